@@ -1,0 +1,21 @@
+/*! Makes each program one file, so that it starts nearly as fast as Node itself. */
+import { readdirSync } from 'node:fs';
+import { build } from 'esbuild';
+
+const programs = readdirSync('packages').filter(name => name.startsWith('sql') && name !== 'sql');
+
+await Promise.all(
+  programs.map(name =>
+    build({
+      entryPoints: [`packages/${name}/src/main.ts`],
+      outfile: `packages/${name}/dist/main.js`,
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      target: 'node20.19',
+      legalComments: 'none',
+      // CommonJS dependencies call require() for Node's own modules.
+      banner: { js: "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);" },
+    }),
+  ),
+);
