@@ -1,1 +1,1 @@
-export {};
+export { dependencyOrder } from './order.js';
