@@ -1,1 +1,4 @@
-export {};
+export { type Identity, identify, type Kind } from './identify.js';
+export { Lexer, type Reading, type Segment, type SegmentType, WHITE } from './lexer.js';
+export { SplitError, Splitter, statementOf } from './splitter.js';
+export { meaningful, type Token, type TokenType, tokens, unquote } from './tokens.js';

@@ -1,0 +1,57 @@
+/*! One reading of one statement as its text arrives: where it ends, and what was open when it didn't. */
+import { Lexer, type Reading, type SegmentType } from './lexer.js';
+
+/** Something that was opened, at an offset into the statement. */
+export interface Opening {
+  type: SegmentType;
+  at: number;
+}
+
+/** Where the two readings may part: a block comment that holds a quote or dashes. */
+const DOUBTFUL = /['"`]|--/;
+const NOT_WHITE = /[^ \t\n\r]/;
+
+export class Course {
+  /** Whether there was anything but comments. */
+  substance = false;
+  /** Whether the other reading may end the statement elsewhere. */
+  doubtful = false;
+  /** What the last segment was that is not white space. */
+  last: SegmentType = 'code';
+
+  readonly #lexer: Lexer;
+  readonly #parentheses: Opening[] = [];
+  #unfinished: Opening | undefined;
+  #length = 0;
+
+  constructor(reading: Reading) {
+    this.#lexer = new Lexer(reading);
+  }
+
+  /** What is open where the text read so far ends; a line comment may be. */
+  get opened(): Opening | undefined {
+    return this.#lexer.open === 'line-comment' ? this.#parentheses[0] : (this.#unfinished ?? this.#parentheses[0]);
+  }
+
+  /** White space matters only before anything else and behind a line comment. */
+  get #mayBeWhite(): boolean {
+    return !this.substance || this.last === 'line-comment';
+  }
+
+  /** Reads a chunk from `from` on; the offset in it of the `;` that ends the statement, or -1. */
+  read(chunk: string, from: number): number {
+    const base = this.#length - from;
+    for (const { type, start, end } of this.#lexer.segments(chunk, from)) {
+      if (type === ';' && !this.#parentheses.length) return start;
+      if (type === 'code' && this.#mayBeWhite && !NOT_WHITE.test(chunk.slice(start, end))) continue;
+      if (type === '(') this.#parentheses.push({ type, at: base + start });
+      if (type === ')') this.#parentheses.pop();
+      if (type === 'block-comment') this.doubtful ||= DOUBTFUL.test(chunk.slice(start, end));
+      if (type !== 'line-comment' && type !== 'block-comment') this.substance = true;
+      this.last = type;
+      this.#unfinished = this.#lexer.open ? (this.#unfinished ?? { type, at: base + start }) : undefined;
+    }
+    this.#length = base + chunk.length;
+    return -1;
+  }
+}

@@ -1,0 +1,106 @@
+/*! What kind of statement a text is, and the name of the object it makes (forms: the service's dump, SHOW CREATE and the access control documentation). */
+import { meaningful, type Token, unquote } from './tokens.js';
+
+/** The kinds a schema dump holds; `other` is everything else (ALTER, INSERT, …). */
+export type Kind =
+  | 'table'
+  | 'view'
+  | 'matview'
+  | 'liveview'
+  | 'user'
+  | 'group'
+  | 'service-account'
+  | 'membership'
+  | 'assumption'
+  | 'grant'
+  | 'other';
+
+export interface Identity {
+  kind: Kind;
+  /** What is made, or for `membership`, `assumption` and `grant` who receives it; empty where it can't be told. */
+  name: string;
+  /** The first word in upper case: CREATE, ADD, GRANT, … */
+  verb: string;
+}
+
+const CREATED: [words: string, kind: Kind][] = [
+  ['TABLE', 'table'],
+  ['VIEW', 'view'],
+  ['MATERIALIZED VIEW', 'matview'],
+  ['LIVE VIEW', 'liveview'],
+  ['USER', 'user'],
+  ['GROUP', 'group'],
+  ['SERVICE ACCOUNT', 'service-account'],
+];
+
+/** The kind, name and verb of one statement. Never fails: what it does not know is `other`. */
+export function identify(statement: string): Identity {
+  const words = new Cursor(meaningful(statement));
+  const verb = words.peek()?.type === 'word' ? (words.peek()?.text.toUpperCase() ?? '') : '';
+  if (words.accept('CREATE')) {
+    words.accept('OR REPLACE');
+    if (words.accept('ATOMIC') || words.accept('BATCH')) words.skipTo('TABLE');
+    for (const [phrase, kind] of CREATED) {
+      if (!words.accept(phrase)) continue;
+      words.accept('IF NOT EXISTS');
+      return { kind, name: words.name(), verb };
+    }
+  } else if (words.accept('ADD USER')) {
+    return { kind: 'membership', name: words.name(), verb };
+  } else if (words.accept('GRANT ASSUME') || words.accept('ASSUME')) {
+    words.skipTo('TO');
+    words.accept('TO');
+    return { kind: 'assumption', name: words.name(), verb };
+  } else if (words.accept('GRANT')) {
+    words.skipTo('TO');
+    words.accept('TO');
+    return { kind: 'grant', name: words.name(), verb };
+  }
+  return { kind: 'other', name: '', verb };
+}
+
+/** Looks at a statement's words one after the other; reads no further than it must, as bodies are long. */
+class Cursor {
+  #ahead: Token[] = [];
+  constructor(private readonly source: Iterator<Token>) {}
+
+  peek(distance = 0): Token | undefined {
+    while (this.#ahead.length <= distance) {
+      const { done, value } = this.source.next();
+      if (done) return undefined;
+      this.#ahead.push(value);
+    }
+    return this.#ahead[distance];
+  }
+
+  /** Steps over the phrase if it comes next, in any case. */
+  accept(phrase: string): boolean {
+    const words = phrase.split(' ');
+    if (!words.every((word, i) => this.#isWord(this.peek(i), word))) return false;
+    this.#ahead.splice(0, words.length);
+    return true;
+  }
+
+  /** Steps on until the word comes next. */
+  skipTo(word: string): void {
+    while (this.peek() && !this.#isWord(this.peek(), word)) this.#ahead.shift();
+  }
+
+  /** A name: bare (dots and dashes inside belong to it) or in any quotes. */
+  name(): string {
+    const first = this.peek();
+    if (!first) return '';
+    if (first.type !== 'word') return first.type === 'sign' ? '' : unquote(first.text);
+    let name = first.text;
+    for (let i = 1, end = first.start + name.length; ; i++) {
+      const next = this.peek(i);
+      if (!next || next.start !== end || (next.type === 'sign' && !'.-'.includes(next.text))) return name;
+      if (next.type !== 'word' && next.type !== 'sign') return name;
+      name += next.text;
+      end += next.text.length;
+    }
+  }
+
+  #isWord = (token: Token | undefined, word: string): boolean =>
+    token?.type === 'word' && token.text.toUpperCase() === word;
+}

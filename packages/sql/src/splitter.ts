@@ -1,0 +1,187 @@
+/*! Where statements end in a text that arrives in chunks, and the one form a statement has between programs. */
+import { Course, type Opening } from './course.js';
+import { type SegmentType, WHITE } from './lexer.js';
+import { tokens } from './tokens.js';
+
+/** Text that can't be cut into statements. `line` and `column` count from 1, columns in UTF-16 code units. */
+export class SplitError extends Error {
+  readonly code = 'DAMAGED';
+  constructor(
+    message: string,
+    readonly line: number,
+    readonly column: number,
+  ) {
+    super(message);
+  }
+}
+
+/** What a writer leaves behind its last statement when it fails. */
+const INCOMPLETE = /^-- ([\w.-]+): incomplete: (.*)/s;
+
+/** What `--`, `/*` and their end are made of: a chunk is not cut among these. */
+const MARKS = '-/*';
+
+const NOT_WHITE = /[^ \t\n\r]/;
+
+const OPENED: Partial<Record<SegmentType, string>> = {
+  string: 'a string that is never closed',
+  name: 'a quoted name that is never closed',
+  'block-comment': 'a comment that is never closed',
+};
+
+/**
+ * Cuts text into statements at each `;` outside quotes, comments and parentheses.
+ *
+ * Statements come out in their one form: no white space at the ends, one `;`, on a line of its own behind a `--` comment.
+ * Comments before a statement stay with it; text of nothing but comments is no statement.
+ * Text is read as SQL has it. Where a block comment holds quotes the server may read on differently (it pairs them);
+ * then both readings are followed and the one that first ends the statement holds, as a wrong one swallows what follows.
+ */
+export class Splitter {
+  #readings = [new Course('sql')];
+  #pieces: string[] = [];
+  #length = 0;
+  #carry = '';
+  #line = 1;
+  #column = 1;
+
+  /** @param maxLength the longest statement in UTF-16 code units; a longer one is a SplitError */
+  constructor(private readonly maxLength = Number.POSITIVE_INFINITY) {}
+
+  /** The text behind the last statement that has ended. */
+  get rest(): string {
+    return this.#pieces.join('');
+  }
+
+  /** The statements that end in this chunk. */
+  *write(text: string): Generator<string> {
+    const chunk = this.#carry + text;
+    const end = lastIndexNotOf(MARKS, chunk) + 1;
+    this.#carry = chunk.slice(end);
+    yield* this.#cut(chunk.slice(0, end));
+  }
+
+  /**
+   * The statements that are left at the end of the text, with or without a `;`.
+   * @throws SplitError where a quote, a comment or a parenthesis is open, saying where that began
+   */
+  *end(): Generator<string> {
+    const chunk = this.#carry;
+    this.#carry = '';
+    yield* this.#cut(chunk);
+    const whole = this.#readings.find(reading => !reading.opened);
+    if (!whole) throw this.#unclosed();
+    const statement = this.#finish(whole);
+    if (statement) yield statement;
+  }
+
+  *#cut(chunk: string): Generator<string> {
+    let start = 0;
+    for (let end = this.#follow(chunk, start); end; end = this.#follow(chunk, start)) {
+      this.#keep(chunk.slice(start, end.at));
+      start = end.at + 1;
+      const statement = this.#finish(end.reading);
+      this.#column++; // the semicolon itself
+      if (statement) yield statement;
+    }
+    this.#keep(chunk.slice(start));
+  }
+
+  /** Follows all readings of the current statement; the first semicolon that ends it, if this chunk has one. */
+  #follow(chunk: string, from: number): { at: number; reading: Course } | undefined {
+    const [sql, server] = this.#readings as [Course, Course?];
+    const end = { at: sql.read(chunk, from), reading: sql };
+    const other = server ?? (sql.doubtful ? this.#second() : undefined);
+    if (other) {
+      const at = other.read(chunk, from);
+      if (at >= 0 && (end.at < 0 || at < end.at)) return { at, reading: other };
+    }
+    return end.at < 0 ? undefined : end;
+  }
+
+  /** Starts the server's reading of the current statement, from its beginning. */
+  #second(): Course {
+    const course = new Course('server');
+    for (const piece of this.#pieces) course.read(piece, 0);
+    this.#readings.push(course);
+    return course;
+  }
+
+  #keep(piece: string): void {
+    if (piece) this.#pieces.push(piece);
+    this.#length += piece.length;
+    if (this.#length + this.#carry.length > this.maxLength)
+      throw new SplitError(
+        `a statement of more than ${this.maxLength} characters; is a semicolon missing?`,
+        this.#line,
+        this.#column,
+      );
+  }
+
+  /** The statement collected so far in its one form, or '' where it is nothing but comments; then starts anew. */
+  #finish(reading: Course): string {
+    const text = this.rest;
+    this.#refuseIncomplete(text);
+    [this.#line, this.#column] = this.#place(text);
+    this.#pieces = [];
+    this.#length = 0;
+    this.#readings = [new Course('sql')];
+    if (!reading.substance) return '';
+    return `${trim(text)}${reading.last === 'line-comment' ? '\n;' : ';'}`;
+  }
+
+  #refuseIncomplete(text: string): void {
+    if (!text.includes(': incomplete: ')) return;
+    for (const token of tokens(text)) {
+      if (token.type === 'space') continue;
+      if (token.type !== 'comment') return;
+      const [, name, reason] = INCOMPLETE.exec(token.text) ?? [];
+      if (name) throw new SplitError(`${name} left it incomplete: ${reason}`, ...this.#place(text, token.start));
+    }
+  }
+
+  #unclosed(): SplitError {
+    const { type, at } = (this.#readings[0] as Course).opened as Opening;
+    return new SplitError(OPENED[type] ?? 'a parenthesis that is never closed', ...this.#place(this.rest, at));
+  }
+
+  /** Line and column of an offset into the current statement. */
+  #place(text: string, offset = text.length): [line: number, column: number] {
+    const before = text.slice(0, offset);
+    let line = this.#line;
+    let start = -1;
+    for (let at = before.indexOf('\n'); at >= 0; at = before.indexOf('\n', at + 1)) {
+      line++;
+      start = at;
+    }
+    return [line, start < 0 ? this.#column + before.length : before.length - start];
+  }
+}
+
+/**
+ * The statement of one record in its one form, or '' where there is none.
+ * A `;` before closing comments moves behind them, so that the statement still ends on it.
+ * @throws SplitError where something is left open or a second statement follows
+ */
+export function statementOf(text: string): string {
+  const splitter = new Splitter();
+  const [first, second] = splitter.write(text);
+  const comments = splitter.rest;
+  const [last] = splitter.end();
+  if (first && (second || last)) throw new SplitError('a second statement behind the first', 1, first.length + 1);
+  if (first && NOT_WHITE.test(comments)) return statementOf(first.slice(0, -1) + comments);
+  return first ?? last ?? '';
+}
+
+function trim(text: string): string {
+  let start = 0;
+  while (start < text.length && WHITE.includes(text.charAt(start))) start++;
+  return text.slice(start, lastIndexNotOf(WHITE, text) + 1);
+}
+
+/** Where the last character stands that is none of these; -1 where all are. A regular expression would be quadratic. */
+function lastIndexNotOf(characters: string, text: string): number {
+  let at = text.length - 1;
+  while (at >= 0 && characters.includes(text.charAt(at))) at--;
+  return at;
+}

@@ -1,0 +1,52 @@
+/*! Tokens: the lexer's segments, with the code between quotes and comments cut into words, white space and signs. */
+import { Lexer, type Reading, type SegmentType } from './lexer.js';
+
+export type TokenType = 'space' | 'comment' | 'string' | 'name' | 'word' | 'sign';
+
+export interface Token {
+  type: TokenType;
+  text: string;
+  /** Offset in UTF-16 code units, which is how the server counts positions too (observed on 9.3.4). */
+  start: number;
+}
+
+/** A word is a keyword, a bare name, a number or a `@variable`; any other character is a sign of its own. */
+const CODE = /(?<space>[ \t\n\r]+)|(?<word>[\w$@\u0080-\uffff]+)|[^]/g;
+
+const TYPE: Record<Exclude<SegmentType, 'code'>, TokenType> = {
+  string: 'string',
+  name: 'name',
+  'line-comment': 'comment',
+  'block-comment': 'comment',
+  '(': 'sign',
+  ')': 'sign',
+  ';': 'sign',
+};
+
+/** All tokens of a text; joined they are the text, whatever it holds. */
+export function* tokens(text: string, reading: Reading = 'sql'): Generator<Token> {
+  for (const { type, start, end } of new Lexer(reading).segments(text)) {
+    const segment = text.slice(start, end);
+    if (type === 'code') yield* codeTokens(segment, start);
+    else yield { type: TYPE[type], text: segment, start };
+  }
+}
+
+/** The tokens that mean something: no white space, no comments. */
+export function* meaningful(text: string, reading?: Reading): Generator<Token> {
+  for (const token of tokens(text, reading)) if (token.type !== 'space' && token.type !== 'comment') yield token;
+}
+
+function* codeTokens(code: string, offset: number): Generator<Token> {
+  for (const { 0: text, index, groups } of code.matchAll(CODE)) {
+    const type = groups?.space ? 'space' : groups?.word ? 'word' : 'sign';
+    yield { type, text, start: offset + index };
+  }
+}
+
+/** The name that a word, a string or a quoted name stands for: its text without the quotes, doubled ones made single. */
+export function unquote(text: string): string {
+  const quote = text[0];
+  if (quote !== "'" && quote !== '"' && quote !== '`') return text;
+  return text.slice(1, -1).replaceAll(quote + quote, quote);
+}
