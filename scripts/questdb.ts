@@ -1,0 +1,123 @@
+/*!
+ * Runs a real QuestDB in a folder of its own, for as long as somebody wants it: until SIGTERM or SIGINT, or until the
+ * pipe on its stdin closes. So a test that dies, however it dies, leaves no server behind.
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, fstatSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '../test/support/ports.js';
+
+const VERSION = '9.3.4';
+const USAGE = `usage: npx tsx scripts/questdb.ts [--jar]
+
+Starts QuestDB ${VERSION} in a new temporary folder on a free port of 127.0.0.1 and prints its URL when it answers.
+Ends it, and removes the folder, on SIGTERM or SIGINT, or when the pipe on stdin closes.
+QDB_… variables reach the server: QDB_HTTP_USER, QDB_CAIRO_WAL_ENABLED_DEFAULT, …
+
+  --jar   only print the path of the server's jar, fetched through Maven the first time
+`;
+
+/** What every server gets unless the environment says otherwise: HTTP alone, few threads, a short log, a quick start. */
+const DEFAULTS = {
+  QDB_HTTP_MIN_ENABLED: 'false',
+  QDB_LINE_TCP_ENABLED: 'false',
+  QDB_PG_ENABLED: 'false',
+  QDB_TELEMETRY_ENABLED: 'false',
+  QDB_SHARED_WORKER_COUNT: '2',
+  QDB_LOG_W_STDOUT_LEVEL: 'ADVISORY,CRITICAL,ERROR',
+  JDK_JAVA_OPTIONS: '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC',
+};
+
+const CACHE = fileURLToPath(new URL('../.cache', import.meta.url));
+
+/** Path of the server's jar. Maven brings it into a folder beside the cache first, so that half a jar is never found. */
+function jar(): string {
+  const path = join(CACHE, `questdb-${VERSION}.jar`);
+  if (existsSync(path)) return path;
+  mkdirSync(CACHE, { recursive: true });
+  const folder = mkdtempSync(join(CACHE, 'maven-'));
+  try {
+    const copy = ['dependency:copy', `-Dartifact=org.questdb:questdb:${VERSION}`, `-DoutputDirectory=${folder}`];
+    execFileSync('mvn', ['--quiet', '--batch-mode', ...copy], { cwd: folder, stdio: ['ignore', 2, 2] });
+    renameSync(join(folder, `questdb-${VERSION}.jar`), path);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return path;
+}
+
+/** A server that answers at `url`, or what it said when it ended instead. */
+async function start(folder: string): Promise<{ server: ChildProcess; url: string } | { complaint: string }> {
+  const address = process.env.QDB_HTTP_BIND_TO ?? `127.0.0.1:${await freePort()}`;
+  const server = spawn('java', ['-p', jar(), '-m', 'io.questdb/io.questdb.ServerMain', '-d', folder], {
+    env: { ...DEFAULTS, ...process.env, QDB_HTTP_BIND_TO: address },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  await once(server, 'spawn');
+  const complaint = text(server.stderr);
+  if (await saysItIsReady(server.stdout)) {
+    server.stdout.resume();
+    return { server, url: `http://${address}` };
+  }
+  return { complaint: await complaint };
+}
+
+/** The server's own log tells, not a request: on a port that somebody else has just taken, a request is answered too. */
+async function saysItIsReady(log: Readable): Promise<boolean> {
+  for await (const line of createInterface(log)) {
+    if (line.endsWith('server-main enjoy')) return true;
+  }
+  return false;
+}
+
+/** As `start`, on another port where somebody took the first one in between. */
+async function startOnFreePort(folder: string, attempts = 5): Promise<{ server: ChildProcess; url: string }> {
+  const result = await start(folder);
+  if ('server' in result) return result;
+  if (attempts > 1 && result.complaint.includes('could not bind socket')) return startOnFreePort(folder, attempts - 1);
+  throw new Error(`QuestDB did not start:\n${result.complaint}`);
+}
+
+/** Resolves when whoever started this wants the server no more. */
+function dismissal(): Promise<unknown> {
+  const ways = [once(process, 'SIGTERM'), once(process, 'SIGINT')];
+  const stdin = fstatSync(0);
+  if (stdin.isFIFO() || stdin.isSocket()) ways.push(once(process.stdin.resume(), 'close'));
+  return Promise.race(ways);
+}
+
+async function serve(): Promise<void> {
+  const dismissed = dismissal().then(() => true);
+  const folder = mkdtempSync(join(tmpdir(), 'questdb-'));
+  try {
+    const { server, url } = await startOnFreePort(folder);
+    const ended = once(server, 'exit').then(() => false);
+    console.log(url);
+    if (!(await Promise.race([dismissed, ended]))) throw new Error(`QuestDB at ${url} ended by itself`);
+    server.kill();
+    await ended;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+try {
+  const args = process.argv.slice(2).join(' ');
+  if (args === '') await serve();
+  else if (args === '--jar') console.log(jar());
+  else if (args === '--help') process.stdout.write(USAGE);
+  else throw new Error(`no such option: ${args}\n${USAGE}`);
+} catch (error) {
+  const { code, path, message } = error as NodeJS.ErrnoException;
+  const missing = code === 'ENOENT' && (path === 'java' || path === 'mvn');
+  console.error(`questdb: ${missing ? `${path} is not on the PATH: install Java 17 or later and Maven` : message}`);
+  process.exitCode = 1;
+} finally {
+  process.stdin.destroy();
+}

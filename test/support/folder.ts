@@ -1,0 +1,12 @@
+/*! Fresh folders. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Scope } from './scope.js';
+
+/** Path of a new empty folder, removed when the scope ends. */
+export async function freshFolder(scope: Scope): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'sqlpipe-test-'));
+  scope.teardown(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}

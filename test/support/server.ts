@@ -1,0 +1,52 @@
+/*! Servers that tests talk to: any program that prints its URL when it is ready and ends on SIGTERM. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import type { Scope } from './scope.js';
+
+/** A running server. */
+export interface Server {
+  /** Base URL without a slash at the end, such as `http://127.0.0.1:39000`. */
+  url: string;
+  /** Runs one statement past all our programs; resolves to the parsed reply, whatever its status. */
+  execute(sql: string): Promise<Reply>;
+}
+
+/** What the service answers, as far as tests look at it. */
+export interface Reply {
+  ddl?: string;
+  error?: string;
+  dataset?: unknown[][];
+}
+
+/**
+ * Starts a server and waits until it has printed its URL, the first line on its stdout. It ends with the scope; with this
+ * process too, where it watches its stdin. Throws what it said on stderr where it ends before.
+ */
+export async function startServer(
+  scope: Scope,
+  command: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<Server> {
+  const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: 'pipe' });
+  const ended = once(child, 'close');
+  scope.teardown(async () => {
+    child.kill();
+    await ended;
+  });
+  let complaint = '';
+  child.stderr.setEncoding('utf8').on('data', text => {
+    complaint += text;
+  });
+  const lines = createInterface(child.stdout);
+  const [url] = await Promise.race([once(lines, 'line'), ended.then(() => [])]);
+  if (url === undefined) throw new Error(`${command} did not start: ${complaint}`);
+  return {
+    url,
+    async execute(sql) {
+      const reply = await fetch(`${url}/api/v1/sql/execute?${new URLSearchParams({ query: sql })}`);
+      return reply.json() as Promise<Reply>;
+    },
+  };
+}
