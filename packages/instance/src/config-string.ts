@@ -1,0 +1,33 @@
+/*!
+ * The configuration string of QuestDB's clients, so that one in use elsewhere works here too.
+ * Source: the clients' documentation, and the grammar of the Rust crate questdb-confstr.
+ */
+import { InstanceError } from './error.js';
+
+export interface ConfigString {
+  /** What stands before the `::`. */
+  schema: string;
+  values: Map<string, string>;
+}
+
+/** A key, `=`, and a value up to a single `;` (two of them stand for one). The last `;` may be missing. */
+const PAIR = /(\w+)=((?:[^;]|;;)*)(?:;|$)/y;
+
+/**
+ * Reads `schema::key=value;key=value;`. What the keys mean is not looked at.
+ * Throws `CONFIG`; values may be secrets, so it names keys and places only.
+ */
+export function parseConfigString(text: string): ConfigString {
+  const start = text.indexOf('::') + 2;
+  const values = new Map<string, string>();
+  PAIR.lastIndex = start;
+  while (PAIR.lastIndex < text.length) {
+    const at = PAIR.lastIndex;
+    const [, key, value] = PAIR.exec(text) ?? [];
+    if (key === undefined || value === undefined)
+      throw new InstanceError('CONFIG', `the configuration string is not key=value; from character ${at + 1} on`);
+    if (values.has(key)) throw new InstanceError('CONFIG', `the configuration string has ${key} twice`);
+    values.set(key, value.replaceAll(';;', ';'));
+  }
+  return { schema: text.slice(0, start - 2), values };
+}

@@ -1,0 +1,65 @@
+/*!
+ * Which credentials belong to an instance. Sources are asked in order, from the most particular to the most general;
+ * the first that says anything decides between a password and a token.
+ */
+import { InstanceError } from './error.js';
+
+/** Some or all of what a source knows. */
+export interface Credentials {
+  user?: string | undefined;
+  password?: string | undefined;
+  token?: string | undefined;
+}
+
+/** Asked only when the sources before it did not settle the matter. */
+export interface Source {
+  /** For messages. */
+  name: string;
+  /** `user` is the one settled so far, for sources that know several. */
+  read(user?: string): Promise<Credentials> | Credentials;
+}
+
+/**
+ * The value of the Authorization header, or undefined where no source knows anything.
+ *
+ * A user of one source goes with the password of a later one (`--user` with `SQLDUMP_PASSWORD`), but never with
+ * the password that a later source gives to another user. Throws `CONFIG` for what does not fit together.
+ */
+export async function authorization(sources: readonly Source[]): Promise<string | undefined> {
+  let user: string | undefined;
+  let password: string | undefined;
+  for (const source of sources) {
+    const found = await source.read(user);
+    if (found.token !== undefined) {
+      if (found.user !== undefined || found.password !== undefined) throw both(source.name);
+      if (user === undefined && password === undefined) return bearer(found.token, source.name);
+      continue;
+    }
+    if (user !== undefined && found.user !== undefined && found.user !== user) continue;
+    user ??= found.user;
+    password ??= found.password;
+    if (user !== undefined && password !== undefined) return basic(user, password);
+  }
+  if (user !== undefined) throw new InstanceError('CONFIG', `there is no password for the user "${user}"`);
+  if (password !== undefined) throw new InstanceError('CONFIG', 'there is a password, but no user it belongs to');
+  return undefined;
+}
+
+function basic(user: string, password: string): string {
+  if (user.includes(':')) throw new InstanceError('CONFIG', 'a user name can\'t have a ":" in it');
+  // The server reads UTF-8 (observed on 9.3.4), and only "Basic" written so.
+  return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+}
+
+function bearer(token: string, source: string): string {
+  if (!/^[\x21-\x7e]+$/.test(token))
+    throw new InstanceError(
+      'CONFIG',
+      `the token from ${source} has blanks, control characters or letters beyond ASCII`,
+    );
+  return `Bearer ${token}`;
+}
+
+function both(source: string): InstanceError {
+  return new InstanceError('CONFIG', `${source} gives a token and a user or password: only one of the two can be used`);
+}

@@ -1,0 +1,97 @@
+/*! What went wrong between us and a server, in plain words and with what to try. Nothing here does anything. */
+import type { InstanceErrorCode } from './error.js';
+import { type Phase, TransportError } from './http.js';
+import { excerpt } from './printable.js';
+import { DEFAULT_REQUEST_BUFFER } from './request.js';
+
+export interface Failure {
+  code: InstanceErrorCode;
+  /** Follows the instance's name and a colon. */
+  message: string;
+}
+
+export interface Circumstances {
+  /** In milliseconds, as they were set. */
+  timeout: number;
+  connectTimeout: number;
+  /** The buffer that the request needs at the server. */
+  bufferNeeded: number;
+}
+
+const HOST = 'is the address right?';
+const CERTIFICATE = 'give its certificate authority with --cacert, or --insecure to take any certificate';
+
+const CONNECTING: Record<string, string> = {
+  ECONNREFUSED: 'connection refused: is the server running, and is the port right?',
+  ENOTFOUND: `no such host: ${HOST}`,
+  EAI_AGAIN: "the name of the host can't be looked up now: is the network up?",
+  EHOSTUNREACH: `no route to the host: ${HOST}`,
+  ENETUNREACH: 'the network is unreachable: is it up?',
+  CERT_HAS_EXPIRED: 'its TLS certificate has expired: renew it on the server, or --insecure to take any certificate',
+  CERT_NOT_YET_VALID: 'its TLS certificate is not valid yet: is the clock right?',
+  DEPTH_ZERO_SELF_SIGNED_CERT: `its TLS certificate is self-signed: ${CERTIFICATE}`,
+  SELF_SIGNED_CERT_IN_CHAIN: `its TLS certificate comes from an unknown authority: ${CERTIFICATE}`,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: `its TLS certificate comes from an unknown authority: ${CERTIFICATE}`,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: `its TLS certificate comes from an unknown authority: ${CERTIFICATE}`,
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its TLS certificate is for another host name: use the name in the certificate',
+};
+
+const CLOSED = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+
+/** The words for a request that got no answer, or not a whole one. */
+export function transportFailure(error: TransportError, at: Circumstances): Failure {
+  const code = error.cause.code ?? '';
+  if (code === 'UND_ERR_DESTROYED') return unreachable('the request was abandoned');
+  if (code.startsWith('HPE_')) return notHttp(error.phase, error.cause);
+  if (error.phase === 'connecting') return unreachable(connecting(error.cause, at));
+  if (code === 'UND_ERR_HEADERS_TIMEOUT')
+    return unreachable(`no answer within ${seconds(at.timeout)}: is the server busy? --timeout waits longer`);
+  if (code === 'UND_ERR_BODY_TIMEOUT')
+    return unreachable(`the reply stopped for ${seconds(at.timeout)}: is the server busy? --timeout waits longer`);
+  if (error.phase === 'reading')
+    return {
+      code: 'PROTOCOL',
+      message: 'the reply is cut: the connection closed before its end; did the server stop?',
+    };
+  if (CLOSED.has(code)) return unreachable(closedUnanswered(at.bufferNeeded));
+  return unreachable(`the request failed: ${describe(error.cause)}`);
+}
+
+function unreachable(message: string): Failure {
+  return { code: 'UNREACHABLE', message };
+}
+
+function connecting(cause: NodeJS.ErrnoException, { connectTimeout }: Circumstances): string {
+  const [first] = cause instanceof AggregateError ? cause.errors : [];
+  const code = cause.code ?? first?.code ?? '';
+  if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT')
+    return `no connection within ${seconds(connectTimeout)}: ${HOST} --connect-timeout waits longer`;
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) return 'no TLS there: is it http:// and not https://?';
+  return CONNECTING[code] ?? `no connection: ${describe(first ?? cause)}`;
+}
+
+/** A server that can't hold a request closes the connection without a word (observed on 9.3.4), as a dying one does. */
+function closedUnanswered(needed: number): string {
+  if (needed <= DEFAULT_REQUEST_BUFFER)
+    return 'the connection closed without an answer: the reply is lost; did the server stop?';
+  return (
+    `the connection closed without an answer: the request is too large for the server. It needs a buffer of ${needed} ` +
+    `bytes, the server's default is ${DEFAULT_REQUEST_BUFFER}: raise http.request.header.buffer.size there`
+  );
+}
+
+function notHttp(phase: Phase, cause: Error): Failure {
+  const message =
+    phase === 'reading'
+      ? `the reply is broken inside (${describe(cause)}): the server failed while it was sending`
+      : `what answers there does not speak HTTP (${describe(cause)}): is the port right, or is it https://?`;
+  return { code: 'PROTOCOL', message };
+}
+
+function describe(cause: Error): string {
+  return excerpt(cause.message || cause.name, 200);
+}
+
+function seconds(milliseconds: number): string {
+  return `${milliseconds / 1000} s`;
+}

@@ -1,0 +1,139 @@
+/*!
+ * One kept-alive connection, one request in flight, nothing repeated. The only file that knows undici.
+ *
+ * It says for each failure how far the request had got, because that decides whether a statement may have been run.
+ * A connection that the server closed between two requests is no failure: before undici writes on a connection that
+ * was idle it lets the event loop look for a pending close, and connects anew if there is one; and it closes an idle
+ * one itself before the server's announced time is up. What remains is a close that crosses the request on the wire,
+ * and of that nobody can say whether the server read the request first: it counts as sent.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { Readable } from 'node:stream';
+import type { Dispatcher } from 'undici';
+import Client from 'undici/lib/dispatcher/client.js';
+
+export interface ConnectionOptions {
+  /** Scheme, host and port. */
+  origin: string;
+  /** Value of the Authorization header. */
+  authorization?: string | undefined;
+  /** Certificates (PEM) to trust instead of the system's. */
+  ca?: string | undefined;
+  /** Whether to take any certificate. */
+  insecure?: boolean | undefined;
+  /** The longest time without a byte of the answer, in milliseconds. */
+  timeout: number;
+  /** The longest time for a connection to come about, in milliseconds. */
+  connectTimeout: number;
+}
+
+export interface Response {
+  /** What was asked for. */
+  url: string;
+  status: number;
+  headers: IncomingHttpHeaders;
+  /** Fails with `TransportError` when the body does not arrive whole. */
+  body: Readable;
+}
+
+/** How far a request had got: nothing of it was sent; it was sent; its answer had begun. */
+export type Phase = 'connecting' | 'waiting' | 'reading';
+
+export class TransportError extends Error {
+  override name = 'TransportError';
+  readonly phase: Phase;
+  override readonly cause: NodeJS.ErrnoException;
+
+  constructor(phase: Phase, cause: NodeJS.ErrnoException) {
+    super(cause.message);
+    this.phase = phase;
+    this.cause = cause;
+  }
+}
+
+export class Connection {
+  readonly #dispatcher: Dispatcher;
+  readonly #origin: string;
+  readonly #headers: Record<string, string>;
+
+  constructor({ origin, authorization, ca, insecure = false, timeout, connectTimeout }: ConnectionOptions) {
+    this.#origin = origin;
+    this.#headers = authorization === undefined ? {} : { authorization };
+    this.#dispatcher = new Client(origin, {
+      pipelining: 1,
+      headersTimeout: timeout,
+      bodyTimeout: timeout,
+      connect: { timeout: connectTimeout, rejectUnauthorized: !insecure, ...(ca === undefined ? {} : { ca }) },
+    });
+  }
+
+  /** The lines of the header that go out with a request, for its size. */
+  get headerLines(): string[] {
+    const lines = [`host: ${new URL(this.#origin).host}`, 'connection: keep-alive'];
+    for (const [name, value] of Object.entries(this.#headers)) lines.push(`${name}: ${value}`);
+    return lines;
+  }
+
+  /** Sends a GET request once. Resolves with the head of the answer; rejects with `TransportError`. */
+  get(path: string): Promise<Response> {
+    return new Promise((resolve, reject) => {
+      this.#dispatcher.dispatch(
+        { origin: this.#origin, path, method: 'GET', headers: this.#headers },
+        new Exchange(this.#origin + path, resolve, reject),
+      );
+    });
+  }
+
+  /** Closes the connection; a request in flight is abandoned. */
+  async close(): Promise<void> {
+    await this.#dispatcher.destroy();
+  }
+}
+
+/** One request and its answer, the body with back-pressure. */
+class Exchange implements Dispatcher.DispatchHandler {
+  #phase: Phase = 'connecting';
+  #body: Readable | undefined;
+  readonly #url: string;
+  readonly #resolve: (response: Response) => void;
+  readonly #reject: (error: TransportError) => void;
+
+  constructor(url: string, resolve: (response: Response) => void, reject: (error: TransportError) => void) {
+    this.#url = url;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  onRequestStart(): void {
+    this.#phase = 'waiting';
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (status < 200) return;
+    this.#phase = 'reading';
+    this.#body = new Readable({
+      read: () => controller.resume(),
+      destroy: (error, done) => {
+        controller.abort(error ?? new Error('no longer wanted'));
+        done(error);
+      },
+    });
+    // Whoever reads the body meets its error; one that comes before is no reason to crash.
+    this.#body.on('error', () => {});
+    this.#resolve({ url: this.#url, status, headers, body: this.#body });
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (!this.#body?.push(chunk)) controller.pause();
+  }
+
+  onResponseEnd(): void {
+    this.#body?.push(null);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, cause: NodeJS.ErrnoException): void {
+    const error = new TransportError(this.#phase, cause);
+    if (this.#body) this.#body.destroy(error);
+    else this.#reject(error);
+  }
+}

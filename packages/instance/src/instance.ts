@@ -1,0 +1,166 @@
+/*! One instance: asked for rows, or told to execute a statement. Here failures get the instance's name. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { InstanceError } from './error.js';
+import { transportFailure } from './failure.js';
+import { Connection, type Response, TransportError } from './http.js';
+import { JsonError } from './json.js';
+import { excerpt } from './printable.js';
+import {
+  badReply,
+  type Refusal,
+  type Reply,
+  readOutcome,
+  readRefusal,
+  readTable,
+  refusal,
+  UnexpectedReply,
+} from './reply.js';
+import { bufferNeeded, requestTarget } from './request.js';
+import { RowScanner, ServerError } from './scanner.js';
+import type { Target } from './target.js';
+
+export interface Instance {
+  /** Its address without secrets, for messages. */
+  readonly label: string;
+  /**
+   * The first column of each row of a query, while the reply arrives and in constant memory. The generator ends well
+   * only when the reply was whole and sane; whoever writes rows on must not call them complete before.
+   * Throws `InstanceError`: `REFUSED` with the server's message and position where it said no.
+   */
+  rows(query: string): AsyncGenerator<string, void, undefined>;
+  /** The rows of a small answer with all their cells, under the same checks. Throws as `rows` does. */
+  table(query: string): Promise<unknown[][]>;
+  /**
+   * One statement, sent once. The server's no is data. Failures throw `InstanceError`; its `lost` says whether the
+   * statement may have been carried out all the same.
+   */
+  execute(statement: string): Promise<Reply>;
+  /** The smallest request buffer (bytes) of a server that takes this statement; see `DEFAULT_REQUEST_BUFFER`. */
+  bufferNeeded(statement: string): number;
+  /** Closes the connection; what is in flight fails. */
+  close(): Promise<void>;
+}
+
+/** The instance at an address. Nothing is sent before the first question. */
+export function connect(target: Target): Instance {
+  return new HttpInstance(target);
+}
+
+/** Pauses between tries of a request that was answered 429 (nothing of it was executed), in milliseconds. */
+const PAUSES = [250, 500, 1000, 2000, 4000];
+
+/** Asks the server how many rows there are, so that a cap on the rows of a reply shows. */
+const COUNT = '&count=true';
+
+class HttpInstance implements Instance {
+  readonly label: string;
+  readonly #target: Target;
+  readonly #connection: Connection;
+
+  constructor(target: Target) {
+    this.label = target.label;
+    this.#target = target;
+    this.#connection = new Connection({ ...target, origin: target.url.origin });
+  }
+
+  async *rows(query: string): AsyncGenerator<string, void, undefined> {
+    const path = this.#path(query, COUNT);
+    let response: Response | undefined;
+    try {
+      response = await this.#get(path);
+      if (response.status !== 200) throw this.#refused(await readRefusal(response));
+      for await (const rows of scan(response)) for (const row of rows) yield row;
+    } catch (error) {
+      throw this.#explain(error, path, response?.status);
+    }
+  }
+
+  table(query: string): Promise<unknown[][]> {
+    return this.#ask(this.#path(query, COUNT), async response => {
+      if (response.status !== 200) throw this.#refused(await readRefusal(response));
+      return readTable(response);
+    });
+  }
+
+  execute(statement: string): Promise<Reply> {
+    return this.#ask(this.#path(statement), readOutcome);
+  }
+
+  bufferNeeded(statement: string): number {
+    return bufferNeeded(this.#path(statement), this.#connection.headerLines);
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  #path(statement: string, parameters = ''): string {
+    return requestTarget(this.#target.url.pathname.replace(/\/$/, ''), statement, parameters);
+  }
+
+  async #ask<T>(path: string, read: (response: Response) => Promise<T>): Promise<T> {
+    let response: Response | undefined;
+    try {
+      response = await this.#get(path);
+      return await read(response);
+    } catch (error) {
+      throw this.#explain(error, path, response?.status);
+    }
+  }
+
+  async #get(path: string): Promise<Response> {
+    for (const milliseconds of PAUSES) {
+      const response = await this.#connection.get(path);
+      if (response.status !== 429) return response;
+      response.body.destroy();
+      await pause(milliseconds);
+    }
+    return this.#connection.get(path);
+  }
+
+  #refused({ message, position, status, denied }: Refusal): InstanceError {
+    return new InstanceError(
+      denied ? 'DENIED' : 'REFUSED',
+      `${this.label}: the server says no: ${excerpt(message, 500)}`,
+      { status, position, serverMessage: message },
+    );
+  }
+
+  /** Any error of a request, with the instance's name; a bug of ours stays what it is. */
+  #explain(error: unknown, path: string, status: number | undefined): unknown {
+    if (error instanceof ServerError) return this.#refused(refusal(error, status ?? 200));
+    if (error instanceof UnexpectedReply) return this.#unexpected(error, status);
+    if (!(error instanceof TransportError)) return error;
+    const { code, message } = transportFailure(error, {
+      ...this.#target,
+      bufferNeeded: bufferNeeded(path, this.#connection.headerLines),
+    });
+    const lost = error.phase !== 'connecting' && mayHaveRun(status);
+    return new InstanceError(code, `${this.label}: ${message}`, { status, lost, cause: error.cause });
+  }
+
+  #unexpected({ code, message }: UnexpectedReply, status: number | undefined): InstanceError {
+    const help = status === 401 ? ` ${this.#target.credentialsHelp}` : '';
+    return new InstanceError(code, `${this.label}: ${message}${help}`, { status, lost: mayHaveRun(status) });
+  }
+}
+
+/** The rows of an answer, as many at a time as have come; an error names what is wrong with it, by its start where it is not even JSON. */
+async function* scan(response: Response): AsyncGenerator<string[]> {
+  const scanner = new RowScanner();
+  let start: Buffer | undefined;
+  try {
+    for await (const chunk of response.body as AsyncIterable<Buffer>) {
+      start ??= chunk;
+      yield scanner.write(chunk);
+    }
+    scanner.end();
+  } catch (error) {
+    throw error instanceof JsonError ? badReply(error, response, start) : error;
+  }
+}
+
+/** Whether a request with this status (none: no answer) may have been carried out although we can't tell. */
+function mayHaveRun(status: number | undefined): boolean {
+  return status === undefined || status === 200 || status === 408 || status >= 500;
+}

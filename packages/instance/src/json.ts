@@ -1,0 +1,284 @@
+/*!
+ * JSON read as its bytes arrive, in pieces cut anywhere: every token is checked, none is kept.
+ * A string is found by searching for its closing quote and decoded by JSON.parse, so the cost per byte is that of
+ * memchr and the engine's own parser.
+ */
+import { isUtf8 } from 'node:buffer';
+
+/** What is wrong with a reply, in words that follow "the reply"; `JsonScanner` knows where, `instance.ts` whose. */
+export class JsonError extends Error {
+  override name = 'JsonError';
+}
+
+/** What the scanner meets, in order. `depth` is the number of containers around it. */
+export interface JsonEvents {
+  open(kind: 'array' | 'object', depth: number): void;
+  close(depth: number): void;
+  key(name: string, depth: number): void;
+  /** A string, number, true, false or null. */
+  scalar(value: unknown, depth: number): void;
+}
+
+export interface JsonLimits {
+  /** The longest single string or number, in bytes. */
+  token: number;
+  /** The most containers within each other. */
+  depth: number;
+}
+
+const enum Expect {
+  Value,
+  /** After `[`. */
+  ValueOrClose,
+  /** After `{`. */
+  KeyOrClose,
+  /** After a comma in an object. */
+  Key,
+  Colon,
+  CommaOrClose,
+  Nothing,
+}
+
+const enum Token {
+  None,
+  String,
+  /** A number, true, false or null: whatever runs up to white space, a comma or a bracket. */
+  Bare,
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_ARRAY = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/** A JSON text of any length, pushed in with `write` and closed with `end`. Throws `JsonError`. */
+export class JsonScanner {
+  readonly #events: JsonEvents;
+  readonly #limits: JsonLimits;
+  #expect = Expect.Value;
+  #containers: ('array' | 'object')[] = [];
+  #token = Token.None;
+  /** The bytes of a token that began in an earlier chunk. */
+  #held = new Held();
+  /** Whether a string was cut between a backslash and what it escapes. */
+  #escaped = false;
+
+  constructor(events: JsonEvents, limits: JsonLimits) {
+    this.#events = events;
+    this.#limits = limits;
+  }
+
+  write(chunk: Buffer): void {
+    let at = 0;
+    while (at < chunk.length) {
+      if (this.#token === Token.None) at = this.#punctuation(chunk, at);
+      else if (this.#token === Token.String) at = this.#string(chunk, at);
+      else at = this.#bare(chunk, at);
+    }
+  }
+
+  end(): void {
+    if (this.#expect !== Expect.Nothing || this.#token !== Token.None) throw new JsonError('is cut short');
+  }
+
+  /** From outside any token to the start of one; returns where that token (or the next punctuation) begins. */
+  #punctuation(chunk: Buffer, at: number): number {
+    const byte = chunk[at] as number;
+    switch (byte) {
+      case 0x20:
+      case 0x0a:
+      case 0x0d:
+      case 0x09:
+        return at + 1;
+      case QUOTE:
+        this.#token = Token.String;
+        return this.#string(chunk, at, at + 1);
+      case COMMA:
+        if (this.#expect !== Expect.CommaOrClose) throw misplaced(byte);
+        this.#expect = this.#containers.at(-1) === 'object' ? Expect.Key : Expect.Value;
+        return at + 1;
+      case COLON:
+        if (this.#expect !== Expect.Colon) throw misplaced(byte);
+        this.#expect = Expect.Value;
+        return at + 1;
+      case OPEN_ARRAY:
+        this.#open('array', byte);
+        return at + 1;
+      case OPEN_OBJECT:
+        this.#open('object', byte);
+        return at + 1;
+      case CLOSE_ARRAY:
+        this.#close('array', byte);
+        return at + 1;
+      case CLOSE_OBJECT:
+        this.#close('object', byte);
+        return at + 1;
+      default:
+        if (!this.#expectsValue) throw misplaced(byte);
+        this.#token = Token.Bare;
+        return at;
+    }
+  }
+
+  get #expectsValue(): boolean {
+    return this.#expect === Expect.Value || this.#expect === Expect.ValueOrClose;
+  }
+
+  #open(kind: 'array' | 'object', byte: number): void {
+    if (!this.#expectsValue) throw misplaced(byte);
+    if (this.#containers.length === this.#limits.depth)
+      throw new JsonError(`nests deeper than ${this.#limits.depth} levels`);
+    this.#events.open(kind, this.#containers.length);
+    this.#containers.push(kind);
+    this.#expect = kind === 'array' ? Expect.ValueOrClose : Expect.KeyOrClose;
+  }
+
+  #close(kind: 'array' | 'object', byte: number): void {
+    const justOpened = kind === 'array' ? Expect.ValueOrClose : Expect.KeyOrClose;
+    if (this.#containers.at(-1) !== kind || (this.#expect !== Expect.CommaOrClose && this.#expect !== justOpened))
+      throw misplaced(byte);
+    this.#containers.pop();
+    this.#events.close(this.#containers.length);
+    this.#valueEnded();
+  }
+
+  #valueEnded(): void {
+    this.#expect = this.#containers.length === 0 ? Expect.Nothing : Expect.CommaOrClose;
+  }
+
+  /** Takes the string that began at `start`, or goes on with one from an earlier chunk; `from` is where to search. */
+  #string(chunk: Buffer, start: number, from = this.#escaped ? start + 1 : start): number {
+    const close = closingQuote(chunk, from);
+    if (close < 0) {
+      this.#hold(chunk.subarray(start));
+      this.#escaped = backslashesBefore(chunk, chunk.length, from) % 2 === 1;
+      return chunk.length;
+    }
+    this.#escaped = false;
+    this.#token = Token.None;
+    const end = close + 1;
+    if (this.#held.length === 0) {
+      this.#checkLength(end - start);
+      this.#stringEnded(decodeString(chunk, start, end));
+    } else {
+      this.#hold(chunk.subarray(start, end));
+      const bytes = this.#held.take();
+      this.#stringEnded(decodeString(bytes, 0, bytes.length));
+    }
+    return end;
+  }
+
+  #stringEnded(text: string): void {
+    if (this.#expectsValue) {
+      this.#events.scalar(text, this.#containers.length);
+      this.#valueEnded();
+    } else if (this.#expect === Expect.Key || this.#expect === Expect.KeyOrClose) {
+      this.#events.key(text, this.#containers.length);
+      this.#expect = Expect.Colon;
+    } else throw misplaced(QUOTE);
+  }
+
+  #bare(chunk: Buffer, start: number): number {
+    let end = start;
+    while (end < chunk.length && !endsBareToken(chunk[end] as number)) end++;
+    this.#hold(chunk.subarray(start, end));
+    if (end < chunk.length) {
+      this.#token = Token.None;
+      this.#events.scalar(decodeBare(this.#held.take()), this.#containers.length);
+      this.#valueEnded();
+    }
+    return end;
+  }
+
+  #hold(bytes: Buffer): void {
+    this.#checkLength(this.#held.length + bytes.length);
+    this.#held.append(bytes);
+  }
+
+  #checkLength(bytes: number): void {
+    if (bytes > this.#limits.token) throw new JsonError(`holds a value longer than ${this.#limits.token} bytes`);
+  }
+}
+
+/** Bytes that grow at the end, at a cost that does not depend on how finely they were cut. */
+class Held {
+  #bytes = Buffer.alloc(0);
+  length = 0;
+
+  append(more: Buffer): void {
+    const length = this.length + more.length;
+    if (length > this.#bytes.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(length, 2 * this.#bytes.length));
+      this.#bytes.copy(larger, 0, 0, this.length);
+      this.#bytes = larger;
+    }
+    more.copy(this.#bytes, this.length);
+    this.length = length;
+  }
+
+  /** All of it, valid until the next `append`. */
+  take(): Buffer {
+    const all = this.#bytes.subarray(0, this.length);
+    this.length = 0;
+    return all;
+  }
+}
+
+/** Where the string that `from` lies in ends, or -1 when not in this chunk. */
+function closingQuote(chunk: Buffer, from: number): number {
+  let at = chunk.indexOf(QUOTE, from);
+  while (at >= 0 && backslashesBefore(chunk, at, from) % 2 === 1) at = chunk.indexOf(QUOTE, at + 1);
+  return at;
+}
+
+function backslashesBefore(chunk: Buffer, at: number, from: number): number {
+  let start = at;
+  while (start > from && chunk[start - 1] === BACKSLASH) start--;
+  return at - start;
+}
+
+/** A string with its quotes. What JSON.parse lets pass and Buffer repairs in silence is looked for by hand. */
+function decodeString(bytes: Buffer, start: number, end: number): string {
+  const raw = bytes.toString('utf8', start, end);
+  // Bad bytes come out as U+FFFD; a U+FFFD that was really sent is rare enough to be looked at twice.
+  if (raw.includes('\uFFFD') && !isUtf8(bytes.subarray(start, end)))
+    throw new JsonError('holds bytes that are not UTF-8');
+  try {
+    return JSON.parse(raw);
+  } catch {
+    throw new JsonError(badString(raw));
+  }
+}
+
+function badString(raw: string): string {
+  if (raw.includes('\0')) return 'holds a NUL character';
+  const control = /[\0-\x1f]/.exec(raw);
+  return control
+    ? `holds an unescaped control character (${codePoint(control[0].charCodeAt(0))}) in a string`
+    : 'holds a string with an escape that JSON does not know';
+}
+
+function endsBareToken(byte: number): boolean {
+  return byte <= 0x20 || byte === COMMA || byte === CLOSE_ARRAY || byte === CLOSE_OBJECT;
+}
+
+function decodeBare(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('latin1'));
+  } catch {
+    throw new JsonError('holds something that is not JSON');
+  }
+}
+
+function misplaced(byte: number): JsonError {
+  const shown = byte > 0x20 && byte < 0x7f ? `"${String.fromCharCode(byte)}"` : `the byte 0x${byte.toString(16)}`;
+  return new JsonError(`is not JSON: ${shown} is out of place`);
+}
+
+function codePoint(code: number): string {
+  return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
+}

@@ -1,0 +1,22 @@
+/*! Text from servers and files on its way to a terminal: what could move the cursor or reorder a line is escaped. */
+
+/** Controls (C0, DEL, C1), line separators, bidirectional overrides, the BOM, and halves of surrogate pairs. */
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu;
+
+const SHORT: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+/** The text on one line, safe to show: control characters as `\n`, `\x1b`, `\u202e`. Everything else as it is. */
+export function printable(text: string): string {
+  return text.replace(UNPRINTABLE, character => SHORT[character] ?? escape(character.charCodeAt(0)));
+}
+
+/** As `printable`, and no longer than `length` characters. */
+export function excerpt(text: string, length: number): string {
+  const shown = text.length > length ? `${text.slice(0, length)}…` : text;
+  return printable(shown);
+}
+
+function escape(code: number): string {
+  const hex = code.toString(16);
+  return code < 0x100 ? `\\x${hex.padStart(2, '0')}` : `\\u${hex.padStart(4, '0')}`;
+}

@@ -1,0 +1,192 @@
+/*! What an answer means: the server's yes, its no, or something that is not this protocol. */
+import { isUtf8 } from 'node:buffer';
+import type { InstanceErrorCode } from './error.js';
+import type { Response } from './http.js';
+import { JsonError, JsonScanner } from './json.js';
+import { excerpt, printable } from './printable.js';
+import { checkCount, checkError, ServerError } from './scanner.js';
+
+/** The server's no to one statement. */
+export interface Refusal {
+  ok: false;
+  /** The server's words, unescaped. */
+  message: string;
+  /** Index into the statement (UTF-16 code units), where the server gave one. */
+  position?: number;
+  status: number;
+  /** Whether it is a matter of permission. */
+  denied: boolean;
+}
+
+/** What became of a statement. */
+export type Reply = { ok: true } | Refusal;
+
+/** An answer that is neither yes nor no. The message follows the instance's name and a colon. */
+export class UnexpectedReply extends Error {
+  override name = 'UnexpectedReply';
+  readonly code: InstanceErrorCode;
+
+  constructor(code: InstanceErrorCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+type JsonObject = Record<string, unknown>;
+
+/** Far more than the catalogue of a hundred thousand tables, or an error with a large statement echoed in it. */
+const MAX_WHOLE = 64 * 1024 * 1024;
+
+/** The outcome of a statement. Throws `UnexpectedReply`, and `TransportError` where the answer is cut. */
+export async function readOutcome(response: Response): Promise<Reply> {
+  if (response.status !== 200) return readRefusal(response);
+  const reply = await readObject(response);
+  try {
+    checkError(reply);
+  } catch (error) {
+    if (error instanceof ServerError) return refusal(error, 200);
+    throw error;
+  }
+  if (reply.ddl === 'OK' || reply.dml === 'OK') return { ok: true };
+  const what = 'dataset' in reply ? 'with rows' : `with ${excerpt(JSON.stringify(reply), 80)}`;
+  throw new UnexpectedReply('PROTOCOL', `answered ${what} where {"ddl":"OK"} was expected`);
+}
+
+/** The rows of a small answer, whole. Throws as `readOutcome` does, and `ServerError` where it says `error`. */
+export async function readTable(response: Response): Promise<unknown[][]> {
+  const reply = await readObject(response);
+  checkError(reply);
+  const { dataset, count } = reply;
+  try {
+    if (dataset === undefined) throw new JsonError('holds no dataset');
+    if (!Array.isArray(dataset) || !dataset.every(Array.isArray))
+      throw new JsonError('holds a dataset that is not rows of cells');
+    checkCount(count, dataset.length);
+  } catch (error) {
+    throw error instanceof JsonError ? badReply(error) : error;
+  }
+  return dataset;
+}
+
+/** An answer with another status than 200: the server's no, or else it throws `UnexpectedReply`. */
+export async function readRefusal(response: Response): Promise<Refusal> {
+  const { status } = response;
+  const body = await readWhole(response);
+  if (status === 400 || status === 403) {
+    const error = serverError(body);
+    if (error) return refusal(error, status);
+  }
+  throw unexpectedStatus(response, body);
+}
+
+/** Words for a reply that is no JSON of this protocol; `start` is how its body begins. */
+export function badReply(error: JsonError, response?: Response, start: Buffer = Buffer.alloc(0)): UnexpectedReply {
+  const shown = start.toString('latin1').trimStart();
+  if (!response || shown.startsWith('{')) return new UnexpectedReply('PROTOCOL', `the reply ${error.message}`);
+  if (shown === '') return new UnexpectedReply('PROTOCOL', `the reply is empty (status ${response.status}): ${WHO}`);
+  return new UnexpectedReply('PROTOCOL', `${answered(response, start)}, which is not QuestDB's JSON: ${WHO}`);
+}
+
+/** What the server said, as the answer to a statement. */
+export function refusal({ message, position }: ServerError, status: number): Refusal {
+  // Observed on 9.3.4: a read-only server says "Write permission denied", with 400 to a CREATE TABLE.
+  const denied = status === 403 || /\b(?:permission|access) denied\b/i.test(message);
+  return { ok: false, message, ...(position === undefined ? {} : { position }), status, denied };
+}
+
+async function readObject(response: Response): Promise<JsonObject> {
+  const body = await readWhole(response);
+  try {
+    return parseObject(body);
+  } catch (error) {
+    throw error instanceof JsonError ? badReply(error, response, body) : error;
+  }
+}
+
+async function readWhole({ body }: Response): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > MAX_WHOLE) throw new UnexpectedReply('PROTOCOL', `the reply is longer than ${MAX_WHOLE} bytes`);
+  }
+  return Buffer.concat(chunks);
+}
+
+function parseObject(body: Buffer): JsonObject {
+  let value: unknown;
+  try {
+    if (!isUtf8(body)) throw new JsonError('holds bytes that are not UTF-8');
+    value = JSON.parse(body.toString());
+  } catch (error) {
+    throw error instanceof JsonError ? error : whatIsWrong(body);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new JsonError('is not a JSON object');
+  return value as JsonObject;
+}
+
+/** JSON.parse says little of use about a broken text; the scanner says it in our words. */
+function whatIsWrong(body: Buffer): JsonError {
+  const ignore = () => {};
+  const events = { open: ignore, close: ignore, key: ignore, scalar: ignore };
+  const scanner = new JsonScanner(events, { token: MAX_WHOLE, depth: Number.POSITIVE_INFINITY });
+  try {
+    scanner.write(body);
+    scanner.end();
+  } catch (error) {
+    if (error instanceof JsonError) return error;
+  }
+  return new JsonError('is not JSON');
+}
+
+function serverError(body: Buffer): ServerError | undefined {
+  try {
+    checkError(parseObject(body));
+  } catch (error) {
+    if (error instanceof ServerError) return error;
+  }
+  return undefined;
+}
+
+const WHO = "is this a QuestDB server's address, or did a proxy's login page answer?";
+
+function unexpectedStatus(response: Response, body: Buffer): UnexpectedReply {
+  const { status } = response;
+  if (status >= 300 && status < 400) return new UnexpectedReply('PROTOCOL', redirected(response));
+  const said = serverError(body)?.message;
+  const what = said === undefined ? answered(response, body) : `answered ${status}: ${excerpt(said, 300)}`;
+  switch (status) {
+    case 401:
+      return new UnexpectedReply('DENIED', `${what}: who are you?`);
+    case 403:
+      return new UnexpectedReply('DENIED', `${what}: the credentials are known, and may not do this`);
+    case 404:
+    case 405:
+      return new UnexpectedReply('PROTOCOL', `${what}: is this the address of a QuestDB server, with its path prefix?`);
+    case 407:
+      return new UnexpectedReply('DENIED', `${what}: the proxy asks for credentials`);
+    case 408:
+      return new UnexpectedReply('UNREACHABLE', `${what}: it gave up waiting; try again`);
+    case 413:
+    case 414:
+    case 431:
+      return new UnexpectedReply('UNREACHABLE', `${what}: the request is too large for a proxy on the way`);
+    case 429:
+      return new UnexpectedReply('UNREACHABLE', `${what}: still too busy after several tries; try again later`);
+  }
+  if (status >= 500) return new UnexpectedReply('UNREACHABLE', `${what}: the server failed; its log may say why`);
+  return new UnexpectedReply('PROTOCOL', `${what}: ${WHO}`);
+}
+
+/** Where a redirect points, without its path and query: they may hold secrets, ours or theirs. */
+function redirected({ status, headers, url }: Response): string {
+  const to = URL.canParse(headers.location ?? '', url) ? new URL(headers.location ?? '', url).origin : 'nowhere';
+  return `answered with a redirect (${status}) to ${printable(to)}, which is not followed: give the address it leads to`;
+}
+
+function answered({ status, headers }: Response, body: Buffer): string {
+  const type = headers['content-type'] === undefined ? '' : `, ${excerpt(headers['content-type'], 40)}`;
+  const start = excerpt(body.toString('utf8', 0, 400).trim(), 80);
+  return start === '' ? `answered ${status}${type}` : `answered ${status}${type}, "${start}"`;
+}

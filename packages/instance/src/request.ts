@@ -1,0 +1,52 @@
+/*! The one request there is, as the bytes of its target: how a statement is written into it, and how large that gets. */
+
+const ENDPOINT = '/api/v1/sql/execute';
+
+/** Put back after encodeURIComponent: characters that RFC 3986 allows in a query and the server reads as themselves. */
+const AS_THEMSELVES: Record<string, string> = {
+  '%20': '+',
+  '%24': '$',
+  '%2C': ',',
+  '%2F': '/',
+  '%3A': ':',
+  '%3B': ';',
+  '%40': '@',
+};
+
+/**
+ * A statement as a query parameter's value, as short as the server reads it correctly and the URL rules allow.
+ *
+ * A blank is `+`. Letters, digits and `-._~!$'()*,;:@/` stand as they are. `& = ? % +` (observed on 9.3.4: a second
+ * `=` makes the answer "empty query", a `?` makes it 404), controls, what is not ASCII and what is not legal in a
+ * URL's query are `%XX` of their UTF-8 bytes. Throws URIError for half of a surrogate pair.
+ */
+export function encodeQuery(text: string): string {
+  return encodeURIComponent(text).replace(/%(?:20|24|2C|2F|3A|3B|40)/g, code => AS_THEMSELVES[code] as string);
+}
+
+/** The request target for a statement. `prefix` is the path of the instance's URL, without a slash at its end. */
+export function requestTarget(prefix: string, statement: string, parameters = ''): string {
+  return `${prefix}${ENDPOINT}?query=${encodeQuery(statement)}${parameters}`;
+}
+
+/** The `http.request.header.buffer.size` of a server whose configuration does not say another. */
+export const DEFAULT_REQUEST_BUFFER = 64448;
+
+/**
+ * The smallest `http.request.header.buffer.size` (bytes) of a server that takes a request; one byte less and it
+ * closes the connection without an answer.
+ *
+ * The server keeps the query string twice, as it came (Q bytes) and decoded (D), beside the request line's other bytes
+ * (33 without a prefix) and the headers (H): `33 + 2Q < B` and `33 + Q + D + H <= B`, to the byte on 9.3.4.
+ *
+ * @param target as `requestTarget` makes it
+ * @param headers lines of the header, without line ends
+ */
+export function bufferNeeded(target: string, headers: readonly string[]): number {
+  const query = target.slice(target.indexOf('?') + 1);
+  const around = `GET ${target} HTTP/1.1`.length - query.length;
+  const escapes = query.split('%').length - 1;
+  const decoded = query.length - 2 * escapes;
+  const header = headers.reduce((sum, line) => sum + line.length + 1, -1);
+  return Math.max(around + 2 * query.length + 1, around + query.length + decoded + header);
+}

@@ -1,0 +1,129 @@
+/*! From what the command line and the environment say to a `Target`: one place where all of it comes together. */
+import { readFile } from 'node:fs/promises';
+import { type Address, parseAddress } from './address.js';
+import { authorization, type Source } from './credentials.js';
+import { InstanceError } from './error.js';
+import { cantRead, readSecretLine } from './secret-file.js';
+import type { Target } from './target.js';
+
+export interface ResolveContext {
+  /** The program's name, which its environment variables start with: `sqldump` reads `SQLDUMP_USER`. */
+  program: string;
+  env: Readonly<Record<string, string | undefined>>;
+  options?: InstanceOptions;
+  /** Told what is allowed and unwise: one sentence, without a secret. */
+  warn(message: string): void;
+}
+
+/** What the command line may say about an instance; each as the option of that name. */
+export interface InstanceOptions {
+  user?: string | undefined;
+  passwordFile?: string | undefined;
+  tokenFile?: string | undefined;
+  netrcFile?: string | undefined;
+  cacert?: string | undefined;
+  insecure?: boolean | undefined;
+  /** The longest time without a byte of an answer, in seconds; 0 for ever. */
+  timeout?: number | undefined;
+  /** The longest time for a connection to come about, in seconds; 0 for ever. */
+  connectTimeout?: number | undefined;
+}
+
+/** Seconds. A server gives up a query of its own after 60. */
+const TIMEOUT = 120;
+const CONNECT_TIMEOUT = 10;
+
+/**
+ * What INSTANCE on a command line means, with the credentials that belong to it.
+ * Throws `CONFIG`; nothing is sent.
+ */
+export async function resolveInstance(operand: string, context: ResolveContext): Promise<Target> {
+  const { options = {} } = context;
+  const address = parseAddress(operand);
+  const target: Target = {
+    label: label(address.url),
+    url: address.url,
+    credentialsHelp: credentialsHelp(context.program),
+    insecure: options.insecure ?? address.insecure ?? false,
+    timeout: 1000 * (options.timeout ?? TIMEOUT),
+    connectTimeout: 1000 * (options.connectTimeout ?? CONNECT_TIMEOUT),
+  };
+  const header = await authorization([
+    fromOptions(options),
+    fromAddress(address, context),
+    fromEnvironment(context.program.toUpperCase(), context),
+  ]);
+  if (header !== undefined) {
+    target.authorization = header;
+    warnOfPlainHttp(address.url, context);
+  }
+  const cacert = options.cacert ?? address.cacert;
+  if (cacert !== undefined) target.ca = await readCertificates(cacert);
+  return target;
+}
+
+function label(url: URL): string {
+  return url.origin + (url.pathname === '/' ? '' : url.pathname);
+}
+
+function credentialsHelp(program: string): string {
+  const prefix = program.toUpperCase();
+  return `Give credentials in ${prefix}_USER and ${prefix}_PASSWORD, or ${prefix}_TOKEN`;
+}
+
+function fromOptions({ user, passwordFile, tokenFile }: InstanceOptions): Source {
+  return {
+    name: 'the command line',
+    async read() {
+      return {
+        user,
+        password: passwordFile === undefined ? undefined : await readSecretLine(passwordFile, '--password-file'),
+        token: tokenFile === undefined ? undefined : await readSecretLine(tokenFile, '--token-file'),
+      };
+    },
+  };
+}
+
+function fromAddress({ user, password, token }: Address, context: ResolveContext): Source {
+  return {
+    name: 'the address',
+    read() {
+      if (password !== undefined || token !== undefined)
+        context.warn('the address holds a secret, which others on this machine can see: better in the environment');
+      return { user, password, token };
+    },
+  };
+}
+
+/** Variables that are set to nothing count as not set. */
+function fromEnvironment(prefix: string, { env }: ResolveContext): Source {
+  return {
+    name: `${prefix}_TOKEN`,
+    read: () => ({
+      user: env[`${prefix}_USER`] || undefined,
+      password: env[`${prefix}_PASSWORD`] || undefined,
+      token: env[`${prefix}_TOKEN`] || undefined,
+    }),
+  };
+}
+
+function warnOfPlainHttp(url: URL, context: ResolveContext): void {
+  if (url.protocol === 'https:' || isThisMachine(url.hostname)) return;
+  context.warn(`credentials go to ${url.host} over plain http, where anyone on the way can read them: use https`);
+}
+
+function isThisMachine(host: string): boolean {
+  return host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+
+async function readCertificates(path: string): Promise<string> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    throw cantRead('the certificates', path, error);
+  }
+  if (!text.includes('-----BEGIN CERTIFICATE-----'))
+    throw new InstanceError('CONFIG', `${path} holds no certificate in PEM form (-----BEGIN CERTIFICATE-----)`);
+  return text;
+}

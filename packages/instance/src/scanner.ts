@@ -1,0 +1,177 @@
+/*!
+ * The rows of a reply while it arrives: `dataset[i][0]` handed out at once, everything else checked and let go.
+ * Memory does not grow with the reply. What a whole and sane reply is, is said here and nowhere else.
+ */
+import { JsonError, type JsonEvents, JsonScanner } from './json.js';
+
+/** A reply that holds an `error` or `notice`: the server's own words, and where in the query it points. */
+export class ServerError extends Error {
+  override name = 'ServerError';
+  /** Index into the query (UTF-16 code units), where the server gave one. */
+  readonly position: number | undefined;
+
+  constructor(message: string, position: unknown) {
+    super(message);
+    this.position = toPosition(position);
+  }
+}
+
+/** Stands for a cell that is an array or object: nothing of it is kept. */
+const NESTED = Symbol('nested');
+const MAX_ROW = 16 * 1024 * 1024;
+/** Far above any reply's: QuestDB's arrays have 32 dimensions at most. */
+const MAX_DEPTH = 128;
+
+/**
+ * Reads a reply with rows from bytes cut anywhere.
+ *
+ * Throws `JsonError` for a reply that is not whole and sane, `ServerError` for one that says `error`. Rows handed
+ * out before that were really in the reply; only `end` says that they were all.
+ */
+export class RowScanner {
+  readonly #json: JsonScanner;
+  readonly #reply = new RowReply();
+
+  /** @param maxRow the longest value in bytes, as JSON writes it */
+  constructor({ maxRow = MAX_ROW } = {}) {
+    this.#json = new JsonScanner(this.#reply, { token: maxRow, depth: MAX_DEPTH });
+  }
+
+  /** The first columns of the rows that this chunk completes. */
+  write(chunk: Buffer): string[] {
+    this.#json.write(chunk);
+    return this.#reply.take();
+  }
+
+  /** Throws unless the reply was whole. */
+  end(): void {
+    this.#reply.checkError();
+    this.#json.end();
+    this.#reply.checkWhole();
+  }
+}
+
+/** Depths within a reply: `{` 0 `"dataset": [` 1 `[` 2 `first column` 3. */
+class RowReply implements JsonEvents {
+  #key = '';
+  #top: Record<string, unknown> = {};
+  #dataset: 'none' | 'open' | 'closed' = 'none';
+  #rows = 0;
+  #column = 0;
+  #first = '';
+  #ready: string[] = [];
+
+  take(): string[] {
+    const rows = this.#ready;
+    this.#ready = [];
+    return rows;
+  }
+
+  key(name: string, depth: number): void {
+    if (depth !== 1) return;
+    this.#key = name;
+    if (isReported(name)) this.#top[name] = undefined;
+  }
+
+  open(kind: 'array' | 'object', depth: number): void {
+    if (depth === 0 && kind !== 'object') throw new JsonError('is not a JSON object');
+    if (depth === 1 && this.#key === 'dataset') this.#openDataset(kind);
+    else if (this.#dataset === 'open' && depth === 2) this.#openRow(kind);
+    else if (this.#dataset === 'open' && depth === 3) this.#cell(NESTED);
+  }
+
+  close(depth: number): void {
+    if (this.#dataset !== 'open') return;
+    if (depth === 2) this.#closeRow();
+    else if (depth === 1) this.#dataset = 'closed';
+  }
+
+  scalar(value: unknown, depth: number): void {
+    if (depth === 0) throw new JsonError('is not a JSON object');
+    if (depth === 1) this.#topValue(value);
+    else if (this.#dataset !== 'open') return;
+    else if (depth === 2) throw new JsonError(`holds a row that is not an array (row ${this.#rows + 1})`);
+    else if (depth === 3) this.#cell(value);
+  }
+
+  /** Throws when the server reported an error. */
+  checkError(): void {
+    checkError(this.#top);
+  }
+
+  checkWhole(): void {
+    if (this.#dataset === 'none') throw new JsonError('holds no dataset');
+    checkCount(this.#top.count, this.#rows);
+  }
+
+  #topValue(value: unknown): void {
+    if (this.#key === 'dataset') throw new JsonError('holds a dataset that is not an array');
+    if (isReported(this.#key)) this.#top[this.#key] = value;
+  }
+
+  #openDataset(kind: 'array' | 'object'): void {
+    if (kind !== 'array') throw new JsonError('holds a dataset that is not an array');
+    if (this.#dataset !== 'none') throw new JsonError('holds a second dataset');
+    this.#dataset = 'open';
+  }
+
+  #openRow(kind: 'array' | 'object'): void {
+    if (kind !== 'array') throw new JsonError(`holds a row that is not an array (row ${this.#rows + 1})`);
+    this.checkError();
+    this.#column = 0;
+  }
+
+  #cell(value: unknown): void {
+    if (this.#column++ > 0) return;
+    this.#first = text(value, this.#rows + 1);
+  }
+
+  #closeRow(): void {
+    this.#rows++;
+    if (this.#column === 0) throw new JsonError(`holds an empty row (row ${this.#rows})`);
+    this.#ready.push(this.#first);
+  }
+}
+
+/** The keys beside `dataset` that decide whether a reply is good. `notice` is the name of `error` in version 2. */
+const REPORTED = ['error', 'notice', 'position', 'errorPos', 'count'];
+
+function isReported(key: string): boolean {
+  return REPORTED.includes(key);
+}
+
+/**
+ * Throws `ServerError` when a reply says `error`: with any status, before or after the rows, whatever its value.
+ * Observed on 9.3.4: after rows the position is called `errorPos`, and an empty query's position is a string.
+ */
+export function checkError(reply: Record<string, unknown>): void {
+  const key = 'error' in reply ? 'error' : 'notice';
+  if (!(key in reply)) return;
+  const message = typeof reply[key] === 'string' ? reply[key] : 'an error without a message';
+  throw new ServerError(message, reply.position ?? reply.errorPos);
+}
+
+/** Throws when the reply's `count` (where it has one) is not the number of rows that came. */
+export function checkCount(count: unknown, rows: number): void {
+  if (count !== undefined && count !== rows)
+    throw new JsonError(`holds ${rows} rows but says that there are ${JSON.stringify(count)}`);
+}
+
+/** The first column as text that a statement stream can carry. */
+function text(value: unknown, row: number): string {
+  if (typeof value !== 'string') throw new JsonError(`holds a row whose first column is ${kindOf(value)} (row ${row})`);
+  if (value.includes('\0')) throw new JsonError(`holds a NUL character (row ${row})`);
+  if (!value.isWellFormed()) throw new JsonError(`holds half of a surrogate pair (row ${row})`);
+  return value;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (value === NESTED) return 'an array or object';
+  return `a ${typeof value}`;
+}
+
+function toPosition(position: unknown): number | undefined {
+  const number = typeof position === 'string' ? Number.parseInt(position, 10) : position;
+  return Number.isSafeInteger(number) && (number as number) >= 0 ? (number as number) : undefined;
+}

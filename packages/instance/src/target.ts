@@ -1,0 +1,24 @@
+/*! Where and as whom: all that a connection needs to know, resolved and checked. */
+
+export interface Target {
+  /** The address without secrets, for messages. */
+  label: string;
+  /** Scheme, host, port and path prefix, nothing else. */
+  url: URL;
+  /** The name in `instances.toml`, where the instance was given by one. */
+  name?: string;
+  /** Whether changing it has to be confirmed by name. */
+  protected?: boolean;
+  /** Value of the Authorization header. */
+  authorization?: string;
+  /** What to do about a 401: a sentence that follows one. */
+  credentialsHelp: string;
+  /** Certificates (PEM) to trust instead of the system's. */
+  ca?: string;
+  /** Whether any TLS certificate will do. */
+  insecure: boolean;
+  /** The longest time without a byte of an answer, in milliseconds. */
+  timeout: number;
+  /** The longest time for a connection to come about, in milliseconds. */
+  connectTimeout: number;
+}
