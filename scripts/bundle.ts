@@ -1,7 +1,8 @@
 /*! Makes each program one file, so that it starts nearly as fast as Node itself. */
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { build } from 'esbuild';
 
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const programs = readdirSync('packages').filter(name => name.startsWith('sql') && name !== 'sql');
 
 await Promise.all(
@@ -13,6 +14,7 @@ await Promise.all(
       platform: 'node',
       format: 'esm',
       target: 'node20.19',
+      define: { VERSION: JSON.stringify(version) },
       legalComments: 'none',
       // CommonJS dependencies call require() for Node's own modules.
       banner: { js: "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);" },

@@ -1,1 +1,4 @@
-export {};
+export { type Args, command, type Program } from './command.js';
+export { Exit, exitStatus, UsageError } from './exit.js';
+export type { Io } from './io.js';
+export { oneLine, printable } from './printable.js';

@@ -1,1 +1,5 @@
-export {};
+export { StreamError } from './errors.js';
+export { MAX_RECORD, records } from './records.js';
+export { sink } from './sink.js';
+export { type Spooled, spool } from './spool.js';
+export { type ReadOptions, statements } from './statements.js';

@@ -1,0 +1,62 @@
+/*! What every program does around its pipeline: streams, errors and the exit status, on the process itself. */
+import type { Argv } from 'yargs';
+import { Exit, exitStatus } from './exit.js';
+import { type Io, interruptedBy, processIo } from './io.js';
+import { parse } from './parse.js';
+
+/** A program of the family: the words of its command line, and its work. */
+export interface Program<Options> {
+  name: string;
+  /** Each `<needed>`, `[optional]`, or `[any..]`, separated by blanks. */
+  operands: string;
+  /** What the program does, in one sentence. */
+  summary: string;
+  /** Command lines for the foot of the help, each with what it does. */
+  examples: readonly (readonly [line: string, effect: string])[];
+  options(cli: Argv): Argv<Options>;
+  /** Does the work and resolves to the exit status. What it throws is told in one message. */
+  run(args: Args<Options>, io: Io): Promise<number>;
+}
+
+/** The options by name (`keepGoing` for `--keep-going`) and the operands in order. */
+export type Args<Options> = Options & { operands: string[] };
+
+/** Runs a program on this process: its arguments, its three streams, its exit status. Never throws. */
+export async function command<Options>(program: Program<Options>): Promise<void> {
+  // A reader that left is no news. Only stdout's own error says so: a server's socket can break with EPIPE too.
+  let readerLeft: unknown;
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') readerLeft = error;
+  });
+  const fail = (error: unknown): void => {
+    if (error === readerLeft) process.exitCode = 141;
+    else tell(error, program.name);
+  };
+  process.on('uncaughtException', fail);
+  try {
+    const parsed = parse(program, process.argv.slice(2));
+    const io = processIo(program.name, parsed);
+    if (parsed.output === undefined) process.exitCode = await program.run(parsed.args, io);
+    else await io.print(parsed.output);
+  } catch (error) {
+    if (!interruptedBy()) fail(error);
+  }
+  const signal = interruptedBy();
+  if (signal) process.kill(process.pid, signal);
+}
+
+function tell(error: unknown, name: string): void {
+  process.exitCode = exitStatus(error);
+  const hint =
+    { [Exit.usage]: `\nTry '${name} --help'.`, [Exit.bug]: '\nThis is a bug; please report it.' }[process.exitCode] ??
+    '';
+  processIo(name, { quiet: false, verbose: false }).warn(words(error) + hint);
+}
+
+/** A system error without its number and call: `FILE: no such file or directory`. */
+function words(error: unknown): string {
+  const { message, syscall, path } = error as NodeJS.ErrnoException;
+  if (!syscall) return message ?? String(error);
+  const reason = message.replace(/^\w+: /, '').replace(/, .*/s, '');
+  return path ? `${path}: ${reason}` : `${syscall} failed: ${reason}`;
+}

@@ -1,0 +1,42 @@
+/*! Exit statuses, in one place: 0 yes, 1 no, above that the kinds of could-not-tell (sysexits(3)). */
+
+export const Exit = {
+  yes: 0,
+  no: 1,
+  usage: 64,
+  damaged: 65,
+  noInput: 66,
+  unreachable: 69,
+  bug: 70,
+  io: 74,
+  protocol: 76,
+  denied: 77,
+  config: 78,
+} as const;
+
+/** What the libraries call the ways to fail, in the `code` of their errors. */
+const STATUS: Record<string, number> = {
+  REFUSED: Exit.no,
+  USAGE: Exit.usage,
+  DAMAGED: Exit.damaged,
+  NOINPUT: Exit.noInput,
+  UNREACHABLE: Exit.unreachable,
+  IO: Exit.io,
+  PROTOCOL: Exit.protocol,
+  DENIED: Exit.denied,
+  CONFIG: Exit.config,
+};
+
+/** Bad usage of a program, beyond what the option parser sees. */
+export class UsageError extends Error {
+  readonly code = 'USAGE';
+}
+
+/**
+ * The exit status an error stands for: by its `code`; any other error of the system is a failed local read or write;
+ * and an error that nobody foresaw is a bug of ours.
+ */
+export function exitStatus(error: unknown): number {
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  return STATUS[code ?? ''] ?? (syscall ? Exit.io : Exit.bug);
+}

@@ -1,0 +1,64 @@
+/*! The process as the programs see it: where data comes in, where it goes out, and where people are told about it. */
+import type { Readable, Writable } from 'node:stream';
+import { UsageError } from './exit.js';
+import { printable } from './printable.js';
+
+export interface Io {
+  readonly env: NodeJS.ProcessEnv;
+  /** Standard input as data. @throws UsageError where it is a terminal, as nobody types a stream */
+  stdin(): Readable;
+  readonly stdout: Writable & { isTTY?: boolean };
+  /** Tells people what they should know; one line, always shown but for `-q`. */
+  warn(message: string): void;
+  /** Tells people what went on; shown with `-v`, or where a terminal shows it. */
+  note(message: string): void;
+  /** Writes text to standard output; waits until it is taken. */
+  print(text: string): Promise<void>;
+  /** Aborts at SIGINT or SIGTERM. Whoever asks for it must end soon then; the program still dies by the signal. */
+  readonly interrupted: AbortSignal;
+}
+
+/** Loudness as the options have it. */
+export interface Loudness {
+  quiet: boolean;
+  verbose: boolean;
+}
+
+/** The only maker of `Io`. `name` is put before each message. */
+export function processIo(name: string, { quiet, verbose }: Loudness): Io {
+  const say = (message: string): void => {
+    process.stderr.write(`${name}: ${printable(message)}\n`);
+  };
+  return {
+    env: process.env,
+    stdin() {
+      if (process.stdin.isTTY) throw new UsageError('expects a stream on standard input, not a terminal');
+      return process.stdin;
+    },
+    stdout: process.stdout,
+    warn: message => quiet || say(message),
+    note: message => {
+      if (!quiet && (verbose || process.stderr.isTTY)) say(message);
+    },
+    print: text =>
+      new Promise((resolve, reject) => {
+        process.stdout.write(text, error => (error ? reject(error) : resolve()));
+      }),
+    get interrupted() {
+      return (interruption ??= interruptible()).signal;
+    },
+  };
+}
+
+let interruption: AbortController | undefined;
+
+/** How the signal that interrupted the program is called, if one did. */
+export const interruptedBy = (): NodeJS.Signals | undefined =>
+  interruption?.signal.reason as NodeJS.Signals | undefined;
+
+/** The first signal asks the program to end; a second one ends it. */
+function interruptible(): AbortController {
+  const controller = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort(signal));
+  return controller;
+}

@@ -1,0 +1,99 @@
+/*! The command line; the only file that knows yargs. Operands are ours to count, as yargs loses a `-` and what follows `--`. */
+import yargs, { type Argv } from 'yargs';
+import type { Args, Program } from './command.js';
+import { UsageError } from './exit.js';
+import type { Loudness } from './io.js';
+
+/** The bundler puts the package's version here. */
+declare const VERSION: string;
+
+/** Arguments to run with, or text to print instead: help, version, completions. */
+export type Parsed<Options> = Loudness &
+  ({ args: Args<Options>; output?: undefined } | { args?: undefined; output: string });
+
+/**
+ * What the words of a command line ask for.
+ * @throws UsageError for an unknown option, a missing or surplus operand, a value that is not of its option's type
+ */
+export function parse<Options>(program: Program<Options>, words: string[]): Parsed<Options> {
+  const cli = describe(program);
+  if (words.includes('--completion'))
+    return { quiet: false, verbose: false, output: completionScript(cli, program.name) };
+  let parsed: Parsed<Options> | undefined;
+  cli.parse(words, {}, (error, { _: operands, ...values }, output) => {
+    if (error) throw new UsageError(error.message);
+    const loudness = { quiet: values['quiet'] === true, verbose: values['verbose'] === true };
+    parsed = output
+      ? { ...loudness, output: `${output}\n` }
+      : {
+          ...loudness,
+          args: { ...single(values as Options, cli), operands: counted(operands.map(String), program.operands) },
+        };
+  });
+  return parsed as unknown as Parsed<Options>;
+}
+
+function describe<Options>({ name, operands, summary, options, examples }: Program<Options>): Argv<Options> {
+  const cli = options(yargs() as Argv<object>)
+    .scriptName(name)
+    .usage(`Usage: ${name} [options] ${operands}\n\n${summary}`)
+    .locale('en')
+    .parserConfiguration({
+      'boolean-negation': false,
+      'dot-notation': false,
+      'greedy-arrays': false,
+      'parse-positional-numbers': false,
+    })
+    .updateStrings({
+      'Unknown argument: %s': 'no such option: %s',
+      'Not enough arguments following: %s': 'a value is missing behind --%s',
+    })
+    .option('quiet', { alias: 'q', type: 'boolean', describe: 'tell errors only' })
+    .option('verbose', { alias: 'v', type: 'boolean', describe: 'tell more, on stderr' })
+    .option('completion', { type: 'boolean', describe: 'print a completion script for bash or zsh' })
+    .version('version', 'print the version', VERSION)
+    .help('help', 'print this')
+    .strictOptions()
+    .showHelpOnFail(false)
+    .exitProcess(false)
+    .wrap(100);
+  for (const [line, effect] of examples) cli.example(line, effect);
+  return cli;
+}
+
+/** A repeated option's last value holds, as with curl, unless the option takes several. */
+function single<Options>(values: Options, cli: Argv<Options>): Options {
+  const { array: lists } = (cli as unknown as { getOptions(): { array: string[] } }).getOptions();
+  const last = (option: string, value: unknown): unknown => {
+    const one = Array.isArray(value) && !lists.includes(option) ? value.at(-1) : value;
+    if (Number.isNaN(one)) throw new UsageError(`--${option} takes a number`);
+    return one;
+  };
+  return Object.fromEntries(
+    Object.entries(values as object).map(([option, value]) => [option, last(option, value)]),
+  ) as Options;
+}
+
+function counted(operands: string[], usage: string): string[] {
+  const wanted = usage.split(' ').filter(Boolean);
+  const missing = wanted.filter(operand => operand.startsWith('<'))[operands.length];
+  if (missing) throw new UsageError(`${missing} is missing`);
+  if (!usage.includes('..') && operands.length > wanted.length)
+    throw new UsageError(`one operand too many: ${operands[wanted.length]}`);
+  return operands;
+}
+
+/** yargs prints its script; this catches it, so that all output leaves by one way. */
+function completionScript(cli: Argv<never> | Argv<object>, name: string): string {
+  let script = '';
+  const { log } = console;
+  console.log = (text: string) => {
+    script += `${text}\n`;
+  };
+  try {
+    cli.showCompletionScript();
+  } finally {
+    console.log = log;
+  }
+  return script;
+}

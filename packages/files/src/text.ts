@@ -1,0 +1,39 @@
+/*! `.sql` text: statements, each with its `;`, a blank line between; what `tr '\0' '\n'` makes of a stream. */
+import { SplitError, Splitter } from '@sqlpipe/sql';
+import { characters, NotText } from './characters.js';
+
+/** A `.sql` text that can't be read; the message starts with its name, line and column. */
+export class TextError extends Error {
+  readonly code = 'DAMAGED';
+}
+
+/** A statement in its one form as `.sql` text: UTF-8 when written, a blank line behind it. */
+export const toText = (statement: string): string => `${statement}\n\n`;
+
+/** The text of no statements at all, likewise what `tr` makes of the lone NUL. */
+export const EMPTY_TEXT = '\n';
+
+/**
+ * The statements of a `.sql` text in their one form (see `Splitter`). A byte order mark at its start is dropped.
+ *
+ * @param bytes UTF-8, in chunks cut anywhere
+ * @param name what the text is called in messages
+ * @param maxLength the longest statement, in UTF-16 code units
+ * @throws TextError where a quote, comment or parenthesis is left open, where bytes are not UTF-8, or at a NUL
+ */
+export async function* fromText(
+  bytes: AsyncIterable<Buffer>,
+  name: string,
+  maxLength?: number,
+): AsyncGenerator<string> {
+  const splitter = new Splitter(maxLength);
+  try {
+    for await (const chunk of characters(bytes)) yield* splitter.write(chunk);
+    yield* splitter.end();
+  } catch (error) {
+    if (error instanceof SplitError)
+      throw new TextError(`${name}:${error.line}:${error.column}: ${error.message}`, { cause: error });
+    if (error instanceof NotText) throw new TextError(`${name}: ${error.message}`, { cause: error });
+    throw error;
+  }
+}

@@ -1,0 +1,66 @@
+/*!
+ * The guard at the mouth of a stream: bytes in, the same bytes out, but only up to a NUL and only where they are sound.
+ * So input that was cut anywhere is told from input that ended, and split2 never sees the rest: it would pass a cut
+ * tail as a record, put U+FFFD for bytes that are not UTF-8, and search what it holds again with every chunk.
+ */
+import { isUtf8 } from 'node:buffer';
+import { transform } from 'through2';
+import { StreamError } from './errors.js';
+import { incompleteNote } from './incomplete.js';
+
+/**
+ * A transform that passes whole records only.
+ * @param maxRecord the longest record in bytes, its NUL included
+ * @param allowEmpty whether no bytes at all are a stream of no statements
+ */
+export function guard(maxRecord: number, allowEmpty: boolean) {
+  let held: Buffer[] = [];
+  let heldBytes = 0;
+  let whole = 0;
+
+  const release = (records: Buffer): Buffer => {
+    for (let start = 0; start < records.length; whole++) {
+      const end = records.indexOf(0, start) + 1;
+      if (end - start > maxRecord) throw tooLong(whole, maxRecord);
+      if (!isUtf8(records.subarray(start, end)))
+        throw new StreamError(`record ${whole + 1} holds bytes that are not UTF-8`);
+      start = end;
+    }
+    return records;
+  };
+
+  return transform(
+    async (chunk: Buffer) => {
+      const end = chunk.lastIndexOf(0) + 1;
+      const records = end ? release(Buffer.concat([...held, chunk.subarray(0, end)])) : undefined;
+      if (end) [held, heldBytes] = [[], 0];
+      if (end < chunk.length) held.push(chunk.subarray(end));
+      heldBytes += chunk.length - end;
+      if (heldBytes > maxRecord) throw whole ? tooLong(whole, maxRecord) : noNul(`its first ${heldBytes} bytes`);
+      return records;
+    },
+    async () => {
+      if (heldBytes) throw cut(Buffer.concat(held), whole);
+      if (!whole && !allowEmpty)
+        throw new StreamError(
+          'no input, not even the NUL that an empty stream has; the program before this one may have failed',
+        );
+    },
+  );
+}
+
+const tooLong = (whole: number, maxRecord: number): StreamError =>
+  new StreamError(`record ${whole + 1} is longer than ${maxRecord} bytes (--max-record)`);
+
+const noNul = (where: string): StreamError =>
+  new StreamError(
+    `no NUL in ${where}: either .sql text, which sqlsplit turns into a stream, or a stream that was cut in its first record`,
+  );
+
+function cut(rest: Buffer, whole: number): StreamError {
+  const reason = incompleteNote(rest);
+  if (reason) return new StreamError(`incomplete after ${count(whole)}: ${reason}`);
+  return whole ? new StreamError(`cut after ${count(whole)}: the input does not end on a NUL`) : noNul('the input');
+}
+
+const count = (whole: number): string => `${whole} whole ${whole === 1 ? 'record' : 'records'}`;

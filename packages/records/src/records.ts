@@ -1,0 +1,24 @@
+/*! Statements to bytes. */
+import { objectTransform } from 'through2';
+import { StreamError } from './errors.js';
+
+/** One record may be 16 MiB, its NUL included. */
+export const MAX_RECORD = 16 * 1024 * 1024;
+
+/**
+ * A transform from statements in their one form to records: the statement, a LF, a NUL, in UTF-8.
+ * @throws StreamError for what a record can't hold (a NUL, a lone surrogate) and for a record over the limit
+ */
+export function records(maxRecord = MAX_RECORD) {
+  let nth = 0;
+  return objectTransform(async (statement: string) => {
+    nth++;
+    const unfit = statement.includes('\0') ? 'a NUL' : statement.isWellFormed() ? '' : 'half of a surrogate pair';
+    if (unfit)
+      throw new StreamError(`statement ${nth} holds ${unfit}, which no record can carry: ${statement.slice(0, 80)}`);
+    const record = Buffer.from(`${statement}\n\0`);
+    if (record.length > maxRecord)
+      throw new StreamError(`statement ${nth} makes a record longer than ${maxRecord} bytes (--max-record)`);
+    return record;
+  });
+}

@@ -1,0 +1,61 @@
+/*!
+ * The one place where records leave a program. The last NUL is a commit mark: a record's NUL goes out only when more
+ * follows or the input has ended well, so a program that fails, or is killed at any moment, leaves an unterminated
+ * record. On a pipe a write of at most PIPE_BUF bytes is all or nothing (POSIX), and none but the last ends on a NUL.
+ * There is one write in flight, as Node's streams join chunks that wait into larger writes.
+ */
+import { platform } from 'node:os';
+import { Writable } from 'node:stream';
+import { incompleteLine } from './incomplete.js';
+
+const PIPE_BUF = platform() === 'linux' ? 4096 : 512;
+const NUL = Buffer.alloc(1);
+
+/**
+ * The end of a writer's pipeline: records in, written to `out`, the last NUL when all came.
+ * No record at all makes one lone NUL. A pipeline that fails leaves a note (`-- NAME: incomplete: REASON`) and no NUL.
+ *
+ * @param out where to; it is not ended, and its errors end the pipeline
+ * @param name the program's, for the note
+ */
+export function sink(out: Writable, name: string): Writable {
+  let held = Buffer.alloc(0); // the NUL of the last record, once there is one
+  let writing = Promise.resolve();
+
+  const write = (bytes: Buffer, done: (error?: Error | null) => void): void => {
+    writing = writing.then(() => writePieces(out, bytes));
+    writing.then(() => done(), done);
+  };
+
+  return new Writable({
+    decodeStrings: false,
+    highWaterMark: 256 * 1024,
+    writev(chunks, done) {
+      const bytes = Buffer.concat([held, ...chunks.map(({ chunk }) => chunk)]);
+      held = NUL;
+      write(bytes.subarray(0, -1), done);
+    },
+    final(done) {
+      write(NUL, done);
+    },
+    destroy(error, done) {
+      const closed = () => done(error);
+      if (!error || out.errored) closed();
+      else write(Buffer.from(incompleteLine(name, error.message)), closed);
+    },
+  });
+}
+
+/** Writes at most PIPE_BUF bytes at a time, no piece but a lone NUL ending on one. */
+async function writePieces(out: Writable, bytes: Buffer): Promise<void> {
+  for (let start = 0, end = 0; start < bytes.length; start = end) {
+    end = Math.min(start + PIPE_BUF, bytes.length);
+    if (end < bytes.length && bytes[end - 1] === 0) end--;
+    await write(out, bytes.subarray(start, end));
+  }
+}
+
+const write = (out: Writable, bytes: Buffer): Promise<void> =>
+  new Promise((resolve, reject) => {
+    out.write(bytes, error => (error ? reject(error) : resolve()));
+  });

@@ -1,0 +1,68 @@
+/*! Whole, then go: holds statements back until all have come, so that nothing is done with half of an input. */
+import { randomUUID } from 'node:crypto';
+import { open, unlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream';
+import split2 from 'split2';
+
+/** What is kept in memory, in UTF-16 code units; more goes to a temporary file. */
+const IN_MEMORY = 4 * 1024 * 1024;
+
+/** Statements that have all come. */
+export interface Spooled extends AsyncIterable<string> {
+  /** How many there are. */
+  readonly count: number;
+  /** Gives the memory and the disk back. */
+  close(): Promise<void>;
+}
+
+/**
+ * Takes all statements in before it resolves; past a few MiB they wait in a temporary file.
+ * The file has lost its name before the first byte is in it, so it is gone however the program ends.
+ *
+ * @throws whatever the input throws; then nothing is left behind
+ */
+export async function spool(input: AsyncIterable<string>): Promise<Spooled> {
+  let held: string[] = [];
+  let size = 0;
+  let count = 0;
+  let file: Awaited<ReturnType<typeof unnamedFile>> | undefined;
+  try {
+    for await (const statement of input) {
+      count++;
+      held.push(statement);
+      size += statement.length;
+      if (size < IN_MEMORY) continue;
+      file ??= await unnamedFile();
+      await file.writeFile(held.map(record).join(''));
+      held = [];
+      size = 0;
+    }
+  } catch (error) {
+    await file?.close();
+    throw error;
+  }
+  return {
+    count,
+    async *[Symbol.asyncIterator]() {
+      if (file) {
+        const bytes = file.createReadStream({ start: 0, autoClose: false });
+        yield* pipeline(bytes, split2('\0'), () => {}) as AsyncIterable<string>;
+      }
+      yield* held;
+    },
+    async close() {
+      await file?.close();
+    },
+  };
+}
+
+const record = (statement: string): string => `${statement}\0`;
+
+async function unnamedFile() {
+  const path = join(tmpdir(), `sqlpipe-${randomUUID()}`);
+  const file = await open(path, 'wx+', 0o600);
+  await unlink(path);
+  return file;
+}
