@@ -1,0 +1,44 @@
+# Every target does its own set-up in a fresh clone: dependencies first, then the build.
+
+export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+INSTALLED := node_modules/.package-lock.json
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test lint bench faults conformance fuzz clean
+
+help: ## show this list
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
+
+$(INSTALLED): package-lock.json
+	@npm ci --no-progress --loglevel=error >&2
+	@touch $@
+
+build: $(INSTALLED) ## compile the programs; they are on node_modules/.bin then
+	@npm run --silent build
+
+demo: build ## copy a trading schema between two instances, before your eyes
+	@scripts/demo
+
+# The jar is fetched first: test files run side by side, and Maven does not like company.
+test: build ## run all tests, against a real QuestDB too where Java and Maven are
+	@tsc --noEmit -p tsconfig.test.json
+	@tsx scripts/questdb.ts --jar >/dev/null || test -z "$$CI"
+	@npm run --silent test
+
+lint: $(INSTALLED) ## check format and style
+	@npm run --silent lint
+
+bench: build ## measure side by side with curl, jq and xargs
+	@tsx bench/bench.ts
+
+faults: build ## try every way a source or a target can fail
+	@tsx scripts/faults.ts
+
+conformance: build ## copy the recorded objects of a real server, one by one
+	@tsx scripts/conformance.ts
+
+fuzz: build ## feed the parsers nonsense for a while
+	@tsx scripts/fuzz.ts
+
+clean: ## remove what the other targets have made
+	@rm -rf node_modules .cache packages/*/dist packages/*/*.tsbuildinfo
