@@ -17,7 +17,9 @@ await Promise.all(
       define: { VERSION: JSON.stringify(version) },
       legalComments: 'none',
       // CommonJS dependencies call require() for Node's own modules.
-      banner: { js: "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);" },
+      banner: {
+        js: "import { createRequire as requireOf } from 'node:module';\nconst require = requireOf(import.meta.url);",
+      },
     }),
   ),
 );

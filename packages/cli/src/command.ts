@@ -1,5 +1,5 @@
 /*! What every program does around its pipeline: streams, errors and the exit status, on the process itself. */
-import type { Argv } from 'yargs';
+import type { ArgumentsCamelCase, Argv } from 'yargs';
 import { Exit, exitStatus } from './exit.js';
 import { type Io, interruptedBy, processIo } from './io.js';
 import { parse } from './parse.js';
@@ -19,7 +19,7 @@ export interface Program<Options> {
 }
 
 /** The options by name (`keepGoing` for `--keep-going`) and the operands in order. */
-export type Args<Options> = Options & { operands: string[] };
+export type Args<Options> = ArgumentsCamelCase<Options> & { operands: string[] };
 
 /** Runs a program on this process: its arguments, its three streams, its exit status. Never throws. */
 export async function command<Options>(program: Program<Options>): Promise<void> {

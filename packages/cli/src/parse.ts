@@ -20,21 +20,20 @@ export function parse<Options>(program: Program<Options>, words: string[]): Pars
   if (words.includes('--completion'))
     return { quiet: false, verbose: false, output: completionScript(cli, program.name) };
   let parsed: Parsed<Options> | undefined;
-  cli.parse(words, {}, (error, { _: operands, ...values }, output) => {
+  cli.parse(words, {}, (error, values, output) => {
     if (error) throw new UsageError(error.message);
     const loudness = { quiet: values['quiet'] === true, verbose: values['verbose'] === true };
-    parsed = output
-      ? { ...loudness, output: `${output}\n` }
-      : {
-          ...loudness,
-          args: { ...single(values as Options, cli), operands: counted(operands.map(String), program.operands) },
-        };
+    if (output) parsed = { ...loudness, output: `${output}\n` };
+    else {
+      const operands = counted(values._.map(String), program.operands);
+      parsed = { ...loudness, args: { ...single(values, cli), operands } as Args<Options> };
+    }
   });
   return parsed as unknown as Parsed<Options>;
 }
 
 function describe<Options>({ name, operands, summary, options, examples }: Program<Options>): Argv<Options> {
-  const cli = options(yargs() as Argv<object>)
+  return options(yargs() as Argv<object>)
     .scriptName(name)
     .usage(`Usage: ${name} [options] ${operands}\n\n${summary}`)
     .locale('en')
@@ -44,10 +43,7 @@ function describe<Options>({ name, operands, summary, options, examples }: Progr
       'greedy-arrays': false,
       'parse-positional-numbers': false,
     })
-    .updateStrings({
-      'Unknown argument: %s': 'no such option: %s',
-      'Not enough arguments following: %s': 'a value is missing behind --%s',
-    })
+    .updateStrings(WORDS)
     .option('quiet', { alias: 'q', type: 'boolean', describe: 'tell errors only' })
     .option('verbose', { alias: 'v', type: 'boolean', describe: 'tell more, on stderr' })
     .option('completion', { type: 'boolean', describe: 'print a completion script for bash or zsh' })
@@ -56,22 +52,28 @@ function describe<Options>({ name, operands, summary, options, examples }: Progr
     .strictOptions()
     .showHelpOnFail(false)
     .exitProcess(false)
-    .wrap(100);
-  for (const [line, effect] of examples) cli.example(line, effect);
-  return cli;
+    .wrap(100)
+    .epilogue(['Examples:', ...examples.map(([line, effect]) => `  ${line}\n        ${effect}`)].join('\n'));
 }
 
+/** yargs' own words where ours are clearer; it looks plurals up by number, which its types do not know. */
+const WORDS = {
+  'Unknown argument: %s': { one: 'no such option: %s', other: 'no such options: %s' },
+  'Not enough arguments following: %s': {
+    one: 'an option lacks its value: %s',
+    other: 'an option lacks its value: %s',
+  },
+} as object as Record<string, string>;
+
 /** A repeated option's last value holds, as with curl, unless the option takes several. */
-function single<Options>(values: Options, cli: Argv<Options>): Options {
-  const { array: lists } = (cli as unknown as { getOptions(): { array: string[] } }).getOptions();
+function single(values: object, cli: unknown): object {
+  const { array: lists } = (cli as { getOptions(): { array: string[] } }).getOptions();
   const last = (option: string, value: unknown): unknown => {
     const one = Array.isArray(value) && !lists.includes(option) ? value.at(-1) : value;
     if (Number.isNaN(one)) throw new UsageError(`--${option} takes a number`);
     return one;
   };
-  return Object.fromEntries(
-    Object.entries(values as object).map(([option, value]) => [option, last(option, value)]),
-  ) as Options;
+  return Object.fromEntries(Object.entries(values).map(([option, value]) => [option, last(option, value)]));
 }
 
 function counted(operands: string[], usage: string): string[] {

@@ -1,2 +1,2 @@
 export { replaceFile } from './replace.js';
-export { EMPTY_TEXT, fromText, TextError, toText } from './text.js';
+export { fromText, TextError, toText, writeText } from './text.js';

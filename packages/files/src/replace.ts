@@ -2,26 +2,30 @@
 import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
-import { pipeline } from 'node:stream/promises';
+import type { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 
 /**
- * Writes a file under a temporary name beside `path` and renames it when all has come and is on the disk.
- * When that fails, what was at `path` is as it was.
+ * Has a file written under a temporary name beside `path`, and renames it when all is on the disk.
+ * When that fails, what was at `path` is as it was and nothing else is left.
  *
- * @param chunks strings (written as UTF-8) or bytes
- * @throws whatever `chunks` throws, the signal's reason, and errors of the file system
+ * @param write writes the content; it need not end the stream
+ * @throws whatever `write` throws, and errors of the file system
  */
-export async function replaceFile(
-  path: string,
-  chunks: AsyncIterable<string> | AsyncIterable<Buffer>,
-  signal: AbortSignal,
-): Promise<void> {
+export async function replaceFile(path: string, write: (file: Writable) => Promise<unknown>): Promise<void> {
   const temporary = `${path}.${randomUUID().slice(0, 8)}.tmp`;
+  const file = createWriteStream(temporary, { flags: 'wx', flush: true });
+  const closed = finished(file);
+  closed.catch(() => {}); // told below
   try {
-    await pipeline(chunks, createWriteStream(temporary, { flags: 'wx', flush: true }), { signal });
+    await Promise.race([write(file), closed]); // a file that can't be opened ends first
+    file.end();
+    await closed;
     await rename(temporary, path);
   } catch (error) {
+    file.destroy();
     await rm(temporary, { force: true });
+    if ((error as NodeJS.ErrnoException).path === temporary) Object.assign(error as Error, { path });
     throw error;
   }
 }

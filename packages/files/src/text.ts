@@ -1,4 +1,5 @@
 /*! `.sql` text: statements, each with its `;`, a blank line between; what `tr '\0' '\n'` makes of a stream. */
+import type { Writable } from 'node:stream';
 import { SplitError, Splitter } from '@sqlpipe/sql';
 import { characters, NotText } from './characters.js';
 
@@ -7,11 +8,33 @@ export class TextError extends Error {
   readonly code = 'DAMAGED';
 }
 
-/** A statement in its one form as `.sql` text: UTF-8 when written, a blank line behind it. */
+/** A statement in its one form as `.sql` text, a blank line behind it. */
 export const toText = (statement: string): string => `${statement}\n\n`;
 
-/** The text of no statements at all, likewise what `tr` makes of the lone NUL. */
-export const EMPTY_TEXT = '\n';
+/**
+ * Writes statements as `.sql` text, UTF-8; no statement at all makes one LF, as `tr` makes of the lone NUL.
+ * `out` is not ended. @throws whatever `statements` throws, and what writing says
+ */
+export async function writeText(statements: AsyncIterable<string>, out: Writable): Promise<void> {
+  let text = '';
+  let empty = true;
+  for await (const statement of statements) {
+    empty = false;
+    text += toText(statement);
+    if (text.length < CHUNK) continue;
+    await write(out, text);
+    text = '';
+  }
+  await write(out, empty ? '\n' : text);
+}
+
+/** Statements are written this many UTF-16 code units at a time. */
+const CHUNK = 64 * 1024;
+
+const write = (out: Writable, text: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    out.write(text, error => (error ? reject(error) : resolve()));
+  });
 
 /**
  * The statements of a `.sql` text in their one form (see `Splitter`). A byte order mark at its start is dropped.

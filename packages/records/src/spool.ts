@@ -9,12 +9,10 @@ import split2 from 'split2';
 /** What is kept in memory, in UTF-16 code units; more goes to a temporary file. */
 const IN_MEMORY = 4 * 1024 * 1024;
 
-/** Statements that have all come. */
+/** Statements that have all come, to be read once. */
 export interface Spooled extends AsyncIterable<string> {
   /** How many there are. */
   readonly count: number;
-  /** Gives the memory and the disk back. */
-  close(): Promise<void>;
 }
 
 /**
@@ -46,14 +44,8 @@ export async function spool(input: AsyncIterable<string>): Promise<Spooled> {
   return {
     count,
     async *[Symbol.asyncIterator]() {
-      if (file) {
-        const bytes = file.createReadStream({ start: 0, autoClose: false });
-        yield* pipeline(bytes, split2('\0'), () => {}) as AsyncIterable<string>;
-      }
+      if (file) yield* pipeline(file.createReadStream({ start: 0 }), split2('\0'), () => {}) as AsyncIterable<string>;
       yield* held;
-    },
-    async close() {
-      await file?.close();
     },
   };
 }

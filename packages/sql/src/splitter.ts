@@ -1,7 +1,7 @@
 /*! Where statements end in a text that arrives in chunks, and the one form a statement has between programs. */
 import { Course, type Opening } from './course.js';
 import { type SegmentType, WHITE } from './lexer.js';
-import { tokens } from './tokens.js';
+import { type Token, tokens } from './tokens.js';
 
 /** Text that can't be cut into statements. `line` and `column` count from 1, columns in UTF-16 code units. */
 export class SplitError extends Error {
@@ -130,14 +130,19 @@ export class Splitter {
     return `${trim(text)}${reading.last === 'line-comment' ? '\n;' : ';'}`;
   }
 
+  /** Such a note counts on a line of its own before the statement or behind it. */
   #refuseIncomplete(text: string): void {
     if (!text.includes(': incomplete: ')) return;
+    let before = true;
+    let note: Token | undefined;
     for (const token of tokens(text)) {
-      if (token.type === 'space') continue;
-      if (token.type !== 'comment') return;
-      const [, name, reason] = INCOMPLETE.exec(token.text) ?? [];
-      if (name) throw new SplitError(`${name} left it incomplete: ${reason}`, ...this.#place(text, token.start));
+      if (token.type === 'comment' && INCOMPLETE.test(token.text) && startsLine(text, token.start)) note = token;
+      else if (token.type === 'space' || token.type === 'comment') continue;
+      else if (before && note) break;
+      else [before, note] = [false, undefined];
     }
+    const [, name, reason] = INCOMPLETE.exec(note?.text ?? '') ?? [];
+    if (note && name) throw new SplitError(`${name} left it incomplete: ${reason}`, ...this.#place(text, note.start));
   }
 
   #unclosed(): SplitError {
@@ -172,6 +177,8 @@ export function statementOf(text: string): string {
   if (first && NOT_WHITE.test(comments)) return statementOf(first.slice(0, -1) + comments);
   return first ?? last ?? '';
 }
+
+const startsLine = (text: string, at: number): boolean => /(^|\n)[ \t\r]*$/.test(text.slice(0, at));
 
 function trim(text: string): string {
   let start = 0;

@@ -1,1 +1,26 @@
-export {};
+import { pipeline } from 'node:stream/promises';
+import { command, Exit } from '@sqlpipe/cli';
+import { MAX_RECORD, records, sink } from '@sqlpipe/records';
+import { split } from './split.js';
+
+await command({
+  name: 'sqlsplit',
+  operands: '[file..]',
+  summary: 'Turns .sql text into a statement stream: one NUL-terminated record per statement.',
+  examples: [
+    ['sqlsplit schema.sql | sqlapply http://localhost:9000', 'replay a file'],
+    ['sqlsplit schema.sql | grep -z "^CREATE TABLE \'fx_" | sqlapply dst', 'some of it'],
+    ["sqldump src | tr '\\0' '\\n' | sqlsplit | cmp - <(sqldump src)", 'there and back'],
+  ],
+  options: cli =>
+    cli.option('max-record', {
+      type: 'number',
+      default: MAX_RECORD,
+      requiresArg: true,
+      describe: 'longest record in bytes',
+    }),
+  run: async ({ operands: files, maxRecord }, io) => {
+    await pipeline(split(files, io.stdin, maxRecord), records(maxRecord), sink(io.stdout, 'sqlsplit'));
+    return Exit.yes;
+  },
+});
