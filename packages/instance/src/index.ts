@@ -1,7 +1,6 @@
 /*! One instance over HTTP: its address, its credentials, its rows, what it executes, and every way it says no. */
 export { InstanceError, type InstanceErrorCode } from './error.js';
 export { connect, type Instance } from './instance.js';
-export { excerpt, printable } from './printable.js';
 export type { Refusal, Reply } from './reply.js';
 export { DEFAULT_REQUEST_BUFFER, encodeQuery } from './request.js';
 export { type InstanceOptions, type ResolveContext, resolveInstance } from './resolve.js';

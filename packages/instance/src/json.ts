@@ -54,6 +54,7 @@ const BACKSLASH = 0x5c;
 const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
+const BARE_START = Buffer.from('-0123456789tfn');
 
 /** A JSON text of any length, pushed in with `write` and closed with `end`. Throws `JsonError`. */
 export class JsonScanner {
@@ -118,7 +119,7 @@ export class JsonScanner {
         this.#close('object', byte);
         return at + 1;
       default:
-        if (!this.#expectsValue) throw misplaced(byte);
+        if (!this.#expectsValue || !BARE_START.includes(byte)) throw misplaced(byte);
         this.#token = Token.Bare;
         return at;
     }

@@ -37,7 +37,8 @@ export const DEFAULT_REQUEST_BUFFER = 64448;
  * closes the connection without an answer.
  *
  * The server keeps the query string twice, as it came (Q bytes) and decoded (D), beside the request line's other bytes
- * (33 without a prefix) and the headers (H): `33 + 2Q < B` and `33 + Q + D + H <= B`, to the byte on 9.3.4.
+ * (33 without a prefix) and the header (H: a line end counts as one byte, and the empty line is one of them).
+ * `33 + 2Q < B` and `33 + Q + D + H <= B` hold to the byte on 9.3.4.
  *
  * @param target as `requestTarget` makes it
  * @param headers lines of the header, without line ends
@@ -47,6 +48,6 @@ export function bufferNeeded(target: string, headers: readonly string[]): number
   const around = `GET ${target} HTTP/1.1`.length - query.length;
   const escapes = query.split('%').length - 1;
   const decoded = query.length - 2 * escapes;
-  const header = headers.reduce((sum, line) => sum + line.length + 1, -1);
+  const header = headers.reduce((sum, line) => sum + line.length + 1, 1);
   return Math.max(around + 2 * query.length + 1, around + query.length + decoded + header);
 }

@@ -18,7 +18,8 @@ export class ServerError extends Error {
 
 /** Stands for a cell that is an array or object: nothing of it is kept. */
 const NESTED = Symbol('nested');
-const MAX_ROW = 16 * 1024 * 1024;
+/** Enough for the largest statement that a stream carries (16 MiB), half of it escaped. */
+const MAX_ROW = 32 * 1024 * 1024;
 /** Far above any reply's: QuestDB's arrays have 32 dimensions at most. */
 const MAX_DEPTH = 128;
 
@@ -32,8 +33,8 @@ export class RowScanner {
   readonly #json: JsonScanner;
   readonly #reply = new RowReply();
 
-  /** @param maxRow the longest value in bytes, as JSON writes it */
-  constructor({ maxRow = MAX_ROW } = {}) {
+  /** @param maxRow the longest single value in bytes, as JSON writes it */
+  constructor(maxRow = MAX_ROW) {
     this.#json = new JsonScanner(this.#reply, { token: maxRow, depth: MAX_DEPTH });
   }
 

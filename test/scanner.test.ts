@@ -1,0 +1,248 @@
+/*! The rows of a reply, cut anywhere: the same as JSON.parse finds in it, or a refusal that says why. */
+import test from 'ava';
+import fc from 'fast-check';
+import { JsonError } from '../packages/instance/src/json.js';
+import { RowScanner, ServerError } from '../packages/instance/src/scanner.js';
+
+function scan(chunks: readonly Buffer[]): string[] {
+  const scanner = new RowScanner();
+  const rows = chunks.flatMap(chunk => scanner.write(chunk));
+  scanner.end();
+  return rows;
+}
+
+const scanText = (text: string) => scan([Buffer.from(text)]);
+
+/** Cuts bytes at the given places. */
+function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
+  const ends = [...new Set(places.map(place => place % (bytes.length + 1)))].sort((a, b) => a - b);
+  return [...ends, bytes.length].map((end, i) => bytes.subarray(ends[i - 1] ?? 0, end));
+}
+
+const blank = fc.stringMatching(/^[ \t\n\r]{0,3}$/);
+
+/** Text that a statement may hold, with plenty of what JSON has to escape. */
+const statement = fc
+  .string({ unit: fc.oneof(fc.constantFrom('"', '\\', '\n', '\t', '/', 'ä', '\u{1f600}', '\ufffd'), fc.string()) })
+  .filter(text => !text.includes('\0') && text.isWellFormed());
+
+/** JSON text of a string, with any of its characters escaped that need not be. */
+const jsonString = (text: string) => {
+  const characters = [...text];
+  return fc
+    .array(fc.boolean(), { minLength: characters.length, maxLength: characters.length })
+    .map(
+      escaped => `"${characters.map((c, i) => (escaped[i] ? escape(c) : JSON.stringify(c).slice(1, -1))).join('')}"`,
+    );
+};
+
+const escape = (character: string) =>
+  character
+    .split('')
+    .map(unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('');
+
+function parses(json: string): boolean {
+  try {
+    JSON.parse(json);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const anything = fc.json({ maxDepth: 4 });
+
+/** A valid reply as JSON text with its rows: any order of keys, extra keys, extra columns, escapes, white space. */
+const reply = fc
+  .record({
+    rows: fc.array(
+      statement.chain(text => fc.tuple(jsonString(text), fc.array(anything, { maxLength: 3 }))),
+      { maxLength: 6 },
+    ),
+    extra: fc.dictionary(
+      fc.string().filter(key => !/^(error|notice|dataset|count)$/.test(key)),
+      anything,
+      { maxKeys: 4 },
+    ),
+    counted: fc.boolean(),
+    order: fc.infiniteStream(fc.nat()),
+    blanks: fc.infiniteStream(blank),
+  })
+  .map(({ rows, extra, counted, order, blanks }) => {
+    const gap = () => blanks.next().value;
+    const spaced = (items: string[], open: string, close: string) =>
+      `${open}${items.map(item => gap() + item + gap()).join(',')}${gap()}${close}`;
+    const dataset = spaced(
+      rows.map(([first, more]) => spaced([first, ...more], '[', ']')),
+      '[',
+      ']',
+    );
+    const keys = Object.entries(extra).map(([key, value]) => [JSON.stringify(key), value] as const);
+    if (counted) keys.push(['"count"', String(rows.length)]);
+    keys.splice(order.next().value % (keys.length + 1), 0, ['"dataset"', dataset]);
+    const members = keys.map(([key, value]) => `${key}${gap()}:${gap()}${value}`);
+    return { text: `${gap()}${spaced(members, '{', '}')}${gap()}`, rows: rows.map(([first]) => JSON.parse(first)) };
+  });
+
+test('any good reply, cut anywhere, gives the rows that JSON.parse finds', t => {
+  fc.assert(
+    fc.property(reply, fc.array(fc.nat(), { maxLength: 8 }), ({ text, rows }, places) => {
+      t.deepEqual(scan(cut(Buffer.from(text), places)), rows);
+      t.deepEqual(
+        JSON.parse(text).dataset.map((row: unknown[]) => row[0]),
+        rows,
+      );
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('a byte at a time gives the same', t => {
+  fc.assert(
+    fc.property(reply, ({ text, rows }) => {
+      const bytes = Buffer.from(text);
+      t.deepEqual(scan(Array.from(bytes, (_, i) => bytes.subarray(i, i + 1))), rows);
+    }),
+  );
+});
+
+test('no good reply is good when it is cut short', t => {
+  fc.assert(
+    fc.property(reply, fc.nat(), ({ text }, place) => {
+      const bytes = Buffer.from(text.trimEnd());
+      t.throws(() => scan([bytes.subarray(0, place % bytes.length)]), { instanceOf: JsonError });
+    }),
+  );
+});
+
+test('whatever the bytes, and however they are cut, the outcome is the same', t => {
+  const outcome = (chunks: Buffer[]) => {
+    try {
+      return scan(chunks);
+    } catch (error) {
+      return `${error}`;
+    }
+  };
+  const damage = fc.record({ at: fc.nat(), byte: fc.nat(255) });
+  fc.assert(
+    fc.property(reply, damage, fc.array(fc.nat(), { maxLength: 5 }), ({ text }, { at, byte }, places) => {
+      const bytes = Buffer.from(text);
+      bytes[at % bytes.length] = byte;
+      t.deepEqual(outcome(cut(bytes, places)), outcome([bytes]));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('what JSON.parse refuses is refused', t => {
+  const damage = fc.record({
+    at: fc.nat(),
+    text: fc.constantFrom('', ',', '"', '\\', '}', ']', '{', '[', '0', 'e', ':'),
+  });
+  fc.assert(
+    fc.property(reply, damage, ({ text }, { at, text: put }) => {
+      const place = at % text.length;
+      const damaged = Buffer.from(text.slice(0, place) + put + text.slice(place + 1));
+      if (!parses(damaged.toString())) t.throws(() => scan([damaged]));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+const rowsOf = (...rows: string[]) => `{"dataset":[${rows.join(',')}]}`;
+
+const refuses = test.macro({
+  exec(t, text: string | Buffer, message: string) {
+    const error = t.throws(() => scan([Buffer.from(text)]), { instanceOf: JsonError });
+    t.is(error.message, message);
+  },
+  title: (title, _text, message) => title ?? `a reply that ${message}`,
+});
+
+test('nothing at all', refuses, '', 'is cut short');
+test('cut in a statement', refuses, '{"dataset":[["CREATE', 'is cut short');
+test('cut between rows', refuses, '{"dataset":[["a"],', 'is cut short');
+test('cut after the rows', refuses, '{"dataset":[["a"]]', 'is cut short');
+test('cut in an escape', refuses, '{"dataset":[["a\\', 'is cut short');
+test('cut in a number', refuses, '{"dataset":[],"count":1', 'is cut short');
+test('a second reply behind', refuses, '{"dataset":[]}{}', 'is not JSON: "{" is out of place');
+test('a letter behind', refuses, '{"dataset":[]}x', 'is not JSON: "x" is out of place');
+test('an array', refuses, '[]', 'is not a JSON object');
+test('a string', refuses, '"a"', 'is not a JSON object');
+test('a number', refuses, '1 ', 'is not a JSON object');
+test('no dataset', refuses, '{"ddl":"OK"}', 'holds no dataset');
+test('two datasets', refuses, '{"dataset":[],"dataset":[]}', 'holds a second dataset');
+test('dataset null', refuses, '{"dataset":null}', 'holds a dataset that is not an array');
+test('dataset an object', refuses, '{"dataset":{}}', 'holds a dataset that is not an array');
+test('a row null', refuses, rowsOf('["a"]', 'null'), 'holds a row that is not an array (row 2)');
+test('a row an object', refuses, rowsOf('{}'), 'holds a row that is not an array (row 1)');
+test('an empty row', refuses, rowsOf('["a"]', '[]'), 'holds an empty row (row 2)');
+test('a first column null', refuses, rowsOf('[null]'), 'holds a row whose first column is null (row 1)');
+test('a first column 1', refuses, rowsOf('["a"]', '[1]'), 'holds a row whose first column is a number (row 2)');
+test('a first column true', refuses, rowsOf('[true]'), 'holds a row whose first column is a boolean (row 1)');
+test(
+  'a first column nested',
+  refuses,
+  rowsOf('[["a"]]'),
+  'holds a row whose first column is an array or object (row 1)',
+);
+test('count too high', refuses, '{"dataset":[["a"]],"count":2}', 'holds 1 rows but says that there are 2');
+test('count before the rows', refuses, '{"count":0,"dataset":[["a"]]}', 'holds 1 rows but says that there are 0');
+test('count a string', refuses, '{"dataset":[],"count":"0"}', 'holds 0 rows but says that there are "0"');
+test('a raw NUL', refuses, rowsOf('["a\0"]'), 'holds a NUL character');
+test('an escaped NUL', refuses, rowsOf('["a\\u0000"]'), 'holds a NUL character (row 1)');
+test('a raw line feed', refuses, rowsOf('["a\nb"]'), 'holds an unescaped control character (U+000A) in a string');
+test('half a pair', refuses, rowsOf('["\\ud83d"]'), 'holds half of a surrogate pair (row 1)');
+test('an unknown escape', refuses, rowsOf('["\\x"]'), 'holds a string with an escape that JSON does not know');
+test('not UTF-8', refuses, Buffer.from(rowsOf('["é"]'), 'latin1'), 'holds bytes that are not UTF-8');
+test('a bad number', refuses, rowsOf('["a",01]'), 'holds something that is not JSON');
+test('a bad word', refuses, rowsOf('["a",nul]'), 'holds something that is not JSON');
+test('a trailing comma', refuses, rowsOf('["a",]'), 'is not JSON: "]" is out of place');
+test('a missing colon', refuses, '{"dataset"[]}', 'is not JSON: "[" is out of place');
+test('brackets that do not match', refuses, '{"dataset":[}', 'is not JSON: "}" is out of place');
+test('HTML', refuses, '<!doctype html>', 'is not JSON: "<" is out of place');
+test('absurd nesting', refuses, `{"a":${'['.repeat(1000)}`, 'nests deeper than 128 levels');
+
+test('bad UTF-8 is refused in what is skipped too, wherever it is cut', t => {
+  const bytes = Buffer.from('{"query":"é","dataset":[]}', 'latin1');
+  for (let i = 0; i < bytes.length; i++)
+    t.throws(() => scan([bytes.subarray(0, i), bytes.subarray(i)]), { message: 'holds bytes that are not UTF-8' });
+});
+
+test('a U+FFFD that was really sent is passed on', t => {
+  t.deepEqual(scanText(rowsOf('["a\ufffdb"]')), ['a\ufffdb']);
+});
+
+test('a row over the limit is refused before it has all come', t => {
+  const scanner = new RowScanner(100);
+  scanner.write(Buffer.from('{"dataset":[["'));
+  t.throws(() => scanner.write(Buffer.alloc(101, 'x')), { message: 'holds a value longer than 100 bytes' });
+});
+
+const reports = test.macro((t, text: string, message: string, position?: number) => {
+  const error = t.throws(() => scanText(text), { instanceOf: ServerError });
+  t.is(error.message, message);
+  t.is(error.position, position);
+});
+
+test('an error alone', reports, '{"query":"x","error":"no such table","position":5}', 'no such table', 5);
+test('an error before rows', reports, '{"error":"boom","dataset":[["a"]],"count":1}', 'boom');
+test('an error after rows', reports, '{"dataset":[["a"]],"count":1,"error":"boom","errorPos":0}', 'boom', 0);
+test('an error whose position is a string', reports, '{"error":"empty query","position":"0"}', 'empty query', 0);
+test('an error whose position is nonsense', reports, '{"error":"boom","position":-1}', 'boom');
+test('an error that is null', reports, '{"dataset":[],"error":null}', 'an error without a message');
+test('an error that is an object', reports, '{"dataset":[],"error":{"a":1}}', 'an error without a message');
+test('an error in a reply that is then cut', reports, '{"error":"boom","posi', 'boom');
+test('a notice', reports, '{"notice":"empty query","query":""}', 'empty query');
+
+test('an error key that is not at the top is a column like any other', t => {
+  t.deepEqual(scanText('{"dataset":[["a",{"error":"x","dataset":[[1]]}]],"info":{"error":1}}'), ['a']);
+});
+
+test('rows are handed out as soon as they are closed', t => {
+  const scanner = new RowScanner();
+  t.deepEqual(scanner.write(Buffer.from('{"dataset":[["a"],["b"')), ['a']);
+  t.deepEqual(scanner.write(Buffer.from(']')), ['b']);
+  t.throws(() => scanner.end());
+});
