@@ -1,0 +1,70 @@
+/*! The objects of one database: found by name in any case, listed in the order the service lists them. */
+import { dependencyOrder } from '@sqlpipe/catalog';
+import type { CatalogueObject, View } from './objects.js';
+
+export class Catalogue {
+  readonly #objects = new Map<string, CatalogueObject>();
+
+  find(name: string): CatalogueObject | undefined {
+    return this.#objects.get(key(name));
+  }
+
+  /** Adds an object, or puts it in the place of the one with its name. */
+  put(object: CatalogueObject): void {
+    this.#objects.set(key(object.name), object);
+  }
+
+  drop(name: string): void {
+    this.#objects.delete(key(name));
+  }
+
+  clear(): void {
+    this.#objects.clear();
+  }
+
+  /** Everything that is not the service's own, in the order it came. */
+  list(): CatalogueObject[] {
+    return [...this.#objects.values()].filter(({ name }) => !isSystem(name));
+  }
+
+  /** The objects chosen, as the dump orders them: what is not chosen leads nowhere. */
+  inDependencyOrder(chosen: (object: CatalogueObject) => boolean): CatalogueObject[] {
+    const objects = new Map(
+      this.list()
+        .filter(chosen)
+        .map(object => [object.name, object]),
+    );
+    const needs = new Map([...objects.values()].map(object => [object.name, this.#needs(object)]));
+    return dependencyOrder(needs).flatMap(name => objects.get(name) ?? []);
+  }
+
+  /** What an object needs: its references, and through each view among them what that one needs. */
+  #needs(object: CatalogueObject): string[] {
+    if (object.kind === 'table') return [];
+    if (object.kind === 'materialized view') return this.#names([...object.references, object.base]);
+    return this.#names(this.#closure(object));
+  }
+
+  #closure(view: View): Set<string> {
+    const seen = new Set<string>();
+    const pending = [...view.references];
+    for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
+      if (seen.has(key(name))) continue;
+      seen.add(key(name));
+      const object = this.find(name);
+      if (object?.kind === 'view') pending.push(...object.references);
+    }
+    return seen;
+  }
+
+  /** Names as the catalogue spells them; what is no longer there is left out. */
+  #names(names: Iterable<string>): string[] {
+    return [...names].flatMap(name => this.find(name)?.name ?? []);
+  }
+}
+
+const key = (name: string): string => name.toLowerCase();
+
+/** The service's own tables, and whatever is called like them, are listed nowhere (read in TableFlagResolverImpl). */
+const isSystem = (name: string): boolean =>
+  name.startsWith('sys.') || ['telemetry', 'telemetry_config', '_query_trace'].includes(key(name));

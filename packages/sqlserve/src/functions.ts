@@ -1,0 +1,194 @@
+/*!
+ * The catalogue functions: `tables()`, `views()`, `materialized_views()`, `table_columns('t')`, and the few things that
+ * drivers and tools ask before they start. Columns that would tell of rows are there and say that there are none.
+ */
+import type { FunctionCall, SelectItem, SelectStatement } from '@questdb/sql-parser';
+import type { Catalogue } from './catalogue.js';
+import type { CatalogueObject, Column, MaterializedView } from './objects.js';
+import type { Query } from './parser/query.js';
+import { Refusal } from './parser/refusal.js';
+import type { ColumnHead, Value } from './reply.js';
+import { ttlParts } from './text.js';
+
+/** Rows with a name for each value; the types stand apart. */
+interface Relation {
+  readonly heads: readonly ColumnHead[];
+  readonly rows: readonly (readonly Value[])[];
+}
+
+/** How this service calls itself. The build is the one whose behaviour it follows. */
+export const version = '9.4.4';
+
+const scalars: Readonly<Record<string, string>> = {
+  build: `Build Information: QuestDB ${version}, sqlserve`,
+  version: 'PostgreSQL 12.3, compiled by Visual C++ build 1914, 64-bit, QuestDB',
+};
+
+/** Answers a query over the catalogue. @throws Refusal for any other query, as no rows are kept */
+export function answer({ select, at }: Query, catalogue: Catalogue): Relation {
+  const [from, ...joins] = select.from ?? [];
+  const plain = !(
+    select.where ||
+    select.groupBy ||
+    select.sampleBy ||
+    select.latestOn ||
+    select.setOperations ||
+    select.pivot
+  );
+  if (!from && plain) return scalarRow(select.columns);
+  const source = from?.table;
+  if (source?.type !== 'tableFunctionCall' || joins.length > 0 || from?.joins?.length || !plain) throw noRows();
+  const relation = functions[source.name.toLowerCase()]?.(catalogue, literalArgument(source.args), at(source));
+  if (!relation) throw new Refusal(at(source), `unknown function name: ${source.name}()`);
+  return ordered(project(relation, select.columns, at), select);
+}
+
+export const noRows = (): Refusal =>
+  new Refusal(
+    0,
+    'sqlserve keeps the schema and no rows: queries are answered over tables(), views(), materialized_views() and table_columns() only',
+  );
+
+function scalarRow(items: readonly SelectItem[]): Relation {
+  const calls = items.map(item => (item.type === 'selectItem' ? item.expression : undefined));
+  const names = calls.map(call => (call?.type === 'function' ? (call as FunctionCall).name.toLowerCase() : ''));
+  if (!names.every(name => name in scalars)) throw noRows();
+  return {
+    heads: names.map(name => ({ name: `${name}()`, type: 'STRING' })),
+    rows: [names.map(name => scalars[name] ?? null)],
+  };
+}
+
+function literalArgument(args: readonly { type: string }[]): string | undefined {
+  const [argument] = args as readonly { type: string; value?: unknown }[];
+  return argument?.type === 'literal' ? String(argument.value) : undefined;
+}
+
+/** The columns asked for, in the order they were asked for. */
+function project(relation: Relation, items: readonly SelectItem[], at: Query['at']): Relation {
+  const picks = items.flatMap(item => pick(relation, item, at));
+  return {
+    heads: picks.map(({ head }) => head),
+    rows: relation.rows.map(row => picks.map(({ index }) => row[index] ?? null)),
+  };
+}
+
+function pick({ heads }: Relation, item: SelectItem, at: Query['at']): { head: ColumnHead; index: number }[] {
+  if (item.type === 'star') return heads.map((head, index) => ({ head, index }));
+  if (item.type !== 'selectItem' || item.expression.type !== 'column') throw noRows();
+  const name = item.expression.name.parts.at(-1) ?? '';
+  const index = heads.findIndex(head => head.name.toLowerCase() === name.toLowerCase());
+  const head = heads[index];
+  if (!head) throw new Refusal(at(item.expression), `Invalid column: ${name}`);
+  return [{ head: { name: item.alias ?? head.name, type: head.type }, index }];
+}
+
+function ordered(relation: Relation, { orderBy }: SelectStatement): Relation {
+  if (!orderBy) return relation;
+  const keys = orderBy.map(({ expression, direction }) => {
+    const name = expression.type === 'column' ? (expression.name.parts.at(-1) ?? '') : '';
+    const index = relation.heads.findIndex(head => head.name.toLowerCase() === name.toLowerCase());
+    if (index < 0) throw noRows();
+    return { index, sign: direction === 'desc' ? -1 : 1 };
+  });
+  const rows = relation.rows.toSorted((a, b) => {
+    for (const { index, sign } of keys) {
+      const order = compare(a[index] ?? null, b[index] ?? null);
+      if (order !== 0) return order * sign;
+    }
+    return 0;
+  });
+  return { heads: relation.heads, rows };
+}
+
+const compare = (a: Value, b: Value): number => (a === b ? 0 : (a ?? '') < (b ?? '') ? -1 : 1);
+
+/** A column of a catalogue function: its head, and where its value comes from. */
+type Field<T> = readonly [name: string, type: string, value: (object: T, index: number) => Value];
+
+const relation = <T>(fields: readonly Field<T>[], objects: readonly T[]): Relation => ({
+  heads: fields.map(([name, type]) => ({ name, type })),
+  rows: objects.map((object, index) => fields.map(([, , value]) => value(object, index))),
+});
+
+const marks = { table: 'T', view: 'V', 'materialized view': 'M' } as const;
+
+const tableFields: readonly Field<CatalogueObject>[] = [
+  ['id', 'INT', (_, index) => index + 1],
+  ['table_name', 'STRING', ({ name }) => name],
+  ['designatedTimestamp', 'STRING', ({ timestamp }) => timestamp ?? null],
+  ['partitionBy', 'STRING', object => (object.kind === 'view' ? 'N/A' : object.partitionBy)],
+  ['walEnabled', 'BOOLEAN', object => object.kind !== 'table' || object.wal],
+  ['dedup', 'BOOLEAN', ({ columns }) => columns.some(({ dedup }) => dedup)],
+  ['ttlValue', 'INT', object => (object.kind === 'view' ? 0 : ttlParts(object.ttl).value)],
+  ['ttlUnit', 'STRING', object => (object.kind === 'view' ? 'HOUR' : ttlParts(object.ttl).unit)],
+  ['matView', 'BOOLEAN', ({ kind }) => kind === 'materialized view'],
+  ['directoryName', 'STRING', ({ name }, index) => `${name}~${index + 1}`],
+  ['maxUncommittedRows', 'INT', () => 500_000],
+  ['o3MaxLag', 'LONG', () => 600_000_000],
+  ['table_suspended', 'BOOLEAN', () => false],
+  ['table_type', 'CHAR', ({ kind }) => marks[kind]],
+  ['table_row_count', 'LONG', () => 0],
+];
+
+const viewFields: readonly Field<CatalogueObject & { body: string }>[] = [
+  ['view_name', 'STRING', ({ name }) => name],
+  ['view_sql', 'STRING', ({ body }) => body],
+  ['view_table_dir_name', 'STRING', ({ name }) => name],
+  ['invalidation_reason', 'STRING', () => null],
+  ['view_status', 'STRING', () => 'valid'],
+];
+
+const materializedFields: readonly Field<MaterializedView>[] = [
+  ['view_name', 'STRING', ({ name }) => name],
+  ['refresh_type', 'STRING', ({ refresh }) => (refresh.type === 'EVERY' ? 'timer' : refresh.type.toLowerCase())],
+  ['base_table_name', 'STRING', ({ base }) => base],
+  ['view_sql', 'STRING', ({ body }) => body],
+  ['view_table_dir_name', 'STRING', ({ name }) => name],
+  ['invalidation_reason', 'STRING', () => null],
+  ['view_status', 'STRING', () => 'valid'],
+  ['timer_time_zone', 'STRING', ({ refresh }) => refresh.timeZone ?? null],
+  ['timer_start', 'TIMESTAMP', ({ refresh }) => refresh.start ?? null],
+];
+
+type Listed = Column & { designated: boolean };
+
+const columnFields: readonly Field<Listed>[] = [
+  ['column', 'STRING', ({ name }) => name],
+  ['type', 'STRING', ({ type }) => type],
+  ['indexed', 'BOOLEAN', ({ index }) => index !== undefined],
+  ['indexBlockCapacity', 'INT', ({ type, index }) => index?.capacity ?? (type === 'SYMBOL' ? 256 : 0)],
+  ['symbolCached', 'BOOLEAN', ({ type, cached }) => type === 'SYMBOL' && cached],
+  ['symbolCapacity', 'INT', ({ type }) => (type === 'SYMBOL' ? 256 : 0)],
+  ['symbolTableSize', 'INT', () => 0],
+  ['designated', 'BOOLEAN', ({ designated }) => designated],
+  ['upsertKey', 'BOOLEAN', ({ dedup }) => dedup],
+];
+
+/** The columns of one object, as SHOW COLUMNS lists them. */
+export const columnsOf = ({ columns, timestamp }: CatalogueObject): Relation =>
+  relation(
+    columnFields,
+    columns.map(column => ({ ...column, designated: column.name === timestamp })),
+  );
+
+const functions: Readonly<
+  Record<string, (catalogue: Catalogue, argument: string | undefined, position: number) => Relation>
+> = {
+  tables: catalogue => relation(tableFields, catalogue.list()),
+  views: catalogue =>
+    relation(
+      viewFields,
+      catalogue.list().filter(object => object.kind === 'view'),
+    ),
+  materialized_views: catalogue =>
+    relation(
+      materializedFields,
+      catalogue.list().filter(object => object.kind === 'materialized view'),
+    ),
+  table_columns: (catalogue, name = '', position) => {
+    const object = catalogue.find(name);
+    if (!object) throw new Refusal(position, `table does not exist [table=${name}]`);
+    return columnsOf(object);
+  },
+};

@@ -1,0 +1,70 @@
+/*! What a catalogue holds: tables, views and materialized views, as the service describes them. */
+import type { PartitionUnit, Ttl } from './parser/partition.js';
+
+/** An index over a symbol column: the classic one by blocks, or one of the posting kinds with the columns it covers. */
+export type Index =
+  | { readonly type: 'BITMAP'; readonly capacity: number }
+  | { readonly type: string; readonly covered: readonly string[]; readonly capacity?: undefined };
+
+export interface Column {
+  name: string;
+  /** As printed: `INT`, `DOUBLE[]`, `GEOHASH(5c)`. */
+  type: string;
+  /** Symbols only: whether values are cached. */
+  cached: boolean;
+  dedup: boolean;
+  index?: Index;
+  /** What stands in `PARQUET(…)`; empty where nothing was asked for. */
+  parquet?: string;
+}
+
+/** What tables and materialized views have in common: both are stored. */
+interface Stored {
+  readonly name: string;
+  readonly columns: Column[];
+  /** The name of the designated timestamp. */
+  readonly timestamp?: string | undefined;
+  readonly partitionBy: PartitionUnit;
+  readonly ttl: Ttl;
+  /** Enterprise: who owns it. */
+  readonly owner?: string | undefined;
+}
+
+export interface Table extends Stored {
+  readonly kind: 'table';
+  readonly wal: boolean;
+  readonly parquet: boolean;
+}
+
+/** A name that a query refers to, and the names that stand behind that. */
+export interface View {
+  readonly kind: 'view';
+  readonly name: string;
+  readonly body: string;
+  readonly columns: Column[];
+  readonly timestamp?: string | undefined;
+  /** Tables, views and materialized views that the body names, as they are called in the catalogue. */
+  readonly references: readonly string[];
+  readonly owner?: string | undefined;
+}
+
+export interface Refresh {
+  readonly type: 'IMMEDIATE' | 'MANUAL' | 'EVERY';
+  readonly deferred: boolean;
+  /** `10m` behind EVERY. */
+  readonly every?: string | undefined;
+  /** An ISO timestamp, microseconds. */
+  readonly start?: string | undefined;
+  readonly timeZone?: string | undefined;
+  readonly period?: { readonly length: string; readonly delay?: string | undefined } | undefined;
+}
+
+export interface MaterializedView extends Stored {
+  readonly kind: 'materialized view';
+  readonly base: string;
+  readonly refresh: Refresh;
+  readonly body: string;
+  readonly references: readonly string[];
+}
+
+export type CatalogueObject = Table | View | MaterializedView;

@@ -1,0 +1,104 @@
+/*! CREATE MATERIALIZED VIEW, check by check in the order of the service's own parser. */
+import { type Body, viewBody } from './body.js';
+import { defaultIndexCapacity, parseIndexCapacity } from './columns.js';
+import { inVolume, type OwnerClause, type Placed } from './create-table.js';
+import type { Cursor } from './cursor.js';
+import { is } from './cursor.js';
+import { ifNotExists, literal, objectName, refuseReserved, sansPublic, unquote } from './names.js';
+import { type PartitionUnit, partitionBy, partitionUnit, refuseUnevenTtl, type Ttl, ttl } from './partition.js';
+import { type RefreshClause, refreshClause } from './refresh.js';
+import { Refusal, unexpected } from './refusal.js';
+
+export interface CreateMaterializedView {
+  readonly statement: 'create materialized view';
+  readonly name: string;
+  readonly position: number;
+  readonly ifNotExists: boolean;
+  readonly base?: Placed | undefined;
+  readonly refresh: RefreshClause;
+  readonly body: Body;
+  /** Columns named by INDEX, with the capacity asked for. */
+  readonly indexes: ReadonlyMap<string, number>;
+  readonly timestamp?: Placed | undefined;
+  readonly partition?: PartitionUnit | undefined;
+  readonly ttl?: { readonly ttl: Ttl; readonly position: number } | undefined;
+  readonly volume?: Placed | undefined;
+  readonly owner?: string | undefined;
+}
+
+/** Behind CREATE MATERIALIZED. */
+export async function createMaterializedView(cursor: Cursor, owner: OwnerClause): Promise<CreateMaterializedView> {
+  cursor.expect('view');
+  const named = ifNotExists(cursor, cursor.require("view name or 'if'"), 'view name');
+  const { name, position } = objectName(cursor, named.token);
+
+  let token = cursor.require("'as' or 'with' or 'refresh'");
+  const base = is(token, 'with') ? withBase(cursor) : undefined;
+  if (base) token = cursor.require("'as' or 'refresh'");
+  const refreshGiven = is(token, 'refresh');
+  const refresh = refreshClause(cursor, token);
+  if (!is(refresh.token, 'as')) {
+    throw new Refusal(cursor.at, refreshGiven ? "'as' expected" : "'refresh' or 'as' expected");
+  }
+  const body = await viewBody(cursor);
+  const head = { statement: 'create materialized view', name, position, ifNotExists: named.ifNotExists } as const;
+  const view = { ...head, base, refresh: refresh.clause, body };
+  return body.enclosed ? { ...view, ...clauses(cursor, owner) } : { ...view, indexes: new Map() };
+}
+
+function withBase(cursor: Cursor): Placed {
+  cursor.expect('base');
+  const token = sansPublic(cursor, cursor.require('base table'));
+  refuseReserved(token, cursor.at);
+  return { name: unquote(token), position: cursor.at };
+}
+
+/** What may stand behind the query. */
+function clauses(cursor: Cursor, owner: OwnerClause) {
+  const indexes = new Map<string, number>();
+  let token = cursor.next();
+  for (; token === ','; token = cursor.next()) {
+    const word = cursor.require("'index'");
+    if (!is(word, 'index')) throw unexpected(cursor.at, word);
+    index(cursor, indexes);
+  }
+  const timestamp = is(token, 'timestamp') ? timestampColumn(cursor) : undefined;
+  if (timestamp) token = cursor.next();
+  const partition = partitionUnitOf(cursor, token);
+  if (partition) token = cursor.next();
+  const timeToLive = is(token, 'ttl') ? ttl(cursor) : undefined;
+  if (timeToLive) {
+    if (partition) refuseUnevenTtl(partition, timeToLive.ttl, timeToLive.position);
+    token = cursor.next();
+  }
+  const volume = is(token, 'in') ? inVolume(cursor) : undefined;
+  if (volume) token = cursor.next();
+  return { indexes, timestamp, partition, ttl: timeToLive, volume, owner: owner(cursor, token) };
+}
+
+function index(cursor: Cursor, indexes: Map<string, number>): void {
+  cursor.expect('(');
+  const { name, position } = literal(cursor);
+  const key = name.toLowerCase();
+  if (indexes.has(key)) throw new Refusal(position, 'duplicate index clause');
+  const capacity = is(cursor.require("'capacity'"), 'capacity');
+  if (!capacity) cursor.back();
+  indexes.set(key, capacity ? parseIndexCapacity(cursor) : defaultIndexCapacity);
+  cursor.expect(')');
+}
+
+function timestampColumn(cursor: Cursor): Placed {
+  cursor.expect('(');
+  const named = literal(cursor);
+  cursor.require("')'");
+  return named;
+}
+
+function partitionUnitOf(cursor: Cursor, token: string | undefined): PartitionUnit | undefined {
+  const partition = partitionBy(cursor, token);
+  if (!partition) return;
+  const unit = partitionUnit(partition.name);
+  if (!unit) throw new Refusal(partition.position, "'HOUR', 'DAY', 'WEEK', 'MONTH' or 'YEAR' expected");
+  if (unit === 'NONE') throw new Refusal(partition.position, 'materialized view has to be partitioned');
+  return unit;
+}

@@ -1,0 +1,382 @@
+/*!
+ * CREATE TABLE, clause by clause and check by check in the order of the service's own parser: the first thing wrong
+ * is the one it tells.
+ */
+import type { Column } from '../objects.js';
+import { type Body, enclosedBody } from './body.js';
+import {
+  Columns,
+  columnList,
+  defaultIndexCapacity,
+  indexType,
+  parseIndexCapacity,
+  parseSymbolCapacity,
+  refuseCachedCapacity,
+} from './columns.js';
+import type { Cursor } from './cursor.js';
+import { is } from './cursor.js';
+import { ifNotExists, literal, objectName, refuseNoLiteral, unquote } from './names.js';
+import { expectLong, parseInt32, parseInt64 } from './numbers.js';
+import { type PartitionUnit, partitionBy, partitionUnit, refuseUnevenTtl, type Ttl, ttl } from './partition.js';
+import { Refusal, unexpected } from './refusal.js';
+import { columnType, isArray, isTimestamp } from './types.js';
+
+export interface Placed {
+  readonly name: string;
+  readonly position: number;
+}
+
+/** What CREATE TABLE asks for, before the catalogue is looked at. */
+export interface CreateTable {
+  readonly statement: 'create table';
+  readonly name: string;
+  readonly position: number;
+  readonly ifNotExists: boolean;
+  /** The columns listed; behind AS (…) what CAST, INDEX and DEDUP say of columns of the query. */
+  readonly columns: Columns;
+  readonly like?: Placed | undefined;
+  readonly select?: Body | undefined;
+  /** Where CAST, INDEX and DEDUP name a column of the query. */
+  readonly placed: { cast: Placed[]; index: Placed[]; dedup: Placed[] };
+  readonly timestamp?: Placed | undefined;
+  readonly partition?: { readonly unit: PartitionUnit; readonly position: number } | undefined;
+  readonly ttl: Ttl;
+  readonly wal: boolean;
+  readonly parquet: boolean;
+  readonly volume?: Placed | undefined;
+  readonly owner?: string | undefined;
+}
+
+/** Behind CREATE, whose next token was read already. */
+export async function createTable(cursor: Cursor, first: string, owner: OwnerClause): Promise<CreateTable> {
+  const batched = leadIn(cursor, first);
+  const named = ifNotExists(cursor, cursor.require("table name or 'if'"), 'table name');
+  const { name, position } = objectName(cursor, named.token);
+  const head = { statement: 'create table', name, position, ifNotExists: named.ifNotExists } as const;
+  const placed = { cast: [], index: [], dedup: [] };
+
+  const token = cursor.require("'(' or 'as'");
+  if (token === '(') {
+    if (is(cursor.require('like'), 'like')) {
+      const like = likeTable(cursor);
+      const rest = { columns: new Columns(), placed, ttl: 0, wal: false, parquet: false };
+      return { ...head, ...rest, like, owner: owner(cursor, cursor.next()) };
+    }
+    cursor.back();
+    const columns = columnList(cursor);
+    if (batched) {
+      throw new Refusal(cursor.at, "'atomic' or 'batch' keywords can only be used in CREATE ... AS SELECT statements.");
+    }
+    return { ...head, columns, placed, ...new Clauses(cursor, columns, placed, false).parse(owner) };
+  }
+  if (!is(token, 'as')) throw unexpected(cursor.at, token);
+  cursor.expect('(');
+  const select = await enclosedBody(cursor);
+  const columns = new Columns();
+  return { ...head, columns, placed, select, ...new Clauses(cursor, columns, placed, true).parse(owner) };
+}
+
+/** What an edition allows at the end of a CREATE statement. It is given the token that follows, and reads to the end. */
+export type OwnerClause = (cursor: Cursor, token: string | undefined) => string | undefined;
+
+/** `ATOMIC TABLE`, `BATCH n [o3MaxLag x] TABLE` or `TABLE`: whether one of the first two. */
+function leadIn(cursor: Cursor, first: string): boolean {
+  if (is(first, 'table')) return false;
+  if (is(first, 'atomic')) {
+    cursor.expect('table');
+    return true;
+  }
+  if (!is(first, 'batch')) throw new Refusal(cursor.at, "'atomic' or 'table' or 'batch' expected");
+  if (expectLong(cursor) <= 0n) throw new Refusal(cursor.at, 'batch size must be positive integer');
+  if (is(cursor.require('table or o3MaxLag'), 'o3maxlag')) {
+    const position = cursor.reach;
+    refuseBadInterval(cursor.require('lag value'), position);
+    cursor.expect('table');
+  }
+  return true;
+}
+
+function likeTable(cursor: Cursor): Placed {
+  const like = objectName(cursor, cursor.require('table name'), { reserved: true });
+  const token = cursor.require(')');
+  if (token !== ')') throw unexpected(cursor.at, token);
+  return like;
+}
+
+/** `5s`, `250ms`, `10us`: refused where it is no such thing. */
+function refuseBadInterval(text: string, position: number): void {
+  const digits = /^\d*/.exec(text)?.[0].length ?? 0;
+  const qualifier = text.slice(digits);
+  if (digits > 0 && parseInt64(text.slice(0, digits)) !== undefined) {
+    if (/^(?:s|ms|m|h|d|us|ns)$/.test(qualifier)) return;
+    if (qualifier.length > 2) {
+      throw new Refusal(position + digits, `expected 1/2 letter interval qualifier in ${text}`);
+    }
+  }
+  throw new Refusal(position + text.length, `invalid interval qualifier ${text}`);
+}
+
+/** Everything behind the columns. */
+class Clauses {
+  #token: string | undefined;
+
+  constructor(
+    readonly cursor: Cursor,
+    readonly columns: Columns,
+    readonly placed: { cast: Placed[]; index: Placed[]; dedup: Placed[] },
+    readonly asSelect: boolean,
+  ) {}
+
+  parse(owner: OwnerClause) {
+    this.#advance();
+    this.#indexesAndCasts();
+    const timestamp = this.#timestamp();
+    const partition = this.#partition(timestamp);
+    const unit = partition?.unit ?? 'NONE';
+    const ttl = partition ? this.#ttl(unit) : 0;
+    let format = this.#format();
+    const wal = (partition ? this.#wal(unit) : true) && unit !== 'NONE';
+    format ??= this.#format();
+    this.#with();
+    const volume = this.#volume();
+    format ??= this.#format();
+    this.#dedup(wal, timestamp);
+    format ??= this.#format();
+    if (format?.parquet && !wal) throw new Refusal(format.position, 'FORMAT PARQUET is only supported on WAL tables');
+    const parquet = format?.parquet ?? false;
+    return { timestamp, partition, ttl, wal, parquet, volume, owner: owner(this.cursor, this.#token) };
+  }
+
+  #advance(): void {
+    this.#token = this.cursor.next();
+  }
+
+  #indexesAndCasts(): void {
+    for (; this.#token === ','; this.#advance()) {
+      const token = this.cursor.require("'index' or 'cast'");
+      if (is(token, 'index')) this.#index();
+      else if (is(token, 'cast')) this.#cast();
+      else throw unexpected(this.cursor.at, token);
+    }
+  }
+
+  #index(): void {
+    const { cursor } = this;
+    cursor.expect('(');
+    const named = literal(cursor);
+    const column = this.#indexedColumn(named);
+    const token = cursor.require("'capacity'");
+    if (is(token, 'type')) column.index = indexType(cursor);
+    else if (is(token, 'capacity')) column.index = { type: 'BITMAP', capacity: parseIndexCapacity(cursor) };
+    else {
+      column.index = { type: 'BITMAP', capacity: defaultIndexCapacity };
+      cursor.back();
+    }
+    cursor.expect(')');
+  }
+
+  #indexedColumn(named: Placed): Column {
+    const column = this.columns.find(named.name);
+    if (this.asSelect) this.placed.index.push(named);
+    if (!column) {
+      if (!this.asSelect) throw new Refusal(named.position, `Invalid column: ${named.name}`);
+      return this.#columnOfQuery(named.name);
+    }
+    if (column.index) throw new Refusal(named.position, 'duplicate index clause');
+    if (!this.asSelect && column.type !== 'SYMBOL') {
+      throw new Refusal(
+        named.position,
+        `indexes are supported only for SYMBOL columns [columnName=${named.name}, columnType=${column.type}]`,
+      );
+    }
+    return column;
+  }
+
+  /** A column of the query, of which no more is known than what the clauses say. Its type is the query's to say. */
+  #columnOfQuery(name: string): Column {
+    return this.columns.add({ name, type: '', cached: true, dedup: false }, 0);
+  }
+
+  #cast(): void {
+    const { cursor } = this;
+    if (!this.asSelect) {
+      throw new Refusal(cursor.at, "cast is only supported in 'create table as ...' context");
+    }
+    cursor.expect('(');
+    const named = literal(cursor);
+    const column = this.columns.find(named.name) ?? this.#columnOfQuery(named.name);
+    if (column.type) throw new Refusal(cursor.at, 'duplicate cast');
+    cursor.expect('as');
+    const type = literal(cursor);
+    column.type = columnType(cursor, type.name);
+    this.placed.cast.push({ name: named.name, position: type.position });
+    if (column.type === 'SYMBOL') this.#castSymbol(column);
+    cursor.expect(')');
+  }
+
+  #castSymbol(column: Column): void {
+    const { cursor } = this;
+    let token = cursor.require("'capacity', 'nocache', 'cache' or ')'");
+    const position = cursor.reach;
+    let capacity = 0;
+    if (is(token, 'capacity')) {
+      capacity = parseSymbolCapacity(cursor);
+      token = cursor.require("'nocache', 'cache' or ')'");
+    }
+    column.cached = !is(token, 'nocache');
+    if (!is(token, 'nocache') && !is(token, 'cache')) cursor.back();
+    if (column.cached) refuseCachedCapacity(capacity, position);
+  }
+
+  #timestamp(): Placed | undefined {
+    if (!is(this.#token, 'timestamp')) return;
+    const { cursor } = this;
+    cursor.expect('(');
+    const named = literal(cursor);
+    cursor.require("')'");
+    if (!this.asSelect) this.#refuseNoTimestamp(named);
+    this.#advance();
+    return named;
+  }
+
+  #refuseNoTimestamp({ name, position }: Placed): void {
+    const column = this.columns.find(name);
+    if (!column) throw new Refusal(position, `invalid designated timestamp column [name=${name}]`);
+    if (isTimestamp(column.type)) return;
+    throw new Refusal(position, `TIMESTAMP column expected [actual=${column.type}, columnName=${name}]`);
+  }
+
+  #partition(timestamp: Placed | undefined): { unit: PartitionUnit; position: number } | undefined {
+    const partition = partitionBy(this.cursor, this.#token);
+    if (!partition) return;
+    const { name, position } = partition;
+    if (!this.asSelect && !timestamp) {
+      throw new Refusal(position, 'partitioning is possible only on tables with designated timestamps');
+    }
+    const unit = partitionUnit(name);
+    if (!unit) throw new Refusal(position, "'NONE', 'HOUR', 'DAY', 'WEEK', 'MONTH' or 'YEAR' expected");
+    this.#advance();
+    return { unit, position };
+  }
+
+  #ttl(unit: PartitionUnit): Ttl {
+    if (!is(this.#token, 'ttl')) return 0;
+    const value = ttl(this.cursor);
+    refuseUnevenTtl(unit, value.ttl, value.position);
+    this.#advance();
+    return value.ttl;
+  }
+
+  /** FORMAT PARQUET or NATIVE, which the later build takes in several places. */
+  #format(): { parquet: boolean; position: number } | undefined {
+    if (!is(this.#token, 'format')) return;
+    const token = this.cursor.require("'PARQUET' or 'NATIVE'");
+    const position = this.cursor.at;
+    if (!is(token, 'parquet') && !is(token, 'native')) throw new Refusal(position, "'PARQUET' or 'NATIVE' expected");
+    this.#advance();
+    return { parquet: is(token, 'parquet'), position };
+  }
+
+  #wal(unit: PartitionUnit): boolean {
+    if (is(this.#token, 'wal')) {
+      if (unit === 'NONE') {
+        throw new Refusal(this.cursor.at, 'WAL Write Mode can only be used on partitioned tables');
+      }
+      this.#advance();
+      return true;
+    }
+    if (!is(this.#token, 'bypass')) return true;
+    this.#advance();
+    if (!is(this.#token, 'wal')) {
+      const position = this.#token === undefined ? this.cursor.reach : this.cursor.at;
+      throw new Refusal(position, ` invalid syntax, should be BYPASS WAL but was BYPASS ${this.#token ?? ''}`);
+    }
+    this.#advance();
+    return false;
+  }
+
+  /** `WITH maxUncommittedRows=n, o3MaxLag=x`: checked, and not kept, as the service no longer prints it. */
+  #with(): void {
+    if (!is(this.#token, 'with')) return;
+    const { cursor } = this;
+    for (;;) {
+      this.#parameter();
+      this.#advance();
+      if (this.#token !== ',') return;
+      this.#advance();
+      if (is(this.#token, 'in')) return;
+      cursor.back();
+    }
+  }
+
+  #parameter(): void {
+    const { cursor } = this;
+    const name = cursor.next();
+    if (cursor.next() !== '=') throw new Refusal(cursor.reach, ' expected parameter after WITH');
+    const equals = cursor.at;
+    const value = cursor.next();
+    if (value === undefined) throw new Refusal(equals, "too few arguments for '=' [found=1,expected=2]");
+    cursor.next();
+    const position = cursor.reach;
+    cursor.back();
+    if (is(name, 'maxuncommittedrows')) {
+      if (parseInt32(value) !== undefined) return;
+      throw new Refusal(position, ` could not parse maxUncommittedRows value "${value}"`);
+    }
+    if (!is(name, 'o3maxlag')) throw new Refusal(position, ` unrecognized ${name} after WITH`);
+    refuseBadInterval(value, position);
+  }
+
+  #volume(): Placed | undefined {
+    if (!is(this.#token, 'in')) return;
+    const volume = inVolume(this.cursor);
+    this.#advance();
+    return volume;
+  }
+
+  #dedup(wal: boolean, timestamp: Placed | undefined): void {
+    if (!is(this.#token, 'dedup') && !is(this.#token, 'deduplicate')) return;
+    const { cursor } = this;
+    if (!wal) throw new Refusal(cursor.reach, 'deduplication is possible only on WAL tables');
+    this.#advance();
+    if (!is(this.#token, 'upsert')) throw new Refusal(cursor.at, "expected 'upsert'");
+    this.#advance();
+    if (!is(this.#token, 'keys')) throw new Refusal(cursor.at, "expected 'keys'");
+    if (cursor.next() !== '(') throw new Refusal(cursor.reach, 'column list expected');
+    let token = cursor.next();
+    const position = cursor.at;
+    let withTimestamp = false;
+    while (token !== undefined && token !== ')') {
+      const name = this.#dedupKey(token);
+      withTimestamp ||= name.toLowerCase() === timestamp?.name.toLowerCase();
+      token = cursor.next();
+      if (token === ',') token = cursor.next();
+    }
+    if (!withTimestamp && !this.asSelect) {
+      throw new Refusal(position, 'deduplicate key list must include dedicated timestamp column');
+    }
+    this.#advance();
+  }
+
+  #dedupKey(token: string): string {
+    const position = this.cursor.at;
+    refuseNoLiteral(token, position);
+    const name = unquote(token);
+    const column = this.columns.find(name);
+    if (this.asSelect) this.placed.dedup.push({ name, position });
+    else if (!column) throw new Refusal(position, `deduplicate key column not found [column=${name}]`);
+    else if (column.dedup) throw new Refusal(position, `duplicate dedup column [column=${name}]`);
+    if (column && isArray(column.type)) {
+      throw new Refusal(position, `dedup key columns cannot include ARRAY [column=${name}, type=${column.type}]`);
+    }
+    (column ?? this.#columnOfQuery(name)).dedup = true;
+    return name;
+  }
+}
+
+/** `VOLUME <alias>` behind IN. */
+export function inVolume(cursor: Cursor): Placed {
+  cursor.expect('volume');
+  const alias = cursor.require('path for volume');
+  return { name: unquote(alias), position: cursor.at };
+}

@@ -1,0 +1,34 @@
+/*! CREATE [OR REPLACE] VIEW, check by check in the order of the service's own parser. */
+import { type Body, viewBody } from './body.js';
+import type { OwnerClause } from './create-table.js';
+import type { Cursor } from './cursor.js';
+import { is } from './cursor.js';
+import { ifNotExists, objectName } from './names.js';
+import { Refusal } from './refusal.js';
+
+export interface CreateView {
+  readonly statement: 'create view';
+  readonly name: string;
+  readonly position: number;
+  readonly ifNotExists: boolean;
+  readonly orReplace: boolean;
+  readonly body: Body;
+  readonly owner?: string | undefined;
+}
+
+/** Behind CREATE [OR REPLACE] VIEW. */
+export async function createView(cursor: Cursor, orReplace: boolean, owner: OwnerClause): Promise<CreateView> {
+  const named = ifNotExists(cursor, cursor.require("view name or 'if'"), 'view name');
+  const { name, position } = objectName(cursor, named.token);
+  if (!is(cursor.require("'as'"), 'as')) throw new Refusal(cursor.at, "'as' expected");
+  const body = await viewBody(cursor);
+  return {
+    statement: 'create view',
+    name,
+    position,
+    ifNotExists: named.ifNotExists,
+    orReplace,
+    body,
+    owner: body.enclosed ? owner(cursor, cursor.next()) : undefined,
+  };
+}

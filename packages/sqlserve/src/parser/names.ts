@@ -1,0 +1,93 @@
+/*! Names: which words must be quoted, what quotes do, which characters tables and columns may not have. */
+import type { Cursor } from './cursor.js';
+import { is } from './cursor.js';
+import { Refusal } from './refusal.js';
+
+/** Words that cannot be names unless quoted (read in SqlKeywords). */
+const reserved = new Set(
+  (
+    'add align all alter and asc as attach batch between bypass cancel case cast column create desc detach disable distinct drop ' +
+    'enable end except exists explain false from in insert intersect into like limit lock nan join not null on order or outer over ' +
+    'partition rename resume sample select set squash table to true union update upsert values where within with'
+  ).split(' '),
+);
+
+/** File names on disk are made of names: QuestDB's `cairo.max.file.name.length`. */
+export const maxNameLength = 127;
+
+export const isQuoted = (token: string): boolean => token.length > 1 && /^(['"`]).*\1$/s.test(token);
+
+export const unquote = (token: string): string => (isQuoted(token) ? token.slice(1, -1) : token);
+
+export function refuseReserved(token: string, position: number): void {
+  if (!reserved.has(token.toLowerCase())) return;
+  throw new Refusal(
+    position,
+    `table and column names that are SQL keywords have to be enclosed in double quotes, such as "${token}"`,
+  );
+}
+
+/** A column name where only a literal may stand: `'x'` and symbols are none. */
+export function refuseNoLiteral(token: string, position: number): void {
+  if ("(),`';".includes(token.charAt(0))) throw new Refusal(position, 'literal expected');
+}
+
+/** The next token as a name of a column, a unit or the like. */
+export function literal(cursor: Cursor): { name: string; position: number } {
+  const token = cursor.require('literal');
+  const position = cursor.at;
+  refuseReserved(token, position);
+  refuseNoLiteral(token, position);
+  return { name: unquote(token), position };
+}
+
+/** What may stand before a name: the schema `public.`, which is dropped. */
+export function sansPublic(cursor: Cursor, token: string): string {
+  if (unquote(token).toLowerCase() !== 'public') return token;
+  const dot = cursor.next();
+  if (dot === undefined) return token;
+  if (dot !== '.') {
+    cursor.back();
+    return token;
+  }
+  return cursor.require('table name');
+}
+
+/** A name for a table or view from a token, refused as the service's parser refuses it. */
+export function objectName(
+  cursor: Cursor,
+  token: string,
+  { reserved: allowReserved = false } = {},
+): { name: string; position: number } {
+  const bare = sansPublic(cursor, token);
+  if (!allowReserved) refuseReserved(bare, cursor.at);
+  const name = unquote(bare);
+  refuseDotsAndSlashes(name, cursor.at);
+  return { name, position: cursor.at };
+}
+
+export function refuseDotsAndSlashes(name: string, position: number): void {
+  if (name === '.') throw new Refusal(position, "'.' is an invalid table name");
+  const bad = name.search(/[/\\]|\.(?=\.)/);
+  if (bad >= 0) throw new Refusal(position + bad, `'${name.charAt(bad)}' is not allowed`);
+}
+
+/** `IF NOT EXISTS` behind CREATE: whether it is there, and the token behind it. */
+export function ifNotExists(cursor: Cursor, token: string, expected: string): { ifNotExists: boolean; token: string } {
+  if (!is(token, 'if')) return { ifNotExists: false, token };
+  if (is(cursor.require("'not'"), 'not') && is(cursor.require("'exists'"), 'exists')) {
+    return { ifNotExists: true, token: cursor.require(expected) };
+  }
+  throw new Refusal(cursor.at, "'if not exists' expected");
+}
+
+const badInTable = /[?,'"\\/:)(+*%~\0-\x0f\x7f\ufeff]|^\.|\.$|\.\.|^ | $/;
+const badInColumn = /[?.,'"\\/:)(+\-*%~\0-\x0f\x7f\ufeff]/;
+
+/** Whether a table or view may have this name (read in TableUtils). */
+export const isValidTableName = (name: string): boolean =>
+  name.length > 0 && name.length <= maxNameLength && !badInTable.test(name);
+
+/** Whether a column may have this name (read in TableUtils). */
+export const isValidColumnName = (name: string): boolean =>
+  name.length > 0 && name.length <= maxNameLength && !badInColumn.test(name);

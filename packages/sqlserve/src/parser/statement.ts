@@ -1,0 +1,55 @@
+/*! One statement of any kind: its first words tell which parser reads the rest. */
+import { type CreateMaterializedView, createMaterializedView } from './create-matview.js';
+import { type CreateTable, createTable, type OwnerClause } from './create-table.js';
+import { type CreateView, createView } from './create-view.js';
+import { Cursor, is } from './cursor.js';
+import { unexpected } from './refusal.js';
+import { type Show, show } from './show.js';
+
+export type Statement =
+  | CreateTable
+  | CreateView
+  | CreateMaterializedView
+  | Show
+  | { readonly statement: 'query'; readonly text: string };
+
+/** Reads one statement; undefined where the text holds none. */
+export async function parse(text: string): Promise<Statement | undefined> {
+  const cursor = new Cursor(text);
+  const token = cursor.next();
+  if (token === undefined) return;
+  if (is(token, 'create')) return create(cursor, noOwner);
+  if (is(token, 'show'))
+    return ending(
+      cursor,
+      show(cursor, () => undefined),
+    );
+  return { statement: 'query', text };
+}
+
+async function create(cursor: Cursor, owner: OwnerClause): Promise<Statement> {
+  let token = cursor.require("'atomic' or 'table' or 'batch' or 'materialized' or 'view' or 'or replace'");
+  const orReplace = is(token, 'or');
+  if (orReplace) {
+    cursor.expect('replace');
+    token = cursor.require("'view'");
+  }
+  if (is(token, 'view')) return createView(cursor, orReplace, owner);
+  if (is(token, 'materialized')) return createMaterializedView(cursor, owner);
+  return createTable(cursor, token, owner);
+}
+
+/** The open source edition has no owners: a statement ends where its clauses do. */
+const noOwner: OwnerClause = (cursor, token) => {
+  if (token !== undefined && token !== ';') throw unexpected(cursor.at, token);
+  if (token === ';') ending(cursor, undefined);
+  return undefined;
+};
+
+/** Refuses anything behind a statement but semicolons. */
+function ending<T>(cursor: Cursor, statement: T): T {
+  for (let token = cursor.next(); token !== undefined; token = cursor.next()) {
+    if (token !== ';') throw unexpected(cursor.at, token);
+  }
+  return statement;
+}

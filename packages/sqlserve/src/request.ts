@@ -1,0 +1,80 @@
+/*!
+ * A request as the service reads it, which is not quite HTTP: lines may end in a bare LF, any method and version is
+ * taken, the path is compared as it stands, and what is too long or badly encoded is answered with silence.
+ */
+
+export interface Request {
+  readonly method: string;
+  readonly path: string;
+  /** Decoded parameters as bytes in a Latin-1 string; of one given twice the last. */
+  readonly parameters: ReadonlyMap<string, string>;
+  /** By lower-case name. */
+  readonly headers: ReadonlyMap<string, string>;
+}
+
+/** What of a connection's bytes: a request and where it ends, nothing yet, or a reason to hang up. */
+export type Reading = { readonly request: Request; readonly end: number } | 'incomplete' | 'hang up';
+
+/** Reads the first request of `bytes` (Latin-1). `limit` is `http.request.header.buffer.size`. */
+export function readRequest(bytes: string, limit: number): Reading {
+  const blank = /\n\r?\n/.exec(bytes);
+  if (!blank) return bytes.length > limit ? 'hang up' : 'incomplete';
+  const end = blank.index + blank[0].length;
+  const [requestLine = '', ...lines] = bytes.slice(0, blank.index).replaceAll('\r', '').split('\n');
+  const [method = '', target, version] = requestLine.split(' ');
+  if (method === '' || target === undefined) return 'hang up';
+  // Without a version the target never ends, and what its parameters are is never known.
+  const [path = '', query, ...more] = version === undefined ? [target.split('?', 1)[0]] : target.split('?');
+  if (query === '') return 'hang up';
+  const parameters = parse(query ?? '');
+  const headerBytes = lines.reduce((sum, line) => sum + line.length + 1, 0) + 1;
+  if (!parameters || isTooLong(requestLine, query ?? '', headerBytes, limit)) return 'hang up';
+  const headers = new Map(lines.map(header));
+  // A second question mark is part of no path that exists.
+  return { request: { method, path: more.length > 0 ? '' : path, parameters, headers }, end };
+}
+
+/**
+ * The laws of the request limit, measured to the byte on 9.3.4: with Q the raw query string, D its decoded length
+ * and H the headers, `33 + 2Q < limit` and `33 + Q + D + H <= limit`, where 33 is the rest of the request line.
+ */
+function isTooLong(requestLine: string, query: string, headers: number, limit: number): boolean {
+  const rest = requestLine.length - query.length;
+  const decoded = query.replace(/%../g, '.').length;
+  return rest + 2 * query.length >= limit || rest + query.length + decoded + headers > limit + 1;
+}
+
+function header(line: string): [name: string, value: string] {
+  const colon = line.indexOf(':');
+  return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+}
+
+/** Decoded names and values; undefined where an escape is malformed. A second `=` leaves a parameter without a value. */
+function parse(query: string): Map<string, string> | undefined {
+  const parameters = new Map<string, string>();
+  for (const pair of query.split('&')) {
+    const [name = '', value = '', ...more] = pair.split('=').map(decode);
+    if (name === undefined || value === undefined) return;
+    if (more.length === 0 && value !== '') parameters.set(name, value);
+  }
+  return parameters;
+}
+
+function decode(text: string): string | undefined {
+  if (/%(?![0-9a-f]{2})/i.test(text)) return;
+  const spaced = text.replaceAll('+', ' ');
+  return spaced.replace(/%(..)/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
+
+/** The text of bytes in a Latin-1 string; `valid` tells whether they are UTF-8. What is not is shown as the service shows it. */
+export function utf8(bytes: string): { text: string; valid: boolean } {
+  try {
+    return {
+      text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(bytes, 'latin1')),
+      valid: true,
+    };
+  } catch {
+    const text = bytes.replace(/[\x80-\xff]/g, byte => String.fromCharCode(0xff00 | byte.charCodeAt(0)));
+    return { text, valid: false };
+  }
+}

@@ -1,0 +1,97 @@
+/*! Which request goes where: the two paths that execute, what is answered without a login, and every refusal before SQL. */
+import { version } from './functions.js';
+import { Refusal } from './parser/refusal.js';
+import { json, type Reply, refusalReply, replyTo, text, type Wishes } from './reply.js';
+import { type Request, utf8 } from './request.js';
+import type { Service } from './service.js';
+
+export interface Credentials {
+  readonly user: string;
+  readonly password: string;
+}
+
+/** The service's answer to any request. Without credentials everybody may. */
+export function routes(service: Service, credentials: Credentials | undefined): (request: Request) => Promise<Reply> {
+  const expected =
+    credentials && `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString('base64')}`;
+  return async request => {
+    const refused = refuse(request);
+    if (refused) return refused;
+    if (request.path === '/settings') return settings;
+    if (expected && request.headers.get('authorization') !== expected) return text(401, 'Unauthorized');
+    return execute(service, request.parameters);
+  };
+}
+
+const paths = new Set(['/api/v1/sql/execute', '/exec']);
+
+function refuse({ method, path, headers }: Request): Reply | undefined {
+  const length = headers.get('content-length');
+  if ((method === 'POST' || method === 'PUT') && length === undefined) {
+    return text(400, 'Content-length not specified for POST/PUT request');
+  }
+  if (method === 'GET' && length !== undefined && length !== '0') {
+    return text(400, 'GET request method cannot have content');
+  }
+  if (path !== '/settings' && !paths.has(path)) return text(404, 'Not Found');
+  return method === 'GET' ? undefined : text(405, `Method ${method} not supported`);
+}
+
+const settings: Reply = {
+  ...json(
+    200,
+    JSON.stringify({
+      config: {
+        'release.type': 'OSS',
+        'release.version': version,
+        'http.settings.readonly': false,
+        'accepting.writes': ['http'],
+        'line.proto.support.versions': [],
+        'ilp.proto.transports': [],
+        'posthog.enabled': false,
+        'posthog.api.key': null,
+        'cairo.max.file.name.length': 127,
+      },
+      'preferences.version': 0,
+      preferences: {},
+    }),
+  ),
+  whole: true,
+};
+
+const keepAlive = { 'Keep-Alive': 'timeout=5, max=10000' };
+
+async function execute(service: Service, parameters: Request['parameters']): Promise<Reply> {
+  const { text: query, valid } = utf8(parameters.get('query') ?? '');
+  if (!valid) return { ...refusalReply(400, query, 'Bad UTF8 encoding in query text', 0), headers: keepAlive };
+  try {
+    return { ...replyTo(await service.execute(query), wishes(query, parameters)), headers: keepAlive };
+  } catch (error) {
+    return { ...failure(query, error), headers: keepAlive };
+  }
+}
+
+function failure(query: string, error: unknown): Reply {
+  if (error instanceof Refusal)
+    return refusalReply(error.code === 'DENIED' ? 403 : 400, query, error.message, error.position);
+  return refusalReply(500, query, `internal error: ${(error as Error).message}`, 0);
+}
+
+function wishes(query: string, parameters: Request['parameters']): Wishes {
+  return {
+    query,
+    bare: parameters.get('nm') === 'true',
+    count: parameters.get('count') === 'true',
+    limit: limit(parameters.get('limit')),
+    version: Number(parameters.get('version') ?? 1),
+  };
+}
+
+/** `n` or `lo,hi`, 1-based; `0` and less give one row (observed on 9.3.4). */
+function limit(text: string | undefined): [number, number] | undefined {
+  const match = /^(-?\d+)(?:,(-?\d+))?$/.exec(text ?? '');
+  if (!match) return;
+  const [, first, second] = match;
+  const [lo, hi] = second === undefined ? [1, Number(first)] : [Number(first), Number(second)];
+  return [Math.max(lo, 1) - 1, Math.max(hi, lo, 1)];
+}
