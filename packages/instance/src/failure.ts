@@ -36,13 +36,15 @@ const CONNECTING: Record<string, string> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'its TLS certificate is for another host name: use the name in the certificate',
 };
 
+/** By name: the codes that undici promises for these are not set in the version used. */
+const NOT_HTTP = new Set(['HTTPParserError', 'HeadersOverflowError']);
 const CLOSED = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 /** The words for a request that got no answer, or not a whole one. */
 export function transportFailure(error: TransportError, at: Circumstances): Failure {
   const code = error.cause.code ?? '';
   if (code === 'UND_ERR_DESTROYED') return unreachable('the request was abandoned');
-  if (code.startsWith('HPE_')) return notHttp(error.phase, error.cause);
+  if (NOT_HTTP.has(error.cause.name)) return notHttp(error.phase, error.cause);
   if (error.phase === 'connecting') return unreachable(connecting(error.cause, at));
   if (code === 'UND_ERR_HEADERS_TIMEOUT')
     return unreachable(`no answer within ${seconds(at.timeout)}: is the server busy? --timeout waits longer`);
@@ -83,7 +85,7 @@ function closedUnanswered(needed: number): string {
 function notHttp(phase: Phase, cause: Error): Failure {
   const message =
     phase === 'reading'
-      ? `the reply is broken inside (${describe(cause)}): the server failed while it was sending`
+      ? `the reply is broken (${describe(cause)}): did the server fail while it was sending?`
       : `what answers there does not speak HTTP (${describe(cause)}): is the port right, or is it https://?`;
   return { code: 'PROTOCOL', message };
 }

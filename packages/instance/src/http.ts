@@ -1,5 +1,5 @@
 /*!
- * One kept-alive connection, one request in flight, nothing repeated. The only file that knows undici.
+ * One kept-alive connection, one request in flight, nothing repeated. Only this file speaks to undici.
  *
  * It says for each failure how far the request had got, because that decides whether a statement may have been run.
  * A connection that the server closed between two requests is no failure: before undici writes on a connection that
@@ -10,7 +10,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import Client from 'undici/lib/dispatcher/client.js';
+import { Client } from './undici.js';
 
 export interface ConnectionOptions {
   /** Scheme, host and port. */

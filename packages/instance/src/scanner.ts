@@ -60,6 +60,8 @@ class RowReply implements JsonEvents {
   #rows = 0;
   #column = 0;
   #first = '';
+  /** How the server leaves off when it fails in a row. Why, it says behind the rows, so that is waited for. */
+  #endsInEmptyRow = false;
   #ready: string[] = [];
 
   take(): string[] {
@@ -102,7 +104,12 @@ class RowReply implements JsonEvents {
 
   checkWhole(): void {
     if (this.#dataset === 'none') throw new JsonError('holds no dataset');
+    this.#checkRow();
     checkCount(this.#top.count, this.#rows);
+  }
+
+  #checkRow(): void {
+    if (this.#endsInEmptyRow) throw new JsonError(`holds an empty row (row ${this.#rows})`);
   }
 
   #topValue(value: unknown): void {
@@ -119,6 +126,7 @@ class RowReply implements JsonEvents {
   #openRow(kind: 'array' | 'object'): void {
     if (kind !== 'array') throw new JsonError(`holds a row that is not an array (row ${this.#rows + 1})`);
     this.checkError();
+    this.#checkRow();
     this.#column = 0;
   }
 
@@ -129,8 +137,8 @@ class RowReply implements JsonEvents {
 
   #closeRow(): void {
     this.#rows++;
-    if (this.#column === 0) throw new JsonError(`holds an empty row (row ${this.#rows})`);
-    this.#ready.push(this.#first);
+    if (this.#column === 0) this.#endsInEmptyRow = true;
+    else this.#ready.push(this.#first);
   }
 }
 

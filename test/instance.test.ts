@@ -1,0 +1,386 @@
+/*! One instance, asked by way of real sockets: what it says yes and no to, and each way it fails to say either. */
+import type { Socket } from 'node:net';
+import test, { type ExecutionContext } from 'ava';
+import fc from 'fast-check';
+import * as api from '../packages/instance/src/index.js';
+import { connect, encodeQuery, type Instance, InstanceError, type Target } from '../packages/instance/src/index.js';
+import { type Answer, chunk, head, LAST_CHUNK, misbehaving, reply, rowsBody } from './faults/server.js';
+
+test('the package exports', t => {
+  t.deepEqual(Object.keys(api), [
+    'DEFAULT_REQUEST_BUFFER',
+    'InstanceError',
+    'connect',
+    'encodeQuery',
+    'resolveInstance',
+  ]);
+});
+
+/** An instance that answers so. */
+async function instance(t: ExecutionContext, answer: Answer, target: Partial<Target> = {}) {
+  const server = await misbehaving(t, answer);
+  const db = connect({
+    label: 'INSTANCE',
+    url: new URL(server.url),
+    credentialsHelp: 'HELP',
+    insecure: false,
+    timeout: 1000,
+    connectTimeout: 1000,
+    ...target,
+  });
+  t.teardown(() => db.close());
+  return { db, ...server };
+}
+
+const sends = (bytes: string | Buffer) => (socket: Socket) => socket.write(bytes);
+const sendsAndCloses = (bytes: string | Buffer) => (socket: Socket) => socket.end(bytes);
+
+async function rows(db: Instance): Promise<string[]> {
+  const all: string[] = [];
+  for await (const row of db.rows('q')) all.push(row);
+  return all;
+}
+
+test('rows, a table and a statement on one connection', async t => {
+  const ports = new Set<number | undefined>();
+  const { db, requests } = await instance(t, (socket, { statement }) => {
+    ports.add(socket.remotePort);
+    const bodies: Record<string, string> = {
+      rows: rowsBody('CREATE TABLE a (x int);', 'b'),
+      table: '{"dataset":[["a",1,null,true],[]],"count":2}',
+      ddl: '{"ddl":"OK"}',
+      dml: '{"dml":"OK","updated":3}',
+    };
+    socket.write(reply(bodies[statement] ?? ''));
+  });
+  const all: string[] = [];
+  for await (const row of db.rows('rows')) all.push(row);
+  t.deepEqual(all, ['CREATE TABLE a (x int);', 'b']);
+  t.deepEqual(await db.table('table'), [['a', 1, null, true], []]);
+  t.deepEqual(await db.execute('ddl'), { ok: true });
+  t.deepEqual(await db.execute('dml'), { ok: true });
+  t.is(ports.size, 1);
+  t.deepEqual(
+    requests.map(request => request.line.split(' ')[1]),
+    [
+      '/api/v1/sql/execute?query=rows&count=true',
+      '/api/v1/sql/execute?query=table&count=true',
+      '/api/v1/sql/execute?query=ddl',
+      '/api/v1/sql/execute?query=dml',
+    ],
+  );
+  t.deepEqual(Object.keys(requests[0]?.headers ?? {}), ['host', 'connection']);
+});
+
+test('a path prefix and credentials go with each request', async t => {
+  const { db, requests, url } = await instance(t, sends(reply('{"ddl":"OK"}')), { authorization: 'Bearer qt1abc' });
+  await db.execute('x');
+  t.is(requests[0]?.headers.authorization, 'Bearer qt1abc');
+  const prefixed = connect({ ...TARGET, url: new URL(`${url}/db/one`) });
+  t.teardown(() => prefixed.close());
+  await prefixed.execute('x');
+  t.is(requests[1]?.line, 'GET /db/one/api/v1/sql/execute?query=x HTTP/1.1');
+  t.is(requests[1]?.headers.authorization, undefined);
+});
+
+test('a reply in bytes that trickle is a good reply', async t => {
+  const { db } = await instance(t, async socket => {
+    for (const byte of reply(rowsBody('ä', 'b'))) {
+      socket.write(Buffer.of(byte));
+      await new Promise(setImmediate);
+    }
+  });
+  t.deepEqual(await rows(db), ['ä', 'b']);
+});
+
+test('a reply without a length ends where the connection does', async t => {
+  const { db } = await instance(t, sendsAndCloses(`HTTP/1.0 200 OK\r\n\r\n${rowsBody('a')}`));
+  t.deepEqual(await rows(db), ['a']);
+});
+
+test('rows left before their end', async t => {
+  const { db } = await instance(t, (socket, { nth }) =>
+    nth === 0
+      ? socket.write(Buffer.concat([head(), chunk('{"dataset":[["a"],')]))
+      : socket.write(reply('{"ddl":"OK"}')),
+  );
+  for await (const row of db.rows('q')) {
+    t.is(row, 'a');
+    break;
+  }
+  t.deepEqual(await db.execute('x'), { ok: true });
+});
+
+test('a connection closed between requests is no failure', async t => {
+  const { db, requests } = await instance(t, socket => socket.end(reply('{"ddl":"OK"}')));
+  for (let i = 0; i < 20; i++) {
+    t.deepEqual(await db.execute('x'), { ok: true });
+    await new Promise(resolve => setTimeout(resolve, 1));
+  }
+  t.is(requests.length, 20);
+});
+
+const refuses = test.macro(async (t, bytes: Buffer, expected: object) => {
+  const { db } = await instance(t, sends(bytes));
+  t.deepEqual(await db.execute('x'), { ok: false, denied: false, ...expected } as never);
+});
+
+const NO = '{"query":"x","error":"table already exists","position":13}';
+test('a refusal', refuses, reply(NO, 400), { message: 'table already exists', position: 13, status: 400 });
+test('a refusal with status 200', refuses, reply('{"error":"empty query","query":"","position":"0"}'), {
+  message: 'empty query',
+  position: 0,
+  status: 200,
+});
+test('a refusal beside an OK', refuses, reply('{"ddl":"OK","error":"but"}'), { message: 'but', status: 200 });
+test('a refusal without a position', refuses, reply('{"error":"bad cols"}', 400), { message: 'bad cols', status: 400 });
+const READ_ONLY = '{"error":"Could not create table, Write permission denied","position":13}';
+test('a read-only server, 400', refuses, reply(READ_ONLY, 400), {
+  message: 'Could not create table, Write permission denied',
+  position: 13,
+  status: 400,
+  denied: true,
+});
+test('a read-only server, 403', refuses, reply('{"error":"Write permission denied"}', 403), {
+  message: 'Write permission denied',
+  status: 403,
+  denied: true,
+});
+
+test("a refusal of a query is an error with the server's words", async t => {
+  const answer = '{"query":"q","error":"expected \'TABLE\'\\u001b[31m","position":12}';
+  const { db } = await instance(t, sends(reply(answer, 400)));
+  const expected = { code: 'REFUSED', position: 12, status: 400, serverMessage: "expected 'TABLE'\x1b[31m" };
+  const message = "INSTANCE: the server says no: expected 'TABLE'\\x1b[31m";
+  for (const asked of [rows(db), db.table('q')]) t.like(await t.throwsAsync(asked), { ...expected, message });
+});
+
+test('a query that may not be asked is denied', async t => {
+  const { db } = await instance(t, sends(reply('{"error":"Access denied for bob [LIST USERS]"}', 403)));
+  t.like(await t.throwsAsync(rows(db)), { code: 'DENIED', status: 403 });
+});
+
+/** A failure looks the same from wherever it is met; `lost` says whether a statement may have been carried out. */
+const fails = test.macro(async (t, answer: Answer, code: string, lost: boolean, message: RegExp) => {
+  const { db } = await instance(t, answer);
+  for (const ask of [() => rows(db), () => db.table('q'), () => db.execute('q')]) {
+    const error = await t.throwsAsync(ask, { instanceOf: InstanceError });
+    t.is(error.code, code as never);
+    t.regex(error.message, message);
+    t.true(error.message.startsWith('INSTANCE: '));
+    t.notRegex(error.message, /[\0-\x1f\x7f-\x9f]/);
+    t.is(error.lost, lost);
+  }
+});
+
+const TEXT = 'Content-Type: text/plain';
+const HTML = 'Content-Type: text/html';
+test('401', fails, sends(reply('Unauthorized\r\n', 401, TEXT)), 'DENIED', false, /401.*"Unauthorized".*HELP/);
+test('403 without JSON', fails, sends(reply('no\r\n', 403, TEXT)), 'DENIED', false, /403.*"no"/);
+test(
+  '404',
+  fails,
+  sends(reply('Not Found\r\n', 404, TEXT)),
+  'PROTOCOL',
+  false,
+  /404.*"Not Found".*address of a QuestDB/,
+);
+test('405', fails, sends(reply('Method GET not supported', 405, TEXT)), 'PROTOCOL', false, /405/);
+test('407', fails, sends(reply('', 407, TEXT)), 'DENIED', false, /the proxy asks for credentials/);
+test('408', fails, sends(reply('', 408, TEXT)), 'UNREACHABLE', true, /gave up waiting/);
+test('414', fails, sends(reply('', 414, TEXT)), 'UNREACHABLE', false, /too large for a proxy/);
+test('500', fails, sends(reply('{"error":"boom"}', 500)), 'UNREACHABLE', true, /500: boom/);
+test('502', fails, sends(reply('<h1>Bad Gateway</h1>', 502, HTML)), 'UNREACHABLE', true, /502.*"<h1>Bad Gateway/);
+test('204', fails, sends('HTTP/1.1 204 X\r\n\r\n'), 'PROTOCOL', false, /answered 204/);
+test('400 without JSON', fails, sends(reply('no\x1b[2J', 400, TEXT)), 'PROTOCOL', false, /400.*"no\\x1b\[2J"/);
+test(
+  'a login page',
+  fails,
+  sends(reply('<!doctype html>\n<form>', 200, HTML)),
+  'PROTOCOL',
+  true,
+  /"<!doctype html>\\n<form>".*login page/,
+);
+test('an empty body', fails, sends(reply('')), 'PROTOCOL', true, /the reply is empty/);
+test('JSON of another kind', fails, sends(reply('{"status":"up"}')), 'PROTOCOL', true, /no dataset|"up"/);
+test('cut JSON', fails, sends(reply('{"dataset":[["a"')), 'PROTOCOL', true, /the reply is cut short/);
+test('bad UTF-8', fails, sends(reply(Buffer.from('{"a":"\xff"}', 'latin1'))), 'PROTOCOL', true, /not UTF-8/);
+test(
+  "a reply cut by the connection's end",
+  fails,
+  sendsAndCloses(Buffer.concat([head(), chunk('{"ddl":"O')])),
+  'PROTOCOL',
+  true,
+  /the reply is cut/,
+);
+test(
+  'a reply cut behind whole JSON',
+  fails,
+  sendsAndCloses(Buffer.concat([head(), chunk('{"ddl":"OK"}')])),
+  'PROTOCOL',
+  true,
+  /the reply is cut/,
+);
+test(
+  'a reply shorter than it says',
+  fails,
+  sendsAndCloses('HTTP/1.1 200 X\r\nContent-Length: 99\r\n\r\n{"ddl":"OK"}'),
+  'PROTOCOL',
+  true,
+  /the reply is cut/,
+);
+test(
+  'a reply cut in a connection that was to be closed',
+  fails,
+  sendsAndCloses(Buffer.concat([head(200, 'Connection: close'), chunk('{"ddl":"OK"}')])),
+  'PROTOCOL',
+  true,
+  /the reply is (cut|broken)/,
+);
+test(
+  'a header without an end',
+  fails,
+  (socket: Socket) => socket.write(`HTTP/1.1 200 OK\r\n${'X: y\r\n'.repeat(10000)}`),
+  'PROTOCOL',
+  true,
+  /does not speak HTTP/,
+);
+test(
+  'a second reply inside the first',
+  fails,
+  sends(Buffer.concat([head(), chunk('{"dataset":[["a"],'), reply(NO, 400), LAST_CHUNK])),
+  'PROTOCOL',
+  true,
+  /the reply is broken \(/,
+);
+test('not HTTP', fails, sends('SSH-2.0-OpenSSH_9.6\r\n'), 'PROTOCOL', true, /does not speak HTTP/);
+test('a connection closed without an answer', fails, socket => socket.end(), 'UNREACHABLE', true, /the reply is lost/);
+test(
+  'a connection reset without an answer',
+  fails,
+  socket => socket.resetAndDestroy(),
+  'UNREACHABLE',
+  true,
+  /the reply is lost/,
+);
+test('silence', fails, () => {}, 'UNREACHABLE', true, /no answer within 1 s.*--timeout/);
+test(
+  'silence in a reply',
+  fails,
+  sends(Buffer.concat([head(), chunk('{"ddl"')])),
+  'UNREACHABLE',
+  true,
+  /stopped for 1 s/,
+);
+test(
+  'a redirect',
+  fails,
+  sends(reply('', 302, 'Location: https://u:secret@login.test/?t=secret')),
+  'PROTOCOL',
+  false,
+  /redirect \(302\) to https:\/\/login.test, which/,
+);
+test(
+  'a redirect to a path',
+  fails,
+  sends(reply('', 301, 'Location: /elsewhere')),
+  'PROTOCOL',
+  false,
+  /redirect \(301\) to http:\/\/127.0.0.1:\d+, which/,
+);
+test('a redirect to nowhere', fails, sends(reply('', 302, 'X: y')), 'PROTOCOL', false, /redirect \(302\)/);
+
+test('rows of the reply before its damage were really there', async t => {
+  const { db } = await instance(t, async socket => {
+    socket.write(Buffer.concat([head(), chunk('{"dataset":[["a"],["b"],')]));
+    await new Promise(resolve => setTimeout(resolve, 50));
+    socket.write(Buffer.concat([chunk('[null]]}'), LAST_CHUNK]));
+  });
+  const seen: string[] = [];
+  const error = await t.throwsAsync(async () => {
+    for await (const row of db.rows('q')) seen.push(row);
+  });
+  t.like(error, { code: 'PROTOCOL', message: 'INSTANCE: the reply holds a row whose first column is null (row 3)' });
+  t.deepEqual(seen, ['a', 'b']);
+});
+
+test('a server that is too busy is asked again, with growing pauses', async t => {
+  const times: number[] = [];
+  const { db } = await instance(t, (socket, { nth }) => {
+    times.push(performance.now());
+    socket.end(nth < 3 ? reply('exceeded connection limit', 429, TEXT) : reply('{"ddl":"OK"}'));
+  });
+  t.deepEqual(await db.execute('x'), { ok: true });
+  const pauses = times.slice(1).map((time, i) => time - (times[i] as number));
+  t.true((pauses[0] as number) > 200 && (pauses[1] as number) > 400 && (pauses[2] as number) > 900, `${pauses}`);
+});
+
+test('a server that stays too busy is given up', async t => {
+  const { db, requests } = await instance(t, socket => socket.end(reply('exceeded connection limit', 429, TEXT)));
+  const error = await t.throwsAsync(db.execute('x'), { instanceOf: InstanceError });
+  t.like(error, { code: 'UNREACHABLE', status: 429, lost: false });
+  t.regex(error.message, /exceeded connection limit.*too busy/);
+  t.is(requests.length, 6);
+});
+
+const TARGET: Target = {
+  label: 'INSTANCE',
+  url: new URL('http://127.0.0.1:1'),
+  credentialsHelp: 'HELP',
+  insecure: false,
+  timeout: 1000,
+  connectTimeout: 500,
+};
+
+const unreachable = test.macro(async (t, url: string, message: RegExp) => {
+  const db = connect({ ...TARGET, url: new URL(url) });
+  t.teardown(() => db.close());
+  const error = await t.throwsAsync(db.execute('x'), { instanceOf: InstanceError, message });
+  t.like(error, { code: 'UNREACHABLE', lost: false });
+});
+
+test('nothing listens', unreachable, 'http://127.0.0.1:1', /^INSTANCE: connection refused: is the server running/);
+test('no such host', unreachable, 'http://nowhere.invalid:9000', /^INSTANCE: (no such host|the name of the host)/);
+
+test('no TLS where https was asked for', async t => {
+  const { url } = await misbehaving(t, () => {});
+  const db = connect({ ...TARGET, url: new URL(url.replace('http:', 'https:')) });
+  t.teardown(() => db.close());
+  t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', lost: false });
+});
+
+test('what was in flight when the instance was closed is abandoned', async t => {
+  const { db } = await instance(t, () => db.close());
+  t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', message: 'INSTANCE: the request was abandoned' });
+  t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', lost: false });
+});
+
+test('a large request that gets no answer is explained, with both sizes', async t => {
+  const { db } = await instance(t, socket => socket.end());
+  const statement = `select '${'x'.repeat(40000)}'`;
+  const needed = db.bufferNeeded(statement);
+  const error = await t.throwsAsync(db.execute(statement), { instanceOf: InstanceError });
+  t.regex(error.message, new RegExp(`too large.*${needed} bytes.*64448.*http.request.header.buffer.size`));
+  t.like(error, { code: 'UNREACHABLE', lost: true });
+});
+
+test('an encoded query comes back as it was, and only with characters that a URL allows', t => {
+  fc.assert(
+    fc.property(
+      fc.string({ unit: 'binary' }).filter(text => text.isWellFormed()),
+      text => {
+        const encoded = encodeQuery(text);
+        t.is(new URLSearchParams(`query=${encoded}`).get('query'), text);
+        t.regex(encoded, /^(?:[\w\-.~!$'()*,;:@/+]|%[\dA-F]{2})*$/);
+        t.true(encoded.length <= encodeURIComponent(text).length);
+      },
+    ),
+  );
+});
+
+test('what the server would take for something else is encoded, and nothing that need not be', t => {
+  t.is(encodeQuery("CREATE TABLE 'a' ( \n\tx INT);"), "CREATE+TABLE+'a'+(+%0A%09x+INT);");
+  t.is(encodeQuery('a=b&c?d+e%f"<>#\\^`{|}[]'), 'a%3Db%26c%3Fd%2Be%25f%22%3C%3E%23%5C%5E%60%7B%7C%7D%5B%5D');
+  t.is(encodeQuery('ä'), '%C3%A4');
+  t.throws(() => encodeQuery('\ud800'), { instanceOf: URIError });
+});
