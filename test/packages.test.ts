@@ -1,0 +1,150 @@
+/*! How the packages may hang together: what CONTRIBUTING says of the layout, as tests. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { dirname, join } from 'node:path';
+import test from 'ava';
+import { type Source, sourcesOf } from './support/sources.js';
+
+interface Manifest {
+  name: string;
+  bin?: Record<string, string>;
+  dependencies?: Record<string, string>;
+}
+
+interface Package {
+  name: string;
+  folder: string;
+  manifest: Manifest;
+  sources: Source[];
+}
+
+/** Arrows go up this list only: a package imports what stands in a line above its own. Programs come last. */
+const LAYERS = [['sql'], ['catalog'], ['cli', 'files', 'instance', 'records']];
+
+/** These have one home each, so that nobody else need know them. */
+const HOMES = {
+  split2: 'records',
+  through2: 'records',
+  undici: 'instance',
+  yargs: 'cli',
+  '@questdb/sql-parser': 'sqlserve',
+};
+
+const packages: Package[] = readdirSync('packages').map(name => {
+  const folder = `packages/${name}`;
+  const manifest = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8')) as Manifest;
+  return { name, folder, manifest, sources: sourcesOf(folder) };
+});
+
+const layerOf = (name: string) => {
+  const layer = LAYERS.findIndex(names => names.includes(name));
+  return layer < 0 ? LAYERS.length : layer;
+};
+
+const isProgram = ({ name }: Package) => layerOf(name) === LAYERS.length;
+
+/** Each import of a package from elsewhere, as `from` the file that has it `to` a package (`@scope/name` or `name`). */
+const importsOf = ({ sources }: Package) =>
+  sources.flatMap(({ path, imports }) =>
+    imports
+      .filter(specifier => !specifier.startsWith('.') && !isBuiltin(specifier))
+      .map(specifier => ({ path, to: specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/') })),
+  );
+
+const says = ({ path, to }: { path: string; to: string }) => `${path} imports ${to}`;
+
+test('a package is a library of a known layer or a program with a bin', t => {
+  for (const { name, manifest } of packages.filter(isProgram)) t.truthy(manifest.bin?.[name], name);
+  t.deepEqual(
+    LAYERS.flat().filter(name => !packages.some(each => each.name === name)),
+    [],
+  );
+});
+
+test('imports between packages go one way', t => {
+  const wrong = packages.flatMap(each =>
+    importsOf(each).filter(({ to }) => {
+      const [scope, name = ''] = to.split('/');
+      return scope === '@sqlpipe' && layerOf(name) >= layerOf(each.name);
+    }),
+  );
+  t.deepEqual(wrong.map(says), []);
+});
+
+test('a file imports files of its own package by path, and those of others by name', t => {
+  const wrong = packages.flatMap(({ folder, sources }) =>
+    sources.flatMap(({ path, imports }) =>
+      imports
+        .filter(to => to.startsWith('.') && !join(dirname(path), to).startsWith(`${folder}/src/`))
+        .map(to => ({ path, to })),
+    ),
+  );
+  t.deepEqual(wrong.map(says), []);
+});
+
+test('each outside library has one home', t => {
+  const wrong = packages.flatMap(each =>
+    importsOf(each).filter(({ to }) => (HOMES[to as keyof typeof HOMES] ?? each.name) !== each.name),
+  );
+  t.deepEqual(wrong.map(says), []);
+});
+
+test('each import is declared in the package’s own manifest, and each declared dependency is imported', t => {
+  for (const each of packages) {
+    const imported = new Set(importsOf(each).map(({ to }) => to));
+    t.deepEqual([...imported].sort(), Object.keys(each.manifest.dependencies ?? {}).sort(), each.name);
+  }
+});
+
+test('no library but cli touches the process', t => {
+  const wrong = packages
+    .filter(each => !isProgram(each) && each.name !== 'cli')
+    .flatMap(({ sources }) => sources)
+    .filter(({ identifiers, imports }) => identifiers.has('process') || imports.includes('node:process'));
+  t.deepEqual(
+    wrong.map(({ path }) => path),
+    [],
+  );
+});
+
+test('every export has a docstring', t => {
+  const wrong = packages.flatMap(({ sources }) =>
+    sources.flatMap(({ path, undocumented }) => undocumented.map(declaration => `${path}: ${declaration}`)),
+  );
+  t.deepEqual(wrong, []);
+});
+
+test('a bin is two lines, executable, and starts the built program', t => {
+  for (const { folder, manifest } of packages) {
+    for (const [name, bin] of Object.entries(manifest.bin ?? {})) {
+      const path = `${folder}/${bin}`;
+      t.is(readFileSync(path, 'utf8'), "#!/usr/bin/env node\nimport '../dist/main.js';\n", name);
+      t.is(statSync(path).mode & 0o111, 0o111, `${path} is not executable`);
+    }
+  }
+});
+
+test('the lock file names packages, not where they were fetched', t => {
+  const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+    packages: Record<string, { resolved?: string }>;
+  };
+  const resolved = Object.values(lock.packages).flatMap(each => each.resolved ?? []);
+  t.deepEqual(
+    resolved.filter(address => !address.startsWith('packages/')),
+    [],
+  );
+});
+
+test('no tracked file names a registry or a path of somebody’s machine', t => {
+  const machine = /registry[.]npmjs|repo1?[.]maven|static[.]crates|\/(home|Users)\/\w|\/root\/|\/work\/|\/tmp\/\w/;
+  const files = execFileSync('git', ['ls-files', '-z'], { encoding: 'utf8' }).split('\0').slice(0, -1);
+  const wrong = files
+    .filter(path => existsSync(path))
+    .flatMap(path =>
+      readFileSync(path, 'utf8')
+        .split('\n')
+        .flatMap((line, i) => (machine.test(line) ? `${path}:${i + 1}` : [])),
+    );
+  t.deepEqual(wrong, []);
+});
