@@ -1,15 +1,21 @@
 /*! CREATE, held against the catalogue: what exists already, what must exist, which names may not be. */
+import { samplingOf } from './analysis/materialized.js';
+import { type Relation, relationOf } from './analysis/relation.js';
 import type { Catalogue } from './catalogue.js';
-import type { Column, Table } from './objects.js';
+import type { Column, MaterializedView, Refresh, Table } from './objects.js';
 import type { CreateMaterializedView } from './parser/create-matview.js';
-import type { CreateTable } from './parser/create-table.js';
+import type { CreateTable, Placed } from './parser/create-table.js';
 import type { CreateView } from './parser/create-view.js';
-import { isValidTableName } from './parser/names.js';
+import { isValidColumnName, isValidTableName, maxFileNameLength } from './parser/names.js';
+import { type PartitionUnit, refuseUnevenTtl } from './parser/partition.js';
 import { Refusal } from './parser/refusal.js';
+import { isTimestamp } from './parser/types.js';
 import { references } from './references.js';
 
+type Create = CreateTable | CreateView | CreateMaterializedView;
+
 /** Whether there is nothing to do: the name is taken by an object of the same kind, and IF NOT EXISTS allows that. */
-function exists(catalogue: Catalogue, statement: CreateTable | CreateView | CreateMaterializedView): boolean {
+function exists(catalogue: Catalogue, statement: Create): boolean {
   const { name, position, ifNotExists } = statement;
   const kind = statement.statement.replace('create ', '');
   const object = catalogue.find(name);
@@ -25,57 +31,118 @@ const others: Readonly<Record<string, string>> = {
   'materialized view': 'table or view',
 };
 
-/** CREATE TABLE. */
+/** CREATE TABLE, with its columns, LIKE another or AS a query. */
 export function createTableIn(catalogue: Catalogue, statement: CreateTable): void {
-  const { name, position, like, partition, timestamp, ttl, wal, parquet, owner } = statement;
+  const { name, position, like, select } = statement;
   if (like && !catalogue.find(like.name)) throw noTable(like.name, like.position);
   if (exists(catalogue, statement)) return;
   refuseVolume(statement);
-  if (!isValidTableName(name)) {
-    throw new Refusal(position, `Could not create table, invalid table name [table=${name}]`);
-  }
-  const model = like && catalogue.find(like.name);
-  if (model && model.kind !== 'view') {
-    const { columns, timestamp, partitionBy, ttl } = model;
-    const wal = model.kind !== 'table' || model.wal;
-    const parquet = model.kind === 'table' && model.parquet;
-    catalogue.put({
-      kind: 'table',
-      name,
-      columns: structuredClone(columns),
-      timestamp,
-      partitionBy,
-      ttl,
-      wal,
-      parquet,
-      owner,
-    });
-    return;
-  }
-  const columns = [...statement.columns.values()];
-  const table: Table = {
+  const table = like
+    ? tableLike(catalogue, statement, like)
+    : select
+      ? tableAs(catalogue, statement)
+      : tableOf(statement);
+  refuseBadName(name, position, select ? '' : 'Could not create table, ');
+  // Longer than a file name: the service takes its failure to make the folder for a table that is there.
+  if (Buffer.byteLength(name) > maxFileNameLength) throw new Refusal(position, 'table already exists');
+  catalogue.put(table);
+}
+
+function tableOf({ name, columns, timestamp, partition, ttl, wal, parquet, owner }: CreateTable): Table {
+  const list = [...columns.values()];
+  const designated = timestamp && columns.find(timestamp.name)?.name;
+  return {
     kind: 'table',
     name,
-    columns: columns.map(column => withTimestamp(column, timestamp?.name)),
-    timestamp: columns.find(column => column.name.toLowerCase() === timestamp?.name.toLowerCase())?.name,
+    columns: list.map(column => coverTimestamp(column, designated)),
+    timestamp: designated,
     partitionBy: partition?.unit ?? 'NONE',
     ttl,
     wal,
     parquet,
     owner,
   };
-  catalogue.put(table);
+}
+
+function tableLike(catalogue: Catalogue, { name, owner }: CreateTable, like: Placed): Table {
+  const model = catalogue.find(like.name);
+  if (!model || model.kind === 'view') throw noTable(like.name, like.position);
+  const { columns, timestamp, partitionBy, ttl } = model;
+  const wal = model.kind !== 'table' || model.wal;
+  const parquet = model.kind === 'table' && model.parquet;
+  return { kind: 'table', name, columns: structuredClone(columns), timestamp, partitionBy, ttl, wal, parquet, owner };
+}
+
+/** The columns of a query, with what CAST, INDEX and DEDUP say of them. */
+function tableAs(catalogue: Catalogue, statement: CreateTable): Table {
+  const { name, position, select, partition, ttl, wal, parquet, owner } = statement;
+  const relation = select ? relationOf(select.query, catalogue) : { fields: [] };
+  const timestamp = timestampOfQuery(statement, relation);
+  if (partition && partition.unit !== 'NONE' && !timestamp) {
+    throw new Refusal(partition.position, 'partitioning is possible only on tables with designated timestamps');
+  }
+  refuseUnknownColumns(statement, relation);
+  const columns = relation.fields.map(({ name: column, type }, index) => {
+    if (!isValidColumnName(column)) {
+      throw new Refusal(position, `invalid column name [name=${column}, position=${index}]`);
+    }
+    const said = statement.columns.find(column);
+    if (!said && type === 'NULL') {
+      throw new Refusal(0, `cannot create NULL-type column, please use type cast, e.g. ${column}::type`);
+    }
+    const own = {
+      name: column,
+      type: said?.type || type || 'DOUBLE',
+      cached: said?.cached ?? true,
+      dedup: said?.dedup ?? false,
+    };
+    if (said?.index && own.type !== 'SYMBOL') {
+      throw new Refusal(0, `indexes are supported only for SYMBOL columns: ${column}`);
+    }
+    return coverTimestamp(said?.index ? { ...own, index: said.index } : own, timestamp);
+  });
+  const dedup = statement.placed.dedup.toSorted((a, b) => a.position - b.position);
+  if (dedup[0] && !dedup.some(key => key.name.toLowerCase() === timestamp?.toLowerCase())) {
+    throw new Refusal(dedup[0].position, 'deduplicate key list must include dedicated timestamp column');
+  }
+  return { kind: 'table', name, columns, timestamp, partitionBy: partition?.unit ?? 'NONE', ttl, wal, parquet, owner };
+}
+
+function timestampOfQuery(
+  { timestamp }: CreateTable,
+  { fields, timestamp: designated, open }: Relation,
+): string | undefined {
+  if (!timestamp) return designated;
+  const field = fields.find(({ name }) => name.toLowerCase() === timestamp.name.toLowerCase());
+  if (!field && open) return timestamp.name;
+  if (!field) {
+    throw new Refusal(timestamp.position, `designated timestamp column doesn't exist [name=${timestamp.name}]`);
+  }
+  if (field.type !== undefined && !isTimestamp(field.type)) {
+    throw new Refusal(timestamp.position, `TIMESTAMP column expected [actual=${field.type}]`);
+  }
+  return field.name;
+}
+
+function refuseUnknownColumns({ placed }: CreateTable, { fields, open }: Relation): void {
+  if (open) return;
+  for (const [clause, columns] of Object.entries(placed)) {
+    for (const { name, position } of columns) {
+      if (fields.some(field => field.name.toLowerCase() === name.toLowerCase())) continue;
+      throw new Refusal(position, `${clause.toUpperCase()} column doesn't exist [column=${name}]`);
+    }
+  }
 }
 
 /** A posting index that covers columns covers the timestamp too. */
-function withTimestamp(column: Column, timestamp: string | undefined): Column {
+function coverTimestamp(column: Column, timestamp: string | undefined): Column {
   const { index } = column;
   if (!timestamp || !index || index.capacity !== undefined || index.covered.length === 0) return column;
   const covered = index.covered.some(name => name.toLowerCase() === timestamp.toLowerCase());
   return covered ? column : { ...column, index: { ...index, covered: [...index.covered, timestamp] } };
 }
 
-export const noTable = (name: string, position: number): Refusal =>
+const noTable = (name: string, position: number): Refusal =>
   new Refusal(position, `table does not exist [table=${name}]`);
 
 /** No volumes are configured, so none may be named. */
@@ -83,43 +150,77 @@ function refuseVolume({ volume }: CreateTable | CreateMaterializedView): void {
   if (volume) throw new Refusal(volume.position, `volume alias is not allowed [alias=${volume.name}]`);
 }
 
-/** CREATE VIEW. */
-export function createViewIn(catalogue: Catalogue, statement: CreateView): void {
-  const { name, position, body, owner } = statement;
-  const used = references(body.query, catalogue);
-  if (!(statement.orReplace && catalogue.find(name)?.kind === 'view') && exists(catalogue, statement)) return;
-  if (!isValidTableName(name)) throw new Refusal(position, `invalid table name [table=${name}]`);
-  catalogue.put({ kind: 'view', name, body: body.text, columns: [], references: used, owner });
+function refuseBadName(name: string, position: number, lead: string): void {
+  if (isValidTableName(name)) return;
+  throw new Refusal(position, `${lead}invalid table name [table=${visible(name)}]`);
 }
 
-/** CREATE MATERIALIZED VIEW. */
-export function createMaterializedViewIn(catalogue: Catalogue, statement: CreateMaterializedView): void {
-  const { name, position, body, base, refresh, partition, ttl, owner } = statement;
-  const used = references(body.query, catalogue);
-  const baseName = base?.name ?? used[0];
-  if (baseName === undefined) {
-    throw new Refusal(body.position, 'missing base table, materialized views have to be based on a table');
-  }
-  if (exists(catalogue, statement)) return;
-  refuseVolume(statement);
-  if (!isValidTableName(name)) throw new Refusal(position, `invalid table name [table=${name}]`);
-  const period = refresh.period === 'sample by interval' ? undefined : refresh.period;
+/** Control characters as the service writes them into its own messages. */
+const visible = (text: string): string =>
+  text.replace(/[\0-\x1f\x7f]/g, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+/** CREATE VIEW. */
+export function createViewIn(catalogue: Catalogue, statement: CreateView): void {
+  const { name, position, body, owner, orReplace } = statement;
+  const replaces = orReplace && catalogue.find(name)?.kind === 'view';
+  if (!replaces && exists(catalogue, statement)) return;
+  const relation = relationOf(body.query, catalogue);
+  relation.fields.forEach((field, index) => {
+    if (isValidColumnName(field.name)) return;
+    throw new Refusal(position, `invalid column name [name=${field.name}, position=${index}]`);
+  });
+  refuseBadName(name, position, '');
   catalogue.put({
-    kind: 'materialized view',
+    kind: 'view',
     name,
-    base: catalogue.find(baseName)?.name ?? baseName,
-    refresh: { ...refresh, period },
     body: body.text,
-    columns: [],
-    partitionBy: partition ?? defaultPartition(body.query.select.sampleBy?.duration ?? '1d'),
-    ttl: ttl?.ttl ?? 0,
-    references: used,
+    columns: columnsOf(relation),
+    timestamp: relation.timestamp,
+    references: references(body.query, catalogue),
     owner,
   });
 }
 
+const columnsOf = ({ fields }: Relation): Column[] =>
+  fields.map(({ name, type }) => ({ name, type: type ?? 'DOUBLE', cached: true, dedup: false }));
+
+/** CREATE MATERIALIZED VIEW. */
+export function createMaterializedViewIn(catalogue: Catalogue, statement: CreateMaterializedView): void {
+  const { name, position, body, base, partition, ttl, owner } = statement;
+  if (exists(catalogue, statement)) return;
+  refuseVolume(statement);
+  const relation = relationOf(body.query, catalogue);
+  const sampling = samplingOf(statement, base, relation, catalogue);
+  const partitionBy = partition ?? defaultPartition(sampling.interval);
+  if (!partition && ttl && ttl.ttl > 0) refuseUnevenTtl(partitionBy, ttl.ttl, ttl.position);
+  refuseBadName(name, position, '');
+  const view: MaterializedView = {
+    kind: 'materialized view',
+    name,
+    base: catalogue.find(base.name)?.name ?? base.name,
+    refresh: refreshOf(statement, sampling),
+    body: body.text,
+    columns: columnsOf(relation),
+    timestamp: sampling.timestamp,
+    partitionBy,
+    ttl: ttl?.ttl ?? 0,
+    references: references(body.query, catalogue),
+    owner,
+  };
+  catalogue.put(view);
+}
+
+function refreshOf(
+  { refresh }: CreateMaterializedView,
+  sampling: { period?: string | undefined; timeZone?: string | undefined },
+): Refresh {
+  const { period, ...rest } = refresh;
+  if (period !== 'sample by interval') return { ...rest, period };
+  return { ...rest, timeZone: sampling.timeZone, period: { length: sampling.period ?? '' } };
+}
+
 /** By the bucket: more than an hour YEAR, more than a minute MONTH, else DAY (read in CreateMatViewOperationImpl). */
-function defaultPartition(interval: string): 'YEAR' | 'MONTH' | 'DAY' {
+function defaultPartition(interval: string): PartitionUnit {
   const unit = interval.slice(-1);
   const count = Number.parseInt(interval, 10) || 1;
   const seconds = count * ({ n: 1e-9, U: 1e-6, T: 1e-3, s: 1, m: 60, h: 3600 }[unit] ?? 86_400);

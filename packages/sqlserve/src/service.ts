@@ -1,4 +1,5 @@
 /*! Statements in, outcomes out: each is parsed, checked against the catalogue and applied, one after the other. */
+import { baseOf } from './analysis/materialized.js';
 import { Catalogue } from './catalogue.js';
 import { createMaterializedViewIn, createTableIn, createViewIn } from './create.js';
 import { answer, columnsOf } from './functions.js';
@@ -15,7 +16,7 @@ export class Service {
 
   /** Runs one statement. @throws Refusal */
   async execute(text: string): Promise<Outcome> {
-    const statement = await parse(text);
+    const statement = await parse(text, (body, given) => baseOf(body, given, this.catalogue));
     return statement ? this.#run(statement) : { kind: 'empty' };
   }
 

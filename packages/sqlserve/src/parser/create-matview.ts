@@ -14,7 +14,8 @@ export interface CreateMaterializedView {
   readonly name: string;
   readonly position: number;
   readonly ifNotExists: boolean;
-  readonly base?: Placed | undefined;
+  /** The table to follow, named or the only one the query reads. */
+  readonly base: Placed;
   readonly refresh: RefreshClause;
   readonly body: Body;
   /** Columns named by INDEX, with the capacity asked for. */
@@ -26,21 +27,29 @@ export interface CreateMaterializedView {
   readonly owner?: string | undefined;
 }
 
+/** Finds the base table of a query, and refuses what the service's parser refuses before it reads on. */
+export type BaseOf = (body: Body, given: Placed | undefined) => Placed;
+
 /** Behind CREATE MATERIALIZED. */
-export async function createMaterializedView(cursor: Cursor, owner: OwnerClause): Promise<CreateMaterializedView> {
+export async function createMaterializedView(
+  cursor: Cursor,
+  owner: OwnerClause,
+  baseOf: BaseOf,
+): Promise<CreateMaterializedView> {
   cursor.expect('view');
   const named = ifNotExists(cursor, cursor.require("view name or 'if'"), 'view name');
   const { name, position } = objectName(cursor, named.token);
 
   let token = cursor.require("'as' or 'with' or 'refresh'");
-  const base = is(token, 'with') ? withBase(cursor) : undefined;
-  if (base) token = cursor.require("'as' or 'refresh'");
+  const given = is(token, 'with') ? withBase(cursor) : undefined;
+  if (given) token = cursor.require("'as' or 'refresh'");
   const refreshGiven = is(token, 'refresh');
   const refresh = refreshClause(cursor, token);
   if (!is(refresh.token, 'as')) {
     throw new Refusal(cursor.at, refreshGiven ? "'as' expected" : "'refresh' or 'as' expected");
   }
   const body = await viewBody(cursor);
+  const base = baseOf(body, given);
   const head = { statement: 'create materialized view', name, position, ifNotExists: named.ifNotExists } as const;
   const view = { ...head, base, refresh: refresh.clause, body };
   return body.enclosed ? { ...view, ...clauses(cursor, owner) } : { ...view, indexes: new Map() };

@@ -12,8 +12,11 @@ const reserved = new Set(
   ).split(' '),
 );
 
-/** File names on disk are made of names: QuestDB's `cairo.max.file.name.length`. */
-export const maxNameLength = 127;
+/** QuestDB's `cairo.max.file.name.length`, in UTF-16 code units. */
+const maxNameLength = 127;
+
+/** What a file name may have on disk in bytes, less what the service adds to a table's name. */
+export const maxFileNameLength = 250;
 
 export const isQuoted = (token: string): boolean => token.length > 1 && /^(['"`]).*\1$/s.test(token);
 

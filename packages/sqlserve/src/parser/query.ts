@@ -5,56 +5,111 @@
 import { parser, type SelectStatement, tokenize, visitor } from '@questdb/sql-parser';
 import { Refusal, unexpected } from './refusal.js';
 
+/** A query, and where its parts stand in the statement. */
 export interface Query {
   readonly select: SelectStatement;
-  /** Where a node of the tree starts, counted in the whole statement. */
-  readonly at: (node: object) => number;
+  /** Where the service points to: the first token of a node, the operator of a binary expression, or a named part. */
+  at(node: object, part?: string): number;
+  /** The text of a node, of a named part of it, or (`operator`) what joins the sides of a binary expression. */
+  text(node: object, part?: string): string;
 }
 
-/** A concrete syntax tree of chevrotain, as far as positions need it. */
+/** A concrete syntax tree of chevrotain, as far as places need it. */
 interface Cst {
+  readonly name: string;
   readonly children: Readonly<Record<string, readonly (Cst | CstToken)[]>>;
 }
 interface CstToken {
   readonly image: string;
   readonly startOffset: number;
+  readonly endOffset: number;
+}
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
 }
 
 const isToken = (element: Cst | CstToken): element is CstToken => 'image' in element;
 
-function startOf(node: Cst): number {
-  const elements = Object.values(node.children).flat();
-  return Math.min(...elements.map(element => (isToken(element) ? element.startOffset : startOf(element))));
+function tokensOf(element: Cst | CstToken): CstToken[] {
+  return isToken(element) ? [element] : Object.values(element.children).flat().flatMap(tokensOf);
 }
+
+function spanOf(element: Cst | CstToken): Span {
+  const tokens = tokensOf(element);
+  return {
+    start: Math.min(...tokens.map(token => token.startOffset)),
+    end: Math.max(...tokens.map(token => token.endOffset + 1)),
+  };
+}
+
+const rules = {
+  with: () => parser['withStatement'](),
+  select: () => parser['selectStatement'](),
+  declare: () => parser['selectStatement'](),
+};
 
 /** Parses a query that stands at `position` of its statement. */
 export function parseQuery(text: string, position: number): Query {
   const { tokens } = tokenize(text);
-  const first = tokens[0]?.image.toLowerCase();
+  const first = tokens[0]?.image.toLowerCase() ?? '';
   parser.input = tokens;
-  const rule =
-    first === 'with'
-      ? 'withStatement'
-      : first === 'select' || first === 'declare'
-        ? 'selectStatement'
-        : 'implicitSelectStatement';
-  const cst = parser[rule]();
+  const rule = rules[first as keyof typeof rules] ?? (() => parser['implicitSelectStatement']());
+  const cst = rule();
   const [error] = parser.errors;
   if (error) throw refusal(error.token, text, position);
 
-  const starts = new WeakMap<object, number>();
-  const located = Object.create(visitor, {
-    visit: {
-      value(node: Cst | Cst[], ...rest: unknown[]) {
-        const result = visitor.visit.call(located, node as never, ...(rest as [])) as unknown;
-        const start = Array.isArray(node) ? node[0] : node;
-        if (typeof result === 'object' && result && start && !starts.has(result)) starts.set(result, startOf(start));
-        return result;
-      },
+  const places = new Places();
+  return {
+    select: places.visit(cst as Cst) as SelectStatement,
+    at: (node, part) => position + places.span(node, part).start,
+    text: (node, part) => {
+      const { start, end } = places.span(node, part);
+      return text.slice(start, end);
     },
-  }) as typeof visitor;
-  const select = located.visit(cst) as SelectStatement;
-  return { select, at: node => position + (starts.get(node) ?? 0) };
+  };
+}
+
+/** Visits the concrete tree with the package's own visitor and notes which node came from where. */
+class Places {
+  readonly #nodes = new WeakMap<object, Cst>();
+  readonly #operators = new WeakMap<object, CstToken>();
+  readonly #visitor: typeof visitor = Object.create(visitor, {
+    visit: { value: (node: Cst | readonly Cst[]) => this.visit(node) },
+  });
+
+  visit(node: Cst | readonly Cst[]): unknown {
+    const cst = Array.isArray(node) ? (node as readonly Cst[])[0] : (node as Cst);
+    const result: unknown = visitor.visit.call(this.#visitor, node as never);
+    if (cst && typeof result === 'object' && result && !this.#nodes.has(result)) {
+      this.#nodes.set(result, cst);
+      this.#noteOperators(result as { type?: string; left?: object }, cst);
+    }
+    return result;
+  }
+
+  /** `a + b - c` is one node of the grammar and two of the tree, the last operator outermost. */
+  #noteOperators(result: { type?: string; left?: object }, cst: Cst): void {
+    const operators = Object.values(cst.children)
+      .flat()
+      .filter(isToken)
+      .sort((a, b) => b.startOffset - a.startOffset);
+    let node: { type?: string; left?: object } | undefined = result;
+    for (const operator of operators) {
+      if (node?.type !== 'binary') return;
+      this.#operators.set(node, operator);
+      node = node.left;
+    }
+  }
+
+  span(node: object, part?: string): Span {
+    const operator = this.#operators.get(node);
+    if (operator && (part === undefined || part === 'operator')) return spanOf(operator);
+    const cst = this.#nodes.get(node);
+    const element = part === undefined ? cst : cst?.children[part]?.[0];
+    return element ? spanOf(element) : { start: 0, end: 0 };
+  }
 }
 
 function refusal(token: { image: string; startOffset: number } | undefined, text: string, position: number): Refusal {

@@ -1,5 +1,5 @@
 /*! One statement of any kind: its first words tell which parser reads the rest. */
-import { type CreateMaterializedView, createMaterializedView } from './create-matview.js';
+import { type BaseOf, type CreateMaterializedView, createMaterializedView } from './create-matview.js';
 import { type CreateTable, createTable, type OwnerClause } from './create-table.js';
 import { type CreateView, createView } from './create-view.js';
 import { Cursor, is } from './cursor.js';
@@ -14,11 +14,11 @@ export type Statement =
   | { readonly statement: 'query'; readonly text: string };
 
 /** Reads one statement; undefined where the text holds none. */
-export async function parse(text: string): Promise<Statement | undefined> {
+export async function parse(text: string, baseOf: BaseOf): Promise<Statement | undefined> {
   const cursor = new Cursor(text);
   const token = cursor.next();
   if (token === undefined) return;
-  if (is(token, 'create')) return create(cursor, noOwner);
+  if (is(token, 'create')) return create(cursor, noOwner, baseOf);
   if (is(token, 'show'))
     return ending(
       cursor,
@@ -27,7 +27,7 @@ export async function parse(text: string): Promise<Statement | undefined> {
   return { statement: 'query', text };
 }
 
-async function create(cursor: Cursor, owner: OwnerClause): Promise<Statement> {
+async function create(cursor: Cursor, owner: OwnerClause, baseOf: BaseOf): Promise<Statement> {
   let token = cursor.require("'atomic' or 'table' or 'batch' or 'materialized' or 'view' or 'or replace'");
   const orReplace = is(token, 'or');
   if (orReplace) {
@@ -35,7 +35,7 @@ async function create(cursor: Cursor, owner: OwnerClause): Promise<Statement> {
     token = cursor.require("'view'");
   }
   if (is(token, 'view')) return createView(cursor, orReplace, owner);
-  if (is(token, 'materialized')) return createMaterializedView(cursor, owner);
+  if (is(token, 'materialized')) return createMaterializedView(cursor, owner, baseOf);
   return createTable(cursor, token, owner);
 }
 

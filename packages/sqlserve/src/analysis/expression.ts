@@ -1,0 +1,220 @@
+/*! Expressions: what type they have, as far as it is known, and how the service writes them where it names a column. */
+import type { Expression } from '@questdb/sql-parser';
+import { Cursor } from '../parser/cursor.js';
+import type { Query } from '../parser/query.js';
+import { columnType, geohashType, isTimestamp } from '../parser/types.js';
+import { functionType } from './functions.js';
+
+/** What an expression may name. */
+export interface Names {
+  /** The type of a column. @throws Refusal where there is none of that name */
+  column(parts: readonly string[], expression: Expression): string | undefined;
+  /** What a variable was declared as. */
+  variable(name: string): Expression | undefined;
+}
+
+/** The type of an expression, undefined where it is not known. Each column in it is looked up. */
+export function typeOf(expression: Expression, names: Names, query: Query): string | undefined {
+  const type = (inner: Expression) => typeOf(inner, names, query);
+  switch (expression.type) {
+    case 'column':
+      return names.column(expression.name.parts, expression);
+    case 'variable': {
+      const value = names.variable(expression.name);
+      return value && type(value);
+    }
+    case 'literal':
+      return literalType(expression, query);
+    case 'function': {
+      const types = expression.args.map(type);
+      if (expression.name.toLowerCase() === 'rnd_geohash')
+        return geohashType(Number(query.text(expression.args[0] ?? expression)));
+      return functionType(expression.name, types);
+    }
+    case 'paren':
+      return type(expression.expression);
+    case 'cast':
+    case 'typeCast':
+      type(expression.expression);
+      return castType(query.text(expression, 'dataType') || expression.dataType);
+    case 'unary':
+      return expression.operator.toUpperCase() === 'NOT'
+        ? (type(expression.operand), 'BOOLEAN')
+        : type(expression.operand);
+    case 'binary':
+      return binaryType(expression.operator, type(expression.left), type(expression.right));
+    case 'case':
+      return caseType(expression, type);
+    case 'arrayLiteral':
+      return `DOUBLE${'[]'.repeat(dimensions(expression))}`;
+    case 'arrayAccess':
+      return accessType(type(expression.array), expression.subscripts);
+    case 'in':
+    case 'within':
+      for (const inner of [expression.expression, ...expression.values]) type(inner);
+      return 'BOOLEAN';
+    case 'between':
+      for (const inner of [expression.expression, expression.low, expression.high]) type(inner);
+      return 'BOOLEAN';
+    case 'isNull':
+      type(expression.expression);
+      return 'BOOLEAN';
+    default:
+      return;
+  }
+}
+
+type TypeOf = (expression: Expression) => string | undefined;
+
+function literalType(literal: Extract<Expression, { type: 'literal' }>, query: Query): string | undefined {
+  const text = query.text(literal);
+  switch (literal.literalType) {
+    case 'string':
+      return typeof literal.value === 'string' && literal.value.length === 1 ? 'CHAR' : 'STRING';
+    case 'boolean':
+      return 'BOOLEAN';
+    case 'null':
+      return 'NULL';
+    case 'geohash':
+      return geohashType(text.startsWith('##') ? text.length - 2 : (text.replace(/\/.*/, '').length - 1) * 5);
+    default:
+      return numberType(text);
+  }
+}
+
+function numberType(text: string): string {
+  if (/^nan$/i.test(text)) return 'NULL';
+  if (/^\d[\d_]*$/.test(text)) return Number(text.replaceAll('_', '')) > 2 ** 31 - 1 ? 'LONG' : 'INT';
+  if (/l$/i.test(text)) return 'LONG';
+  if (/f$/i.test(text)) return 'FLOAT';
+  return /m$/i.test(text) ? 'DECIMAL(18,3)' : 'DOUBLE';
+}
+
+function castType(text: string): string | undefined {
+  const cursor = new Cursor(text);
+  const token = cursor.next();
+  return token === undefined ? undefined : columnType(cursor, token);
+}
+
+const numbers = ['BYTE', 'SHORT', 'CHAR', 'INT', 'LONG', 'FLOAT', 'DOUBLE'];
+const comparisons = new Set(['=', '!=', '<>', '<', '<=', '>', '>=', '~', '!~', 'LIKE', 'ILIKE', 'AND', 'OR']);
+
+function binaryType(operator: string, left: string | undefined, right: string | undefined): string | undefined {
+  if (comparisons.has(operator.toUpperCase())) return 'BOOLEAN';
+  if (operator === '||') return left === 'VARCHAR' || right === 'VARCHAR' ? 'VARCHAR' : 'STRING';
+  if (left !== undefined && right !== undefined && (isTimestamp(left) || left === 'DATE')) {
+    return left === right && operator === '-' ? 'LONG' : left;
+  }
+  if (right !== undefined && isTimestamp(right)) return right;
+  return wider(left, right, 'INT');
+}
+
+/** The wider of two types of numbers, at least `floor`. */
+function wider(left: string | undefined, right: string | undefined, floor: string): string | undefined {
+  const ranks = [left, right, floor].map(type => numbers.indexOf(type === 'NULL' ? 'BYTE' : (type ?? '')));
+  return ranks.includes(-1) ? (left ?? right) : numbers[Math.max(...ranks)];
+}
+
+/** One type for rows from several queries, or for the branches of a CASE. */
+export function unite(left: string | undefined, right: string | undefined): string | undefined {
+  if (left === right || right === 'NULL') return left;
+  if (left === 'NULL') return right;
+  if (left !== undefined && right !== undefined && numbers.includes(left) && numbers.includes(right)) {
+    return wider(left, right, 'BYTE');
+  }
+  return left === 'VARCHAR' || right === 'VARCHAR' ? 'VARCHAR' : 'STRING';
+}
+
+function caseType(expression: Extract<Expression, { type: 'case' }>, type: TypeOf): string | undefined {
+  if (expression.operand) type(expression.operand);
+  for (const { when } of expression.whenClauses) type(when);
+  const branches = expression.whenClauses.map(({ then }) => then);
+  if (expression.elseClause) branches.push(expression.elseClause);
+  const known = branches.map(type).map(branch => (branch === 'CHAR' ? 'STRING' : branch));
+  return known.reduce((united, branch) => unite(united, branch));
+}
+
+function dimensions(array: Extract<Expression, { type: 'arrayLiteral' }>): number {
+  const [first] = array.elements;
+  return first?.type === 'arrayLiteral' ? dimensions(first) + 1 : 1;
+}
+
+function accessType(array: string | undefined, subscripts: readonly { type: string }[]): string | undefined {
+  const single = subscripts.filter(({ type }) => type !== 'arraySlice').length;
+  return array?.replace(new RegExp(`(?:\\[\\]){${single}}$`), '');
+}
+
+/** How strongly operators bind, the strongest first, as the service has it: it writes parentheses by this. */
+const precedence = [
+  ['::'],
+  ['*', '/', '%'],
+  ['+', '-'],
+  ['<<', '>>', '<<=', '>>='],
+  ['||'],
+  ['&'],
+  ['^'],
+  ['|'],
+  ['IN', 'BETWEEN', 'WITHIN'],
+  ['<', '<=', '>', '>='],
+  ['=', '!=', '<>', '~', '!~', 'LIKE', 'ILIKE'],
+  ['NOT'],
+  ['AND'],
+  ['OR'],
+];
+
+const rank = (expression: Expression): number => {
+  const inner = bare(expression);
+  return inner.type === 'binary' ? precedence.findIndex(level => level.includes(inner.operator.toUpperCase())) : -1;
+};
+
+const bare = (expression: Expression): Expression =>
+  expression.type === 'paren' && !expression.additionalExpressions?.length ? bare(expression.expression) : expression;
+
+/** The expression as the service writes it: one blank around operators, parentheses only where they are needed. */
+export function render(expression: Expression, names: Names, query: Query): string {
+  const text = (inner: Expression): string => render(inner, names, query);
+  const list = (inner: readonly Expression[]): string => inner.map(text).join(', ');
+  switch (expression.type) {
+    case 'paren':
+      return text(expression.expression);
+    case 'variable': {
+      const value = names.variable(expression.name);
+      return value ? text(value) : `@${expression.name}`;
+    }
+    case 'column':
+      return query.text(expression).replaceAll('"', '');
+    case 'function':
+      return `${expression.name}(${list(expression.args)})`;
+    case 'cast':
+    case 'typeCast': {
+      const inner = bare(expression.expression);
+      const wrapped = ['binary', 'unary', 'case', 'between', 'in'].includes(inner.type)
+        ? `(${text(inner)})`
+        : text(inner);
+      return `${wrapped}::${query.text(expression, 'dataType') || expression.dataType}`;
+    }
+    case 'unary':
+      return `${query.text(expression).startsWith('-') ? '-' : expression.operator.toLowerCase()}(${text(expression.operand)})`.replace(
+        /^-\((\w+)\)$/,
+        '-$1',
+      );
+    case 'binary': {
+      const own = rank(expression);
+      const left = rank(expression.left) > own ? `(${text(expression.left)})` : text(expression.left);
+      const right = rank(expression.right) >= own ? `(${text(expression.right)})` : text(expression.right);
+      return `${left} ${query.text(expression, 'operator')} ${right}`;
+    }
+    case 'arrayAccess':
+      return `${text(expression.array)}${query.text(expression).slice(query.text(expression.array).length)}`;
+    case 'case':
+      return caseText(expression, text);
+    default:
+      return query.text(expression);
+  }
+}
+
+function caseText(expression: Extract<Expression, { type: 'case' }>, text: (inner: Expression) => string): string {
+  const branches = expression.whenClauses.map(({ when, then }) => ` when ${text(when)} then ${text(then)}`).join('');
+  const otherwise = expression.elseClause ? ` else ${text(expression.elseClause)}` : '';
+  return `case${branches}${otherwise} end`;
+}

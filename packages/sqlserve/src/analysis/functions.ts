@@ -1,0 +1,92 @@
+/*!
+ * What is known of functions: the type each gives, which ones aggregate, which ones never answer the same twice. A
+ * function that is not here may be anything: no query engine stands behind this service.
+ */
+
+/** Functions by the type they give. */
+const byType: Readonly<Record<string, string>> = {
+  BOOLEAN: 'rnd_boolean starts_with ends_with isOrdered touch',
+  BYTE: 'rnd_byte',
+  SHORT: 'rnd_short',
+  CHAR: 'rnd_char left_char',
+  INT:
+    'rnd_int length strpos position year month day hour minute second millis micros nanos week week_of_year ' +
+    'day_of_week day_of_week_sunday_first days_in_month quarter sign regr_count json_int array_position dim_length ' +
+    'insertion_point length_bytes iso_year isodow doy dow decade century millennium',
+  LONG:
+    'rnd_long count count_distinct approx_count_distinct row_number rank dense_rank ntile datediff hash to_long ' +
+    'epoch memory_kb txn',
+  FLOAT: 'rnd_float',
+  DOUBLE:
+    'rnd_double avg stddev stddev_samp stddev_pop var_samp variance var_pop covar_pop covar_samp corr nsum ksum ' +
+    'approx_percentile approx_median vwap twap haversine_dist_deg regr_slope regr_intercept regr_r2 weighted_avg ' +
+    'weighted_stddev sqrt exp ln log log10 log2 power pow sin cos tan asin acos atan atan2 cot degrees radians pi ' +
+    'spread_bps mid spread l2price wmid array_sum array_avg array_count array_max array_min geo_distance_meters random',
+  DATE: 'rnd_date to_date sysdate pg_postmaster_start_time',
+  TIMESTAMP:
+    'timestamp_sequence to_timestamp now systimestamp rnd_timestamp timestamp_floor timestamp_ceil timestamp_shuffle ' +
+    'date_trunc dateadd to_utc to_timezone current_timestamp',
+  TIMESTAMP_NS: 'timestamp_sequence_ns rnd_timestamp_ns systimestamp_ns now_ns to_timestamp_ns',
+  UUID: 'rnd_uuid4 to_uuid',
+  LONG256: 'rnd_long256 to_long256',
+  IPv4: 'rnd_ipv4 netmask broadcast',
+  BINARY: 'rnd_bin',
+  SYMBOL: 'rnd_symbol rnd_symbol_zipf rnd_symbol_weighted',
+  STRING:
+    'rnd_str concat string_agg to_str to_lowercase to_uppercase lower upper substring left right trim ltrim rtrim ' +
+    'replace regexp_replace split_part lpad rpad size_pretty typeof version build current_user user to_char ' +
+    'string_distinct_agg quote_ident reverse initcap',
+  VARCHAR: 'rnd_varchar json_extract',
+  'DOUBLE[]': 'rnd_double_array array_agg shift array_cum_sum array_sort',
+};
+
+const typesByName = new Map<string, string>();
+for (const [type, names] of Object.entries(byType)) {
+  for (const name of names.split(' ')) typesByName.set(name.toLowerCase(), type);
+}
+
+/** Functions that give what they are given. */
+const likeArgument = new Set(
+  (
+    'min max first last first_not_null last_not_null first_value last_value nth_value lag lead mode coalesce nullif ' +
+    'abs round round_up round_down round_half_even floor ceil ceiling arg_min arg_max greatest least ema any_value'
+  ).split(' '),
+);
+
+const aggregates = new Set(
+  (
+    'avg count count_distinct approx_count_distinct sum ksum nsum min max first last first_not_null last_not_null mode ' +
+    'stddev stddev_samp stddev_pop var_samp variance var_pop covar_pop covar_samp corr approx_percentile approx_median ' +
+    'string_agg string_distinct_agg vwap twap haversine_dist_deg regr_slope regr_intercept regr_r2 weighted_avg ' +
+    'weighted_stddev arg_min arg_max isOrdered bool_and bool_or bit_and bit_or bit_xor array_agg sparkline ' +
+    'count_nulls any_value geomean sum_of_squares'
+  )
+    .toLowerCase()
+    .split(' '),
+);
+
+const neverTheSame = new Set(
+  'now now_ns today tomorrow yesterday sysdate systimestamp systimestamp_ns current_timestamp'.split(' '),
+);
+
+export const isAggregate = (name: string): boolean => aggregates.has(name.toLowerCase());
+
+/** Whether a materialized view may not use it. */
+export const isNonDeterministic = (name: string): boolean =>
+  neverTheSame.has(name.toLowerCase()) || name.toLowerCase().startsWith('rnd_');
+
+/** The type a call gives, as far as it is known. */
+export function functionType(name: string, argumentTypes: readonly (string | undefined)[]): string | undefined {
+  const key = name.toLowerCase();
+  const [first] = argumentTypes;
+  if (key === 'sum') return first === 'DOUBLE' || first === 'FLOAT' ? first : sumTypes.get(first ?? '');
+  return likeArgument.has(key) ? first : typesByName.get(key);
+}
+
+const sumTypes = new Map([
+  ['BYTE', 'LONG'],
+  ['SHORT', 'LONG'],
+  ['INT', 'LONG'],
+  ['LONG', 'LONG'],
+  ['LONG256', 'LONG256'],
+]);

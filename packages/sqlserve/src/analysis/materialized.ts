@@ -1,0 +1,303 @@
+/*!
+ * What a materialized view's query may not be, in the order of the service: first what its parser looks at (the base
+ * table, aliases, windows, FILL, unions), then what its compiler does (the timestamp, the sampling interval).
+ */
+import type { Expression, SelectStatement } from '@questdb/sql-parser';
+import type { Catalogue } from '../catalogue.js';
+import type { Body } from '../parser/body.js';
+import type { CreateMaterializedView } from '../parser/create-matview.js';
+import type { Placed } from '../parser/create-table.js';
+import { isValidColumnName } from '../parser/names.js';
+import type { Query } from '../parser/query.js';
+import { isTimeZone, refuseLongPeriod, type Stride } from '../parser/refresh.js';
+import { Refusal } from '../parser/refusal.js';
+import { isTimestamp } from '../parser/types.js';
+import { isNonDeterministic } from './functions.js';
+import { columnAlias, type Relation, tableName } from './relation.js';
+
+type Select = SelectStatement;
+type TableRef = NonNullable<Select['from']>[number];
+/** Queries by the names that WITH gave them. */
+type With = ReadonlyMap<string, Select>;
+
+/** The base table of a view. @throws Refusal where the query has none, or treats it in a way that is not supported */
+export function baseOf(body: Body, given: Placed | undefined, catalogue: Catalogue): Placed {
+  const check = new BaseCheck(body.query, catalogue);
+  const names = check.tables(body.query.select, new Map());
+  const base = given ?? onlyOne(names, body.position);
+  if (!names.has(base.name.toLowerCase())) {
+    const isView = catalogue.find(base.name)?.kind === 'view';
+    const problem = isView
+      ? 'base table should be a physical table, cannot be a view'
+      : 'base table is not referenced in materialized view query';
+    throw new Refusal(base.position, `${problem}: ${base.name}`);
+  }
+  check.validate(body.query.select, new Map(), base.name);
+  return base;
+}
+
+function onlyOne(names: ReadonlyMap<string, Placed>, position: number): Placed {
+  const [first, second] = names.values();
+  if (!first) throw new Refusal(position, 'missing base table, materialized views have to be based on a table');
+  if (!second) return first;
+  throw new Refusal(
+    position,
+    "query references multiple tables (views are expanded to their underlying physical tables), use 'WITH BASE' to explicitly select the base table",
+  );
+}
+
+class BaseCheck {
+  constructor(
+    readonly query: Query,
+    readonly catalogue: Catalogue,
+  ) {}
+
+  /** The tables under a query, by lower-case name; views stand for the tables under them. */
+  tables(select: Select, outer: With): Map<string, Placed> {
+    const names = new Map<string, Placed>();
+    const around = withOf(select, outer);
+    const add = (placed: Placed) =>
+      names.has(placed.name.toLowerCase()) || names.set(placed.name.toLowerCase(), placed);
+    for (const ref of refsOf(select)) for (const placed of this.#under(ref, around)) add(placed);
+    for (const { select: next } of select.setOperations ?? [])
+      for (const placed of this.tables(next, around).values()) add(placed);
+    return names;
+  }
+
+  #under(ref: TableRef, around: With): Iterable<Placed> {
+    const { table } = ref;
+    if (table.type === 'select') return this.tables(table, around).values();
+    const name = tableName(ref);
+    if (name === undefined) return [];
+    const named = around.get(name.toLowerCase());
+    if (named) return this.tables(named, without(around, name)).values();
+    const position = this.query.at(table);
+    return this.#physical(name).map(name => ({ name, position }));
+  }
+
+  #physical(name: string): string[] {
+    const object = this.catalogue.find(name);
+    return object?.kind === 'view' ? object.references.flatMap(reference => this.#physical(reference)) : [name];
+  }
+
+  /** Every query that reads the base table, the outer before the inner. */
+  validate(select: Select, outer: With, base: string): void {
+    const around = withOf(select, outer);
+    const names = this.tables(select, outer);
+    const readsBase = names.has(base.toLowerCase());
+    if (readsBase) this.#columns(select, around, base);
+    for (const { select: next } of select.setOperations ?? []) {
+      if (readsBase && names.size > 1) throw new Refusal(this.query.at(next), `union ${notSupported(base)}`);
+      this.validate(next, around, base);
+    }
+    const own = new Map(
+      refsOf(select)
+        .flatMap(ref => [...this.#under(ref, around)])
+        .map(placed => [placed.name.toLowerCase(), placed]),
+    );
+    if (own.has(base.toLowerCase())) this.#sampling(select, base);
+    for (const ref of refsOf(select)) {
+      const { table } = ref;
+      const named = around.get(tableName(ref)?.toLowerCase() ?? '');
+      if (table.type === 'select') this.validate(table, around, base);
+      else if (named) this.validate(named, without(around, tableName(ref) ?? ''), base);
+    }
+  }
+
+  /** Each column needs a name that can stand in a table; none may be a window function. */
+  #columns(select: Select, around: With, base: string): void {
+    const before: { name: string }[] = [];
+    let window: Expression | undefined;
+    const variables = new Map(
+      (select.declare?.assignments ?? []).map(({ name, value }) => [name.toLowerCase(), value]),
+    );
+    const names = { column: () => undefined, variable: (name: string) => variables.get(name.toLowerCase()) };
+    for (const item of select.columns) {
+      if (item.type !== 'selectItem') continue;
+      const { expression, alias } = item;
+      if (expression.type === 'function' && expression.over) window = expression;
+      const name = alias ?? columnAlias(expression, names, this.query, before);
+      before.push({ name });
+      if (isValidColumnName(name)) continue;
+      if (alias !== undefined) {
+        throw new Refusal(this.query.at(item, 'identifier'), `column alias '${name}' contains unsupported characters`);
+      }
+      throw new Refusal(
+        this.query.at(expression),
+        `column '${name}' requires an explicit alias. Use: ${name} AS your_column_name`,
+      );
+    }
+    if (window) throw new Refusal(this.query.at(window), `window function ${notSupported(base)}`);
+  }
+
+  #sampling({ sampleBy }: Select, base: string): void {
+    if (!sampleBy) return;
+    const { query } = this;
+    if (sampleBy.alignTo?.mode === 'firstObservation') {
+      const position = query.at(sampleBy, 'DurationLiteral') + sampleBy.duration.length + 1;
+      throw new Refusal(position, `ALIGN TO FIRST OBSERVATION ${notSupported(base)}`);
+    }
+    const bound = sampleBy.from ?? sampleBy.to;
+    if (bound) throw new Refusal(query.at(bound), `FROM-TO ${notSupported(base)}`);
+    if (sampleBy.fill?.length) throw new Refusal(query.at(sampleBy.fill, 'fillValue'), `FILL ${notSupported(base)}`);
+  }
+}
+
+const notSupported = (base: string): string => `on base table is not supported for materialized views: ${base}`;
+
+/** Tables of FROM and all joins. */
+function refsOf(select: Select): TableRef[] {
+  const flatten = (ref: TableRef): TableRef[] => [ref, ...(ref.joins ?? []).flatMap(join => flatten(join.table))];
+  return (select.from ?? []).flatMap(flatten);
+}
+
+function withOf(select: Select, outer: With): With {
+  return new Map([...outer, ...(select.with ?? []).map(({ name, query }) => [name.toLowerCase(), query] as const)]);
+}
+
+/** A query cannot name itself. */
+function without(queries: With, name: string): With {
+  return new Map([...queries].filter(([key]) => key !== name.toLowerCase()));
+}
+
+/** What the compiler finds out about the query of a view: its bucket and which column is the timestamp. */
+export interface Sampling {
+  readonly interval: string;
+  readonly timestamp: string;
+  readonly period?: string | undefined;
+  readonly timeZone?: string | undefined;
+}
+
+/** @throws Refusal for a query without a timestamp or an interval, and a base table that cannot be followed */
+export function samplingOf(
+  statement: CreateMaterializedView,
+  base: Placed,
+  relation: Relation,
+  catalogue: Catalogue,
+): Sampling {
+  const { body, timestamp } = statement;
+  const { select } = body.query;
+  const field = timestamp && relation.fields.find(({ name }) => same(name, timestamp.name));
+  if (timestamp && !field && !relation.open) {
+    throw new Refusal(timestamp.position, `TIMESTAMP column does not exist [name=${timestamp.name}]`);
+  }
+  refuseNoWal(base, catalogue);
+  const bucket = bucketOf(body, catalogue);
+  if (!bucket) {
+    const problem = timestamp
+      ? `materialized view query requires a sampling interval, use SAMPLE BY or GROUP BY timestamp_floor() [name=${timestamp.name}]`
+      : 'TIMESTAMP column is not present in select list';
+    throw new Refusal(body.position, problem);
+  }
+  if (
+    !timestamp &&
+    bucket.column !== undefined &&
+    !relation.open &&
+    !relation.fields.some(({ name }) => same(name, bucket.column ?? ''))
+  ) {
+    throw new Refusal(
+      body.position,
+      `TIMESTAMP column does not exist or not present in select list [name=${bucket.column}]`,
+    );
+  }
+  const period = statement.refresh.period === 'sample by interval' ? samplePeriod(select, bucket) : undefined;
+  refuseNonDeterministic(body.query);
+  if (field?.type !== undefined && !isTimestamp(field.type)) {
+    throw new Refusal(timestamp?.position ?? 0, `TIMESTAMP column expected [actual=${field.type}]`);
+  }
+  const designated = timestamp?.name ?? relation.timestamp ?? (select.orderBy ? undefined : bucket.column);
+  if (designated === undefined) {
+    throw new Refusal(body.position, 'materialized view query is required to have designated timestamp');
+  }
+  return { interval: bucket.interval, timestamp: designated, ...period };
+}
+
+const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+
+function refuseNoWal(base: Placed, catalogue: Catalogue): void {
+  const object = catalogue.find(base.name);
+  if (!object) throw new Refusal(base.position, `table does not exist [table=${base.name}]`);
+  if (object.kind === 'table' && !object.wal) throw new Refusal(base.position, 'base table has to be WAL enabled');
+}
+
+interface Bucket {
+  readonly interval: string;
+  /** The column of the bucket's start, as the query that makes it calls it. */
+  readonly column: string | undefined;
+  readonly position: number;
+}
+
+/** SAMPLE BY, or a column of timestamp_floor(): in the query or in the one that it only selects from. */
+function bucketOf({ query, position }: Body, catalogue: Catalogue): Bucket | undefined {
+  const named: With = withOf(query.select, new Map());
+  for (let select: Select | undefined = query.select; select; select = innerOf(select, named)) {
+    const { sampleBy } = select;
+    if (sampleBy) {
+      const interval = sampleBy.duration;
+      return {
+        interval,
+        column: timestampColumn(select, catalogue),
+        position: query.at(sampleBy, 'DurationLiteral') - position,
+      };
+    }
+    const floor = select.columns.find(item => item.type === 'selectItem' && isFloor(item.expression));
+    if (floor?.type === 'selectItem' && floor.expression.type === 'function' && !select.groupBy) {
+      const [interval] = floor.expression.args;
+      const text = interval?.type === 'literal' ? String(interval.value) : '';
+      const column = floor.alias ?? 'timestamp_floor';
+      return { interval: text, column, position: interval ? query.at(interval) - position : 0 };
+    }
+  }
+  return;
+}
+
+const isFloor = (expression: Expression): boolean =>
+  expression.type === 'function' && expression.name.toLowerCase() === 'timestamp_floor';
+
+/** The query that another only selects from. */
+function innerOf(select: Select, named: With): Select | undefined {
+  const [ref, ...more] = select.from ?? [];
+  if (!ref || more.length > 0 || ref.joins?.length || select.groupBy || select.setOperations) return;
+  return ref.table.type === 'select' ? ref.table : named.get(tableName(ref)?.toLowerCase() ?? '');
+}
+
+/** The designated timestamp of what is sampled, under the name it is selected by. */
+function timestampColumn(select: Select, catalogue: Catalogue): string | undefined {
+  const [ref] = select.from ?? [];
+  const object = ref && catalogue.find(tableName(ref) ?? '');
+  const designated = object?.timestamp;
+  if (designated === undefined) return;
+  const item = select.columns.find(
+    item =>
+      item.type === 'selectItem' &&
+      item.expression.type === 'column' &&
+      same(item.expression.name.parts.at(-1) ?? '', designated),
+  );
+  return (item?.type === 'selectItem' && item.alias) || designated;
+}
+
+/** PERIOD (SAMPLE BY INTERVAL): the bucket is the period. Positions count from the query, as the service has them. */
+function samplePeriod({ sampleBy }: Select, { interval, position }: Bucket): Pick<Sampling, 'period' | 'timeZone'> {
+  const length: Stride = { count: Number.parseInt(interval, 10) || 1, unit: interval.slice(-1) };
+  refuseLongPeriod(length, position);
+  const { timeZone, offset } = sampleBy?.alignTo ?? {};
+  if (timeZone !== undefined && !isTimeZone(timeZone)) throw new Refusal(position, `invalid timezone: ${timeZone}`);
+  if (offset !== undefined && !/^[-+]?00:00$/.test(offset)) {
+    throw new Refusal(position, "PERIOD (SAMPLE BY INTERVAL) can't be used with WITH OFFSET");
+  }
+  return { period: length.count + length.unit, timeZone };
+}
+
+function refuseNonDeterministic(query: Query): void {
+  const visit = (node: unknown): void => {
+    if (Array.isArray(node)) node.forEach(visit);
+    else if (typeof node === 'object' && node) {
+      const { type, name } = node as { type?: string; name?: unknown };
+      if (type === 'function' && typeof name === 'string' && isNonDeterministic(name)) {
+        throw new Refusal(query.at(node), `non-deterministic function cannot be used in materialized view: ${name}`);
+      }
+      Object.values(node).forEach(visit);
+    }
+  };
+  visit(query.select);
+}

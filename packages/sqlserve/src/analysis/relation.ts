@@ -1,0 +1,288 @@
+/*!
+ * What a query gives, held against the catalogue: its columns, their types as far as known, its designated timestamp.
+ * References to tables and columns are checked on the way, in the order of the service's compiler: what a query stands
+ * on before the query itself.
+ */
+import type { Expression, SelectStatement } from '@questdb/sql-parser';
+import type { Catalogue } from '../catalogue.js';
+import { duplicateColumn } from '../parser/columns.js';
+import type { Query } from '../parser/query.js';
+import { Refusal } from '../parser/refusal.js';
+import { type Names, render, typeOf, unite } from './expression.js';
+import { isAggregate } from './functions.js';
+
+type TableRef = NonNullable<SelectStatement['from']>[number];
+type SelectItem = SelectStatement['columns'][number];
+
+export interface Field {
+  readonly name: string;
+  /** Undefined where it is not known. */
+  readonly type: string | undefined;
+}
+
+export interface Relation {
+  readonly fields: readonly Field[];
+  readonly timestamp?: string | undefined;
+  /** It may have columns that are not known: a function of which nothing is known gives such a relation. */
+  readonly open?: boolean;
+}
+
+/** A relation under the name it has in a query. */
+interface Source {
+  readonly alias: string | undefined;
+  readonly relation: Relation;
+}
+
+/** What names stand for where a query is looked at: results of WITH, variables of DECLARE. */
+interface Surroundings {
+  readonly queries: ReadonlyMap<string, Relation>;
+  readonly variables: ReadonlyMap<string, Expression>;
+}
+
+const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+
+/** The relation of a query. @throws Refusal for a table or column that does not exist, and for SAMPLE BY misused */
+export function relationOf(query: Query, catalogue: Catalogue): Relation {
+  return new Analysis(query, catalogue).relation(query.select, { queries: new Map(), variables: new Map() });
+}
+
+class Analysis {
+  constructor(
+    readonly query: Query,
+    readonly catalogue: Catalogue,
+  ) {}
+
+  relation(select: SelectStatement, outer: Surroundings): Relation {
+    const around = this.#surroundings(select, outer);
+    const first = this.#single(select, around);
+    return (select.setOperations ?? []).reduce((left, { select: next }) => {
+      const right = this.relation(next, around);
+      return { fields: left.fields.map((field, i) => ({ ...field, type: unite(field.type, right.fields[i]?.type) })) };
+    }, first);
+  }
+
+  /** WITH and DECLARE, each seeing those before it. */
+  #surroundings(select: SelectStatement, outer: Surroundings): Surroundings {
+    const variables = new Map(outer.variables);
+    for (const { name, value } of select.declare?.assignments ?? []) variables.set(name.toLowerCase(), value);
+    const queries = new Map(outer.queries);
+    for (const { name, query } of select.with ?? []) {
+      queries.set(name.toLowerCase(), this.relation(query, { queries, variables }));
+    }
+    return { queries, variables };
+  }
+
+  #single(select: SelectStatement, around: Surroundings): Relation {
+    const sources = (select.from ?? []).flatMap(ref => this.#sources(ref, around));
+    this.#refuseMisusedSampling(select);
+    const scope = new Scope(this.query, sources, around.variables);
+    const fields = this.#fields(select, scope);
+    this.#visitSubqueries(select, around);
+    if (select.where) typeOf(select.where, scope.withAliases(fields), this.query);
+    return { fields, timestamp: timestampOf(select, sources, fields, scope), open: sources.some(isOpenStar(select)) };
+  }
+
+  #sources(ref: TableRef, around: Surroundings): Source[] {
+    const own = { alias: ref.alias ?? tableName(ref), relation: this.#table(ref, around) };
+    return [own, ...(ref.joins ?? []).flatMap(join => this.#sources(join.table, around))];
+  }
+
+  #table(ref: TableRef, around: Surroundings): Relation {
+    const { table } = ref;
+    const designated = ref.timestampDesignation;
+    if (table.type === 'select') {
+      const relation = this.relation(table, around);
+      return designated ? { ...relation, timestamp: designated } : relation;
+    }
+    if (table.type === 'tableFunctionCall') {
+      return table.name.toLowerCase() === 'long_sequence' ? { fields: [{ name: 'x', type: 'LONG' }] } : open;
+    }
+    if (table.type !== 'qualifiedName') return open;
+    const name = tableName(ref) ?? '';
+    const relation = around.queries.get(name.toLowerCase());
+    if (relation) return relation;
+    if (name.startsWith('@')) return open;
+    const object = this.catalogue.find(name);
+    if (!object) throw new Refusal(this.query.at(table), `table does not exist [table=${name}]`);
+    return { fields: object.columns, timestamp: object.timestamp, open: object.columns.length === 0 };
+  }
+
+  #refuseMisusedSampling(select: SelectStatement): void {
+    if (!select.sampleBy) return;
+    const star = select.columns.find(item => item.type === 'star');
+    if (star) {
+      const position = this.query.at(star) || this.query.at(select, 'selectList');
+      throw new Refusal(position, 'wildcard column select is not allowed in sample-by queries');
+    }
+    if (select.groupBy) {
+      throw new Refusal(
+        this.query.at(select, 'groupByClause'),
+        'SELECT query must not contain both GROUP BY and SAMPLE BY',
+      );
+    }
+  }
+
+  #fields(select: SelectStatement, scope: Scope): Field[] {
+    const fields: Field[] = [];
+    for (const item of select.columns) {
+      if (item.type === 'star') fields.push(...scope.all(fields));
+      else if (item.type === 'qualifiedStar') fields.push(...scope.of(item.qualifier.parts.at(-1) ?? ''));
+      else fields.push(this.#field(item, scope, fields));
+    }
+    if (select.sampleBy && !select.columns.some(item => hasAggregate(item))) {
+      const position = this.query.at(select.sampleBy, 'DurationLiteral') || this.query.at(select.sampleBy);
+      throw new Refusal(position, "at least one aggregation function must be present in 'select' clause");
+    }
+    return fields;
+  }
+
+  #field(item: Extract<SelectItem, { type: 'selectItem' }>, scope: Scope, before: readonly Field[]): Field {
+    const { expression, alias } = item;
+    const names = scope.withAliases(before);
+    const type = typeOf(expression, names, this.query);
+    if (alias !== undefined) {
+      if (before.some(({ name }) => same(name, alias))) throw duplicateColumn(alias, this.query.at(item, 'identifier'));
+      return { name: alias, type };
+    }
+    return { name: columnAlias(expression, names, this.query, before), type };
+  }
+
+  /** Queries inside expressions name tables too. */
+  #visitSubqueries(node: unknown, around: Surroundings): void {
+    if (Array.isArray(node)) for (const element of node) this.#visitSubqueries(element, around);
+    else if (typeof node === 'object' && node) {
+      const { type, query } = node as { type?: string; query?: SelectStatement };
+      if (type === 'subquery' && query) this.relation(query, around);
+      else if (type !== 'tableRef' && type !== 'cte') this.#visitSubqueries(Object.values(node), around);
+    }
+  }
+}
+
+const open: Relation = { fields: [], open: true };
+
+const isOpenStar =
+  (select: SelectStatement) =>
+  ({ relation }: Source): boolean =>
+    (relation.open ?? false) && select.columns.some(item => item.type !== 'selectItem');
+
+/** The name a table is called by, without the schema `public`. */
+export function tableName({ table }: TableRef): string | undefined {
+  if (table.type !== 'qualifiedName') return;
+  const [first, ...rest] = table.parts;
+  return (first?.toLowerCase() === 'public' && rest.length > 0 ? rest : table.parts).join('.');
+}
+
+/** The columns that may be named in one query. */
+class Scope {
+  constructor(
+    readonly query: Query,
+    readonly sources: readonly Source[],
+    readonly variables: ReadonlyMap<string, Expression>,
+  ) {}
+
+  /** Names, where those given by the query itself count too. */
+  withAliases(aliases: readonly Field[]): Names {
+    return {
+      column: (parts, expression) => this.#column(parts, expression, aliases),
+      variable: name => this.variables.get(name.toLowerCase()),
+    };
+  }
+
+  #column(parts: readonly string[], expression: Expression, aliases: readonly Field[]): string | undefined {
+    const name = parts.at(-1) ?? '';
+    const qualifier = parts.length > 1 ? parts.slice(0, -1).join('.') : undefined;
+    const sources = this.sources.filter(
+      ({ alias }) => qualifier === undefined || (alias !== undefined && same(alias, qualifier)),
+    );
+    const field = [...sources.flatMap(({ relation }) => relation.fields), ...(qualifier ? [] : aliases)].find(field =>
+      same(field.name, name),
+    );
+    if (field) return field.type;
+    if (sources.some(({ relation }) => relation.open)) return;
+    throw new Refusal(this.query.at(expression), `Invalid column: ${parts.join('.')}`);
+  }
+
+  /** Every column, as `*` lists them: one whose name was there gets a number. */
+  all(before: readonly Field[]): Field[] {
+    const fields: Field[] = [];
+    const taken = new Set(before.map(({ name }) => name.toLowerCase()));
+    for (const { name, type } of this.sources.flatMap(({ relation }) => relation.fields)) {
+      let free = name;
+      for (let n = 1; taken.has(free.toLowerCase()); n++) free = `${name}${n}`;
+      taken.add(free.toLowerCase());
+      fields.push({ name: free, type });
+    }
+    return fields;
+  }
+
+  of(qualifier: string): readonly Field[] {
+    return this.sources.find(({ alias }) => alias !== undefined && same(alias, qualifier))?.relation.fields ?? [];
+  }
+}
+
+/** The name of a column that was given none: the expression itself. With a point inside it is quoted. */
+export function columnAlias(
+  expression: Expression,
+  names: Names,
+  query: Query,
+  before: readonly { name: string }[],
+): string {
+  const text = render(expression, names, query);
+  const base =
+    expression.type === 'column' ? (expression.name.parts.at(-1) ?? '') : text.includes('.') ? `"${text}"` : text;
+  let name = base;
+  for (let n = 2; before.some(field => same(field.name, name)); n++) name = `${base}_${n}`;
+  return name;
+}
+
+/** Whether a select item calls an aggregate, and not as a window function. */
+export function hasAggregate(node: unknown): boolean {
+  if (Array.isArray(node)) return node.some(hasAggregate);
+  if (typeof node !== 'object' || node === null) return false;
+  const { type, name, over } = node as { type?: string; name?: string; over?: unknown };
+  if (type === 'subquery') return false;
+  if (type === 'function' && typeof name === 'string' && isAggregate(name) && !over) return true;
+  return Object.values(node).some(hasAggregate);
+}
+
+/** The designated timestamp of a result: the one of the first source, where it is selected and order keeps it. */
+function timestampOf(
+  select: SelectStatement,
+  sources: readonly Source[],
+  fields: readonly Field[],
+  scope: Scope,
+): string | undefined {
+  const designated = sources[0]?.relation.timestamp;
+  if (designated === undefined) return;
+  const grouped = select.groupBy !== undefined || select.columns.some(hasAggregate) || select.distinct;
+  if (grouped && !select.sampleBy) return;
+  const index = select.columns.findIndex(item => isColumn(item, designated, sources[0]?.alias));
+  const name =
+    index >= 0
+      ? nameAt(select, index, fields)
+      : select.columns.some(item => item.type === 'star')
+        ? designated
+        : undefined;
+  const [order] = select.orderBy ?? [];
+  if (!order || name === undefined) return name;
+  const ordered = order.expression.type === 'column' ? order.expression.name.parts.at(-1) : undefined;
+  return ordered !== undefined && (same(ordered, name) || same(ordered, designated)) && order.direction !== 'desc'
+    ? name
+    : undefined;
+}
+
+function isColumn(item: SelectItem, name: string, alias: string | undefined): boolean {
+  if (item.type !== 'selectItem' || item.expression.type !== 'column') return false;
+  const { parts } = item.expression.name;
+  return same(parts.at(-1) ?? '', name) && (parts.length === 1 || (alias !== undefined && same(parts[0] ?? '', alias)));
+}
+
+/** The name of the select item, counted where no star stands before it. */
+function nameAt(select: SelectStatement, index: number, fields: readonly Field[]): string | undefined {
+  const stars = select.columns.slice(0, index).some(item => item.type !== 'selectItem');
+  const item = select.columns[index];
+  if (!stars) return fields[index]?.name;
+  return item?.type === 'selectItem'
+    ? (item.alias ?? (item.expression.type === 'column' ? item.expression.name.parts.at(-1) : undefined))
+    : undefined;
+}
