@@ -50,7 +50,7 @@ function tell(error: unknown, name: string): void {
   const hint =
     { [Exit.usage]: `\nTry '${name} --help'.`, [Exit.bug]: '\nThis is a bug; please report it.' }[process.exitCode] ??
     '';
-  processIo(name, { quiet: false, verbose: false }).warn(words(error) + hint);
+  processIo(name, { quiet: true, verbose: false }).error(words(error) + hint);
 }
 
 /** A system error without its number and call: `FILE: no such file or directory`. */

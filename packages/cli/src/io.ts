@@ -8,6 +8,8 @@ export interface Io {
   /** Standard input as data. @throws UsageError where it is a terminal, as nobody types a stream */
   stdin(): Readable;
   readonly stdout: Writable & { isTTY?: boolean };
+  /** Tells people what went wrong; always shown. */
+  error(message: string): void;
   /** Tells people what they should know; one line, always shown but for `-q`. */
   warn(message: string): void;
   /** Tells people what went on; shown with `-v`, or where a terminal shows it. */
@@ -36,7 +38,10 @@ export function processIo(name: string, { quiet, verbose }: Loudness): Io {
       return process.stdin;
     },
     stdout: process.stdout,
-    warn: message => quiet || say(message),
+    error: say,
+    warn: message => {
+      if (!quiet) say(message);
+    },
     note: message => {
       if (!quiet && (verbose || process.stderr.isTTY)) say(message);
     },

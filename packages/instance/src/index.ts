@@ -1,4 +1,5 @@
 /*! One instance over HTTP: its address, its credentials, its rows, what it executes, and every way it says no. */
+export { definitions, hasDefinition, type ObjectName } from './definitions.js';
 export { InstanceError, type InstanceErrorCode } from './error.js';
 export { connect, type Instance } from './instance.js';
 export type { Refusal, Reply } from './reply.js';

@@ -14,8 +14,7 @@ export function records(maxRecord = MAX_RECORD) {
   return objectTransform(async (statement: string) => {
     nth++;
     const unfit = statement.includes('\0') ? 'a NUL' : statement.isWellFormed() ? '' : 'half of a surrogate pair';
-    if (unfit)
-      throw new StreamError(`statement ${nth} holds ${unfit}, which no record can carry: ${statement.slice(0, 80)}`);
+    if (unfit) throw new StreamError(`statement ${nth} holds ${unfit}, which no record can carry`);
     const record = Buffer.from(`${statement}\n\0`);
     if (record.length > maxRecord)
       throw new StreamError(`statement ${nth} makes a record longer than ${maxRecord} bytes (--max-record)`);

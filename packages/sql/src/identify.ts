@@ -33,6 +33,19 @@ const CREATED: [words: string, kind: Kind][] = [
   ['SERVICE ACCOUNT', 'service-account'],
 ];
 
+const TITLES: Partial<Record<Kind, string>> = {
+  matview: 'materialized view',
+  liveview: 'live view',
+  'service-account': 'service account',
+  membership: 'membership of',
+  assumption: 'assumption by',
+  grant: 'grant to',
+};
+
+/** A statement's object in words: `materialized view 'daily'`; its verb where it has none. */
+export const title = ({ kind, name, verb }: Identity): string =>
+  kind === 'other' ? verb : `${TITLES[kind] ?? kind} '${name}'`;
+
 /** The kind, name and verb of one statement. Never fails: what it does not know is `other`. */
 export function identify(statement: string): Identity {
   const words = new Cursor(meaningful(statement));

@@ -1,1 +1,81 @@
-export {};
+import { pipeline } from 'node:stream/promises';
+import { command, instanceOptions } from '@sqlpipe/cli';
+import { replaceFile } from '@sqlpipe/files';
+import { connect, resolveInstance } from '@sqlpipe/instance';
+import { MAX_RECORD, records, sink, spool, statements } from '@sqlpipe/records';
+import { admitted, objections } from './admission.js';
+import { apply } from './apply.js';
+import { judge } from './judge.js';
+import { Tally } from './tally.js';
+import { foretold, rejects, reported, told } from './told.js';
+import { verified } from './verify.js';
+
+await command({
+  name: 'sqlapply',
+  operands: '<instance>',
+  summary: 'Replays a statement stream on an instance: in order, one statement per request, up to the first refusal.',
+  examples: [
+    ['sqldump http://localhost:9000 | sqlapply http://other:9000', 'copy a schema'],
+    ['sqlsplit schema.sql | sqlapply --dry-run localhost:9000', 'see what a file would change'],
+    ['sqldump src | sqlapply --keep-going --rejects rest dst; sqlapply dst < rest', 'try all, then the rest again'],
+  ],
+  options: cli =>
+    instanceOptions(cli)
+      .option('dry-run', {
+        alias: 'n',
+        type: 'boolean',
+        default: false,
+        describe: 'print what would be done; change nothing',
+      })
+      .option('if-exists', {
+        choices: ['compare', 'fail', 'skip'] as const,
+        default: 'compare' as const,
+        describe: 'what to do about an object that is there',
+      })
+      .option('keep-going', { alias: 'k', type: 'boolean', default: false, describe: 'carry on after a refusal' })
+      .option('stream', { type: 'boolean', default: false, describe: 'send as records arrive, not when all have come' })
+      .option('allow', {
+        type: 'string',
+        array: true,
+        default: [],
+        describe: 'send these verbs too: ALTER, DROP, … or all',
+      })
+      .option('no-verify', { type: 'boolean', default: false, describe: 'do not read back what was made' })
+      .option('rejects', {
+        type: 'string',
+        requiresArg: true,
+        describe: 'write what was refused or not reached, as a stream',
+      })
+      .option('report', { type: 'string', requiresArg: true, describe: 'write a line of JSON per statement' })
+      .option('allow-empty', { type: 'boolean', default: false, describe: 'take no input at all for no statements' })
+      .option('max-record', {
+        type: 'number',
+        default: MAX_RECORD,
+        requiresArg: true,
+        describe: 'longest record in bytes',
+      }),
+  run: async ({ operands: [instance = ''], ...args }, io) => {
+    const target = connect(
+      await resolveInstance(instance, { program: 'sqlapply', env: io.env, options: args, warn: io.warn }),
+    );
+    try {
+      const objection = objections(target, args.allow);
+      const input = statements(io.stdin(), args);
+      const queue = args.stream ? input : await spool(args.keepGoing ? input : admitted(input, objection));
+      const tally = new Tally();
+
+      let outcomes = apply(queue, judge(target, { ...args, objection }), { ...args, interrupted: io.interrupted });
+      if (args.dryRun) outcomes = foretold(outcomes, io);
+      else if (!args.noVerify) outcomes = verified(outcomes, target);
+      if (args.report) outcomes = reported(outcomes, args.report);
+      const rest = rejects(told(outcomes, tally, io));
+      if (args.rejects) await replaceFile(args.rejects, file => pipeline(rest, records(), sink(file, 'sqlapply')));
+      else for await (const _ of rest);
+
+      if (tally.failure) throw tally.failure;
+      return tally.status;
+    } finally {
+      await target.close();
+    }
+  },
+});

@@ -1,1 +1,64 @@
-export {};
+import { pipeline } from 'node:stream/promises';
+import { command, Exit, instanceOptions } from '@sqlpipe/cli';
+import { replaceFile, writeText } from '@sqlpipe/files';
+import { connect, resolveInstance } from '@sqlpipe/instance';
+import { MAX_RECORD, records, sink } from '@sqlpipe/records';
+import { Aside } from './aside.js';
+import { selection } from './categories.js';
+import { dump } from './dump.js';
+
+await command({
+  name: 'sqldump',
+  operands: '<instance>',
+  summary: "Writes an instance's schema as a statement stream; on a terminal, as .sql text.",
+  examples: [
+    ['sqldump http://localhost:9000 | sqlapply http://other:9000', 'copy a schema'],
+    ["sqldump localhost:9000 | tr '\\0' '\\n' > schema.sql", 'keep it as .sql text'],
+    ['sqldump localhost:9000 | grep -z "^CREATE TABLE \'fx_" | sqlapply other:9000', 'copy some of it'],
+  ],
+  options: cli =>
+    instanceOptions(cli)
+      .option('output', {
+        alias: 'o',
+        type: 'string',
+        requiresArg: true,
+        describe: 'write this file, whole or not at all',
+      })
+      .option('include', {
+        type: 'string',
+        array: true,
+        describe: 'only these categories: SCHEMA, ACL, TABLES, VIEWS, …',
+      })
+      .option('exclude', { type: 'string', array: true, describe: 'all but these categories' })
+      .option('via', {
+        choices: ['auto', 'database', 'catalogue'] as const,
+        default: 'auto' as const,
+        describe: 'SHOW CREATE DATABASE, or object by object',
+      })
+      .option('verbatim', { type: 'boolean', default: false, describe: 'mend nothing the server prints wrongly' })
+      .option('no-owner', { type: 'boolean', default: false, describe: 'leave out OWNED BY' })
+      .option('skip-invalid', { type: 'boolean', default: false, describe: 'leave out views the source calls invalid' })
+      .option('max-record', {
+        type: 'number',
+        default: MAX_RECORD,
+        requiresArg: true,
+        describe: 'longest record in bytes',
+      }),
+  run: async ({ operands: [instance = ''], output, maxRecord, include, exclude, ...options }, io) => {
+    const asked = selection(include, exclude);
+    const target = await resolveInstance(instance, { program: 'sqldump', env: io.env, options, warn: io.warn });
+    const [source, aside] = [connect(target), new Aside(target)];
+    try {
+      const statements = dump(source, aside, { ...options, selection: asked, warn: io.warn });
+      if (output)
+        await replaceFile(output, file =>
+          pipeline(statements, records(maxRecord), sink(file, 'sqldump'), { signal: io.interrupted }),
+        );
+      else if (io.stdout.isTTY) await writeText(statements, io.stdout);
+      else await pipeline(statements, records(maxRecord), sink(io.stdout, 'sqldump'));
+      return Exit.yes;
+    } finally {
+      await Promise.all([source.close(), aside.close()]);
+    }
+  },
+});

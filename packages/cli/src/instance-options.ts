@@ -1,0 +1,14 @@
+/*! The options of every program that talks to an instance. No option's value is a secret: argv is everybody's to read. */
+import type { Argv } from 'yargs';
+
+/** Adds who to be and how to connect; INSTANCE itself is an operand. */
+export const instanceOptions = <Options>(cli: Argv<Options>) =>
+  cli
+    .option('user', { type: 'string', requiresArg: true, describe: 'user name for basic authentication' })
+    .option('password-file', { type: 'string', requiresArg: true, describe: 'file with the password' })
+    .option('token-file', { type: 'string', requiresArg: true, describe: 'file with a bearer token' })
+    .option('netrc-file', { type: 'string', requiresArg: true, describe: 'instead of ~/.netrc' })
+    .option('cacert', { type: 'string', requiresArg: true, describe: 'certificates to trust (PEM)' })
+    .option('insecure', { type: 'boolean', describe: 'take any TLS certificate' })
+    .option('timeout', { type: 'number', requiresArg: true, describe: 'seconds to wait for a byte of an answer' })
+    .option('connect-timeout', { type: 'number', requiresArg: true, describe: 'seconds to wait for a connection' });

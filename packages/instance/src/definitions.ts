@@ -1,0 +1,67 @@
+/*! What an instance holds: its own definitions of objects, many to a request. */
+import type { Kind } from '@sqlpipe/sql';
+import { InstanceError } from './error.js';
+import type { Instance } from './instance.js';
+import { DEFAULT_REQUEST_BUFFER } from './request.js';
+
+/** An object by its kind and name. */
+export interface ObjectName {
+  kind: Kind;
+  name: string;
+}
+
+/** What SHOW CREATE calls the kinds it knows. */
+const WORDS: Partial<Record<Kind, string>> = {
+  table: 'TABLE',
+  view: 'VIEW',
+  matview: 'MATERIALIZED VIEW',
+  liveview: 'LIVE VIEW',
+};
+
+/** More SHOW CREATE in one request are refused with `SQL model is too complex`, from 130 on (observed on 9.3.4). */
+const MOST_AT_ONCE = 100;
+
+/** Whether an instance can show a definition of objects of this kind. */
+export const hasDefinition = (kind: Kind): boolean => kind in WORDS;
+
+/**
+ * The instance's own definition of each object, as it prints them, in the order asked for;
+ * undefined for an object that it has not, or has not as this kind.
+ * @param objects of kinds that have a definition
+ * @throws InstanceError where there is no answer
+ */
+export async function definitions(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
+  const found: (string | undefined)[] = [];
+  while (found.length < objects.length) {
+    const batch = fitting(instance, objects.slice(found.length, found.length + MOST_AT_ONCE));
+    found.push(...(await ask(instance, batch)));
+  }
+  return found;
+}
+
+/** As many as go into one request; one at least. */
+function fitting(instance: Instance, objects: readonly ObjectName[]): readonly ObjectName[] {
+  let batch = objects;
+  while (batch.length > 1 && instance.bufferNeeded(question(batch)) > DEFAULT_REQUEST_BUFFER)
+    batch = batch.slice(0, Math.ceil(batch.length / 2));
+  return batch;
+}
+
+const question = (objects: readonly ObjectName[]): string =>
+  objects.map(({ kind, name }) => `SHOW CREATE ${WORDS[kind]} '${name}'`).join(' UNION ALL ');
+
+/** One object that is not there fails them all; then half of them are asked for at a time. */
+async function ask(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
+  const rows: string[] = [];
+  try {
+    for await (const row of instance.rows(question(objects))) rows.push(row);
+  } catch (error) {
+    if (!(error instanceof InstanceError) || error.code !== 'REFUSED') throw error;
+    if (objects.length === 1) return [undefined];
+    const half = Math.ceil(objects.length / 2);
+    return [...(await ask(instance, objects.slice(0, half))), ...(await ask(instance, objects.slice(half)))];
+  }
+  if (rows.length !== objects.length)
+    throw new InstanceError('PROTOCOL', `${instance.label}: ${rows.length} definitions for ${objects.length} objects`);
+  return rows;
+}

@@ -1,0 +1,57 @@
+/*! What can be said against a statement before anything is sent. */
+import { DEFAULT_REQUEST_BUFFER, type Instance } from '@sqlpipe/instance';
+import { identify, title } from '@sqlpipe/sql';
+
+/** What a schema dump contains; ALTER, DROP, INSERT and the like have to be allowed by name. */
+const DUMP_VERBS = ['CREATE', 'ADD', 'GRANT', 'ASSUME'];
+
+/** Says what speaks against a statement, or undefined. */
+export type Objection = (statement: string) => Promise<string | undefined>;
+
+/** A statement that was refused before anything was sent. */
+export class NotAdmitted extends Error {
+  readonly code = 'REFUSED';
+}
+
+/**
+ * The objections to statements for this target: a verb that is not allowed, a request larger than the server takes.
+ * @param allow more verbs, in any case; `all` allows every one
+ */
+export function objections(target: Instance, allow: string[]): Objection {
+  const verbs = new Set([...DUMP_VERBS, ...allow.flatMap(list => list.toUpperCase().split(','))]);
+  let limit: Promise<number> | undefined;
+  return async statement => {
+    const { verb } = identify(statement);
+    if (!verbs.has(verb) && !verbs.has('ALL'))
+      return `${verb || 'this'} is no statement of a schema dump; --allow ${verb || 'all'} sends it`;
+    const needed = target.bufferNeeded(statement);
+    if (needed <= DEFAULT_REQUEST_BUFFER) return undefined;
+    limit ??= requestBuffer(target);
+    if (needed <= (await limit)) return undefined;
+    return `too large a request for the server: it takes a request buffer of ${needed} bytes and has ${await limit}; raise http.request.header.buffer.size there`;
+  };
+}
+
+/** The server's request buffer in bytes, as its parameters tell; no limit that is known where they don't. */
+async function requestBuffer(target: Instance): Promise<number> {
+  try {
+    const [row] = await target.table(`(SHOW PARAMETERS) WHERE property_path = 'http.request.header.buffer.size'`);
+    return Number(row?.[2]) || Number.POSITIVE_INFINITY;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+/**
+ * Passes statements on, and stops at the first one there is an objection to.
+ * @throws NotAdmitted
+ */
+export async function* admitted(statements: AsyncIterable<string>, objection: Objection): AsyncGenerator<string> {
+  let n = 0;
+  for await (const statement of statements) {
+    n++;
+    const reason = await objection(statement);
+    if (reason) throw new NotAdmitted(`statement ${n} (${title(identify(statement))}): ${reason}; nothing was sent`);
+    yield statement;
+  }
+}

@@ -1,0 +1,33 @@
+/*! What to tell about a statement that is not in force on the target: what happened, where, and the place in its text. */
+import { oneLine } from '@sqlpipe/cli';
+import { title } from '@sqlpipe/sql';
+import { createTwoFilesPatch } from 'diff';
+import { conceal } from './conceal.js';
+import type { Outcome } from './outcome.js';
+
+/** The most of a long line that is shown, in UTF-16 code units. */
+const WIDTH = 100;
+
+/** The message for a reject: statement number, kind and name, the server's words, and a caret or a difference. */
+export function explain({ n, identity, statement, error = '', position, existing }: Outcome): string {
+  const head = `statement ${n} (${oneLine(title(identity))}): ${oneLine(error)}`;
+  if (existing !== undefined) return `${head}\n${difference(conceal(statement), existing)}`;
+  return position === undefined ? head : `${head}\n${pointAt(conceal(statement), position)}`;
+}
+
+/** The line of a text that holds a position, and a caret under it. */
+function pointAt(text: string, position: number): string {
+  const at = Math.min(Math.max(position, 0), text.length);
+  const lineStart = text.lastIndexOf('\n', at - 1) + 1;
+  const start = Math.max(lineStart, at - WIDTH / 2);
+  const [line = ''] = text.slice(start, start + WIDTH).split('\n', 1);
+  const before = text.slice(start, at);
+  return `  ${oneLine(line.replaceAll('\t', ' '))}\n  ${' '.repeat(oneLine(before.replaceAll('\t', ' ')).length)}^`;
+}
+
+/** Two definitions as a unified diff without its file headers. */
+function difference(statement: string, existing: string): string {
+  const patch = createTwoFilesPatch('target', 'statement', `${existing}\n`, `${statement}\n`, '', '', { context: 2 });
+  const lines = patch.split('\n').slice(3).filter(Boolean);
+  return ['  - on the target  + the statement', ...lines.map(line => `  ${line}`)].join('\n');
+}

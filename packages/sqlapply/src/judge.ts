@@ -1,0 +1,80 @@
+/*! What becomes of one statement: sent, compared with what is there, or settled by looking where its reply was lost. */
+import { type Instance, InstanceError } from '@sqlpipe/instance';
+import { identify } from '@sqlpipe/sql';
+import type { Objection } from './admission.js';
+import { canShow, definitionOf, isSame } from './held.js';
+import type { Outcome } from './outcome.js';
+
+export interface JudgeOptions {
+  objection: Objection;
+  /** What to do about an object that exists: look whether it is the same, take it for a refusal, or pass over it. */
+  ifExists: 'compare' | 'fail' | 'skip';
+  /** Look what would happen, and change nothing. */
+  dryRun: boolean;
+}
+
+/** The result and what belongs to it. */
+export type Verdict = Omit<Outcome, 'n' | 'statement' | 'identity' | 'ms'>;
+
+/** The server says so by name only, whatever the object is like (observed on 9.3.4). */
+const EXISTS = /already exists/;
+
+/** Makes the judge of statements for a target. It never throws but for bugs: what went wrong is in the verdict. */
+export function judge(
+  target: Instance,
+  { objection, ifExists, dryRun }: JudgeOptions,
+): (statement: string) => Promise<Verdict> {
+  return async statement => {
+    try {
+      const error = await objection(statement);
+      if (error) return { result: 'refused', error };
+      return await (dryRun ? foresee(statement) : send(statement));
+    } catch (error) {
+      if (!(error instanceof InstanceError)) throw error;
+      return { result: error.lost ? 'unknown' : 'failed', error: error.message, failure: error };
+    }
+  };
+
+  async function send(statement: string): Promise<Verdict> {
+    try {
+      return await execute(statement);
+    } catch (error) {
+      if (!(error instanceof InstanceError) || !error.lost || !canShow(identify(statement))) throw error;
+      return settle(statement, error);
+    }
+  }
+
+  async function execute(statement: string): Promise<Verdict> {
+    const reply = await target.execute(statement);
+    if (reply.ok) return { result: 'applied' };
+    const { message: error, position, denied } = reply;
+    const refused: Verdict = { result: 'refused', error, denied, ...(position === undefined ? {} : { position }) };
+    if (!EXISTS.test(error) || ifExists === 'fail') return refused;
+    return ifExists === 'skip' ? { result: 'skipped' } : ((await compare(statement)) ?? refused);
+  }
+
+  /** How a statement's object compares with the target's; undefined where the target has nothing to show. */
+  async function compare(statement: string): Promise<Verdict | undefined> {
+    const identity = identify(statement);
+    const existing = canShow(identity) ? await definitionOf(target, identity) : undefined;
+    if (existing === undefined) return undefined;
+    return isSame(statement, existing)
+      ? { result: 'same' }
+      : { result: 'differs', error: 'the target has another one of this name', existing };
+  }
+
+  /** No reply came, which says nothing: so look. What is not there is sent once more. */
+  async function settle(statement: string, lost: InstanceError): Promise<Verdict> {
+    const found = await compare(statement).catch(() => {
+      throw lost;
+    });
+    if (!found) return execute(statement);
+    if (found.result === 'same') return { result: 'applied' };
+    throw lost;
+  }
+
+  async function foresee(statement: string): Promise<Verdict> {
+    if (!canShow(identify(statement))) return { result: 'would send' };
+    return (await compare(statement)) ?? { result: 'would create' };
+  }
+}

@@ -1,0 +1,44 @@
+import type { Identity } from '@sqlpipe/sql';
+
+/**
+ * What became of a statement. `unknown`: sent, and no reply came that settles it. `not reached`: never sent.
+ * `would create` and `would send` are a dry run's; `would send` where there is nothing to compare with.
+ */
+export type Result =
+  | 'applied'
+  | 'same'
+  | 'skipped'
+  | 'differs'
+  | 'refused'
+  | 'unknown'
+  | 'failed'
+  | 'not reached'
+  | 'would create'
+  | 'would send';
+
+/** A statement and what became of it. */
+export interface Outcome {
+  /** Its number in the stream, from 1. */
+  n: number;
+  statement: string;
+  identity: Identity;
+  result: Result;
+  /** What the server, or we, had against it. */
+  error?: string;
+  /** Index into the statement that the error points at, in UTF-16 code units. */
+  position?: number;
+  /** Whether the error is a matter of permission. */
+  denied?: boolean;
+  /** For `differs`: what the target has instead. */
+  existing?: string;
+  /** For `applied`: whether the target's definition, read back, is the statement's. */
+  proven?: boolean;
+  /** A failure of the instance, which ends the run. */
+  failure?: Error;
+  /** Milliseconds it took, with its reply. */
+  ms: number;
+}
+
+/** Whether the statement is not in force on the target as it should be, and belongs among the rejects. */
+export const isReject = ({ result }: Outcome): boolean =>
+  ['differs', 'refused', 'unknown', 'failed', 'not reached'].includes(result);

@@ -1,0 +1,9 @@
+import type { Outcome } from './outcome.js';
+
+/**
+ * One line of a report: a JSON object with `n`, `kind`, `name`, `result`, `ms`, and where there is one `error`,
+ * `position` (UTF-16 code units into the statement) and `proven`. Never the statement's text.
+ */
+export function reportLine({ n, identity: { kind, name }, result, error, position, proven, ms }: Outcome): string {
+  return `${JSON.stringify({ n, kind, name, result, error, position, proven, ms })}\n`;
+}

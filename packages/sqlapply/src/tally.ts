@@ -1,0 +1,46 @@
+/*! What a run comes to: counts, the exit status, and what to tell at its end. */
+import { Exit } from '@sqlpipe/cli';
+import { isReject, type Outcome, type Result } from './outcome.js';
+
+export class Tally {
+  readonly #counts = new Map<Result, number>();
+  #total = 0;
+  #unproven = 0;
+  #denied = false;
+  #rejects = false;
+  /** The first failure of the instance, if there was one. */
+  failure: Error | undefined;
+
+  count(outcome: Outcome): void {
+    this.#total++;
+    this.#counts.set(outcome.result, (this.#counts.get(outcome.result) ?? 0) + 1);
+    this.failure ??= outcome.failure;
+    if (outcome.proven === false) this.#unproven++;
+    if (isReject(outcome) && outcome.result !== 'not reached') {
+      this.#denied ||= outcome.denied === true;
+      this.#rejects = true;
+    }
+  }
+
+  /** The exit status of a run that the instance did not fail. */
+  get status(): number {
+    if (!this.#rejects) return Exit.yes;
+    return this.#denied ? Exit.denied : Exit.no;
+  }
+
+  /** One line: `5 statements: 3 applied, 1 same, 1 refused`. */
+  toString(): string {
+    const counts = [...this.#counts].map(([result, count]) => `${count} ${result}`);
+    if (this.#unproven) counts.push(`${this.#unproven} of them not proven by reading back`);
+    return [`${this.#total} ${this.#total === 1 ? 'statement' : 'statements'}`, counts.join(', ')]
+      .filter(Boolean)
+      .join(': ');
+  }
+
+  /** How to go on after a run that did not do it all. */
+  get advice(): string {
+    return this.#counts.has('not reached')
+      ? '; once that is put right run the same again: what is there already is passed over'
+      : '';
+  }
+}

@@ -1,0 +1,55 @@
+/*! What a run tells while it goes on: a line of report per statement, a message per reject, a summary at the end. */
+import { open } from 'node:fs/promises';
+import { type Io, oneLine } from '@sqlpipe/cli';
+import { title } from '@sqlpipe/sql';
+import { missingCredentials } from './credentials.js';
+import { explain } from './explain.js';
+import { isReject, type Outcome } from './outcome.js';
+import { reportLine } from './report.js';
+import type { Tally } from './tally.js';
+
+/** Passes outcomes on and writes each to the report file. */
+export async function* reported(outcomes: AsyncIterable<Outcome>, path: string): AsyncGenerator<Outcome> {
+  const file = await open(path, 'w');
+  try {
+    for await (const outcome of outcomes) {
+      await file.write(reportLine(outcome));
+      yield outcome;
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** Passes outcomes on, counts them and tells about them; a summary comes however the run ends. */
+export async function* told(outcomes: AsyncIterable<Outcome>, tally: Tally, io: Io): AsyncGenerator<Outcome> {
+  const lacking: string[] = [];
+  let ended = false;
+  try {
+    for await (const outcome of outcomes) {
+      tally.count(outcome);
+      if (isReject(outcome) && outcome.result !== 'not reached') io.error(explain(outcome));
+      const note = missingCredentials(outcome);
+      if (note) lacking.push(note);
+      yield outcome;
+    }
+    ended = true;
+  } finally {
+    for (const note of lacking) io.warn(note);
+    if (ended && tally.status === 0) io.note(`${tally}`);
+    else io.error(`${tally}${tally.advice}`);
+  }
+}
+
+/** Passes outcomes on and prints each: `would create table 'fx_trades'`. */
+export async function* foretold(outcomes: AsyncIterable<Outcome>, io: Io): AsyncGenerator<Outcome> {
+  for await (const outcome of outcomes) {
+    await io.print(`${outcome.result} ${oneLine(title(outcome.identity))}\n`);
+    yield outcome;
+  }
+}
+
+/** The statements that are not in force on the target: refused, different, or not reached. */
+export async function* rejects(outcomes: AsyncIterable<Outcome>): AsyncGenerator<string> {
+  for await (const outcome of outcomes) if (isReject(outcome)) yield outcome.statement;
+}

@@ -1,0 +1,52 @@
+/*!
+ * The dump of a server that has no SHOW CREATE DATABASE (QuestDB before 10): its objects one by one, put in the order
+ * that the statement would give. The catalogue is no snapshot, so it is read until two readings agree.
+ */
+import { Catalog } from '@sqlpipe/catalog';
+import { definitions, hasDefinition, type Instance, type ObjectName } from '@sqlpipe/instance';
+import type { Kind } from '@sqlpipe/sql';
+
+/** The schema went on changing while it was read. */
+class Changing extends Error {
+  readonly code = 'UNREACHABLE';
+}
+
+/** What `table_type` of tables() stands for (observed on 9.3.4). */
+const TYPES: Record<string, Kind> = { T: 'table', V: 'view', M: 'matview' };
+
+/** How often the schema is read before one that keeps changing is given up. */
+const READINGS = 6;
+
+/**
+ * The rows that SHOW CREATE DATABASE would give.
+ * @throws InstanceError, and with code UNREACHABLE where the schema keeps changing while it is read
+ */
+export async function* catalogueRows(source: Instance, selects: (kind: Kind) => boolean): AsyncGenerator<string> {
+  let rows = await readRows(source, selects);
+  for (let reading = 2; ; reading++) {
+    const again = await readRows(source, selects);
+    if (again.length === rows.length && again.every((row, i) => row === rows[i])) break;
+    if (reading === READINGS)
+      throw new Changing(`${source.label}: the schema keeps changing while it is read; try again when it is at rest`);
+    rows = again;
+  }
+  yield* new Catalog(rows).inServiceOrder();
+}
+
+/** All definitions. An object dropped since it was listed has none; the next reading will tell. */
+async function readRows(source: Instance, selects: (kind: Kind) => boolean): Promise<string[]> {
+  const rows = await definitions(source, await listObjects(source, selects));
+  return rows.filter(row => row !== undefined);
+}
+
+/** The objects that the dump has: selected, and no system tables. */
+async function listObjects(source: Instance, selects: (kind: Kind) => boolean): Promise<ObjectName[]> {
+  const entries = await source.table('SELECT table_name, table_type FROM tables() ORDER BY table_name');
+  return entries
+    .map(([name, type]) => ({ name: String(name), kind: TYPES[String(type)] ?? 'other' }))
+    .filter(({ name, kind }) => hasDefinition(kind) && selects(kind) && !isSystemTable(name));
+}
+
+/** As the service tells them, with its default configuration (TableFlagResolverImpl; query tracing). */
+const isSystemTable = (name: string): boolean =>
+  name.startsWith('sys.') || ['telemetry', 'telemetry_config', '_query_trace'].includes(name.toLowerCase());

@@ -1,0 +1,52 @@
+/*! The service's categories, as --include and --exclude take them. */
+import { UsageError } from '@sqlpipe/cli';
+import type { Kind } from '@sqlpipe/sql';
+
+/** What each category selects (SHOW CREATE DATABASE, INCLUDE and EXCLUDE). */
+const SELECTS: Record<string, Kind[]> = {
+  TABLES: ['table'],
+  VIEWS: ['view'],
+  MATERIALIZED_VIEWS: ['matview'],
+  LIVE_VIEWS: ['liveview'],
+  USERS: ['user'],
+  GROUPS: ['group'],
+  SERVICE_ACCOUNTS: ['service-account'],
+  PERMISSIONS: ['membership', 'assumption', 'grant'],
+};
+const SCHEMA: Kind[] = ['table', 'view', 'matview', 'liveview'];
+const ACL: Kind[] = ['user', 'group', 'service-account', 'membership', 'assumption', 'grant'];
+Object.assign(SELECTS, { SCHEMA, ACL, ALL: [...SCHEMA, ...ACL] });
+
+/** What a dump is to hold. */
+export interface Selection {
+  /** The clause behind SHOW CREATE DATABASE; empty for all. */
+  clause: string;
+  /** Whether a kind is selected, for servers that do not know the clause. */
+  selects(kind: Kind): boolean;
+  /** Whether access control was asked for by name. */
+  asksForAcl: boolean;
+}
+
+/**
+ * The selection that lists of categories stand for: any case, separated by commas or given again.
+ * @throws UsageError for an unknown category, and for both lists at once, as the service takes one clause
+ */
+export function selection(include: string[] = [], exclude: string[] = []): Selection {
+  if (include.length && exclude.length) throw new UsageError('--include and --exclude can not be combined');
+  const mode = include.length ? 'INCLUDE' : 'EXCLUDE';
+  const categories = [...include, ...exclude].flatMap(list => list.split(',')).map(name => name.trim().toUpperCase());
+  for (const category of categories)
+    if (!SELECTS[category])
+      throw new UsageError(`no such category: ${category}; there are ${Object.keys(SELECTS).join(', ')}`);
+  const named = new Set(categories.flatMap(category => SELECTS[category] ?? []));
+  return {
+    clause: categories.length ? ` ${mode} (${categories.join(', ')})` : '',
+    selects: kind => named.has(kind) === include.length > 0,
+    asksForAcl:
+      mode === 'INCLUDE' &&
+      categories.some(category => category !== 'ALL' && SELECTS[category]?.some(kind => ACL.includes(kind))),
+  };
+}
+
+/** Whether a statement of this kind is access control. */
+export const isAcl = (kind: Kind): boolean => ACL.includes(kind);

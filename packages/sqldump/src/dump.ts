@@ -1,0 +1,82 @@
+/*! An instance's schema as statements: asked for, mended, checked, one after the other. */
+import { type Instance, InstanceError } from '@sqlpipe/instance';
+import { identify, statementOf, title } from '@sqlpipe/sql';
+import type { Aside } from './aside.js';
+import { catalogueRows } from './catalogue.js';
+import { isAcl, type Selection } from './categories.js';
+import { invalidObjects } from './invalid.js';
+import { withoutOwner } from './owner.js';
+
+export interface DumpOptions {
+  selection: Selection;
+  /** How to ask: by SHOW CREATE DATABASE, through the catalogue, or whichever the server has. */
+  via: 'auto' | 'database' | 'catalogue';
+  /** Pass statements as the server printed them. */
+  verbatim: boolean;
+  noOwner: boolean;
+  skipInvalid: boolean;
+  /** Told what a reader of the dump should know, a line each. */
+  warn(message: string): void;
+}
+
+/**
+ * The statements of an instance's schema in dependency order, each in its one form.
+ * It ends well only when all have come; then the dump is whole.
+ * @throws InstanceError; with code PROTOCOL where a row is not one statement
+ */
+export async function* dump(source: Instance, aside: Aside, options: DumpOptions): AsyncGenerator<string> {
+  let invalid: Map<string, string> | undefined;
+  let acl = false;
+  for await (const row of rows(source, options)) {
+    const statement = oneStatement(source, row);
+    const identity = identify(statement);
+    const { kind, name } = identity;
+    if (isAcl(kind)) acl = true;
+    if (kind === 'view' || kind === 'matview') {
+      invalid ??= await invalidObjects(aside);
+      const reason = invalid.get(name);
+      if (reason)
+        options.warn(
+          `${title(identity)} is invalid on the source, ${options.skipInvalid ? 'left out' : 'it may not replay'}: ${reason}`,
+        );
+      if (reason && options.skipInvalid) continue;
+    }
+    yield options.noOwner ? withoutOwner(statement) : statement;
+  }
+  if (options.selection.asksForAcl && !acl)
+    options.warn('access control was asked for and there is none; with access control off a server answers so');
+}
+
+/** The server's rows by the way that was asked for. */
+async function* rows(source: Instance, { via, selection }: DumpOptions): AsyncGenerator<string> {
+  if (via === 'catalogue') return yield* catalogueRows(source, selection.selects);
+  try {
+    yield* source.rows(`SHOW CREATE DATABASE${selection.clause}`);
+  } catch (error) {
+    if (via === 'database' || !isTooOld(error)) throw error;
+    yield* catalogueRows(source, selection.selects);
+  }
+}
+
+/** What a server without the statement says (observed on 9.3.4): the kinds it knows after SHOW CREATE, not DATABASE. */
+function isTooOld(error: unknown): boolean {
+  if (!(error instanceof InstanceError) || error.code !== 'REFUSED') return false;
+  const message = error.serverMessage ?? '';
+  return (
+    error.position === 'SHOW CREATE '.length && message.startsWith("expected 'TABLE'") && !message.includes('DATABASE')
+  );
+}
+
+function oneStatement(source: Instance, row: string): string {
+  try {
+    const statement = statementOf(row);
+    if (statement) return statement;
+    throw new Error('nothing but comments');
+  } catch (error) {
+    throw new InstanceError(
+      'PROTOCOL',
+      `${source.label}: a row is not one statement: ${(error as Error).message}: ${row.slice(0, 200)}`,
+      { cause: error },
+    );
+  }
+}
