@@ -1,1 +1,4 @@
+export { Catalog, type Entry, inServiceOrder } from './catalog.js';
+export { fold } from './fold.js';
 export { dependencyOrder } from './order.js';
+export { references } from './references.js';

@@ -1,0 +1,17 @@
+/*! Cases as text: a title, what goes in and what comes out, with `---` between the three and `===` between two cases. */
+import { readFileSync } from 'node:fs';
+
+export interface Case {
+  title: string;
+  input: string;
+  output: string;
+}
+
+/** The cases of `test/cases/NAME.txt`. */
+export function cases(name: string): Case[] {
+  const text = readFileSync(new URL(`${name}.txt`, import.meta.url), 'utf8');
+  return text.split('\n===\n').map(block => {
+    const [title = '', input = '', output = ''] = block.split('\n---\n');
+    return { title: title.trim(), input, output: output.replace(/\n$/, '') };
+  });
+}

@@ -1,0 +1,238 @@
+/*! Dependencies and order: what a view reads from, and the service's own order, held against real dumps. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as catalog from '@sqlpipe/catalog';
+import { Catalog, dependencyOrder, fold, inServiceOrder, references } from '@sqlpipe/catalog';
+import test from 'ava';
+import fc from 'fast-check';
+import { cases } from './cases/cases.js';
+
+const DATABASES = join(process.env.CORPUS ?? '../shared/corpus', 'databases');
+
+test('the public names', t => {
+  t.deepEqual(Object.keys(catalog).sort(), ['Catalog', 'dependencyOrder', 'fold', 'inServiceOrder', 'references']);
+});
+
+for (const { title, input, output } of cases('references')) {
+  test(`references: ${title}`, t => {
+    t.is(references(input, name => fold(name) === 'some_view').join(', '), output);
+  });
+}
+
+test('references: parentheses deeper than the call stack', t => {
+  const depth = 100_000;
+  t.deepEqual(references(`CREATE VIEW v AS (select * from ${'('.repeat(depth)}a${')'.repeat(depth)}, b)`), ['a', 'b']);
+});
+
+test('references: common table expressions that double at each step', t => {
+  const steps = Array.from({ length: 200 }, (_, i) => `q${i + 1} AS (SELECT * FROM q${i} JOIN q${i} ON (k))`);
+  t.deepEqual(references(`CREATE VIEW v AS (WITH q0 AS (a), ${steps.join(', ')} SELECT * FROM q200)`), ['a']);
+});
+
+test('fold: names that differ in case alone are one', t => {
+  t.is(fold('Trades'), fold('tRADES'));
+  t.is(fold('ÄÖ'), fold('äö'));
+  t.is(fold('ΟΔΟΣ'), fold('οδοσ'));
+  t.not(fold('straße'), fold('strasse'));
+});
+
+test('a catalog finds objects in any case, the first of two with one name', t => {
+  const first = 'CREATE TABLE Trades (x INT);';
+  const found = new Catalog([first, "CREATE VIEW 'TRADES' AS (SELECT * FROM t);"]).object('trades');
+  t.deepEqual(found, { kind: 'table', name: 'Trades', verb: 'CREATE', statement: first });
+});
+
+test('needs are those in the catalog, by their names as stored', t => {
+  const schema = new Catalog([
+    'CREATE TABLE Trades (x INT);',
+    'CREATE VIEW v AS (SELECT * FROM trades JOIN elsewhere ON (k));',
+    "CREATE VIEW w AS (WITH v AS (SELECT * FROM elsewhere) SELECT * FROM 'V' JOIN TRADES ON (k));",
+  ]);
+  t.deepEqual(
+    [...schema.needs()],
+    [
+      ['Trades', []],
+      ['v', ['Trades']],
+      ['w', ['v', 'Trades']],
+    ],
+  );
+});
+
+/** A schema with an access-control layer, in the service's order. */
+const LAYERED = [
+  'CREATE USER zoe;',
+  'CREATE GROUP admins;',
+  'CREATE SERVICE ACCOUNT ingest;',
+  "CREATE TABLE 'm' (x INT);",
+  "CREATE VIEW 'a' AS (SELECT * FROM m);",
+  'GRANT SELECT ON a TO zoe;',
+  'ADD USER zoe TO admins;',
+  'GRANT ASSUME SERVICE ACCOUNT ingest TO zoe;',
+];
+
+test('users, groups and accounts come first, grants and memberships last, each in the order they had', t => {
+  t.deepEqual(inServiceOrder([...LAYERED.slice(4), ...LAYERED.slice(0, 4)]), LAYERED);
+});
+
+test('no statement is lost, whatever it is and however often it comes', t => {
+  const odd = [
+    'DROP TABLE x;',
+    'CREATE TABLE a (x INT);',
+    'CREATE TABLE A (x INT);',
+    'CREATE TABLE a (x INT);',
+    '???;',
+  ];
+  t.deepEqual(inServiceOrder(odd), [...odd.slice(1, 4), odd[0], odd[4]]);
+});
+
+test('order: the example of the law', t => {
+  const needs = new Map([
+    ['events', []],
+    ['zones', []],
+    ['daily', ['events', 'zones']],
+    ['a_recent', ['daily']],
+    ['Z_top', ['events']],
+  ]);
+  t.deepEqual(dependencyOrder(needs), ['events', 'Z_top', 'zones', 'daily', 'a_recent']);
+});
+
+test('order: what an object needs is sorted together with what its views need', t => {
+  const needs = new Map([
+    ['a', ['c', 'v']],
+    ['c', []],
+    ['b', []],
+    ['v', ['b']],
+  ]);
+  t.deepEqual(
+    dependencyOrder(needs, name => name === 'v'),
+    ['b', 'c', 'v', 'a'],
+  );
+  t.deepEqual(dependencyOrder(needs), ['c', 'b', 'v', 'a']);
+});
+
+test('order: a cycle is no error', t => {
+  t.deepEqual(
+    dependencyOrder(
+      new Map([
+        ['a', ['b']],
+        ['b', ['a']],
+      ]),
+    ),
+    ['b', 'a'],
+  );
+});
+
+/** The law as SERVICE.md writes it, closures and recursion and all: slow and plain. */
+function plainOrder(needs: Map<string, string[]>, expands: (name: string) => boolean): string[] {
+  const closure = (name: string, found = new Set<string>()) => {
+    for (const need of needs.get(name) ?? []) {
+      if (found.has(need) || !needs.has(need)) continue;
+      found.add(need);
+      if (expands(need)) closure(need, found);
+    }
+    return found;
+  };
+  const order: string[] = [];
+  const seen = new Set<string>();
+  const visit = (name: string) => {
+    if (seen.has(name)) return;
+    seen.add(name);
+    for (const need of [...closure(name)].sort()) visit(need);
+    order.push(name);
+  };
+  for (const name of [...needs.keys()].sort()) visit(name);
+  return order;
+}
+
+/** Graphs without cycles: an object needs only such with a smaller number. Names are shuffled, and views are drawn. */
+const graphs = fc
+  .uniqueArray(fc.stringMatching(/^[a-cA-C_é]{1,3}$/), { minLength: 1, maxLength: 40, selector: fold })
+  .chain(names =>
+    fc.record({
+      names: fc.constant(names),
+      views: fc.array(fc.boolean(), { minLength: names.length, maxLength: names.length }),
+      edges: fc.array(fc.array(fc.nat(), { maxLength: 4 }), { minLength: names.length, maxLength: names.length }),
+    }),
+  )
+  .map(({ names, views, edges }) => ({
+    names,
+    views: new Set(names.filter((_, i) => views[i])),
+    needs: new Map(names.map((name, i) => [name, i ? (edges[i] ?? []).map(edge => names[edge % i] as string) : []])),
+  }));
+
+test('order: equal to the law in its plain form', t => {
+  fc.assert(
+    fc.property(graphs, ({ needs, views }) => {
+      const expands = (name: string) => views.has(name);
+      t.deepEqual(dependencyOrder(needs, expands), plainOrder(needs, expands));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('order: the same for the same statements in any order', t => {
+  const schemas = graphs.chain(({ names, needs, views }) => {
+    const statements = names.map(name => {
+      const tables = (needs.get(name) ?? []).map(need => `"${need.toUpperCase()}"`);
+      if (!tables.length) return `CREATE TABLE '${name}' (x INT);`;
+      const query = `(\nSELECT * FROM ${tables.join(' JOIN ')}\n)`;
+      return views.has(name) ? `CREATE VIEW '${name}' AS ${query};` : `CREATE MATERIALIZED VIEW '${name}' AS ${query};`;
+    });
+    return fc.record({
+      statements: fc.constant(statements),
+      shuffled: fc.shuffledSubarray(statements, { minLength: statements.length }),
+    });
+  });
+  fc.assert(
+    fc.property(schemas, ({ statements, shuffled }) => {
+      t.deepEqual(inServiceOrder(shuffled), inServiceOrder(statements));
+    }),
+  );
+});
+
+/** A view over the one before it, and so on. */
+const chain = (length: number, step: 1 | -1): Map<string, string[]> => {
+  const name = (i: number) => `v${String(i).padStart(6, '0')}`;
+  return new Map(Array.from({ length }, (_, i) => [name(i), [name(i + step)]]));
+};
+
+test('order: a chain of 10,000 views, whichever way its names run', t => {
+  const down = [...chain(10_000, -1).keys()];
+  t.deepEqual(
+    dependencyOrder(chain(10_000, -1), () => true),
+    down,
+  );
+  t.deepEqual(
+    dependencyOrder(chain(10_000, 1), () => true),
+    down.reverse(),
+  );
+});
+
+test('order: 100,000 statements in seconds', t => {
+  const tables = Array.from(
+    { length: 50_000 },
+    (_, i) => `CREATE TABLE 't${i}' ( \n\tts TIMESTAMP\n) timestamp(ts) PARTITION BY DAY;`,
+  );
+  const views = tables.map(
+    (_, i) => `CREATE VIEW 'a${i}' AS ( \nSELECT * FROM t${i} JOIN 't${(i * 7) % 50_000}' ON (ts)\n);`,
+  );
+  const start = performance.now();
+  t.is(inServiceOrder([...views, ...tables]).length, 100_000);
+  t.true(performance.now() - start < 20_000);
+});
+
+if (existsSync(DATABASES)) {
+  for (const file of readdirSync(DATABASES)) {
+    const { dump }: { dump: string[] } = JSON.parse(readFileSync(join(DATABASES, file), 'utf8'));
+    test(`order: ${file}, as a real server gave it`, t => {
+      fc.assert(
+        fc.property(fc.shuffledSubarray(dump, { minLength: dump.length }), shuffled => {
+          t.deepEqual(inServiceOrder(shuffled), dump);
+        }),
+        { numRuns: 5 },
+      );
+    });
+  }
+} else {
+  console.error(`No databases to hold the order against: ${DATABASES} is missing`);
+}
