@@ -32,7 +32,7 @@ export class Service {
         createMaterializedViewIn(this.catalogue, statement);
         return { kind: 'ddl' };
       case 'query': {
-        const { heads, rows } = answer(await query(statement.text, 0), this.catalogue);
+        const { heads, rows } = answer(await query(statement.text), this.catalogue);
         return { kind: 'rows', columns: heads, rows };
       }
       default:

@@ -29,6 +29,9 @@ export function typeOf(expression: Expression, names: Names, query: Query): stri
       const types = expression.args.map(type);
       if (expression.name.toLowerCase() === 'rnd_geohash')
         return geohashType(Number(query.text(expression.args[0] ?? expression)));
+      if (expression.name.toLowerCase() === 'rnd_double_array') {
+        return `DOUBLE${'[]'.repeat(Number(query.text(expression.args[0] ?? expression)) || 1)}`;
+      }
       return functionType(expression.name, types);
     }
     case 'paren':
@@ -36,7 +39,7 @@ export function typeOf(expression: Expression, names: Names, query: Query): stri
     case 'cast':
     case 'typeCast':
       type(expression.expression);
-      return castType(query.text(expression, 'dataType') || expression.dataType);
+      return castType(query.text(expression, 'dataType') || expression.dataType, expression.type === 'typeCast');
     case 'unary':
       return expression.operator.toUpperCase() === 'NOT'
         ? (type(expression.operand), 'BOOLEAN')
@@ -90,7 +93,9 @@ function numberType(text: string): string {
   return /m$/i.test(text) ? 'DECIMAL(18,3)' : 'DOUBLE';
 }
 
-function castType(text: string): string | undefined {
+/** `x::float` is PostgreSQL's double; CAST has the service's own names. */
+function castType(text: string, postgres: boolean): string | undefined {
+  if (postgres && /^float(?![a-z0-9_])/i.test(text)) return text.replace(/^float/i, 'DOUBLE');
   const cursor = new Cursor(text);
   const token = cursor.next();
   return token === undefined ? undefined : columnType(cursor, token);
@@ -117,7 +122,9 @@ function wider(left: string | undefined, right: string | undefined, floor: strin
 
 /** One type for rows from several queries, or for the branches of a CASE. */
 export function unite(left: string | undefined, right: string | undefined): string | undefined {
-  if (left === right || right === 'NULL') return left;
+  if (left === right) return left;
+  // A character beside anything else is text.
+  if (right === 'NULL') return left === 'CHAR' ? 'STRING' : left;
   if (left === 'NULL') return right;
   if (left !== undefined && right !== undefined && numbers.includes(left) && numbers.includes(right)) {
     return wider(left, right, 'BYTE');

@@ -13,7 +13,7 @@ import { isTimeZone, refuseLongPeriod, type Stride } from '../parser/refresh.js'
 import { Refusal } from '../parser/refusal.js';
 import { isTimestamp } from '../parser/types.js';
 import { isNonDeterministic } from './functions.js';
-import { columnAlias, type Relation, tableName } from './relation.js';
+import { aliasAt, columnAlias, type Relation, tableAt, tableName } from './relation.js';
 
 type Select = SelectStatement;
 type TableRef = NonNullable<Select['from']>[number];
@@ -71,7 +71,7 @@ class BaseCheck {
     if (name === undefined) return [];
     const named = around.get(name.toLowerCase());
     if (named) return this.tables(named, without(around, name)).values();
-    const position = this.query.at(table);
+    const position = table.type === 'qualifiedName' ? tableAt(this.query, table) : this.query.at(table);
     return this.#physical(name).map(name => ({ name, position }));
   }
 
@@ -120,7 +120,7 @@ class BaseCheck {
       before.push({ name });
       if (isValidColumnName(name)) continue;
       if (alias !== undefined) {
-        throw new Refusal(this.query.at(item, 'identifier'), `column alias '${name}' contains unsupported characters`);
+        throw new Refusal(aliasAt(this.query, item), `column alias '${name}' contains unsupported characters`);
       }
       throw new Refusal(
         this.query.at(expression),
@@ -273,7 +273,9 @@ function timestampColumn(select: Select, catalogue: Catalogue): string | undefin
       item.expression.type === 'column' &&
       same(item.expression.name.parts.at(-1) ?? '', designated),
   );
-  return (item?.type === 'selectItem' && item.alias) || designated;
+  const floor = select.columns.find(item => item.type === 'selectItem' && isFloor(item.expression));
+  const named = item ?? floor;
+  return (named?.type === 'selectItem' && named.alias) || designated;
 }
 
 /** PERIOD (SAMPLE BY INTERVAL): the bucket is the period. Positions count from the query, as the service has them. */

@@ -9,7 +9,7 @@ import { duplicateColumn } from '../parser/columns.js';
 import type { Query } from '../parser/query.js';
 import { Refusal } from '../parser/refusal.js';
 import { type Names, render, typeOf, unite } from './expression.js';
-import { isAggregate } from './functions.js';
+import { functionType, isAggregate } from './functions.js';
 
 type TableRef = NonNullable<SelectStatement['from']>[number];
 type SelectItem = SelectStatement['columns'][number];
@@ -103,22 +103,26 @@ class Analysis {
     if (relation) return relation;
     if (name.startsWith('@')) return open;
     const object = this.catalogue.find(name);
-    if (!object) throw new Refusal(this.query.at(table), `table does not exist [table=${name}]`);
+    if (!object) throw new Refusal(tableAt(this.query, table), `table does not exist [table=${name}]`);
     return { fields: object.columns, timestamp: object.timestamp, open: object.columns.length === 0 };
   }
 
   #refuseMisusedSampling(select: SelectStatement): void {
     if (!select.sampleBy) return;
-    const star = select.columns.find(item => item.type === 'star');
+    const index = select.columns.findIndex(item => item.type === 'star');
+    const star = select.columns[index];
     if (star) {
-      const position = this.query.at(star) || this.query.at(select, 'selectList');
+      // A star at the head of the list has no node of its own.
+      const position = index === 0 ? this.query.at(select, 'selectList') : this.query.at(star);
       throw new Refusal(position, 'wildcard column select is not allowed in sample-by queries');
     }
     if (select.groupBy) {
-      throw new Refusal(
-        this.query.at(select, 'groupByClause'),
-        'SELECT query must not contain both GROUP BY and SAMPLE BY',
-      );
+      const [first = select] = select.groupBy;
+      throw new Refusal(this.query.at(first), 'SELECT query must not contain both GROUP BY and SAMPLE BY');
+    }
+    if (!select.columns.some(item => hasAggregate(item))) {
+      const position = this.query.at(select.sampleBy, 'DurationLiteral') || this.query.at(select.sampleBy);
+      throw new Refusal(position, "at least one aggregation function must be present in 'select' clause");
     }
   }
 
@@ -129,10 +133,6 @@ class Analysis {
       else if (item.type === 'qualifiedStar') fields.push(...scope.of(item.qualifier.parts.at(-1) ?? ''));
       else fields.push(this.#field(item, scope, fields));
     }
-    if (select.sampleBy && !select.columns.some(item => hasAggregate(item))) {
-      const position = this.query.at(select.sampleBy, 'DurationLiteral') || this.query.at(select.sampleBy);
-      throw new Refusal(position, "at least one aggregation function must be present in 'select' clause");
-    }
     return fields;
   }
 
@@ -141,7 +141,7 @@ class Analysis {
     const names = scope.withAliases(before);
     const type = typeOf(expression, names, this.query);
     if (alias !== undefined) {
-      if (before.some(({ name }) => same(name, alias))) throw duplicateColumn(alias, this.query.at(item, 'identifier'));
+      if (before.some(({ name }) => same(name, alias))) throw duplicateColumn(alias, aliasAt(this.query, item));
       return { name: alias, type };
     }
     return { name: columnAlias(expression, names, this.query, before), type };
@@ -172,6 +172,17 @@ export function tableName({ table }: TableRef): string | undefined {
   return (first?.toLowerCase() === 'public' && rest.length > 0 ? rest : table.parts).join('.');
 }
 
+/** Where a table's name stands, behind the schema. */
+export function tableAt(query: Query, table: Extract<TableRef['table'], { type: 'qualifiedName' }>): number {
+  const isPublic = table.parts.length > 1 && table.parts[0]?.toLowerCase() === 'public';
+  return query.at(table) + (isPublic ? query.text(table).indexOf('.') + 1 : 0);
+}
+
+/** Where a column's alias is given: AS, if it is there. */
+export function aliasAt(query: Query, item: SelectItem): number {
+  return query.text(item, 'As') === '' ? query.at(item, 'identifier') : query.at(item, 'As');
+}
+
 /** The columns that may be named in one query. */
 class Scope {
   constructor(
@@ -199,6 +210,9 @@ class Scope {
     );
     if (field) return field.type;
     if (sources.some(({ relation }) => relation.open)) return;
+    // A function without arguments may be called without parentheses.
+    const type = qualifier === undefined ? functionType(name, []) : undefined;
+    if (type !== undefined) return type;
     throw new Refusal(this.query.at(expression), `Invalid column: ${parts.join('.')}`);
   }
 

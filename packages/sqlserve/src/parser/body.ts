@@ -1,61 +1,95 @@
 /*!
- * The query of a view, a materialized view or a CREATE TABLE AS: where it ends is found with the service's lexer, what
- * it says with QuestDB's own grammar. The grammar is loaded when the first query comes, as that takes most of a second.
+ * The query of a view, a materialized view or a CREATE TABLE AS: where it ends, and what of it is comment, is found with
+ * the service's lexer; what it says with QuestDB's own grammar. The grammar is loaded when the first query comes, as
+ * that takes most of a second.
  */
 import type { Cursor } from './cursor.js';
+import { refuseReserved } from './names.js';
 import type { Query } from './query.js';
-import { Refusal, unexpected } from './refusal.js';
+import { unexpected } from './refusal.js';
 
 export interface Body {
-  /** The text between the parentheses as it is kept: blanks and controls at both ends are dropped. */
+  /** The text as it is kept: blanks and controls at both ends are dropped. */
   readonly text: string;
-  /** Where the text between the parentheses starts, blanks included: several refusals point there. */
+  /** Where the text starts, blanks included: several refusals point there. */
   readonly position: number;
   readonly query: Query;
+  /** Whether it stands in parentheses, and more may follow. */
+  readonly enclosed: boolean;
 }
 
-/** `(query)` or, to the end of the statement, `query`. `enclosed` tells whether more may follow. */
-export async function viewBody(cursor: Cursor): Promise<Body & { enclosed: boolean }> {
+/** `(query` or, to the end of the statement, `query`: the closing parenthesis is left to be read by `endBody`. */
+export async function viewBody(cursor: Cursor): Promise<Body> {
   const position = cursor.reach;
-  const enclosed = cursor.require("'(' or 'with' or 'select'") === '(';
-  if (enclosed) return { ...(await enclosedBody(cursor, "'with' or 'select'")), enclosed };
+  if (cursor.require("'(' or 'with' or 'select'") === '(') return enclosedBody(cursor, "'with' or 'select'");
   cursor.back();
-  let token = cursor.next();
-  while (token !== undefined && token !== ';') token = cursor.next();
-  const end = token === ';' ? cursor.end : cursor.text.length;
-  const tree = await query(cursor.text.slice(position, cursor.at + (token === ';' ? 0 : cursor.text.length)), position);
-  if (token === ';') {
-    const rest = cursor.next();
-    if (rest !== undefined && rest !== ';') throw unexpected(cursor.at, rest);
-  }
-  return { text: trim(cursor.text.slice(position, end)), position, query: tree, enclosed };
+  const code = codeOf(cursor, position, false);
+  const token = cursor.next();
+  // The service keeps the semicolon with the query (observed on both versions).
+  const end = token === undefined ? cursor.text.length : cursor.end;
+  return {
+    text: trim(cursor.text.slice(position, end)),
+    position,
+    query: await parse(code, position, false),
+    enclosed: false,
+  };
 }
 
-/** The query behind an opening parenthesis, which was read already, and the closing one. */
+/** The query behind an opening parenthesis, which was read already. */
 export async function enclosedBody(
   cursor: Cursor,
   expected = "'select', 'with', 'declare' or table name expected",
 ): Promise<Body> {
   const position = cursor.reach;
-  cursor.require(expected);
+  const first = cursor.require(expected);
+  if (['insert', 'update', 'create', 'alter', 'drop'].includes(first.toLowerCase())) refuseReserved(first, cursor.at);
   cursor.back();
-  let depth = 0;
-  let token = cursor.next();
-  for (; token !== undefined && (token !== ')' || depth > 0); token = cursor.next()) {
-    if (token === '(') depth++;
-    if (token === ')') depth--;
-  }
-  const end = token === undefined ? cursor.text.length : cursor.at;
-  const tree = await query(cursor.text.slice(position, end), position);
-  if (token === undefined) throw new Refusal(cursor.reach, "')' expected");
-  return { text: trim(cursor.text.slice(position, end)), position, query: tree };
+  const code = codeOf(cursor, position, true);
+  return {
+    text: trim(cursor.text.slice(position, position + code.length)),
+    position,
+    query: await parse(code, position, true),
+    enclosed: true,
+  };
 }
 
-/** A query that stands at `position` of its statement. */
-export async function query(text: string, position: number): Promise<Query> {
-  const { parseQuery } = await import('./query.js');
-  return parseQuery(text, position);
+/** What must follow a query: its closing parenthesis, or nothing. */
+export function endBody(cursor: Cursor, { enclosed }: Body): void {
+  if (enclosed) cursor.expect(')');
+  else {
+    const token = cursor.next();
+    if (token !== undefined && token !== ';') throw unexpected(cursor.at, token);
+  }
 }
+
+/**
+ * The text from `position` to the closing parenthesis or a semicolon, comments blanked as the service reads them.
+ * The cursor stands before what ended it.
+ */
+function codeOf(cursor: Cursor, position: number, enclosed: boolean): string {
+  let code = '';
+  let depth = 0;
+  for (let token = cursor.next(); token !== undefined; token = cursor.next()) {
+    if (token === ';' || (enclosed && token === ')' && depth === 0)) {
+      const end = cursor.at;
+      cursor.seek(end);
+      return code.padEnd(end - position);
+    }
+    if (token === '(') depth++;
+    if (token === ')') depth--;
+    code = code.padEnd(cursor.at - position) + token;
+  }
+  cursor.seek(cursor.text.length);
+  return code.padEnd(cursor.text.length - position);
+}
+
+async function parse(code: string, position: number, enclosed: boolean): Promise<Query> {
+  const { parseQuery } = await import('./query.js');
+  return parseQuery(code, position, enclosed);
+}
+
+/** A whole statement that is a query. */
+export const query = (text: string): Promise<Query> => parse(text, 0, false);
 
 /** Later than 9.3.4, which kept the ends as they were. */
 const trim = (text: string): string => text.replace(/^[\0- ]+|[\0- ]+$/g, '');

@@ -111,6 +111,10 @@ function inlineIndex(cursor: Cursor, column: Column): string | undefined {
     column.index = { type: 'BITMAP', capacity: defaultIndexCapacity };
     return next;
   }
+  if (is(next, 'include')) {
+    column.index = { type: 'POSTING', covered: coveredColumns(cursor) };
+    return;
+  }
   if (is(next, 'type')) {
     column.index = indexType(cursor);
     return;

@@ -1,5 +1,5 @@
 /*! CREATE MATERIALIZED VIEW, check by check in the order of the service's own parser. */
-import { type Body, viewBody } from './body.js';
+import { type Body, endBody, viewBody } from './body.js';
 import { defaultIndexCapacity, parseIndexCapacity } from './columns.js';
 import { inVolume, type OwnerClause, type Placed } from './create-table.js';
 import type { Cursor } from './cursor.js';
@@ -50,6 +50,7 @@ export async function createMaterializedView(
   }
   const body = await viewBody(cursor);
   const base = baseOf(body, given);
+  endBody(cursor, body);
   const head = { statement: 'create materialized view', name, position, ifNotExists: named.ifNotExists } as const;
   const view = { ...head, base, refresh: refresh.clause, body };
   return body.enclosed ? { ...view, ...clauses(cursor, owner) } : { ...view, indexes: new Map() };

@@ -3,7 +3,7 @@
  * is the one it tells.
  */
 import type { Column } from '../objects.js';
-import { type Body, enclosedBody } from './body.js';
+import { type Body, enclosedBody, endBody } from './body.js';
 import {
   Columns,
   columnList,
@@ -72,6 +72,7 @@ export async function createTable(cursor: Cursor, first: string, owner: OwnerCla
   if (!is(token, 'as')) throw unexpected(cursor.at, token);
   cursor.expect('(');
   const select = await enclosedBody(cursor);
+  endBody(cursor, select);
   const columns = new Columns();
   return { ...head, columns, placed, select, ...new Clauses(cursor, columns, placed, true).parse(owner) };
 }
@@ -109,6 +110,7 @@ function refuseBadInterval(text: string, position: number): void {
   const qualifier = text.slice(digits);
   if (digits > 0 && parseInt64(text.slice(0, digits)) !== undefined) {
     if (/^(?:s|ms|m|h|d|us|ns)$/.test(qualifier)) return;
+    if (qualifier === '') throw new Refusal(position + digits - text.length, `expected interval qualifier in ${text}`);
     if (qualifier.length > 2) {
       throw new Refusal(position + digits, `expected 1/2 letter interval qualifier in ${text}`);
     }
@@ -192,9 +194,9 @@ class Clauses {
     return column;
   }
 
-  /** A column of the query, of which no more is known than what the clauses say. Its type is the query's to say. */
+  /** A column of the query, of which no more is known than what the clauses say: the service then caches no symbols. */
   #columnOfQuery(name: string): Column {
-    return this.columns.add({ name, type: '', cached: true, dedup: false }, 0);
+    return this.columns.add({ name, type: '', cached: false, dedup: false }, 0);
   }
 
   #cast(): void {
@@ -303,9 +305,12 @@ class Clauses {
       this.#parameter();
       this.#advance();
       if (this.#token !== ',') return;
-      this.#advance();
-      if (is(this.#token, 'in')) return;
+      const next = cursor.next();
+      if (next === undefined) return;
       cursor.back();
+      if (!is(next, 'in')) continue;
+      this.#advance();
+      return;
     }
   }
 

@@ -1,5 +1,5 @@
 /*! CREATE [OR REPLACE] VIEW, check by check in the order of the service's own parser. */
-import { type Body, viewBody } from './body.js';
+import { type Body, endBody, viewBody } from './body.js';
 import type { OwnerClause } from './create-table.js';
 import type { Cursor } from './cursor.js';
 import { is } from './cursor.js';
@@ -22,6 +22,7 @@ export async function createView(cursor: Cursor, orReplace: boolean, owner: Owne
   const { name, position } = objectName(cursor, named.token);
   if (!is(cursor.require("'as'"), 'as')) throw new Refusal(cursor.at, "'as' expected");
   const body = await viewBody(cursor);
+  endBody(cursor, body);
   return {
     statement: 'create view',
     name,

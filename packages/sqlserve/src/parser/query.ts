@@ -3,7 +3,7 @@
  * package builds it has no positions, but the service's refusals do.
  */
 import { parser, type SelectStatement, tokenize, visitor } from '@questdb/sql-parser';
-import { Refusal, unexpected } from './refusal.js';
+import { found, Refusal, unexpected } from './refusal.js';
 
 /** A query, and where its parts stand in the statement. */
 export interface Query {
@@ -24,6 +24,8 @@ interface CstToken {
   readonly startOffset: number;
   readonly endOffset: number;
 }
+
+type IToken = ReturnType<typeof tokenize>['tokens'][number];
 
 interface Span {
   readonly start: number;
@@ -50,15 +52,15 @@ const rules = {
   declare: () => parser['selectStatement'](),
 };
 
-/** Parses a query that stands at `position` of its statement. */
-export function parseQuery(text: string, position: number): Query {
-  const { tokens } = tokenize(text);
+/** Parses a query that stands at `position` of its statement, in parentheses or not. */
+export function parseQuery(text: string, position: number, enclosed: boolean): Query {
+  const tokens = adapt(tokenize(text).tokens);
   const first = tokens[0]?.image.toLowerCase() ?? '';
   parser.input = tokens;
   const rule = rules[first as keyof typeof rules] ?? (() => parser['implicitSelectStatement']());
   const cst = rule();
   const [error] = parser.errors;
-  if (error) throw refusal(error.token, text, position);
+  if (error) throw refusal(error.token, tokens, text, { position, enclosed });
 
   const places = new Places();
   return {
@@ -112,8 +114,48 @@ class Places {
   }
 }
 
-function refusal(token: { image: string; startOffset: number } | undefined, text: string, position: number): Refusal {
-  return token && !Number.isNaN(token.startOffset)
-    ? unexpected(position + token.startOffset, token.image)
-    : new Refusal(position + text.length, 'unexpected end of query');
+/**
+ * Two things the service takes and the package's grammar does not: a comma before FROM, and numbers that end in `d` or
+ * `f`, which its lexer cuts in two.
+ */
+function adapt(tokens: readonly IToken[]): IToken[] {
+  const adapted: IToken[] = [];
+  for (const [i, token] of tokens.entries()) {
+    const previous = adapted.at(-1);
+    if (previous && isSuffix(previous, token)) {
+      adapted[adapted.length - 1] = { ...previous, image: previous.image + token.image, endOffset: endOf(token) };
+    } else if (!(token.image === ',' && tokens[i + 1]?.image.toLowerCase() === 'from')) adapted.push(token);
+  }
+  return adapted;
+}
+
+const endOf = (token: IToken): number => token.endOffset ?? token.startOffset;
+
+const isSuffix = (number: IToken, token: IToken): boolean =>
+  /^[df]$/i.test(token.image) && /^[\d.][\d._]*$/.test(number.image) && token.startOffset === endOf(number) + 1;
+
+/** The service's words for what the grammar did not expect. */
+function refusal(
+  bad: IToken | undefined,
+  tokens: readonly IToken[],
+  text: string,
+  place: { position: number; enclosed: boolean },
+): Refusal {
+  const { position, enclosed } = place;
+  if (!bad || Number.isNaN(bad.startOffset)) return atEnd(tokens, position + text.trimEnd().length);
+  const at = position + bad.startOffset;
+  const before = tokens.filter(token => token.startOffset < bad.startOffset);
+  if (bad.image === '.' && tokens.some(token => token.startOffset === bad.startOffset + 1 && token.image === '.')) {
+    return new Refusal(at + 1, 'too many dots');
+  }
+  const inSelectList =
+    before[0]?.image.toLowerCase() === 'select' && !before.some(token => token.image.toLowerCase() === 'from');
+  if (inSelectList && before.length > 2) return found(at, bad.image, "',', 'from' or 'over' expected");
+  return enclosed ? new Refusal(at, "')' expected") : unexpected(at, bad.image);
+}
+
+function atEnd(tokens: readonly IToken[], position: number): Refusal {
+  const last = tokens.at(-1)?.image.toLowerCase();
+  if (last === 'select') return new Refusal(position, '[distinct] column expected');
+  return new Refusal(position, last === 'from' ? 'table name or sub-query expected' : 'Expression expected');
 }
