@@ -1,17 +1,27 @@
 /*! One instance, asked by way of real sockets: what it says yes and no to, and each way it fails to say either. */
-import type { Socket } from 'node:net';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer as createHttpServer, request as httpRequest } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { type AddressInfo, connect as connectTo, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import * as api from '../packages/instance/src/index.js';
 import { connect, encodeQuery, type Instance, InstanceError, type Target } from '../packages/instance/src/index.js';
 import { type Answer, chunk, head, LAST_CHUNK, misbehaving, reply, rowsBody } from './faults/server.js';
+import { freshFolder } from './support/folder.js';
 
 test('the package exports', t => {
   t.deepEqual(Object.keys(api), [
     'DEFAULT_REQUEST_BUFFER',
     'InstanceError',
     'connect',
+    'definitions',
     'encodeQuery',
+    'hasDefinition',
+    'listInstances',
     'resolveInstance',
   ]);
 });
@@ -383,4 +393,84 @@ test('what the server would take for something else is encoded, and nothing that
   t.is(encodeQuery('a=b&c?d+e%f"<>#\\^`{|}[]'), 'a%3Db%26c%3Fd%2Be%25f%22%3C%3E%23%5C%5E%60%7B%7C%7D%5B%5D');
   t.is(encodeQuery('ä'), '%C3%A4');
   t.throws(() => encodeQuery('\ud800'), { instanceOf: URIError });
+});
+
+/** A server's port, once it listens on 127.0.0.1. */
+async function portOf(t: ExecutionContext, server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+/** A self-signed certificate for localhost, and its key, in files. */
+async function certificate(t: ExecutionContext) {
+  const folder = await freshFolder(t);
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', cert, ...subject], {
+    stdio: 'ignore',
+  });
+  return { key: await readFile(key), cert: await readFile(cert, 'utf8') };
+}
+
+test('TLS is verified, unless it is said not to', async t => {
+  const { key, cert } = await certificate(t);
+  const server = createHttpsServer({ key, cert }, (_request, response) => void response.end('{"ddl":"OK"}'));
+  const port = await portOf(t, server);
+  const ask = async (host: string, target: Partial<Target>) => {
+    const db = connect({ ...TARGET, url: new URL(`https://${host}:${port}`), ...target });
+    t.teardown(() => db.close());
+    return db.execute('x');
+  };
+  const unverified = await t.throwsAsync(ask('localhost', {}), { instanceOf: InstanceError });
+  t.like(unverified, { code: 'UNREACHABLE', lost: false });
+  t.regex(unverified.message, /self-signed: give its certificate authority with --cacert, or --insecure/);
+  t.deepEqual(await ask('localhost', { ca: cert }), { ok: true });
+  t.deepEqual(await ask('localhost', { insecure: true }), { ok: true });
+  const misnamed = await t.throwsAsync(ask('127.0.0.1', { ca: cert }), { instanceOf: InstanceError });
+  t.regex(misnamed.message, /certificate is for another host name/);
+});
+
+test('http to a port that speaks TLS', async t => {
+  const { key, cert } = await certificate(t);
+  const port = await portOf(t, createHttpsServer({ key, cert }));
+  const db = connect({ ...TARGET, url: new URL(`http://localhost:${port}`) });
+  t.teardown(() => db.close());
+  t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE' });
+});
+
+test('through a proxy: http with the whole address, https in a tunnel', async t => {
+  const { key, cert } = await certificate(t);
+  const plain = await misbehaving(t, sends(reply('{"ddl":"OK"}')));
+  const secure = createHttpsServer({ key, cert }, (_request, response) => void response.end('{"ddl":"OK"}'));
+  const seen: string[] = [];
+  const proxy = createHttpServer((request, response) => {
+    seen.push(`${request.method} ${request.url}`);
+    httpRequest(request.url ?? '', { headers: request.headers }, answer => answer.pipe(response)).end();
+  });
+  proxy.on('connect', (request, client: Socket) => {
+    seen.push(`CONNECT ${request.url} ${request.headers.authorization}`);
+    const onward = connectTo(Number(request.url?.split(':')[1]), '127.0.0.1', () => {
+      client.write('HTTP/1.1 200 OK\r\n\r\n');
+      onward.pipe(client).pipe(onward);
+    });
+  });
+  const through = new URL(`http://127.0.0.1:${await portOf(t, proxy)}`);
+  const ask = async (url: string) => {
+    const db = connect({ ...TARGET, url: new URL(url), ca: cert, proxy: through, authorization: 'Bearer qt1abc' });
+    t.deepEqual(await db.execute('x'), { ok: true });
+    await db.close();
+  };
+  await ask(plain.url);
+  t.is(plain.requests[0]?.headers.authorization, 'Bearer qt1abc');
+  const port = await portOf(t, secure);
+  await ask(`https://localhost:${port}`);
+  t.deepEqual(seen, [`GET ${plain.url}/api/v1/sql/execute?query=x`, `CONNECT localhost:${port} undefined`]);
+});
+
+test('a proxy that is not there', async t => {
+  const db = connect({ ...TARGET, proxy: new URL('http://127.0.0.1:1') });
+  t.teardown(() => db.close());
+  t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', lost: false });
 });

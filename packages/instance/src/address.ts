@@ -7,11 +7,11 @@ import { printable } from './printable.js';
 export interface Address {
   /** Scheme, host, port and path prefix (no slash at its end but `/` alone), nothing else. */
   url: URL;
-  user?: string;
-  password?: string;
-  token?: string;
+  user?: string | undefined;
+  password?: string | undefined;
+  token?: string | undefined;
   /** A file of certificates to trust. */
-  cacert?: string;
+  cacert?: string | undefined;
   insecure?: boolean;
 }
 
@@ -26,24 +26,30 @@ const DEFAULT_PORT = '9000';
 export function parseAddress(operand: string): Address {
   if (/^\w+::/.test(operand)) return fromConfigString(operand);
   const url = toUrl(operand);
-  const user = decode(url.username);
-  const password = decode(url.password);
-  const address: Address = { url: bare(url) };
-  if (user !== '') address.user = user;
-  if (password !== '') address.password = password;
-  return address;
+  return {
+    url: bare(url),
+    user: url.username === '' ? undefined : decode(url.username),
+    password: url.password === '' ? undefined : decode(url.password),
+  };
 }
 
 function toUrl(operand: string): URL {
-  const hasScheme = operand.includes('://');
-  const text = hasScheme ? operand : `http://${operand}`;
-  if (operand === '' || !URL.canParse(text)) throw bad(operand, 'is not an address');
-  const url = new URL(text);
+  return operand.includes('://') ? checked(operand, operand) : withoutScheme(operand, 'http');
+}
+
+/** `host`, `host:port`, with a path or without. */
+function withoutScheme(text: string, scheme: 'http' | 'https'): URL {
+  const url = checked(`${scheme}://${text}`, text);
+  if (!hasPort(text)) url.port = DEFAULT_PORT;
+  return url;
+}
+
+function checked(href: string, given: string): URL {
+  if (given === '' || !URL.canParse(href)) throw bad(given, 'is not an address');
+  const url = new URL(href);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw bad(operand, `starts with ${url.protocol}//, which this program does not speak`);
-  if (url.search !== '' || url.hash !== '')
-    throw bad(operand, 'has a query (?) or a fragment (#), which has no meaning');
-  if (!hasScheme && !hasPort(operand)) url.port = DEFAULT_PORT;
+    throw bad(given, `starts with ${url.protocol}//, which this program does not speak`);
+  if (url.search !== '' || url.hash !== '') throw bad(given, 'has a query (?) or a fragment (#), which has no meaning');
   return url;
 }
 
@@ -69,38 +75,34 @@ function decode(encoded: string): string {
 
 function fromConfigString(operand: string): Address {
   const { schema, values } = parseConfigString(operand);
-  const secure = SCHEMAS.get(schema);
-  if (secure === undefined)
+  const scheme = SCHEMES.get(schema);
+  if (scheme === undefined)
     throw new InstanceError(
       'CONFIG',
       `the configuration string is for ${schema}, which can't be asked: use http or https`,
     );
   const host = values.get('addr');
   if (host === undefined) throw new InstanceError('CONFIG', 'the configuration string has no addr=host:port');
-  const url = toUrl(host);
-  if (secure) url.protocol = 'https:';
-  const address: Address = { url: bare(url), insecure: values.get('tls_verify') === 'unsafe_off' };
-  const user = values.get('username');
-  const password = values.get('password');
-  const token = values.get('token');
-  const cacert = values.get('tls_roots');
-  if (user !== undefined) address.user = user;
-  if (password !== undefined) address.password = password;
-  if (token !== undefined) address.token = token;
-  if (cacert !== undefined) address.cacert = cacert;
-  return address;
+  return {
+    url: bare(withoutScheme(host, scheme)),
+    user: values.get('username'),
+    password: values.get('password'),
+    token: values.get('token'),
+    cacert: values.get('tls_roots'),
+    insecure: values.get('tls_verify') === 'unsafe_off',
+  };
 }
 
-/** Whether a client's transport is secure. WebSocket goes to the same port as HTTP; tcp and tcps do not. */
-const SCHEMAS = new Map([
-  ['http', false],
-  ['https', true],
-  ['ws', false],
-  ['wss', true],
+/** By the transport that a client's string is for. WebSocket goes to the same port as HTTP; tcp and tcps do not. */
+const SCHEMES = new Map<string, 'http' | 'https'>([
+  ['http', 'http'],
+  ['https', 'https'],
+  ['ws', 'http'],
+  ['wss', 'https'],
 ]);
 
-/** An operand with an `@` may hold a password, which no message may repeat. */
+/** What has an `@` or a `?` may hold a secret, which no message may repeat. */
 function bad(operand: string, why: string): InstanceError {
-  const shown = operand.includes('@') ? 'the address' : `"${printable(operand)}"`;
+  const shown = /[@?]/.test(operand) ? 'the address' : `"${printable(operand)}"`;
   return new InstanceError('CONFIG', `${shown} ${why}: give something like http://host:9000`);
 }

@@ -23,7 +23,7 @@ const CERTIFICATE = 'give its certificate authority with --cacert, or --insecure
 
 const CONNECTING: Record<string, string> = {
   ECONNREFUSED: 'connection refused: is the server running, and is the port right?',
-  ENOTFOUND: `no such host: ${HOST}`,
+  ENOTFOUND: `no such host, and no instance of this name: ${HOST}`,
   EAI_AGAIN: "the name of the host can't be looked up now: is the network up?",
   EHOSTUNREACH: `no route to the host: ${HOST}`,
   ENETUNREACH: 'the network is unreachable: is it up?',

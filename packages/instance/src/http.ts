@@ -21,6 +21,8 @@ export interface ConnectionOptions {
   ca?: string | undefined;
   /** Whether to take any certificate. */
   insecure?: boolean | undefined;
+  /** The proxy to go through. */
+  proxy?: URL | undefined;
   /** The longest time without a byte of the answer, in milliseconds. */
   timeout: number;
   /** The longest time for a connection to come about, in milliseconds. */
@@ -52,19 +54,16 @@ export class TransportError extends Error {
 }
 
 export class Connection {
-  readonly #dispatcher: Dispatcher;
+  readonly #dispatcher: Promise<Dispatcher>;
   readonly #origin: string;
   readonly #headers: Record<string, string>;
+  readonly #timeout: number;
 
-  constructor({ origin, authorization, ca, insecure = false, timeout, connectTimeout }: ConnectionOptions) {
-    this.#origin = origin;
-    this.#headers = authorization === undefined ? {} : { authorization };
-    this.#dispatcher = new Client(origin, {
-      pipelining: 1,
-      headersTimeout: timeout,
-      bodyTimeout: timeout,
-      connect: { timeout: connectTimeout, rejectUnauthorized: !insecure, ...(ca === undefined ? {} : { ca }) },
-    });
+  constructor(options: ConnectionOptions) {
+    this.#origin = options.origin;
+    this.#headers = options.authorization === undefined ? {} : { authorization: options.authorization };
+    this.#timeout = options.timeout;
+    this.#dispatcher = dispatcher(options);
   }
 
   /** The lines of the header that go out with a request, for its size. */
@@ -75,10 +74,18 @@ export class Connection {
   }
 
   /** Sends a GET request once. Resolves with the head of the answer; rejects with `TransportError`. */
-  get(path: string): Promise<Response> {
+  async get(path: string): Promise<Response> {
+    const dispatcher = await this.#dispatcher;
     return new Promise((resolve, reject) => {
-      this.#dispatcher.dispatch(
-        { origin: this.#origin, path, method: 'GET', headers: this.#headers },
+      dispatcher.dispatch(
+        {
+          origin: this.#origin,
+          path,
+          method: 'GET',
+          headers: this.#headers,
+          headersTimeout: this.#timeout,
+          bodyTimeout: this.#timeout,
+        },
         new Exchange(this.#origin + path, resolve, reject),
       );
     });
@@ -86,8 +93,28 @@ export class Connection {
 
   /** Closes the connection; a request in flight is abandoned. */
   async close(): Promise<void> {
-    await this.#dispatcher.destroy();
+    await (await this.#dispatcher).destroy();
   }
+}
+
+async function dispatcher({
+  origin,
+  proxy,
+  ca,
+  insecure = false,
+  connectTimeout,
+}: ConnectionOptions): Promise<Dispatcher> {
+  const tls = { timeout: connectTimeout, rejectUnauthorized: !insecure, ...(ca === undefined ? {} : { ca }) };
+  if (proxy === undefined) return new Client(origin, { connect: tls });
+  const { ProxyAgent } = await import('./undici-proxy.js');
+  return new ProxyAgent({
+    uri: proxy.href,
+    // As other programs do it: a tunnel for https, the whole address in the request line for http.
+    proxyTunnel: false,
+    connections: 1,
+    requestTls: tls,
+    proxyTls: { timeout: connectTimeout },
+  });
 }
 
 /** One request and its answer, the body with back-pressure. */

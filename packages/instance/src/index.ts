@@ -4,5 +4,5 @@ export { InstanceError, type InstanceErrorCode } from './error.js';
 export { connect, type Instance } from './instance.js';
 export type { Refusal, Reply } from './reply.js';
 export { DEFAULT_REQUEST_BUFFER, encodeQuery } from './request.js';
-export { type InstanceOptions, type ResolveContext, resolveInstance } from './resolve.js';
+export { type InstanceOptions, listInstances, type ResolveContext, resolveInstance } from './resolve.js';
 export type { Target } from './target.js';

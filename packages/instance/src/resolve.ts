@@ -3,8 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { type Address, parseAddress } from './address.js';
 import { authorization, type Source } from './credentials.js';
 import { InstanceError } from './error.js';
+import { type Entry, readInstances } from './instances-file.js';
+import { fromNetrc } from './netrc.js';
+import { proxyFor } from './proxy.js';
 import { cantRead, readSecretLine } from './secret-file.js';
 import type { Target } from './target.js';
+import { runTokenCommand } from './token-command.js';
 
 export interface ResolveContext {
   /** The program's name, which its environment variables start with: `sqldump` reads `SQLDUMP_USER`. */
@@ -35,35 +39,52 @@ const CONNECT_TIMEOUT = 10;
 
 /**
  * What INSTANCE on a command line means, with the credentials that belong to it.
- * Throws `CONFIG`; nothing is sent.
+ *
+ * A name in `instances.toml` is that instance; anything else is an address (`parseAddress`). Credentials are looked
+ * for in the options, the address, the program's variables (`SQLDUMP_USER`, `_PASSWORD`, `_TOKEN`), the named
+ * instance's variables (`SQLPIPE_PROD_USER`, …) and its entry, and netrc. Throws `CONFIG`; nothing is sent.
  */
 export async function resolveInstance(operand: string, context: ResolveContext): Promise<Target> {
-  const { options = {} } = context;
-  const address = parseAddress(operand);
-  const target: Target = {
-    label: label(address.url),
-    url: address.url,
-    credentialsHelp: credentialsHelp(context.program),
-    insecure: options.insecure ?? address.insecure ?? false,
-    timeout: 1000 * (options.timeout ?? TIMEOUT),
-    connectTimeout: 1000 * (options.connectTimeout ?? CONNECT_TIMEOUT),
-  };
+  const { env, options = {} } = context;
+  const entry = isName(operand) ? (await readInstances(env)).get(operand) : undefined;
+  const address = parseAddress(entry?.url ?? operand);
+  const proxy = proxyFor(address.url, env);
   const header = await authorization([
     fromOptions(options),
     fromAddress(address, context),
-    fromEnvironment(context.program.toUpperCase(), context),
+    fromEnvironment(context.program, env),
+    ...(entry ? [fromEnvironment(`sqlpipe_${operand}`, env), fromEntry(entry, operand, env)] : []),
+    fromNetrc(address.url, options.netrcFile, env.HOME),
   ]);
-  if (header !== undefined) {
-    target.authorization = header;
-    warnOfPlainHttp(address.url, context);
-  }
-  const cacert = options.cacert ?? address.cacert;
-  if (cacert !== undefined) target.ca = await readCertificates(cacert);
-  return target;
+  const cacert = options.cacert ?? entry?.cacert ?? address.cacert;
+  if (header !== undefined) warnOfPlainHttp(address.url, context);
+  return {
+    label: label(address.url, proxy),
+    url: address.url,
+    credentialsHelp: credentialsHelp(context.program),
+    insecure: options.insecure ?? address.insecure ?? false,
+    timeout: 1000 * (options.timeout ?? entry?.timeout ?? TIMEOUT),
+    connectTimeout: 1000 * (options.connectTimeout ?? CONNECT_TIMEOUT),
+    ...(entry && { name: operand, protected: entry.protected ?? false }),
+    ...(header !== undefined && { authorization: header }),
+    ...(cacert !== undefined && { ca: await readCertificates(cacert) }),
+    ...(proxy && { proxy }),
+  };
 }
 
-function label(url: URL): string {
-  return url.origin + (url.pathname === '/' ? '' : url.pathname);
+/** The instances that have a name, in the order of the file, with their addresses as messages show them. */
+export async function listInstances(env: ResolveContext['env']): Promise<{ name: string; address: string }[]> {
+  return [...(await readInstances(env))].map(([name, { url }]) => ({ name, address: label(parseAddress(url).url) }));
+}
+
+/** Whether an operand can be one: no scheme, no port, no path. */
+function isName(operand: string): boolean {
+  return !/[:/@]/.test(operand);
+}
+
+function label(url: URL, proxy?: URL): string {
+  const address = url.origin + (url.pathname === '/' ? '' : url.pathname);
+  return proxy ? `${address} (through the proxy ${proxy.origin})` : address;
 }
 
 function credentialsHelp(program: string): string {
@@ -77,8 +98,8 @@ function fromOptions({ user, passwordFile, tokenFile }: InstanceOptions): Source
     async read() {
       return {
         user,
-        password: passwordFile === undefined ? undefined : await readSecretLine(passwordFile, '--password-file'),
-        token: tokenFile === undefined ? undefined : await readSecretLine(tokenFile, '--token-file'),
+        password: passwordFile && (await readSecretLine(passwordFile, '--password-file')),
+        token: tokenFile && (await readSecretLine(tokenFile, '--token-file')),
       };
     },
   };
@@ -96,7 +117,8 @@ function fromAddress({ user, password, token }: Address, context: ResolveContext
 }
 
 /** Variables that are set to nothing count as not set. */
-function fromEnvironment(prefix: string, { env }: ResolveContext): Source {
+function fromEnvironment(name: string, env: ResolveContext['env']): Source {
+  const prefix = name.toUpperCase().replace(/[^A-Z0-9]/g, '_');
   return {
     name: `${prefix}_TOKEN`,
     read: () => ({
@@ -104,6 +126,25 @@ function fromEnvironment(prefix: string, { env }: ResolveContext): Source {
       password: env[`${prefix}_PASSWORD`] || undefined,
       token: env[`${prefix}_TOKEN`] || undefined,
     }),
+  };
+}
+
+function fromEntry(
+  { user, password_file, token_file, token_command }: Entry,
+  name: string,
+  env: ResolveContext['env'],
+): Source {
+  return {
+    name: `[${name}] in instances.toml`,
+    async read() {
+      return {
+        user,
+        password: password_file && (await readSecretLine(password_file, `password_file of ${name}`)),
+        token: token_file
+          ? await readSecretLine(token_file, `token_file of ${name}`)
+          : token_command && (await runTokenCommand(token_command, name, env)),
+      };
+    },
   };
 }
 

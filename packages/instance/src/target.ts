@@ -17,6 +17,8 @@ export interface Target {
   ca?: string;
   /** Whether any TLS certificate will do. */
   insecure: boolean;
+  /** The proxy to go through. */
+  proxy?: URL;
   /** The longest time without a byte of an answer, in milliseconds. */
   timeout: number;
   /** The longest time for a connection to come about, in milliseconds. */

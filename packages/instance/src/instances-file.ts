@@ -1,0 +1,95 @@
+/*! Instances by name, from a file of the user's: their addresses, and where their credentials are (never what). */
+import { readFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { InstanceError } from './error.js';
+import { cantRead } from './secret-file.js';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** One table of the file, `[NAME]`, its paths made absolute. */
+export interface Entry {
+  url: string;
+  user?: string;
+  password_file?: string;
+  token_file?: string;
+  /** A shell command that prints the token. */
+  token_command?: string;
+  cacert?: string;
+  /** Seconds without a byte of an answer. */
+  timeout?: number;
+  /** Whether a change has to be confirmed by name. */
+  protected?: boolean;
+}
+
+const TYPES: Record<keyof Entry, 'string' | 'number' | 'boolean'> = {
+  url: 'string',
+  user: 'string',
+  password_file: 'string',
+  token_file: 'string',
+  token_command: 'string',
+  cacert: 'string',
+  timeout: 'number',
+  protected: 'boolean',
+};
+
+const PATHS = ['password_file', 'token_file', 'cacert'] as const;
+
+/** Where the file is: `${XDG_CONFIG_HOME:-$HOME/.config}/sqlpipe/instances.toml`; undefined without a home. */
+export function instancesPath({ XDG_CONFIG_HOME, HOME }: Environment): string | undefined {
+  const config = XDG_CONFIG_HOME || (HOME && join(HOME, '.config'));
+  return config ? join(config, 'sqlpipe', 'instances.toml') : undefined;
+}
+
+/** The entries by name; none where there is no file. Throws `CONFIG` for a file that can't be understood. */
+export async function readInstances(env: Environment): Promise<Map<string, Entry>> {
+  const path = instancesPath(env);
+  const text = path && (await readIfThere(path));
+  if (!path || text === undefined) return new Map();
+  const tables = Object.entries(await parseToml(text, path));
+  return new Map(tables.map(([name, table]) => [name, toEntry(table, `${path}: [${name}]`, path, env.HOME)]));
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw cantRead('the instances in', path, error);
+  }
+}
+
+async function parseToml(text: string, path: string): Promise<Record<string, unknown>> {
+  // Most runs name no instance, and then need no parser.
+  const { parse, TomlError } = await import('smol-toml');
+  try {
+    return parse(text);
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    const [reason] = error.message.split('\n');
+    throw new InstanceError('CONFIG', `${path}, line ${error.line}: ${reason}`);
+  }
+}
+
+function toEntry(table: unknown, place: string, path: string, home: string | undefined): Entry {
+  if (typeof table !== 'object' || table === null)
+    throw new InstanceError('CONFIG', `${place} is not a table: write [NAME] and url = "…" below it`);
+  for (const [key, value] of Object.entries(table)) checkKey(key, value, place);
+  const entry = { ...table } as Entry;
+  if (entry.url === undefined) throw new InstanceError('CONFIG', `${place} has no url`);
+  for (const key of PATHS) if (entry[key] !== undefined) entry[key] = absolute(entry[key], path, home);
+  return entry;
+}
+
+function checkKey(key: string, value: unknown, place: string): void {
+  const type = Object.hasOwn(TYPES, key) ? TYPES[key as keyof Entry] : undefined;
+  if (type === undefined) {
+    const known = Object.keys(TYPES).join(', ');
+    throw new InstanceError('CONFIG', `${place} has a key "${key}", which is none of ${known}`);
+  }
+  if (typeof value !== type) throw new InstanceError('CONFIG', `${place}: ${key} has to be a ${type}`);
+}
+
+/** `~/` is the home folder; another relative path starts where the file of instances is. */
+function absolute(path: string, file: string, home = '~'): string {
+  return path.startsWith('~/') ? join(home, path.slice(2)) : resolve(dirname(file), path);
+}

@@ -1,0 +1,79 @@
+/*! ~/.netrc, where curl and others already have credentials by host. */
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Credentials, Source } from './credentials.js';
+import { InstanceError } from './error.js';
+import { cantRead, refuseShared } from './secret-file.js';
+
+interface Entry {
+  host?: string;
+  login?: string;
+  password?: string;
+}
+
+/** A string in double quotes in which a backslash escapes, a comment, or a word. */
+const TOKEN = /"((?:[^"\\]|\\.)*)"|#[^\n]*|([^\s"]\S*)/gs;
+
+/** A macro runs up to an empty line. */
+const MACRO = /^[ \t]*macdef(?:.|\n(?![ \t]*\n))*/gm;
+
+/**
+ * The entries of a netrc file, in order; that of `default` has no host.
+ * Throws `CONFIG` for a keyword without its value.
+ */
+export function parseNetrc(text: string): Entry[] {
+  const entries: Entry[] = [];
+  const words = wordsOf(text);
+  for (const keyword of words) {
+    if (keyword === 'default') {
+      entries.push({});
+      continue;
+    }
+    const { value } = words.next();
+    if (value === undefined)
+      throw new InstanceError('CONFIG', 'the netrc file ends with a keyword that lacks its value');
+    const entry = entries.at(-1);
+    if (keyword === 'machine') entries.push({ host: value.toLowerCase() });
+    else if (entry && (keyword === 'login' || keyword === 'password')) entry[keyword] = value;
+  }
+  return entries;
+}
+
+function* wordsOf(text: string): Generator<string, undefined> {
+  for (const [, quoted, word] of text.replace(MACRO, '').matchAll(TOKEN)) {
+    if (quoted !== undefined) yield quoted.replace(/\\(.)/gs, '$1');
+    else if (word !== undefined) yield word;
+  }
+}
+
+/**
+ * The credentials that a netrc file has for a host: the first entry that fits, never `default`, because a credential
+ * belongs to one instance. A password without a login is a token.
+ *
+ * @param file `~/.netrc` where not given, which need not be there
+ */
+export function fromNetrc({ hostname }: URL, file: string | undefined, home: string | undefined): Source {
+  const path = file ?? (home && join(home, '.netrc'));
+  return {
+    name: 'netrc',
+    async read(user): Promise<Credentials> {
+      const text = path && (await read(path, file !== undefined));
+      const entry = parseNetrc(text || '').find(
+        ({ host, login }) => host === hostname && (user === undefined || login === undefined || login === user),
+      );
+      if (!path || !entry) return {};
+      refuseShared(await stat(path), path, 'the netrc file');
+      const { login, password } = entry;
+      return login === undefined && user === undefined ? { token: password } : { user: login, password };
+    },
+  };
+}
+
+async function read(path: string, needed: boolean): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (!needed && (error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw cantRead('the netrc file', path, error);
+  }
+}

@@ -1,0 +1,25 @@
+/*! A token that a command prints: a password manager's, or whatever else keeps it. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { InstanceError } from './error.js';
+import { excerpt } from './printable.js';
+
+/**
+ * The one line that a shell command prints. Its stdin is empty, because ours may be a statement stream.
+ * Throws `CONFIG` where it fails, with what it said on stderr.
+ */
+export async function runTokenCommand(
+  command: string,
+  name: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<string> {
+  const run = promisify(execFile)('/bin/sh', ['-c', command], { env });
+  run.child.stdin?.end();
+  const { stdout } = await run.catch(error => {
+    const said = String(error.stderr ?? '').trim() || `exit status ${error.code}`;
+    throw new InstanceError('CONFIG', `token_command of ${name} failed: ${excerpt(said, 200)}`);
+  });
+  const token = stdout.replace(/\r?\n$/, '');
+  if (token === '') throw new InstanceError('CONFIG', `token_command of ${name} printed nothing`);
+  return token;
+}

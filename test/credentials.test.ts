@@ -1,0 +1,369 @@
+/*! Which address an operand means, and which credentials go there: every way to give them, and each mistake in them. */
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import fc from 'fast-check';
+import { parseAddress } from '../packages/instance/src/address.js';
+import { InstanceError, type InstanceOptions, resolveInstance } from '../packages/instance/src/index.js';
+import { parseNetrc } from '../packages/instance/src/netrc.js';
+import { proxyFor } from '../packages/instance/src/proxy.js';
+import { freshFolder } from './support/folder.js';
+
+const SECRET = 's3cr;t pä:ss';
+const basic = (user: string, password: string) => `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+
+interface Given {
+  operand?: string;
+  env?: Record<string, string>;
+  options?: InstanceOptions;
+}
+
+/** Resolves an operand as sqldump would; nothing of this machine's user comes in. */
+async function resolve({ operand = 'localhost', env = {}, options = {} }: Given) {
+  const warnings: string[] = [];
+  const target = await resolveInstance(operand, {
+    program: 'sqldump',
+    env,
+    options,
+    warn: message => warnings.push(message),
+  });
+  return { ...target, warnings };
+}
+
+/** That it fails as a matter of configuration, without telling a secret. */
+async function misconfigured(t: ExecutionContext, given: Given, message: RegExp | string) {
+  const error = await t.throwsAsync(resolve(given), { instanceOf: InstanceError, message });
+  t.is(error.code, 'CONFIG');
+  for (const secret of ['s3cr', 't0ken', Buffer.from(SECRET).toString('base64')])
+    t.false(error.message.includes(secret));
+}
+
+const means = test.macro({
+  exec: (t, operand: string, href: string) => t.is(parseAddress(operand).url.href, href),
+  title: (_title, operand, href) => `${operand} means ${href}`,
+});
+
+test(means, 'http://host:9000', 'http://host:9000/');
+test(means, 'https://host', 'https://host/');
+test(means, 'http://host', 'http://host/');
+test(means, 'host', 'http://host:9000/');
+test(means, 'host:80', 'http://host/');
+test(means, 'host:8812', 'http://host:8812/');
+test(means, 'host/prefix/', 'http://host:9000/prefix');
+test(means, 'http://host/a/b//', 'http://host/a/b');
+test(means, '127.0.0.1', 'http://127.0.0.1:9000/');
+test(means, '[::1]', 'http://[::1]:9000/');
+test(means, '[::1]:9001/x', 'http://[::1]:9001/x');
+test(means, 'user@host', 'http://host:9000/');
+test(means, 'user:1234@host', 'http://host:9000/');
+test(means, 'HTTP://HOST:1/', 'http://host:1/');
+test(means, 'http::addr=host', 'http://host:9000/');
+test(means, 'http::addr=host:9001', 'http://host:9001/');
+test(means, 'https::addr=host:9000;', 'https://host:9000/');
+test(means, 'https::addr=host:443;', 'https://host/');
+test(means, 'https::addr=host:80;', 'https://host:80/');
+test(means, 'wss::addr=host:9000;', 'https://host:9000/');
+
+const isNoAddress = test.macro({
+  async exec(t, operand: string, message: RegExp) {
+    await misconfigured(t, { operand }, message);
+  },
+  title: (_title, operand) => `${operand} is no address`,
+});
+
+test(isNoAddress, '', /"" is not an address/);
+test(isNoAddress, 'http://', /is not an address/);
+test(isNoAddress, 'a b', /is not an address/);
+test(isNoAddress, 'host:99999', /is not an address/);
+test(isNoAddress, 'postgres://host/db', /postgres:\/\/, which this program does not speak/);
+test(isNoAddress, 'http://host/?token=t0ken', /has a query/);
+test(isNoAddress, 'http://u:s3cr@:9000', /^the address is not an address/);
+test(isNoAddress, 'http://u:s3cr%@host', /"%"/);
+test(isNoAddress, 'tcp::addr=host:9009;', /for tcp/);
+test(isNoAddress, 'http::username=u;', /no addr/);
+test(isNoAddress, 'http::addr=h;token=t0ken;token=x', /token twice/);
+test(isNoAddress, 'http::addr=h;s3cr', /not key=value; from character 14 on/);
+
+test('any text is an address or a matter of configuration', t => {
+  const near = fc.array(
+    fc.constantFrom('http', 's', ':', '//', '::', '@', 'host', '9000', '/', '[', ']', '?', '%', ';', '=', 'addr'),
+  );
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        near.map(parts => parts.join('')),
+      ),
+      text => {
+        try {
+          t.regex(parseAddress(text).url.href, /^https?:\/\/[^/@]+\/.*[^/]?$/);
+        } catch (error) {
+          t.true(error instanceof InstanceError && error.code === 'CONFIG', `${error}`);
+        }
+      },
+    ),
+    { numRuns: 2000 },
+  );
+});
+
+test('without credentials none are sent', async t => {
+  const target = await resolve({ operand: 'https://host/db' });
+  t.is(target.authorization, undefined);
+  t.deepEqual(target.warnings, []);
+  t.like(target, { label: 'https://host/db', insecure: false, timeout: 120_000, connectTimeout: 10_000 });
+});
+
+test('from the environment, by the name of the program', async t => {
+  const env = { SQLDUMP_USER: 'admin', SQLDUMP_PASSWORD: SECRET, SQLAPPLY_TOKEN: 'other' };
+  t.is((await resolve({ env })).authorization, basic('admin', SECRET));
+  t.is((await resolve({ env: { SQLDUMP_TOKEN: 'qt1abc' } })).authorization, 'Bearer qt1abc');
+  t.is((await resolve({ env: { SQLDUMP_TOKEN: '' } })).authorization, undefined);
+});
+
+test('from the address, with a warning', async t => {
+  for (const operand of ['https://admin:p%40ss@host', 'https::addr=host;username=admin;password=p@ss;']) {
+    const { authorization, warnings, label, url } = await resolve({ operand });
+    t.is(authorization, basic('admin', 'p@ss'));
+    t.is(warnings.length, 1);
+    t.regex(warnings[0] ?? '', /holds a secret/);
+    t.false(`${label}${url}`.includes('admin'));
+  }
+  const { authorization } = await resolve({ operand: 'https::addr=host;username=a;password=x;;y;' });
+  t.is(authorization, basic('a', 'x;y'));
+});
+
+test("a configuration string's TLS settings", async t => {
+  t.true((await resolve({ operand: 'https::addr=host;tls_verify=unsafe_off;' })).insecure);
+  t.false((await resolve({ operand: 'https::addr=host;tls_verify=on;' })).insecure);
+  await misconfigured(
+    t,
+    { operand: 'https::addr=host;tls_roots=/nowhere.pem;' },
+    /can't read the certificates \/nowhere.pem/,
+  );
+});
+
+test('from files, which others must not be able to read', async t => {
+  const folder = await freshFolder(t);
+  const passwordFile = join(folder, 'password');
+  const tokenFile = join(folder, 'token');
+  await writeFile(passwordFile, `${SECRET}\n`, { mode: 0o600 });
+  await writeFile(tokenFile, 't0ken', { mode: 0o600 });
+  t.is((await resolve({ options: { user: 'admin', passwordFile } })).authorization, basic('admin', SECRET));
+  t.is((await resolve({ options: { tokenFile } })).authorization, 'Bearer t0ken');
+  await misconfigured(t, { options: { passwordFile } }, 'there is a password, but no user it belongs to');
+  await misconfigured(t, { options: { tokenFile, user: 'a' } }, /only one of the two/);
+  for (const mode of [0o640, 0o604]) {
+    await chmod(tokenFile, mode);
+    await misconfigured(t, { options: { tokenFile } }, `--token-file ${tokenFile} can be read by others: chmod 600 it`);
+  }
+  await misconfigured(t, { options: { tokenFile: join(folder, 'x') } }, /can't read --token-file .*\/x: no such file/);
+  await misconfigured(t, { options: { tokenFile: folder } }, /can't read --token-file/);
+  for (const [text, message] of [
+    ['', /is empty/],
+    ['a\nt0ken\n', /more than one line/],
+    ['t0 ken', /has blanks/],
+    ['t0kén', /beyond ASCII/],
+  ] as const) {
+    await writeFile(tokenFile, text);
+    await chmod(tokenFile, 0o600);
+    await misconfigured(t, { options: { tokenFile } }, message);
+  }
+});
+
+test('a user of one source and a password of another', async t => {
+  const env = { SQLDUMP_PASSWORD: SECRET };
+  t.is((await resolve({ env, options: { user: 'bob' } })).authorization, basic('bob', SECRET));
+  t.is((await resolve({ env, operand: 'bob@localhost' })).authorization, basic('bob', SECRET));
+});
+
+test("never one user with another's password", async t => {
+  const env = { SQLDUMP_USER: 'alice', SQLDUMP_PASSWORD: SECRET };
+  await misconfigured(t, { env, options: { user: 'bob' } }, 'there is no password for the user "bob"');
+  await misconfigured(
+    t,
+    { env: { SQLDUMP_TOKEN: 't0ken' }, options: { user: 'bob' } },
+    /no password for the user "bob"/,
+  );
+  await misconfigured(t, { env: { ...env, SQLDUMP_TOKEN: 't0ken' } }, /SQLDUMP_TOKEN gives a token and a user/);
+  await misconfigured(t, { env: { ...env, SQLDUMP_USER: 'a:b' } }, /can't have a ":"/);
+});
+
+test('credentials over plain http to another machine are warned about', async t => {
+  const env = { SQLDUMP_TOKEN: 'qt1abc' };
+  for (const operand of ['localhost', 'db.localhost', '127.1.2.3', '[::1]', 'https://host'])
+    t.deepEqual((await resolve({ operand, env })).warnings, [], operand);
+  for (const operand of ['host', '10.0.0.1:9000', 'http://127.0.0.1.example.com'])
+    t.regex((await resolve({ operand, env })).warnings.join(), /over plain http/, operand);
+});
+
+/** A home folder with these instances, and what else is given. */
+async function home(t: ExecutionContext, toml: string, files: Record<string, string> = {}) {
+  const HOME = await freshFolder(t);
+  const config = join(HOME, '.config', 'sqlpipe');
+  await mkdir(config, { recursive: true });
+  await writeFile(join(config, 'instances.toml'), toml);
+  for (const [name, text] of Object.entries(files)) await writeFile(join(HOME, name), text, { mode: 0o600 });
+  return { env: { HOME }, config };
+}
+
+test('an instance by name', async t => {
+  const toml = `
+    [prod]
+    url = "https://db.example.com/one"
+    user = "admin"
+    password_file = "~/password"
+    timeout = 30
+    protected = true
+
+    [dev]
+    url = "http::addr=localhost:9001;"
+    token_file = "token"
+
+    [eu-west]
+    url = "https://eu"
+    token_command = "echo $TOKEN"
+  `;
+  const { env, config } = await home(t, toml, { password: SECRET });
+  await writeFile(join(config, 'token'), 't0ken\n', { mode: 0o600 });
+  t.like(await resolve({ operand: 'prod', env }), {
+    label: 'https://db.example.com/one',
+    name: 'prod',
+    protected: true,
+    timeout: 30_000,
+    authorization: basic('admin', SECRET),
+  });
+  t.like(await resolve({ operand: 'prod', env, options: { timeout: 5 } }), { timeout: 5000 });
+  t.like(await resolve({ operand: 'dev', env }), { label: 'http://localhost:9001', authorization: 'Bearer t0ken' });
+  t.like(await resolve({ operand: 'eu-west', env: { ...env, TOKEN: 'qt1' } }), { authorization: 'Bearer qt1' });
+  t.like(await resolve({ operand: 'eu-west', env: { ...env, SQLPIPE_EU_WEST_TOKEN: 'x' } }), {
+    authorization: 'Bearer x',
+  });
+  const both = { ...env, SQLPIPE_EU_WEST_TOKEN: 'x', SQLDUMP_TOKEN: 'y' };
+  t.like(await resolve({ operand: 'eu-west', env: both }), { authorization: 'Bearer y' });
+  t.like(await resolve({ operand: 'other', env }), { label: 'http://other:9000' });
+  const elsewhere = { XDG_CONFIG_HOME: join(env.HOME, '.config') };
+  t.like(await resolve({ operand: 'dev', env: elsewhere }), { label: 'http://localhost:9001' });
+});
+
+const badFile = test.macro(async (t, toml: string, message: RegExp) => {
+  const { env } = await home(t, toml);
+  await misconfigured(t, { operand: 'prod', env }, message);
+});
+
+test('a file that is not TOML', badFile, '[prod]\nurl = http://x', /instances.toml, line 2: /);
+test('an unknown key', badFile, '[prod]\nurl = "x"\nprotect = true', /\[prod\] has a key "protect"/);
+test(
+  'a password in the file',
+  badFile,
+  '[prod]\nurl = "x"\npassword = "s3cr"',
+  /has a key "password", which is none of/,
+);
+test('a key of another type', badFile, '[prod]\nurl = "x"\nprotected = "yes"', /protected has to be a boolean/);
+test('no url', badFile, '[prod]\nuser = "x"', /\[prod\] has no url/);
+test('no table', badFile, 'prod = "http://x"', /\[prod\] is not a table/);
+test(
+  'a command that fails',
+  badFile,
+  '[prod]\nurl = "x"\ntoken_command = "echo t0ken; echo locked >&2; false"',
+  /token_command of prod failed: locked$/,
+);
+test('a command that prints nothing', badFile, '[prod]\nurl = "x"\ntoken_command = "true"', /printed nothing/);
+
+const NETRC = `
+machine other.example login x password s3cr
+machine db.example login alice password "quo\\"ted s3cr" # comment
+macdef init
+machine db.example login macro password s3cr
+
+machine db.example
+  login bob
+  password s3cr2
+machine bearer.example password qt1token
+default login anybody password s3cr
+`;
+
+test('from netrc, by host', async t => {
+  const { env } = await home(t, '', { '.netrc': NETRC });
+  const ask = (operand: string, options = {}) => resolve({ operand, env, options });
+  t.is((await ask('https://db.example')).authorization, basic('alice', 'quo"ted s3cr'));
+  t.is((await ask('https://bob@DB.example')).authorization, basic('bob', 's3cr2'));
+  t.is((await ask('https://bearer.example')).authorization, 'Bearer qt1token');
+  t.is((await ask('https://nobody.example')).authorization, undefined);
+  await misconfigured(t, { operand: 'https://x@db.example', env }, /no password for the user "x"/);
+  await chmod(join(env.HOME, '.netrc'), 0o644);
+  await misconfigured(t, { operand: 'https://db.example', env }, /the netrc file .* can be read by others/);
+  t.is((await ask('https://nobody.example')).authorization, undefined);
+  const netrcFile = join(env.HOME, 'nowhere');
+  await misconfigured(t, { env, options: { netrcFile } }, /can't read the netrc file .*nowhere: no such file/);
+});
+
+test('any text is a netrc file or a matter of configuration', t => {
+  const near = fc.array(
+    fc.constantFrom('machine', 'login', 'password', 'default', 'macdef', 'x', '"', '\\', '#', '\n', ' '),
+  );
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        near.map(parts => parts.join(' ')),
+      ),
+      text => {
+        try {
+          t.true(Array.isArray(parseNetrc(text)));
+        } catch (error) {
+          t.true(error instanceof InstanceError && error.code === 'CONFIG', `${error}`);
+        }
+      },
+    ),
+  );
+});
+
+const proxied = test.macro((t, env: Record<string, string>, url: string, proxy: string | undefined) =>
+  t.is(proxyFor(new URL(url), env)?.origin, proxy),
+);
+
+const PROXY = { http_proxy: 'http://p:1', HTTPS_PROXY: 'q:2' };
+test('a proxy by scheme, lower case', proxied, PROXY, 'http://host', 'http://p:1');
+test('a proxy by scheme, upper case', proxied, PROXY, 'https://host', 'http://q:2');
+test('a proxy for the other scheme', proxied, { https_proxy: 'q:2' }, 'http://host', undefined);
+test('no proxy for a host', proxied, { ...PROXY, no_proxy: 'a, HOST' }, 'http://host', undefined);
+test('no proxy for a domain', proxied, { ...PROXY, NO_PROXY: 'example.com' }, 'http://db.example.com', undefined);
+test(
+  'no proxy for a domain with a dot',
+  proxied,
+  { ...PROXY, NO_PROXY: '.example.com' },
+  'http://db.example.com',
+  undefined,
+);
+test(
+  'no proxy for a domain with an asterisk',
+  proxied,
+  { ...PROXY, NO_PROXY: '*.example.com' },
+  'http://db.example.com',
+  undefined,
+);
+test(
+  'a proxy for a host that only ends alike',
+  proxied,
+  { ...PROXY, NO_PROXY: 'ample.com' },
+  'http://example.com',
+  'http://p:1',
+);
+test('no proxy for a port', proxied, { ...PROXY, NO_PROXY: 'host:9000' }, 'http://host:9000', undefined);
+test('a proxy for another port', proxied, { ...PROXY, NO_PROXY: 'host:9000' }, 'http://host:9001', 'http://p:1');
+test('no proxy at all', proxied, { ...PROXY, NO_PROXY: '*' }, 'http://host', undefined);
+
+test('a proxy that is no address', async t => {
+  await misconfigured(
+    t,
+    { env: { http_proxy: 'http://u:s3cr@' } },
+    'http_proxy is not an address: write http://host:port',
+  );
+});
+
+test('certificates that are none', async t => {
+  const folder = await freshFolder(t);
+  const cacert = join(folder, 'ca.pem');
+  await writeFile(cacert, 'hello');
+  await misconfigured(t, { options: { cacert } }, /holds no certificate in PEM form/);
+});
