@@ -30,7 +30,8 @@ export class Course {
 
   /** What is open where the text read so far ends; a line comment may be. */
   get opened(): Opening | undefined {
-    return this.#lexer.open === 'line-comment' ? this.#parentheses[0] : (this.#unfinished ?? this.#parentheses[0]);
+    const { open } = this.#lexer;
+    return open && open !== 'line-comment' ? this.#unfinished : this.#parentheses[0];
   }
 
   /** White space matters only before anything else and behind a line comment. */
@@ -42,6 +43,7 @@ export class Course {
   read(chunk: string, from: number): number {
     const base = this.#length - from;
     for (const { type, start, end } of this.#lexer.segments(chunk, from)) {
+      this.#unfinished = this.#lexer.open ? (this.#unfinished ?? { type, at: base + start }) : undefined;
       if (type === ';' && !this.#parentheses.length) return start;
       if (type === 'code' && this.#mayBeWhite && !NOT_WHITE.test(chunk.slice(start, end))) continue;
       if (type === '(') this.#parentheses.push({ type, at: base + start });
@@ -49,7 +51,6 @@ export class Course {
       if (type === 'block-comment') this.doubtful ||= DOUBTFUL.test(chunk.slice(start, end));
       if (type !== 'line-comment' && type !== 'block-comment') this.substance = true;
       this.last = type;
-      this.#unfinished = this.#lexer.open ? (this.#unfinished ?? { type, at: base + start }) : undefined;
     }
     this.#length = base + chunk.length;
     return -1;

@@ -50,7 +50,7 @@ export class Splitter {
 
   /** The text behind the last statement that has ended. */
   get rest(): string {
-    return this.#pieces.join('');
+    return this.#pieces.join('') + this.#carry;
   }
 
   /** The statements that end in this chunk. */
@@ -120,7 +120,7 @@ export class Splitter {
 
   /** The statement collected so far in its one form, or '' where it is nothing but comments; then starts anew. */
   #finish(reading: Course): string {
-    const text = this.rest;
+    const text = this.#pieces.join('');
     this.#refuseIncomplete(text);
     [this.#line, this.#column] = this.#place(text);
     this.#pieces = [];
@@ -136,13 +136,18 @@ export class Splitter {
     let before = true;
     let note: Token | undefined;
     for (const token of tokens(text)) {
-      if (token.type === 'comment' && INCOMPLETE.test(token.text) && startsLine(text, token.start)) note = token;
+      if (token.type === 'comment' && INCOMPLETE.test(token.text) && this.#startsLine(text.slice(0, token.start)))
+        note = token;
       else if (token.type === 'space' || token.type === 'comment') continue;
       else if (before && note) break;
       else [before, note] = [false, undefined];
     }
     const [, name, reason] = INCOMPLETE.exec(note?.text ?? '') ?? [];
     if (note && name) throw new SplitError(`${name} left it incomplete: ${reason}`, ...this.#place(text, note.start));
+  }
+
+  #startsLine(before: string): boolean {
+    return /\n[ \t\r]*$/.test(before) || (this.#column === 1 && !NOT_WHITE.test(before));
   }
 
   #unclosed(): SplitError {
@@ -177,8 +182,6 @@ export function statementOf(text: string): string {
   if (first && NOT_WHITE.test(comments)) return statementOf(first.slice(0, -1) + comments);
   return first ?? last ?? '';
 }
-
-const startsLine = (text: string, at: number): boolean => /(^|\n)[ \t\r]*$/.test(text.slice(0, at));
 
 function trim(text: string): string {
   let start = 0;

@@ -1,0 +1,210 @@
+/*! The lexer and the splitter: nothing lost, nothing moved, whatever the text and however it is cut. */
+import * as sql from '@sqlpipe/sql';
+import { identify, Lexer, type Reading, SplitError, Splitter, statementOf, title, tokens, unquote } from '@sqlpipe/sql';
+import test from 'ava';
+import fc from 'fast-check';
+
+/** Text made of what a lexer may trip over. */
+const odd = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom("'", '"', '`', '--', '-', '/*', '*/', '/', '*', '(', ')', ';', '\n', '\r', ' ', '\t'),
+      fc.constantFrom('select', 'a', "'b'", '"c"', '/* d */', '-- e\n', '(f)', 'ä', '\u{1f600}', '\ufeff', '\u00a0'),
+    ),
+    { maxLength: 30 },
+  )
+  .map(parts => parts.join(''));
+
+const reading = fc.constantFrom<Reading>('sql', 'server');
+
+/** Cuts text at the given places. */
+function cut(text: string, places: number[]): string[] {
+  const ends = [...new Set(places.map(place => place % (text.length + 1)))].sort((a, b) => a - b);
+  return [...ends, text.length].map((end, i) => text.slice(ends[i - 1] ?? 0, end));
+}
+
+function split(chunks: string[], maxLength?: number): string[] {
+  const splitter = new Splitter(maxLength);
+  return [...chunks.flatMap(chunk => [...splitter.write(chunk)]), ...splitter.end()];
+}
+
+/** What comes of it: the statements, or the error with its place. */
+function outcome(chunks: string[]): unknown {
+  try {
+    return split(chunks);
+  } catch (error) {
+    if (!(error instanceof SplitError)) throw error;
+    return [error.message, error.line, error.column];
+  }
+}
+
+const accepted = (text: string): string | undefined => {
+  try {
+    return statementOf(text);
+  } catch {
+    return undefined;
+  }
+};
+
+test('exports', t => {
+  t.deepEqual(Object.keys(sql).sort(), [
+    'Lexer',
+    'SplitError',
+    'Splitter',
+    'WHITE',
+    'identify',
+    'meaningful',
+    'statementOf',
+    'title',
+    'tokens',
+    'unquote',
+  ]);
+});
+
+test('tokens joined are the text', t => {
+  fc.assert(
+    fc.property(odd, reading, (text, reading) => [...tokens(text, reading)].map(token => token.text).join('') === text),
+  );
+  t.pass();
+});
+
+test('segments lie side by side, and tokens start where they say', t => {
+  fc.assert(
+    fc.property(odd, reading, (text, reading) => {
+      let at = 0;
+      for (const { start, end } of new Lexer(reading).segments(text)) {
+        if (start !== at || end <= start) return false;
+        at = end;
+      }
+      return at === text.length && [...tokens(text, reading)].every(token => text.startsWith(token.text, token.start));
+    }),
+  );
+  t.pass();
+});
+
+test('a text splits the same wherever its chunks are cut', t => {
+  fc.assert(
+    fc.property(odd, fc.array(fc.nat(), { maxLength: 10 }), (text, places) => {
+      t.deepEqual(outcome(cut(text, places)), outcome([text]));
+    }),
+  );
+});
+
+test('a statement in its one form stays as it is', t => {
+  fc.assert(
+    fc.property(odd, text => {
+      const statement = accepted(text);
+      fc.pre(!!statement);
+      return statementOf(statement as string) === statement;
+    }),
+  );
+  t.pass();
+});
+
+test('statements joined as text split into themselves', t => {
+  const statement = odd.map(accepted).filter(text => !!text) as fc.Arbitrary<string>;
+  fc.assert(
+    fc.property(fc.array(statement, { maxLength: 6 }), statements => {
+      t.deepEqual(split([statements.map(text => `${text}\n\n`).join('')]), statements);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+const splits = test.macro({
+  title: (_, text: string) => `splits ${JSON.stringify(text)}`,
+  exec(t, text: string, ...expected: string[]) {
+    t.deepEqual(split([text]), expected);
+  },
+});
+test(splits, '');
+test(splits, ' \n;; ; ');
+test(splits, '-- nothing but a comment\n');
+test(splits, 'a;b', 'a;', 'b;');
+test(splits, ' a ; \n', 'a;');
+test(splits, 'a -- end', 'a -- end\n;');
+test(splits, 'a -- end\n;', 'a -- end\n;');
+test(splits, 'a -- end\r;b', 'a -- end\n;', 'b;');
+test(splits, '-- first\na; -- second\nb;', '-- first\na;', '-- second\nb;');
+test(splits, 'a; -- last', 'a;');
+test(splits, "create table 'a;b' (x int); c", "create table 'a;b' (x int);", 'c;');
+test(splits, 'a \'it\'\'s; here\' "x;""y" `z;`; b', 'a \'it\'\'s; here\' "x;""y" `z;`;', 'b;');
+test(splits, "a '\\'; b", "a '\\';", 'b;');
+test(splits, 'a $$;$$', 'a $$;', '$$;');
+test(splits, 'a /* ; /* ; */ ; */ b;', 'a /* ; /* ; */ ; */ b;');
+test(splits, 'create view v as (select 1; ); b', 'create view v as (select 1; );', 'b;');
+test(splits, "a /* it's */; b -- it's\n;", "a /* it's */;", "b -- it's\n;");
+test(splits, "a /* ' */ ' */; b", "a /* ' */ ' */;", 'b;');
+test(splits, 'a ); b', 'a );', 'b;');
+test(splits, '\u00a0a;', '\u00a0a;');
+
+const refuses = test.macro({
+  title: (_, text: string) => `refuses ${JSON.stringify(text)}`,
+  exec(t, text: string, message: string, line: number, column: number) {
+    const error = t.throws(() => split([text]), { instanceOf: SplitError });
+    t.deepEqual([error?.message, error?.line, error?.column, error?.code], [message, line, column, 'DAMAGED']);
+  },
+});
+test(refuses, "a;\n b 'c", 'a string that is never closed', 2, 4);
+test(refuses, 'a; "c', 'a quoted name that is never closed', 1, 4);
+test(refuses, 'a;\n\n(b (c)', 'a parenthesis that is never closed', 3, 1);
+test(refuses, 'a /* /* */ ;', 'a comment that is never closed', 1, 3);
+test(refuses, 'a;\n-- sqldump: incomplete: it rains\n', 'sqldump left it incomplete: it rains', 2, 1);
+test(refuses, '-- x: incomplete: y\na;', 'x left it incomplete: y', 1, 1);
+
+test('the note of a failed writer counts only outside a statement and on a line of its own', t => {
+  t.is(split(['a\n-- x: incomplete: y\nb;']).length, 1);
+  t.is(split(['a; -- x: incomplete: y\nb;']).length, 2);
+});
+
+test('a statement that never ends is refused at the limit, not gathered', t => {
+  const splitter = new Splitter(1000);
+  t.throws(
+    () => {
+      for (let i = 0; i < 100; i++) for (const _ of splitter.write('a'.repeat(99)));
+    },
+    { message: /more than 1000 characters/ },
+  );
+  t.throws(() => split(Array(100).fill('-'.repeat(99)), 1000), { message: /more than 1000/ });
+});
+
+test('the one form of a record', t => {
+  t.is(statementOf('\n a '), 'a;');
+  t.is(statementOf('a;;\n'), 'a;');
+  t.is(statementOf('a; -- why'), 'a -- why\n;');
+  t.is(statementOf('a; /* why */'), 'a /* why */;');
+  t.is(statementOf(' -- only\n'), '');
+  t.is(statementOf("select /* ' */ ' */ 1"), "select /* ' */ ' */ 1;");
+  t.throws(() => statementOf('a; b'), { message: /second statement/ });
+  t.throws(() => statementOf("select /* ' */ '"), { message: /never closed/ });
+});
+
+const identifies = test.macro({
+  title: (_, text: string) => `identifies ${text}`,
+  exec(t, text: string, expected: string) {
+    t.is(title(identify(text)), expected);
+  },
+});
+test(identifies, "CREATE TABLE 'x y' (a int);", "table 'x y'");
+test(identifies, 'create table if not exists trades (a int)', "table 'trades'");
+test(identifies, 'CREATE /* why */ TABLE -- so\n "qt" (a int)', "table 'qt'");
+test(identifies, 'create atomic table t as (select 1)', "table 't'");
+test(identifies, 'create batch 100 o3MaxLag 1s table t as (select 1)', "table 't'");
+test(identifies, 'create table btc-usd.x(a int)', "table 'btc-usd.x'");
+test(identifies, 'CREATE OR REPLACE VIEW v AS (select 1)', "view 'v'");
+test(identifies, "CREATE MATERIALIZED VIEW 'm' WITH BASE 't' REFRESH IMMEDIATE AS (x)", "materialized view 'm'");
+test(identifies, "CREATE LIVE VIEW 'l' AS (x)", "live view 'l'");
+test(identifies, 'CREATE USER `u`', "user 'u'");
+test(identifies, 'CREATE GROUP g', "group 'g'");
+test(identifies, "CREATE SERVICE ACCOUNT 's' OWNED BY 'o'", "service account 's'");
+test(identifies, 'ADD USER u TO g', "membership of 'u'");
+test(identifies, "GRANT SELECT ON 'a to b' TO u WITH GRANT OPTION", "grant to 'u'");
+test(identifies, 'GRANT ASSUME SERVICE ACCOUNT s TO g', "assumption by 'g'");
+test(identifies, 'ASSUME SERVICE ACCOUNT s TO g', "assumption by 'g'");
+test(identifies, 'alter table t add column x int', 'ALTER');
+test(identifies, "'CREATE TABLE'", '');
+test(identifies, '', '');
+
+test('unquote', t => {
+  t.deepEqual(["'a''b'", '"a""b"', '`a`', 'a'].map(unquote), ["a'b", 'a"b', 'a', 'a']);
+});
