@@ -1,6 +1,7 @@
 /*! Statements in, outcomes out: each is parsed, checked against the catalogue and applied, one after the other. */
 import { baseOf } from './analysis/materialized.js';
 import { Catalogue } from './catalogue.js';
+import { changes } from './change/index.js';
 import { createMaterializedViewIn, createTableIn, createViewIn } from './create.js';
 import { answer, columnsOf } from './functions.js';
 import type { CatalogueObject } from './objects.js';
@@ -16,7 +17,7 @@ export class Service {
 
   /** Runs one statement. @throws Refusal */
   async execute(text: string): Promise<Outcome> {
-    const statement = await parse(text, (body, given) => baseOf(body, given, this.catalogue));
+    const statement = await parse(text, verbs, (body, given) => baseOf(body, given, this.catalogue));
     return statement ? this.#run(statement) : { kind: 'empty' };
   }
 
@@ -31,6 +32,11 @@ export class Service {
       case 'create materialized view':
         createMaterializedViewIn(this.catalogue, statement);
         return { kind: 'ddl' };
+      case 'change':
+        await changes[statement.verb]?.(statement.cursor, { catalogue: this.catalogue, allow: () => {} });
+        return { kind: 'ddl' };
+      case 'explain show create database':
+        return rows([{ name: 'QUERY PLAN', type: 'STRING' }], [['show_create_database']]);
       case 'query': {
         const { heads, rows } = answer(await query(statement.text), this.catalogue);
         return { kind: 'rows', columns: heads, rows };
@@ -73,6 +79,8 @@ export class Service {
     throw new Refusal(position, `${kind} name expected, got ${object.kind} name`);
   }
 }
+
+const verbs = new Set(Object.keys(changes));
 
 const categories = { table: 'TABLES', view: 'VIEWS', 'materialized view': 'MATERIALIZED_VIEWS' } as const;
 

@@ -90,7 +90,11 @@ function symbolOptions(cursor: Cursor, column: Column): string | undefined {
 /** The number behind CAPACITY of a symbol. It is checked and then forgotten: the service scales it by itself. */
 export function parseSymbolCapacity(cursor: Cursor): number {
   const position = cursor.reach;
-  const capacity = expectInt(cursor);
+  return refuseOddCapacity(expectInt(cursor), position);
+}
+
+/** A capacity of a symbol as it is kept: a power of two. @throws Refusal where it is out of bounds */
+export function refuseOddCapacity(capacity: number, position: number): number {
   if (capacity < symbolCapacity.min) throw new Refusal(position, `min symbol capacity is ${symbolCapacity.min}`);
   if (capacity > symbolCapacity.max) throw new Refusal(position, `max symbol capacity is ${symbolCapacity.max}`);
   return ceilPow2(capacity);

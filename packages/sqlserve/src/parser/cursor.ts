@@ -61,6 +61,14 @@ export class Cursor {
     return token;
   }
 
+  /** The next token, which must be there, and no semicolon: how the service asks outside of CREATE. */
+  need(expected: string): string {
+    const token = this.next();
+    if (token === undefined) throw new Refusal(this.reach, `${expected} expected`);
+    if (token === ';') throw new Refusal(this.at, `${expected} expected`);
+    return token;
+  }
+
   /** The next token, which must be that word or symbol. */
   expect(word: string): void {
     const token = this.next();

@@ -18,28 +18,54 @@ export interface RefreshClause {
 }
 
 /** REFRESH, where the token says so, and the token behind it. */
-export function refreshClause(cursor: Cursor, first: string): { clause: RefreshClause; token: string } {
+export function refreshClause(
+  cursor: Cursor,
+  first: string,
+  next: Next = expected => cursor.require(expected),
+): { clause: RefreshClause; token: string } {
   if (!is(first, 'refresh')) return { clause: { type: 'IMMEDIATE', deferred: false }, token: first };
-  let { type, every, token } = howOften(cursor);
+  let { type, every, token } = howOften(cursor, next);
   const deferred = is(token, 'deferred');
-  if (deferred) token = cursor.require(type === 'EVERY' ? "'start' or 'period' or 'as'" : "'period' or 'as'");
+  if (deferred) token = next(type === 'EVERY' ? "'start' or 'period' or 'as'" : "'period' or 'as'");
   const head = { type, deferred, every };
-  if (is(token, 'period')) return period(cursor, head);
+  if (is(token, 'period')) return period(cursor, head, next);
   if (type !== 'EVERY') {
     if (!is(token, 'as')) throw new Refusal(cursor.at, "'as' expected");
     return { clause: head, token };
   }
-  return timer(cursor, head, token);
+  return timer(cursor, head, token, next);
 }
+
+/** The refresh that ALTER … SET REFRESH asks for, to the end of the statement; undefined for LIMIT. */
+export function newRefresh(cursor: Cursor): RefreshClause | undefined {
+  const choices = "'immediate' or 'manual' or 'period' or 'every' or 'limit'";
+  const first = cursor.need(choices);
+  if (is(first, 'limit')) return;
+  if (!['immediate', 'manual', 'every', 'period'].includes(first.toLowerCase())) {
+    throw new Refusal(cursor.at, `${choices} expected`);
+  }
+  cursor.back();
+  const { clause } = refreshClause(cursor, 'refresh', () => {
+    const token = cursor.next();
+    return token === undefined || token === ';' ? 'as' : token;
+  });
+  return clause;
+}
+
+/** How to get at the token behind a clause: in CREATE it must be there, at the end of ALTER it reads as AS. */
+type Next = (expected: string) => string;
 
 type Head = Pick<RefreshClause, 'type' | 'deferred' | 'every'>;
 
-function howOften(cursor: Cursor): { type: RefreshClause['type']; every?: string | undefined; token: string } {
+function howOften(
+  cursor: Cursor,
+  next: Next,
+): { type: RefreshClause['type']; every?: string | undefined; token: string } {
   const token = cursor.require("'immediate' or 'manual' or 'period' or 'every' or 'as'");
   // INCREMENTAL is the old word for IMMEDIATE.
-  if (is(token, 'incremental')) return { type: 'IMMEDIATE', token: cursor.require("'as'") };
-  if (is(token, 'immediate')) return { type: 'IMMEDIATE', token: cursor.require("'deferred' or 'period' or 'as'") };
-  if (is(token, 'manual')) return { type: 'MANUAL', token: cursor.require("'deferred' or 'period' or 'as'") };
+  if (is(token, 'incremental')) return { type: 'IMMEDIATE', token: next("'as'") };
+  if (is(token, 'immediate')) return { type: 'IMMEDIATE', token: next("'deferred' or 'period' or 'as'") };
+  if (is(token, 'manual')) return { type: 'MANUAL', token: next("'deferred' or 'period' or 'as'") };
   if (!is(token, 'every')) return { type: 'IMMEDIATE', token };
   const every = stride(cursor, cursor.require('interval'));
   if (!'Mywdhm'.includes(every.unit)) {
@@ -51,29 +77,29 @@ function howOften(cursor: Cursor): { type: RefreshClause['type']; every?: string
   return {
     type: 'EVERY',
     every: every.count + every.unit,
-    token: cursor.require("'deferred' or 'start' or 'period' or 'as'"),
+    token: next("'deferred' or 'start' or 'period' or 'as'"),
   };
 }
 
 /** `START '…' [TIME ZONE '…']`, or the moment of creation. */
-function timer(cursor: Cursor, head: Head, first: string): { clause: RefreshClause; token: string } {
+function timer(cursor: Cursor, head: Head, first: string, next: Next): { clause: RefreshClause; token: string } {
   if (!is(first, 'start')) return { clause: { ...head, start: now() }, token: first };
   const text = cursor.require('START timestamp');
   const start = parseTimestamp(unquote(text));
   if (!start) throw new Refusal(cursor.at, 'invalid START timestamp value');
-  let token = cursor.require("'time zone' or 'as'");
+  let token = next("'time zone' or 'as'");
   let timeZone: string | undefined;
   if (is(token, 'time')) {
     cursor.expect('zone');
     timeZone = unquote(cursor.require('TIME ZONE name'));
-    token = cursor.require("'as'");
+    token = next("'as'");
   }
   return { clause: { ...head, start, timeZone }, token };
 }
 
 const now = (): string => new Date().toISOString().replace('Z', '000Z');
 
-function period(cursor: Cursor, head: Head): { clause: RefreshClause; token: string } {
+function period(cursor: Cursor, head: Head, next: Next): { clause: RefreshClause; token: string } {
   cursor.expect('(');
   let token = cursor.require("'length' or 'sample'");
   let clause: RefreshClause;
@@ -85,7 +111,7 @@ function period(cursor: Cursor, head: Head): { clause: RefreshClause; token: str
     clause = { ...head, period: 'sample by interval' };
   } else throw new Refusal(cursor.at, "'length' or 'sample' expected");
   if (token !== ')') throw new Refusal(cursor.at, "')' expected");
-  return { clause, token: cursor.require("'as'") };
+  return { clause, token: next("'as'") };
 }
 
 function periodLength(cursor: Cursor, head: Head): { clause: RefreshClause; token: string } {

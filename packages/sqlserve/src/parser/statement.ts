@@ -3,7 +3,7 @@ import { type BaseOf, type CreateMaterializedView, createMaterializedView } from
 import { type CreateTable, createTable, type OwnerClause } from './create-table.js';
 import { type CreateView, createView } from './create-view.js';
 import { Cursor, is } from './cursor.js';
-import { unexpected } from './refusal.js';
+import { Refusal, unexpected } from './refusal.js';
 import { type Show, show } from './show.js';
 
 export type Statement =
@@ -11,10 +11,13 @@ export type Statement =
   | CreateView
   | CreateMaterializedView
   | Show
+  /** A statement that looks at the catalogue while it is read: the cursor stands behind its first word. */
+  | { readonly statement: 'change'; readonly verb: string; readonly cursor: Cursor }
+  | { readonly statement: 'explain show create database' }
   | { readonly statement: 'query'; readonly text: string };
 
-/** Reads one statement; undefined where the text holds none. */
-export async function parse(text: string, baseOf: BaseOf): Promise<Statement | undefined> {
+/** Reads one statement, `verbs` being the words that begin a change; undefined where the text holds none. */
+export async function parse(text: string, verbs: ReadonlySet<string>, baseOf: BaseOf): Promise<Statement | undefined> {
   const cursor = new Cursor(text);
   const token = cursor.next();
   if (token === undefined) return;
@@ -24,6 +27,8 @@ export async function parse(text: string, baseOf: BaseOf): Promise<Statement | u
       cursor,
       show(cursor, () => undefined),
     );
+  if (verbs.has(token.toLowerCase())) return { statement: 'change', verb: token.toLowerCase(), cursor };
+  if (token === ';') throw new Refusal(cursor.at, 'table does not exist [table=;]');
   return { statement: 'query', text };
 }
 
@@ -37,6 +42,17 @@ async function create(cursor: Cursor, owner: OwnerClause, baseOf: BaseOf): Promi
   if (is(token, 'view')) return createView(cursor, orReplace, owner);
   if (is(token, 'materialized')) return createMaterializedView(cursor, owner, baseOf);
   return createTable(cursor, token, owner);
+}
+
+/** No plan is made but for the one statement that needs none. */
+function explain(cursor: Cursor): Statement {
+  cursor.expect('show');
+  const { statement } = ending(
+    cursor,
+    show(cursor, () => undefined),
+  );
+  if (statement === 'show create database') return { statement: 'explain show create database' };
+  throw new Refusal(0, 'sqlserve has no query engine: only SHOW CREATE DATABASE can be explained');
 }
 
 /** The open source edition has no owners: a statement ends where its clauses do. */

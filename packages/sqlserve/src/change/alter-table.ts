@@ -1,0 +1,350 @@
+/*!
+ * ALTER TABLE. The service looks at the table while it reads, so that a column that is not there is refused before what
+ * stands behind it is read at all: parsing and checking are one here too. Nothing changes before the end is reached.
+ */
+import type { Column, Table } from '../objects.js';
+import { defaultIndexCapacity, indexType } from '../parser/columns.js';
+import type { Cursor } from '../parser/cursor.js';
+import { is } from '../parser/cursor.js';
+import { isValidColumnName, refuseNoLiteral, refuseReserved, unquote } from '../parser/names.js';
+import { ceilPow2, parseInt32 } from '../parser/numbers.js';
+import { parquet } from '../parser/parquet.js';
+import { refuseUnevenTtl, ttl } from '../parser/partition.js';
+import { Refusal } from '../parser/refusal.js';
+import type { Session } from '../session.js';
+import { addedColumn, refuseSymbolCapacity } from './column.js';
+
+const verbs = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash' expected";
+
+/** Behind ALTER TABLE. */
+export function alterTable(cursor: Cursor, session: Session): void {
+  const position = cursor.reach;
+  const token = cursor.need('table name');
+  refuseReserved(token, position);
+  const name = unquote(token);
+  const object = session.catalogue.find(name);
+  if (!object) throw new Refusal(position, `table does not exist [table=${name}]`);
+  if (object.kind !== 'table') throw new Refusal(cursor.at, `cannot modify ${object.kind} [view=${object.name}]`);
+  const changed = new Alteration(
+    cursor,
+    session,
+    { ...object, columns: structuredClone(object.columns) },
+    position,
+  ).read();
+  session.catalogue.put(changed);
+}
+
+class Alteration {
+  constructor(
+    readonly cursor: Cursor,
+    readonly session: Session,
+    readonly table: Table,
+    readonly position: number,
+  ) {}
+
+  read(): Table {
+    const { cursor, table } = this;
+    const verb = cursor.need(verbs.replace(' expected', '')).toLowerCase();
+    switch (verb) {
+      case 'add':
+        this.#allow('ADD COLUMN');
+        this.#addColumns();
+        return table;
+      case 'drop':
+        return this.#drop();
+      case 'rename':
+        this.#word('column');
+        this.#allow('RENAME COLUMN');
+        this.#renameColumns();
+        return table;
+      case 'alter':
+        this.#word('column', "'column' or 'partition' expected");
+        this.#alterColumn();
+        return table;
+      case 'set':
+        return this.#set();
+      case 'dedup':
+      case 'deduplicate':
+        return this.#dedup();
+      case 'attach':
+      case 'detach':
+      case 'convert':
+      case 'force':
+      case 'squash':
+      case 'resume':
+      case 'suspend':
+        throw new Refusal(cursor.at, `sqlserve keeps no rows: nothing to ${verb}`);
+      default:
+        throw new Refusal(cursor.at, verbs);
+    }
+  }
+
+  #allow(permission: string, columns?: readonly string[]): void {
+    this.session.allow(permission, this.table.name, columns);
+  }
+
+  #find(name: string): Column | undefined {
+    return this.table.columns.find(column => column.name.toLowerCase() === name.toLowerCase());
+  }
+
+  #word(word: string, problem = `'${word}' expected`): void {
+    if (!is(this.cursor.need(`'${word}'`), word)) throw new Refusal(this.cursor.at, problem);
+  }
+
+  #addColumns(): void {
+    const { cursor } = this;
+    if (!is(cursor.next(), 'column')) cursor.back();
+    do this.#addColumn(cursor.need("'column' or column name"));
+    while (this.#more());
+  }
+
+  #addColumn(first: string): void {
+    const { cursor, table } = this;
+    const optional = is(first, 'if');
+    const name = unquote(optional ? this.#ifNotExists() : first);
+    const position = cursor.at;
+    const existing = this.#find(name);
+    if (existing && !optional) throw new Refusal(position, `column '${name}' already exists`);
+    if (!isValidColumnName(name)) throw new Refusal(position, ' new column name contains invalid characters');
+    const { column, typePosition } = addedColumn(cursor, name);
+    if (!existing) table.columns.push(column);
+    else if (existing.type !== column.type) {
+      throw new Refusal(
+        typePosition,
+        `column already exists with a different column type [current type=${existing.type}, requested type=${column.type}]`,
+      );
+    }
+  }
+
+  #ifNotExists(): string {
+    const { cursor } = this;
+    if (!is(cursor.next(), 'not')) throw new Refusal(cursor.at, "'not' expected");
+    const token = cursor.next();
+    if (!is(token, 'exists')) throw new Refusal(cursor.at, `unexpected token '${token}' for if not exists`);
+    return cursor.need('column name');
+  }
+
+  /** Whether a comma follows; nothing else may but the end. */
+  #more(): boolean {
+    const token = this.cursor.next();
+    if (token === ',') return true;
+    if (token === undefined || (token === ';' && this.cursor.next() === undefined)) return false;
+    throw new Refusal(this.cursor.at, "',' expected");
+  }
+
+  #drop(): Table {
+    const { cursor, table } = this;
+    const token = cursor.need("'column' or 'partition'");
+    if (is(token, 'partition')) throw new Refusal(cursor.at, 'sqlserve keeps no rows: nothing to drop');
+    if (!is(token, 'column')) throw new Refusal(cursor.at, "'column' or 'partition' expected");
+    const names: string[] = [];
+    do {
+      const name = unquote(cursor.need('column name'));
+      const column = this.#find(name);
+      if (!column) throw new Refusal(cursor.at, `Invalid column: ${name}`);
+      if (column.name === table.timestamp) throw new Refusal(cursor.at, 'cannot remove designated timestamp column');
+      names.push(column.name);
+    } while (this.#more());
+    this.#allow('DROP COLUMN', names);
+    return { ...table, columns: table.columns.filter(column => !names.includes(column.name)) };
+  }
+
+  #renameColumns(): void {
+    do this.#renameColumn(unquote(this.cursor.need('current column name')));
+    while (this.#more());
+  }
+
+  #renameColumn(from: string): void {
+    const { cursor, table } = this;
+    const column = this.#find(from);
+    if (!column) throw new Refusal(cursor.at, `Invalid column: ${from}`);
+    if (!is(cursor.need("'to' expected"), 'to')) throw new Refusal(cursor.at, "'to' expected'");
+    const to = unquote(cursor.need('new column name'));
+    if (from === to) throw new Refusal(cursor.at, 'new column name is identical to existing name');
+    if (this.#find(to)) throw new Refusal(cursor.at, ' column already exists');
+    if (!isValidColumnName(to)) throw new Refusal(cursor.at, ' new column name contains invalid characters');
+    if (column.name === table.timestamp) throw new Refusal(cursor.at, 'cannot rename designated timestamp column');
+    column.name = to;
+  }
+
+  #alterColumn(): void {
+    const { cursor, table } = this;
+    const position = cursor.reach;
+    const name = unquote(cursor.need('column name'));
+    const column = this.#find(name);
+    if (!column) throw new Refusal(position, `column '${name}' does not exist in table '${table.name}'`);
+    const token = cursor.need("'add index' or 'drop index' or 'type' or 'cache' or 'nocache' or 'symbol'");
+    const action = this.#columnActions(column, name, position)[token.toLowerCase()];
+    if (!action) {
+      throw new Refusal(cursor.at, `'add', 'drop', 'set', 'symbol', 'cache' or 'nocache' expected found '${token}'`);
+    }
+    action();
+  }
+
+  #columnActions(column: Column, name: string, position: number): Record<string, () => void> {
+    const { cursor } = this;
+    const symbolOnly = (what: string) => {
+      if (column.type === 'SYMBOL') return;
+      throw new Refusal(position, `${what} only supported for symbol type [column=${name}, type=${column.type}]`);
+    };
+    const cache = (cached: boolean) => () => {
+      symbolOnly('cache is');
+      this.#allow('ALTER COLUMN CACHE', [column.name]);
+      column.cached = cached;
+    };
+    return {
+      add: () => {
+        this.#word('index');
+        const index = this.#indexOptions();
+        symbolOnly('indexes are');
+        this.#allow('ADD INDEX', [column.name]);
+        column.index = index;
+      },
+      drop: () => {
+        this.#word('index');
+        this.#end('to drop index');
+        symbolOnly('indexes are');
+        this.#allow('DROP INDEX', [column.name]);
+        delete column.index;
+      },
+      cache: cache(true),
+      nocache: cache(false),
+      type: () => this.#changeType(column, name),
+      symbol: () => {
+        if (column.type !== 'SYMBOL') throw new Refusal(position, `column '${name}' is not of symbol type`);
+        this.#word('capacity');
+        refuseSymbolCapacity(cursor, 'numeric capacity');
+        this.#end('to change symbol capacity');
+        this.#allow('ALTER SYMBOL CAPACITY', [column.name]);
+      },
+      set: () => {
+        this.#word('parquet');
+        column.parquet = parquet(cursor, column.type);
+        this.#end('to set parquet encoding');
+      },
+    };
+  }
+
+  #indexOptions(): NonNullable<Column['index']> {
+    const { cursor } = this;
+    const token = cursor.next();
+    if (is(token, 'type')) return indexType(cursor);
+    if (token === undefined || token === ';') return { type: 'BITMAP', capacity: defaultIndexCapacity };
+    if (!is(token, 'capacity')) throw new Refusal(cursor.at, "'capacity' expected");
+    const capacity = parseInt32(cursor.need('capacity value'));
+    if (capacity !== undefined && capacity > 0) return { type: 'BITMAP', capacity: ceilPow2(capacity) };
+    throw new Refusal(cursor.at, 'positive integer literal expected as index capacity');
+  }
+
+  #end(doing: string): void {
+    const token = this.cursor.next();
+    if (token === undefined || token === ';') return;
+    throw new Refusal(this.cursor.at, `unexpected token [${token}] while trying ${doing}`);
+  }
+
+  #changeType(column: Column, name: string): void {
+    const { cursor, table } = this;
+    const { column: changed } = addedColumn(cursor, name);
+    this.#end('to change column type');
+    if (column.name === table.timestamp) {
+      throw new Refusal(cursor.at, 'cannot change type of designated timestamp column');
+    }
+    if (changed.type === column.type) throw new Refusal(cursor.at, `column '${name}' type is already '${column.type}'`);
+    this.#allow('ALTER COLUMN TYPE', [column.name]);
+    const { dedup, name: own } = column;
+    delete column.index;
+    Object.assign(column, changed, { dedup, name: own });
+  }
+
+  #set(): Table {
+    const { cursor, table } = this;
+    const token = cursor.need("'param', 'ttl' or 'type'");
+    if (is(token, 'param')) return this.#setParameter();
+    if (is(token, 'ttl')) {
+      const value = ttl(cursor);
+      refuseUnevenTtl(table.partitionBy, value.ttl, value.position);
+      this.#allow('SET TABLE PARAM');
+      return { ...table, ttl: value.ttl };
+    }
+    if (is(token, 'type')) return this.#setType();
+    if (is(token, 'format')) return this.#setFormat();
+    throw new Refusal(cursor.at, "'param' or 'type' expected");
+  }
+
+  #setParameter(): Table {
+    const { cursor } = this;
+    const position = cursor.reach;
+    const name = cursor.need('param name');
+    if (cursor.need("'='") !== '=') throw new Refusal(cursor.at, "'=' expected");
+    const value = cursor.next() ?? '';
+    this.#allow('SET TABLE PARAM');
+    if (is(name, 'maxuncommittedrows')) {
+      const rows = parseInt32(value);
+      if (rows === undefined) throw new Refusal(position, `invalid value [value=${value},parameter=${name}]`);
+      if (rows < 0) throw new Refusal(position, 'maxUncommittedRows must be non negative');
+    } else if (!is(name, 'o3maxlag')) throw new Refusal(position, `unknown parameter '${name}'`);
+    return this.table;
+  }
+
+  #setType(): Table {
+    const { cursor, table } = this;
+    const bypass = is(cursor.need("'bypass' or 'wal'"), 'bypass');
+    if (bypass) this.#word('wal');
+    else if (!is(cursor.text.slice(cursor.at, cursor.end), 'wal'))
+      throw new Refusal(cursor.at, "'bypass' or 'wal' expected");
+    this.#allow('SET TABLE TYPE');
+    if (table.partitionBy === 'NONE') throw new Refusal(this.position, 'Cannot convert non-partitioned table');
+    // It takes effect when the service starts again, which this one never does: at once.
+    return { ...table, wal: !bypass };
+  }
+
+  #setFormat(): Table {
+    const { cursor, table } = this;
+    const token = cursor.need("'PARQUET' or 'NATIVE'");
+    if (!is(token, 'parquet') && !is(token, 'native')) throw new Refusal(cursor.at, "'PARQUET' or 'NATIVE' expected");
+    if (is(token, 'parquet') && !table.wal) {
+      throw new Refusal(cursor.at, 'FORMAT PARQUET is only supported on WAL tables');
+    }
+    return { ...table, parquet: is(token, 'parquet') };
+  }
+
+  #dedup(): Table {
+    const { cursor, table, position } = this;
+    const token = cursor.need("'dedup columns'");
+    if (is(token, 'disable')) {
+      this.#allow('DISABLE DEDUP');
+      for (const column of table.columns) column.dedup = false;
+      return table;
+    }
+    this.#allow('ENABLE DEDUP');
+    if (!table.wal) throw new Refusal(position, 'deduplication is only supported for WAL tables');
+    const upsert = is(token, 'enable') ? cursor.next() : token;
+    if (!is(upsert, 'upsert')) throw new Refusal(cursor.at, "expected 'upsert'");
+    if (!is(cursor.next(), 'keys')) throw new Refusal(cursor.at, "expected 'keys'");
+    if (cursor.next() !== '(') throw new Refusal(cursor.reach, 'deduplicate key column list expected');
+    const keys = this.#dedupKeys();
+    for (const column of table.columns) column.dedup = keys.has(column);
+    return table;
+  }
+
+  #dedupKeys(): Set<Column> {
+    const { cursor, table } = this;
+    const keys = new Set<Column>();
+    let token = cursor.next();
+    const start = cursor.at;
+    while (token !== undefined && token !== ')') {
+      refuseNoLiteral(token, cursor.at);
+      const name = unquote(token);
+      const column = this.#find(name);
+      if (!column) throw new Refusal(cursor.at, `deduplicate key column not found [column=${name}]`);
+      keys.add(column);
+      token = cursor.next();
+      if (token === ',') token = cursor.next();
+    }
+    if (token !== ')') throw new Refusal(cursor.reach, "')' expected");
+    if (![...keys].some(({ name }) => name === table.timestamp)) {
+      throw new Refusal(start, 'deduplicate key list must include dedicated timestamp column');
+    }
+    return keys;
+  }
+}

@@ -1,0 +1,121 @@
+/*! ALTER VIEW and ALTER MATERIALIZED VIEW. */
+import { createViewIn } from '../create.js';
+import type { MaterializedView } from '../objects.js';
+import { endBody, viewBody } from '../parser/body.js';
+import { defaultIndexCapacity } from '../parser/columns.js';
+import type { Cursor } from '../parser/cursor.js';
+import { is } from '../parser/cursor.js';
+import { refuseReserved, unquote } from '../parser/names.js';
+import { ceilPow2, parseInt32 } from '../parser/numbers.js';
+import { refuseUnevenTtl, ttl } from '../parser/partition.js';
+import { newRefresh } from '../parser/refresh.js';
+import { Refusal, unexpected } from '../parser/refusal.js';
+import type { Session } from '../session.js';
+import { refuseSymbolCapacity } from './column.js';
+
+/** Behind ALTER VIEW: a new query in the place of the old one. */
+export async function alterView(cursor: Cursor, session: Session): Promise<void> {
+  const position = cursor.reach;
+  const token = cursor.need('view name');
+  refuseReserved(token, position);
+  const name = unquote(token);
+  const view = session.catalogue.find(name);
+  if (!view || view.kind === 'table') throw new Refusal(position, `view does not exist [view=${name}]`);
+  if (view.kind !== 'view') throw new Refusal(cursor.at, 'view name expected');
+  session.allow('ALTER VIEW', view.name);
+  if (!is(cursor.need("'as'"), 'as')) throw new Refusal(cursor.at, "'as' expected");
+  const body = await viewBody(cursor);
+  endBody(cursor, body);
+  const rest = cursor.next();
+  if (rest !== undefined && rest !== ';') throw unexpected(cursor.at, rest);
+  const { owner } = view;
+  createViewIn(session.catalogue, {
+    statement: 'create view',
+    name: view.name,
+    position,
+    ifNotExists: false,
+    orReplace: true,
+    body,
+    owner,
+  });
+}
+
+/** Behind ALTER MATERIALIZED: how it is refreshed, kept and indexed. */
+export function alterMaterializedView(cursor: Cursor, session: Session): void {
+  if (!is(cursor.need("'view'"), 'view')) throw new Refusal(cursor.at, "'view' expected'");
+  const position = cursor.reach;
+  const token = cursor.need('materialized view name');
+  refuseReserved(token, position);
+  const name = unquote(token);
+  const object = session.catalogue.find(name);
+  if (!object || object.kind === 'table')
+    throw new Refusal(position, `materialized view does not exist [view=${name}]`);
+  if (object.kind !== 'materialized view') throw new Refusal(cursor.at, 'materialized view name expected');
+  const view = { ...object, columns: structuredClone(object.columns) };
+  const verb = cursor.need("'alter' or 'resume' or 'suspend'");
+  if (is(verb, 'alter')) alterColumn(cursor, session, view);
+  else if (is(verb, 'set')) session.catalogue.put(set(cursor, session, view));
+  else if (is(verb, 'resume') || is(verb, 'suspend')) {
+    throw new Refusal(cursor.at, `sqlserve keeps no rows: nothing to ${verb.toLowerCase()}`);
+  } else throw new Refusal(cursor.at, "'alter' or 'resume' or 'suspend' expected");
+}
+
+function alterColumn(cursor: Cursor, session: Session, view: MaterializedView): void {
+  cursor.expect('column');
+  const position = cursor.reach;
+  const name = unquote(cursor.need('column name'));
+  const column = view.columns.find(column => column.name.toLowerCase() === name.toLowerCase());
+  if (!column) throw new Refusal(position, `column '${name}' does not exist in materialized view '${view.name}'`);
+  const token = cursor.need("'symbol capacity', 'add index' or 'drop index'");
+  if (is(token, 'symbol')) {
+    if (column.type !== 'SYMBOL') throw new Refusal(position, `column '${name}' is not of symbol type`);
+    cursor.expect('capacity');
+    refuseSymbolCapacity(cursor, 'numeric capacity');
+  } else if (is(token, 'add')) {
+    cursor.expect('index');
+    if (column.index) throw new Refusal(position, `column '${name}' already indexed`);
+    if (column.type !== 'SYMBOL') {
+      throw new Refusal(
+        position,
+        `column '${name}' is of type '${column.type}'. Index supports column type 'SYMBOL' only.`,
+      );
+    }
+    session.allow('ADD INDEX', view.name, [column.name]);
+    column.index = { type: 'BITMAP', capacity: indexCapacity(cursor) };
+  } else if (is(token, 'drop')) {
+    cursor.expect('index');
+    if (!column.index) throw new Refusal(position, `column '${name}' is not indexed`);
+    session.allow('DROP INDEX', view.name, [column.name]);
+    delete column.index;
+  } else throw new Refusal(cursor.at, "'symbol capacity', 'add index' or 'drop index' expected");
+  session.catalogue.put(view);
+}
+
+function indexCapacity(cursor: Cursor): number {
+  const token = cursor.next();
+  if (token === undefined || token === ';') return defaultIndexCapacity;
+  if (!is(token, 'capacity')) throw new Refusal(cursor.at, "'capacity' keyword expected");
+  const capacity = parseInt32(cursor.need('index capacity value'));
+  if (capacity === undefined) throw new Refusal(cursor.at, 'index capacity value must be numeric');
+  return ceilPow2(capacity);
+}
+
+function set(cursor: Cursor, session: Session, view: MaterializedView): MaterializedView {
+  const token = cursor.need("'ttl' or 'refresh'");
+  if (is(token, 'ttl')) {
+    const value = ttl(cursor);
+    refuseUnevenTtl(view.partitionBy, value.ttl, value.position);
+    session.allow('SET TABLE PARAM', view.name);
+    return { ...view, ttl: value.ttl };
+  }
+  if (!is(token, 'refresh')) throw new Refusal(cursor.at, "'ttl' or 'refresh' expected");
+  session.allow('ALTER MATERIALIZED VIEW', view.name);
+  const refresh = newRefresh(cursor);
+  if (refresh === undefined) {
+    // REFRESH LIMIT is neither shown nor dumped.
+    ttl(cursor);
+    return view;
+  }
+  const { period } = refresh;
+  return { ...view, refresh: { ...refresh, period: period === 'sample by interval' ? view.refresh.period : period } };
+}

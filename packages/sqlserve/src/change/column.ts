@@ -1,0 +1,64 @@
+/*! A column as ALTER TABLE adds it or changes its type: less may be said than in CREATE TABLE, and in other words. */
+import type { Column } from '../objects.js';
+import { defaultIndexCapacity, refuseCachedCapacity, refuseOddCapacity } from '../parser/columns.js';
+import type { Cursor } from '../parser/cursor.js';
+import { is } from '../parser/cursor.js';
+import { ceilPow2, parseInt32 } from '../parser/numbers.js';
+import { Refusal } from '../parser/refusal.js';
+import { columnType } from '../parser/types.js';
+
+/** The type and options behind a column's name. */
+export function addedColumn(cursor: Cursor, name: string): { column: Column; typePosition: number } {
+  const token = cursor.need('column type');
+  const typePosition = cursor.at;
+  const type = columnType(cursor, token);
+  const column: Column = { name, type, cached: true, dedup: false };
+  const next = cursor.next();
+  if (next === ']') {
+    throw new Refusal(typePosition, `${name} has an unmatched \`]\` - were you trying to define an array?`);
+  }
+  cursor.back();
+  if (type === 'SYMBOL' && next !== undefined && next !== ',' && next !== ';') symbolOptions(cursor, column);
+  else nullability(cursor);
+  return { column, typePosition };
+}
+
+function symbolOptions(cursor: Cursor, column: Column): void {
+  let token = cursor.next();
+  let capacity = 0;
+  if (is(token, 'capacity')) {
+    capacity = refuseSymbolCapacity(cursor, 'symbol capacity');
+    token = cursor.next();
+  }
+  column.cached = !is(token, 'nocache');
+  if (is(token, 'nocache') || is(token, 'cache')) token = cursor.next();
+  if (column.cached) refuseCachedCapacity(capacity, cursor.at);
+  if (is(token, 'index')) {
+    column.index = { type: 'BITMAP', capacity: defaultIndexCapacity };
+    token = cursor.next();
+    if (is(token, 'capacity')) {
+      const value = parseInt32(cursor.need('symbol index capacity'));
+      if (value === undefined) throw new Refusal(cursor.at, 'numeric capacity expected');
+      column.index = { type: 'BITMAP', capacity: ceilPow2(value) };
+      token = cursor.next();
+    }
+  }
+  cursor.back();
+}
+
+/** NULL and NOT NULL say nothing. */
+function nullability(cursor: Cursor): void {
+  let token = cursor.next();
+  if (is(token, 'not')) token = cursor.next();
+  if (!is(token, 'null')) cursor.back();
+}
+
+/** The number behind CAPACITY of a symbol, checked. */
+export function refuseSymbolCapacity(cursor: Cursor, expected: string): number {
+  const token = cursor.need(expected);
+  const position = cursor.at;
+  const digits = token === '-' ? cursor.need(expected) : token;
+  const value = parseInt32(digits);
+  if (value === undefined) throw new Refusal(cursor.at, 'numeric capacity expected');
+  return refuseOddCapacity(token === '-' ? -value : value, position);
+}

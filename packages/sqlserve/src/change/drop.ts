@@ -1,0 +1,145 @@
+/*! DROP, RENAME and TRUNCATE. */
+import type { CatalogueObject } from '../objects.js';
+import type { Cursor } from '../parser/cursor.js';
+import { is } from '../parser/cursor.js';
+import { isValidTableName, refuseReserved, sansPublic, unquote } from '../parser/names.js';
+import { Refusal, unexpected } from '../parser/refusal.js';
+import type { Session } from '../session.js';
+
+/** Each kind: what its name is called where it is missing, what else its name may not be of, what dropping it takes. */
+const kinds = {
+  table: {
+    name: 'table name',
+    short: 'table-name',
+    not: 'table name expected, got view or materialized view name',
+    permission: 'DROP TABLE',
+  },
+  view: {
+    name: 'view name',
+    short: 'view-name',
+    not: 'view name expected, got table or materialized view name',
+    permission: 'DROP VIEW',
+  },
+  'materialized view': {
+    name: 'materialized view name',
+    short: 'mat-view-name',
+    not: 'materialized view name expected, got table or view name',
+    permission: 'DROP MATERIALIZED VIEW',
+  },
+} as const;
+
+/** Behind DROP. */
+export function drop(cursor: Cursor, session: Session): void {
+  const token = cursor.next();
+  if (is(token, 'table')) dropOne(cursor, session, 'table');
+  else if (is(token, 'view')) dropOne(cursor, session, 'view');
+  else if (is(token, 'materialized')) {
+    if (!is(cursor.next(), 'view')) throw new Refusal(cursor.at, 'expected VIEW');
+    dropOne(cursor, session, 'materialized view');
+  } else if (is(token, 'all')) dropAll(cursor, session);
+  else
+    throw new Refusal(
+      token === undefined ? cursor.reach : cursor.at,
+      "'table' or 'view' or 'materialized view' or 'all' expected",
+    );
+}
+
+function dropOne(cursor: Cursor, session: Session, kind: CatalogueObject['kind']): void {
+  const { name: expected, short, not, permission } = kinds[kind];
+  const first = cursor.next();
+  if (first === undefined) throw new Refusal(cursor.at, `expected [IF EXISTS] ${short}`);
+  let position = cursor.at;
+  const ifExists = is(first, 'if');
+  if (ifExists) {
+    if (!is(cursor.next(), 'exists')) throw new Refusal(cursor.at, `expected EXISTS ${short}`);
+    position = cursor.reach;
+  } else cursor.back();
+  const token = cursor.need(expected);
+  refuseReserved(token, cursor.at);
+  const name = unquote(token);
+  const object = session.catalogue.find(name);
+  if (object && object.kind !== kind) throw new Refusal(cursor.at, not);
+  end(cursor);
+  if (object) {
+    session.allow(permission, object.name);
+    session.catalogue.drop(object.name);
+  } else if (!ifExists) {
+    throw new Refusal(position, `${kind} does not exist [${kind === 'table' ? 'table' : 'view'}=${name}]`);
+  }
+}
+
+function dropAll(cursor: Cursor, session: Session): void {
+  if (!is(cursor.next(), 'tables')) cursor.back();
+  end(cursor);
+  session.allow('DATABASE ADMIN');
+  session.catalogue.clear();
+}
+
+function end(cursor: Cursor): void {
+  const token = cursor.next();
+  if (token !== undefined && token !== ';') throw unexpected(cursor.at, token);
+}
+
+/** Behind RENAME. */
+export function rename(cursor: Cursor, session: Session): void {
+  cursor.expect('table');
+  const from = nameOf(cursor, 'from table name');
+  if (cursor.require('to') === '(') throw new Refusal(cursor.at, 'function call is not allowed here');
+  cursor.back();
+  cursor.expect('to');
+  const to = nameOf(cursor, 'to table name');
+  const rest = cursor.next();
+  if (rest === '(') throw new Refusal(cursor.at, 'function call is not allowed here');
+  if (rest !== undefined && rest !== ';') throw new Refusal(cursor.at, 'debris?');
+  renameTable(session, from, to);
+}
+
+function nameOf(cursor: Cursor, expected: string): { name: string; position: number } {
+  const token = sansPublic(cursor, cursor.require(expected));
+  refuseReserved(token, cursor.at);
+  return { name: unquote(token), position: cursor.at };
+}
+
+function renameTable(
+  { catalogue, allow }: Session,
+  from: { name: string; position: number },
+  to: { name: string },
+): void {
+  const table = catalogue.find(from.name);
+  if (!table) throw new Refusal(0, `table does not exist [table=${from.name}]`);
+  if (table.kind !== 'table') throw new Refusal(from.position, `cannot modify ${table.kind} [view=${from.name}]`);
+  allow('RENAME TABLE', table.name);
+  if (!isValidTableName(to.name)) throw new Refusal(0, `invalid table name [table=${to.name}]`);
+  const taken = catalogue.find(to.name);
+  if (taken && taken !== table)
+    throw new Refusal(
+      0,
+      `cannot rename table, new name is already in use [table=${from.name}, toTableName=${to.name}]`,
+    );
+  catalogue.drop(table.name);
+  catalogue.put({ ...table, name: to.name });
+}
+
+/** Behind TRUNCATE: there are no rows, but the tables must be there. */
+export function truncate(cursor: Cursor, { catalogue, allow }: Session): void {
+  if (!is(cursor.next(), 'table')) throw new Refusal(cursor.at, 'TABLE expected');
+  let token = cursor.next();
+  const ifExists = is(token, 'if');
+  if (ifExists) {
+    if (!is(cursor.next(), 'exists')) throw new Refusal(cursor.at, 'expected EXISTS table-name');
+    token = cursor.next();
+  }
+  if (is(token, 'only')) token = cursor.next();
+  do {
+    if (token === undefined || token === ',') throw new Refusal(cursor.reach, 'table name expected');
+    const name = unquote(token);
+    const table = catalogue.find(name);
+    if (!table && !ifExists) throw new Refusal(cursor.at, `table does not exist [table=${name}]`);
+    if (table && table.kind !== 'table')
+      throw new Refusal(cursor.at, `cannot modify ${table.kind} [view=${table.name}]`);
+    if (table) allow('TRUNCATE TABLE', table.name);
+    token = cursor.next();
+    if (token !== ',') break;
+    token = cursor.next();
+  } while (token !== undefined);
+}

@@ -1,0 +1,10 @@
+/*! On whose behalf a statement runs: the catalogue it may change, and what its caller may do there. */
+import type { Catalogue } from './catalogue.js';
+
+/** Says no by throwing. `on` is a table or view by name; nothing for what concerns the whole database. */
+export type Allow = (permission: string, on?: string, columns?: readonly string[]) => void;
+
+export interface Session {
+  readonly catalogue: Catalogue;
+  readonly allow: Allow;
+}
