@@ -14,10 +14,10 @@ import { fileURLToPath } from 'node:url';
 import { freePort } from '../test/support/ports.js';
 
 const VERSION = '9.3.4';
-const USAGE = `usage: npx tsx scripts/questdb.ts [--jar]
+const USAGE = `usage: node --import=tsx scripts/questdb.ts [--jar]
 
 Starts QuestDB ${VERSION} in a new temporary folder on a free port of 127.0.0.1 and prints its URL when it answers.
-Ends it, and removes the folder, on SIGTERM or SIGINT, or when the pipe on stdin closes.
+Ends it, and removes the folder, on SIGTERM or SIGINT (npx would not pass them on), or when the pipe on stdin closes.
 QDB_… variables reach the server: QDB_HTTP_USER, QDB_CAIRO_WAL_ENABLED_DEFAULT, …
 
   --jar   only print the path of the server's jar, fetched through Maven the first time
