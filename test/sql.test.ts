@@ -111,7 +111,7 @@ test('statements joined as text split into themselves', t => {
   );
 });
 
-const splits = test.macro({
+const splits = test.macro<[string, ...string[]]>({
   title: (_, text: string) => `splits ${JSON.stringify(text)}`,
   exec(t, text: string, ...expected: string[]) {
     t.deepEqual(split([text]), expected);
@@ -138,7 +138,7 @@ test(splits, "a /* ' */ ' */; b", "a /* ' */ ' */;", 'b;');
 test(splits, 'a ); b', 'a );', 'b;');
 test(splits, '\u00a0a;', '\u00a0a;');
 
-const refuses = test.macro({
+const refuses = test.macro<[string, string, number, number]>({
   title: (_, text: string) => `refuses ${JSON.stringify(text)}`,
   exec(t, text: string, message: string, line: number, column: number) {
     const error = t.throws(() => split([text]), { instanceOf: SplitError });
@@ -179,7 +179,7 @@ test('the one form of a record', t => {
   t.throws(() => statementOf("select /* ' */ '"), { message: /never closed/ });
 });
 
-const identifies = test.macro({
+const identifies = test.macro<[string, string]>({
   title: (_, text: string) => `identifies ${text}`,
   exec(t, text: string, expected: string) {
     t.is(title(identify(text)), expected);
