@@ -2,7 +2,7 @@
  * The dump of a server that has no SHOW CREATE DATABASE (QuestDB before 10): its objects one by one, put in the order
  * that the statement would give. The catalogue is no snapshot, so it is read until two readings agree.
  */
-import { Catalog } from '@sqlpipe/catalog';
+import { inServiceOrder } from '@sqlpipe/catalog';
 import { definitions, hasDefinition, type Instance, type ObjectName } from '@sqlpipe/instance';
 import type { Kind } from '@sqlpipe/sql';
 
@@ -30,7 +30,7 @@ export async function* catalogueRows(source: Instance, selects: (kind: Kind) => 
       throw new Changing(`${source.label}: the schema keeps changing while it is read; try again when it is at rest`);
     rows = again;
   }
-  yield* new Catalog(rows).inServiceOrder();
+  yield* inServiceOrder(rows);
 }
 
 /** All definitions. An object dropped since it was listed has none; the next reading will tell. */
