@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import type { ExecutionContext } from 'ava';
 import { freshFolder } from './support/folder.js';
-import { empty, startQuestDB, testWithQuestDB } from './support/questdb.js';
+import { startQuestDB, testWithQuestDB } from './support/questdb.js';
 
 testWithQuestDB('a started server answers, and QDB_ variables reach it', async t => {
   const server = await startQuestDB(t, { QDB_CAIRO_WAL_ENABLED_DEFAULT: 'false' });
@@ -22,7 +22,7 @@ testWithQuestDB('an emptied server is as good as a new one', async t => {
     'CREATE MATERIALIZED VIEW c AS (SELECT ts, count() n FROM a SAMPLE BY 1h)',
   ];
   for (let round = 0; round < 2; round++) {
-    await empty(server);
+    await server.empty();
     t.like(await server.execute('SELECT table_name FROM tables()'), { dataset: [] });
     for (const sql of schema) t.deepEqual(await server.execute(sql), { ddl: 'OK' });
   }

@@ -10,12 +10,6 @@ const SCRIPT = ['--import=tsx', 'scripts/questdb.ts'];
 export const startQuestDB = (scope: Scope, env: NodeJS.ProcessEnv = {}): Promise<Server> =>
   startServer(scope, process.execPath, SCRIPT, env);
 
-/** Drops all tables, views and materialized views: a new database in some milliseconds. */
-export async function empty(server: Server): Promise<void> {
-  const { error } = await server.execute('DROP ALL');
-  if (error !== undefined) throw new Error(error);
-}
-
 function whyNot(): string | undefined {
   if (spawnSync('java', ['-version']).status !== 0) return 'java is not on the PATH';
   const fetched = spawnSync(process.execPath, [...SCRIPT, '--jar'], { encoding: 'utf8' });

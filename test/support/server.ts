@@ -10,6 +10,8 @@ export interface Server {
   url: string;
   /** Runs one statement past all our programs; resolves to the parsed reply, whatever its status. */
   execute(sql: string): Promise<Reply>;
+  /** Drops everything: a new database in some milliseconds. */
+  empty(): Promise<void>;
 }
 
 /** What the service answers, as far as tests look at it. */
@@ -42,11 +44,18 @@ export async function startServer(
   const lines = createInterface(child.stdout);
   const [url] = await Promise.race([once(lines, 'line'), ended.then(() => [])]);
   if (url === undefined) throw new Error(`${command} did not start: ${complaint}`);
-  return {
-    url,
-    async execute(sql) {
-      const reply = await fetch(`${url}/api/v1/sql/execute?${new URLSearchParams({ query: sql })}`);
-      return reply.json() as Promise<Reply>;
-    },
-  };
+  return served(url);
 }
+
+/** A server that runs already. */
+const served = (url: string): Server => ({
+  url,
+  async execute(sql) {
+    const reply = await fetch(`${url}/api/v1/sql/execute?${new URLSearchParams({ query: sql })}`);
+    return reply.json() as Promise<Reply>;
+  },
+  async empty() {
+    const { error } = await this.execute('DROP ALL');
+    if (error !== undefined) throw new Error(error);
+  },
+});

@@ -1,0 +1,145 @@
+/*!
+ * Schemas copied by pipelines in a real bash, between sqlserve and a real QuestDB in every combination: whatever the way,
+ * the dump of the copy equals the dump of its source, byte for byte.
+ */
+import { resolve } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { questdb, type Service, sqlserve } from './support/instances.js';
+import { testWithQuestDB } from './support/questdb.js';
+import { fileScope } from './support/scope.js';
+import type { Server } from './support/server.js';
+import { type Outcome, shell } from './support/shell.js';
+
+const TRADING = resolve('scripts/trading.sql');
+
+const file = fileScope();
+
+/** Of each service one that holds the trading schema and one that each test finds empty, both started when first asked for. */
+const seeded = new Map<Service, Promise<Server>>();
+const targets = new Map<Service, Promise<Server>>();
+
+async function seed(service: Service): Promise<Server> {
+  const server = await service.start(file);
+  const run = await shell(file, { SRC: server.url });
+  const { code, stderr } = await run(`sqlsplit ${TRADING} | sqlapply $SRC`);
+  if (code !== 0) throw new Error(stderr);
+  return server;
+}
+
+function once(servers: Map<Service, Promise<Server>>, service: Service, start: () => Promise<Server>): Promise<Server> {
+  const server = servers.get(service) ?? start();
+  servers.set(service, server);
+  return server;
+}
+
+/** A bash with the trading schema at $SRC and an empty instance at $DST. */
+async function between(t: ExecutionContext, source: Service, target = source) {
+  const SRC = (await once(seeded, source, () => seed(source))).url;
+  const server = await once(targets, target, () => target.start(file));
+  await server.empty();
+  return shell(t, { SRC, DST: server.url });
+}
+
+/** The script did all it should and had nothing to complain about. */
+function ranWell(t: ExecutionContext, { code, stderr }: Outcome) {
+  t.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+}
+
+/** The trading schema is at $DST as it is at $SRC. A dump that fails does not compare as an equal one. */
+const SAME = 'sqldump $SRC > src.stream && sqldump $DST > dst.stream && cmp src.stream dst.stream';
+
+const ways: Record<string, string> = {
+  'a plain pipe': 'sqldump $SRC | sqlapply $DST',
+  'a stream as records arrive': 'sqldump $SRC | sqlapply --stream $DST',
+  'a stream in a file': 'sqldump -o copy $SRC && sqlapply $DST < copy',
+  tee: 'sqldump $SRC | tee copy | sqlapply $DST && cmp copy <(sqldump $SRC)',
+  'tr and sqlsplit': "sqldump $SRC | tr '\\0' '\\n' > copy.sql; sqlsplit copy.sql | sqlapply $DST",
+  'sqljoin and sqlsplit': 'sqldump $SRC | sqljoin -o copy.sql && sqlsplit copy.sql | sqlapply $DST',
+  'CRLF and a BOM put in by an editor':
+    "sqldump $SRC | sqljoin | sed '1s/^/\\xEF\\xBB\\xBF/; s/^);$/&\\r/' | sqlsplit | sqlapply $DST",
+  'grep -z, one kind after the other': [
+    "sqldump $SRC | grep -z '^CREATE TABLE' | sqlapply $DST",
+    "sqldump $SRC | grep -zv '^CREATE TABLE' | sqlapply $DST",
+  ].join(' && '),
+  'head -z, the first ten and then all': 'sqldump $SRC | head -zn 10 | sqlapply $DST && sqldump $SRC | sqlapply $DST',
+  'xargs -0': "sqldump $SRC | xargs -0n1 printf '%s\\0' | sqlapply $DST",
+  'while read': [
+    "sqldump $SRC | while IFS= read -r -d '' statement",
+    'do printf \'%s\\0\' "$statement"',
+    'done | sqlapply $DST',
+  ].join('\n'),
+  'split, sixteen statements at a time': "sqldump $SRC | split -t '\\0' -l 16 --filter='sqlapply $DST'",
+};
+
+for (const service of [sqlserve, questdb]) {
+  for (const [title, script] of Object.entries(ways)) {
+    service.test(`${service.name} to ${service.name} by ${title}`, async t => {
+      const run = await between(t, service);
+      ranWell(t, await run(`set -o pipefail; ${script}`));
+      ranWell(t, await run(SAME));
+    });
+  }
+
+  service.test(`${service.name}: sort -z puts tables in any order, and they replay in it`, async t => {
+    const run = await between(t, service);
+    ranWell(t, await run('set -o pipefail; sqldump --include TABLES $SRC | sort -zr | sqlapply $DST'));
+    ranWell(t, await run('sqldump --include TABLES $SRC > a && sqldump $DST > b && cmp a b && [ -s a ]'));
+  });
+
+  service.test(`${service.name}: the same again changes nothing`, async t => {
+    const run = await between(t, service);
+    const copy = 'set -o pipefail; sqldump $SRC | sqlapply $DST';
+    ranWell(t, await run(copy));
+    ranWell(t, await run(copy));
+    ranWell(t, await run(SAME));
+  });
+
+  service.test(`${service.name}: a dump as text and back is the dump`, async t => {
+    const run = await between(t, service);
+    ranWell(t, await run("sqldump $SRC | tr '\\0' '\\n' > a.sql; sqlsplit a.sql | cmp - <(sqldump $SRC)"));
+    ranWell(t, await run('sqldump $SRC | sqljoin -o b.sql; sqlsplit b.sql | cmp - <(sqldump $SRC); cmp a.sql b.sql'));
+    const { stdout } = await run("sqldump $SRC | grep -zc '^CREATE'");
+    t.is(stdout.toString(), '31\n');
+  });
+
+  service.test(`${service.name}: an empty schema is a lone NUL, and a copy of it is no change`, async t => {
+    const run = await between(t, service);
+    const { stdout } = await run('sqldump $DST');
+    t.deepEqual(stdout, Buffer.from('\0'));
+    ranWell(
+      t,
+      await run('set -o pipefail; sqldump $DST | sqlapply $SRC; sqldump $DST | sqljoin | sqlsplit | sqlapply $SRC'),
+    );
+  });
+}
+
+for (const [source, target] of [
+  [sqlserve, questdb],
+  [questdb, sqlserve],
+] as const) {
+  testWithQuestDB(`${source.name} to ${target.name}, and both dump the same`, async t => {
+    const run = await between(t, source, target);
+    ranWell(t, await run('set -o pipefail; sqldump $SRC | sqlapply $DST'));
+    ranWell(t, await run(SAME));
+  });
+}
+
+testWithQuestDB('sqlserve and QuestDB make the same of one .sql file', async t => {
+  const [{ url: A }, { url: B }] = await Promise.all([
+    once(seeded, sqlserve, () => seed(sqlserve)),
+    once(seeded, questdb, () => seed(questdb)),
+  ]);
+  const run = await shell(t, { SRC: A, DST: B });
+  ranWell(t, await run(SAME));
+});
+
+test('a reader that leaves ends the writer quietly, with the status of SIGPIPE', async t => {
+  const run = await shell(t);
+  const { code, stdout, stderr } = await run(
+    `yes 'CREATE TABLE a (x INT);' | sqlsplit | head -zn1; echo "\${PIPESTATUS[@]}"`,
+  );
+  t.deepEqual(
+    { code, stdout: stdout.toString(), stderr },
+    { code: 0, stdout: 'CREATE TABLE a (x INT);\n\x00141 141 0\n', stderr: '' },
+  );
+});
