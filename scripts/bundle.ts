@@ -14,6 +14,9 @@ await Promise.all(
       platform: 'node',
       format: 'esm',
       target: 'node20.19',
+      minify: true,
+      // through2 brings a copy of Node's streams, which Node has itself.
+      alias: { 'readable-stream': 'node:stream' },
       define: { VERSION: JSON.stringify(version) },
       legalComments: 'none',
       // CommonJS dependencies call require() for Node's own modules.
