@@ -325,6 +325,18 @@ test('a server that is too busy is asked again, with growing pauses', async t =>
   t.true((pauses[0] as number) > 200 && (pauses[1] as number) > 400 && (pauses[2] as number) > 900, `${pauses}`);
 });
 
+test('what follows an answer of 429 goes over a connection of its own', async t => {
+  const ports: (number | undefined)[] = [];
+  const { db } = await instance(t, (socket, { nth }) => {
+    ports.push(socket.remotePort);
+    socket.write(nth === 0 ? reply('exceeded connection limit', 429, TEXT) : reply('{"ddl":"OK"}'));
+  });
+  await db.execute('x');
+  await db.execute('x');
+  t.not(ports[0], ports[1]);
+  t.is(ports[1], ports[2]);
+});
+
 test('a server that stays too busy is given up', async t => {
   const { db, requests } = await instance(t, socket => socket.end(reply('exceeded connection limit', 429, TEXT)));
   const error = await t.throwsAsync(db.execute('x'), { instanceOf: InstanceError });

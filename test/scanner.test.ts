@@ -178,6 +178,7 @@ test('dataset an object', refuses, '{"dataset":{}}', 'holds a dataset that is no
 test('a row null', refuses, rowsOf('["a"]', 'null'), 'holds a row that is not an array (row 2)');
 test('a row an object', refuses, rowsOf('{}'), 'holds a row that is not an array (row 1)');
 test('an empty row', refuses, rowsOf('["a"]', '[]'), 'holds an empty row (row 2)');
+test('an empty row before others', refuses, rowsOf('[]', '["a"]'), 'holds an empty row (row 1)');
 test('a first column null', refuses, rowsOf('[null]'), 'holds a row whose first column is null (row 1)');
 test('a first column 1', refuses, rowsOf('["a"]', '[1]'), 'holds a row whose first column is a number (row 2)');
 test('a first column true', refuses, rowsOf('[true]'), 'holds a row whose first column is a boolean (row 1)');
@@ -229,6 +230,7 @@ const reports = test.macro((t, text: string, message: string, position?: number)
 test('an error alone', reports, '{"query":"x","error":"no such table","position":5}', 'no such table', 5);
 test('an error before rows', reports, '{"error":"boom","dataset":[["a"]],"count":1}', 'boom');
 test('an error after rows', reports, '{"dataset":[["a"]],"count":1,"error":"boom","errorPos":0}', 'boom', 0);
+test('an error behind the row it ended', reports, '{"dataset":[["a"],[]],"count":1,"error":"too big"}', 'too big');
 test('an error whose position is a string', reports, '{"error":"empty query","position":"0"}', 'empty query', 0);
 test('an error whose position is nonsense', reports, '{"error":"boom","position":-1}', 'boom');
 test('an error that is null', reports, '{"dataset":[],"error":null}', 'an error without a message');

@@ -21,6 +21,9 @@ const WORDS: Partial<Record<Kind, string>> = {
 /** More SHOW CREATE in one request are refused with `SQL model is too complex`, from 130 on (observed on 9.3.4). */
 const MOST_AT_ONCE = 100;
 
+/** Its words for an object that is not there, not of this kind, or of a kind it does not know (observed on 9.3.4). */
+const NOT_THERE = /does not exist|name expected, got|^expected 'TABLE'/;
+
 /** Whether an instance can show a definition of objects of this kind. */
 export const hasDefinition = (kind: Kind): boolean => kind in WORDS;
 
@@ -57,7 +60,10 @@ async function ask(instance: Instance, objects: readonly ObjectName[]): Promise<
     for await (const row of instance.rows(question(objects))) rows.push(row);
   } catch (error) {
     if (!(error instanceof InstanceError) || error.code !== 'REFUSED') throw error;
-    if (objects.length === 1) return [undefined];
+    if (objects.length === 1) {
+      if (NOT_THERE.test(error.serverMessage ?? '')) return [undefined];
+      throw error;
+    }
     const half = Math.ceil(objects.length / 2);
     return [...(await ask(instance, objects.slice(0, half))), ...(await ask(instance, objects.slice(half)))];
   }

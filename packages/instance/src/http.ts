@@ -10,7 +10,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { Client } from './undici.js';
 
 export interface ConnectionOptions {
   /** Scheme, host and port. */
@@ -54,46 +53,53 @@ export class TransportError extends Error {
 }
 
 export class Connection {
-  readonly #dispatcher: Promise<Dispatcher>;
-  readonly #origin: string;
+  readonly #options: ConnectionOptions;
   readonly #headers: Record<string, string>;
-  readonly #timeout: number;
+  #dispatcher: Promise<Dispatcher>;
+  /** Whether the server is about to close the connection without having said so. */
+  #spent = false;
+  #closed = false;
 
   constructor(options: ConnectionOptions) {
-    this.#origin = options.origin;
+    this.#options = options;
     this.#headers = options.authorization === undefined ? {} : { authorization: options.authorization };
-    this.#timeout = options.timeout;
     this.#dispatcher = dispatcher(options);
   }
 
   /** The lines of the header that go out with a request, for its size. */
   get headerLines(): string[] {
-    const lines = [`host: ${new URL(this.#origin).host}`, 'connection: keep-alive'];
+    const lines = [`host: ${new URL(this.#options.origin).host}`, 'connection: keep-alive'];
     for (const [name, value] of Object.entries(this.#headers)) lines.push(`${name}: ${value}`);
     return lines;
   }
 
   /** Sends a GET request once. Resolves with the head of the answer; rejects with `TransportError`. */
   async get(path: string): Promise<Response> {
+    if (this.#spent) await this.#renew();
     const dispatcher = await this.#dispatcher;
-    return new Promise((resolve, reject) => {
+    const response = await new Promise<Response>((resolve, reject) => {
+      const { origin, timeout } = this.#options;
       dispatcher.dispatch(
-        {
-          origin: this.#origin,
-          path,
-          method: 'GET',
-          headers: this.#headers,
-          headersTimeout: this.#timeout,
-          bodyTimeout: this.#timeout,
-        },
-        new Exchange(this.#origin + path, resolve, reject),
+        { origin, path, method: 'GET', headers: this.#headers, headersTimeout: timeout, bodyTimeout: timeout },
+        new Exchange(origin + path, resolve, reject),
       );
     });
+    // Observed on 9.3.4: too many connections are answered 429 and closed, and the next request would cross the close.
+    this.#spent = response.status === 429;
+    return response;
   }
 
-  /** Closes the connection; a request in flight is abandoned. */
+  /** Closes the connection; a request in flight is abandoned, and so is any after it. */
   async close(): Promise<void> {
+    this.#closed = true;
     await (await this.#dispatcher).destroy();
+  }
+
+  async #renew(): Promise<void> {
+    if (this.#closed) return;
+    await (await this.#dispatcher).destroy();
+    this.#dispatcher = dispatcher(this.#options);
+    this.#spent = false;
   }
 }
 
@@ -105,7 +111,11 @@ async function dispatcher({
   connectTimeout,
 }: ConnectionOptions): Promise<Dispatcher> {
   const tls = { timeout: connectTimeout, rejectUnauthorized: !insecure, ...(ca === undefined ? {} : { ca }) };
-  if (proxy === undefined) return new Client(origin, { connect: tls });
+  if (proxy === undefined) {
+    // Loaded when it is needed: not for --help.
+    const { Client } = await import('./undici.js');
+    return new Client(origin, { connect: tls });
+  }
   const { ProxyAgent } = await import('./undici-proxy.js');
   return new ProxyAgent({
     uri: proxy.href,

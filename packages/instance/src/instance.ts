@@ -141,8 +141,13 @@ class HttpInstance implements Instance {
     return new InstanceError(code, `${this.label}: ${message}`, { status, lost, cause: error.cause });
   }
 
+  get #whoAreYou(): string {
+    const { authorization, credentialsHelp } = this.#target;
+    return authorization === undefined ? credentialsHelp : 'The credentials that were given are not accepted';
+  }
+
   #unexpected({ code, message }: UnexpectedReply, status: number | undefined): InstanceError {
-    const help = status === 401 ? ` ${this.#target.credentialsHelp}` : '';
+    const help = status === 401 ? ` ${this.#whoAreYou}` : '';
     return new InstanceError(code, `${this.label}: ${message}${help}`, { status, lost: mayHaveRun(status) });
   }
 }

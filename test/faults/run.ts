@@ -1,0 +1,45 @@
+/*! One fault in a real pipeline: `sqldump SOURCE | sqlapply TARGET`, in bash without pipefail. */
+import type { Scope } from '../support/scope.js';
+import type { Server } from '../support/server.js';
+import { shell } from '../support/shell.js';
+import { misbehaving, reply } from './server.js';
+import type { TargetFault } from './targets.js';
+
+/** What came of a run. */
+export interface Run {
+  /** Exit statuses of sqldump and sqlapply. */
+  dump: number;
+  apply: number;
+  /** The shell's own exit status. */
+  pipeline: number;
+  stderr: string;
+}
+
+/** Runs the pipeline. */
+export async function copy(scope: Scope, source: string, target: string): Promise<Run> {
+  const run = await shell(scope);
+  const { code, stdout, stderr } = await run(
+    `sqldump --timeout 1 --connect-timeout 1 '${source}' | sqlapply --timeout 1 --connect-timeout 1 '${target}'; status=("$\{PIPESTATUS[@]}")
+     echo "$\{status[@]}"; exit $\{status[-1]}`,
+  );
+  const [dump = -1, apply = -1] = stdout.toString().trim().split(' ').map(Number);
+  return { dump, apply, pipeline: code, stderr };
+}
+
+/** The URL of a target that passes requests on to a good one, but for the nth CREATE and, where it lasts, the rest. */
+export async function failingTarget(scope: Scope, good: Server, fault: TargetFault, nth: number): Promise<string> {
+  let creates = 0;
+  let failing = false;
+  const { url } = await misbehaving(scope, async (socket, { line, statement }) => {
+    const hit = statement.startsWith('CREATE ') && creates++ === nth;
+    const fails = hit || (failing && fault.lasting);
+    failing ||= hit;
+    if (!fails || (hit && fault.reached)) {
+      const response = await fetch(good.url + line.split(' ')[1]);
+      const whole = reply(await response.text(), response.status);
+      if (!fails) return socket.write(whole);
+    }
+    return fault.answer(socket);
+  });
+  return url;
+}

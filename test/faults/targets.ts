@@ -1,0 +1,103 @@
+/*!
+ * Every way a target can fail: a server in front of a good one passes requests on, until the statement that the fault
+ * is for. `reached` says whether that statement was carried out all the same.
+ */
+import type { Socket } from 'node:net';
+import { chunk, head, reply } from './server.js';
+
+export interface TargetFault {
+  name: string;
+  /** Whether the good server gets the statement before the answer is spoilt. */
+  reached: boolean;
+  /** Whether everything after it fails in the same way. */
+  lasting: boolean;
+  answer(socket: Socket): unknown;
+  /** What sqlapply's exit status has to be; 0 where it can find out what happened, and go on. */
+  status: number;
+  /** What its message has to say. */
+  says: RegExp;
+}
+
+const TEXT = 'Content-Type: text/plain';
+const HTML = 'Content-Type: text/html';
+const NOTHING = /^$/;
+
+const sends = (bytes: string | Buffer) => (socket: Socket) => socket.write(bytes);
+const breaksOff = (body: string) => (socket: Socket) => socket.end(Buffer.concat([head(), chunk(body)]));
+
+type Kind = Pick<TargetFault, 'reached' | 'lasting'>;
+const ONCE = { reached: false, lasting: false };
+const AFTERWARDS = { reached: true, lasting: false };
+const FOR_GOOD = { reached: false, lasting: true };
+const AFTERWARDS_FOR_GOOD = { reached: true, lasting: true };
+
+function fault(name: string, kind: Kind, status: number, says: RegExp, answer: TargetFault['answer']): TargetFault {
+  return { name, ...kind, status, says, answer };
+}
+
+const busy = (socket: Socket) => socket.end(reply('exceeded connection limit', 429, TEXT));
+const closes = (socket: Socket) => socket.end();
+const resets = (socket: Socket) => socket.resetAndDestroy();
+const hangs = () => {};
+
+export const targetFaults: TargetFault[] = [
+  fault('400', FOR_GOOD, 1, /boom/, sends(reply('{"query":"","error":"boom","position":7}', 400))),
+  fault('200 with error', FOR_GOOD, 1, /boom/, sends(reply('{"query":"","error":"boom","position":"0"}'))),
+  fault(
+    'read-only, 400',
+    FOR_GOOD,
+    77,
+    /Write permission denied/,
+    sends(reply('{"error":"Could not create table, Write permission denied","position":13}', 400)),
+  ),
+  fault(
+    'read-only, 403',
+    FOR_GOOD,
+    77,
+    /Write permission denied/,
+    sends(reply('{"error":"Write permission denied","position":0}', 403)),
+  ),
+  fault('401', FOR_GOOD, 77, /answered 401.*SQLAPPLY_USER/, sends(reply('Unauthorized\r\n', 401, TEXT))),
+  fault('403, text', FOR_GOOD, 77, /answered 403/, sends(reply('Forbidden\r\n', 403, TEXT))),
+  fault('404', FOR_GOOD, 76, /answered 404/, sends(reply('Not Found\r\n', 404, TEXT))),
+  fault('429 once', ONCE, 0, NOTHING, busy),
+  fault('429, and no end of it', FOR_GOOD, 69, /too busy/, busy),
+  fault('500 once', ONCE, 0, NOTHING, sends(reply('{"error":"boom"}', 500))),
+  fault('500 once, after it did it', AFTERWARDS, 0, NOTHING, sends(reply('{"error":"boom"}', 500))),
+  fault('503 from then on', FOR_GOOD, 69, /answered 503/, sends(reply('', 503, TEXT))),
+  fault(
+    'redirect',
+    FOR_GOOD,
+    76,
+    /redirect \(302\) to http:\/\/127.0.0.2:1,/,
+    sends(reply('', 302, 'Location: http://127.0.0.2:1/')),
+  ),
+  fault(
+    'login page with 200',
+    FOR_GOOD,
+    76,
+    /<title>Login.*login page/,
+    sends(reply('<title>Login</title>', 200, HTML)),
+  ),
+  fault('empty body once', ONCE, 0, NOTHING, sends(reply(''))),
+  fault('empty body, from then on', FOR_GOOD, 76, /the reply is empty/, sends(reply(''))),
+  fault('another answer than OK', FOR_GOOD, 76, /"NO"/, sends(reply('{"ddl":"NO"}'))),
+  fault('reply cut', ONCE, 0, NOTHING, breaksOff('{"ddl":"O')),
+  fault('reply cut, after it did it', AFTERWARDS, 0, NOTHING, breaksOff('{"ddl":"O')),
+  fault('closed without an answer', ONCE, 0, NOTHING, closes),
+  fault('closed without an answer, after it did it', AFTERWARDS, 0, NOTHING, closes),
+  fault('closed without an answer, from then on', FOR_GOOD, 69, /the reply is lost/, closes),
+  fault(
+    'closed without an answer, after it did it and from then on',
+    AFTERWARDS_FOR_GOOD,
+    69,
+    /the reply is lost/,
+    closes,
+  ),
+  fault('reset', ONCE, 0, NOTHING, resets),
+  fault('reset, after it did it', AFTERWARDS, 0, NOTHING, resets),
+  fault('a hang', ONCE, 0, NOTHING, hangs),
+  fault('a hang, after it did it', AFTERWARDS, 0, NOTHING, hangs),
+  fault('a hang from then on', FOR_GOOD, 69, /no answer within 1 s/, hangs),
+  fault('a server that speaks no HTTP', FOR_GOOD, 76, /does not speak HTTP/, sends('SSH-2.0-OpenSSH_9.6\r\n')),
+];
