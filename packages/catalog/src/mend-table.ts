@@ -1,0 +1,52 @@
+/*! CREATE TABLE as the service prints it (SERVICE.md 2.5): column names stand bare, wherever it has them. */
+import { mendVolume } from './mend-volume.js';
+import { KEYWORDS, needsQuotes, quote } from './quote.js';
+
+const TYPE =
+  'BOOLEAN|BYTE|SHORT|CHAR|INT|LONG|LONG128|LONG256|FLOAT|DOUBLE|DATE|TIMESTAMP|TIMESTAMP_NS|INTERVAL|STRING|VARCHAR' +
+  String.raw`|BINARY|UUID|IPv4|ARRAY|GEOHASH\(\d+[bc]\)|DECIMAL\(\d+,\d+\)|DOUBLE(?:\[\])+` +
+  String.raw`|SYMBOL(?: NOCACHE)?(?: INDEX CAPACITY \d+)?`;
+const POSTING = String.raw`SYMBOL(?: NOCACHE)? INDEX TYPE [A-Z ]+?(?: INCLUDE \([^()]*\))?`;
+
+/** A name, which may hold blanks and words that look like types, and all that says what kind of column it is. */
+const COLUMN = new RegExp(String.raw`^([^(]+?) ((?:${TYPE}|${POSTING})(?: PARQUET\(.*\))?)$`);
+
+/** What replays as it is: names of plain characters that are no keywords, types that we know, no volume. */
+const ORDINARY = new RegExp(
+  String.raw`^CREATE TABLE '[^']+' \( \n(?:\t(?!(?:${KEYWORDS.join('|')}) )[\w$]+ (?:${TYPE})(?:,\n|\n(?=\))))+\)` +
+    String.raw`(?: timestamp\([^)]*\) PARTITION BY \w+(?: TTL \d+ \w+)?(?: BYPASS WAL)?)?` +
+    String.raw`(?:\nDEDUP UPSERT KEYS\([^)]*\))?;$`,
+  'i',
+);
+
+/** Whether a row is a table with nothing to mend, found fast: nearly all are. */
+export const isOrdinaryTable = (row: string): boolean => ORDINARY.test(row) && !/ ARRAY,?\n/.test(row);
+
+/** The statement with names in quotes that need them. */
+export function mendTable(row: string, notes: string[]): string {
+  const head = /^CREATE TABLE '[^']+' \( \n\t/.exec(row)?.[0];
+  const end = row.indexOf('\n)');
+  if (!head || end < 0) return row;
+  const quoted = new Set<string>();
+  const name = (bare: string): string => {
+    if (needsQuotes(bare)) quoted.add(bare);
+    return quote(bare);
+  };
+  const column = (line: string): string => {
+    const blank = line.indexOf(' ');
+    const [, bare = line.slice(0, blank), definition = line.slice(blank + 1)] = COLUMN.exec(line) ?? [];
+    if (definition === 'ARRAY') notes.push(`column ${bare} has the type ARRAY, which no statement can ask for`);
+    return `${name(bare)} ${inLists(/( INCLUDE \()([^()]*)/, ', ', definition)}`;
+  };
+  const inLists = (list: RegExp, comma: string, text: string): string =>
+    text.replace(list, (_, before: string, names: string) => before + names.split(comma).map(name).join(comma));
+
+  const columns = row.slice(head.length, end).split(',\n\t').map(column).join(',\n\t');
+  const tail = inLists(
+    /(\nDEDUP UPSERT KEYS\()([^()]*)/,
+    ',',
+    inLists(/^(\n\) timestamp\()([^()]*)/, ',', row.slice(end)),
+  );
+  if (quoted.size) notes.push(`names that can't stand bare put in quotes: ${Array.from(quoted, quote).join(', ')}`);
+  return head + columns + mendVolume(tail, notes);
+}
