@@ -1,9 +1,12 @@
 /*! The objects of one database: found by name in any case, listed in the order the service lists them. */
 import { dependencyOrder } from '@sqlpipe/catalog';
+import type { Naming } from './analysis/relation.js';
 import type { CatalogueObject, View } from './objects.js';
 
 export class Catalogue {
   readonly #objects = new Map<string, CatalogueObject>();
+
+  constructor(readonly naming: Naming = 'by expression') {}
 
   find(name: string): CatalogueObject | undefined {
     return this.#objects.get(key(name));

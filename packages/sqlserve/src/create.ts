@@ -162,7 +162,7 @@ const visible = (text: string): string =>
 /** CREATE VIEW. */
 export function createViewIn(catalogue: Catalogue, statement: CreateView): void {
   const { name, position, body, owner, orReplace } = statement;
-  const replaces = orReplace && catalogue.find(name)?.kind === 'view';
+  const replaces = orReplace && !statement.ifNotExists && catalogue.find(name)?.kind === 'view';
   if (!replaces && exists(catalogue, statement)) return;
   const relation = relationOf(body.query, catalogue);
   relation.fields.forEach((field, index) => {

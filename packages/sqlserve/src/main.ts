@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { command, Exit, UsageError } from '@sqlpipe/cli';
+import { Catalogue } from './catalogue.js';
 import { endpoint } from './http.js';
 import { routes } from './routes.js';
 import { Service } from './service.js';
@@ -24,7 +25,9 @@ await command({
     const { QDB_HTTP_USER: user, QDB_HTTP_PASSWORD: password } = env;
     if (!user !== !password) throw new UsageError('QDB_HTTP_USER and QDB_HTTP_PASSWORD go together');
     const credentials = user && password ? { user, password } : undefined;
-    const server = endpoint({ answer: routes(new Service(), credentials), requestLimit });
+    const naming = env.QDB_CAIRO_SQL_COLUMN_ALIAS_EXPRESSION_ENABLED === 'false' ? 'by function' : 'by expression';
+    const service = new Service(new Catalogue(naming));
+    const server = endpoint({ answer: routes(service, credentials), requestLimit });
     await once(server.listen(port, address), 'listening');
     await print(`http://${address}:${(server.address() as AddressInfo).port}\n`);
     await once(interrupted, 'abort');

@@ -53,8 +53,9 @@ function header(line: string): [name: string, value: string] {
 function parse(query: string): Map<string, string> | undefined {
   const parameters = new Map<string, string>();
   for (const pair of query.split('&')) {
-    const [name = '', value = '', ...more] = pair.split('=').map(decode);
-    if (name === undefined || value === undefined) return;
+    const [name, value, ...more] = pair.split('=').map(decode);
+    if (name === undefined || (value === undefined && pair.includes('='))) return;
+    if (value === undefined) continue;
     if (more.length === 0 && value !== '') parameters.set(name, value);
   }
   return parameters;

@@ -13,7 +13,7 @@ import type { ColumnHead, Outcome, Value } from './reply.js';
 import { statementOf } from './text.js';
 
 export class Service {
-  readonly catalogue = new Catalogue();
+  constructor(readonly catalogue: Catalogue = new Catalogue()) {}
 
   /** Runs one statement. @throws Refusal */
   async execute(text: string): Promise<Outcome> {

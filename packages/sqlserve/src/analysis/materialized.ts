@@ -116,7 +116,7 @@ class BaseCheck {
       if (item.type !== 'selectItem') continue;
       const { expression, alias } = item;
       if (expression.type === 'function' && expression.over) window = expression;
-      const name = alias ?? columnAlias(expression, names, this.query, before);
+      const name = alias ?? columnAlias(expression, names, this.query, before, this.catalogue.naming);
       before.push({ name });
       if (isValidColumnName(name)) continue;
       if (alias !== undefined) {

@@ -144,7 +144,7 @@ class Analysis {
       if (before.some(({ name }) => same(name, alias))) throw duplicateColumn(alias, aliasAt(this.query, item));
       return { name: alias, type };
     }
-    return { name: columnAlias(expression, names, this.query, before), type };
+    return { name: columnAlias(expression, names, this.query, before, this.catalogue.naming), type };
   }
 
   /** Queries inside expressions name tables too. */
@@ -234,19 +234,53 @@ class Scope {
   }
 }
 
-/** The name of a column that was given none: the expression itself. With a point inside it is quoted. */
+/** How columns without an alias are named: `cairo.sql.column.alias.expression.enabled` chooses the first. */
+export type Naming = 'by expression' | 'by function';
+
+/** The name of a column that was given none, one that none of those before it has. */
 export function columnAlias(
   expression: Expression,
   names: Names,
   query: Query,
   before: readonly { name: string }[],
+  naming: Naming,
 ): string {
-  const text = render(expression, names, query);
   const base =
-    expression.type === 'column' ? (expression.name.parts.at(-1) ?? '') : text.includes('.') ? `"${text}"` : text;
+    naming === 'by expression' ? expressionAlias(expression, names, query) : functionAlias(expression, query);
+  const numbered = (n: number) => (naming === 'by expression' ? `${base}_${n + 1}` : `${base}${n}`);
   let name = base;
-  for (let n = 2; before.some(field => same(field.name, name)); n++) name = `${base}_${n}`;
+  for (let n = 1; before.some(field => same(field.name, name)); n++) name = numbered(n);
   return name;
+}
+
+/** The expression itself; with a point inside it is quoted. */
+function expressionAlias(expression: Expression, names: Names, query: Query): string {
+  if (expression.type === 'column') return expression.name.parts.at(-1) ?? '';
+  const text = render(expression, names, query);
+  return text.includes('.') ? `"${text}"` : text;
+}
+
+/** A function's name, and `column` for anything else that is no column. */
+function functionAlias(expression: Expression, query: Query): string {
+  switch (expression.type) {
+    case 'column':
+      return expression.name.parts.at(-1) ?? '';
+    case 'function':
+      return expression.name;
+    case 'paren':
+      return functionAlias(expression.expression, query);
+    case 'cast':
+    case 'typeCast':
+      return 'cast';
+    case 'case':
+      return 'case';
+    case 'literal': {
+      const text = query.text(expression).replace(/^'(.*)'$/s, '$1');
+      return text.includes('.') ? 'column' : text;
+    }
+    default:
+      return 'column';
+  }
 }
 
 /** Whether a select item calls an aggregate, and not as a window function. */
