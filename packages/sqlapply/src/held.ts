@@ -1,4 +1,5 @@
 /*! What the target holds already, and whether it is what a statement asks for. */
+import { mend } from '@sqlpipe/catalog';
 import { definitions, hasDefinition, type Instance } from '@sqlpipe/instance';
 import { type Identity, statementOf } from '@sqlpipe/sql';
 
@@ -11,8 +12,10 @@ export async function definitionOf(target: Instance, identity: Identity): Promis
   return definition;
 }
 
-/** Whether a statement asks for just what the target has. */
-export const isSame = (statement: string, definition: string): boolean => statement === statementOf(definition);
+/** Whether a statement asks for just what the target has, whatever either server printed wrongly. */
+export const isSame = (statement: string, definition: string): boolean => mended(statement) === mended(definition);
+
+const mended = (text: string): string => statementOf(mend(text).statement);
 
 /**
  * Whether a statement is in the form that the service prints, and so must come back as it went.

@@ -1,4 +1,5 @@
 /*! An instance's schema as statements: asked for, mended, checked, one after the other. */
+import { mend } from '@sqlpipe/catalog';
 import { type Instance, InstanceError } from '@sqlpipe/instance';
 import { identify, statementOf, title } from '@sqlpipe/sql';
 import type { Aside } from './aside.js';
@@ -28,8 +29,10 @@ export async function* dump(source: Instance, aside: Aside, options: DumpOptions
   let invalid: Map<string, string> | undefined;
   let acl = false;
   for await (const row of rows(source, options)) {
-    const statement = oneStatement(source, row);
+    const { statement: text, notes } = options.verbatim ? { statement: row, notes: [] } : mend(row);
+    const statement = oneStatement(source, text);
     const identity = identify(statement);
+    for (const note of notes) options.warn(`${title(identity)}: ${note}`);
     const { kind, name } = identity;
     if (isAcl(kind)) acl = true;
     if (kind === 'view' || kind === 'matview') {
