@@ -1,0 +1,117 @@
+/*! What every program does alike, without a server: help, version, completion, bad usage, full disks, readers that leave. */
+import { readdirSync, readFileSync } from 'node:fs';
+import test from 'ava';
+import { shell } from './support/shell.js';
+
+const PROGRAMS = readdirSync('packages').filter(name => /^sql.+/.test(name));
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+
+for (const program of PROGRAMS) {
+  test(`${program} --help fits on a screen and shows a pipeline`, async t => {
+    const run = await shell(t);
+    const { code, stdout, stderr } = await run(`${program} --help`);
+    const help = stdout.toString();
+    t.is(code, 0);
+    t.is(stderr, '');
+    t.regex(help, new RegExp(`^Usage: ${program} \\[options\\]`));
+    t.regex(help, /\nExamples:\n {2}/);
+    t.true(help.split('\n').length <= 50, `${help.split('\n').length} lines`);
+    t.true(help.split('\n').every(line => line.length <= 100));
+  });
+
+  test(`${program} --version`, async t => {
+    const run = await shell(t);
+    const { code, stdout } = await run(`${program} --version`);
+    t.deepEqual([code, stdout.toString()], [0, `${version}\n`]);
+  });
+
+  test(`${program} --completion is a script that bash takes`, async t => {
+    const run = await shell(t);
+    const { code, stderr } = await run(
+      `${program} --completion > script && bash -n script && grep -q ${program} script`,
+    );
+    t.deepEqual([code, stderr], [0, '']);
+  });
+
+  test(`${program} refuses an unknown option`, async t => {
+    const run = await shell(t);
+    const { code, stdout, stderr } = await run(`${program} --nonsense`);
+    t.is(code, 64);
+    t.is(stdout.length, 0);
+    t.is(stderr, `${program}: no such option: nonsense\nTry '${program} --help'.\n`);
+  });
+
+  test(`${program} --help into a full disk is a failed write`, async t => {
+    const run = await shell(t);
+    const { code, stderr } = await run(`${program} --help > /dev/full`);
+    t.is(code, 74);
+    t.is(stderr, `${program}: write failed: no space left on device\n`);
+  });
+}
+
+const STREAM = String.raw`printf 'CREATE TABLE a (x INT);\n\0CREATE VIEW b AS (SELECT 1);\n\0'`;
+const TEXT = String.raw`printf 'CREATE TABLE a (x INT); CREATE VIEW b AS (SELECT 1)'`;
+
+const exits = test.macro<[string, number, (string | RegExp)?]>({
+  title: (_, script) => script.replace(STREAM, 'STREAM').replace(TEXT, 'TEXT'),
+  async exec(t, script, code, stderr = '') {
+    const run = await shell(t);
+    const outcome = await run(script);
+    t.is(outcome.code, code, outcome.stderr);
+    if (typeof stderr === 'string') t.is(outcome.stderr, stderr);
+    else t.regex(outcome.stderr, stderr);
+  },
+});
+
+test(exits, 'sqlsplit /nowhere', 66, /^sqlsplit: \/nowhere: no such file or directory\n$/m);
+test(exits, `${TEXT} | sqlsplit > /dev/full`, 74, 'sqlsplit: write failed: no space left on device\n');
+test(exits, `yes 'SELECT 1;' | sqlsplit | head -c 1 > /dev/null; exit \${PIPESTATUS[1]}`, 141);
+test(exits, `yes 'SELECT 1;' | head -c 90000 | sqlsplit | sqljoin | true; exit \${PIPESTATUS[3]}`, 141);
+test(exits, `${TEXT} | sqlsplit --max-record 10`, 65, /more than 10 characters|longer than 10 bytes/);
+test(exits, 'sqlsplit --max-record x', 64, /--max-record takes a number/);
+test(exits, `${STREAM} | sqljoin extra`, 64, /one operand too many: extra/);
+test(exits, `${STREAM} | sqljoin > /dev/full`, 74, 'sqljoin: write failed: no space left on device\n');
+test(exits, `${STREAM} | sqljoin -o /nowhere/x`, 74, 'sqljoin: /nowhere/x: no such file or directory\n');
+test(exits, `${STREAM} | sqljoin -o x && ${STREAM} | tr '\\0' '\\n' | cmp - x && ls`, 0);
+test(
+  exits,
+  `echo before > x; ${STREAM} | head -c 30 | sqljoin -o x; echo $?; cat x; ls`,
+  0,
+  /cut after 1 whole record/,
+);
+test(exits, `${STREAM} | head -c 30 | sqljoin`, 65, /cut after 1 whole record: the input does not end on a NUL/);
+test(exits, `${TEXT} | sqljoin`, 65, /no NUL in the input: either \.sql text, which sqlsplit turns into a stream, or /);
+test(exits, 'sqldump', 64, /<instance> is missing/);
+test(exits, 'sqldump --include TABLES --exclude VIEWS http://127.0.0.1:1', 64, /can not be combined/);
+test(exits, 'sqldump --include NONSENSE http://127.0.0.1:1', 64, /no such category: NONSENSE; there are TABLES, /);
+test(
+  exits,
+  'sqldump http://127.0.0.1:1 | sqljoin; exit $((PIPESTATUS[0] * 1000 + PIPESTATUS[1] - 69000))',
+  65,
+  /refused/,
+);
+test(exits, 'sqlapply --if-exists perhaps http://127.0.0.1:1', 64, /"perhaps", Choices: "compare", "fail", "skip"/);
+test(exits, 'sqlapply http://127.0.0.1:1 < /dev/null', 65, /no input, not even the NUL/);
+
+test('output that was cut is nothing that a reader takes', async t => {
+  const run = await shell(t);
+  const { stdout } = await run(`printf 'SELECT 1; SELECT (2' | sqlsplit`);
+  t.is(
+    stdout.toString(),
+    'SELECT 1;\n-- sqlsplit: incomplete: standard input:1:18: a parenthesis that is never closed\n',
+  );
+});
+
+test('a terminal is no stream: usage, not a wait', async t => {
+  const run = await shell(t);
+  for (const program of ['sqljoin', 'sqlsplit', 'sqlapply http://127.0.0.1:1']) {
+    const { stdout } = await run(`script -qec '${program}; echo status $?' /dev/null < /dev/null`);
+    t.regex(stdout.toString(), /expects a stream on standard input, not a terminal[^]*status 64/, program);
+  }
+});
+
+test('control characters from a file are shown, not obeyed', async t => {
+  const run = await shell(t);
+  const { stderr } = await run(String.raw`sqlsplit $'no\e[31mfile\u009b'`);
+  t.is(stderr, String.raw`sqlsplit: no\x1b[31mfile\x9b: no such file or directory` + '\n');
+});
