@@ -1,0 +1,62 @@
+/*! What is only believed of a server until a real one has been asked: sizes to the byte, and a cap on rows. */
+import {
+  connect,
+  DEFAULT_REQUEST_BUFFER,
+  encodeQuery,
+  type Instance,
+  InstanceError,
+  resolveInstance,
+} from '../packages/instance/src/index.js';
+import { startQuestDB, testWithQuestDB } from './support/questdb.js';
+
+async function instance(url: string, env = {}) {
+  return connect(await resolveInstance(url, { program: 'sqldump', env, warn: () => {} }));
+}
+
+/** The length of the longest statement that fits the server's buffer. */
+function largest(db: Instance, statement: (length: number) => string): number {
+  let length = 1;
+  for (let step = 1 << 16; step > 0; step >>= 1)
+    if (db.bufferNeeded(statement(length + step)) <= DEFAULT_REQUEST_BUFFER) length += step;
+  return length;
+}
+
+testWithQuestDB('the largest request that is answered is known to the byte', async t => {
+  const { url } = await startQuestDB(t);
+  for (const env of [{}, { SQLDUMP_TOKEN: 'x'.repeat(500) }])
+    for (const character of ['x', 'ä', '=', ' ']) {
+      const statement = (length: number) => `CREATE TABLE IF NOT EXISTS t (x INT) -- ${character.repeat(length)}`;
+      const db = await instance(url, env);
+      const length = largest(db, statement);
+      t.deepEqual(await db.execute(statement(length)), { ok: true }, character);
+      const error = await t.throwsAsync(db.execute(statement(length + 1)), { instanceOf: InstanceError });
+      t.regex(error.message, /too large.*64448/, character);
+      await db.close();
+    }
+});
+
+testWithQuestDB('a dump that the server caps is not taken for whole', async t => {
+  const { url } = await startQuestDB(t, { QDB_HTTP_SECURITY_MAX_RESPONSE_ROWS: '2' });
+  const db = await instance(url);
+  t.teardown(() => db.close());
+  const asked = async () => {
+    for await (const _ of db.rows('SELECT x::varchar FROM long_sequence(3)'));
+  };
+  t.like(await t.throwsAsync(asked), {
+    code: 'PROTOCOL',
+    message: `${url}: the reply holds 2 rows but says that there are 3`,
+  });
+  t.deepEqual(await db.table('SELECT x FROM long_sequence(2)'), [[1], [2]]);
+});
+
+testWithQuestDB('every character comes back from the server as it was sent', async t => {
+  const { url } = await startQuestDB(t);
+  const db = await instance(url);
+  t.teardown(() => db.close());
+  const all = Array.from({ length: 0x2ff }, (_, i) => String.fromCharCode(i + 1))
+    .join('')
+    .replaceAll("'", "''");
+  const rows = await db.table(`SELECT '${all}\u2028\ufeff\u{1f600}'`);
+  t.is(rows[0]?.[0], `${all}\u2028\ufeff\u{1f600}`.replaceAll("''", "'"));
+  t.true(encodeQuery(all).length < encodeURIComponent(all).length);
+});
