@@ -1,0 +1,32 @@
+/*! The demo, which is the first thing that a newcomer sees: it works, and it cleans up. */
+import { readdir } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { freshFolder } from './support/folder.js';
+import { testWithQuestDB } from './support/questdb.js';
+import { shell } from './support/shell.js';
+
+const DEMO = resolve('scripts/demo');
+
+const shows = async (t: ExecutionContext, command: string) => {
+  const TMPDIR = await freshFolder(t);
+  const run = await shell(t, { TMPDIR });
+  const { code, stdout, stderr } = await run(command);
+  const text = stdout.toString();
+  t.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  t.regex(text, /\$ sqldump \$SRC \| sqlapply \$DST\n/);
+  t.regex(text, /^ +5 CREATE MATERIALIZED VIEW\n +16 CREATE TABLE\n +10 CREATE VIEW$/m);
+  t.regex(text, /^ +(\w{64}) {2}dst\.stream\n +\1 {2}src\.stream$/m);
+  const left = (await readdir(TMPDIR)).filter(name => !name.startsWith('tsx-'));
+  t.deepEqual(left, []);
+  for (const [url] of text.matchAll(/http:\/\/[\d.:]+/g)) await t.throwsAsync(fetch(url), undefined, url);
+};
+
+test('make demo copies the trading schema between two sqlserve', shows, DEMO);
+testWithQuestDB('with --real between two QuestDB servers', shows, `${DEMO} --real`);
+
+test('anything else is a usage error', async t => {
+  const run = await shell(t);
+  const { code, stderr } = await run(`${DEMO} --fake`);
+  t.deepEqual({ code, stderr }, { code: 64, stderr: 'usage: scripts/demo [--real]\n' });
+});
