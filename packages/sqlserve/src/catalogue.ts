@@ -3,8 +3,17 @@ import { dependencyOrder } from '@sqlpipe/catalog';
 import type { Naming } from './analysis/relation.js';
 import type { CatalogueObject, View } from './objects.js';
 
+/** One step of what a statement did; `state` is what an edition keeps besides the objects. */
+export type Change =
+  | { readonly put: CatalogueObject }
+  | { readonly drop: string }
+  | { readonly clear: true }
+  | { readonly state: unknown };
+
 export class Catalogue {
   readonly #objects = new Map<string, CatalogueObject>();
+
+  #changes: Change[] = [];
 
   constructor(readonly naming: Naming = 'by expression') {}
 
@@ -15,14 +24,37 @@ export class Catalogue {
   /** Adds an object, or puts it in the place of the one with its name. */
   put(object: CatalogueObject): void {
     this.#objects.set(key(object.name), object);
+    this.#changes.push({ put: object });
   }
 
   drop(name: string): void {
     this.#objects.delete(key(name));
+    this.#changes.push({ drop: name });
   }
 
   clear(): void {
     this.#objects.clear();
+    this.#changes.push({ clear: true });
+  }
+
+  /** What was put and dropped since this was last asked, in order. */
+  takeChanges(): Change[] {
+    const changes = this.#changes;
+    this.#changes = [];
+    return changes;
+  }
+
+  /** Does again what was done. */
+  replay(change: Change): void {
+    if ('put' in change) this.put(change.put);
+    else if ('drop' in change) this.drop(change.drop);
+    else if ('clear' in change) this.clear();
+    this.takeChanges();
+  }
+
+  /** The changes that make this catalogue out of an empty one. */
+  all(): Change[] {
+    return [...this.#objects.values()].map(put => ({ put }));
   }
 
   /** Everything that is not the service's own, in the order it came. */

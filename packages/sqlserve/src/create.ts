@@ -8,9 +8,11 @@ import type { CreateTable, Placed } from './parser/create-table.js';
 import type { CreateView } from './parser/create-view.js';
 import { isValidColumnName, isValidTableName, maxFileNameLength } from './parser/names.js';
 import { type PartitionUnit, refuseUnevenTtl } from './parser/partition.js';
+import type { Query } from './parser/query.js';
 import { Refusal } from './parser/refusal.js';
 import { isTimestamp } from './parser/types.js';
 import { references } from './references.js';
+import type { Session } from './session.js';
 
 type Create = CreateTable | CreateView | CreateMaterializedView;
 
@@ -32,16 +34,20 @@ const others: Readonly<Record<string, string>> = {
 };
 
 /** CREATE TABLE, with its columns, LIKE another or AS a query. */
-export function createTableIn(catalogue: Catalogue, statement: CreateTable): void {
+export function createTableIn(session: Session, given: CreateTable): void {
+  const { catalogue } = session;
+  const statement = { ...given, owner: given.owner ?? session.owner };
   const { name, position, like, select } = statement;
   if (like && !catalogue.find(like.name)) throw noTable(like.name, like.position);
   if (exists(catalogue, statement)) return;
   refuseVolume(statement);
+  session.allow('CREATE TABLE');
   const table = like
     ? tableLike(catalogue, statement, like)
     : select
       ? tableAs(catalogue, statement)
       : tableOf(statement);
+  if (select) allowReading(session, select.query);
   refuseBadName(name, position, select ? '' : 'Could not create table, ');
   // Longer than a file name: the service takes its failure to make the folder for a table that is there.
   if (Buffer.byteLength(name) > maxFileNameLength) throw new Refusal(position, 'table already exists');
@@ -160,11 +166,14 @@ const visible = (text: string): string =>
   text.replace(/[\0-\x1f\x7f]/g, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** CREATE VIEW. */
-export function createViewIn(catalogue: Catalogue, statement: CreateView): void {
-  const { name, position, body, owner, orReplace } = statement;
+export function createViewIn(session: Session, statement: CreateView): void {
+  const { catalogue } = session;
+  const { name, position, body, owner = session.owner, orReplace } = statement;
   const replaces = orReplace && !statement.ifNotExists && catalogue.find(name)?.kind === 'view';
   if (!replaces && exists(catalogue, statement)) return;
+  session.allow('CREATE VIEW');
   const relation = relationOf(body.query, catalogue);
+  allowReading(session, body.query);
   relation.fields.forEach((field, index) => {
     if (isValidColumnName(field.name)) return;
     throw new Refusal(position, `invalid column name [name=${field.name}, position=${index}]`);
@@ -181,15 +190,23 @@ export function createViewIn(catalogue: Catalogue, statement: CreateView): void 
   });
 }
 
+/** A query may only be kept by who may run it. */
+function allowReading({ catalogue, allow, maySee }: Session, query: Query): void {
+  for (const name of references(query, catalogue)) if (!maySee(name)) allow('SELECT', name);
+}
+
 const columnsOf = ({ fields }: Relation): Column[] =>
   fields.map(({ name, type }) => ({ name, type: type ?? 'DOUBLE', cached: true, dedup: false }));
 
 /** CREATE MATERIALIZED VIEW. */
-export function createMaterializedViewIn(catalogue: Catalogue, statement: CreateMaterializedView): void {
-  const { name, position, body, base, partition, ttl, owner } = statement;
+export function createMaterializedViewIn(session: Session, statement: CreateMaterializedView): void {
+  const { catalogue } = session;
+  const { name, position, body, base, partition, ttl, owner = session.owner } = statement;
   if (exists(catalogue, statement)) return;
   refuseVolume(statement);
+  session.allow('CREATE MATERIALIZED VIEW');
   const relation = relationOf(body.query, catalogue);
+  allowReading(session, body.query);
   const sampling = samplingOf(statement, base, relation, catalogue);
   const partitionBy = partition ?? defaultPartition(sampling.interval);
   if (!partition && ttl && ttl.ttl > 0) refuseUnevenTtl(partitionBy, ttl.ttl, ttl.position);

@@ -3,11 +3,11 @@
  * drivers and tools ask before they start. Columns that would tell of rows are there and say that there are none.
  */
 import type { FunctionCall, SelectItem, SelectStatement } from '@questdb/sql-parser';
-import type { Catalogue } from './catalogue.js';
-import type { CatalogueObject, Column, MaterializedView } from './objects.js';
+import type { CatalogueObject, Column, MaterializedView, View } from './objects.js';
 import type { Query } from './parser/query.js';
 import { Refusal } from './parser/refusal.js';
 import type { ColumnHead, Value } from './reply.js';
+import type { Session } from './session.js';
 import { ttlParts } from './text.js';
 
 /** Rows with a name for each value; the types stand apart. */
@@ -25,7 +25,7 @@ const scalars: Readonly<Record<string, string>> = {
 };
 
 /** Answers a query over the catalogue. @throws Refusal for any other query, as no rows are kept */
-export function answer({ select, at }: Query, catalogue: Catalogue): Relation {
+export function answer({ select, at }: Query, session: Session): Relation {
   const [from, ...joins] = select.from ?? [];
   const plain = !(
     select.where ||
@@ -38,7 +38,7 @@ export function answer({ select, at }: Query, catalogue: Catalogue): Relation {
   if (!from && plain) return scalarRow(select.columns);
   const source = from?.table;
   if (source?.type !== 'tableFunctionCall' || joins.length > 0 || from?.joins?.length || !plain) throw noRows();
-  const relation = functions[source.name.toLowerCase()]?.(catalogue, literalArgument(source.args), at(source));
+  const relation = functions[source.name.toLowerCase()]?.(session, literalArgument(source.args), at(source));
   if (!relation) throw new Refusal(at(source), `unknown function name: ${source.name}()`);
   return ordered(project(relation, select.columns, at), select);
 }
@@ -131,22 +131,25 @@ const tableFields: readonly Field<CatalogueObject>[] = [
   ['table_row_count', 'LONG', () => 0],
 ];
 
-const viewFields: readonly Field<CatalogueObject & { body: string }>[] = [
+/** A view, and the first of its references that is gone. */
+type Viewed<T> = T & { readonly missing: string | undefined };
+
+const viewFields: readonly Field<Viewed<View>>[] = [
   ['view_name', 'STRING', ({ name }) => name],
   ['view_sql', 'STRING', ({ body }) => body],
   ['view_table_dir_name', 'STRING', ({ name }) => name],
-  ['invalidation_reason', 'STRING', () => null],
-  ['view_status', 'STRING', () => 'valid'],
+  ['invalidation_reason', 'STRING', ({ missing }) => (missing ? `table does not exist [table=${missing}]` : null)],
+  ['view_status', 'STRING', ({ missing }) => (missing ? 'invalid' : 'valid')],
 ];
 
-const materializedFields: readonly Field<MaterializedView>[] = [
+const materializedFields: readonly Field<Viewed<MaterializedView>>[] = [
   ['view_name', 'STRING', ({ name }) => name],
   ['refresh_type', 'STRING', ({ refresh }) => (refresh.type === 'EVERY' ? 'timer' : refresh.type.toLowerCase())],
   ['base_table_name', 'STRING', ({ base }) => base],
   ['view_sql', 'STRING', ({ body }) => body],
   ['view_table_dir_name', 'STRING', ({ name }) => name],
-  ['invalidation_reason', 'STRING', () => null],
-  ['view_status', 'STRING', () => 'valid'],
+  ['invalidation_reason', 'STRING', ({ missing }) => (missing ? 'base table is dropped or renamed' : null)],
+  ['view_status', 'STRING', ({ missing }) => (missing ? 'invalid' : 'valid')],
   ['timer_time_zone', 'STRING', ({ refresh }) => refresh.timeZone ?? null],
   ['timer_start', 'TIMESTAMP', ({ refresh }) => refresh.start ?? null],
 ];
@@ -172,23 +175,51 @@ export const columnsOf = ({ columns, timestamp }: CatalogueObject): Relation =>
     columns.map(column => ({ ...column, designated: column.name === timestamp })),
   );
 
+/** The objects that a caller may see. */
+const seen = ({ catalogue, maySee }: Session): CatalogueObject[] => catalogue.list().filter(({ name }) => maySee(name));
+
 const functions: Readonly<
-  Record<string, (catalogue: Catalogue, argument: string | undefined, position: number) => Relation>
+  Record<string, (session: Session, argument: string | undefined, position: number) => Relation>
 > = {
-  tables: catalogue => relation(tableFields, catalogue.list()),
-  views: catalogue =>
+  tables: session => relation(tableFields, seen(session)),
+  views: session =>
     relation(
       viewFields,
-      catalogue.list().filter(object => object.kind === 'view'),
+      seen(session).flatMap(object =>
+        object.kind === 'view' ? { ...object, missing: missingFrom(object.references, session) } : [],
+      ),
     ),
-  materialized_views: catalogue =>
+  materialized_views: session =>
     relation(
       materializedFields,
-      catalogue.list().filter(object => object.kind === 'materialized view'),
+      seen(session).flatMap(object =>
+        object.kind === 'materialized view' ? { ...object, missing: missingFrom([object.base], session) } : [],
+      ),
     ),
-  table_columns: (catalogue, name = '', position) => {
+  table_columns: ({ catalogue }, name = '', position) => {
     const object = catalogue.find(name);
     if (!object) throw new Refusal(position, `table does not exist [table=${name}]`);
     return columnsOf(object);
   },
 };
+
+/** The first of the names that nothing has any more: what makes a view invalid. */
+const missingFrom = (names: readonly string[], { catalogue }: Session): string | undefined =>
+  names.find(name => !catalogue.find(name));
+
+/** Settings that drivers ask for with SHOW. */
+const settingValues: Readonly<Record<string, string>> = {
+  transaction_isolation: 'read committed',
+  default_transaction_read_only: 'off',
+  max_identifier_length: '63',
+  standard_conforming_strings: 'on',
+  search_path: '"$user", public',
+  datestyle: 'ISO,YMD',
+  server_version: '12.3 (questdb)',
+  server_version_num: '120003',
+};
+
+export const settings = (name: string): Relation => ({
+  heads: [{ name, type: 'STRING' }],
+  rows: name in settingValues ? [[settingValues[name] ?? null]] : [],
+});

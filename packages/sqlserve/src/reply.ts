@@ -32,6 +32,10 @@ export interface Wishes {
   /** `count=true`: the number of all rows, whatever the limit. */
   readonly count: boolean;
   readonly version: number;
+  /** `cols=a,b`: which columns. */
+  readonly columns?: readonly string[] | undefined;
+  readonly timings: boolean;
+  readonly explain: boolean;
 }
 
 export function replyTo(outcome: Outcome, wishes: Wishes): Reply {
@@ -40,13 +44,31 @@ export function replyTo(outcome: Outcome, wishes: Wishes): Reply {
     const key = wishes.version >= 2 ? 'notice' : 'error';
     return json(200, `{"${key}":"empty query","query":${quote(wishes.query)},"position":"0"}`);
   }
-  const { columns, rows } = outcome;
+  const unknown = wishes.columns?.find(name => !outcome.columns.some(column => column.name === name));
+  if (unknown !== undefined) {
+    return json(400, `{"query":${quote(wishes.query)},"error":${quote(`column not found: '${unknown}'`)}}`);
+  }
+  const { columns, rows } = wishes.columns ? pick(outcome, wishes.columns) : outcome;
   const shown = wishes.limit ? rows.slice(...wishes.limit) : rows;
   const heads = columns.map(({ name, type }) => `{"name":${quote(name)},"type":${quote(type)}}`).join();
   const dataset = shown.map(row => `[${row.map((value, i) => valueText(value, columns[i]?.type)).join()}]`).join();
   const meta = wishes.bare ? '' : `"query":${quote(wishes.query)},"columns":[${heads}],"timestamp":-1,`;
-  return json(200, `{${meta}"dataset":[${dataset}],"count":${wishes.count ? rows.length : shown.length}}`);
+  const count = wishes.count ? rows.length : shown.length;
+  return json(200, `{${meta}"dataset":[${dataset}],"count":${count}${extras(wishes)}}`);
 }
+
+type Rows = Extract<Outcome, { kind: 'rows' }>;
+
+function pick({ columns, rows }: Rows, names: readonly string[]): Pick<Rows, 'columns' | 'rows'> {
+  const indexes = names.map(name => columns.findIndex(column => column.name === name));
+  const of = <T>(values: readonly T[]) => indexes.flatMap(index => values.slice(index, index + 1));
+  return { columns: of(columns), rows: rows.map(of) };
+}
+
+/** No time is measured, as it would tell nothing of a real server. */
+const extras = ({ timings, explain }: Wishes): string =>
+  (timings ? ',"timings":{"authentication":0,"compiler":0,"execute":0,"count":0}' : '') +
+  (explain ? ',"explain":{"jitCompiled":false}' : '');
 
 /** A statement refused, or a caller who may not. */
 export const refusalReply = (status: number, query: string, message: string, position: number): Reply =>

@@ -1,25 +1,20 @@
 /*! Which request goes where: the two paths that execute, what is answered without a login, and every refusal before SQL. */
+import type { Edition } from './edition.js';
 import { version } from './functions.js';
-import { Refusal } from './parser/refusal.js';
+import { Denial, Refusal } from './parser/refusal.js';
 import { json, type Reply, refusalReply, replyTo, text, type Wishes } from './reply.js';
 import { type Request, utf8 } from './request.js';
 import type { Service } from './service.js';
 
-export interface Credentials {
-  readonly user: string;
-  readonly password: string;
-}
-
-/** The service's answer to any request. Without credentials everybody may. */
-export function routes(service: Service, credentials: Credentials | undefined): (request: Request) => Promise<Reply> {
-  const expected =
-    credentials && `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString('base64')}`;
+/** The service's answer to any request. */
+export function routes(service: Service): (request: Request) => Promise<Reply> {
+  const { edition } = service;
   return async request => {
     const refused = refuse(request);
     if (refused) return refused;
-    if (request.path === '/settings') return settings;
-    if (expected && request.headers.get('authorization') !== expected) return text(401, 'Unauthorized');
-    return execute(service, request.parameters);
+    if (request.path === '/settings') return settings(edition);
+    const caller = await edition.authenticate(request.headers.get('authorization'));
+    return caller === undefined ? text(401, 'Unauthorized') : execute(service, request.parameters, caller);
   };
 }
 
@@ -37,17 +32,18 @@ function refuse({ method, path, headers }: Request): Reply | undefined {
   return method === 'GET' ? undefined : text(405, `Method ${method} not supported`);
 }
 
-const settings: Reply = {
+const settings = ({ release }: Edition): Reply => ({
   ...json(
     200,
     JSON.stringify({
       config: {
-        'release.type': 'OSS',
+        'release.type': release,
         'release.version': version,
         'http.settings.readonly': false,
         'accepting.writes': ['http'],
         'line.proto.support.versions': [],
         'ilp.proto.transports': [],
+        'acl.enabled': release === 'EE',
         'posthog.enabled': false,
         'posthog.api.key': null,
         'cairo.max.file.name.length': 127,
@@ -57,15 +53,15 @@ const settings: Reply = {
     }),
   ),
   whole: true,
-};
+});
 
 const keepAlive = { 'Keep-Alive': 'timeout=5, max=10000' };
 
-async function execute(service: Service, parameters: Request['parameters']): Promise<Reply> {
+async function execute(service: Service, parameters: Request['parameters'], caller: string): Promise<Reply> {
   const { text: query, valid } = utf8(parameters.get('query') ?? '');
   if (!valid) return { ...refusalReply(400, query, 'Bad UTF8 encoding in query text', 0), headers: keepAlive };
   try {
-    return { ...replyTo(await service.execute(query), wishes(query, parameters)), headers: keepAlive };
+    return { ...replyTo(await service.execute(query, caller), wishes(query, parameters)), headers: keepAlive };
   } catch (error) {
     return { ...failure(query, error), headers: keepAlive };
   }
@@ -73,7 +69,7 @@ async function execute(service: Service, parameters: Request['parameters']): Pro
 
 function failure(query: string, error: unknown): Reply {
   if (error instanceof Refusal)
-    return refusalReply(error.code === 'DENIED' ? 403 : 400, query, error.message, error.position);
+    return refusalReply(error instanceof Denial ? 403 : 400, query, error.message, error.position);
   return refusalReply(500, query, `internal error: ${(error as Error).message}`, 0);
 }
 
@@ -84,6 +80,9 @@ function wishes(query: string, parameters: Request['parameters']): Wishes {
     count: parameters.get('count') === 'true',
     limit: limit(parameters.get('limit')),
     version: Number(parameters.get('version') ?? 1),
+    columns: parameters.get('cols')?.split(','),
+    timings: parameters.get('timings') === 'true',
+    explain: parameters.get('explain') === 'true',
   };
 }
 

@@ -1,97 +1,146 @@
 /*! Statements in, outcomes out: each is parsed, checked against the catalogue and applied, one after the other. */
 import { baseOf } from './analysis/materialized.js';
 import { Catalogue } from './catalogue.js';
-import { changes } from './change/index.js';
 import { createMaterializedViewIn, createTableIn, createViewIn } from './create.js';
-import { answer, columnsOf } from './functions.js';
+import type { Edition } from './edition.js';
+import { answer, columnsOf, settings } from './functions.js';
+import type { Journal } from './journal.js';
 import type { CatalogueObject } from './objects.js';
-import { query } from './parser/body.js';
+import { type Body, query } from './parser/body.js';
+import type { Placed } from './parser/create-table.js';
 import { Refusal } from './parser/refusal.js';
 import type { Kind, Show } from './parser/show.js';
 import { parse, type Statement } from './parser/statement.js';
 import type { ColumnHead, Outcome, Value } from './reply.js';
+import type { Session } from './session.js';
 import { statementOf } from './text.js';
 
-export class Service {
-  constructor(readonly catalogue: Catalogue = new Catalogue()) {}
+export interface Parts {
+  readonly edition: Edition;
+  readonly catalogue?: Catalogue;
+  /** Where changes are written before they are acknowledged; nowhere without one. */
+  readonly journal?: Journal | undefined;
+}
 
-  /** Runs one statement. @throws Refusal */
-  async execute(text: string): Promise<Outcome> {
-    const statement = await parse(text, verbs, (body, given) => baseOf(body, given, this.catalogue));
-    return statement ? this.#run(statement) : { kind: 'empty' };
+export class Service {
+  readonly edition: Edition;
+  readonly catalogue: Catalogue;
+  readonly #journal: Journal | undefined;
+  readonly #verbs: ReadonlySet<string>;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor({ edition, catalogue = new Catalogue(), journal }: Parts) {
+    this.edition = edition;
+    this.catalogue = catalogue;
+    this.#journal = journal;
+    this.#verbs = new Set(Object.keys(edition.changes));
   }
 
-  async #run(statement: Statement): Promise<Outcome> {
+  /** Runs one statement for a caller; what it changed is on disk then. @throws Refusal */
+  async execute(text: string, caller = ''): Promise<Outcome> {
+    // One at a time, as a statement may wait for the grammar between looking and changing.
+    const run = this.#last.then(() => this.#execute(text, caller));
+    this.#last = run.catch(() => {});
+    const outcome = await run;
+    const changes = this.catalogue.takeChanges();
+    const state = this.edition.takeState();
+    if (state !== undefined) changes.push({ state });
+    if (changes.length > 0) await this.#journal?.append(changes);
+    return outcome;
+  }
+
+  async #execute(text: string, caller: string): Promise<Outcome> {
+    const dialect = {
+      ...this.edition.dialect,
+      verbs: this.#verbs,
+      baseOf: (body: Body, given: Placed | undefined) => baseOf(body, given, this.catalogue),
+    };
+    const statement = await parse(text, dialect);
+    const session = this.edition.session(this.catalogue, caller);
+    session.allow('HTTP');
+    return statement ? this.#run(statement, session) : { kind: 'empty' };
+  }
+
+  async #run(statement: Statement, session: Session): Promise<Outcome> {
     switch (statement.statement) {
       case 'create table':
-        createTableIn(this.catalogue, statement);
-        return { kind: 'ddl' };
+        createTableIn(session, statement);
+        return done;
       case 'create view':
-        createViewIn(this.catalogue, statement);
-        return { kind: 'ddl' };
+        createViewIn(session, statement);
+        return done;
       case 'create materialized view':
-        createMaterializedViewIn(this.catalogue, statement);
-        return { kind: 'ddl' };
+        createMaterializedViewIn(session, statement);
+        return done;
       case 'change':
-        await changes[statement.verb]?.(statement.cursor, { catalogue: this.catalogue, allow: () => {} });
-        return { kind: 'ddl' };
+        return (await this.edition.changes[statement.verb]?.(statement.cursor, session)) ?? done;
       case 'explain show create database':
         return rows([{ name: 'QUERY PLAN', type: 'STRING' }], [['show_create_database']]);
-      case 'query': {
-        const { heads, rows } = answer(await query(statement.text), this.catalogue);
-        return { kind: 'rows', columns: heads, rows };
-      }
+      case 'query':
+        return relation(answer(await query(statement.text), session));
       default:
-        return this.#show(statement);
+        return this.#show(statement, session);
     }
   }
 
-  #show(show: Show): Outcome {
+  #show(show: Show, session: Session): Outcome {
     switch (show.statement) {
       case 'show create':
-        return ddl(show.parts.map(({ kind, name, position }) => statementOf(this.#find(kind, name, position))));
+        return ddl(show.parts.map(({ kind, name, position }) => statementOf(find(session, kind, name, position))));
       case 'show create database':
-        return ddl(
-          this.catalogue.inDependencyOrder(object => show.categories.has(categories[object.kind])).map(statementOf),
-        );
-      case 'show tables':
+        return this.#dump(show.categories, session);
+      case 'show tables': {
+        const names = this.catalogue.list().filter(({ name }) => session.maySee(name));
         return rows(
           [{ name: 'table_name', type: 'STRING' }],
-          this.catalogue.list().map(({ name }) => [name]),
+          names.map(({ name }) => [name]),
         );
+      }
       case 'show columns': {
         const object = this.catalogue.find(show.name);
         if (!object) throw new Refusal(show.position, `table does not exist [table=${show.name}]`);
-        const { heads, rows } = columnsOf(object);
-        return { kind: 'rows', columns: heads, rows };
+        return relation(columnsOf(object));
       }
+      case 'show acl':
+        return this.edition.show(show, session);
       default:
-        return rows([{ name: 'setting', type: 'STRING' }], []);
+        return relation(settings(show.setting));
     }
   }
 
-  /** The object of that kind. Each kind has its own words for what it is not. */
-  #find(kind: Kind, name: string, position: number): CatalogueObject {
-    const object = this.catalogue.find(name);
-    if (!object) throw new Refusal(position, missing(kind, name));
-    if (object.kind === kind) return object;
-    if (kind === 'table') throw new Refusal(position, 'table name expected, got view or materialized view name');
-    throw new Refusal(position, `${kind} name expected, got ${object.kind} name`);
+  #dump(wanted: ReadonlySet<string>, session: Session): Outcome {
+    const { before, after } = this.edition.dump(wanted, session);
+    const objects = this.catalogue.inDependencyOrder(
+      ({ kind, name }) => wanted.has(categories[kind]) && session.maySee(name),
+    );
+    return ddl([...before, ...objects.map(statementOf), ...after]);
   }
 }
 
-const verbs = new Set(Object.keys(changes));
+/** The object of that kind. Each kind has its own words for what it is not. */
+function find({ catalogue, maySee, allow }: Session, kind: Kind, name: string, position: number): CatalogueObject {
+  const object = catalogue.find(name);
+  if (!object) throw new Refusal(position, missing(kind, name));
+  if (!maySee(object.name)) allow('SELECT', object.name);
+  if (object.kind === kind) return object;
+  if (kind === 'table') throw new Refusal(position, 'table name expected, got view or materialized view name');
+  throw new Refusal(position, `${kind} name expected, got ${object.kind} name`);
+}
 
 const categories = { table: 'TABLES', view: 'VIEWS', 'materialized view': 'MATERIALIZED_VIEWS' } as const;
 
 const missing = (kind: Kind, name: string): string =>
   `${kind} does not exist [${kind === 'table' ? 'table' : 'view'}=${name}]`;
 
+const done: Outcome = { kind: 'ddl' };
+
 const rows = (columns: readonly ColumnHead[], rows: readonly (readonly Value[])[]): Outcome => ({
   kind: 'rows',
   columns,
   rows,
 });
+
+const relation = ({ heads, rows: values }: ReturnType<typeof columnsOf>): Outcome => rows(heads, values);
 
 const ddl = (statements: readonly string[]): Outcome =>
   rows(

@@ -7,4 +7,8 @@ export type Allow = (permission: string, on?: string, columns?: readonly string[
 export interface Session {
   readonly catalogue: Catalogue;
   readonly allow: Allow;
+  /** Whether an object may be read, in part at least: what may not is left out of lists and dumps. */
+  readonly maySee: (name: string) => boolean;
+  /** Who owns what is made without another owner being named. */
+  readonly owner?: string | undefined;
 }

@@ -29,7 +29,7 @@ export async function alterView(cursor: Cursor, session: Session): Promise<void>
   const rest = cursor.next();
   if (rest !== undefined && rest !== ';') throw unexpected(cursor.at, rest);
   const { owner } = view;
-  createViewIn(session.catalogue, {
+  createViewIn(session, {
     statement: 'create view',
     name: view.name,
     position,

@@ -2,15 +2,22 @@
 import type { Cursor } from '../parser/cursor.js';
 import { is } from '../parser/cursor.js';
 import { Refusal } from '../parser/refusal.js';
+import type { Outcome } from '../reply.js';
 import type { Session } from '../session.js';
 import { alterTable } from './alter-table.js';
 import { alterMaterializedView, alterView } from './alter-view.js';
 import { drop, rename, truncate } from './drop.js';
 
-type Change = (cursor: Cursor, session: Session) => void | Promise<void>;
+/** Reads a statement behind its first word, checks it and does it. Without an outcome of its own the answer is OK. */
+export type Change = (
+  cursor: Cursor,
+  session: Session,
+) => Outcome | undefined | void | Promise<Outcome | undefined | void>;
 
-/** Statements by their first word. Those that only concern rows do nothing, as there are none. */
-export const changes: Readonly<Record<string, Change>> = {
+export type Changes = Readonly<Record<string, Change>>;
+
+/** Statements of both editions by their first word. */
+export const changes: Changes = {
   alter,
   drop,
   rename,

@@ -22,8 +22,11 @@ export const isQuoted = (token: string): boolean => token.length > 1 && /^(['"`]
 
 export const unquote = (token: string): string => (isQuoted(token) ? token.slice(1, -1) : token);
 
+/** Whether a name must be quoted for being a word of the language. */
+export const isReserved = (name: string): boolean => reserved.has(name.toLowerCase());
+
 export function refuseReserved(token: string, position: number): void {
-  if (!reserved.has(token.toLowerCase())) return;
+  if (!isReserved(token)) return;
   throw new Refusal(
     position,
     `table and column names that are SQL keywords have to be enclosed in double quotes, such as "${token}"`,

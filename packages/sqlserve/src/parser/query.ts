@@ -144,6 +144,8 @@ function refusal(
   const { position, enclosed } = place;
   if (!bad || Number.isNaN(bad.startOffset)) return atEnd(tokens, position + text.trimEnd().length);
   const at = position + bad.startOffset;
+  const shown = endOfShow(tokens, bad);
+  if (shown !== undefined) return new Refusal(position + shown, "')' expected");
   const before = tokens.filter(token => token.startOffset < bad.startOffset);
   if (bad.image === '.' && tokens.some(token => token.startOffset === bad.startOffset + 1 && token.image === '.')) {
     return new Refusal(at + 1, 'too many dots');
@@ -152,6 +154,14 @@ function refusal(
     before[0]?.image.toLowerCase() === 'select' && !before.some(token => token.image.toLowerCase() === 'from');
   if (inSelectList && before.length > 2) return found(at, bad.image, "',', 'from' or 'over' expected");
   return enclosed ? new Refusal(at, "')' expected") : unexpected(at, bad.image);
+}
+
+/** Behind a SHOW in parentheses that `bad` stands in: the service never finds the closing one, though it is there. */
+function endOfShow(tokens: readonly IToken[], bad: IToken): number | undefined {
+  const start = tokens.findIndex(({ image }, i) => image === '(' && tokens[i + 1]?.image.toLowerCase() === 'show');
+  const close = tokens.slice(start + 1).find(({ image }) => image === ')');
+  const inside = start >= 0 && close && tokens.indexOf(bad) > start && bad.startOffset <= close.startOffset;
+  return inside ? endOf(close) + 1 : undefined;
 }
 
 function atEnd(tokens: readonly IToken[], position: number): Refusal {

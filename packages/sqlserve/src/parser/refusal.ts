@@ -12,6 +12,11 @@ export class Refusal extends Error {
   }
 }
 
+/** The caller may not. The service says so with 403. */
+export class Denial extends Refusal {
+  override readonly code = 'DENIED';
+}
+
 /** A token that has no place there. */
 export const unexpected = (position: number, token: string) => new Refusal(position, `unexpected token [${token}]`);
 

@@ -16,24 +16,40 @@ export type Statement =
   | { readonly statement: 'explain show create database' }
   | { readonly statement: 'query'; readonly text: string };
 
-/** Reads one statement, `verbs` being the words that begin a change; undefined where the text holds none. */
-export async function parse(text: string, verbs: ReadonlySet<string>, baseOf: BaseOf): Promise<Statement | undefined> {
+/** What an edition adds to the grammar. */
+export interface Dialect {
+  /** Words that begin a statement which changes something. */
+  readonly verbs: ReadonlySet<string>;
+  /** Whether there are users, groups and service accounts to create. */
+  readonly principals: boolean;
+  readonly owner: OwnerClause;
+  readonly baseOf: BaseOf;
+  /** SHOW with a word that only this edition knows. */
+  readonly show: (cursor: Cursor, token: string) => Show | undefined;
+}
+
+/** Reads one statement; undefined where the text holds none. */
+export async function parse(text: string, dialect: Dialect): Promise<Statement | undefined> {
   const cursor = new Cursor(text);
   const token = cursor.next();
   if (token === undefined) return;
-  if (is(token, 'create')) return create(cursor, noOwner, baseOf);
-  if (is(token, 'show'))
-    return ending(
-      cursor,
-      show(cursor, () => undefined),
-    );
-  if (verbs.has(token.toLowerCase())) return { statement: 'change', verb: token.toLowerCase(), cursor };
+  const verb = token.toLowerCase();
+  if (verb === 'create') return create(cursor, dialect);
+  if (verb === 'show') return ending(cursor, show(cursor, dialect.show));
+  if (verb === 'explain') return explain(cursor);
+  if (dialect.verbs.has(verb)) return { statement: 'change', verb, cursor };
   if (token === ';') throw new Refusal(cursor.at, 'table does not exist [table=;]');
   return { statement: 'query', text };
 }
 
-async function create(cursor: Cursor, owner: OwnerClause, baseOf: BaseOf): Promise<Statement> {
+const principals = new Set(['user', 'group', 'service']);
+
+async function create(cursor: Cursor, { owner, baseOf, principals: known }: Dialect): Promise<Statement> {
   let token = cursor.require("'atomic' or 'table' or 'batch' or 'materialized' or 'view' or 'or replace'");
+  if (known && principals.has(token.toLowerCase())) {
+    cursor.back();
+    return { statement: 'change', verb: 'create', cursor };
+  }
   const orReplace = is(token, 'or');
   if (orReplace) {
     cursor.expect('replace');
@@ -47,16 +63,13 @@ async function create(cursor: Cursor, owner: OwnerClause, baseOf: BaseOf): Promi
 /** No plan is made but for the one statement that needs none. */
 function explain(cursor: Cursor): Statement {
   cursor.expect('show');
-  const { statement } = ending(
-    cursor,
-    show(cursor, () => undefined),
-  );
-  if (statement === 'show create database') return { statement: 'explain show create database' };
+  const shown = show(cursor, () => undefined);
+  if (ending(cursor, shown).statement === 'show create database') return { statement: 'explain show create database' };
   throw new Refusal(0, 'sqlserve has no query engine: only SHOW CREATE DATABASE can be explained');
 }
 
 /** The open source edition has no owners: a statement ends where its clauses do. */
-const noOwner: OwnerClause = (cursor, token) => {
+export const noOwner: OwnerClause = (cursor, token) => {
   if (token !== undefined && token !== ';') throw unexpected(cursor.at, token);
   if (token === ';') ending(cursor, undefined);
   return undefined;

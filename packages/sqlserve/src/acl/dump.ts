@@ -1,0 +1,78 @@
+/*!
+ * Access control as statements. The exact form of an enterprise server's rows is not public: these are the documented
+ * statements that can be run, names bare where they can be, in an order that replays to the same rows.
+ */
+import { isReserved } from '../parser/names.js';
+import type { Acl, Grant, PrincipalKind } from './acl.js';
+
+/** Bare, or in double quotes where it must be. */
+export const quoted = (name: string): string =>
+  /^[\p{L}_][\p{L}\d_]*$/u.test(name) && !isReserved(name) ? name : `"${name}"`;
+
+const kinds: readonly (readonly [category: string, kind: PrincipalKind])[] = [
+  ['USERS', 'user'],
+  ['GROUPS', 'group'],
+  ['SERVICE_ACCOUNTS', 'service account'],
+];
+
+/** CREATE USER, GROUP and SERVICE ACCOUNT, without credentials: what stands before the objects. */
+export function principalRows(acl: Acl, categories: ReadonlySet<string>): string[] {
+  return kinds.flatMap(([category, kind]) =>
+    categories.has(category)
+      ? acl
+          .list(kind)
+          .map(
+            ({ name, alias }) =>
+              `CREATE ${kind.toUpperCase()} ${quoted(name)}${alias ? ` WITH EXTERNAL ALIAS '${alias}'` : ''};`,
+          )
+      : [],
+  );
+}
+
+/** Memberships, assumptions and grants: what stands behind the objects. */
+export function permissionRows(acl: Acl, categories: ReadonlySet<string>): string[] {
+  if (!categories.has('PERMISSIONS')) return [];
+  const members = acl.list('user').filter(({ groups }) => groups.length > 0);
+  return [
+    ...members.map(({ name, groups }) => `ADD USER ${quoted(name)} TO ${groups.toSorted().map(quoted).join(', ')};`),
+    ...acl.assumptions
+      .map(
+        ({ account, entity, option }) =>
+          `GRANT ASSUME SERVICE ACCOUNT ${quoted(account)} TO ${quoted(entity)}${optionText(option)};`,
+      )
+      .toSorted(),
+    ...grantRows(acl.grants),
+  ];
+}
+
+/** One GRANT for each entity, scope and option, with all its permissions. */
+function grantRows(grants: readonly Grant[]): string[] {
+  const columns = new Map<string, Grant[]>();
+  for (const grant of grants) {
+    const id = JSON.stringify([
+      grant.entity,
+      grant.table ?? '',
+      grant.permission,
+      grant.option,
+      grant.column === undefined,
+    ]);
+    columns.set(id, [...(columns.get(id) ?? []), grant]);
+  }
+  const permissions = new Map<string, string[]>();
+  for (const group of columns.values()) {
+    const [first] = group;
+    if (!first) continue;
+    const tail = `${onText(first.table, group)} TO ${quoted(first.entity)}${optionText(first.option)};`;
+    permissions.set(tail, [...(permissions.get(tail) ?? []), first.permission]);
+  }
+  return [...permissions].map(([tail, names]) => `GRANT ${names.toSorted().join(', ')}${tail}`).toSorted();
+}
+
+function onText(table: string | undefined, grants: readonly Grant[]): string {
+  if (table === undefined) return '';
+  if (table === '*') return ' ON ALL TABLES';
+  const columns = grants.flatMap(({ column }) => (column === undefined ? [] : quoted(column)));
+  return ` ON ${quoted(table)}${columns.length > 0 ? `(${columns.toSorted().join(', ')})` : ''}`;
+}
+
+const optionText = (option: boolean): string => (option ? ' WITH GRANT OPTION' : '');

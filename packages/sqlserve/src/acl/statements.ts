@@ -1,0 +1,295 @@
+/*!
+ * The statements of access control, as documented for the enterprise edition: its server's source is closed, so
+ * positions and words of refusals are this service's own.
+ */
+import type { Cursor } from '../parser/cursor.js';
+import { is } from '../parser/cursor.js';
+import { unquote } from '../parser/names.js';
+import { Refusal, unexpected } from '../parser/refusal.js';
+import type { Session } from '../session.js';
+import type { Acl, Principal, PrincipalKind, Scope } from './acl.js';
+import { hashPassword, newToken } from './credentials.js';
+
+/** A session of the enterprise edition. */
+export interface AclSession extends Session {
+  readonly acl: Acl;
+  readonly caller: string;
+}
+
+/** The next token as a name. */
+const nameOf = (cursor: Cursor, expected: string): string => unquote(cursor.need(expected));
+
+/** USER, GROUP or SERVICE ACCOUNT, where the token starts one. */
+export function principalKind(cursor: Cursor, token: string | undefined): PrincipalKind | undefined {
+  if (is(token, 'user')) return 'user';
+  if (is(token, 'group')) return 'group';
+  if (!is(token, 'service')) return;
+  cursor.expect('account');
+  return 'service account';
+}
+
+/** Behind CREATE USER, GROUP or SERVICE ACCOUNT. */
+export async function createPrincipal(cursor: Cursor, session: AclSession, kind: PrincipalKind): Promise<void> {
+  const { acl } = session;
+  let token = cursor.need(`${kind} name or 'if'`);
+  const optional = is(token, 'if');
+  if (optional) {
+    cursor.expect('not');
+    cursor.expect('exists');
+    token = cursor.need(`${kind} name`);
+  }
+  const name = unquote(token);
+  const position = cursor.at;
+  const principal: Principal = { kind, name, groups: [], tokens: [], ...(await options(cursor, kind)) };
+  session.allow(`CREATE ${kind.toUpperCase()}`);
+  if (name === '' || /['"]/.test(name)) throw new Refusal(position, `invalid ${kind} name [name=${name}]`);
+  const existing = acl.find(name);
+  if (existing?.kind === kind && optional) return;
+  if (existing || name.toLowerCase() === acl.admin.toLowerCase()) {
+    throw new Refusal(position, `${existing?.kind ?? 'user'} already exists [name=${name}]`);
+  }
+  acl.add(principal);
+  if (kind === 'service account' && session.caller !== acl.admin)
+    acl.assume({ account: name, entity: session.caller, option: true });
+}
+
+/** What may stand behind the name, to the end. */
+async function options(cursor: Cursor, kind: PrincipalKind): Promise<Partial<Principal>> {
+  const chosen: { password?: string; alias?: string } = {};
+  for (let token = cursor.next(); token !== undefined && token !== ';'; token = cursor.next()) {
+    if (is(token, 'owned') && kind === 'service account') {
+      cursor.expect('by');
+      nameOf(cursor, 'owner name');
+    } else if (!is(token, 'with')) throw unexpected(cursor.at, token);
+    else if (kind === 'group') {
+      cursor.expect('external');
+      cursor.expect('alias');
+      chosen.alias = nameOf(cursor, 'alias');
+    } else {
+      const password = passwordOf(cursor);
+      if (password !== undefined) chosen.password = await hashPassword(password);
+    }
+  }
+  return chosen;
+}
+
+/** `PASSWORD 'p'` or `NO PASSWORD`. */
+function passwordOf(cursor: Cursor): string | undefined {
+  const token = cursor.need("'password' or 'no password'");
+  if (is(token, 'no')) {
+    cursor.expect('password');
+    return;
+  }
+  cursor.expectThis(token, 'password');
+  return nameOf(cursor, 'password').replaceAll("''", "'");
+}
+
+/** Behind DROP USER, GROUP or SERVICE ACCOUNT. */
+export function dropPrincipal(cursor: Cursor, session: AclSession, kind: PrincipalKind): void {
+  let token = cursor.need(`${kind} name or 'if'`);
+  const optional = is(token, 'if');
+  if (optional) {
+    cursor.expect('exists');
+    token = cursor.need(`${kind} name`);
+  }
+  const position = cursor.at;
+  end(cursor);
+  session.allow(`DROP ${kind.toUpperCase()}`);
+  if (session.acl.find(unquote(token))?.kind === kind) session.acl.remove(unquote(token));
+  else if (!optional) throw new Refusal(position, `${kind} does not exist [name=${unquote(token)}]`);
+}
+
+/**
+ * Behind ALTER USER or SERVICE ACCOUNT.
+ * @returns the new token, where one was asked for
+ */
+export async function alterPrincipal(
+  cursor: Cursor,
+  session: AclSession,
+  kind: PrincipalKind,
+): Promise<string | undefined> {
+  const principal = existing(cursor, session.acl, kind);
+  session.acl.touch();
+  const verb = cursor.need("'enable', 'disable', 'with', 'create' or 'drop'").toLowerCase();
+  if (verb === 'enable' || verb === 'disable') {
+    end(cursor);
+    session.allow(`${verb.toUpperCase()} ${kind.toUpperCase()}`);
+    principal.disabled = verb === 'disable';
+    return;
+  }
+  if (verb === 'with') {
+    const password = passwordOf(cursor);
+    end(cursor);
+    if (session.caller !== principal.name) session.allow('SET PASSWORD');
+    principal.password = password === undefined ? undefined : await hashPassword(password);
+    return;
+  }
+  if (verb !== 'create' && verb !== 'drop') throw unexpected(cursor.at, verb);
+  cursor.expect('token');
+  cursor.expect('type');
+  cursor.expect('rest');
+  if (verb === 'drop') {
+    session.allow('DROP TOKEN');
+    principal.tokens = [];
+    return;
+  }
+  session.allow('CREATE TOKEN');
+  const { token, kept } = newToken();
+  principal.tokens.push(kept);
+  return token;
+}
+
+function existing(cursor: Cursor, acl: Acl, kind: PrincipalKind): Principal {
+  const name = nameOf(cursor, `${kind} name`);
+  const principal = acl.find(name);
+  if (principal?.kind === kind) return principal;
+  throw new Refusal(cursor.at, `${kind} does not exist [name=${name}]`);
+}
+
+/** Behind ADD or REMOVE: a user and the groups. */
+export function changeMembership(cursor: Cursor, session: AclSession, add: boolean): void {
+  cursor.expect('user');
+  const user = existing(cursor, session.acl, 'user');
+  cursor.expect(add ? 'to' : 'from');
+  const groups: string[] = [];
+  do groups.push(existing(cursor, session.acl, 'group').name);
+  while (cursor.next() === ',');
+  cursor.back();
+  end(cursor);
+  session.allow(add ? 'ADD USER' : 'REMOVE USER');
+  session.acl.touch();
+  for (const group of groups) {
+    const index = user.groups.indexOf(group);
+    if (add && index < 0) user.groups.push(group);
+    if (!add && index >= 0) user.groups.splice(index, 1);
+  }
+}
+
+/** Behind GRANT or REVOKE. */
+export function changeGrants(cursor: Cursor, session: AclSession, grant: boolean): void {
+  const first = cursor.need('permission');
+  if (is(first, 'assume')) {
+    changeAssumption(cursor, session, grant);
+    return;
+  }
+  const permissions = permissionList(cursor, first);
+  const scopes = is(cursor.next(), 'on') ? scopeList(cursor, session) : [{}];
+  if (scopes[0] && !('table' in scopes[0])) cursor.back();
+  cursor.expect(grant ? 'to' : 'from');
+  const entity = nameOf(cursor, 'entity name');
+  const option = grant && grantOption(cursor);
+  end(cursor);
+  for (const permission of permissions) {
+    for (const scope of scopes) {
+      mayGrant(session, permission, scope);
+      if (grant) session.acl.grant({ entity, permission, option, ...scope });
+      else session.acl.revoke({ entity, permission, ...scope });
+    }
+  }
+}
+
+/** Words up to ON, TO, FROM or a comma are one permission. */
+function permissionList(cursor: Cursor, first: string): string[] {
+  const permissions: string[] = [];
+  let words = [first];
+  for (let token = cursor.next(); ; token = cursor.next()) {
+    const ends = token === undefined || ['on', 'to', 'from', ','].includes(token.toLowerCase());
+    if (!ends) {
+      words.push(token ?? '');
+      continue;
+    }
+    permissions.push(words.join(' ').toUpperCase());
+    if (token !== ',') break;
+    words = [];
+  }
+  cursor.back();
+  return permissions;
+}
+
+/** `ALL TABLES` or tables, each with columns or without. `(*)` and EXCLUDE are resolved now, as the service does. */
+function scopeList(cursor: Cursor, session: AclSession): Scope[] {
+  let token = cursor.need('table name');
+  if (is(token, 'all')) {
+    cursor.expect('tables');
+    return [{ table: '*' }];
+  }
+  const scopes: Scope[] = [];
+  for (;;) {
+    const table = unquote(token);
+    const next = cursor.next();
+    if (next === '(') scopes.push(...columnList(cursor, session, table).map(column => ({ table, column })));
+    else {
+      cursor.back();
+      scopes.push({ table });
+    }
+    if (cursor.next() !== ',') break;
+    token = cursor.need('table name');
+  }
+  cursor.back();
+  return scopes;
+}
+
+function columnList(cursor: Cursor, { catalogue }: AclSession, table: string): string[] {
+  const columns: string[] = [];
+  let token = cursor.need('column name');
+  if (token === '*') {
+    const excluded = new Set<string>();
+    token = cursor.need("')' or 'exclude'");
+    if (is(token, 'exclude')) {
+      cursor.expect('(');
+      for (const name of columnList(cursor, { catalogue } as AclSession, table)) excluded.add(name.toLowerCase());
+      token = cursor.need("')'");
+    }
+    cursor.expectThis(token, ')');
+    const all = catalogue.find(table)?.columns.map(({ name }) => name) ?? [];
+    return all.filter(name => !excluded.has(name.toLowerCase()));
+  }
+  for (;;) {
+    columns.push(unquote(token));
+    if (cursor.need("',' or ')'") === ')') return columns;
+    token = cursor.need('column name');
+  }
+}
+
+function grantOption(cursor: Cursor): boolean {
+  let option = false;
+  let token = cursor.next();
+  for (; is(token, 'with'); token = cursor.next()) {
+    const word = cursor.need("'grant option' or 'verification'");
+    if (is(word, 'verification')) continue;
+    cursor.expectThis(word, 'grant');
+    cursor.expect('option');
+    option = true;
+  }
+  cursor.back();
+  return option;
+}
+
+/** Only who has a permission with the option to give it may do so. */
+function mayGrant(session: AclSession, permission: string, scope: Scope): void {
+  if (session.acl.has(session.caller, permission, scope, true)) return;
+  const owner = scope.table === undefined ? undefined : session.catalogue.find(scope.table)?.owner;
+  if (owner?.toLowerCase() !== session.caller.toLowerCase())
+    session.allow(`${permission} WITH GRANT OPTION`, scope.table);
+}
+
+function changeAssumption(cursor: Cursor, session: AclSession, grant: boolean): void {
+  cursor.expect('service');
+  cursor.expect('account');
+  const account = existing(cursor, session.acl, 'service account').name;
+  cursor.expect(grant ? 'to' : 'from');
+  const entity = nameOf(cursor, 'entity name');
+  const option = grant && grantOption(cursor);
+  end(cursor);
+  const own = session.acl.assumptions.some(
+    assumption => assumption.account === account && assumption.entity === session.caller && assumption.option,
+  );
+  if (!own) session.allow('GRANT ASSUME SERVICE ACCOUNT');
+  if (grant) session.acl.assume({ account, entity, option });
+  else session.acl.unassume({ account, entity });
+}
+
+function end(cursor: Cursor): void {
+  const token = cursor.next();
+  if (token !== undefined && token !== ';') throw unexpected(cursor.at, token);
+}

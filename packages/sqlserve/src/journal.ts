@@ -1,0 +1,105 @@
+/*!
+ * The catalogue on disk: a line of JSON for what each statement changed, synced before the statement is acknowledged.
+ * After a crash the last line may be half there; it was never acknowledged, so it is dropped. A start writes the whole
+ * state anew, beside the old file and then in its place.
+ */
+import { createReadStream } from 'node:fs';
+import { type FileHandle, mkdir, open, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Change } from './catalogue.js';
+
+/** A journal that cannot be read. */
+export class JournalError extends Error {
+  readonly code = 'DAMAGED';
+}
+
+export class Journal {
+  #pending: { line: string; done: () => void; fail: (error: unknown) => void }[] = [];
+  #writing = false;
+
+  private constructor(readonly file: FileHandle) {}
+
+  /**
+   * Opens the journal of a folder, made if it is not there. Each change in it is given to `replay`; what `state` then
+   * says is written as the new journal.
+   */
+  static async open(folder: string, replay: (change: Change) => void, state: () => Change[]): Promise<Journal> {
+    await mkdir(folder, { recursive: true });
+    const path = join(folder, 'journal.jsonl');
+    await read(path, replay);
+    const fresh = `${path}.new`;
+    const file = await open(fresh, 'w');
+    await file.writeFile(
+      state()
+        .map(change => `${JSON.stringify([change])}\n`)
+        .join(''),
+    );
+    await file.sync();
+    await rename(fresh, path);
+    await syncFolder(folder);
+    return new Journal(file);
+  }
+
+  /** Resolves when the changes of one statement are on disk, all of them or, after a crash, none. */
+  append(changes: readonly Change[]): Promise<void> {
+    return new Promise((done, fail) => {
+      this.#pending.push({ line: `${JSON.stringify(changes)}\n`, done, fail });
+      if (!this.#writing) void this.#write();
+    });
+  }
+
+  /** Whatever waits is written and synced together: connections share the price of a sync. */
+  async #write(): Promise<void> {
+    this.#writing = true;
+    while (this.#pending.length > 0) {
+      const batch = this.#pending;
+      this.#pending = [];
+      try {
+        await this.file.writeFile(batch.map(({ line }) => line).join(''));
+        await this.file.datasync();
+        for (const { done } of batch) done();
+      } catch (error) {
+        for (const { fail } of batch) fail(error);
+      }
+    }
+    this.#writing = false;
+  }
+
+  close(): Promise<void> {
+    return this.file.close();
+  }
+}
+
+/** Gives every change to `replay`, but for a last line that is not whole. */
+async function read(path: string, replay: (change: Change) => void): Promise<void> {
+  let torn: { line: string; number: number } | undefined;
+  let number = 0;
+  try {
+    for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
+      number++;
+      if (torn) throw new JournalError(`${path}: line ${torn.number} is damaged; restore the folder from a copy`);
+      const changes = parse(line);
+      if (changes) changes.forEach(replay);
+      else torn = { line, number };
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+}
+
+function parse(line: string): Change[] | undefined {
+  try {
+    const changes: unknown = JSON.parse(line);
+    return Array.isArray(changes) ? (changes as Change[]) : undefined;
+  } catch {
+    return;
+  }
+}
+
+/** A rename is safe when the folder is. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  await folder.sync();
+  await folder.close();
+}

@@ -1,0 +1,27 @@
+/*! The open source edition: one login for all or none, no owners, nobody who may not. */
+import { changes } from './change/index.js';
+import type { Edition } from './edition.js';
+import { noOwner } from './parser/statement.js';
+
+export interface Credentials {
+  readonly user: string;
+  readonly password: string;
+}
+
+export function openSource(credentials: Credentials | undefined): Edition {
+  const expected =
+    credentials && `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString('base64')}`;
+  return {
+    release: 'OSS',
+    dialect: { owner: noOwner, principals: false, show: () => undefined },
+    changes,
+    authenticate: async authorization =>
+      expected === undefined || authorization === expected ? (credentials?.user ?? '') : undefined,
+    session: catalogue => ({ catalogue, allow: () => {}, maySee: () => true }),
+    dump: () => ({ before: [], after: [] }),
+    show: () => ({ kind: 'rows', columns: [], rows: [] }),
+    takeState: () => undefined,
+    restore: () => {},
+    all: () => [],
+  };
+}

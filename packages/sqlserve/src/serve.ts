@@ -1,0 +1,68 @@
+/*! The service from start to end: what it knew is read, files are run, requests are answered until a signal comes. */
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { Exit, type Io, UsageError } from '@sqlpipe/cli';
+import { Catalogue } from './catalogue.js';
+import type { Edition } from './edition.js';
+import { enterprise } from './enterprise.js';
+import { endpoint } from './http.js';
+import { Journal } from './journal.js';
+import { load } from './load.js';
+import { type Credentials, openSource } from './oss.js';
+import { routes } from './routes.js';
+import { Service } from './service.js';
+
+export interface Options {
+  readonly edition: 'oss' | 'enterprise';
+  readonly port: number;
+  readonly address: string;
+  readonly data?: string | undefined;
+  readonly load: readonly string[];
+  readonly requestLimit: number;
+}
+
+export async function serve(
+  { edition: name, port, address, data, load: files, requestLimit }: Options,
+  io: Io,
+): Promise<number> {
+  const admin = adminOf(io.env);
+  const edition = name === 'oss' ? openSource(credentialsOf(io.env)) : enterprise(admin);
+  const naming = io.env['QDB_CAIRO_SQL_COLUMN_ALIAS_EXPRESSION_ENABLED'] === 'false' ? 'by function' : 'by expression';
+  const catalogue = new Catalogue(naming);
+  const journal = data === undefined ? undefined : await openJournal(data, catalogue, edition);
+  const service = new Service({ edition, catalogue, journal });
+  for (const file of files) await load(file, statement => service.execute(statement, admin.user));
+
+  const server = endpoint({ answer: routes(service), requestLimit });
+  await once(server.listen(port, address), 'listening');
+  const { interrupted } = io;
+  await io.print(
+    `http://${address.includes(':') ? `[${address}]` : address}:${(server.address() as AddressInfo).port}\n`,
+  );
+  if (!interrupted.aborted) await once(interrupted, 'abort');
+  server.close();
+  await journal?.close();
+  return Exit.yes;
+}
+
+const openJournal = (folder: string, catalogue: Catalogue, edition: Edition): Promise<Journal> =>
+  Journal.open(
+    folder,
+    change => ('state' in change ? edition.restore(change.state) : catalogue.replay(change)),
+    () => [...catalogue.all(), ...edition.all()],
+  );
+
+/** The one login of the open source edition, by the names that QuestDB gives to it. */
+function credentialsOf({
+  QDB_HTTP_USER: user,
+  QDB_HTTP_PASSWORD: password,
+}: NodeJS.ProcessEnv): Credentials | undefined {
+  if (!user !== !password) throw new UsageError('QDB_HTTP_USER and QDB_HTTP_PASSWORD go together');
+  return user && password ? { user, password } : undefined;
+}
+
+/** The built-in administrator of the enterprise edition. */
+const adminOf = ({
+  QDB_ACL_ADMIN_USER: user = 'admin',
+  QDB_ACL_ADMIN_PASSWORD: password = 'quest',
+}: NodeJS.ProcessEnv): Credentials => ({ user, password });
