@@ -15,11 +15,12 @@ export interface Run {
   stderr: string;
 }
 
-/** Runs the pipeline. */
-export async function copy(scope: Scope, source: string, target: string): Promise<Run> {
+/** Runs the pipeline. `timeout` is how long the programs wait for an answer, in seconds: enough on a busy machine. */
+export async function copy(scope: Scope, source: string, target: string, timeout = 30): Promise<Run> {
   const run = await shell(scope);
+  const options = `--timeout ${timeout}`;
   const { code, stdout, stderr } = await run(
-    `sqldump --timeout 1 --connect-timeout 1 '${source}' | sqlapply --timeout 1 --connect-timeout 1 '${target}'; status=("$\{PIPESTATUS[@]}")
+    `sqldump ${options} '${source}' | sqlapply ${options} '${target}'; status=("$\{PIPESTATUS[@]}")
      echo "$\{status[@]}"; exit $\{status[-1]}`,
   );
   const [dump = -1, apply = -1] = stdout.toString().trim().split(' ').map(Number);

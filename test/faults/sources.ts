@@ -1,5 +1,7 @@
 /*! Every way a source can fail. Most are a server that answers the dump's question so, and side questions well. */
-import type { Socket } from 'node:net';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { Scope } from '../support/scope.js';
 import { type Answer, chunk, head, LAST_CHUNK, misbehaving, reply, rowsBody } from './server.js';
@@ -12,6 +14,8 @@ export interface SourceFault {
   status: number;
   /** What its message has to say. */
   says: RegExp;
+  /** How long the programs wait for an answer, in seconds, where waiting is what is tried. */
+  timeout?: number;
 }
 
 const TEXT = 'Content-Type: text/plain';
@@ -64,8 +68,13 @@ export const sourceFaults: SourceFault[] = [
   {
     name: 'no TLS where it should be',
     status: 69,
-    says: /TLS|no connection/,
-    start: async scope => (await misbehaving(scope, socket => socket.end())).url.replace('http:', 'https:'),
+    says: /no TLS there/,
+    async start(scope) {
+      const server = createServer().listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      scope.teardown(async () => void server.close());
+      return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    },
   },
   fault('401', 77, /answered 401.*SQLDUMP_USER/, sends(reply('Unauthorized\r\n', 401, TEXT))),
   fault('403, text', 77, /answered 403/, sends(reply('Forbidden\r\n', 403, TEXT))),
@@ -146,8 +155,8 @@ export const sourceFaults: SourceFault[] = [
   fault('a lone surrogate in a statement', 76, /surrogate/, says(`${OPEN},["a\\ud800b"]],"count":3}`)),
   fault('bytes that are not UTF-8', 76, /not UTF-8/, says(Buffer.from(`${OPEN},["a\xe9b"]],"count":3}`, 'latin1'))),
   fault('absurd nesting', 76, /nests deeper/, says(`{"a":${'['.repeat(5000)}`)),
-  fault('a stall in the rows', 69, /stopped for 1 s/, sends(Buffer.concat([head(), chunk(OPEN)]))),
-  fault('a hang', 69, /no answer within 1 s/, () => {}),
+  { ...fault('a stall in the rows', 69, /stopped for 2 s/, sends(Buffer.concat([head(), chunk(OPEN)]))), timeout: 2 },
+  { ...fault('a hang', 69, /no answer within 2 s/, () => {}), timeout: 2 },
   fault('a server that speaks no HTTP', 76, /does not speak HTTP/, sends('SSH-2.0-OpenSSH_9.6\r\n')),
   fault(
     'terminal control sequences in an error',

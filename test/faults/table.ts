@@ -51,7 +51,7 @@ export const targetCases = (places: (nth: number) => readonly number[]): Case[] 
 async function runSource(scope: Scope, fault: SourceFault): Promise<Finding> {
   const target = await startSqlserve(scope);
   const url = await fault.start(scope);
-  const run = await copy(scope, url, target.url);
+  const run = await copy(scope, url, target.url, fault.timeout);
   const { dataset } = await target.execute('SHOW CREATE DATABASE');
   return finding(run, {
     [`sqldump's status is ${fault.status}`]: run.dump === fault.status,
@@ -76,7 +76,7 @@ async function runTarget(scope: Scope, fault: TargetFault, place: number): Promi
   const good = await startSqlserve(scope);
   const from = await source(scope, socket => socket.write(reply(rowsBody(...SCHEMA))));
   const to = await failingTarget(scope, good, fault, place);
-  const run = await copy(scope, from, to);
+  const run = await copy(scope, from, to, fault.timeout);
   const again = await copy(scope, from, good.url);
   const { dataset } = await good.execute('SHOW CREATE DATABASE');
   return finding(run, {
