@@ -61,7 +61,9 @@ const ways: Record<string, string> = {
     "sqldump $SRC | grep -z '^CREATE TABLE' | sqlapply $DST",
     "sqldump $SRC | grep -zv '^CREATE TABLE' | sqlapply $DST",
   ].join(' && '),
-  'head -z, the first ten and then all': 'sqldump $SRC | head -zn 10 | sqlapply $DST && sqldump $SRC | sqlapply $DST',
+  // head leaves as soon as it has its ten, which ends sqldump by a closed pipe: no failure, but pipefail calls it one.
+  'head -z, the first ten and then all':
+    '(set +o pipefail; sqldump $SRC | head -zn 10 | sqlapply $DST) && sqldump $SRC | sqlapply $DST',
   'xargs -0': "sqldump $SRC | xargs -0n1 printf '%s\\0' | sqlapply $DST",
   'while read': [
     "sqldump $SRC | while IFS= read -r -d '' statement",
