@@ -62,6 +62,7 @@ const ways: Record<string, string> = {
     "sqldump $SRC | grep -zv '^CREATE TABLE' | sqlapply $DST",
   ].join(' && '),
   // head leaves as soon as it has its ten, which ends sqldump by a closed pipe: no failure, but pipefail calls it one.
+  // head leaves when it has ten, and sqldump may or may not have more to say then.
   'head -z, the first ten and then all':
     '(set +o pipefail; sqldump $SRC | head -zn 10 | sqlapply $DST) && sqldump $SRC | sqlapply $DST',
   'xargs -0': "sqldump $SRC | xargs -0n1 printf '%s\\0' | sqlapply $DST",
