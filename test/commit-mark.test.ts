@@ -1,0 +1,97 @@
+/*!
+ * The last NUL is a commit mark: a writer killed at any moment leaves a stream that no reader takes for a whole one.
+ * Seen from outside, by killing the programs, and from inside, by the system calls they make.
+ * KILLS says how often each is killed.
+ */
+import { spawnSync } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import test from 'ava';
+import { fileScope } from './support/scope.js';
+import { shell } from './support/shell.js';
+
+const KILLS = Number(process.env.KILLS ?? 24);
+
+const scope = fileScope();
+let source: string;
+
+test.before(async () => {
+  source = await stallingSource();
+});
+
+/** The URL of a source that sends short rows in fits and starts, and never the last one. */
+async function stallingSource(): Promise<string> {
+  const server = createServer(async (_request, response) => {
+    response.write('{"dataset":[["A;"]');
+    while (!response.closed) {
+      response.write(',["B;"]'.repeat(Math.random() * 3000));
+      await pause(Math.random() * 8);
+    }
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  scope.teardown(async () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Text without end, in fits and starts. */
+const feed = (text: string) => `while printf '${text}%.0s' {1..999}; do sleep 0.00$((RANDOM % 9)); done 2> /dev/null`;
+
+const READERS = ['cat', 'while head -c 700 > part && [ -s part ]; do cat part; sleep 0.003; done'];
+
+const killed = test.macro<[(source: string) => [before: string, command: string]]>({
+  title: (program = '') => `${program} killed at any moment leaves no stream that looks whole`,
+  async exec(t, pipeline) {
+    const [before, command] = pipeline(source);
+    let written = 0;
+    for (let kill = 0; kill < KILLS; kill++) {
+      const run = await shell(t);
+      const { stdout } = await run(`
+        ${before} ( echo $BASHPID > pid; exec ${command} ) 2> /dev/null | { ${READERS[kill % 2]}; } > seen &
+        sleep 0.${100 + Math.round(Math.random() * 400)}
+        kill -KILL $(cat pid); wait; tail -c 1 seen | od -An -tx1`);
+      if (stdout.length) written++;
+      t.not(stdout.toString().trim(), '00');
+    }
+    t.true(written > 0, 'never once was anything written before the kill');
+  },
+});
+
+test.serial('sqldump', killed, source => ['', `sqldump ${source}`]);
+test.serial('sqlsplit', killed, () => [`${feed('A;')} |`, 'sqlsplit']);
+
+/** What a program's writes to a pipe at its stdout were: the bytes of each, by strace. */
+function writesIn(log: string): Buffer[] {
+  const calls = log.split('\n').filter(line => /\bwritev?\(1, /.test(line));
+  return calls.map(line => {
+    const [, hex] = /\bwrite\(1, "((?:\\x[0-9a-f]{2})*)", \d+\)\s+= \d+/.exec(line) ?? [];
+    if (hex === undefined) throw new Error(`no plain and whole write: ${line.slice(0, 200)}`);
+    return Buffer.from(hex.replaceAll('\\x', ''), 'hex');
+  });
+}
+
+const missing = spawnSync('strace', ['-V']).status === 0 ? undefined : 'strace is not on the PATH';
+if (missing && !process.env.CI) console.error(`Tests of system calls are skipped: ${missing}`);
+
+(missing && !process.env.CI ? test.serial.skip : test.serial)(
+  'writes fit into a pipe at once, and none but the last ends on a NUL',
+  async t => {
+    const run = await shell(t);
+    const outcome = await run(String.raw`
+    for i in {1..3000}; do printf 'A%.0s' $(seq $((RANDOM % 30))); printf 'B;'; done > text
+    strace -f -o log -s 9000 -xx -e trace=write,writev sqlsplit text | tee stream > /dev/null; cat log`);
+    t.is(outcome.stderr, '');
+    const writes = writesIn(outcome.stdout.toString());
+    t.true(writes.length > 10);
+    t.deepEqual(
+      writes.filter(bytes => bytes.length > 4096),
+      [],
+    );
+    t.deepEqual(writes.filter(bytes => bytes.at(-1) === 0).length, 1);
+    t.is(writes.at(-1)?.at(-1), 0);
+    t.deepEqual(Buffer.concat(writes), (await run('cat stream')).stdout);
+  },
+);
