@@ -80,9 +80,9 @@ if (missing && !process.env.CI) console.error(`Tests of system calls are skipped
   'writes fit into a pipe at once, and none but the last ends on a NUL',
   async t => {
     const run = await shell(t);
-    // Records of four bytes: each 4,096 of them would end on a NUL.
+    // Records of five bytes: each 4,096 from a NUL on would end on a NUL again.
     const outcome = await run(String.raw`
-    printf 'B;%.0s' {1..9999} > text
+    printf 'AB;%.0s' {1..9999} > text
     strace -f -o log -s 9000 -xx -e trace=write,writev sqlsplit text | tee stream > /dev/null; cat log`);
     t.is(outcome.stderr, '');
     const writes = writesIn(outcome.stdout.toString());
