@@ -171,3 +171,9 @@ test(
     says: [/^sqlsplit: a\.sql:2:26: /m],
   },
 );
+
+test('a reader of messages that has left changes nothing', async t => {
+  const run = await shell(t);
+  const { code } = await run('exec 3> >(:); wait $!; timeout 20 sqlsplit nowhere.sql 2>&3');
+  t.is(code, 66);
+});

@@ -28,6 +28,8 @@ export async function command<Options>(program: Program<Options>): Promise<void>
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') readerLeft = error;
   });
+  // Nobody is left to be told; the exit status says it.
+  process.stderr.on('error', () => {});
   const fail = (error: unknown): void => {
     if (error === readerLeft) process.exitCode = 141;
     else tell(error, program.name);
