@@ -3,7 +3,7 @@ import { baseOf } from './analysis/materialized.js';
 import { Catalogue } from './catalogue.js';
 import { createMaterializedViewIn, createTableIn, createViewIn } from './create.js';
 import type { Edition } from './edition.js';
-import { answer, columnsOf, settings } from './functions.js';
+import { answer, columnsOf, noRows, settings } from './functions.js';
 import type { Journal } from './journal.js';
 import type { CatalogueObject } from './objects.js';
 import { type Body, query } from './parser/body.js';
@@ -76,6 +76,11 @@ export class Service {
         return (await this.edition.changes[statement.verb]?.(statement.cursor, session)) ?? done;
       case 'explain show create database':
         return rows([{ name: 'QUERY PLAN', type: 'STRING' }], [['show_create_database']]);
+      case 'table': {
+        const { name, position } = statement;
+        if (this.catalogue.find(name)) throw noRows();
+        throw new Refusal(position, `table does not exist [table=${name}]`);
+      }
       case 'query':
         return relation(answer(await query(statement.text), session));
       default:

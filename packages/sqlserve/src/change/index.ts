@@ -16,13 +16,24 @@ export type Change = (
 
 export type Changes = Readonly<Record<string, Change>>;
 
+/** Statements that are about rows or the server: there are none here, and little to set. */
+const nothingToDo = Object.fromEntries(
+  ['set', 'begin', 'commit', 'rollback', 'vacuum'].map(verb => [verb, () => undefined]),
+);
+
+const needRows = Object.fromEntries(
+  ['insert', 'update', 'copy', 'reindex', 'refresh', 'backup', 'checkpoint', 'snapshot', 'cancel', 'compile'].map(
+    verb => [
+      verb,
+      (cursor: Cursor) => {
+        throw new Refusal(cursor.at, `sqlserve keeps the schema and no rows: nothing to ${verb}`);
+      },
+    ],
+  ),
+);
+
 /** Statements of both editions by their first word. */
-export const changes: Changes = {
-  alter,
-  drop,
-  rename,
-  truncate,
-};
+export const changes: Changes = { alter, drop, rename, truncate, ...nothingToDo, ...needRows };
 
 function alter(cursor: Cursor, session: Session): void | Promise<void> {
   const token = cursor.next();

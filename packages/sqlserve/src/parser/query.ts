@@ -156,12 +156,16 @@ function refusal(
   return enclosed ? new Refusal(at, "')' expected") : unexpected(at, bad.image);
 }
 
-/** Behind a SHOW in parentheses that `bad` stands in: the service never finds the closing one, though it is there. */
+/**
+ * What follows a SHOW in parentheses that `bad` stands in: the service takes the closing one for the end of SHOW, and
+ * then looks for it once more.
+ */
 function endOfShow(tokens: readonly IToken[], bad: IToken): number | undefined {
   const start = tokens.findIndex(({ image }, i) => image === '(' && tokens[i + 1]?.image.toLowerCase() === 'show');
-  const close = tokens.slice(start + 1).find(({ image }) => image === ')');
-  const inside = start >= 0 && close && tokens.indexOf(bad) > start && bad.startOffset <= close.startOffset;
-  return inside ? endOf(close) + 1 : undefined;
+  const close = tokens.findIndex(({ image }, i) => i > start && image === ')');
+  const closing = tokens[close];
+  if (start < 0 || !closing || tokens.indexOf(bad) < start || bad.startOffset > closing.startOffset) return;
+  return tokens[close + 1]?.startOffset ?? endOf(closing) + 1;
 }
 
 function atEnd(tokens: readonly IToken[], position: number): Refusal {

@@ -3,6 +3,7 @@ import { type BaseOf, type CreateMaterializedView, createMaterializedView } from
 import { type CreateTable, createTable, type OwnerClause } from './create-table.js';
 import { type CreateView, createView } from './create-view.js';
 import { Cursor, is } from './cursor.js';
+import { implicitTable } from './implicit.js';
 import { Refusal, unexpected } from './refusal.js';
 import { type Show, show } from './show.js';
 
@@ -14,6 +15,8 @@ export type Statement =
   /** A statement that looks at the catalogue while it is read: the cursor stands behind its first word. */
   | { readonly statement: 'change'; readonly verb: string; readonly cursor: Cursor }
   | { readonly statement: 'explain show create database' }
+  /** A query that is no more than the name of a table. */
+  | { readonly statement: 'table'; readonly name: string; readonly position: number }
   | { readonly statement: 'query'; readonly text: string };
 
 /** What an edition adds to the grammar. */
@@ -38,8 +41,8 @@ export async function parse(text: string, dialect: Dialect): Promise<Statement |
   if (verb === 'show') return ending(cursor, show(cursor, dialect.show));
   if (verb === 'explain') return explain(cursor);
   if (dialect.verbs.has(verb)) return { statement: 'change', verb, cursor };
-  if (token === ';') throw new Refusal(cursor.at, 'table does not exist [table=;]');
-  return { statement: 'query', text };
+  if (['select', 'with', 'declare', '('].includes(verb)) return { statement: 'query', text };
+  return { statement: 'table', ...implicitTable(cursor, token) };
 }
 
 const principals = new Set(['user', 'group', 'service']);

@@ -1,0 +1,31 @@
+/*!
+ * A statement that starts with no word the service knows is to it a query without SELECT: the word is a table, the next
+ * one its alias. So come about the refusals of statements that it does not have.
+ */
+import type { Cursor } from './cursor.js';
+import { is } from './cursor.js';
+import { refuseReserved, unquote } from './names.js';
+import { unexpected } from './refusal.js';
+
+/** Words that are no alias (read in SqlParser). */
+const aliasStops = new Set(
+  (
+    'where latest join inner left outer asof splice lt cross sample order on timestamp limit ) ; union group except ' +
+    'intersect from pivot tolerance right full range window horizon , ( .'
+  ).split(' '),
+);
+
+/** The table of such a query. The first token was read. @throws Refusal for what cannot follow a table */
+export function implicitTable(cursor: Cursor, first: string): { name: string; position: number } {
+  const position = cursor.at;
+  refuseReserved(first, position);
+  const stops = (token: string | undefined) => token === undefined || aliasStops.has(token.toLowerCase());
+  let token = cursor.next();
+  if (!stops(token)) {
+    if (is(token, 'as')) token = cursor.require('alias');
+    refuseReserved(token ?? '', cursor.at);
+    token = cursor.next();
+    if (token !== undefined && !stops(token)) throw unexpected(cursor.at, token);
+  }
+  return { name: unquote(first), position };
+}

@@ -1,0 +1,288 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import test from 'ava';
+import { freshFolder } from './support/folder.js';
+import { fileScope, type Scope } from './support/scope.js';
+import type { Server } from './support/server.js';
+import { startSqlserve } from './support/sqlserve.js';
+
+const PROGRAM = 'packages/sqlserve/bin/sqlserve.js';
+
+const scope = fileScope();
+let shared: Server;
+test.before(async () => {
+  shared = await startSqlserve(scope);
+});
+
+const trades =
+  'create table trades (ts timestamp, s symbol index, v double) timestamp(ts) partition by day ttl 14 days';
+
+const dump = async (server: Server): Promise<unknown[]> =>
+  (await server.execute('SHOW CREATE DATABASE')).dataset?.flat() ?? [];
+
+/** A request with headers, and its whole answer. */
+async function request(
+  server: Server,
+  sql: string,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; body: string }> {
+  const reply = await fetch(`${server.url}/exec?${new URLSearchParams({ query: sql })}`, { headers });
+  return { status: reply.status, body: await reply.text() };
+}
+
+const basic = (user: string, password: string) => ({
+  authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
+});
+
+test.serial('a schema is taken, and dumped in the order that replays', async t => {
+  await shared.execute('drop all');
+  t.deepEqual(await shared.execute(trades), { ddl: 'OK' });
+  t.deepEqual(await shared.execute('create view a as (select * from hourly)'), {
+    query: 'create view a as (select * from hourly)',
+    error: 'table does not exist [table=hourly]',
+    position: 32,
+  } as object);
+  await shared.execute('create materialized view hourly as (select ts, max(v) as v from trades sample by 1h)');
+  await shared.execute('create view a as (  select * from hourly\n)');
+  t.deepEqual(await dump(shared), [
+    "CREATE TABLE 'trades' ( \n\tts TIMESTAMP,\n\ts SYMBOL INDEX CAPACITY 256,\n\tv DOUBLE\n) timestamp(ts) PARTITION BY DAY TTL 2 WEEKS;",
+    "CREATE MATERIALIZED VIEW 'hourly' WITH BASE 'trades' REFRESH IMMEDIATE AS (\nselect ts, max(v) as v from trades sample by 1h\n) PARTITION BY MONTH;",
+    "CREATE VIEW 'a' AS ( \nselect * from hourly\n);",
+  ]);
+});
+
+test.serial('what is dumped comes back from its own text', async t => {
+  const rows = await dump(shared);
+  const copy = await startSqlserve(t);
+  for (const row of rows) t.deepEqual(await copy.execute(String(row)), { ddl: 'OK' });
+  t.deepEqual(await dump(copy), rows);
+});
+
+test.serial('ALTER changes what SHOW CREATE says', async t => {
+  await shared.execute('drop all');
+  await shared.execute(trades);
+  for (const change of [
+    'add column n int, m symbol nocache index capacity 100',
+    'alter column n type long',
+    'rename column v to price',
+    'alter column s drop index',
+    'alter column s nocache',
+    'dedup enable upsert keys(ts, s)',
+    'set ttl 3 months',
+  ]) {
+    t.deepEqual(await shared.execute(`alter table trades ${change}`), { ddl: 'OK' }, change);
+  }
+  await shared.execute("rename table trades to 'old trades'");
+  t.deepEqual(await dump(shared), [
+    "CREATE TABLE 'old trades' ( \n\tts TIMESTAMP,\n\ts SYMBOL NOCACHE,\n\tprice DOUBLE,\n\tn LONG,\n\tm SYMBOL NOCACHE INDEX CAPACITY 128\n) timestamp(ts) PARTITION BY DAY TTL 3 MONTHS\nDEDUP UPSERT KEYS(ts,s);",
+  ]);
+  t.is((await shared.execute('alter table trades drop column v')).error, 'table does not exist [table=trades]');
+  t.is((await shared.execute('drop table if exists trades')).ddl, 'OK');
+});
+
+test.serial('the catalogue functions list what is there, and say what has lost its table', async t => {
+  await shared.execute('drop all');
+  await shared.execute(trades);
+  await shared.execute('create view v as (select s from trades)');
+  const tables = await shared.execute('select table_name, table_type from tables() order by table_name');
+  t.deepEqual(tables.dataset, [
+    ['trades', 'T'],
+    ['v', 'V'],
+  ]);
+  await shared.execute('drop table trades');
+  const views = await shared.execute('select view_name, view_status, invalidation_reason from views()');
+  t.deepEqual(views.dataset, [['v', 'invalid', 'table does not exist [table=trades]']]);
+  t.regex((await shared.execute('select v from trades')).error ?? '', /keeps the schema and no rows/);
+});
+
+test.serial('a request one byte over the limit is closed without an answer', async t => {
+  const { hostname, port } = new URL(shared.url);
+  const statuses = async (length: number) => {
+    const query = `query=${'+'.repeat(length - 'query='.length)}`;
+    const socket = connect(Number(port), hostname);
+    socket.write(`GET /api/v1/sql/execute?${query} HTTP/1.1\r\n\r\n`);
+    const [first] = await Promise.race([once(socket, 'data'), once(socket, 'close').then(() => [''])]);
+    socket.destroy();
+    return String(first).split('\r\n')[0];
+  };
+  t.is(await statuses(32_207), 'HTTP/1.1 200 OK');
+  t.is(await statuses(32_208), '');
+});
+
+test('a login of the open source edition is asked for on every request but /settings', async t => {
+  const server = await startSqlserve(t, [], { QDB_HTTP_USER: 'joe', QDB_HTTP_PASSWORD: 's3:cret' });
+  t.deepEqual(await request(server, 'show tables'), { status: 401, body: 'Unauthorized\r\n' });
+  t.is((await request(server, 'show tables', basic('joe', 'wrong'))).status, 401);
+  t.is((await request(server, 'show tables', basic('joe', 's3:cret'))).status, 200);
+  t.is((await fetch(`${server.url}/settings`)).status, 200);
+});
+
+/** A sqlserve that can be killed. */
+async function killable(
+  scope: Scope,
+  ...args: string[]
+): Promise<{ url: string; kill(signal: NodeJS.Signals): Promise<unknown> }> {
+  const child = spawn(PROGRAM, ['--port', '0', ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = once(child, 'close');
+  scope.teardown(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
+  const [url] = (await once(createInterface(child.stdout), 'line')) as [string];
+  return {
+    url,
+    kill(signal) {
+      child.kill(signal);
+      return ended;
+    },
+  };
+}
+
+test('nothing acknowledged is lost when the service is killed at any moment', async t => {
+  const folder = await freshFolder(t);
+  const acknowledged: string[] = [];
+  for (let round = 0; round < Number(process.env.KILLS ?? 5); round++) {
+    const server = await killable(t, '--data', folder);
+    const before = await fetch(`${server.url}/exec?query=show+tables`).then(
+      reply => reply.json() as Promise<{ dataset: string[][] }>,
+    );
+    const there = new Set(before.dataset.flat());
+    for (const name of acknowledged) t.true(there.has(name), `${name} was acknowledged and is gone`);
+    const killed = new Promise(resolve => setTimeout(resolve, Math.random() * 200)).then(() => server.kill('SIGKILL'));
+    for (let n = 0; ; n++) {
+      const name = `t${round}_${n}`;
+      const reply = await fetch(`${server.url}/exec?query=create+table+${name}(a+int)`).catch(() => undefined);
+      const body = await reply?.text().catch(() => '');
+      if (body !== '{"ddl":"OK"}') break;
+      acknowledged.push(name);
+    }
+    await killed;
+  }
+  t.true(acknowledged.length > 0);
+});
+
+test('a journal with a torn last line is read up to it, one damaged inside is refused', async t => {
+  const folder = await freshFolder(t);
+  const journal = join(folder, 'journal.jsonl');
+  const first = await killable(t, '--data', folder);
+  await fetch(`${first.url}/exec?query=create+table+kept(a+int)`);
+  await first.kill('SIGTERM');
+  const whole = await readFile(journal, 'utf8');
+  await writeFile(journal, `${whole}[{"put":{"kind":"tab`);
+  const second = await killable(t, '--data', folder);
+  t.regex(await (await fetch(`${second.url}/exec?query=show+tables`)).text(), /"dataset":\[\["kept"\]\]/);
+  await second.kill('SIGTERM');
+  await writeFile(journal, `nonsense\n${whole}`);
+  const third = spawn(PROGRAM, ['--port', '0', '--data', folder]);
+  const [[status], message] = await Promise.all([once(third, 'close'), text(third.stderr)]);
+  t.is(status, 65);
+  t.regex(message, /^sqlserve: .*journal\.jsonl: line 1 is damaged/);
+});
+
+test('--load runs .sql text and a stream, and names the statement that is refused', async t => {
+  const folder = await freshFolder(t);
+  const [sql, stream, bad] = ['a.sql', 'b.nul', 'c.sql'].map(name => join(folder, name)) as [string, string, string];
+  await writeFile(sql, '-- two\ncreate table a (x int);\ncreate table b (x int)');
+  await writeFile(stream, 'create view v as (select x from a);\n\0');
+  await writeFile(bad, 'create table a (x int);\ncreate table c (x nope);');
+  const server = await startSqlserve(t, ['--load', sql, '--load', stream]);
+  t.is((await dump(server)).length, 3);
+  const child = spawn(PROGRAM, ['--port', '0', '--load', bad]);
+  const [[status], message] = await Promise.all([once(child, 'close'), text(child.stderr)]);
+  t.is(status, 1);
+  t.regex(message, /c\.sql: statement 2: unsupported column type: nope \(at 18 of: create table c \(x nope\);\)/);
+});
+
+const admin = basic('admin', 'quest');
+
+const as = async (server: Server, who: Record<string, string>, sql: string) => {
+  const { status, body } = await request(server, sql, who);
+  return { status, ...(JSON.parse(body) as { error?: string; dataset?: string[][] }) };
+};
+
+test('enterprise: who may what, and what a dump shows to whom', async t => {
+  const server = await startSqlserve(t, ['--edition', 'enterprise']);
+  t.is((await request(server, 'show tables')).status, 401);
+  for (const sql of [
+    'create table open (ts timestamp, a int) timestamp(ts) partition by day',
+    'create table closed (a int)',
+    "create user bob with password 'it''s'",
+    'create group readers',
+    'add user bob to readers',
+    'grant http to readers',
+    'grant select on open(a) to readers',
+  ]) {
+    t.is((await as(server, admin, sql)).status, 200, sql);
+  }
+  const bob = basic('bob', "it's");
+  t.deepEqual((await as(server, bob, 'show create database include (schema)')).dataset?.length, 1);
+  t.like(await as(server, bob, 'show create database'), { status: 403, error: 'Access denied for bob [LIST USERS]' });
+  t.like(await as(server, bob, 'create table x (a int)'), {
+    status: 403,
+    error: 'Access denied for bob [CREATE TABLE]',
+  });
+  t.like(await as(server, bob, 'drop table open'), {
+    status: 403,
+    error: 'Access denied for bob [DROP TABLE on open]',
+  });
+  t.like(await as(server, bob, 'create view v as (select a from closed)'), { status: 403 });
+  t.like(await as(server, bob, 'show create table closed'), {
+    status: 403,
+    error: 'Access denied for bob [SELECT on closed]',
+  });
+  t.like(await as(server, bob, 'grant select on open to bob'), { status: 403 });
+  await as(server, admin, 'remove user bob from readers');
+  t.like(await as(server, bob, 'show tables'), { status: 403, error: 'Access denied for bob [HTTP]' });
+  await as(server, admin, 'alter user bob disable');
+  t.is((await request(server, 'show tables', bob)).status, 401);
+});
+
+test('enterprise: a token lets in until it is dropped', async t => {
+  const server = await startSqlserve(t, ['--edition', 'enterprise']);
+  await as(server, admin, 'create service account robot');
+  await as(server, admin, 'grant http to robot');
+  const created = await as(server, admin, "alter service account robot create token type rest with ttl '30d'");
+  const token = created.dataset?.[0]?.[0];
+  t.regex(token ?? '', /^qt1/);
+  const bearer = { authorization: `Bearer ${token}` };
+  t.is((await request(server, 'show tables', bearer)).status, 200);
+  await as(server, admin, 'alter service account robot drop token type rest');
+  t.is((await request(server, 'show tables', bearer)).status, 401);
+});
+
+test('enterprise: a dump replays to the same dump, without a way to log in', async t => {
+  const [from, to] = (await Promise.all([0, 1].map(() => startSqlserve(t, ['--edition', 'enterprise'])))) as [
+    Server,
+    Server,
+  ];
+  const names = (kind: string, count: number) => Array.from({ length: count }, (_, n) => `${kind}${n}`);
+  const users = names('user', 10);
+  const groups = names('group', 3);
+  const statements = [
+    ...users.map(name => `create user ${name} with password 'p'`),
+    ...groups.map(name => `create group ${name}`),
+    ...names('robot', 4).map(name => `create service account ${name}`),
+    'create table "select" (ts timestamp, a int, b int) timestamp(ts) partition by day',
+    'create view v as (select a from "select") owned by user3',
+    ...users.map((name, n) => `add user ${name} to ${groups[n % 3]}`),
+    ...users.map(name => `grant assume service account robot1 to ${name} with grant option`),
+    ...users.map((name, n) => `grant ${['http', 'create table', 'list users'][n % 3]} to ${name}`),
+    ...users.map(
+      (name, n) =>
+        `grant select, insert on "select"${n % 2 ? '(a, b)' : ''} to ${name}${n % 5 ? '' : ' with grant option'}`,
+    ),
+    'grant all on all tables to group1',
+    'grant select on "select"(* exclude (b)) to group2',
+  ];
+  for (const sql of statements) t.is((await as(from, admin, sql)).status, 200, sql);
+  const rows = (await as(from, admin, 'show create database')).dataset?.flat() ?? [];
+  for (const row of rows) t.is((await as(to, admin, row)).error, undefined, row);
+  t.deepEqual((await as(to, admin, 'show create database')).dataset?.flat(), rows);
+  t.is((await request(to, 'show tables', basic('user0', 'p'))).status, 401);
+  t.false(rows.some(row => /password|argon/i.test(row)));
+});
