@@ -1,0 +1,42 @@
+/*!
+ * An instance that answers at once, so that what is measured is the programs: it dumps the same statements to
+ * everybody, says OK to every statement, and tells back the definition it would have been given.
+ * Arguments: how many statements, how many columns each. Prints its URL.
+ */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+const [count = 20, columns = 8] = process.argv.slice(2).map(Number);
+
+const statement = (i: number): string =>
+  `CREATE TABLE 'table_${i}' ( \n\tts TIMESTAMP,\n${Array.from({ length: columns }, (_, c) => `\tcolumn_${c} DOUBLE`).join(',\n')}\n) timestamp(ts) PARTITION BY DAY;`;
+
+/** In pieces, as a large dump does not fit into one string. */
+function* dump(): Generator<string> {
+  yield '{"query":"","columns":[{"name":"ddl","type":"VARCHAR"}],"timestamp":-1,"dataset":[';
+  for (let i = 0; i < count; i += 1000) {
+    const rows = Array.from({ length: Math.min(1000, count - i) }, (_, k) => `[${JSON.stringify(statement(i + k))}]`);
+    yield (i ? ',' : '') + rows.join(',');
+  }
+  yield `],"count":${count}}`;
+}
+
+const DUMP = [...dump()].map(piece => Buffer.from(piece));
+
+/** SHOW CREATE of any of the tables, many joined by UNION ALL. */
+const definitions = (query: string): string => {
+  const rows = [...query.matchAll(/'table_(\d+)'/g)].map(([, i]) => [statement(Number(i))]);
+  return JSON.stringify({ dataset: rows, count: rows.length });
+};
+
+const server = createServer((request, response) => {
+  const query = new URL(request.url ?? '', 'http://x').searchParams.get('query') ?? '';
+  response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  if (query.startsWith('SHOW CREATE DATABASE')) {
+    for (const piece of DUMP) response.write(piece);
+    response.end();
+  } else if (query.startsWith('SHOW CREATE')) response.end(definitions(query));
+  else response.end(query.startsWith('CREATE') ? '{"ddl":"OK"}' : '{"dataset":[],"count":0}');
+});
+
+server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
