@@ -1,7 +1,19 @@
 /*! The project's own source files as the compiler sees them, so that rules about the code can be tests. */
 import { resolve } from 'node:path';
-import { type Node, type SourceFile, SyntaxKind } from 'typescript/unstable/ast';
-import { isExportDeclaration, isIdentifier, isStringLiteral } from 'typescript/unstable/ast/is';
+import {
+  type ExportDeclaration,
+  type Node,
+  type SourceFile,
+  type Statement,
+  SyntaxKind,
+} from 'typescript/unstable/ast';
+import {
+  isExportDeclaration,
+  isIdentifier,
+  isNamedExports,
+  isStringLiteral,
+  isVariableStatement,
+} from 'typescript/unstable/ast/is';
 import { API } from 'typescript/unstable/sync';
 
 /** What the rules ask of a source file. */
@@ -12,7 +24,9 @@ export interface Source {
   imports: string[];
   /** Every identifier in the code; comments and strings have none. */
   identifiers: Set<string>;
-  /** First line of each exported declaration without a docstring. */
+  /** What it passes on from other files (`export { a } from …`), by the names there. */
+  passedOn: string[];
+  /** What it declares and exports without a docstring. */
   undocumented: string[];
 }
 
@@ -33,9 +47,10 @@ const describe = (file: SourceFile): Source => ({
   path: file.fileName.slice(resolve('.').length + 1),
   imports: file.imports.filter(isStringLiteral).map(specifier => specifier.text),
   identifiers: identifiersIn(file),
+  passedOn: file.statements.filter(isExportDeclaration).flatMap(passedOnBy),
   undocumented: file.statements
     .filter(statement => isExported(statement) && !statement.jsDoc?.length)
-    .map(statement => firstLine(statement.getText(file))),
+    .flatMap(declaredBy),
 });
 
 function identifiersIn(node: Node, found = new Set<string>()): Set<string> {
@@ -44,17 +59,20 @@ function identifiersIn(node: Node, found = new Set<string>()): Set<string> {
   return found;
 }
 
-/** Declared here and exported; a re-export has its docstring where it is declared. */
-function isExported(statement: Node): boolean {
-  if (isExportDeclaration(statement)) return false;
-  let exported = false;
-  statement.forEachChild(child => {
-    if (child.kind === SyntaxKind.ExportKeyword) exported = true;
-  });
-  return exported;
+const isExported = (statement: Node): boolean =>
+  (statement as Statement & { modifiers?: readonly Node[] }).modifiers?.some(
+    ({ kind }) => kind === SyntaxKind.ExportKeyword,
+  ) ?? false;
+
+function passedOnBy({ exportClause }: ExportDeclaration): string[] {
+  if (!exportClause || !isNamedExports(exportClause)) return ['*'];
+  return exportClause.elements.map(({ propertyName, name }) => (propertyName ?? name).text);
 }
 
-const firstLine = (text: string) => text.split('\n', 1)[0] ?? '';
+function declaredBy(statement: Node): string[] {
+  const declarations = isVariableStatement(statement) ? statement.declarationList.declarations : [statement];
+  return declarations.map(declaration => (declaration as Node & { name?: Node }).name?.getText() ?? 'default');
+}
 
 function fail(reason: string): never {
   throw new Error(reason);

@@ -16,6 +16,7 @@ const OBJECTS: ReadonlySet<Kind> = new Set(['table', 'view', 'matview', 'livevie
 /** What grants and owners refer to. */
 const PRINCIPALS: ReadonlySet<Kind> = new Set(['user', 'group', 'service-account']);
 
+/** Statements by the object that each makes, names compared as the service does: without regard to case. */
 export class Catalog {
   readonly entries: readonly Entry[];
   /** The objects by folded name. Of two statements for one name the first counts. */

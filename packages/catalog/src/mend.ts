@@ -7,6 +7,7 @@
 import { isOrdinaryTable, mendTable } from './mend-table.js';
 import { mendView } from './mend-view.js';
 
+/** A statement that replays, and how it came to that. */
 export interface Mended {
   statement: string;
   /** What was put right, in plain words; the layout of a view's body is not worth any. */

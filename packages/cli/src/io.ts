@@ -3,6 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 import { UsageError } from './exit.js';
 import { printable } from './printable.js';
 
+/** What a program may use of its process. */
 export interface Io {
   readonly env: NodeJS.ProcessEnv;
   /** Standard input as data. @throws UsageError where it is a terminal, as nobody types a stream */

@@ -19,6 +19,7 @@ import { bufferNeeded, requestTarget } from './request.js';
 import { RowScanner, ServerError } from './scanner.js';
 import type { Target } from './target.js';
 
+/** A connection to one instance: asks, dumps and executes, one request at a time. */
 export interface Instance {
   /** Its address without secrets, for messages. */
   readonly label: string;

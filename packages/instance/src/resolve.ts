@@ -10,6 +10,7 @@ import { cantRead, readSecretLine } from './secret-file.js';
 import type { Target } from './target.js';
 import { runTokenCommand } from './token-command.js';
 
+/** Where an address and credentials may come from besides the INSTANCE operand. */
 export interface ResolveContext {
   /** The program's name, which its environment variables start with: `sqldump` reads `SQLDUMP_USER`. */
   program: string;

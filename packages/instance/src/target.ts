@@ -1,5 +1,6 @@
 /*! Where and as whom: all that a connection needs to know, resolved and checked. */
 
+/** One instance, ready to be connected to. `authorization` and `proxy` may hold secrets: show `label`. */
 export interface Target {
   /** The address without secrets, for messages. */
   label: string;

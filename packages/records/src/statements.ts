@@ -7,6 +7,7 @@ import { StreamError } from './errors.js';
 import { guard } from './guard.js';
 import { MAX_RECORD } from './records.js';
 
+/** How much a reader of a stream takes, and how little. */
 export interface ReadOptions {
   /** The longest record in bytes, its NUL included. */
   maxRecord?: number;

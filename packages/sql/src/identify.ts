@@ -15,6 +15,7 @@ export type Kind =
   | 'grant'
   | 'other';
 
+/** What a statement does, and to what. */
 export interface Identity {
   kind: Kind;
   /** What is made, or for `membership`, `assumption` and `grant` who receives it; empty where it can't be told. */

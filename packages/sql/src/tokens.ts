@@ -1,8 +1,10 @@
 /*! Tokens: the lexer's segments, with the code between quotes and comments cut into words, white space and signs. */
 import { Lexer, type Reading, type SegmentType } from './lexer.js';
 
+/** A `name` is quoted by `"` or backticks; a bare one is a `word`. */
 export type TokenType = 'space' | 'comment' | 'string' | 'name' | 'word' | 'sign';
 
+/** A token of SQL text; all tokens joined are the text. */
 export interface Token {
   type: TokenType;
   text: string;
