@@ -1,0 +1,140 @@
+/*! Every example of README and of the man pages, run as it stands in a real bash, and what else README claims. */
+import { existsSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { Exit } from '@sqlpipe/cli';
+import test, { type ExecutionContext } from 'ava';
+import { manExamples, manPages, manSection, testWithMandoc } from './support/manual.js';
+import { fileScope } from './support/scope.js';
+import type { Server } from './support/server.js';
+import { type Outcome, shell } from './support/shell.js';
+import { startSqlserve } from './support/sqlserve.js';
+
+const README = readFileSync('README.md', 'utf8');
+const file = fileScope();
+
+/** What the examples take for granted: a schema, files that a reader has by then, and a machine behind ssh. */
+const WORLD = String.raw`
+cat > schema.sql <<'SQL'
+CREATE TABLE 'fx_trades' (ts TIMESTAMP, pair SYMBOL, price DOUBLE) TIMESTAMP(ts) PARTITION BY DAY;
+CREATE TABLE 'fx_quotes' (ts TIMESTAMP, pair SYMBOL, bid DOUBLE, ask DOUBLE) TIMESTAMP(ts) PARTITION BY HOUR;
+CREATE TABLE venues (mic SYMBOL, city VARCHAR);
+CREATE VIEW fx_spreads AS (SELECT ts, pair, ask - bid AS spread FROM fx_quotes);
+SQL
+cp schema.sql rest.sql
+echo '{"dataset": [["CREATE TABLE a (x INT)"], ["CREATE TABLE b (y INT)"]]}' > reply.json
+git init --quiet
+git config user.name Somebody
+git config user.email somebody@example.com
+`;
+const SSH = 'ssh() { shift; bash -c "$*"; }\n';
+
+let src: Server;
+let dst: Server;
+let dst2: Server;
+
+test.before(async () => {
+  [src, dst, dst2] = await Promise.all([startSqlserve(file), startSqlserve(file), startSqlserve(file)]);
+  const { code, stderr } = await (await world(file))('sqlsplit schema.sql | sqlapply src');
+  if (code !== 0) throw new Error(stderr);
+});
+
+test.beforeEach(() => Promise.all([dst.empty(), dst2.empty()]));
+
+/** A bash in that world. `src`, `prod` and `standby` hold the schema; `dst`, `dst2` and `laptop` are empty. */
+async function world(scope: typeof file): Promise<(script: string) => Promise<Outcome>> {
+  const run = await shell(scope);
+  const urls = { src, prod: src, standby: src, dst, laptop: dst, dst2 };
+  const instances = Object.entries(urls).map(([name, { url }]) => `[${name}]\nurl = "${url}"\n`);
+  const { code, stderr } = await run(
+    `${WORLD}mkdir -p .config/sqlpipe && cat > .config/sqlpipe/instances.toml <<'TOML'\n${instances.join('')}TOML\n`,
+  );
+  if (code !== 0) throw new Error(stderr);
+  return example => run(SSH + example);
+}
+
+const runs = test.macro(async (t: ExecutionContext, example: string) => {
+  const { code, stderr } = await (await world(t))(example);
+  t.deepEqual({ code, stderr }, { code: 0, stderr: '' }, example);
+});
+
+const blocks = Array.from(README.matchAll(/^```sh\n(.*?)^```$/gms), ([, block = '']) => block);
+
+const titled = (origin: string, examples: string[]): [title: string, example: string][] =>
+  examples.map((example, i) => [`${origin}, example ${i + 1}: ${example.split('\n', 1)}`, example]);
+
+for (const [title, example] of titled('README', blocks)) test.serial(title, runs, example);
+for (const page of manPages)
+  for (const [title, example] of titled(basename(page), manExamples(page))) test.serial(title, runs, example);
+
+/** The first shell block below a title of the cookbook; '' does nothing, and so fails whoever expects something. */
+function recipe(title: string): string {
+  const [, below] = README.split(`**${title}`);
+  return /^```sh\n(.*?)^```$/ms.exec(below ?? '')?.[1] ?? '';
+}
+
+const ANOTHER = 'CREATE TABLE venues (mic SYMBOL)';
+
+test.serial('the recipe for many targets names the one that failed, and fails', async t => {
+  await dst2.execute(ANOTHER);
+  const { code, stdout } = await (await world(t))(recipe('To many at once'));
+  t.deepEqual([code, stdout.toString()], [1, 'dst2 1\n']);
+});
+
+test.serial('the recipe for a failure does what can be done and leaves the rest as text', async t => {
+  await dst.execute(ANOTHER);
+  const run = await world(t);
+  await run(`rm rest.sql; ${recipe('After a failure')}`);
+  t.regex((await run('cat rest.sql')).stdout.toString(), /^CREATE TABLE 'venues'[^;]*;\n\n$/);
+  t.is((await run('sqldump src | sqlapply --dry-run dst | grep -c same')).stdout.toString(), '3\n');
+});
+
+test.serial('the recipe for the night prints what differs, and fails', async t => {
+  await dst.execute(ANOTHER);
+  const { code, stdout } = await (await world(t))(recipe('Every night').replaceAll('standby', 'dst'));
+  t.is(code, 1);
+  t.regex(stdout.toString(), /^-CREATE VIEW 'fx_spreads'/m);
+});
+
+test.serial('the recipe for another prefix renames in views too', async t => {
+  const run = await world(t);
+  await run(recipe('Another prefix'));
+  t.regex((await run('sqldump dst')).stdout.toString(), /VIEW 'forex_spreads'[^;]* FROM forex_quotes/);
+});
+
+test.serial('the recipe for ssh copies nothing of a dump that was cut', async t => {
+  const { code } = await (await world(t))(
+    recipe('From behind ssh').replace('sqldump prod', '"sqldump prod | head -c 99"'),
+  );
+  t.is(code, 65);
+  t.like(await dst.execute('SELECT table_name FROM tables()'), { dataset: [] });
+});
+
+test('README names each exit status', t => {
+  for (const status of Object.values(Exit)) t.regex(README, new RegExp(`^\\| ${status} \\| \\w`, 'm'));
+});
+
+testWithMandoc('sqlpipe(7) names each exit status', t => {
+  const section = manSection('packages/cli/sqlpipe.7', 'EXIT STATUS');
+  for (const status of Object.values(Exit)) t.regex(section, new RegExp(`^ {5}${status} `, 'm'));
+});
+
+for (const path of ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md']) {
+  const text = readFileSync(path, 'utf8');
+
+  test(`${path} links to files that exist`, t => {
+    const links = Array.from(text.matchAll(/\]\((?!https?:)([^)#]+)\)/g), ([, link = '']) => link);
+    t.deepEqual(
+      links.filter(link => !existsSync(link)),
+      [],
+    );
+  });
+
+  test(`${path} names targets that make has`, t => {
+    const makefile = readFileSync('Makefile', 'utf8');
+    const targets = Array.from(text.matchAll(/(?:`|\$ )make (\w+)/g), ([, target = '']) => target);
+    t.deepEqual(
+      targets.filter(target => !makefile.includes(`\n${target}:`)),
+      [],
+    );
+  });
+}

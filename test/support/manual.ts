@@ -1,0 +1,33 @@
+/*! The man pages, as the manifests name them and as mandoc understands them: what a reader gets to see. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+
+/** Paths of all man pages; `packages/sqldump/sqldump.1` is one. */
+export const manPages: string[] = readdirSync('packages').flatMap(name => {
+  const folder = join('packages', name);
+  const { man = [] } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { man?: string[] };
+  return man.map(page => join(folder, page));
+});
+
+/** The text of one section of a man page as a terminal shows it, without its heading; empty where it has none. */
+export function manSection(page: string, heading: string): string {
+  if (!hasMandoc || !existsSync(page)) return '';
+  const shown = execFileSync('mandoc', ['-T', 'ascii', page], { encoding: 'utf8' }).replace(/.\x08/g, '');
+  const [, section = ''] = shown.split(`\n${heading}\n`);
+  return section.split(/^\S/m, 1)[0] ?? '';
+}
+
+/** The examples of a man page: the displays in its EXAMPLES, as they are to be typed. */
+export const manExamples = (page: string): string[] =>
+  Array.from(manSection(page, 'EXAMPLES').matchAll(/(?:^ {11}.*\n)+/gm), ([display]) =>
+    display.replace(/^ {11}/gm, ''),
+  );
+
+const hasMandoc = spawnSync('mandoc', [], { input: '' }).error === undefined;
+if (!hasMandoc)
+  console.error(`Tests of the man pages are ${process.env.CI ? 'failing' : 'skipped'}: mandoc is not on the PATH`);
+
+/** As `test`, for what needs mandoc: skipped where it is missing, except in CI, where that is a failure. */
+export const testWithMandoc = hasMandoc || process.env.CI ? test : test.skip;
