@@ -9,6 +9,7 @@ import type { CreateView } from './parser/create-view.js';
 import { isValidColumnName, isValidTableName, maxFileNameLength } from './parser/names.js';
 import { type PartitionUnit, refuseUnevenTtl } from './parser/partition.js';
 import type { Query } from './parser/query.js';
+import { isTimeZone } from './parser/refresh.js';
 import { Refusal } from './parser/refusal.js';
 import { isTimestamp } from './parser/types.js';
 import { references } from './references.js';
@@ -205,6 +206,8 @@ export function createMaterializedViewIn(session: Session, statement: CreateMate
   if (exists(catalogue, statement)) return;
   refuseVolume(statement);
   session.allow('CREATE MATERIALIZED VIEW');
+  const { timeZone } = statement.refresh;
+  if (timeZone !== undefined && !isTimeZone(timeZone)) throw new Refusal(position, `invalid timezone: ${timeZone}`);
   const relation = relationOf(body.query, catalogue);
   allowReading(session, body.query);
   const sampling = samplingOf(statement, base, relation, catalogue);

@@ -1,6 +1,7 @@
 /*! Which request goes where: the two paths that execute, what is answered without a login, and every refusal before SQL. */
+
+import { version } from './answers.js';
 import type { Edition } from './edition.js';
-import { version } from './functions.js';
 import { Denial, Refusal } from './parser/refusal.js';
 import { json, type Reply, refusalReply, replyTo, text, type Wishes } from './reply.js';
 import { type Request, utf8 } from './request.js';

@@ -1,9 +1,9 @@
 /*! Statements in, outcomes out: each is parsed, checked against the catalogue and applied, one after the other. */
 import { baseOf } from './analysis/materialized.js';
+import { answer, columnsOf, noRows, settings } from './answers.js';
 import { Catalogue } from './catalogue.js';
 import { createMaterializedViewIn, createTableIn, createViewIn } from './create.js';
 import type { Edition } from './edition.js';
-import { answer, columnsOf, noRows, settings } from './functions.js';
 import type { Journal } from './journal.js';
 import type { CatalogueObject } from './objects.js';
 import { type Body, query } from './parser/body.js';

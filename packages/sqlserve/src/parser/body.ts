@@ -3,10 +3,10 @@
  * the service's lexer; what it says with QuestDB's own grammar. The grammar is loaded when the first query comes, as
  * that takes most of a second.
  */
-import type { Cursor } from './cursor.js';
+import { Cursor } from './cursor.js';
 import { refuseReserved } from './names.js';
 import type { Query } from './query.js';
-import { unexpected } from './refusal.js';
+import { Refusal, unexpected } from './refusal.js';
 
 export interface Body {
   /** The text as it is kept: blanks and controls at both ends are dropped. */
@@ -42,6 +42,7 @@ export async function enclosedBody(
 ): Promise<Body> {
   const position = cursor.reach;
   const first = cursor.require(expected);
+  if (first === ')') throw new Refusal(cursor.at, 'table name expected');
   if (['insert', 'update', 'create', 'alter', 'drop'].includes(first.toLowerCase())) refuseReserved(first, cursor.at);
   cursor.back();
   const code = codeOf(cursor, position, true);
@@ -89,7 +90,14 @@ async function parse(code: string, position: number, enclosed: boolean): Promise
 }
 
 /** A whole statement that is a query. */
-export const query = (text: string): Promise<Query> => parse(text, 0, false);
+export async function query(text: string): Promise<Query> {
+  const cursor = new Cursor(text);
+  const code = codeOf(cursor, 0, false);
+  for (let token = cursor.next(); token !== undefined; token = cursor.next()) {
+    if (token !== ';') throw unexpected(cursor.at, token);
+  }
+  return parse(code, 0, false);
+}
 
 /** Later than 9.3.4, which kept the ends as they were. */
 const trim = (text: string): string => text.replace(/^[\0- ]+|[\0- ]+$/g, '');

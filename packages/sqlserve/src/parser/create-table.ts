@@ -110,7 +110,7 @@ function refuseBadInterval(text: string, position: number): void {
   const qualifier = text.slice(digits);
   if (digits > 0 && parseInt64(text.slice(0, digits)) !== undefined) {
     if (/^(?:s|ms|m|h|d|us|ns)$/.test(qualifier)) return;
-    if (qualifier === '') throw new Refusal(position + digits - text.length, `expected interval qualifier in ${text}`);
+    if (qualifier === '') throw new Refusal(position + digits, `expected interval qualifier in ${text}`);
     if (qualifier.length > 2) {
       throw new Refusal(position + digits, `expected 1/2 letter interval qualifier in ${text}`);
     }

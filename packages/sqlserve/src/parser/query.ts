@@ -58,7 +58,7 @@ export function parseQuery(text: string, position: number, enclosed: boolean): Q
   const first = tokens[0]?.image.toLowerCase() ?? '';
   parser.input = tokens;
   const rule = rules[first as keyof typeof rules] ?? (() => parser['implicitSelectStatement']());
-  const cst = rule();
+  const cst = parsed(rule, position);
   const [error] = parser.errors;
   if (error) throw refusal(error.token, tokens, text, { position, enclosed });
 
@@ -71,6 +71,16 @@ export function parseQuery(text: string, position: number, enclosed: boolean): Q
       return text.slice(start, end);
     },
   };
+}
+
+/** The grammar calls itself for each parenthesis: thousands of them are too many. */
+function parsed<T>(rule: () => T, position: number): T {
+  try {
+    return rule();
+  } catch (error) {
+    if (error instanceof RangeError) throw new Refusal(position, 'SQL model is too complex');
+    throw error;
+  }
 }
 
 /** Visits the concrete tree with the package's own visitor and notes which node came from where. */

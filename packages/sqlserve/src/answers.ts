@@ -3,6 +3,7 @@
  * drivers and tools ask before they start. Columns that would tell of rows are there and say that there are none.
  */
 import type { FunctionCall, SelectItem, SelectStatement } from '@questdb/sql-parser';
+import { relationOf } from './analysis/relation.js';
 import type { CatalogueObject, Column, MaterializedView, View } from './objects.js';
 import type { Query } from './parser/query.js';
 import { Refusal } from './parser/refusal.js';
@@ -25,7 +26,10 @@ const scalars: Readonly<Record<string, string>> = {
 };
 
 /** Answers a query over the catalogue. @throws Refusal for any other query, as no rows are kept */
-export function answer({ select, at }: Query, session: Session): Relation {
+export function answer(query: Query, session: Session): Relation {
+  const { select, at } = query;
+  // What is wrong with any query is told before that no rows are kept.
+  relationOf(query, session.catalogue);
   const [from, ...joins] = select.from ?? [];
   const plain = !(
     select.where ||
