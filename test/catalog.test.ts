@@ -10,7 +10,14 @@ import { cases } from './cases/cases.js';
 const DATABASES = join(process.env.CORPUS ?? '../shared/corpus', 'databases');
 
 test('the public names', t => {
-  t.deepEqual(Object.keys(catalog).sort(), ['Catalog', 'dependencyOrder', 'fold', 'inServiceOrder', 'references']);
+  t.deepEqual(Object.keys(catalog).sort(), [
+    'Catalog',
+    'dependencyOrder',
+    'fold',
+    'inServiceOrder',
+    'mend',
+    'references',
+  ]);
 });
 
 for (const { title, input, output } of cases('references')) {

@@ -144,6 +144,15 @@ testWithQuestDB('mend: what a real server prints of odd names makes the same tab
   );
 });
 
+testWithQuestDB('mend: a table with an array of nothing is made again', async t => {
+  server ??= startQuestDB(scope);
+  await run('CREATE TABLE "in" AS (SELECT ARRAY[] AS "order", 1::SYMBOL s, NULL::BINARY b FROM long_sequence(0))');
+  const was = await show('TABLE', 'in');
+  await run('DROP TABLE "in"');
+  await run(mend(was).statement);
+  t.is(await show('TABLE', 'in'), was);
+});
+
 testWithQuestDB('mend: generation after generation of a view is the same', async t => {
   server ??= startQuestDB(scope);
   await run('CREATE TABLE b (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY');

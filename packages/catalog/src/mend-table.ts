@@ -24,7 +24,7 @@ export const isOrdinaryTable = (row: string): boolean => ORDINARY.test(row) && !
 
 /** The statement with names in quotes that need them. */
 export function mendTable(row: string, notes: string[]): string {
-  const head = /^CREATE TABLE '[^']+' \( \n\t/.exec(row)?.[0];
+  const head = /^CREATE TABLE '[^']+' (?=\( \n\t)/.exec(row)?.[0];
   const end = row.indexOf('\n)');
   if (!head || end < 0) return row;
   const quoted = new Set<string>();
@@ -32,21 +32,35 @@ export function mendTable(row: string, notes: string[]): string {
     if (needsQuotes(bare)) quoted.add(bare);
     return quote(bare);
   };
-  const column = (line: string): string => {
+  const inList = (list: RegExp, comma: string, text: string): string =>
+    text.replace(list, (_, before: string, names: string) => before + names.split(comma).map(name).join(comma));
+  const column = (line: string): Column => {
     const blank = line.indexOf(' ');
     const [, bare = line.slice(0, blank), definition = line.slice(blank + 1)] = COLUMN.exec(line) ?? [];
-    if (definition === 'ARRAY') notes.push(`column ${bare} has the type ARRAY, which no statement can ask for`);
-    return `${name(bare)} ${inLists(/( INCLUDE \()([^()]*)/, ', ', definition)}`;
+    return { name: name(bare), definition: inList(/( INCLUDE \()([^()]*)/, ', ', definition) };
   };
-  const inLists = (list: RegExp, comma: string, text: string): string =>
-    text.replace(list, (_, before: string, names: string) => before + names.split(comma).map(name).join(comma));
 
-  const columns = row.slice(head.length, end).split(',\n\t').map(column).join(',\n\t');
-  const tail = inLists(
-    /(\nDEDUP UPSERT KEYS\()([^()]*)/,
-    ',',
-    inLists(/^(\n\) timestamp\()([^()]*)/, ',', row.slice(end)),
-  );
+  const columns = row.slice(`${head}( \n\t`.length, end).split(',\n\t').map(column);
+  const tail = inList(/^(\n\) timestamp\()([^()]*)/, ',', row.slice(end));
+  const mended = head + list(columns, notes) + mendVolume(inList(/(\nDEDUP UPSERT KEYS\()([^()]*)/, ',', tail), notes);
   if (quoted.size) notes.push(`names that can't stand bare put in quotes: ${Array.from(quoted, quote).join(', ')}`);
-  return head + columns + mendVolume(tail, notes);
+  return mended;
+}
+
+interface Column {
+  name: string;
+  definition: string;
+}
+
+/** The columns up to the closing parenthesis. An array of nothing (`SELECT ARRAY[]`) has a type that only a query can give. */
+function list(columns: Column[], notes: string[]): string {
+  const untyped = columns.filter(({ definition }) => definition === 'ARRAY');
+  const options = columns.some(({ definition }) => definition.includes(' '));
+  if (!untyped.length || options)
+    return `( \n\t${columns.map(each => `${each.name} ${each.definition}`).join(',\n\t')}`;
+  notes.push(`made by a query, for the type of ${untyped.map(each => each.name).join(', ')}, which can't be written`);
+  const select = columns.map(({ name, definition }) =>
+    definition === 'ARRAY' ? `ARRAY[] AS ${name}` : `CAST(NULL AS ${definition}) AS ${name}`,
+  );
+  return `AS (\nSELECT ${select.join(', ')} FROM long_sequence(0)`;
 }

@@ -3,7 +3,7 @@
  * that the statement would give. The catalogue is no snapshot, so it is read until two readings agree.
  */
 import { inServiceOrder } from '@sqlpipe/catalog';
-import { definitions, hasDefinition, type Instance, type ObjectName } from '@sqlpipe/instance';
+import { definitions, hasDefinition, type Instance, InstanceError, type ObjectName } from '@sqlpipe/instance';
 import type { Kind } from '@sqlpipe/sql';
 
 /** The schema went on changing while it was read. */
@@ -41,10 +41,28 @@ async function readRows(source: Instance, selects: (kind: Kind) => boolean): Pro
 
 /** The objects that the dump has: selected, and no system tables. */
 async function listObjects(source: Instance, selects: (kind: Kind) => boolean): Promise<ObjectName[]> {
-  const entries = await source.table('SELECT table_name, table_type FROM tables() ORDER BY table_name');
-  return entries
-    .map(([name, type]) => ({ name: String(name), kind: TYPES[String(type)] ?? 'other' }))
-    .filter(({ name, kind }) => hasDefinition(kind) && selects(kind) && !isSystemTable(name));
+  return (await allObjects(source)).filter(
+    ({ name, kind }) => hasDefinition(kind) && selects(kind) && !isSystemTable(name),
+  );
+}
+
+async function allObjects(source: Instance): Promise<ObjectName[]> {
+  try {
+    const entries = await source.table('SELECT table_name, table_type FROM tables() ORDER BY table_name');
+    return entries.map(([name, type]) => ({ name: String(name), kind: TYPES[String(type)] ?? 'other' }));
+  } catch (error) {
+    if (!(error instanceof InstanceError) || error.code !== 'REFUSED') throw error;
+    return objectsByName(source);
+  }
+}
+
+/** The same where a view called `tables` hides the function (observed on 9.3.4). */
+async function objectsByName(source: Instance): Promise<ObjectName[]> {
+  const names = async (query: string) => (await source.table(query)).map(([name]) => String(name)).sort();
+  const views = new Set(await names('SELECT view_name FROM views()'));
+  const matviews = new Set(await names('SELECT view_name FROM materialized_views()'));
+  const kindOf = (name: string): Kind => (views.has(name) ? 'view' : matviews.has(name) ? 'matview' : 'table');
+  return (await names('SHOW TABLES')).map(name => ({ name, kind: kindOf(name) }));
 }
 
 /** As the service tells them, with its default configuration (TableFlagResolverImpl; query tracing). */
