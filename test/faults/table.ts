@@ -85,7 +85,8 @@ async function runTarget(scope: Scope, fault: TargetFault, place: number): Promi
     [`sqlapply says ${fault.says}`]: fault.says.test(run.stderr),
     'the message names the statement': fault.status === 0 || run.stderr.includes(`statement ${place + 1} (`),
     'the same command again finishes the job': again.apply === 0 && again.stderr === '',
-    'then the target has it all': JSON.stringify(dataset) === JSON.stringify(SCHEMA.map(statement => [statement])),
+    [`then the target has it all: ${JSON.stringify(dataset)}`]:
+      JSON.stringify(dataset) === JSON.stringify(SCHEMA.map(statement => [statement])),
   });
 }
 
