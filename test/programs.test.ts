@@ -1,4 +1,6 @@
 /*! What every program does alike, without a server: help, version, completion, bad usage, full disks, readers that leave. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'ava';
 import { shell } from './support/shell.js';
@@ -108,6 +110,13 @@ test('a terminal is no stream: usage, not a wait', async t => {
     const { stdout } = await run(`script -qec '${program}; echo status $?' /dev/null < /dev/null`);
     t.regex(stdout.toString(), /expects a stream on standard input, not a terminal[^]*status 64/, program);
   }
+});
+
+test('a message that nobody reads does not keep a program', async t => {
+  t.timeout(20_000);
+  const child = spawn('node_modules/.bin/sqljoin', { stdio: ['ignore', 'ignore', 'pipe'] });
+  child.stderr.destroy();
+  t.deepEqual(await once(child, 'close'), [65, null]);
 });
 
 test('control characters from a file are shown, not obeyed', async t => {

@@ -42,17 +42,22 @@ export class Course {
   /** Reads a chunk from `from` on; the offset in it of the `;` that ends the statement, or -1. */
   read(chunk: string, from: number): number {
     const base = this.#length - from;
-    for (const { type, start, end } of this.#lexer.segments(chunk, from)) {
-      this.#unfinished = this.#lexer.open ? (this.#unfinished ?? { type, at: base + start }) : undefined;
+    for (let start = from, end = 0; start < chunk.length; start = end) {
+      end = this.#lexer.next(chunk, start);
+      const { type } = this.#lexer;
       if (type === ';' && !this.#parentheses.length) return start;
-      if (type === 'code' && this.#mayBeWhite && !NOT_WHITE.test(chunk.slice(start, end))) continue;
-      if (type === '(') this.#parentheses.push({ type, at: base + start });
-      if (type === ')') this.#parentheses.pop();
-      if (type === 'block-comment') this.doubtful ||= DOUBTFUL.test(chunk.slice(start, end));
-      if (type !== 'line-comment' && type !== 'block-comment') this.substance = true;
-      this.last = type;
+      if (end > start) this.#take(type, chunk, start, end, base);
     }
     this.#length = base + chunk.length;
     return -1;
+  }
+  #take(type: SegmentType, chunk: string, start: number, end: number, base: number): void {
+    this.#unfinished = this.#lexer.open ? (this.#unfinished ?? { type, at: base + start }) : undefined;
+    if (type === 'code' && this.#mayBeWhite && !NOT_WHITE.test(chunk.slice(start, end))) return;
+    if (type === '(') this.#parentheses.push({ type, at: base + start });
+    if (type === ')') this.#parentheses.pop();
+    if (type === 'block-comment') this.doubtful ||= DOUBTFUL.test(chunk.slice(start, end));
+    if (type !== 'line-comment' && type !== 'block-comment') this.substance = true;
+    this.last = type;
   }
 }

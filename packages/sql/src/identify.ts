@@ -47,8 +47,17 @@ const TITLES: Partial<Record<Kind, string>> = {
 export const title = ({ kind, name, verb }: Identity): string =>
   kind === 'other' ? verb : `${TITLES[kind] ?? kind} '${name}'`;
 
+const PRINTED = /^CREATE ([A-Z ]+) '([^']+)' /;
+
 /** The kind, name and verb of one statement. Never fails: what it does not know is `other`. */
 export function identify(statement: string): Identity {
+  // The form that the service prints, and so most statements have: no need to read those word by word.
+  const [, phrase, name] = PRINTED.exec(statement) ?? [];
+  const kind = CREATED.find(([words]) => words === phrase)?.[1];
+  return kind && name !== undefined ? { kind, name, verb: 'CREATE' } : identifyByWords(statement);
+}
+
+function identifyByWords(statement: string): Identity {
   const words = new Cursor(meaningful(statement));
   const verb = words.peek()?.type === 'word' ? (words.peek()?.text.toUpperCase() ?? '') : '';
   if (words.accept('CREATE')) {

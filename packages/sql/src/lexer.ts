@@ -22,12 +22,18 @@ export interface Segment {
 /** What SQL counts as white space; QuestDB knows no other. */
 export const WHITE = ' \t\n\r';
 
-const SPECIAL = /['"`();]|--|\/\*/g;
 const LINE_END = /[\n\r]/g;
 const BLOCK_EDGE: Record<Reading, RegExp> = { sql: /\/\*|\*\//g, server: /\/\*|\*\/|['"`]|--/g };
 
+/** The characters, by code, that code may end at. */
+const SPECIAL = Uint8Array.from({ length: 128 }, (_, code) =>
+  '\'"`();-/'.includes(String.fromCharCode(code)) ? 1 : 0,
+);
+
 /** Reads a text in chunks; what is open at a chunk's end goes on in the next one. A chunk must not end inside one of the two-character marks. */
 export class Lexer {
+  /** What the segment is that was read last. */
+  type: SegmentType = 'code';
   /** The character that ends the quoted text we are in. */
   #quote = '';
   #line = false;
@@ -37,42 +43,57 @@ export class Lexer {
 
   /** What is open where the text read so far ends, or undefined. */
   get open(): SegmentType | undefined {
+    if (this.#quote && !this.#block) return quoted(this.#quote);
     if (this.#block) return 'block-comment';
-    if (this.#line) return 'line-comment';
-    return this.#quote ? quoted(this.#quote) : undefined;
+    return this.#line ? 'line-comment' : undefined;
   }
 
-  /** The segments of the next chunk, from `at` on. */
-  *segments(chunk: string, at = 0): Generator<Segment> {
-    while (at < chunk.length) {
-      const start = at;
-      const open = this.open;
-      if (open) {
-        at = this.#close(chunk, at);
-        if (at > start) yield { type: open, start, end: at };
-        continue;
-      }
-      const special = find(SPECIAL, chunk, at);
-      const found = special?.index ?? chunk.length;
-      if (found > start) yield { type: 'code', start, end: found };
-      if (!special) return;
-      at = found + special[0].length;
-      const type = this.#enter(special[0]);
-      if (this.open) at = this.#close(chunk, at);
-      yield { type, start: found, end: at };
+  /**
+   * Reads the segment of a chunk that starts at `at`, sets `type`, and gives where it ends; that may be `at` itself
+   * where something that was open ends there.
+   */
+  next(chunk: string, at: number): number {
+    const { open } = this;
+    if (open) {
+      this.type = open;
+      return this.#close(chunk, at);
+    }
+    const end = endOfCode(chunk, at);
+    if (end === at) return this.#enter(chunk, at);
+    this.type = 'code';
+    return end;
+  }
+
+  /** The segments of a chunk. */
+  *segments(chunk: string): Generator<Segment> {
+    for (let start = 0, end = 0; start < chunk.length; start = end) {
+      end = this.next(chunk, start);
+      if (end > start) yield { type: this.type, start, end };
     }
   }
 
-  #enter(mark: string): SegmentType {
-    if (mark === '(' || mark === ')' || mark === ';') return mark;
+  /** Reads what a special character starts. */
+  #enter(chunk: string, at: number): number {
+    const sign = chunk.charAt(at);
+    if (sign === '(' || sign === ')' || sign === ';') {
+      this.type = sign;
+      return at + 1;
+    }
+    const mark = sign === '-' || sign === '/' ? chunk.slice(at, at + 2) : sign;
+    this.#open(mark);
+    this.type = this.open as SegmentType;
+    return this.#close(chunk, at + mark.length);
+  }
+
+  #open(mark: string): void {
     if (mark === '--') this.#line = true;
-    else if (mark === '/*') this.#block = 1;
+    else if (mark === '/*') this.#block++;
     else this.#quote = mark;
-    return this.open as SegmentType;
   }
 
   /** The end of what is open, as far as this chunk goes. A line comment's LF or CR is not part of it. */
-  #close(chunk: string, at: number): number {
+  #close(chunk: string, from: number): number {
+    let at = from;
     while (at < chunk.length) {
       if (this.#quote) {
         const end = chunk.indexOf(this.#quote, at);
@@ -86,14 +107,25 @@ export class Lexer {
         const edge = find(BLOCK_EDGE[this.reading], chunk, at);
         if (!edge) return chunk.length;
         at = edge.index + edge[0].length;
-        if (edge[0] === '/*') this.#block++;
-        else if (edge[0] === '*/') this.#block--;
-        else this.#enter(edge[0]);
+        if (edge[0] === '*/') this.#block--;
+        else this.#open(edge[0]);
       }
       if (!this.open) return at;
     }
     return at;
   }
+}
+
+/** Where the next quote, comment, parenthesis or semicolon starts, or the chunk ends. */
+function endOfCode(chunk: string, from: number): number {
+  for (let at = from; at < chunk.length; at++) {
+    const code = chunk.charCodeAt(at);
+    if (code >= 128 || !SPECIAL[code]) continue;
+    const dash = code === 0x2d;
+    if (!dash && code !== 0x2f) return at;
+    if (chunk.charCodeAt(at + 1) === (dash ? code : 0x2a)) return at;
+  }
+  return chunk.length;
 }
 
 const quoted = (mark: string): SegmentType => (mark === "'" ? 'string' : 'name');
