@@ -1,0 +1,189 @@
+/*!
+ * Feeds everything that reads the outside world with nonsense for a while: whatever comes, each answers or says no in
+ * its own words; it does not crash, hang or change its mind. SECONDS (60) is shared among the subjects; SEED repeats a run.
+ */
+import { spawnSync } from 'node:child_process';
+import { Readable } from 'node:stream';
+import { mend } from '@sqlpipe/catalog';
+import { InstanceError, resolveInstance } from '@sqlpipe/instance';
+import { StreamError, statements } from '@sqlpipe/records';
+import { identify, SplitError, Splitter, statementOf, tokens } from '@sqlpipe/sql';
+import fc from 'fast-check';
+import { JsonError } from '../packages/instance/src/json.js';
+import { RowScanner, ServerError } from '../packages/instance/src/scanner.js';
+
+const SECONDS = Number(process.env.SECONDS ?? 60);
+const SEED = Number(process.env.SEED ?? Date.now());
+
+/** Runs something that may say no, but only by one of its own errors. */
+function mayRefuse<T>(work: () => T, ...refusals: (new (...args: never[]) => Error)[]): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (refusals.some(refusal => error instanceof refusal)) return undefined;
+    throw error;
+  }
+}
+
+/** Text of words and signs that mean something to a reader, and some that mean nothing to any. */
+const textOf = (...words: string[]) =>
+  fc
+    .array(fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...words) }, fc.string({ unit: 'binary', maxLength: 4 })), {
+      maxLength: 40,
+    })
+    .map(parts => parts.join(''));
+
+const sqlText = textOf(
+  "'",
+  '"',
+  '`',
+  '--',
+  '/*',
+  '*/',
+  '(',
+  ')',
+  ';',
+  '\n',
+  '\0',
+  ' ',
+  'CREATE TABLE',
+  "'t'",
+  'VIEW',
+  ' AS ( \n',
+  '\n);',
+  'timestamp(',
+  'IN VOLUME',
+  ',',
+  'x INT',
+  '-- a: incomplete: b\n',
+);
+const jsonText = textOf(
+  '{"dataset":[',
+  '["',
+  '"]',
+  '],"count":',
+  '1',
+  '}',
+  ',',
+  '"error":"',
+  '"',
+  '\\u',
+  '\\',
+  'd83d',
+  '[',
+  ']',
+  '{',
+  ':',
+  'null',
+  '-1e9',
+  '\n',
+  '"query":',
+);
+const addressText = textOf(
+  'http://',
+  'https::',
+  'addr=',
+  ';',
+  ':',
+  '/',
+  '@',
+  'user',
+  'password=',
+  '[::1]',
+  '127.0.0.1',
+  '9000',
+  '%',
+  '?',
+  '#',
+  '..',
+  'localhost',
+  ' ',
+  'token=',
+);
+
+const bytesOf = (text: fc.Arbitrary<string>) =>
+  fc.tuple(text, fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 3 })).map(([whole, changes]) => {
+    const bytes = Buffer.from(whole);
+    for (const [place, byte] of changes) if (bytes.length) bytes[place % bytes.length] = byte;
+    return bytes;
+  });
+
+/** Cuts bytes into pieces of a few. */
+function* pieces(bytes: Buffer, size: number): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+const size = fc.integer({ min: 1, max: 9 });
+const SUBJECTS: Record<string, fc.IAsyncProperty<unknown> | fc.IProperty<unknown>> = {
+  'row scanner': fc.property(bytesOf(jsonText), size, (bytes, size) => {
+    const read = (chunks: Iterable<Buffer>) =>
+      mayRefuse(
+        () => {
+          const scanner = new RowScanner();
+          const rows = [...chunks].flatMap(chunk => scanner.write(chunk));
+          scanner.end();
+          return rows;
+        },
+        JsonError,
+        ServerError,
+      );
+    return JSON.stringify(read([bytes])) === JSON.stringify(read(pieces(bytes, size)));
+  }),
+  lexer: fc.property(sqlText, text => [...tokens(text)].map(token => token.text).join('') === text),
+  splitter: fc.property(sqlText, size, (text, size) => {
+    const split = (parts: string[]) =>
+      mayRefuse(() => {
+        const splitter = new Splitter(1000);
+        return [...parts.flatMap(part => [...splitter.write(part)]), ...splitter.end()];
+      }, SplitError);
+    return JSON.stringify(split([text])) === JSON.stringify(split(text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? []));
+  }),
+  mending: fc.property(sqlText, text => {
+    const { statement } = mend(text);
+    identify(statement);
+    mayRefuse(() => statementOf(statement), SplitError);
+    return mend(statement).statement === statement;
+  }),
+  'record reader': fc.asyncProperty(bytesOf(sqlText), size, async (bytes, size) => {
+    try {
+      for await (const statement of statements(Readable.from(pieces(bytes, size)), { maxRecord: 500 }))
+        statementOf(statement);
+    } catch (error) {
+      if (!(error instanceof StreamError)) throw error;
+    }
+  }),
+  'address and credentials': fc.asyncProperty(addressText, addressText, async (operand, secret) => {
+    try {
+      const env = { SQLDUMP_USER: secret, SQLDUMP_PASSWORD: secret, HOME: '/nowhere', HTTP_PROXY: secret };
+      await resolveInstance(operand, { program: 'sqldump', env, warn() {} });
+    } catch (error) {
+      if (!(error instanceof InstanceError && error.code === 'CONFIG')) throw error;
+    }
+  }),
+  programs: fc.property(
+    fc.constantFrom('sqlsplit', 'sqljoin', 'sqlapply -n http://127.0.0.1:1'),
+    bytesOf(sqlText),
+    (program, input) => {
+      const [name = '', ...args] = program.split(' ');
+      const { status, stderr } = spawnSync(`node_modules/.bin/${name}`, args, {
+        input,
+        timeout: 20_000,
+        encoding: 'utf8',
+      });
+      return [0, 1, 65, 69].includes(status ?? -1) && !/^\s+at /m.test(stderr);
+    },
+  ),
+};
+
+console.log(`seed ${SEED}`);
+for (const [subject, property] of Object.entries(SUBJECTS)) {
+  const limit = (SECONDS * 1000) / Object.keys(SUBJECTS).length;
+  const result = await fc.check(property as fc.IAsyncProperty<unknown>, {
+    seed: SEED,
+    numRuns: Number.MAX_SAFE_INTEGER,
+    interruptAfterTimeLimit: limit,
+  });
+  const failed = result.failed && !result.interrupted;
+  console.log(`${subject}: ${result.numRuns} runs${failed ? `, FAILED: ${fc.defaultReportMessage(result)}` : ''}`);
+  if (failed) process.exitCode = 1;
+}
