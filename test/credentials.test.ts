@@ -361,6 +361,12 @@ test('a proxy that is no address', async t => {
   );
 });
 
+test('a time that is none', async t => {
+  await misconfigured(t, { options: { timeout: Number.NaN } }, /^timeout has to be a number of seconds/);
+  await misconfigured(t, { options: { connectTimeout: -1 } }, /^connect-timeout has to be a number of seconds/);
+  t.like(await resolve({ options: { timeout: 0, connectTimeout: 1e9 } }), { timeout: 0, connectTimeout: 2147483647 });
+});
+
 test('certificates that are none', async t => {
   const folder = await freshFolder(t);
   const cacert = join(folder, 'ca.pem');

@@ -153,7 +153,7 @@ class HttpInstance implements Instance {
   }
 }
 
-/** The rows of an answer, as many at a time as have come; an error names what is wrong with it, by its start where it is not even JSON. */
+/** The rows of an answer, as many at a time as have come. Throws `UnexpectedReply` in place of `JsonError`. */
 async function* scan(response: Response, maxRow: number | undefined): AsyncGenerator<string[]> {
   const scanner = new RowScanner(maxRow);
   let start: Buffer | undefined;

@@ -64,8 +64,8 @@ export async function resolveInstance(operand: string, context: ResolveContext):
     url: address.url,
     credentialsHelp: credentialsHelp(context.program),
     insecure: options.insecure ?? address.insecure ?? false,
-    timeout: 1000 * (options.timeout ?? entry?.timeout ?? TIMEOUT),
-    connectTimeout: 1000 * (options.connectTimeout ?? CONNECT_TIMEOUT),
+    timeout: milliseconds('timeout', options.timeout ?? entry?.timeout ?? TIMEOUT),
+    connectTimeout: milliseconds('connect-timeout', options.connectTimeout ?? CONNECT_TIMEOUT),
     ...(entry && { name: operand, protected: entry.protected ?? false }),
     ...(header !== undefined && { authorization: header }),
     ...(cacert !== undefined && { ca: await readCertificates(cacert) }),
@@ -76,6 +76,12 @@ export async function resolveInstance(operand: string, context: ResolveContext):
 /** The instances that have a name, in the order of the file, with their addresses as messages show them. */
 export async function listInstances(env: ResolveContext['env']): Promise<{ name: string; address: string }[]> {
   return [...(await readInstances(env))].map(([name, { url }]) => ({ name, address: label(parseAddress(url).url) }));
+}
+
+/** A timer can't be set for longer than 2^31 - 1 ms (25 days). */
+function milliseconds(name: string, seconds: number): number {
+  if (!(seconds >= 0)) throw new InstanceError('CONFIG', `${name} has to be a number of seconds, or 0 for ever`);
+  return Math.min(1000 * seconds, 2 ** 31 - 1);
 }
 
 /** Whether an operand can be one: no scheme, no port, no path. */
