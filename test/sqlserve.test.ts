@@ -67,7 +67,8 @@ test.serial('ALTER changes what SHOW CREATE says', async t => {
   await shared.execute('drop all');
   await shared.execute(trades);
   for (const change of [
-    'add column n int, m symbol nocache index capacity 100',
+    'add column n int',
+    'add column m symbol nocache index capacity 100',
     'alter column n type long',
     'rename column v to price',
     'alter column s drop index',
@@ -97,7 +98,7 @@ test.serial('the catalogue functions list what is there, and say what has lost i
   await shared.execute('drop table trades');
   const views = await shared.execute('select view_name, view_status, invalidation_reason from views()');
   t.deepEqual(views.dataset, [['v', 'invalid', 'table does not exist [table=trades]']]);
-  t.regex((await shared.execute('select v from trades')).error ?? '', /keeps the schema and no rows/);
+  t.regex((await shared.execute('select s from v')).error ?? '', /keeps the schema and no rows/);
 });
 
 test.serial('a request one byte over the limit is closed without an answer', async t => {

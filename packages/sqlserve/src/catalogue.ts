@@ -1,7 +1,7 @@
 /*! The objects of one database: found by name in any case, listed in the order the service lists them. */
 import { dependencyOrder } from '@sqlpipe/catalog';
 import type { Naming } from './analysis/relation.js';
-import type { CatalogueObject, View } from './objects.js';
+import type { CatalogueObject } from './objects.js';
 
 /** One step of what a statement did; `state` is what an edition keeps besides the objects. */
 export type Change =
@@ -77,12 +77,13 @@ export class Catalogue {
   #needs(object: CatalogueObject): string[] {
     if (object.kind === 'table') return [];
     if (object.kind === 'materialized view') return this.#names([...object.references, object.base]);
-    return this.#names(this.#closure(object));
+    return this.#names(this.closure(object.references));
   }
 
-  #closure(view: View): Set<string> {
+  /** Names in lower case, and through each view among them the names that one refers to. */
+  closure(names: readonly string[]): Set<string> {
     const seen = new Set<string>();
-    const pending = [...view.references];
+    const pending = [...names];
     for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
       if (seen.has(key(name))) continue;
       seen.add(key(name));

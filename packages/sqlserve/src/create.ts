@@ -174,6 +174,7 @@ export function createViewIn(session: Session, statement: CreateView): void {
   if (!replaces && exists(catalogue, statement)) return;
   session.allow('CREATE VIEW');
   const relation = relationOf(body.query, catalogue);
+  if (replaces) refuseCircle(catalogue, statement);
   allowReading(session, body.query);
   relation.fields.forEach((field, index) => {
     if (isValidColumnName(field.name)) return;
@@ -189,6 +190,13 @@ export function createViewIn(session: Session, statement: CreateView): void {
     references: references(body.query, catalogue),
     owner,
   });
+}
+
+/** A view cannot come to stand on itself. */
+function refuseCircle(catalogue: Catalogue, { name, body }: CreateView): void {
+  const circular = catalogue.closure(references(body.query, catalogue)).has(name.toLowerCase());
+  if (!circular) return;
+  throw new Refusal(body.position, `circular dependency detected: view '${name}' cannot reference itself`);
 }
 
 /** A query may only be kept by who may run it. */
@@ -218,6 +226,7 @@ export function createMaterializedViewIn(session: Session, statement: CreateMate
     kind: 'materialized view',
     name,
     base: catalogue.find(base.name)?.name ?? base.name,
+    interval: sampling.interval,
     refresh: refreshOf(statement, sampling),
     body: body.text,
     columns: columnsOf(relation),

@@ -34,6 +34,8 @@ export interface Table extends Stored {
   readonly kind: 'table';
   readonly wal: boolean;
   readonly parquet: boolean;
+  /** How often columns came and went: one refusal tells it. */
+  readonly structure?: number;
 }
 
 /** A name that a query refers to, and the names that stand behind that. */
@@ -62,6 +64,8 @@ export interface Refresh {
 export interface MaterializedView extends Stored {
   readonly kind: 'materialized view';
   readonly base: string;
+  /** The bucket that the query samples by. */
+  readonly interval: string;
   readonly refresh: Refresh;
   readonly body: string;
   readonly references: readonly string[];

@@ -4,6 +4,7 @@
  */
 import type { Column, Table } from '../objects.js';
 import { defaultIndexCapacity, indexType } from '../parser/columns.js';
+import { refuseBadInterval } from '../parser/create-table.js';
 import type { Cursor } from '../parser/cursor.js';
 import { is } from '../parser/cursor.js';
 import { isValidColumnName, refuseNoLiteral, refuseReserved, unquote } from '../parser/names.js';
@@ -12,7 +13,7 @@ import { parquet } from '../parser/parquet.js';
 import { refuseUnevenTtl, ttl } from '../parser/partition.js';
 import { Refusal } from '../parser/refusal.js';
 import type { Session } from '../session.js';
-import { addedColumn, refuseSymbolCapacity } from './column.js';
+import { addedColumn, converts, refuseSymbolCapacity } from './column.js';
 
 const verbs = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash' expected";
 
@@ -31,7 +32,10 @@ export function alterTable(cursor: Cursor, session: Session): void {
     { ...object, columns: structuredClone(object.columns) },
     position,
   ).read();
-  session.catalogue.put(changed);
+  const restructured =
+    changed.columns.some((column, i) => column.name !== object.columns[i]?.name) ||
+    changed.columns.length < object.columns.length;
+  session.catalogue.put(restructured ? { ...changed, structure: (object.structure ?? 0) + 1 } : changed);
 }
 
 class Alteration {
@@ -94,8 +98,21 @@ class Alteration {
   #addColumns(): void {
     const { cursor } = this;
     if (!is(cursor.next(), 'column')) cursor.back();
+    const before = this.table.columns.length;
     do this.#addColumn(cursor.need("'column' or column name"));
     while (this.#more());
+    this.#refuseSeveral(this.table.columns.length - before);
+  }
+
+  /** A WAL table takes one change of its structure in a transaction. */
+  #refuseSeveral(count: number): void {
+    if (!this.table.wal || count < 2) return;
+    const { name, structure = 0 } = this.table;
+    throw new Refusal(
+      0,
+      "statement is either no-op, or contains multiple transactions, such as 'alter table add column col1, col2', and " +
+        `currently not supported for WAL tables [table=${name}, oldStructureVersion=${structure}, newStructureVersion=${structure + count}]`,
+    );
   }
 
   #addColumn(first: string): void {
@@ -145,13 +162,18 @@ class Alteration {
       if (column.name === table.timestamp) throw new Refusal(cursor.at, 'cannot remove designated timestamp column');
       names.push(column.name);
     } while (this.#more());
+    this.#refuseSeveral(names.length);
     this.#allow('DROP COLUMN', names);
     return { ...table, columns: table.columns.filter(column => !names.includes(column.name)) };
   }
 
   #renameColumns(): void {
-    do this.#renameColumn(unquote(this.cursor.need('current column name')));
-    while (this.#more());
+    let count = 0;
+    do {
+      this.#renameColumn(unquote(this.cursor.need('current column name')));
+      count++;
+    } while (this.#more());
+    this.#refuseSeveral(count);
   }
 
   #renameColumn(from: string): void {
@@ -250,6 +272,9 @@ class Alteration {
       throw new Refusal(cursor.at, 'cannot change type of designated timestamp column');
     }
     if (changed.type === column.type) throw new Refusal(cursor.at, `column '${name}' type is already '${column.type}'`);
+    if (!converts(column.type, changed.type)) {
+      throw new Refusal(cursor.at, `incompatible column type change [existing=${column.type}, new=${changed.type}]`);
+    }
     this.#allow('ALTER COLUMN TYPE', [column.name]);
     const { dedup, name: own } = column;
     delete column.index;
@@ -282,7 +307,8 @@ class Alteration {
       const rows = parseInt32(value);
       if (rows === undefined) throw new Refusal(position, `invalid value [value=${value},parameter=${name}]`);
       if (rows < 0) throw new Refusal(position, 'maxUncommittedRows must be non negative');
-    } else if (!is(name, 'o3maxlag')) throw new Refusal(position, `unknown parameter '${name}'`);
+    } else if (is(name, 'o3maxlag')) refuseBadInterval(value, position);
+    else throw new Refusal(position, `unknown parameter '${name}'`);
     return this.table;
   }
 
@@ -294,8 +320,8 @@ class Alteration {
       throw new Refusal(cursor.at, "'bypass' or 'wal' expected");
     this.#allow('SET TABLE TYPE');
     if (table.partitionBy === 'NONE') throw new Refusal(this.position, 'Cannot convert non-partitioned table');
-    // It takes effect when the service starts again, which this one never does: at once.
-    return { ...table, wal: !bypass };
+    // It would take effect when the server starts again.
+    return table;
   }
 
   #setFormat(): Table {

@@ -24,20 +24,27 @@ export async function alterView(cursor: Cursor, session: Session): Promise<void>
   if (view.kind !== 'view') throw new Refusal(cursor.at, 'view name expected');
   session.allow('ALTER VIEW', view.name);
   if (!is(cursor.need("'as'"), 'as')) throw new Refusal(cursor.at, "'as' expected");
+  const start = cursor.reach;
   const body = await viewBody(cursor);
   endBody(cursor, body);
   const rest = cursor.next();
   if (rest !== undefined && rest !== ';') throw unexpected(cursor.at, rest);
   const { owner } = view;
-  createViewIn(session, {
-    statement: 'create view',
-    name: view.name,
-    position,
-    ifNotExists: false,
-    orReplace: true,
-    body,
-    owner,
-  });
+  // Refusals of a query in parentheses point one short, as the service counts from before the parenthesis.
+  const shift = body.position - start;
+  try {
+    createViewIn(session, {
+      statement: 'create view',
+      name: view.name,
+      position,
+      ifNotExists: false,
+      orReplace: true,
+      body,
+      owner,
+    });
+  } catch (error) {
+    throw error instanceof Refusal && error.position > 0 ? new Refusal(error.position - shift, error.message) : error;
+  }
 }
 
 /** Behind ALTER MATERIALIZED: how it is refreshed, kept and indexed. */
@@ -117,5 +124,8 @@ function set(cursor: Cursor, session: Session, view: MaterializedView): Material
     return view;
   }
   const { period } = refresh;
-  return { ...view, refresh: { ...refresh, period: period === 'sample by interval' ? view.refresh.period : period } };
+  return {
+    ...view,
+    refresh: { ...refresh, period: period === 'sample by interval' ? { length: view.interval } : period },
+  };
 }

@@ -62,3 +62,28 @@ export function refuseSymbolCapacity(cursor: Cursor, expected: string): number {
   if (value === undefined) throw new Refusal(cursor.at, 'numeric capacity expected');
   return refuseOddCapacity(token === '-' ? -value : value, position);
 }
+
+const texts = ['STRING', 'VARCHAR', 'SYMBOL'];
+const numbers = [
+  'BYTE',
+  'SHORT',
+  'INT',
+  'LONG',
+  'FLOAT',
+  'DOUBLE',
+  'TIMESTAMP',
+  'TIMESTAMP_NS',
+  'BOOLEAN',
+  'DATE',
+  ...texts,
+];
+const integers = ['BYTE', 'SHORT', 'INT', 'LONG'];
+const named = ['IPv4', 'UUID', 'CHAR'];
+
+/** Whether the service turns the values of one type into the other (read in SqlCompilerImpl). */
+export function converts(from: string, to: string): boolean {
+  const between = (some: readonly string[], others: readonly string[]) =>
+    (some.includes(from) && others.includes(to)) || (some.includes(to) && others.includes(from));
+  const decimals = [from, to].filter(type => type.startsWith('DECIMAL'));
+  return between(numbers, numbers) || between(named, texts) || between(decimals, [...integers, ...texts, ...decimals]);
+}

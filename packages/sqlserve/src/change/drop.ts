@@ -130,16 +130,31 @@ export function truncate(cursor: Cursor, { catalogue, allow }: Session): void {
     token = cursor.next();
   }
   if (is(token, 'only')) token = cursor.next();
-  do {
+  if (is(token, 'with')) throw new Refusal(cursor.at, 'table name expected');
+  for (;;) {
     if (token === undefined || token === ',') throw new Refusal(cursor.reach, 'table name expected');
-    const name = unquote(token);
-    const table = catalogue.find(name);
-    if (!table && !ifExists) throw new Refusal(cursor.at, `table does not exist [table=${name}]`);
-    if (table && table.kind !== 'table')
-      throw new Refusal(cursor.at, `cannot modify ${table.kind} [view=${table.name}]`);
-    if (table) allow('TRUNCATE TABLE', table.name);
+    truncateOne(cursor, { catalogue, allow }, unquote(token), ifExists);
     token = cursor.next();
-    if (token !== ',') break;
+    if (token === undefined || token === ';' || is(token, 'keep')) break;
+    if (token !== ',') throw new Refusal(cursor.reach, "',' or 'keep' expected");
     token = cursor.next();
-  } while (token !== undefined);
+    if (is(token, 'keep')) throw new Refusal(cursor.reach, 'table name expected');
+  }
+  if (is(token, 'keep')) {
+    if (!is(cursor.next(), 'symbol')) throw new Refusal(cursor.at, 'SYMBOL expected');
+    if (!is(cursor.next(), 'maps')) throw new Refusal(cursor.at, 'MAPS expected');
+    end(cursor);
+  }
+}
+
+function truncateOne(
+  cursor: Cursor,
+  { catalogue, allow }: Pick<Session, 'catalogue' | 'allow'>,
+  name: string,
+  ifExists: boolean,
+): void {
+  const table = catalogue.find(name);
+  if (!table && !ifExists) throw new Refusal(cursor.at, `table does not exist [table=${name}]`);
+  if (table && table.kind !== 'table') throw new Refusal(cursor.at, `cannot modify ${table.kind} [view=${table.name}]`);
+  if (table) allow('TRUNCATE TABLE', table.name);
 }

@@ -105,7 +105,7 @@ function likeTable(cursor: Cursor): Placed {
 }
 
 /** `5s`, `250ms`, `10us`: refused where it is no such thing. */
-function refuseBadInterval(text: string, position: number): void {
+export function refuseBadInterval(text: string, position: number): void {
   const digits = /^\d*/.exec(text)?.[0].length ?? 0;
   const qualifier = text.slice(digits);
   if (digits > 0 && parseInt64(text.slice(0, digits)) !== undefined) {

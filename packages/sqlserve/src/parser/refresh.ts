@@ -3,7 +3,7 @@ import type { Cursor } from './cursor.js';
 import { is } from './cursor.js';
 import { unquote } from './names.js';
 import { parseInt32 } from './numbers.js';
-import { Refusal } from './refusal.js';
+import { Refusal, unexpected } from './refusal.js';
 import { parseTimestamp } from './timestamp.js';
 
 export interface RefreshClause {
@@ -29,11 +29,7 @@ export function refreshClause(
   if (deferred) token = next(type === 'EVERY' ? "'start' or 'period' or 'as'" : "'period' or 'as'");
   const head = { type, deferred, every };
   if (is(token, 'period')) return period(cursor, head, next);
-  if (type !== 'EVERY') {
-    if (!is(token, 'as')) throw new Refusal(cursor.at, "'as' expected");
-    return { clause: head, token };
-  }
-  return timer(cursor, head, token, next);
+  return type === 'EVERY' ? timer(cursor, head, token, next) : { clause: head, token };
 }
 
 /** The refresh that ALTER … SET REFRESH asks for, to the end of the statement; undefined for LIMIT. */
@@ -45,10 +41,14 @@ export function newRefresh(cursor: Cursor): RefreshClause | undefined {
     throw new Refusal(cursor.at, `${choices} expected`);
   }
   cursor.back();
-  const { clause } = refreshClause(cursor, 'refresh', () => {
+  const { clause, token: rest } = refreshClause(cursor, 'refresh', () => {
     const token = cursor.next();
     return token === undefined || token === ';' ? 'as' : token;
   });
+  if (!is(rest, 'as')) throw unexpected(cursor.at, rest);
+  if (clause.timeZone !== undefined && !isTimeZone(clause.timeZone)) {
+    throw new Refusal(cursor.at, `invalid timezone: ${clause.timeZone}`);
+  }
   return clause;
 }
 
