@@ -30,7 +30,6 @@ export async function command<Options>(program: Program<Options>): Promise<void>
   });
   // Nobody is left to be told; the exit status says it.
   process.stderr.on('error', () => {});
-  process.stderr.on('error', () => {}); // nobody is left to tell
   const fail = (error: unknown): void => {
     if (error === readerLeft) process.exitCode = 141;
     else tell(error, program.name);
