@@ -38,7 +38,7 @@ export interface Table extends Stored {
   readonly structure?: number;
 }
 
-/** A name that a query refers to, and the names that stand behind that. */
+/** A query with a name. Nothing is stored but its text, and what was found out about it when it was made. */
 export interface View {
   readonly kind: 'view';
   readonly name: string;

@@ -44,7 +44,7 @@ const settings = ({ release }: Edition): Reply => ({
         'accepting.writes': ['http'],
         'line.proto.support.versions': [],
         'ilp.proto.transports': [],
-        'acl.enabled': release === 'EE',
+        ...(release === 'EE' && { 'acl.enabled': true }),
         'posthog.enabled': false,
         'posthog.api.key': null,
         'cairo.max.file.name.length': 127,
