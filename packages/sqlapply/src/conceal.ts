@@ -1,18 +1,19 @@
-/*! Statements as they may be shown: without the secrets they hold. */
-import { meaningful } from '@sqlpipe/sql';
+/*! Text as it may be shown: without the secrets that a statement holds. */
+import { meaningful, unquote } from '@sqlpipe/sql';
 
 /** Words that a secret follows: `WITH PASSWORD 'x'`, `REST TOKEN 'x'`. */
 const BEFORE_SECRET = new Set(['PASSWORD', 'TOKEN']);
 
-/** The statement with its secrets starred out, every other character where it was. */
-export function conceal(statement: string): string {
-  if (!/password|token/i.test(statement)) return statement;
-  let shown = statement;
-  let before = '';
-  for (const { text, start } of meaningful(statement)) {
-    if (BEFORE_SECRET.has(before))
-      shown = shown.slice(0, start) + '*'.repeat(text.length) + shown.slice(start + text.length);
-    before = text.toUpperCase();
-  }
-  return shown;
+/** A text that may quote from a statement, with the statement's secrets starred out and all else where it was. */
+export function conceal(text: string, statement: string): string {
+  return secretsOf(statement).reduce((shown, secret) => shown.replaceAll(secret, '*'.repeat(secret.length)), text);
+}
+
+function secretsOf(statement: string): string[] {
+  if (!/password|token/i.test(statement)) return [];
+  const tokens = [...meaningful(statement)];
+  return tokens
+    .filter((_, i) => BEFORE_SECRET.has(tokens[i - 1]?.text.toUpperCase() ?? ''))
+    .map(token => unquote(token.text))
+    .filter(Boolean);
 }

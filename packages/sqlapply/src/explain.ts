@@ -11,8 +11,8 @@ const WIDTH = 100;
 /** The message for a reject: statement number, kind and name, the server's words, and a caret or a difference. */
 export function explain({ n, identity, statement, error = '', position, existing }: Outcome): string {
   const head = `statement ${n} (${oneLine(title(identity))}): ${oneLine(error)}`;
-  if (existing !== undefined) return `${head}\n${difference(conceal(statement), existing)}`;
-  return position === undefined ? head : `${head}\n${pointAt(conceal(statement), position)}`;
+  if (existing !== undefined) return `${head}\n${difference(conceal(statement, statement), existing)}`;
+  return position === undefined ? head : `${head}\n${pointAt(conceal(statement, statement), position)}`;
 }
 
 /** The line of a text that holds a position, and a caret under it. */

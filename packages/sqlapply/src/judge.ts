@@ -2,6 +2,7 @@
 import { type Instance, InstanceError } from '@sqlpipe/instance';
 import { identify } from '@sqlpipe/sql';
 import type { Objection } from './admission.js';
+import { conceal } from './conceal.js';
 import { canShow, definitionOf, isSame } from './held.js';
 import type { Outcome } from './outcome.js';
 
@@ -47,7 +48,8 @@ export function judge(
   async function execute(statement: string): Promise<Verdict> {
     const reply = await target.execute(statement);
     if (reply.ok) return { result: 'applied' };
-    const { message: error, position, denied } = reply;
+    const { message, position, denied } = reply;
+    const error = conceal(message, statement);
     const refused: Verdict = { result: 'refused', error, denied, ...(position === undefined ? {} : { position }) };
     if (!EXISTS.test(error) || ifExists === 'fail') return refused;
     return ifExists === 'skip' ? { result: 'skipped' } : ((await compare(statement)) ?? refused);

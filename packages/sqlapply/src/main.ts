@@ -1,5 +1,5 @@
 import { pipeline } from 'node:stream/promises';
-import { command, instanceOptions } from '@sqlpipe/cli';
+import { command, instanceOptions, UsageError } from '@sqlpipe/cli';
 import { replaceFile } from '@sqlpipe/files';
 import { connect, resolveInstance } from '@sqlpipe/instance';
 import { MAX_RECORD, records, sink, spool, statements } from '@sqlpipe/records';
@@ -41,6 +41,11 @@ await command({
         describe: 'send these verbs too: ALTER, DROP, … or all',
       })
       .option('no-verify', { type: 'boolean', default: false, describe: 'do not read back what was made' })
+      .option('yes-to', {
+        type: 'string',
+        requiresArg: true,
+        describe: 'the name of a protected instance, to change it',
+      })
       .option('rejects', {
         type: 'string',
         requiresArg: true,
@@ -55,9 +60,15 @@ await command({
         describe: 'longest record in bytes',
       }),
   run: async ({ operands: [instance = ''], ...args }, io) => {
-    const target = connect(
-      await resolveInstance(instance, { program: 'sqlapply', env: io.env, options: args, warn: io.warn }),
-    );
+    const resolved = await resolveInstance(instance, {
+      program: 'sqlapply',
+      env: io.env,
+      options: args,
+      warn: io.warn,
+    });
+    if (resolved.protected && !args.dryRun && args.yesTo !== resolved.name)
+      throw new UsageError(`${resolved.name} is protected: --yes-to=${resolved.name} changes it all the same`);
+    const target = connect(resolved);
     try {
       const objection = objections(target, args.allow);
       const input = statements(io.stdin(), args);

@@ -1,0 +1,128 @@
+/*! Secrets stay where they belong: in no message, no report, no other process's sight and no other origin. */
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import test from 'ava';
+import type { Scope } from './support/scope.js';
+import { shell } from './support/shell.js';
+
+const SECRET = 's3cr3t-Fr0mHere';
+
+/** A server that answers all alike, and keeps the headers of every request. */
+async function answering(scope: Scope, status: number, headers: Record<string, string>, body: string) {
+  const seen: string[] = [];
+  const server = createServer((request, response) => {
+    seen.push(JSON.stringify(request.headers));
+    response.writeHead(status, headers).end(body);
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  scope.teardown(async () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+}
+
+const ENV = {
+  SQLDUMP_USER: 'admin',
+  SQLDUMP_PASSWORD: SECRET,
+  SQLAPPLY_TOKEN: SECRET,
+};
+
+test('credentials reach their instance, and no message when it refuses them', async t => {
+  const { url, seen } = await answering(t, 401, {}, 'Unauthorized\r\n');
+  const run = await shell(t, ENV);
+  for (const command of [
+    `sqldump -v ${url}`,
+    `printf 'CREATE TABLE a (x INT)\\0' | sqlapply -v --report r ${url}; s=$?; cat r; exit $s`,
+  ]) {
+    const { code, stdout, stderr } = await run(command);
+    t.is(code, 77);
+    t.false(`${stdout}${stderr}`.includes(SECRET));
+  }
+  t.true(seen[0]?.includes(Buffer.from(`admin:${SECRET}`).toString('base64')));
+  t.true(seen.at(-1)?.includes(`Bearer ${SECRET}`));
+});
+
+test('a redirect is told, and not followed', async t => {
+  const other = await answering(t, 200, {}, '{}');
+  const { url } = await answering(t, 302, { Location: `${other.url}/x?token=${SECRET}` }, '');
+  const run = await shell(t, ENV);
+  const { code, stderr } = await run(`sqldump -v ${url}`);
+  t.is(code, 76);
+  t.true(stderr.includes(other.url));
+  t.false(stderr.includes(SECRET));
+  t.deepEqual(other.seen, []);
+});
+
+test('no process shows a secret in its arguments', async t => {
+  const server = createServer(() => {}); // never answers
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const secret = `${SECRET}-${process.pid}`;
+  const run = await shell(t, { SQLDUMP_USER: 'admin', SQLDUMP_PASSWORD: secret });
+  const running = run(`sqldump http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  await once(server, 'request');
+  const commands = readdirSync('/proc').flatMap(pid => (/^\d+$/.test(pid) ? commandLine(pid) : []));
+  t.true(commands.some(command => command.includes('sqldump')));
+  t.deepEqual(
+    commands.filter(command => command.includes(secret)),
+    [],
+  );
+  server.closeAllConnections();
+  server.close();
+  t.is((await running).code, 69);
+});
+
+function commandLine(pid: string): string[] {
+  try {
+    return [readFileSync(`/proc/${pid}/cmdline`, 'utf8')];
+  } catch {
+    return []; // it has just ended
+  }
+}
+
+test('a secret in the address is taken, with a warning that does not show it', async t => {
+  const { url, seen } = await answering(t, 200, {}, '{"dataset":[],"count":0}');
+  const run = await shell(t);
+  const { code, stderr } = await run(`sqldump ${url.replace('//', `//admin:${SECRET}@`)}`);
+  t.is(code, 0);
+  t.regex(stderr, /the address holds a secret/);
+  t.false(stderr.includes(SECRET));
+  t.true(seen[0]?.includes(Buffer.from(`admin:${SECRET}`).toString('base64')));
+});
+
+test('a secrets file that others can read is refused', async t => {
+  const run = await shell(t);
+  const { code, stderr } = await run(
+    `umask 022; echo ${SECRET} > p; sqldump --user admin --password-file p http://127.0.0.1:1`,
+  );
+  t.is(code, 78);
+  t.regex(stderr, /chmod/);
+  t.false(stderr.includes(SECRET));
+});
+
+test('a password inside a statement is in no message and no report', async t => {
+  const error = JSON.stringify({ query: '', error: `unexpected token ['${SECRET}']`, position: 29 });
+  const { url } = await answering(t, 400, {}, error);
+  const run = await shell(t);
+  const { code, stdout, stderr } = await run(
+    `printf "CREATE USER u WITH PASSWORD '${SECRET}'\\0" | sqlapply -v --report r ${url}; s=$?; cat r; exit $s`,
+  );
+  t.is(code, 1);
+  t.regex(stderr, /WITH PASSWORD \*+/);
+  t.false(`${stdout}${stderr}`.includes(SECRET), stderr);
+});
+
+test('what a server says is shown, not obeyed', async t => {
+  const { url } = await answering(
+    t,
+    400,
+    {},
+    JSON.stringify({ query: '', error: 'no\u001b[2J\u009b1m\u202e', position: 0 }),
+  );
+  const run = await shell(t);
+  const { stderr } = await run(`printf 'CREATE TABLE a (x INT)\\0' | sqlapply ${url}; sqldump ${url}`);
+  t.notRegex(stderr, /[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]/);
+  t.true(stderr.includes('no\\x1b[2J\\x9b1m\\u202e'));
+});
