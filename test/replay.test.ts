@@ -1,0 +1,126 @@
+/*! What sqlapply finds on its target and makes of it: compared, read back, never guessed; on a real server. */
+
+import { startQuestDB, testWithQuestDB } from './support/questdb.js';
+import { fileScope } from './support/scope.js';
+import type { Server } from './support/server.js';
+import { shell } from './support/shell.js';
+
+const scope = fileScope();
+let target: Server;
+
+const TABLE = "CREATE TABLE 't' ( \n\tts TIMESTAMP,\n\tx INT\n) timestamp(ts) PARTITION BY DAY;";
+const VIEW = "CREATE VIEW 'v' AS ( \nselect * from t\n);";
+
+/** A shell in which `stream` is a stream of these statements. */
+async function withStream(t: Parameters<typeof shell>[0], url: string, ...statements: string[]) {
+  const run = await shell(t, { DST: url, STATEMENTS: statements.join('\u0001') });
+  await run(String.raw`printf '%s' "$STATEMENTS" | tr '\1' '\0' > stream; printf '\0' >> stream`);
+  return run;
+}
+
+testWithQuestDB('what is there and the same is passed over, so running it again is the resume', async t => {
+  target = await startQuestDB(scope);
+  const run = await withStream(t, target.url, TABLE, 'CREATE VIEW broken AS (select nope from t)', VIEW);
+  const first = await run('sqlapply --report r $DST < stream; s=$?; cat r; exit $s');
+  t.is(first.code, 1);
+  t.regex(
+    first.stderr,
+    /^sqlapply: statement 2 \(view 'broken'\): Invalid column: nope\n {2}CREATE VIEW broken .*\n {2} +\^\n/m,
+  );
+  t.regex(first.stderr, /3 statements: 1 applied, 1 refused, 1 not reached; .* run the same again/);
+  t.deepEqual(
+    first.stdout
+      .toString()
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line))
+      .map(({ n, result, proven }) => [n, result, proven]),
+    [
+      [1, 'applied', true],
+      [2, 'refused', undefined],
+      [3, 'not reached', undefined],
+    ],
+  );
+  const again = await withStream(t, target.url, TABLE, VIEW);
+  const second = await again('sqlapply -v $DST < stream');
+  t.deepEqual([second.code, second.stderr], [0, 'sqlapply: 2 statements: 1 same, 1 applied\n']);
+});
+
+testWithQuestDB('an object that differs in one column is a refusal that shows it, and stays as it is', async t => {
+  await target.empty();
+  await target.execute(TABLE.replace('x INT', 'x LONG'));
+  const run = await withStream(t, target.url, TABLE, VIEW);
+  const { code, stderr } = await run('sqlapply $DST < stream');
+  t.is(code, 1);
+  t.regex(
+    stderr,
+    /statement 1 \(table 't'\): the target has another one of this name\n[^]*\n {2}-\tx LONG\n {2}\+\tx INT\n/,
+  );
+  t.regex(stderr, /1 differs, 1 not reached/);
+  t.is((await run('sqlapply --if-exists fail $DST < stream')).code, 1);
+  const skipping = await run('sqlapply -v --if-exists skip $DST < stream');
+  t.deepEqual([skipping.code, skipping.stderr], [0, 'sqlapply: 2 statements: 1 skipped, 1 applied\n']);
+  t.regex(JSON.stringify(await target.execute("SHOW CREATE TABLE 't'")), /x LONG/);
+});
+
+testWithQuestDB("a view of a table's name is refused in the server's words", async t => {
+  await target.empty();
+  await target.execute(TABLE);
+  const run = await withStream(t, target.url, VIEW.replace("'v'", "'t'"));
+  const { code, stderr } = await run('sqlapply $DST < stream');
+  t.is(code, 1);
+  t.regex(stderr, /view 't'\): table or materialized view with the requested name already exists/);
+});
+
+testWithQuestDB('a dry run says what would be done and does nothing', async t => {
+  await target.empty();
+  await target.execute(TABLE);
+  const run = await withStream(t, target.url, TABLE, TABLE.replace("'t'", "'u'"), VIEW, 'GRANT SELECT ON t TO x');
+  const { code, stdout } = await run('sqlapply --dry-run $DST < stream');
+  t.is(code, 0);
+  t.is(stdout.toString(), "same table 't'\nwould create table 'u'\nwould create view 'v'\nwould send grant to 'x'\n");
+  t.deepEqual((await target.execute('select table_name from tables()')).dataset, [['t']]);
+});
+
+testWithQuestDB('rejects are a stream that goes on where it stopped', async t => {
+  await target.empty();
+  const run = await withStream(t, target.url, VIEW, TABLE);
+  const first = await run('sqlapply --rejects rest --keep-going $DST < stream');
+  t.is(first.code, 1);
+  t.regex(first.stderr, /1 refused, 1 applied/);
+  const second = await run('sqlapply -v $DST < rest');
+  t.deepEqual([second.code, second.stderr], [0, 'sqlapply: 1 statement: 1 applied\n']);
+});
+
+testWithQuestDB('a target that makes something else of a statement is found out by reading back', async t => {
+  const other = await startQuestDB(t, { QDB_CAIRO_WAL_ENABLED_DEFAULT: 'false' });
+  const run = await withStream(t, other.url, TABLE);
+  const { code, stderr } = await run('sqlapply $DST < stream');
+  t.is(code, 1);
+  t.regex(
+    stderr,
+    /the target made something else of it\n[^]*\n {2}-.*PARTITION BY DAY BYPASS WAL;\n {2}\+.*PARTITION BY DAY;/,
+  );
+  t.is((await run('sqlapply --no-verify --if-exists skip $DST < stream')).code, 0);
+});
+
+testWithQuestDB('a read-only target is a matter of permission', async t => {
+  const other = await startQuestDB(t, { QDB_HTTP_SECURITY_READONLY: 'true' });
+  const run = await withStream(t, other.url, TABLE);
+  const { code, stderr } = await run('sqlapply $DST < stream');
+  t.is(code, 77);
+  t.regex(stderr, /Write permission denied/);
+});
+
+testWithQuestDB('a statement too large for the server is named before anything is sent', async t => {
+  await target.empty();
+  const wide = `CREATE TABLE 'wide' (ts TIMESTAMP${Array.from({ length: 2500 }, (_, i) => `, column_${i} DOUBLE`).join('')})`;
+  const run = await withStream(t, target.url, TABLE, wide);
+  const { code, stderr } = await run('sqlapply $DST < stream');
+  t.is(code, 1);
+  t.regex(
+    stderr,
+    /statement 2 \(table 'wide'\): too large a request .* buffer of \d+ bytes and has 64448; .*nothing was sent/,
+  );
+  t.deepEqual((await target.execute('select table_name from tables()')).dataset, []);
+});
