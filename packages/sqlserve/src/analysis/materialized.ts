@@ -85,7 +85,7 @@ class BaseCheck {
     const around = withOf(select, outer);
     const names = this.tables(select, outer);
     const readsBase = names.has(base.toLowerCase());
-    if (readsBase) this.#columns(select, around, base);
+    if (readsBase) this.#columns(select, base);
     for (const { select: next } of select.setOperations ?? []) {
       if (readsBase && names.size > 1) throw new Refusal(this.query.at(next), `union ${notSupported(base)}`);
       this.validate(next, around, base);
@@ -105,7 +105,7 @@ class BaseCheck {
   }
 
   /** Each column needs a name that can stand in a table; none may be a window function. */
-  #columns(select: Select, around: With, base: string): void {
+  #columns(select: Select, base: string): void {
     const before: { name: string }[] = [];
     let window: Expression | undefined;
     const variables = new Map(

@@ -79,7 +79,7 @@ class Analysis {
     const fields = this.#fields(select, scope);
     this.#visitSubqueries(select, around);
     if (select.where) typeOf(select.where, scope.withAliases(fields), this.query);
-    return { fields, timestamp: timestampOf(select, sources, fields, scope), open: sources.some(isOpenStar(select)) };
+    return { fields, timestamp: timestampOf(select, sources, fields), open: sources.some(isOpenStar(select)) };
   }
 
   #sources(ref: TableRef, around: Surroundings): Source[] {
@@ -284,7 +284,7 @@ function functionAlias(expression: Expression, query: Query): string {
 }
 
 /** Whether a select item calls an aggregate, and not as a window function. */
-export function hasAggregate(node: unknown): boolean {
+function hasAggregate(node: unknown): boolean {
   if (Array.isArray(node)) return node.some(hasAggregate);
   if (typeof node !== 'object' || node === null) return false;
   const { type, name, over } = node as { type?: string; name?: string; over?: unknown };
@@ -298,7 +298,6 @@ function timestampOf(
   select: SelectStatement,
   sources: readonly Source[],
   fields: readonly Field[],
-  scope: Scope,
 ): string | undefined {
   const designated = sources[0]?.relation.timestamp;
   if (designated === undefined) return;

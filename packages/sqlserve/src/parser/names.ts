@@ -18,7 +18,7 @@ const maxNameLength = 127;
 /** What a file name may have on disk in bytes, less what the service adds to a table's name. */
 export const maxFileNameLength = 250;
 
-export const isQuoted = (token: string): boolean => token.length > 1 && /^(['"`]).*\1$/s.test(token);
+const isQuoted = (token: string): boolean => token.length > 1 && /^(['"`]).*\1$/s.test(token);
 
 export const unquote = (token: string): string => (isQuoted(token) ? token.slice(1, -1) : token);
 

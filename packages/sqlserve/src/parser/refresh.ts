@@ -160,7 +160,7 @@ export interface Stride {
 }
 
 /** `10m`: a number that may be left out, and a unit. */
-export function stride(cursor: Cursor, text: string): Stride {
+function stride(cursor: Cursor, text: string): Stride {
   if (text === '-') throw new Refusal(cursor.at, `positive number expected: ${text}`);
   const count = text.length > 1 ? parseInt32(text.slice(0, -1)) : 1;
   if (count !== undefined && count <= 0) throw new Refusal(cursor.at, `positive number expected: ${text}`);
