@@ -27,12 +27,7 @@ export function typeOf(expression: Expression, names: Names, query: Query): stri
       return literalType(expression, query);
     case 'function': {
       const types = expression.args.map(type);
-      if (expression.name.toLowerCase() === 'rnd_geohash')
-        return geohashType(Number(query.text(expression.args[0] ?? expression)));
-      if (expression.name.toLowerCase() === 'rnd_double_array') {
-        return `DOUBLE${'[]'.repeat(Number(query.text(expression.args[0] ?? expression)) || 1)}`;
-      }
-      return functionType(expression.name, types);
+      return sizedType(expression, query) ?? functionType(expression.name, types);
     }
     case 'paren':
       return type(expression.expression);
@@ -62,6 +57,21 @@ export function typeOf(expression: Expression, names: Names, query: Query): stri
     case 'isNull':
       type(expression.expression);
       return 'BOOLEAN';
+    default:
+      return;
+  }
+}
+
+/** The type of a function whose arguments say how large its values are. */
+function sizedType({ name, args }: Extract<Expression, { type: 'function' }>, query: Query): string | undefined {
+  const [first, second] = args.map(argument => Number(query.text(argument)));
+  switch (name.toLowerCase()) {
+    case 'rnd_geohash':
+      return geohashType(first ?? 0);
+    case 'rnd_double_array':
+      return `DOUBLE${'[]'.repeat(first || 1)}`;
+    case 'rnd_decimal':
+      return `DECIMAL(${first},${second})`;
     default:
       return;
   }
