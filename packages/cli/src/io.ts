@@ -1,7 +1,7 @@
 /*! The process as the programs see it: where data comes in, where it goes out, and where people are told about it. */
 import type { Readable, Writable } from 'node:stream';
+import { printable } from '@sqlpipe/sql';
 import { UsageError } from './exit.js';
-import { printable } from './printable.js';
 
 /** What a program may use of its process. */
 export interface Io {
@@ -30,7 +30,7 @@ export interface Loudness {
 /** The only maker of `Io`. `name` is put before each message. */
 export function processIo(name: string, { quiet, verbose }: Loudness): Io {
   const say = (message: string): void => {
-    process.stderr.write(`${name}: ${printable(message)}\n`);
+    process.stderr.write(`${name}: ${message.replace(/[^\n\t]+/g, printable)}\n`);
   };
   return {
     env: process.env,

@@ -1,7 +1,8 @@
 /*! What an operand means as an address: a URL, a bare host, or a QuestDB client's configuration string. */
+
+import { printable } from '@sqlpipe/sql';
 import { parseConfigString } from './config-string.js';
 import { InstanceError } from './error.js';
-import { printable } from './printable.js';
 
 /** An address, and what may be written into one beside it. */
 export interface Address {

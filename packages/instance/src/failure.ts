@@ -1,7 +1,8 @@
 /*! What went wrong between us and a server, in plain words and with what to try. Nothing here does anything. */
+
+import { excerpt } from '@sqlpipe/sql';
 import type { InstanceErrorCode } from './error.js';
 import { type Phase, TransportError } from './http.js';
-import { excerpt } from './printable.js';
 import { DEFAULT_REQUEST_BUFFER } from './request.js';
 
 export interface Failure {

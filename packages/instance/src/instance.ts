@@ -1,10 +1,10 @@
 /*! One instance: asked for rows, or told to execute a statement. Here failures get the instance's name. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { excerpt } from '@sqlpipe/sql';
 import { InstanceError } from './error.js';
 import { transportFailure } from './failure.js';
 import { Connection, type Response, TransportError } from './http.js';
 import { JsonError } from './json.js';
-import { excerpt } from './printable.js';
 import {
   badReply,
   type Refusal,

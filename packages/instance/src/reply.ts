@@ -1,9 +1,9 @@
 /*! What an answer means: the server's yes, its no, or something that is not this protocol. */
 import { isUtf8 } from 'node:buffer';
+import { excerpt, printable } from '@sqlpipe/sql';
 import type { InstanceErrorCode } from './error.js';
 import type { Response } from './http.js';
 import { JsonError, JsonScanner } from './json.js';
-import { excerpt, printable } from './printable.js';
 import { checkCount, checkError, ServerError } from './scanner.js';
 
 /** The server's no to one statement. */

@@ -1,8 +1,8 @@
 /*! A token that a command prints: a password manager's, or whatever else keeps it. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { excerpt } from '@sqlpipe/sql';
 import { InstanceError } from './error.js';
-import { excerpt } from './printable.js';
 
 /**
  * The one line that a shell command prints. Its stdin is empty, because ours may be a statement stream.

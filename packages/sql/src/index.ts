@@ -1,4 +1,5 @@
 export { type Identity, identify, type Kind, title } from './identify.js';
 export { Lexer, type Reading, type Segment, type SegmentType, WHITE } from './lexer.js';
+export { excerpt, printable } from './printable.js';
 export { SplitError, Splitter, statementOf } from './splitter.js';
 export { meaningful, type Token, type TokenType, tokens, unquote } from './tokens.js';

@@ -1,6 +1,5 @@
 /*! What to tell about a statement that is not in force on the target: what happened, where, and the place in its text. */
-import { oneLine } from '@sqlpipe/cli';
-import { title } from '@sqlpipe/sql';
+import { printable, title } from '@sqlpipe/sql';
 import { createTwoFilesPatch } from 'diff';
 import { conceal } from './conceal.js';
 import type { Outcome } from './outcome.js';
@@ -10,7 +9,7 @@ const WIDTH = 100;
 
 /** The message for a reject: statement number, kind and name, the server's words, and a caret or a difference. */
 export function explain({ n, identity, statement, error = '', position, existing }: Outcome): string {
-  const head = `statement ${n} (${oneLine(title(identity))}): ${oneLine(error)}`;
+  const head = `statement ${n} (${printable(title(identity))}): ${printable(error)}`;
   if (existing !== undefined) return `${head}\n${difference(conceal(statement, statement), existing)}`;
   return position === undefined ? head : `${head}\n${pointAt(conceal(statement, statement), position)}`;
 }
@@ -22,7 +21,7 @@ function pointAt(text: string, position: number): string {
   const start = Math.max(lineStart, at - WIDTH / 2);
   const [line = ''] = text.slice(start, start + WIDTH).split('\n', 1);
   const before = text.slice(start, at);
-  return `  ${oneLine(line.replaceAll('\t', ' '))}\n  ${' '.repeat(oneLine(before.replaceAll('\t', ' ')).length)}^`;
+  return `  ${printable(line.replaceAll('\t', ' '))}\n  ${' '.repeat(printable(before.replaceAll('\t', ' ')).length)}^`;
 }
 
 /** Two definitions as a unified diff without its file headers. */

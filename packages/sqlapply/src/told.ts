@@ -1,7 +1,7 @@
 /*! What a run tells while it goes on: a line of report per statement, a message per reject, a summary at the end. */
 import { open } from 'node:fs/promises';
-import { type Io, oneLine } from '@sqlpipe/cli';
-import { title } from '@sqlpipe/sql';
+import type { Io } from '@sqlpipe/cli';
+import { printable, title } from '@sqlpipe/sql';
 import { missingCredentials } from './credentials.js';
 import { explain } from './explain.js';
 import { isReject, type Outcome } from './outcome.js';
@@ -44,7 +44,7 @@ export async function* told(outcomes: AsyncIterable<Outcome>, tally: Tally, io: 
 /** Passes outcomes on and prints each: `would create table 'fx_trades'`. */
 export async function* foretold(outcomes: AsyncIterable<Outcome>, io: Io): AsyncGenerator<Outcome> {
   for await (const outcome of outcomes) {
-    await io.print(`${outcome.result} ${oneLine(title(outcome.identity))}\n`);
+    await io.print(`${outcome.result} ${printable(title(outcome.identity))}\n`);
     yield outcome;
   }
 }
