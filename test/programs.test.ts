@@ -113,7 +113,7 @@ test('a terminal is no stream: usage, not a wait', async t => {
 });
 
 test('a message that nobody reads does not keep a program', async t => {
-  t.timeout(20_000);
+  t.timeout(120_000);
   const child = spawn('node_modules/.bin/sqljoin', { stdio: ['ignore', 'ignore', 'pipe'] });
   child.stderr.destroy();
   t.deepEqual(await once(child, 'close'), [65, null]);

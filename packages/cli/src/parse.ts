@@ -44,7 +44,7 @@ function describe<Options>({ name, operands, summary, options, examples }: Progr
       'parse-positional-numbers': false,
     })
     .updateStrings(WORDS)
-    .option('quiet', { alias: 'q', type: 'boolean', describe: 'tell errors only' })
+    .option('quiet', { alias: 'q', type: 'boolean', describe: 'tell errors only, no warnings' })
     .option('verbose', { alias: 'v', type: 'boolean', describe: 'tell more, on stderr' })
     .option('completion', { type: 'boolean', describe: 'print a completion script for bash or zsh' })
     .version('version', 'print the version', VERSION)
@@ -97,5 +97,5 @@ function completionScript(cli: Argv<never> | Argv<object>, name: string): string
   } finally {
     console.log = log;
   }
-  return script;
+  return script.replaceAll(`${name} completion`, `${name} --completion`);
 }

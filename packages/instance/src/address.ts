@@ -25,6 +25,7 @@ const DEFAULT_PORT = '9000';
  * secret.
  */
 export function parseAddress(operand: string): Address {
+  if (operand === '') throw bad(operand, 'is not an address; is a variable unset?');
   if (/^\w+::/.test(operand)) return fromConfigString(operand);
   const url = toUrl(operand);
   return {

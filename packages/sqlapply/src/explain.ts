@@ -8,8 +8,9 @@ import type { Outcome } from './outcome.js';
 const WIDTH = 100;
 
 /** The message for a reject: statement number, kind and name, the server's words, and a caret or a difference. */
-export function explain({ n, identity, statement, error = '', position, existing }: Outcome): string {
-  const head = `statement ${n} (${printable(title(identity))}): ${printable(error)}`;
+export function explain({ n, identity, statement, result, error = '', position, existing }: Outcome): string {
+  const unknown = result === 'unknown' ? 'whether it was applied is unknown: ' : '';
+  const head = `statement ${n} (${printable(title(identity))}): ${unknown}${printable(error)}`;
   if (existing !== undefined) return `${head}\n${difference(conceal(statement, statement), existing)}`;
   return position === undefined ? head : `${head}\n${pointAt(conceal(statement, statement), position)}`;
 }

@@ -72,18 +72,17 @@ await command({
     try {
       const objection = objections(target, args.allow);
       const input = statements(io.stdin(), args);
-      const queue = args.stream ? input : await spool(args.keepGoing ? input : admitted(input, objection));
+      const keepGoing = args.keepGoing || args.dryRun;
+      const queue = args.stream ? input : await spool(keepGoing ? input : admitted(input, objection));
       const tally = new Tally();
 
-      let outcomes = apply(queue, judge(target, { ...args, objection }), { ...args, interrupted: io.interrupted });
+      let outcomes = apply(queue, judge(target, { ...args, objection }), { keepGoing, interrupted: io.interrupted });
       if (args.dryRun) outcomes = foretold(outcomes, io);
       else if (!args.noVerify) outcomes = verified(outcomes, target);
       if (args.report) outcomes = reported(outcomes, args.report);
       const rest = rejects(told(outcomes, tally, io));
       if (args.rejects) await replaceFile(args.rejects, file => pipeline(rest, records(), sink(file, 'sqlapply')));
       else for await (const _ of rest);
-
-      if (tally.failure) throw tally.failure;
       return tally.status;
     } finally {
       await target.close();

@@ -1,5 +1,5 @@
 /*! What a run comes to: counts, the exit status, and what to tell at its end. */
-import { Exit } from '@sqlpipe/cli';
+import { Exit, exitStatus } from '@sqlpipe/cli';
 import { isReject, type Outcome, type Result } from './outcome.js';
 
 export class Tally {
@@ -22,8 +22,9 @@ export class Tally {
     }
   }
 
-  /** The exit status of a run that the instance did not fail. */
+  /** The exit status the run comes to: a failure of the instance counts before a refusal. */
   get status(): number {
+    if (this.failure) return exitStatus(this.failure);
     if (!this.#rejects) return Exit.yes;
     return this.#denied ? Exit.denied : Exit.no;
   }

@@ -24,21 +24,24 @@ export async function* reported(outcomes: AsyncIterable<Outcome>, path: string):
 /** Passes outcomes on, counts them and tells about them; a summary comes however the run ends. */
 export async function* told(outcomes: AsyncIterable<Outcome>, tally: Tally, io: Io): AsyncGenerator<Outcome> {
   const lacking: string[] = [];
-  let ended = false;
+  const finish = (tell: (message: string) => void): void => {
+    for (const note of lacking) io.warn(note);
+    tell(`${tally}${tally.advice}`);
+  };
   try {
     for await (const outcome of outcomes) {
-      tally.count(outcome);
       if (isReject(outcome) && outcome.result !== 'not reached') io.error(explain(outcome));
+      else if (outcome.failure && !tally.failure) io.error(`could not be read back: ${outcome.failure.message}`);
+      tally.count(outcome);
       const note = missingCredentials(outcome);
       if (note) lacking.push(note);
       yield outcome;
     }
-    ended = true;
-  } finally {
-    for (const note of lacking) io.warn(note);
-    if (ended && tally.status === 0) io.note(`${tally}`);
-    else io.error(`${tally}${tally.advice}`);
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'EPIPE') finish(io.error); // else the reader left, which is no news
+    throw error;
   }
+  finish(tally.status === 0 ? io.note : io.error);
 }
 
 /** Passes outcomes on and prints each: `would create table 'fx_trades'`. */

@@ -14,6 +14,8 @@ export interface DumpOptions {
   via: 'auto' | 'database' | 'catalogue';
   /** Pass statements as the server printed them. */
   verbatim: boolean;
+  /** The longest record in bytes; a row may be longer, as JSON writes it. */
+  maxRecord: number;
   noOwner: boolean;
   skipInvalid: boolean;
   /** Told what a reader of the dump should know, a line each. */
@@ -50,11 +52,14 @@ export async function* dump(source: Instance, aside: Aside, options: DumpOptions
     options.warn('access control was asked for and there is none; with access control off a server answers so');
 }
 
+/** Bytes; a row is let pass that makes no record, for the message that names the record. */
+const MAX_ROW = 32 * 1024 * 1024;
+
 /** The server's rows by the way that was asked for. */
-async function* rows(source: Instance, { via, selection }: DumpOptions): AsyncGenerator<string> {
+async function* rows(source: Instance, { via, selection, maxRecord }: DumpOptions): AsyncGenerator<string> {
   if (via === 'catalogue') return yield* catalogueRows(source, selection.selects);
   try {
-    yield* source.rows(`SHOW CREATE DATABASE${selection.clause}`);
+    yield* source.rows(`SHOW CREATE DATABASE${selection.clause}`, Math.max(MAX_ROW, 2 * maxRecord));
   } catch (error) {
     if (via === 'database' || !isTooOld(error)) throw error;
     yield* catalogueRows(source, selection.selects);

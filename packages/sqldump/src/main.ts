@@ -49,7 +49,7 @@ await command({
     const target = await resolveInstance(instance, { program: 'sqldump', env: io.env, options, warn: io.warn });
     const [source, aside] = [connect(target), new Aside(target)];
     try {
-      const statements = dump(source, aside, { ...options, selection: asked, warn: io.warn });
+      const statements = dump(source, aside, { ...options, maxRecord, selection: asked, warn: io.warn });
       if (output)
         await replaceFile(output, file =>
           pipeline(statements, records(maxRecord), sink(file, 'sqldump'), { signal: io.interrupted }),
