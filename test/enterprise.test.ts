@@ -1,0 +1,122 @@
+/*! A whole enterprise database, from one sqlserve to another, with the built programs in a real shell. */
+import test from 'ava';
+import { fileScope } from './support/scope.js';
+import { type Outcome, shell } from './support/shell.js';
+import { startSqlserve } from './support/sqlserve.js';
+
+const scope = fileScope();
+let run: (script: string) => Promise<Outcome>;
+
+const names = (kind: string, count: number): string[] => Array.from({ length: count }, (_, n) => `${kind}${n}`);
+const users = names('user', 10);
+const groups = names('group', 3);
+const accounts = names('robot', 4);
+
+const tables = ['trades', 'fx_quotes', 'odd name', 'select'];
+
+/** Sixty of them: on the database, on a table, on columns; half of them may be passed on. */
+const grants = names('', 60).map(text => {
+  const n = Number(text);
+  const table = tables[Math.floor(n / 3) % tables.length];
+  const what = [
+    ['CREATE TABLE', 'CREATE VIEW', 'LIST USERS', 'USER DETAILS'][Math.floor(n / 3) % 4],
+    `SELECT, INSERT ON '${table}'`,
+    `SELECT, UPDATE ON '${table}'(ts, v)`,
+  ][n % 3];
+  const entity = [...users, ...groups, ...accounts][n % 17];
+  return `GRANT ${what} TO ${entity}${n % 2 ? ' WITH GRANT OPTION' : ''};`;
+});
+
+const database = [
+  ...users.map(name => `CREATE USER ${name} WITH PASSWORD 'secret of ${name}';`),
+  ...groups.map(name => `CREATE GROUP ${name};`),
+  ...accounts.map(name => `CREATE SERVICE ACCOUNT ${name};`),
+  ...tables.map(
+    name =>
+      `CREATE TABLE '${name}' (ts TIMESTAMP, s SYMBOL, v DOUBLE) timestamp(ts) PARTITION BY DAY OWNED BY 'group0';`,
+  ),
+  "CREATE MATERIALIZED VIEW hourly AS (SELECT ts, max(v) AS v FROM trades SAMPLE BY 1h) PARTITION BY DAY OWNED BY 'user1';",
+  "CREATE VIEW latest AS (SELECT * FROM hourly) OWNED BY 'user2';",
+  ...users.map((name, n) => `ADD USER ${name} TO ${groups.slice(0, (n % 3) + 1).join(', ')};`),
+  ...accounts.map(
+    (name, n) => `GRANT ASSUME SERVICE ACCOUNT ${name} TO ${n % 2 ? `user${n} WITH GRANT OPTION` : groups[n % 3]};`,
+  ),
+  ...grants,
+  'CREATE USER reader WITH PASSWORD reader;',
+  'GRANT HTTP TO reader;',
+  'GRANT SELECT ON ALL TABLES TO reader;',
+];
+
+test.before(async () => {
+  const [from, to] = await Promise.all([0, 1].map(() => startSqlserve(scope, ['--edition', 'enterprise'])));
+  const oss = await startSqlserve(scope);
+  const admin = { USER: 'admin', PASSWORD: 'quest' };
+  run = await shell(scope, {
+    ENT: from?.url,
+    ENT2: to?.url,
+    OSS: oss.url,
+    ...Object.fromEntries(
+      Object.entries(admin).flatMap(([key, value]) => ['SQLDUMP', 'SQLAPPLY'].map(name => [`${name}_${key}`, value])),
+    ),
+  });
+  const made = await run(`sqlsplit <<'END' | sqlapply $ENT\n${database.join('\n')}\nEND`);
+  if (made.code !== 0) throw new Error(made.stderr);
+});
+
+const asReader = 'SQLDUMP_USER=reader SQLDUMP_PASSWORD=reader sqldump';
+
+test.serial('a dump replays to a byte-identical one', async t => {
+  const copied = await run('set -o pipefail; sqldump $ENT | sqlapply $ENT2');
+  t.is(copied.code, 0, copied.stderr);
+  const same = await run('sqldump $ENT > a && sqldump $ENT2 > b && cmp a b && tr "\\0" "\\n" < a');
+  t.is(same.code, 0, same.stderr);
+  const text = same.stdout.toString();
+  t.is(text.match(/^CREATE USER/gm)?.length, 11);
+  t.regex(text, /^ADD USER user2 TO group0, group1, group2;$/m);
+  t.regex(text, /^GRANT ASSUME SERVICE ACCOUNT robot1 TO user1 WITH GRANT OPTION;$/m);
+  t.regex(text, /^GRANT SELECT, UPDATE ON "select"\(ts, v\) TO \w+ WITH GRANT OPTION;$/m);
+  t.notRegex(text, /secret|password|argon/i);
+
+  const lacking = copied.stderr.split('\n').filter(line => line.includes('can not log in yet'));
+  t.is(lacking.length, 15);
+  for (const name of [...users, 'reader']) {
+    t.true(
+      lacking.some(line => line.includes(`ALTER USER '${name}' WITH PASSWORD`)),
+      name,
+    );
+  }
+  for (const name of accounts) {
+    t.true(
+      lacking.some(line => line.includes(`ALTER SERVICE ACCOUNT '${name}' CREATE TOKEN`)),
+      name,
+    );
+  }
+});
+
+test.serial('on the copy nobody can log in before credentials are set', async t => {
+  const before = await run(`${asReader} --include SCHEMA $ENT2`);
+  t.is(before.code, 77);
+  t.regex(before.stderr, /^sqldump: .*401/);
+  const set = await run(
+    "printf \"ALTER USER 'reader' WITH PASSWORD 'reader';\\0\" | sqlapply --allow ALTER --no-verify $ENT2",
+  );
+  t.is(set.code, 0, set.stderr);
+  const after = await run(`${asReader} --include SCHEMA $ENT2 > b && sqldump --include SCHEMA $ENT | cmp - b`);
+  t.is(after.code, 0, after.stderr);
+});
+
+test.serial('who may only SELECT dumps the schema, and is told what access control takes', async t => {
+  const schema = await run(`${asReader} --include SCHEMA $ENT | grep -zc '^CREATE'`);
+  t.is(schema.stdout.toString(), '6\n', schema.stderr);
+  const acl = await run(`${asReader} --include ACL $ENT`);
+  t.is(acl.code, 77);
+  t.regex(acl.stderr, /Access denied for reader \[LIST USERS\]/);
+  t.false(acl.stdout.includes(0), 'nothing of it is taken for whole');
+});
+
+test.serial('the schema without owners replays on the open source edition', async t => {
+  const copied = await run('set -o pipefail; sqldump --include SCHEMA --no-owner $ENT | sqlapply $OSS');
+  t.is(copied.code, 0, copied.stderr);
+  const { stdout } = await run('sqldump --include SCHEMA --no-owner $ENT > a; sqldump $OSS | cmp a - && echo same');
+  t.is(stdout.toString(), 'same\n');
+});
