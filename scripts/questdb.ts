@@ -44,7 +44,7 @@ function jar(): string {
   const folder = mkdtempSync(join(CACHE, 'maven-'));
   try {
     const copy = ['dependency:copy', `-Dartifact=org.questdb:questdb:${VERSION}`, `-DoutputDirectory=${folder}`];
-    execFileSync('mvn', ['--quiet', '--batch-mode', '-Dstyle.color=never', ...copy], { cwd: folder, stdio: ['ignore', 2, 2] });
+    execFileSync('mvn', ['--quiet', '--batch-mode', ...copy], { cwd: folder, stdio: ['ignore', 2, 2] });
     renameSync(join(folder, `questdb-${VERSION}.jar`), path);
   } finally {
     rmSync(folder, { recursive: true, force: true });
