@@ -120,3 +120,59 @@ test.serial('the schema without owners replays on the open source edition', asyn
   const { stdout } = await run('sqldump --include SCHEMA --no-owner $ENT > a; sqldump $OSS | cmp a - && echo same');
   t.is(stdout.toString(), 'same\n');
 });
+
+const open = { SQLDUMP_USER: 'admin', SQLDUMP_PASSWORD: 'quest', SQLAPPLY_USER: 'admin', SQLAPPLY_PASSWORD: 'quest' };
+
+test('live views and storage policies are printed as documented, and come back from their own text', async t => {
+  const [from, to] = await Promise.all([0, 1].map(() => startSqlserve(t, ['--edition', 'enterprise'])));
+  const oss = await startSqlserve(t);
+  const bash = await shell(t, { ...open, ENT: from?.url, ENT2: to?.url, OSS: oss.url });
+  const made = await bash(`sqlsplit <<'END' | sqlapply --no-verify --allow ALTER $ENT
+CREATE TABLE t (ts TIMESTAMP, v INT) timestamp(ts) PARTITION BY DAY STORAGE POLICY(DROP LOCAL 1M, TO PARQUET 72 HOURS) WAL OWNED BY ops;
+CREATE TABLE kept (ts TIMESTAMP, v INT) timestamp(ts) PARTITION BY DAY TTL 14 DAYS BYPASS WAL OWNED BY ops;
+ALTER TABLE kept SET STORAGE POLICY(TO PARQUET 2d);
+CREATE TABLE disabled (ts TIMESTAMP) timestamp(ts) PARTITION BY DAY STORAGE POLICY(DROP LOCAL 1d) OWNED BY ops;
+ALTER TABLE disabled DISABLE STORAGE POLICY;
+CREATE LIVE VIEW latest FLUSH EVERY 5s IN MEMORY 1h START FROM NOW AS ( select ts, v from t
+) OWNED BY ops;
+END`);
+  t.is(made.code, 0, made.stderr);
+  const dump = await bash('sqldump --verbatim --include SCHEMA $ENT');
+  t.is(
+    dump.stdout.toString().replaceAll('\0', '\n'),
+    `CREATE TABLE 'disabled' ( 
+	ts TIMESTAMP
+) timestamp(ts) PARTITION BY DAY
+OWNED BY 'ops';
+
+CREATE TABLE 'kept' ( 
+	ts TIMESTAMP,
+	v INT
+) timestamp(ts) PARTITION BY DAY
+STORAGE POLICY(TO PARQUET 2 DAYS, DROP LOCAL 2 WEEKS) BYPASS WAL
+OWNED BY 'ops';
+
+CREATE TABLE 't' ( 
+	ts TIMESTAMP,
+	v INT
+) timestamp(ts) PARTITION BY DAY
+STORAGE POLICY(TO PARQUET 3 DAYS, DROP LOCAL 1 MONTH)
+OWNED BY 'ops';
+
+CREATE LIVE VIEW 'latest' FLUSH EVERY 5s IN MEMORY 1h PARTITION BY DAY START FROM NOW AS (
+ select ts, v from t
+
+)
+OWNED BY 'ops';
+
+`,
+  );
+  const copied = await bash('set -o pipefail; sqldump $ENT | sqlapply $ENT2; sqldump $ENT > a; sqldump $ENT2 | cmp a');
+  t.is(copied.code, 0, copied.stderr);
+  const live = await bash('sqldump --include LIVE_VIEWS $ENT | grep -zc .; sqldump --include LIVE_VIEWS $OSS');
+  t.is(live.stdout.toString().split('\n')[0], '1');
+  t.regex(live.stderr, /unexpected category \[category=LIVE_VIEWS\]/);
+  const refused = await bash('sqldump --include SCHEMA --no-owner $ENT | sqlapply $OSS');
+  t.is(refused.code, 1);
+  t.regex(refused.stderr, /unexpected token \[STORAGE\]/);
+});

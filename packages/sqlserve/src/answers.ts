@@ -4,7 +4,7 @@
  */
 import type { FunctionCall, SelectItem, SelectStatement } from '@questdb/sql-parser';
 import { relationOf } from './analysis/relation.js';
-import type { CatalogueObject, Column, MaterializedView, View } from './objects.js';
+import type { CatalogueObject, Column, LiveView, MaterializedView, View } from './objects.js';
 import type { Query } from './parser/query.js';
 import { Refusal } from './parser/refusal.js';
 import type { ColumnHead, Value } from './reply.js';
@@ -42,7 +42,9 @@ export function answer(query: Query, session: Session): Relation {
   if (!from && plain) return scalarRow(select.columns);
   const source = from?.table;
   if (source?.type !== 'tableFunctionCall' || joins.length > 0 || from?.joins?.length || !plain) throw noRows();
-  const relation = functions[source.name.toLowerCase()]?.(session, literalArgument(source.args), at(source));
+  const name = source.name.toLowerCase();
+  const known = name !== 'live_views' || session.enterprise;
+  const relation = known ? functions[name]?.(session, literalArgument(source.args), at(source)) : undefined;
   if (!relation) throw new Refusal(at(source), `unknown function name: ${source.name}()`);
   return ordered(project(relation, select.columns, at), select);
 }
@@ -115,7 +117,7 @@ const relation = <T>(fields: readonly Field<T>[], objects: readonly T[]): Relati
   rows: objects.map((object, index) => fields.map(([, , value]) => value(object, index))),
 });
 
-const marks = { table: 'T', view: 'V', 'materialized view': 'M' } as const;
+const marks = { table: 'T', view: 'V', 'materialized view': 'M', 'live view': 'L' } as const;
 
 const tableFields: readonly Field<CatalogueObject>[] = [
   ['id', 'INT', (_, index) => index + 1],
@@ -158,6 +160,14 @@ const materializedFields: readonly Field<Viewed<MaterializedView>>[] = [
   ['timer_start', 'TIMESTAMP', ({ refresh }) => refresh.start ?? null],
 ];
 
+/** What is sure of what QuestDB 10 tells: it tells more. */
+const liveFields: readonly Field<Viewed<LiveView>>[] = [
+  ['view_name', 'STRING', ({ name }) => name],
+  ['base_table_name', 'STRING', ({ base }) => base],
+  ['view_sql', 'STRING', ({ body }) => body],
+  ['view_status', 'STRING', ({ missing }) => (missing ? 'invalid' : 'valid')],
+];
+
 type Listed = Column & { designated: boolean };
 
 const columnFields: readonly Field<Listed>[] = [
@@ -198,6 +208,13 @@ const functions: Readonly<
       materializedFields,
       seen(session).flatMap(object =>
         object.kind === 'materialized view' ? { ...object, missing: missingFrom([object.base], session) } : [],
+      ),
+    ),
+  live_views: session =>
+    relation(
+      liveFields,
+      seen(session).flatMap(object =>
+        object.kind === 'live view' ? { ...object, missing: missingFrom([object.base], session) } : [],
       ),
     ),
   table_columns: ({ catalogue }, name = '', position) => {

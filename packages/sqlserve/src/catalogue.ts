@@ -76,6 +76,7 @@ export class Catalogue {
   /** What an object needs: its references, and through each view among them what that one needs. */
   #needs(object: CatalogueObject): string[] {
     if (object.kind === 'table') return [];
+    if (object.kind === 'live view') return this.#names([object.base]);
     if (object.kind === 'materialized view') return this.#names([...object.references, object.base]);
     return this.#names(this.closure(object.references));
   }

@@ -3,6 +3,7 @@ import { samplingOf } from './analysis/materialized.js';
 import { type Relation, relationOf } from './analysis/relation.js';
 import type { Catalogue } from './catalogue.js';
 import type { Column, MaterializedView, Refresh, Table } from './objects.js';
+import type { CreateLiveView } from './parser/create-live-view.js';
 import type { CreateMaterializedView } from './parser/create-matview.js';
 import type { CreateTable, Placed } from './parser/create-table.js';
 import type { CreateView } from './parser/create-view.js';
@@ -11,11 +12,12 @@ import { type PartitionUnit, refuseUnevenTtl } from './parser/partition.js';
 import type { Query } from './parser/query.js';
 import { isTimeZone } from './parser/refresh.js';
 import { Refusal } from './parser/refusal.js';
+import { policyOfTtl } from './parser/storage-policy.js';
 import { isTimestamp } from './parser/types.js';
 import { references } from './references.js';
 import type { Session } from './session.js';
 
-type Create = CreateTable | CreateView | CreateMaterializedView;
+type Create = CreateTable | CreateView | CreateMaterializedView | CreateLiveView;
 
 /** Whether there is nothing to do: the name is taken by an object of the same kind, and IF NOT EXISTS allows that. */
 function exists(catalogue: Catalogue, statement: Create): boolean {
@@ -32,12 +34,15 @@ const others: Readonly<Record<string, string>> = {
   table: 'view or materialized view',
   view: 'table or materialized view',
   'materialized view': 'table or view',
+  'live view': 'table or view',
 };
 
 /** CREATE TABLE, with its columns, LIKE another or AS a query. */
 export function createTableIn(session: Session, given: CreateTable): void {
   const { catalogue } = session;
-  const statement = { ...given, owner: given.owner ?? session.owner };
+  const owned = { ...given, owner: given.owner ?? session.owner };
+  // TTL is turned into a storage policy where there are any.
+  const statement = session.enterprise ? { ...owned, ttl: 0, policy: given.policy ?? policyOfTtl(given.ttl) } : owned;
   const { name, position, like, select } = statement;
   if (like && !catalogue.find(like.name)) throw noTable(like.name, like.position);
   if (exists(catalogue, statement)) return;
@@ -55,7 +60,7 @@ export function createTableIn(session: Session, given: CreateTable): void {
   catalogue.put(table);
 }
 
-function tableOf({ name, columns, timestamp, partition, ttl, wal, parquet, owner }: CreateTable): Table {
+function tableOf({ name, columns, timestamp, partition, ttl, policy, wal, parquet, owner }: CreateTable): Table {
   const list = [...columns.values()];
   const designated = timestamp && columns.find(timestamp.name)?.name;
   return {
@@ -65,6 +70,7 @@ function tableOf({ name, columns, timestamp, partition, ttl, wal, parquet, owner
     timestamp: designated,
     partitionBy: partition?.unit ?? 'NONE',
     ttl,
+    policy,
     wal,
     parquet,
     owner,
@@ -77,12 +83,14 @@ function tableLike(catalogue: Catalogue, { name, owner }: CreateTable, like: Pla
   const { columns, timestamp, partitionBy, ttl } = model;
   const wal = model.kind !== 'table' || model.wal;
   const parquet = model.kind === 'table' && model.parquet;
-  return { kind: 'table', name, columns: structuredClone(columns), timestamp, partitionBy, ttl, wal, parquet, owner };
+  const policy = model.kind === 'table' ? model.policy : undefined;
+  const stored = { name, columns: structuredClone(columns), timestamp, partitionBy, ttl, owner };
+  return { kind: 'table', ...stored, policy, wal, parquet };
 }
 
 /** The columns of a query, with what CAST, INDEX and DEDUP say of them. */
 function tableAs(catalogue: Catalogue, statement: CreateTable): Table {
-  const { name, position, select, partition, ttl, wal, parquet, owner } = statement;
+  const { name, position, select, partition, ttl, policy, wal, parquet, owner } = statement;
   const relation = select ? relationOf(select.query, catalogue) : { fields: [] };
   const timestamp = timestampOfQuery(statement, relation);
   if (partition && partition.unit !== 'NONE' && !timestamp) {
@@ -112,7 +120,8 @@ function tableAs(catalogue: Catalogue, statement: CreateTable): Table {
   if (dedup[0] && !dedup.some(key => key.name.toLowerCase() === timestamp?.toLowerCase())) {
     throw new Refusal(dedup[0].position, 'deduplicate key list must include dedicated timestamp column');
   }
-  return { kind: 'table', name, columns, timestamp, partitionBy: partition?.unit ?? 'NONE', ttl, wal, parquet, owner };
+  const stored = { name, columns, timestamp, partitionBy: partition?.unit ?? 'NONE', ttl, owner } as const;
+  return { kind: 'table', ...stored, policy, wal, parquet };
 }
 
 function timestampOfQuery(
@@ -254,4 +263,41 @@ function defaultPartition(interval: string): PartitionUnit {
   const count = Number.parseInt(interval, 10) || 1;
   const seconds = count * ({ n: 1e-9, U: 1e-6, T: 1e-3, s: 1, m: 60, h: 3600 }[unit] ?? 86_400);
   return seconds > 3600 ? 'YEAR' : seconds > 60 ? 'MONTH' : 'DAY';
+}
+
+/** CREATE LIVE VIEW. */
+export function createLiveViewIn(session: Session, statement: CreateLiveView): void {
+  const { catalogue } = session;
+  const { name, position, body, flush, inMemory, start, owner = session.owner } = statement;
+  if (exists(catalogue, statement)) return;
+  session.allow('CREATE LIVE VIEW');
+  const relation = relationOf(body.query, catalogue);
+  const base = liveBaseOf(statement, catalogue);
+  allowReading(session, body.query);
+  refuseBadName(name, position, '');
+  catalogue.put({
+    kind: 'live view',
+    name,
+    base: base.name,
+    flush,
+    inMemory,
+    partitionBy: statement.partition ?? base.partitionBy,
+    start,
+    body: body.written,
+    columns: columnsOf(relation),
+    timestamp: relation.timestamp,
+    ttl: 0,
+    owner,
+  });
+}
+
+/** The one table that a live view is over. It must have what makes rows come in order. */
+function liveBaseOf({ body }: CreateLiveView, catalogue: Catalogue): Table {
+  const [name = '', ...others] = references(body.query, catalogue);
+  const base = catalogue.find(name);
+  if (base?.kind !== 'table' || others.length > 0) {
+    throw new Refusal(body.position, 'live view query must have exactly one base table');
+  }
+  if (base.wal && base.timestamp) return base;
+  throw new Refusal(body.position, `base table has to be WAL enabled with a designated timestamp [table=${base.name}]`);
 }

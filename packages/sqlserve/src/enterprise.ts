@@ -29,7 +29,7 @@ export function enterprise(admin: Credentials): Edition {
   let saved = acl.version;
   return {
     release: 'EE',
-    dialect: { owner, principals: true, show: showKinds },
+    dialect: { owner, enterprise: true, show: showKinds },
     changes: withAcl,
     authenticate: async authorization => (await principalOf(authorization, acl, check, admin)) ?? undefined,
     session: (catalogue, caller) => sessionOf(catalogue, acl, caller),
@@ -65,6 +65,7 @@ function sessionOf(catalogue: Catalogue, acl: Acl, caller: string): AclSession {
     catalogue,
     acl,
     caller,
+    enterprise: true,
     owner: caller,
     maySee: name => owns(name) || acl.maySee(caller, name),
     allow(permission, table, columns) {

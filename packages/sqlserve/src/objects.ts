@@ -1,5 +1,6 @@
-/*! What a catalogue holds: tables, views and materialized views, as the service describes them. */
+/*! What a catalogue holds: tables, views, materialized views and live views, as the service describes them. */
 import type { PartitionUnit, Ttl } from './parser/partition.js';
+import type { StoragePolicy } from './parser/storage-policy.js';
 
 /** An index over a symbol column: the classic one by blocks, or one of the posting kinds with the columns it covers. */
 export type Index =
@@ -18,7 +19,7 @@ export interface Column {
   parquet?: string;
 }
 
-/** What tables and materialized views have in common: both are stored. */
+/** What tables, materialized views and live views have in common: all are stored. */
 interface Stored {
   readonly name: string;
   readonly columns: Column[];
@@ -34,6 +35,8 @@ export interface Table extends Stored {
   readonly kind: 'table';
   readonly wal: boolean;
   readonly parquet: boolean;
+  /** Enterprise: what stands in the place of a time to live. */
+  readonly policy?: StoragePolicy | undefined;
   /** How often columns came and went: one refusal tells it. */
   readonly structure?: number;
 }
@@ -71,4 +74,17 @@ export interface MaterializedView extends Stored {
   readonly references: readonly string[];
 }
 
-export type CatalogueObject = Table | View | MaterializedView;
+/** A query over one table, kept up to date as rows come. */
+export interface LiveView extends Stored {
+  readonly kind: 'live view';
+  readonly base: string;
+  /** `5s` behind FLUSH EVERY. */
+  readonly flush?: string | undefined;
+  /** `1h` behind IN MEMORY. */
+  readonly inMemory?: string | undefined;
+  /** What stands behind START FROM. */
+  readonly start: string;
+  readonly body: string;
+}
+
+export type CatalogueObject = Table | View | MaterializedView | LiveView;

@@ -13,11 +13,11 @@ export function openSource(credentials: Credentials | undefined): Edition {
     credentials && `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString('base64')}`;
   return {
     release: 'OSS',
-    dialect: { owner: noOwner, principals: false, show: () => undefined },
+    dialect: { owner: noOwner, enterprise: false, show: () => undefined },
     changes,
     authenticate: async authorization =>
       expected === undefined || authorization === expected ? (credentials?.user ?? '') : undefined,
-    session: catalogue => ({ catalogue, allow: () => {}, maySee: () => true }),
+    session: catalogue => ({ catalogue, enterprise: false, allow: () => {}, maySee: () => true }),
     dump: () => ({ before: [], after: [] }),
     show: () => ({ kind: 'rows', columns: [], rows: [] }),
     takeState: () => undefined,

@@ -2,7 +2,7 @@
 import { baseOf } from './analysis/materialized.js';
 import { answer, columnsOf, noRows, settings } from './answers.js';
 import { Catalogue } from './catalogue.js';
-import { createMaterializedViewIn, createTableIn, createViewIn } from './create.js';
+import { createLiveViewIn, createMaterializedViewIn, createTableIn, createViewIn } from './create.js';
 import type { Edition } from './edition.js';
 import type { Journal } from './journal.js';
 import type { CatalogueObject } from './objects.js';
@@ -72,6 +72,9 @@ export class Service {
       case 'create materialized view':
         createMaterializedViewIn(session, statement);
         return done;
+      case 'create live view':
+        createLiveViewIn(session, statement);
+        return done;
       case 'change':
         return (await this.edition.changes[statement.verb]?.(statement.cursor, session)) ?? done;
       case 'explain show create database':
@@ -132,7 +135,12 @@ function find({ catalogue, maySee, allow }: Session, kind: Kind, name: string, p
   throw new Refusal(position, `${kind} name expected, got ${object.kind} name`);
 }
 
-const categories = { table: 'TABLES', view: 'VIEWS', 'materialized view': 'MATERIALIZED_VIEWS' } as const;
+const categories = {
+  table: 'TABLES',
+  view: 'VIEWS',
+  'materialized view': 'MATERIALIZED_VIEWS',
+  'live view': 'LIVE_VIEWS',
+} as const;
 
 const missing = (kind: Kind, name: string): string =>
   `${kind} does not exist [${kind === 'table' ? 'table' : 'view'}=${name}]`;

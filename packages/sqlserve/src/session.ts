@@ -9,6 +9,8 @@ export interface Session {
   readonly allow: Allow;
   /** Whether an object may be read, in part at least: what may not is left out of lists and dumps. */
   readonly maySee: (name: string) => boolean;
+  /** Whether there are storage policies and live views. */
+  readonly enterprise: boolean;
   /** Who owns what is made without another owner being named. */
   readonly owner?: string | undefined;
 }

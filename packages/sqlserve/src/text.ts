@@ -2,20 +2,29 @@
  * Objects as statements: the one form that SHOW CREATE and the dump print, byte for byte (read in the
  * ShowCreate…RecordCursorFactory classes; later than 9.3.4 where the two differ).
  */
-import type { CatalogueObject, Column, MaterializedView, Refresh, Table, View } from './objects.js';
+import type { CatalogueObject, Column, LiveView, MaterializedView, Refresh, Table, View } from './objects.js';
 import type { Ttl } from './parser/partition.js';
+import { type StoragePolicy, stages } from './parser/storage-policy.js';
 
 /** The statement that makes the object, with its closing semicolon. */
 export function statementOf(object: CatalogueObject): string {
-  if (object.kind === 'table') return tableText(object);
-  return object.kind === 'view' ? viewText(object) : materializedViewText(object);
+  switch (object.kind) {
+    case 'table':
+      return tableText(object);
+    case 'view':
+      return viewText(object);
+    case 'materialized view':
+      return materializedViewText(object);
+    default:
+      return liveViewText(object);
+  }
 }
 
 function tableText(table: Table): string {
-  const { name, columns, timestamp, partitionBy, ttl, parquet, wal, owner } = table;
+  const { name, columns, timestamp, partitionBy, ttl, policy, parquet, wal, owner } = table;
   const keys = columns.filter(column => column.dedup).map(column => column.name);
   const clauses = timestamp
-    ? ` timestamp(${timestamp}) PARTITION BY ${partitionBy}${ttlText(ttl)}${parquet ? ' FORMAT PARQUET' : ''}${wal ? '' : ' BYPASS WAL'}`
+    ? ` timestamp(${timestamp}) PARTITION BY ${partitionBy}${ttlText(ttl)}${policyText(policy)}${parquet ? ' FORMAT PARQUET' : ''}${wal ? '' : ' BYPASS WAL'}`
     : '';
   const dedup = keys.length > 0 ? `\nDEDUP UPSERT KEYS(${keys.join(',')})` : '';
   return `CREATE TABLE '${name}' ( \n${columns.map(columnText).join(',\n')}\n)${clauses}${dedup}${ownerText(owner)};`;
@@ -34,10 +43,21 @@ function indexText(index: Column['index']): string {
 }
 
 /** `TTL 2 WEEKS`: in the largest unit that fits, which need not be the one that was written. */
-function ttlText(ttl: Ttl): string {
-  if (ttl === 0) return '';
+const ttlText = (ttl: Ttl): string => (ttl === 0 ? '' : ` TTL ${lengthText(ttl)}`);
+
+function lengthText(ttl: Ttl): string {
   const { value, unit } = ttlParts(ttl);
-  return ` TTL ${value} ${unit}${value > 1 ? 'S' : ''}`;
+  return `${value} ${unit}${value > 1 ? 'S' : ''}`;
+}
+
+/** On a line of its own, in the place of TTL, as the one documented sample has it. */
+function policyText(policy: StoragePolicy | undefined): string {
+  if (!policy || policy.disabled) return '';
+  const set = stages.flatMap(stage => {
+    const length = policy.after[stage];
+    return length === undefined ? [] : `${stage} ${lengthText(length)}`;
+  });
+  return `\nSTORAGE POLICY(${set.join(', ')})`;
 }
 
 export function ttlParts(ttl: Ttl): { value: number; unit: string } {
@@ -53,6 +73,12 @@ function materializedViewText(view: MaterializedView): string {
   const { name, base, refresh, body, partitionBy, ttl, owner } = view;
   const head = `CREATE MATERIALIZED VIEW '${name}' WITH BASE '${base}' REFRESH ${refreshText(refresh)} AS (\n${body}\n)`;
   return `${head} PARTITION BY ${partitionBy}${ttlText(ttl)}${ownerText(owner)};`;
+}
+
+function liveViewText({ name, flush, inMemory, partitionBy, start, body, owner }: LiveView): string {
+  const lengths = `${flush ? ` FLUSH EVERY ${flush}` : ''}${inMemory ? ` IN MEMORY ${inMemory}` : ''}`;
+  const head = `CREATE LIVE VIEW '${name}'${lengths} PARTITION BY ${partitionBy} START FROM ${start}`;
+  return `${head} AS (\n${body}\n)${ownerText(owner)};`;
 }
 
 function refreshText({ type, deferred, every, start, timeZone, period }: Refresh): string {

@@ -12,6 +12,7 @@ import { ceilPow2, parseInt32 } from '../parser/numbers.js';
 import { parquet } from '../parser/parquet.js';
 import { refuseUnevenTtl, ttl } from '../parser/partition.js';
 import { Refusal } from '../parser/refusal.js';
+import { storagePolicy } from '../parser/storage-policy.js';
 import type { Session } from '../session.js';
 import { addedColumn, converts, refuseSymbolCapacity } from './column.js';
 
@@ -70,6 +71,10 @@ class Alteration {
       case 'dedup':
       case 'deduplicate':
         return this.#dedup();
+      case 'enable':
+      case 'disable':
+        if (this.session.enterprise) return this.#switchPolicy(verb === 'disable');
+        throw new Refusal(cursor.at, verbs);
       case 'attach':
       case 'detach':
       case 'convert':
@@ -152,6 +157,11 @@ class Alteration {
   #drop(): Table {
     const { cursor, table } = this;
     const token = cursor.need("'column' or 'partition'");
+    if (this.session.enterprise && is(token, 'storage')) {
+      this.#word('policy');
+      this.#allow('REMOVE STORAGE POLICY');
+      return { ...table, policy: undefined };
+    }
     if (is(token, 'partition')) throw new Refusal(cursor.at, 'sqlserve keeps no rows: nothing to drop');
     if (!is(token, 'column')) throw new Refusal(cursor.at, "'column' or 'partition' expected");
     const names: string[] = [];
@@ -287,13 +297,34 @@ class Alteration {
     if (is(token, 'param')) return this.#setParameter();
     if (is(token, 'ttl')) {
       const value = ttl(cursor);
+      if (this.session.enterprise && value.ttl !== 0) {
+        throw new Refusal(value.position, 'TTL settings are deprecated, please, create a storage policy instead');
+      }
       refuseUnevenTtl(table.partitionBy, value.ttl, value.position);
       this.#allow('SET TABLE PARAM');
       return { ...table, ttl: value.ttl };
     }
     if (is(token, 'type')) return this.#setType();
+    if (this.session.enterprise && is(token, 'storage')) return this.#setPolicy();
     if (is(token, 'format')) return this.#setFormat();
     throw new Refusal(cursor.at, "'param' or 'type' expected");
+  }
+
+  /** Stages that are not named keep what they had. */
+  #setPolicy(): Table {
+    const { after } = storagePolicy(this.cursor, this.table.partitionBy);
+    this.#allow('SET STORAGE POLICY');
+    const { policy } = this.table;
+    return { ...this.table, policy: { ...policy, after: { ...policy?.after, ...after } } };
+  }
+
+  #switchPolicy(disabled: boolean): Table {
+    this.#word('storage');
+    this.#word('policy');
+    this.#allow(`${disabled ? 'DISABLE' : 'ENABLE'} STORAGE POLICY`);
+    const { policy, name } = this.table;
+    if (!policy) throw new Refusal(this.cursor.at, `table has no storage policy [table=${name}]`);
+    return { ...this.table, policy: { ...policy, disabled } };
   }
 
   #setParameter(): Table {

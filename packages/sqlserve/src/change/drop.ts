@@ -26,6 +26,12 @@ const kinds = {
     not: 'materialized view name expected, got table or view name',
     permission: 'DROP MATERIALIZED VIEW',
   },
+  'live view': {
+    name: 'live view name',
+    short: 'live-view-name',
+    not: 'live view name expected, got table or view name',
+    permission: 'DROP LIVE VIEW',
+  },
 } as const;
 
 /** Behind DROP. */
@@ -36,6 +42,9 @@ export function drop(cursor: Cursor, session: Session): void {
   else if (is(token, 'materialized')) {
     if (!is(cursor.next(), 'view')) throw new Refusal(cursor.at, 'expected VIEW');
     dropOne(cursor, session, 'materialized view');
+  } else if (session.enterprise && is(token, 'live')) {
+    cursor.expect('view');
+    dropOne(cursor, session, 'live view');
   } else if (is(token, 'all')) dropAll(cursor, session);
   else
     throw new Refusal(

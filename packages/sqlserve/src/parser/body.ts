@@ -9,8 +9,10 @@ import type { Query } from './query.js';
 import { Refusal, unexpected } from './refusal.js';
 
 export interface Body {
-  /** The text as it is kept: blanks and controls at both ends are dropped. */
+  /** The text as views keep it: blanks and controls at both ends are dropped. */
   readonly text: string;
+  /** The text as it was written. */
+  readonly written: string;
   /** Where the text starts, blanks included: several refusals point there. */
   readonly position: number;
   readonly query: Query;
@@ -28,7 +30,7 @@ export async function viewBody(cursor: Cursor): Promise<Body> {
   // The service keeps the semicolon with the query (observed on both versions).
   const end = token === undefined ? cursor.text.length : cursor.end;
   return {
-    text: trim(cursor.text.slice(position, end)),
+    ...texts(cursor.text.slice(position, end)),
     position,
     query: await parse(code, position, false),
     enclosed: false,
@@ -47,7 +49,7 @@ export async function enclosedBody(
   cursor.back();
   const code = codeOf(cursor, position, true);
   return {
-    text: trim(cursor.text.slice(position, position + code.length)),
+    ...texts(cursor.text.slice(position, position + code.length)),
     position,
     query: await parse(code, position, true),
     enclosed: true,
@@ -100,4 +102,4 @@ export async function query(text: string): Promise<Query> {
 }
 
 /** Later than 9.3.4, which kept the ends as they were. */
-const trim = (text: string): string => text.replace(/^[\0- ]+|[\0- ]+$/g, '');
+const texts = (written: string) => ({ text: written.replace(/^[\0- ]+|[\0- ]+$/g, ''), written });

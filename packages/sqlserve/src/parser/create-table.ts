@@ -19,6 +19,7 @@ import { ifNotExists, literal, objectName, refuseNoLiteral, unquote } from './na
 import { expectLong, parseInt32, parseInt64 } from './numbers.js';
 import { type PartitionUnit, partitionBy, partitionUnit, refuseUnevenTtl, type Ttl, ttl } from './partition.js';
 import { Refusal, unexpected } from './refusal.js';
+import { type StoragePolicy, storagePolicy } from './storage-policy.js';
 import { columnType, isArray, isTimestamp } from './types.js';
 
 export interface Placed {
@@ -41,6 +42,7 @@ export interface CreateTable {
   readonly timestamp?: Placed | undefined;
   readonly partition?: { readonly unit: PartitionUnit; readonly position: number } | undefined;
   readonly ttl: Ttl;
+  readonly policy?: StoragePolicy | undefined;
   readonly wal: boolean;
   readonly parquet: boolean;
   readonly volume?: Placed | undefined;
@@ -48,7 +50,7 @@ export interface CreateTable {
 }
 
 /** Behind CREATE, whose next token was read already. */
-export async function createTable(cursor: Cursor, first: string, owner: OwnerClause): Promise<CreateTable> {
+export async function createTable(cursor: Cursor, first: string, dialect: TableDialect): Promise<CreateTable> {
   const batched = leadIn(cursor, first);
   const named = ifNotExists(cursor, cursor.require("table name or 'if'"), 'table name');
   const { name, position } = objectName(cursor, named.token);
@@ -60,21 +62,28 @@ export async function createTable(cursor: Cursor, first: string, owner: OwnerCla
     if (is(cursor.require('like'), 'like')) {
       const like = likeTable(cursor);
       const rest = { columns: new Columns(), placed, ttl: 0, wal: false, parquet: false };
-      return { ...head, ...rest, like, owner: owner(cursor, cursor.next()) };
+      return { ...head, ...rest, like, owner: dialect.owner(cursor, cursor.next()) };
     }
     cursor.back();
     const columns = columnList(cursor);
     if (batched) {
       throw new Refusal(cursor.at, "'atomic' or 'batch' keywords can only be used in CREATE ... AS SELECT statements.");
     }
-    return { ...head, columns, placed, ...new Clauses(cursor, columns, placed, false).parse(owner) };
+    return { ...head, columns, placed, ...new Clauses(cursor, columns, placed, false).parse(dialect) };
   }
   if (!is(token, 'as')) throw unexpected(cursor.at, token);
   cursor.expect('(');
   const select = await enclosedBody(cursor);
   endBody(cursor, select);
   const columns = new Columns();
-  return { ...head, columns, placed, select, ...new Clauses(cursor, columns, placed, true).parse(owner) };
+  return { ...head, columns, placed, select, ...new Clauses(cursor, columns, placed, true).parse(dialect) };
+}
+
+/** What an edition adds to CREATE TABLE. */
+export interface TableDialect {
+  readonly owner: OwnerClause;
+  /** Whether there are storage policies. */
+  readonly enterprise: boolean;
 }
 
 /** What an edition allows at the end of a CREATE statement. It is given the token that follows, and reads to the end. */
@@ -129,13 +138,14 @@ class Clauses {
     readonly asSelect: boolean,
   ) {}
 
-  parse(owner: OwnerClause) {
+  parse({ owner, enterprise }: TableDialect) {
     this.#advance();
     this.#indexesAndCasts();
     const timestamp = this.#timestamp();
     const partition = this.#partition(timestamp);
     const unit = partition?.unit ?? 'NONE';
     const ttl = partition ? this.#ttl(unit) : 0;
+    const policy = enterprise && partition ? this.#policy(unit) : undefined;
     let format = this.#format();
     const wal = (partition ? this.#wal(unit) : true) && unit !== 'NONE';
     format ??= this.#format();
@@ -146,7 +156,7 @@ class Clauses {
     format ??= this.#format();
     if (format?.parquet && !wal) throw new Refusal(format.position, 'FORMAT PARQUET is only supported on WAL tables');
     const parquet = format?.parquet ?? false;
-    return { timestamp, partition, ttl, wal, parquet, volume, owner: owner(this.cursor, this.#token) };
+    return { timestamp, partition, ttl, policy, wal, parquet, volume, owner: owner(this.cursor, this.#token) };
   }
 
   #advance(): void {
@@ -267,6 +277,13 @@ class Clauses {
     refuseUnevenTtl(unit, value.ttl, value.position);
     this.#advance();
     return value.ttl;
+  }
+
+  #policy(unit: PartitionUnit): StoragePolicy | undefined {
+    if (!is(this.#token, 'storage')) return;
+    const policy = storagePolicy(this.cursor, unit);
+    this.#advance();
+    return policy;
   }
 
   /** FORMAT PARQUET or NATIVE, which the later build takes in several places. */

@@ -1,10 +1,11 @@
 /*! SHOW: what it asks for, and the whole INCLUDE / EXCLUDE grammar of SHOW CREATE DATABASE. */
+import type { CatalogueObject } from '../objects.js';
 import type { Cursor } from './cursor.js';
 import { is } from './cursor.js';
 import { refuseDotsAndSlashes, sansPublic, unquote } from './names.js';
 import { Refusal, unexpected } from './refusal.js';
 
-export type Kind = 'table' | 'view' | 'materialized view';
+export type Kind = CatalogueObject['kind'];
 
 export type Show =
   | { readonly statement: 'show create'; readonly parts: readonly { kind: Kind; name: string; position: number }[] }
@@ -14,10 +15,30 @@ export type Show =
   | { readonly statement: 'show setting'; readonly setting: string }
   | { readonly statement: 'show acl'; readonly what: string; readonly entity?: string | undefined };
 
-const schema = ['TABLES', 'VIEWS', 'MATERIALIZED_VIEWS'];
+/** What an edition adds to SHOW. */
+export interface ShowDialect {
+  /**
+   * Whether there is what only the enterprise edition has here: users, groups and service accounts, storage policies, and
+   * live views, which came with QuestDB 10. The open source edition follows 9.4.4, which has none.
+   */
+  readonly enterprise: boolean;
+  /** SHOW with a word that only this edition knows. */
+  readonly show: (cursor: Cursor, token: string) => Show | undefined;
+}
+
 const acl = ['USERS', 'GROUPS', 'SERVICE_ACCOUNTS', 'PERMISSIONS'];
-const umbrellas: Readonly<Record<string, readonly string[]>> = { SCHEMA: schema, ACL: acl, ALL: [...schema, ...acl] };
-const expectedCategories = [...schema, ...acl, ...Object.keys(umbrellas)].join(', ');
+
+/** Each name that may stand in a list, and the categories it stands for. */
+function categoriesOf({ enterprise }: ShowDialect): Categories {
+  const schema = ['TABLES', 'VIEWS', 'MATERIALIZED_VIEWS', ...(enterprise ? ['LIVE_VIEWS'] : [])];
+  const single = [...schema, ...acl].map(category => [category, [category]] as const);
+  return new Map<string, readonly string[]>([
+    ...single,
+    ['SCHEMA', schema],
+    ['ACL', acl],
+    ['ALL', [...schema, ...acl]],
+  ]);
+}
 
 /** Settings that PostgreSQL's drivers ask for. */
 const settings = new Set([
@@ -25,16 +46,16 @@ const settings = new Set([
   ...['search_path', 'datestyle', 'server_version', 'server_version_num', 'parameters'],
 ]);
 
-/** Behind SHOW. `acl` answers for the words of an edition that has users. */
-export function show(cursor: Cursor, acl: (cursor: Cursor, token: string) => Show | undefined): Show {
+/** Behind SHOW. */
+export function show(cursor: Cursor, dialect: ShowDialect): Show {
   const token = cursor.next();
-  if (is(token, 'create')) return showCreate(cursor);
+  if (is(token, 'create')) return showCreate(cursor, dialect);
   if (is(token, 'tables')) return { statement: 'show tables' };
   if (is(token, 'columns')) return { statement: 'show columns', ...fromTable(cursor) };
   if (token !== undefined && settings.has(token.toLowerCase())) {
     return { statement: 'show setting', setting: token.toLowerCase() };
   }
-  const edition = token === undefined ? undefined : acl(cursor, token);
+  const edition = token === undefined ? undefined : dialect.show(cursor, token);
   if (edition) return edition;
   throw new Refusal(
     cursor.reach,
@@ -56,49 +77,61 @@ function tableName(cursor: Cursor): { name: string; position: number } {
 }
 
 /** Behind SHOW CREATE. Several may be joined by UNION ALL, but for the whole database. */
-function showCreate(cursor: Cursor): Show {
+function showCreate(cursor: Cursor, dialect: ShowDialect): Show {
   const token = cursor.next();
-  if (is(token, 'database')) return { statement: 'show create database', categories: selection(cursor) };
-  const parts = [showCreateOne(cursor, token)];
+  if (is(token, 'database'))
+    return { statement: 'show create database', categories: selection(cursor, categoriesOf(dialect)) };
+  const parts = [showCreateOne(cursor, token, dialect)];
   while (is(cursor.next(), 'union')) {
     if (!is(cursor.require('all or select'), 'all')) throw unexpected(cursor.at, 'union');
     cursor.expect('show');
     cursor.expect('create');
-    parts.push(showCreateOne(cursor, cursor.next()));
+    parts.push(showCreateOne(cursor, cursor.next(), dialect));
   }
   cursor.back();
   return { statement: 'show create', parts };
 }
 
-function showCreateOne(cursor: Cursor, token: string | undefined): { kind: Kind; name: string; position: number } {
+function showCreateOne(
+  cursor: Cursor,
+  token: string | undefined,
+  { enterprise }: ShowDialect,
+): { kind: Kind; name: string; position: number } {
   if (is(token, 'table')) return { kind: 'table', ...tableName(cursor) };
   if (is(token, 'view')) return { kind: 'view', ...tableName(cursor) };
   if (is(token, 'materialized')) {
     cursor.expect('view');
     return { kind: 'materialized view', ...tableName(cursor) };
   }
-  throw new Refusal(cursor.at, "expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW' or 'DATABASE'");
+  if (enterprise && is(token, 'live')) {
+    cursor.expect('view');
+    return { kind: 'live view', ...tableName(cursor) };
+  }
+  const live = enterprise ? "'LIVE VIEW' or " : '';
+  throw new Refusal(cursor.at, `expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW' or ${live}'DATABASE'`);
 }
 
+type Categories = ReadonlyMap<string, readonly string[]>;
+
 /** `[INCLUDE|EXCLUDE {ALL | (category, …)}]`: the categories chosen. */
-function selection(cursor: Cursor): Set<string> {
-  const all = new Set(umbrellas['ALL']);
+function selection(cursor: Cursor, categories: Categories): Set<string> {
+  const all = new Set(categories.get('ALL'));
   const clause = cursor.next();
   if (!is(clause, 'include') && !is(clause, 'exclude')) {
     cursor.back();
     return all;
   }
-  const named = categoryList(cursor);
+  const named = categoryList(cursor, categories);
   return is(clause, 'include') ? named : new Set([...all].filter(category => !named.has(category)));
 }
 
-function categoryList(cursor: Cursor): Set<string> {
+function categoryList(cursor: Cursor, categories: Categories): Set<string> {
   const token = cursor.next();
-  if (is(token, 'all')) return new Set(umbrellas['ALL']);
+  if (is(token, 'all')) return new Set(categories.get('ALL'));
   if (token !== '(') throw new Refusal(token === undefined ? cursor.reach : cursor.at, "'ALL' or '(' expected");
   const named = new Set<string>();
   for (;;) {
-    for (const category of oneCategory(cursor)) named.add(category);
+    for (const category of oneCategory(cursor, categories)) named.add(category);
     const separator = cursor.next();
     if (separator === ')') return named;
     if (separator !== ',') {
@@ -108,10 +141,10 @@ function categoryList(cursor: Cursor): Set<string> {
 }
 
 /** A bare word: quoted it is none. */
-function oneCategory(cursor: Cursor): readonly string[] {
+function oneCategory(cursor: Cursor, categories: Categories): readonly string[] {
   const token = cursor.require('category');
-  const name = token.toUpperCase();
-  const categories = umbrellas[name] ?? [...schema, ...acl].filter(category => category === name);
-  if (categories.length > 0) return categories;
-  throw new Refusal(cursor.at, `unexpected category [category=${token}], expected one of ${expectedCategories}`);
+  const named = categories.get(token.toUpperCase());
+  if (named) return named;
+  const expected = [...categories.keys()].join(', ');
+  throw new Refusal(cursor.at, `unexpected category [category=${token}], expected one of ${expected}`);
 }

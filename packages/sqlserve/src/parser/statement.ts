@@ -1,16 +1,18 @@
 /*! One statement of any kind: its first words tell which parser reads the rest. */
+import { type CreateLiveView, createLiveView } from './create-live-view.js';
 import { type BaseOf, type CreateMaterializedView, createMaterializedView } from './create-matview.js';
 import { type CreateTable, createTable, type OwnerClause } from './create-table.js';
 import { type CreateView, createView } from './create-view.js';
 import { Cursor, is } from './cursor.js';
 import { implicitTable } from './implicit.js';
 import { Refusal, unexpected } from './refusal.js';
-import { type Show, show } from './show.js';
+import { type Show, type ShowDialect, show } from './show.js';
 
 export type Statement =
   | CreateTable
   | CreateView
   | CreateMaterializedView
+  | CreateLiveView
   | Show
   /** A statement that looks at the catalogue while it is read: the cursor stands behind its first word. */
   | { readonly statement: 'change'; readonly verb: string; readonly cursor: Cursor }
@@ -20,15 +22,11 @@ export type Statement =
   | { readonly statement: 'query'; readonly text: string };
 
 /** What an edition adds to the grammar. */
-export interface Dialect {
+export interface Dialect extends ShowDialect {
   /** Words that begin a statement which changes something. */
   readonly verbs: ReadonlySet<string>;
-  /** Whether there are users, groups and service accounts to create. */
-  readonly principals: boolean;
   readonly owner: OwnerClause;
   readonly baseOf: BaseOf;
-  /** SHOW with a word that only this edition knows. */
-  readonly show: (cursor: Cursor, token: string) => Show | undefined;
 }
 
 /** Reads one statement; undefined where the text holds none. */
@@ -38,8 +36,8 @@ export async function parse(text: string, dialect: Dialect): Promise<Statement |
   if (token === undefined) return;
   const verb = token.toLowerCase();
   if (verb === 'create') return create(cursor, dialect);
-  if (verb === 'show') return ending(cursor, show(cursor, dialect.show));
-  if (verb === 'explain') return explain(cursor);
+  if (verb === 'show') return ending(cursor, show(cursor, dialect));
+  if (verb === 'explain') return explain(cursor, dialect);
   if (dialect.verbs.has(verb)) return { statement: 'change', verb, cursor };
   if (['select', 'with', 'declare', '('].includes(verb)) return { statement: 'query', text };
   return { statement: 'table', ...implicitTable(cursor, token) };
@@ -47,9 +45,9 @@ export async function parse(text: string, dialect: Dialect): Promise<Statement |
 
 const principals = new Set(['user', 'group', 'service']);
 
-async function create(cursor: Cursor, { owner, baseOf, principals: known }: Dialect): Promise<Statement> {
+async function create(cursor: Cursor, { owner, baseOf, enterprise }: Dialect): Promise<Statement> {
   let token = cursor.require("'atomic' or 'table' or 'batch' or 'materialized' or 'view' or 'or replace'");
-  if (known && principals.has(token.toLowerCase())) {
+  if (enterprise && principals.has(token.toLowerCase())) {
     cursor.back();
     return { statement: 'change', verb: 'create', cursor };
   }
@@ -60,13 +58,14 @@ async function create(cursor: Cursor, { owner, baseOf, principals: known }: Dial
   }
   if (is(token, 'view')) return createView(cursor, orReplace, owner);
   if (is(token, 'materialized')) return createMaterializedView(cursor, owner, baseOf);
-  return createTable(cursor, token, owner);
+  if (enterprise && is(token, 'live')) return createLiveView(cursor, owner);
+  return createTable(cursor, token, { owner, enterprise });
 }
 
 /** No plan is made but for the one statement that needs none. */
-function explain(cursor: Cursor): Statement {
+function explain(cursor: Cursor, dialect: Dialect): Statement {
   cursor.expect('show');
-  const shown = show(cursor, () => undefined);
+  const shown = show(cursor, dialect);
   if (ending(cursor, shown).statement === 'show create database') return { statement: 'explain show create database' };
   throw new Refusal(0, 'sqlserve has no query engine: only SHOW CREATE DATABASE can be explained');
 }
