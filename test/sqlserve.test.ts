@@ -101,6 +101,12 @@ test.serial('the catalogue functions list what is there, and say what has lost i
   t.regex((await shared.execute('select s from v')).error ?? '', /keeps the schema and no rows/);
 });
 
+test.serial('/ping and / are answered without a body, and to everybody', async t => {
+  const ping = await fetch(`${shared.url}/ping`);
+  const root = await fetch(`${shared.url}/`, { redirect: 'manual' });
+  t.deepEqual([ping.status, await ping.text(), root.status, await root.text()], [204, '', 301, '']);
+});
+
 test.serial('a request one byte over the limit is closed without an answer', async t => {
   const { hostname, port } = new URL(shared.url);
   const statuses = async (length: number) => {
@@ -183,6 +189,17 @@ test('a journal with a torn last line is read up to it, one damaged inside is re
   const [[status], message] = await Promise.all([once(third, 'close'), text(third.stderr)]);
   t.is(status, 65);
   t.regex(message, /^sqlserve: .*journal\.jsonl: line 1 is damaged/);
+});
+
+test('a folder that another service uses is refused, until that one is killed', async t => {
+  const folder = await freshFolder(t);
+  const first = await killable(t, '--data', folder);
+  const second = spawn(PROGRAM, ['--port', '0', '--data', folder]);
+  const [[status], message] = await Promise.all([once(second, 'close'), text(second.stderr)]);
+  t.is(status, 74);
+  t.regex(message, /^sqlserve: .* is in use by another sqlserve: /);
+  await first.kill('SIGKILL');
+  await killable(t, '--data', folder);
 });
 
 test('--load runs .sql text and a stream, and names the statement that is refused', async t => {

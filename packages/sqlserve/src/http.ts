@@ -65,8 +65,8 @@ const maxChunk = 2 * 1024 * 1024;
 function message({ status, type, body, headers = {}, whole = false }: Reply): Buffer {
   const bytes = Buffer.from(body);
   const lines = [`HTTP/1.1 ${status} ${reasons[status]}`, 'Server: questDB/1.0', `Date: ${new Date().toUTCString()}`];
-  if (whole) lines.push(`Content-Length: ${bytes.length}`);
-  else lines.push('Transfer-Encoding: chunked');
+  if (!whole) lines.push('Transfer-Encoding: chunked');
+  else if (status !== 204) lines.push(`Content-Length: ${bytes.length}`);
   lines.push(`Content-Type: ${types[type]}`);
   for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
   const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`);

@@ -5,9 +5,11 @@
  */
 import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, rename } from 'node:fs/promises';
+import type { Server } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Change } from './catalogue.js';
+import { lockFolder } from './lock.js';
 
 /** A journal that cannot be read. */
 export class JournalError extends Error {
@@ -18,14 +20,18 @@ export class Journal {
   #pending: { line: string; done: () => void; fail: (error: unknown) => void }[] = [];
   #writing = false;
 
-  private constructor(readonly file: FileHandle) {}
+  private constructor(
+    readonly file: FileHandle,
+    readonly lock: Server | undefined,
+  ) {}
 
   /**
    * Opens the journal of a folder, made if it is not there. Each change in it is given to `replay`; what `state` then
-   * says is written as the new journal.
+   * says is written as the new journal. No other service can open the folder until this one is closed.
    */
   static async open(folder: string, replay: (change: Change) => void, state: () => Change[]): Promise<Journal> {
     await mkdir(folder, { recursive: true });
+    const lock = await lockFolder(folder);
     const path = join(folder, 'journal.jsonl');
     await read(path, replay);
     const fresh = `${path}.new`;
@@ -38,7 +44,7 @@ export class Journal {
     await file.sync();
     await rename(fresh, path);
     await syncFolder(folder);
-    return new Journal(file);
+    return new Journal(file, lock);
   }
 
   /** Resolves when the changes of one statement are on disk, all of them or, after a crash, none. */
@@ -66,8 +72,9 @@ export class Journal {
     this.#writing = false;
   }
 
-  close(): Promise<void> {
-    return this.file.close();
+  async close(): Promise<void> {
+    await this.file.close();
+    this.lock?.close();
   }
 }
 

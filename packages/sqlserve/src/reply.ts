@@ -77,6 +77,9 @@ export const refusalReply = (status: number, query: string, message: string, pos
 /** A refusal by the endpoint itself. */
 export const text = (status: number, message: string): Reply => ({ status, type: 'text', body: `${message}\r\n` });
 
+/** A reply without a body. */
+export const bare = (status: number, headers = {}): Reply => ({ status, type: 'text', body: '', headers, whole: true });
+
 export const json = (status: number, body: string): Reply => ({ status, type: 'json', body });
 
 /** A VARCHAR's NUL goes out as it is, which is not JSON: the service does so too (observed on 9.3.4). */

@@ -3,7 +3,7 @@
 import { version } from './answers.js';
 import type { Edition } from './edition.js';
 import { Denial, Refusal } from './parser/refusal.js';
-import { json, type Reply, refusalReply, replyTo, text, type Wishes } from './reply.js';
+import { bare, json, type Reply, refusalReply, replyTo, text, type Wishes } from './reply.js';
 import { type Request, utf8 } from './request.js';
 import type { Service } from './service.js';
 
@@ -14,12 +14,14 @@ export function routes(service: Service): (request: Request) => Promise<Reply> {
     const refused = refuse(request);
     if (refused) return refused;
     if (request.path === '/settings') return settings(edition);
+    if (request.path === '/ping') return bare(204);
+    if (request.path === '/') return bare(301, { Location: '/index.html' });
     const caller = await edition.authenticate(request.headers.get('authorization'));
     return caller === undefined ? text(401, 'Unauthorized') : execute(service, request.parameters, caller);
   };
 }
 
-const paths = new Set(['/api/v1/sql/execute', '/exec']);
+const paths = new Set(['/api/v1/sql/execute', '/exec', '/settings', '/ping', '/']);
 
 function refuse({ method, path, headers }: Request): Reply | undefined {
   const length = headers.get('content-length');
@@ -29,7 +31,7 @@ function refuse({ method, path, headers }: Request): Reply | undefined {
   if (method === 'GET' && length !== undefined && length !== '0') {
     return text(400, 'GET request method cannot have content');
   }
-  if (path !== '/settings' && !paths.has(path)) return text(404, 'Not Found');
+  if (!paths.has(path)) return text(404, 'Not Found');
   return method === 'GET' ? undefined : text(405, `Method ${method} not supported`);
 }
 
