@@ -44,7 +44,7 @@ export function typeOf(expression: Expression, names: Names, query: Query): stri
     case 'case':
       return caseType(expression, type);
     case 'arrayLiteral':
-      return `DOUBLE${'[]'.repeat(dimensions(expression))}`;
+      return isEmptyArray(expression) ? 'ARRAY' : `DOUBLE${'[]'.repeat(dimensions(expression))}`;
     case 'arrayAccess':
       return accessType(type(expression.array), expression.subscripts);
     case 'in':
@@ -151,6 +151,9 @@ function caseType(expression: Extract<Expression, { type: 'case' }>, type: TypeO
   return known.reduce((united, branch) => unite(united, branch));
 }
 
+/** `ARRAY[]`, whose name and type are the bare word (observed on both versions). */
+const isEmptyArray = ({ elements }: Extract<Expression, { type: 'arrayLiteral' }>): boolean => elements.length === 0;
+
 function dimensions(array: Extract<Expression, { type: 'arrayLiteral' }>): number {
   const [first] = array.elements;
   return first?.type === 'arrayLiteral' ? dimensions(first) + 1 : 1;
@@ -225,6 +228,8 @@ export function render(expression: Expression, names: Names, query: Query): stri
       return `${text(expression.array)}${query.text(expression).slice(query.text(expression.array).length)}`;
     case 'case':
       return caseText(expression, text);
+    case 'arrayLiteral':
+      return isEmptyArray(expression) ? 'ARRAY' : query.text(expression);
     default:
       return query.text(expression);
   }

@@ -54,7 +54,7 @@ const rules = {
 
 /** Parses a query that stands at `position` of its statement, in parentheses or not. */
 export function parseQuery(text: string, position: number, enclosed: boolean): Query {
-  const tokens = adapt(tokenize(text).tokens);
+  const tokens = adapt(tokensOfQuery(text));
   const first = tokens[0]?.image.toLowerCase() ?? '';
   parser.input = tokens;
   const rule = rules[first as keyof typeof rules] ?? (() => parser['implicitSelectStatement']());
@@ -71,6 +71,14 @@ export function parseQuery(text: string, position: number, enclosed: boolean): Q
       return text.slice(start, end);
     },
   };
+}
+
+/** A view may be over SHOW TABLES, which is no query to the grammar: the query that it stands for. */
+function tokensOfQuery(text: string): readonly IToken[] {
+  const { tokens } = tokenize(text);
+  const words = tokens.map(({ image }) => image.toLowerCase());
+  if (words.join(' ') !== 'show tables') return tokens;
+  return tokenize('select table_name::string as table_name from tables()').tokens;
 }
 
 /** The grammar calls itself for each parenthesis: thousands of them are too many. */
