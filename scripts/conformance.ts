@@ -1,0 +1,66 @@
+/*!
+ * The conformance run: every recorded object that a real server makes is made again, copied to an empty server with the
+ * built programs, read back from both and compared. So are some that are large or many. There is no list of expected failures.
+ */
+import { startServer } from '../test/support/server.js';
+import { copyAll, type WithServers } from './conformance/copy.js';
+import { CORPUS, type Scenario, scenarios } from './conformance/corpus.js';
+import { Database } from './conformance/database.js';
+import { large } from './conformance/large.js';
+
+const SETTINGS = {
+  // Statements of any length pass: some tables are wider than a server takes in one request by default.
+  QDB_HTTP_REQUEST_HEADER_BUFFER_SIZE: '1m',
+  // What is not in use is closed at once: thousands of objects are more files than a process may have open.
+  QDB_CAIRO_IDLE_CHECK_INTERVAL: '1000',
+  QDB_CAIRO_INACTIVE_READER_TTL: '1000',
+  QDB_CAIRO_INACTIVE_WRITER_TTL: '1000',
+  QDB_CAIRO_WAL_INACTIVE_WRITER_TTL: '1000',
+};
+
+const withServers =
+  (settings: NodeJS.ProcessEnv): WithServers =>
+  async work => {
+    const ends: (() => Promise<void>)[] = [];
+    const scope = { teardown: (end: () => Promise<void>) => void ends.push(end) };
+    const start = async () => {
+      const env = { ...SETTINGS, ...settings };
+      return new Database(
+        (await startServer(scope, process.execPath, ['--import=tsx', 'scripts/questdb.ts'], env)).url,
+      );
+    };
+    try {
+      return await work(...(await Promise.all([start(), start()])));
+    } finally {
+      await Promise.all(ends.map(end => end()));
+    }
+  };
+
+/** Scenarios that one and the same server can take. */
+function bySettings(all: Scenario[]): Scenario[][] {
+  const lots = new Map<string, Scenario[]>();
+  for (const scenario of all) {
+    const key = JSON.stringify(scenario.settings);
+    lots.set(key, [...(lots.get(key) ?? []), scenario]);
+  }
+  return [...lots.values()];
+}
+
+if (!CORPUS) console.error('conformance: no recordings; set CORPUS to their folder');
+const recorded = CORPUS ? bySettings(scenarios(CORPUS)) : [];
+const totals = { scenarios: 0, notTaken: 0, objects: 0, equal: 0, short: 0 };
+for (const lot of [...large.map(scenario => [scenario]), ...recorded]) {
+  const { objects, equal, notTaken, short } = await copyAll(lot, withServers(lot[0]?.settings ?? {}));
+  for (const line of notTaken) console.log(`not taken by the source: ${line}`);
+  for (const line of short) console.log(`fell short: ${line}`);
+  totals.scenarios += lot.length;
+  totals.notTaken += notTaken.length;
+  totals.objects += objects;
+  totals.equal += equal;
+  totals.short += short.length;
+}
+const { objects, equal, notTaken } = totals;
+console.log(
+  `${totals.scenarios} scenarios, ${notTaken} not taken by the source: ${objects} objects copied, ${equal} equal`,
+);
+process.exitCode = !CORPUS || totals.short || equal < objects ? 1 : 0;
