@@ -39,6 +39,7 @@ const many = range(500).flatMap(i => [
 export const large: Scenario[] = Object.entries({
   wide: [wide],
   long: [BASE, long],
+  deep: [BASE, ...deep],
   chain: [BASE, ...chain],
   many,
 }).map(([id, statements]) => ({ id, statements, settings: {}, renames: false }));
