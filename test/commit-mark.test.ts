@@ -83,7 +83,7 @@ if (missing && !process.env.CI) console.error(`Tests of system calls are skipped
     // Records of five bytes: each 4,096 from a NUL on would end on a NUL again.
     const outcome = await run(String.raw`
     printf 'AB;%.0s' {1..9999} > text
-    strace -f -o log -s 9000 -xx -e trace=write,writev sqlsplit text | tee stream > /dev/null; cat log`);
+    strace -ff -o log -s 9000 -xx -e trace=write,writev sqlsplit text | tee stream > /dev/null; cat log.*`);
     t.is(outcome.stderr, '');
     const writes = writesIn(outcome.stdout.toString());
     t.true(writes.length > 10);
