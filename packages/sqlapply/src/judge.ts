@@ -20,6 +20,9 @@ export type Verdict = Omit<Outcome, 'n' | 'statement' | 'identity' | 'ms'>;
 /** The server says so by name only, whatever the object is like (observed on 9.3.4). */
 const EXISTS = /already exists/;
 
+/** Why a statement can look empty to the server: it pairs quotes and sees `--` inside block comments (observed on 9.3.4). */
+const COMMENTS = '; the server reads quotes and -- inside /* */ comments as well: is there one in front?';
+
 /** Makes the judge of statements for a target. It never throws but for bugs: what went wrong is in the verdict. */
 export function judge(
   target: Instance,
@@ -49,7 +52,7 @@ export function judge(
     const reply = await target.execute(statement);
     if (reply.ok) return { result: 'applied' };
     const { message, position, denied } = reply;
-    const error = conceal(message, statement);
+    const error = conceal(message, statement) + (message === 'empty query' ? COMMENTS : '');
     const refused: Verdict = { result: 'refused', error, denied, ...(position === undefined ? {} : { position }) };
     if (!EXISTS.test(error) || ifExists === 'fail') return refused;
     return ifExists === 'skip' ? { result: 'skipped' } : ((await compare(statement)) ?? refused);
