@@ -49,6 +49,14 @@ test('a catalog finds objects in any case, the first of two with one name', t =>
   t.deepEqual(found, { kind: 'table', name: 'Trades', verb: 'CREATE', statement: first });
 });
 
+test('a name is found without the schema public, which is no part of it', t => {
+  const found = (sql: string) => new Catalog([sql]).entries[0]?.name;
+  t.is(found('CREATE TABLE public.t (x INT);'), 't');
+  t.is(found('CREATE VIEW IF NOT EXISTS "Public"."t" AS (SELECT 1);'), 't');
+  t.is(found("CREATE TABLE 'public.t' (x INT);"), 'public.t');
+  t.is(found('CREATE TABLE a.b (x INT);'), 'a.b');
+});
+
 test('needs are those in the catalog, by their names as stored', t => {
   const schema = new Catalog([
     'CREATE TABLE Trades (x INT);',

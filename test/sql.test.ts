@@ -55,6 +55,7 @@ test('exports', t => {
     'excerpt',
     'identify',
     'meaningful',
+    'nameAt',
     'printable',
     'statementOf',
     'title',

@@ -2,7 +2,7 @@
  * What a view reads from, found from its tokens alone: names where a table may stand. There is no grammar, so that
  * syntax to come does no harm. Each rule beyond plain SQL was observed on QuestDB 9.3.4.
  */
-import { identify, type Kind, meaningful, type Token, unquote } from '@sqlpipe/sql';
+import { identify, type Kind, meaningful, nameAt, type Token } from '@sqlpipe/sql';
 import { fold } from './fold.js';
 
 /**
@@ -63,9 +63,6 @@ const WORDS: Record<Place, Record<string, Place>> = {
 
 /** Where a comma leads. */
 const COMMA: Partial<Record<Place, Place>> = { from: 'table', start: 'with', value: 'declare' };
-
-/** What a bare name may hold beside letters and digits (QuestDB ends one only at white space, operators and `( ) , ;`). */
-const INSIDE_NAME = '.#!{}';
 
 /** A common table expression or a variable: what it reads is read where it is used. */
 interface Definition {
@@ -196,15 +193,9 @@ class Walk {
 
   /** Takes the name that begins here, which may be of several tokens. */
   #name(): string {
-    let name = '';
-    let end = this.#tokens[this.#at]?.start;
-    for (let token = this.#tokens[this.#at]; token && token.start === end; token = this.#tokens[this.#at + 1]) {
-      if (token.type === 'sign' && !INSIDE_NAME.includes(token.text)) break;
-      if (name) this.#at++;
-      name += unquote(token.text);
-      end += token.text.length;
-    }
-    return name.replace(/^public\./i, '');
+    const { name, tokens } = nameAt(distance => this.#tokens[this.#at + distance]);
+    this.#at += tokens - 1;
+    return name;
   }
 }
 

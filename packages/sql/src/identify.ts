@@ -1,5 +1,6 @@
 /*! What kind of statement a text is, and the name of the object it makes (forms: the service's dump, SHOW CREATE and the access control documentation). */
-import { meaningful, type Token, unquote } from './tokens.js';
+import { nameAt } from './name.js';
+import { meaningful, type Token } from './tokens.js';
 
 /** The kinds a schema dump holds; `other` is everything else (ALTER, INSERT, …). */
 export type Kind =
@@ -109,19 +110,8 @@ class Cursor {
     while (this.peek() && !this.#isWord(this.peek(), word)) this.#ahead.shift();
   }
 
-  /** A name: bare (dots and dashes inside belong to it) or in any quotes. */
   name(): string {
-    const first = this.peek();
-    if (!first) return '';
-    if (first.type !== 'word') return first.type === 'sign' ? '' : unquote(first.text);
-    let name = first.text;
-    for (let i = 1, end = first.start + name.length; ; i++) {
-      const next = this.peek(i);
-      if (!next || next.start !== end || (next.type === 'sign' && !'.-'.includes(next.text))) return name;
-      if (next.type !== 'word' && next.type !== 'sign') return name;
-      name += next.text;
-      end += next.text.length;
-    }
+    return nameAt(distance => this.peek(distance)).name;
   }
 
   #isWord = (token: Token | undefined, word: string): boolean =>

@@ -1,5 +1,6 @@
 export { type Identity, identify, type Kind, title } from './identify.js';
 export { Lexer, type Reading, type Segment, type SegmentType, WHITE } from './lexer.js';
+export { nameAt } from './name.js';
 export { excerpt, printable } from './printable.js';
 export { SplitError, Splitter, statementOf } from './splitter.js';
 export { meaningful, type Token, type TokenType, tokens, unquote } from './tokens.js';

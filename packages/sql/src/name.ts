@@ -1,0 +1,24 @@
+import { type Token, unquote } from './tokens.js';
+
+/** What may be inside a bare name beside letters and digits; some principals have dashes. */
+const INSIDE = '.-#!{}';
+
+/**
+ * The name that begins with a token, bare or in any quotes, without the schema `public`; '' where none begins.
+ * @param peek the tokens from there on, white space and comments left out
+ */
+export function nameAt(peek: (distance: number) => Token | undefined): { name: string; tokens: number } {
+  let at = isPublic(peek(0), peek(1)) ? 2 : 0;
+  let name = '';
+  for (let token = peek(at), end = token?.start; token && token.start === end && isPart(token); token = peek(at)) {
+    name += unquote(token.text);
+    end += token.text.length;
+    at++;
+  }
+  return { name, tokens: at };
+}
+
+const isPart = ({ type, text }: Token): boolean => type !== 'sign' || INSIDE.includes(text);
+
+const isPublic = (first?: Token, dot?: Token): boolean =>
+  dot?.text === '.' && first !== undefined && first.type !== 'sign' && unquote(first.text).toLowerCase() === 'public';
