@@ -30,7 +30,7 @@ const withServers =
       );
     };
     try {
-      return await work(...(await Promise.all([start(), start()])));
+      await work(...(await Promise.all([start(), start()])));
     } finally {
       await Promise.all(ends.map(end => end()));
     }

@@ -19,18 +19,24 @@ export interface Result {
 /** So many scenarios go into one database at most; with more the server's lists of them get slow. */
 const CAPACITY = 500;
 
+/** Servers that have held so many objects are given up: to drop hundreds takes them longer than a start. */
+const WORN = 100;
+
 /** A new source and an empty target, for as long as the work takes. */
-export type WithServers = <T>(work: (source: Database, target: Database) => Promise<T>) => Promise<T>;
+export type WithServers = (work: (source: Database, target: Database) => Promise<void>) => Promise<void>;
 
 /** Runs scenarios, as many at a time as have no name in common, and copies each lot to an empty target. */
 export async function copyAll(scenarios: Scenario[], withServers: WithServers): Promise<Result> {
   const total: Result = { objects: 0, equal: 0, notTaken: [], short: [] };
   for (let left = scenarios; left.length; ) {
-    left = await withServers(async (source, target) => {
-      const others = await fill(source, left, total);
-      await source.settle();
-      await copy(source, target, total);
-      return others;
+    const before = total.objects;
+    await withServers(async (source, target) => {
+      while (left.length && total.objects - before < WORN) {
+        await Promise.all([source, target].map(each => each.execute('DROP ALL')));
+        left = await fill(source, left, total);
+        await source.settle();
+        await copy(source, target, total);
+      }
     });
   }
   return total;
