@@ -11,12 +11,15 @@ const DATABASES = join(process.env.CORPUS ?? '../shared/corpus', 'databases');
 
 test('the public names', t => {
   t.deepEqual(Object.keys(catalog).sort(), [
+    'BadSelection',
     'Catalog',
     'dependencyOrder',
     'fold',
     'inServiceOrder',
+    'isAcl',
     'mend',
     'references',
+    'selection',
   ]);
 });
 

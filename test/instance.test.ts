@@ -15,10 +15,12 @@ import { freshFolder } from './support/folder.js';
 
 test('the package exports', t => {
   t.deepEqual(Object.keys(api), [
+    'Aside',
     'DEFAULT_REQUEST_BUFFER',
     'InstanceError',
     'connect',
     'definitions',
+    'dump',
     'encodeQuery',
     'hasDefinition',
     'listInstances',

@@ -1,5 +1,7 @@
-/*! One instance over HTTP: its address, its credentials, its rows, what it executes, and every way it says no. */
+/*! One instance over HTTP: its address, its credentials, its rows, its dump, what it executes, and every way it says no. */
+export { Aside } from './aside.js';
 export { definitions, hasDefinition, type ObjectName } from './definitions.js';
+export { type DumpOptions, dump } from './dump.js';
 export { InstanceError, type InstanceErrorCode } from './error.js';
 export { connect, type Instance } from './instance.js';
 export type { Refusal, Reply } from './reply.js';

@@ -1,11 +1,10 @@
 import { pipeline } from 'node:stream/promises';
+import { selection } from '@sqlpipe/catalog';
 import { command, Exit, instanceOptions } from '@sqlpipe/cli';
 import { replaceFile, writeText } from '@sqlpipe/files';
-import { connect, resolveInstance } from '@sqlpipe/instance';
+import { dump, resolveInstance } from '@sqlpipe/instance';
 import { MAX_RECORD, records, sink } from '@sqlpipe/records';
-import { Aside } from './aside.js';
-import { selection } from './categories.js';
-import { dump } from './dump.js';
+import { withoutOwners } from './owner.js';
 
 await command({
   name: 'sqldump',
@@ -47,18 +46,14 @@ await command({
   run: async ({ operands: [instance = ''], output, maxRecord, include, exclude, ...options }, io) => {
     const asked = selection(include, exclude);
     const target = await resolveInstance(instance, { program: 'sqldump', env: io.env, options, warn: io.warn });
-    const [source, aside] = [connect(target), new Aside(target)];
-    try {
-      const statements = dump(source, aside, { ...options, maxRecord, selection: asked, warn: io.warn });
-      if (output)
-        await replaceFile(output, file =>
-          pipeline(statements, records(maxRecord), sink(file, 'sqldump'), { signal: io.interrupted }),
-        );
-      else if (io.stdout.isTTY) await writeText(statements, io.stdout);
-      else await pipeline(statements, records(maxRecord), sink(io.stdout, 'sqldump'));
-      return Exit.yes;
-    } finally {
-      await Promise.all([source.close(), aside.close()]);
-    }
+    const dumped = dump(target, { ...options, maxRecord, selection: asked, warn: io.warn });
+    const statements = options.noOwner ? withoutOwners(dumped) : dumped;
+    if (output)
+      await replaceFile(output, file =>
+        pipeline(statements, records(maxRecord), sink(file, 'sqldump'), { signal: io.interrupted }),
+      );
+    else if (io.stdout.isTTY) await writeText(statements, io.stdout);
+    else await pipeline(statements, records(maxRecord), sink(io.stdout, 'sqldump'));
+    return Exit.yes;
   },
 });

@@ -1,7 +1,12 @@
 import { meaningful } from '@sqlpipe/sql';
 
+/** Statements without their owners. */
+export async function* withoutOwners(statements: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const statement of statements) yield withoutOwner(statement);
+}
+
 /** A statement without the `OWNED BY name` at its end, which the open source edition refuses. */
-export function withoutOwner(statement: string): string {
+function withoutOwner(statement: string): string {
   const last = [...meaningful(statement)].slice(-4);
   const [owned, by, name, end] = last;
   if (!name || owned?.text.toUpperCase() !== 'OWNED' || by?.text.toUpperCase() !== 'BY' || end?.text !== ';')

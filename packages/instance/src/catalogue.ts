@@ -3,13 +3,10 @@
  * that the statement would give. The catalogue is no snapshot, so it is read until two readings agree.
  */
 import { inServiceOrder } from '@sqlpipe/catalog';
-import { definitions, hasDefinition, type Instance, InstanceError, type ObjectName } from '@sqlpipe/instance';
 import type { Kind } from '@sqlpipe/sql';
-
-/** The schema went on changing while it was read. */
-class Changing extends Error {
-  readonly code = 'UNREACHABLE';
-}
+import { definitions, hasDefinition, type ObjectName } from './definitions.js';
+import { InstanceError } from './error.js';
+import type { Instance } from './instance.js';
 
 /** What `table_type` of tables() stands for (observed on 9.3.4). */
 const TYPES: Record<string, Kind> = { T: 'table', V: 'view', M: 'matview' };
@@ -27,7 +24,10 @@ export async function* catalogueRows(source: Instance, selects: (kind: Kind) => 
     const again = await readRows(source, selects);
     if (again.length === rows.length && again.every((row, i) => row === rows[i])) break;
     if (reading === READINGS)
-      throw new Changing(`${source.label}: the schema keeps changing while it is read; try again when it is at rest`);
+      throw new InstanceError(
+        'UNREACHABLE',
+        `${source.label}: the schema keeps changing while it is read; try again when it is at rest`,
+      );
     rows = again;
   }
   yield* inServiceOrder(rows);

@@ -1,5 +1,4 @@
-/*! The service's categories, as --include and --exclude take them. */
-import { UsageError } from '@sqlpipe/cli';
+/*! The service's categories of statements, as --include and --exclude take them. */
 import type { Kind } from '@sqlpipe/sql';
 
 /** What each category selects (SHOW CREATE DATABASE, INCLUDE and EXCLUDE). */
@@ -17,6 +16,11 @@ const SCHEMA: Kind[] = ['table', 'view', 'matview', 'liveview'];
 const ACL: Kind[] = ['user', 'group', 'service-account', 'membership', 'assumption', 'grant'];
 Object.assign(SELECTS, { SCHEMA, ACL, ALL: [...SCHEMA, ...ACL] });
 
+/** Lists of categories that select nothing sensible. */
+export class BadSelection extends Error {
+  readonly code = 'USAGE';
+}
+
 /** What a dump is to hold. */
 export interface Selection {
   /** The clause behind SHOW CREATE DATABASE; empty for all. */
@@ -29,15 +33,15 @@ export interface Selection {
 
 /**
  * The selection that lists of categories stand for: any case, separated by commas or given again.
- * @throws UsageError for an unknown category, and for both lists at once, as the service takes one clause
+ * @throws BadSelection for an unknown category, and for both lists at once, as the service takes one clause
  */
 export function selection(include: string[] = [], exclude: string[] = []): Selection {
-  if (include.length && exclude.length) throw new UsageError('--include and --exclude can not be combined');
+  if (include.length && exclude.length) throw new BadSelection('--include and --exclude can not be combined');
   const mode = include.length ? 'INCLUDE' : 'EXCLUDE';
   const categories = [...include, ...exclude].flatMap(list => list.split(',')).map(name => name.trim().toUpperCase());
   for (const category of categories)
     if (!SELECTS[category])
-      throw new UsageError(`no such category: ${category}; there are ${Object.keys(SELECTS).join(', ')}`);
+      throw new BadSelection(`no such category: ${category}; there are ${Object.keys(SELECTS).join(', ')}`);
   const named = new Set(categories.flatMap(category => SELECTS[category] ?? []));
   return {
     clause: categories.length ? ` ${mode} (${categories.join(', ')})` : '',

@@ -1,13 +1,14 @@
 /*! An instance's schema as statements: asked for, mended, checked, one after the other. */
-import { mend } from '@sqlpipe/catalog';
-import { type Instance, InstanceError } from '@sqlpipe/instance';
+import { isAcl, mend, type Selection } from '@sqlpipe/catalog';
 import { identify, statementOf, title } from '@sqlpipe/sql';
-import type { Aside } from './aside.js';
+import { Aside } from './aside.js';
 import { catalogueRows } from './catalogue.js';
-import { isAcl, type Selection } from './categories.js';
+import { InstanceError } from './error.js';
+import { connect, type Instance } from './instance.js';
 import { invalidObjects } from './invalid.js';
-import { withoutOwner } from './owner.js';
+import type { Target } from './target.js';
 
+/** What of a schema to dump, how to ask for it, and whom to tell. */
 export interface DumpOptions {
   selection: Selection;
   /** How to ask: by SHOW CREATE DATABASE, through the catalogue, or whichever the server has. */
@@ -16,7 +17,7 @@ export interface DumpOptions {
   verbatim: boolean;
   /** The longest record in bytes; a row may be longer, as JSON writes it. */
   maxRecord: number;
-  noOwner: boolean;
+  /** Leave out the views that the instance itself calls invalid. */
   skipInvalid: boolean;
   /** Told what a reader of the dump should know, a line each. */
   warn(message: string): void;
@@ -27,7 +28,16 @@ export interface DumpOptions {
  * It ends well only when all have come; then the dump is whole.
  * @throws InstanceError; with code PROTOCOL where a row is not one statement
  */
-export async function* dump(source: Instance, aside: Aside, options: DumpOptions): AsyncGenerator<string> {
+export async function* dump(target: Target, options: DumpOptions): AsyncGenerator<string> {
+  const [source, aside] = [connect(target), new Aside(target)];
+  try {
+    yield* statements(source, aside, options);
+  } finally {
+    await Promise.all([source.close(), aside.close()]);
+  }
+}
+
+async function* statements(source: Instance, aside: Aside, options: DumpOptions): AsyncGenerator<string> {
   let invalid: Map<string, string> | undefined;
   let acl = false;
   for await (const row of rows(source, options)) {
@@ -46,7 +56,7 @@ export async function* dump(source: Instance, aside: Aside, options: DumpOptions
         );
       if (reason && options.skipInvalid) continue;
     }
-    yield options.noOwner ? withoutOwner(statement) : statement;
+    yield statement;
   }
   if (options.selection.asksForAcl && !acl)
     options.warn('access control was asked for and there is none; with access control off a server answers so');
