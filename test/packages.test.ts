@@ -124,7 +124,11 @@ test('a bin is two lines, executable, and starts the built program', t => {
   for (const { folder, manifest } of packages) {
     for (const [name, bin] of Object.entries(manifest.bin ?? {})) {
       const path = `${folder}/${bin}`;
-      t.is(readFileSync(path, 'utf8'), "#!/usr/bin/env node\nimport '../dist/main.js';\n", name);
+      t.is(
+        readFileSync(path, 'utf8'),
+        "#!/usr/bin/env node\nrequire('node:module').enableCompileCache?.(), require('../dist/main.js');\n",
+        name,
+      );
       t.is(statSync(path).mode & 0o111, 0o111, `${path} is not executable`);
     }
   }

@@ -10,7 +10,7 @@ import { Tally } from './tally.js';
 import { foretold, rejects, reported, told } from './told.js';
 import { verified } from './verify.js';
 
-await command({
+command({
   name: 'sqlapply',
   operands: '<instance>',
   summary: 'Replays a statement stream on an instance: in order, one statement per request, up to the first refusal.',

@@ -6,7 +6,7 @@ import { dump, resolveInstance } from '@sqlpipe/instance';
 import { MAX_RECORD, records, sink } from '@sqlpipe/records';
 import { withoutOwners } from './owner.js';
 
-await command({
+command({
   name: 'sqldump',
   operands: '<instance>',
   summary: "Writes an instance's schema as a statement stream; on a terminal, as .sql text.",

@@ -2,7 +2,7 @@ import { command, Exit } from '@sqlpipe/cli';
 import { replaceFile, writeText } from '@sqlpipe/files';
 import { MAX_RECORD, spool, statements } from '@sqlpipe/records';
 
-await command({
+command({
   name: 'sqljoin',
   operands: '',
   summary: 'Turns a statement stream into .sql text, when the stream is whole.',

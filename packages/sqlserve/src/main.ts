@@ -2,7 +2,7 @@
 import { command } from '@sqlpipe/cli';
 import { serve } from './serve.js';
 
-await command({
+command({
   name: 'sqlserve',
   operands: '',
   summary: 'Serve a schema over HTTP as QuestDB does, keeping structure and no rows.',

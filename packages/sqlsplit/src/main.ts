@@ -3,7 +3,7 @@ import { command, Exit } from '@sqlpipe/cli';
 import { MAX_RECORD, records, sink } from '@sqlpipe/records';
 import { split } from './split.js';
 
-await command({
+command({
   name: 'sqlsplit',
   operands: '[file..]',
   summary: 'Turns .sql text into a statement stream: one NUL-terminated record per statement.',
