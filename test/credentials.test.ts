@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { parseAddress } from '../packages/instance/src/address.js';
-import { InstanceError, type InstanceOptions, resolveInstance } from '../packages/instance/src/index.js';
+import { InstanceError, type InstanceOptions, listInstances, resolveInstance } from '../packages/instance/src/index.js';
 import { parseNetrc } from '../packages/instance/src/netrc.js';
 import { proxyFor } from '../packages/instance/src/proxy.js';
 import { freshFolder } from './support/folder.js';
@@ -16,16 +16,18 @@ interface Given {
   operand?: string;
   env?: Record<string, string>;
   options?: InstanceOptions;
+  ask?: (question: string) => Promise<string | undefined>;
 }
 
 /** Resolves an operand as sqldump would; nothing of this machine's user comes in. */
-async function resolve({ operand = 'localhost', env = {}, options = {} }: Given) {
+async function resolve({ operand = 'localhost', env = {}, options = {}, ask }: Given) {
   const warnings: string[] = [];
   const target = await resolveInstance(operand, {
     program: 'sqldump',
     env,
     options,
     warn: message => warnings.push(message),
+    ...(ask && { ask }),
   });
   return { ...target, warnings };
 }
@@ -295,6 +297,39 @@ test('from netrc, by host', async t => {
   t.is((await ask('https://nobody.example')).authorization, undefined);
   const netrcFile = join(env.HOME, 'nowhere');
   await misconfigured(t, { env, options: { netrcFile } }, /can't read the netrc file .*nowhere: no such file/);
+});
+
+test('from another netrc file', async t => {
+  const { env } = await home(t, '', { '.netrc': NETRC, mine: 'machine db.example login carol password s3cr' });
+  const options = { netrcFile: join(env.HOME, 'mine') };
+  const { authorization } = await resolve({ operand: 'https://db.example', env, options });
+  t.is(authorization, basic('carol', 's3cr'));
+});
+
+test('from somebody who is there, when only the user is known', async t => {
+  const asked: string[] = [];
+  const ask = async (question: string) => {
+    asked.push(question);
+    return SECRET;
+  };
+  const operand = 'https://bob:@host/db';
+  t.is((await resolve({ operand, ask })).authorization, basic('bob', SECRET));
+  t.deepEqual(asked, ['password of bob at https://host/db']);
+  await resolve({ operand: 'https://host', ask });
+  await resolve({ operand, ask, env: { SQLDUMP_PASSWORD: SECRET } });
+  t.is(asked.length, 1);
+  for (const nothing of [undefined, ''])
+    await misconfigured(t, { operand, ask: async () => nothing }, /no password for the user "bob"/);
+});
+
+test('the instances that have a name, without secrets', async t => {
+  const toml = '[prod]\nurl = "https://ann:s3cr@db.example.com/one"\n[dev]\nurl = "http::addr=localhost;token=s3cr;"';
+  const { env } = await home(t, toml);
+  t.deepEqual(await listInstances(env), [
+    { name: 'prod', address: 'https://db.example.com/one' },
+    { name: 'dev', address: 'http://localhost:9000' },
+  ]);
+  t.deepEqual(await listInstances({}), []);
 });
 
 test('any text is a netrc file or a matter of configuration', t => {

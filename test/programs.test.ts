@@ -95,6 +95,17 @@ test(
 test(exits, 'sqlapply --if-exists perhaps http://127.0.0.1:1', 64, /"perhaps", Choices: "compare", "fail", "skip"/);
 test(exits, 'sqlapply http://127.0.0.1:1 < /dev/null', 65, /no input, not even the NUL/);
 
+test('sqldump --list-instances prints names and addresses, and needs no instance', async t => {
+  const run = await shell(t);
+  const { code, stdout, stderr } = await run(`sqldump --list-instances; mkdir -p .config/sqlpipe
+printf '[prod]\\nurl = "https://me:s3cret@db.example.com"\\n["eu west"]\\nurl = "localhost"\\n' > .config/sqlpipe/instances.toml
+sqldump --list-instances`);
+  t.deepEqual([code, stderr], [0, '']);
+  t.is(stdout.toString(), 'prod\thttps://db.example.com\neu west\thttp://localhost:9000\n');
+});
+
+test(exits, 'sqldump --list-instances extra', 64, /one operand too many: extra/);
+
 test('output that was cut is nothing that a reader takes', async t => {
   const run = await shell(t);
   const { stdout } = await run(`printf 'SELECT 1; SELECT (2' | sqlsplit`);

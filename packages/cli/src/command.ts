@@ -14,6 +14,8 @@ export interface Program<Options> {
   /** Command lines for the foot of the help, each with what it does. */
   examples: readonly (readonly [line: string, effect: string])[];
   options(cli: Argv): Argv<Options>;
+  /** An option that does something else, and wants no operands. */
+  instead?: string;
   /** Does the work and resolves to the exit status. What it throws is told in one message. */
   run(args: Args<Options>, io: Io): Promise<number>;
 }
@@ -35,11 +37,12 @@ export async function command<Options>(program: Program<Options>): Promise<void>
     else tell(error, program.name);
   };
   process.on('uncaughtException', fail);
+  process.exitCode = Exit.bug; // stays where the program stops before its end
   try {
     const parsed = parse(program, process.argv.slice(2));
     const io = processIo(program.name, parsed);
-    if (parsed.output === undefined) process.exitCode = await program.run(parsed.args, io);
-    else await io.print(parsed.output);
+    if (parsed.output !== undefined) await io.print(parsed.output);
+    process.exitCode = parsed.args ? await program.run(parsed.args, io) : Exit.yes;
   } catch (error) {
     if (!interruptedBy()) fail(error);
   }

@@ -17,6 +17,8 @@ export interface Io {
   note(message: string): void;
   /** Writes text to standard output; waits until it is taken. */
   print(text: string): Promise<void>;
+  /** Asks for a secret on the terminal, beside all three streams; undefined where nobody is there to answer. */
+  ask(question: string): Promise<string | undefined>;
   /** Aborts at SIGINT or SIGTERM. Whoever asks for it must end soon then; the program still dies by the signal. */
   readonly interrupted: AbortSignal;
 }
@@ -50,6 +52,10 @@ export function processIo(name: string, { quiet, verbose }: Loudness): Io {
       new Promise((resolve, reject) => {
         process.stdout.write(text, error => (error ? reject(error) : resolve()));
       }),
+    async ask(question) {
+      const { ask } = await import('./ask.js'); // few runs ask
+      return ask(`${name}: ${printable(question)}`);
+    },
     get interrupted() {
       return (interruption ??= interruptible()).signal;
     },

@@ -25,7 +25,8 @@ export function parse<Options>(program: Program<Options>, words: string[]): Pars
     const loudness = { quiet: values['quiet'] === true, verbose: values['verbose'] === true };
     if (output) parsed = { ...loudness, output: `${output}\n` };
     else {
-      const operands = counted(values._.map(String), program.operands);
+      const wanted = program.instead && values[program.instead] ? '' : program.operands;
+      const operands = counted(values._.map(String), wanted);
       parsed = { ...loudness, args: { ...single(values, cli), operands } as Args<Options> };
     }
   });

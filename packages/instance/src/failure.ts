@@ -17,10 +17,16 @@ export interface Circumstances {
   connectTimeout: number;
   /** The buffer that the request needs at the server. */
   bufferNeeded: number;
+  /** Where the request went. */
+  url: URL;
 }
 
 const HOST = 'is the address right?';
 const CERTIFICATE = 'give its certificate authority with --cacert, or --insecure to take any certificate';
+
+/** What a proxy's 407 means. */
+export const PROXY_CREDENTIALS =
+  'the proxy asks for credentials (407): write them into the variable, as in https_proxy=http://user:password@host:port';
 
 const CONNECTING: Record<string, string> = {
   ECONNREFUSED: 'connection refused: is the server running, and is the port right?',
@@ -34,7 +40,6 @@ const CONNECTING: Record<string, string> = {
   SELF_SIGNED_CERT_IN_CHAIN: `its TLS certificate comes from an unknown authority: ${CERTIFICATE}`,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: `its TLS certificate comes from an unknown authority: ${CERTIFICATE}`,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: `its TLS certificate comes from an unknown authority: ${CERTIFICATE}`,
-  ERR_TLS_CERT_ALTNAME_INVALID: 'its TLS certificate is for another host name: use the name in the certificate',
 };
 
 /** By name: the codes that undici promises for these are not set in the version used. */
@@ -46,6 +51,8 @@ export function transportFailure(error: TransportError, at: Circumstances): Fail
   const code = error.cause.code ?? '';
   if (code === 'UND_ERR_DESTROYED') return unreachable('the request was abandoned');
   if (NOT_HTTP.has(error.cause.name)) return notHttp(error.phase, error.cause);
+  const refused = refusedByProxy(error.cause);
+  if (refused !== undefined) return refused;
   if (error.phase === 'connecting') return unreachable(connecting(error.cause, at));
   if (code === 'UND_ERR_HEADERS_TIMEOUT')
     return unreachable(`no answer within ${seconds(at.timeout)}: is the server busy? --timeout waits longer`);
@@ -56,7 +63,7 @@ export function transportFailure(error: TransportError, at: Circumstances): Fail
       code: 'PROTOCOL',
       message: 'the reply is cut: the connection closed before its end; did the server stop?',
     };
-  if (CLOSED.has(code)) return unreachable(closedUnanswered(at.bufferNeeded));
+  if (CLOSED.has(code)) return unreachable(closedUnanswered(at));
   return unreachable(`the request failed: ${describe(error.cause)}`);
 }
 
@@ -70,13 +77,28 @@ function connecting(cause: NodeJS.ErrnoException, { connectTimeout }: Circumstan
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT')
     return `no connection within ${seconds(connectTimeout)}: ${HOST} --connect-timeout waits longer`;
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) return 'no TLS there: is it http:// and not https://?';
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return otherName(cause);
   return CONNECTING[code] ?? `no connection: ${describe(first ?? cause)}`;
 }
 
+function otherName(cause: NodeJS.ErrnoException & { cert?: { subjectaltname?: string } }): string {
+  const names = excerpt(cause.cert?.subjectaltname ?? 'none', 200);
+  return `its TLS certificate is for other names (${names}): use one of them, or --insecure to take any certificate`;
+}
+
+/** undici tells a proxy's no to a tunnel in a message only. */
+function refusedByProxy({ message }: Error): Failure | undefined {
+  const [, status] = /^Proxy response \((\d+)\)/.exec(message) ?? [];
+  if (status === '407') return { code: 'DENIED', message: PROXY_CREDENTIALS };
+  return status === undefined ? undefined : unreachable(`the proxy answered ${status}: may it go there?`);
+}
+
 /** A server that can't hold a request closes the connection without a word (observed on 9.3.4), as a dying one does. */
-function closedUnanswered(needed: number): string {
-  if (needed <= DEFAULT_REQUEST_BUFFER)
-    return 'the connection closed without an answer: the reply is lost; did the server stop?';
+function closedUnanswered({ bufferNeeded: needed, url }: Circumstances): string {
+  if (needed <= DEFAULT_REQUEST_BUFFER) {
+    const orTls = url.protocol === 'http:' ? ', or is it https://?' : '?';
+    return `the connection closed without an answer: the reply is lost; did the server stop${orTls}`;
+  }
   return (
     `the connection closed without an answer: the request is too large for the server. It needs a buffer of ${needed} ` +
     `bytes, the server's default is ${DEFAULT_REQUEST_BUFFER}: raise http.request.header.buffer.size there`

@@ -123,7 +123,7 @@ async function dispatcher({
     proxyTunnel: false,
     connections: 1,
     requestTls: tls,
-    proxyTls: { timeout: connectTimeout },
+    proxyTls: tls,
   });
 }
 

@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { excerpt, printable } from '@sqlpipe/sql';
 import type { InstanceErrorCode } from './error.js';
+import { PROXY_CREDENTIALS } from './failure.js';
 import type { Response } from './http.js';
 import { JsonError, JsonScanner } from './json.js';
 import { checkCount, checkError, ServerError } from './scanner.js';
@@ -165,7 +166,7 @@ function unexpectedStatus(response: Response, body: Buffer): UnexpectedReply {
     case 405:
       return new UnexpectedReply('PROTOCOL', `${what}: is this the address of a QuestDB server, with its path prefix?`);
     case 407:
-      return new UnexpectedReply('DENIED', `${what}: the proxy asks for credentials`);
+      return new UnexpectedReply('DENIED', PROXY_CREDENTIALS);
     case 408:
       return new UnexpectedReply('UNREACHABLE', `${what}: it gave up waiting; try again`);
     case 413:

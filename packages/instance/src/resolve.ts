@@ -18,6 +18,8 @@ export interface ResolveContext {
   options?: InstanceOptions;
   /** Told what is allowed and unwise: one sentence, without a secret. */
   warn(message: string): void;
+  /** Asks somebody for a secret, when all else has none; undefined where nobody is there. */
+  ask?(question: string): Promise<string | undefined>;
 }
 
 /** What the command line may say about an instance; each as the option of that name. */
@@ -43,7 +45,8 @@ const CONNECT_TIMEOUT = 10;
  *
  * A name in `instances.toml` is that instance; anything else is an address (`parseAddress`). Credentials are looked
  * for in the options, the address, the program's variables (`SQLDUMP_USER`, `_PASSWORD`, `_TOKEN`), the named
- * instance's variables (`SQLPIPE_PROD_USER`, …) and its entry, and netrc. Throws `CONFIG`; nothing is sent.
+ * instance's variables (`SQLPIPE_PROD_USER`, …) and its entry, and netrc; somebody who is there is asked for a password
+ * that only the user is known of. Throws `CONFIG`; nothing is sent.
  */
 export async function resolveInstance(operand: string, context: ResolveContext): Promise<Target> {
   const { env, options = {} } = context;
@@ -56,6 +59,7 @@ export async function resolveInstance(operand: string, context: ResolveContext):
     fromEnvironment(context.program, env),
     ...(entry ? [fromEnvironment(`sqlpipe_${operand}`, env), fromEntry(entry, operand, env)] : []),
     fromNetrc(address.url, options.netrcFile, env.HOME),
+    fromSomebody(label(address.url), context),
   ]);
   const cacert = options.cacert ?? entry?.cacert ?? address.cacert;
   if (header !== undefined) warnOfPlainHttp(address.url, context);
@@ -152,6 +156,14 @@ function fromEntry(
           : token_command && (await runTokenCommand(token_command, name, env)),
       };
     },
+  };
+}
+
+function fromSomebody(address: string, { ask }: ResolveContext): Source {
+  return {
+    name: 'the terminal',
+    read: async user =>
+      user === undefined ? {} : { password: (await ask?.(`password of ${user} at ${address}`)) || undefined },
   };
 }
 

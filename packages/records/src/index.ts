@@ -1,3 +1,4 @@
+export { type Begun, begun } from './begun.js';
 export { StreamError } from './errors.js';
 export { MAX_RECORD, records } from './records.js';
 export { sink } from './sink.js';

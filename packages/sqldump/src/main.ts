@@ -4,6 +4,7 @@ import { command, Exit, instanceOptions } from '@sqlpipe/cli';
 import { replaceFile, writeText } from '@sqlpipe/files';
 import { dump, resolveInstance } from '@sqlpipe/instance';
 import { MAX_RECORD, records, sink } from '@sqlpipe/records';
+import { printInstances } from './instances.js';
 import { withoutOwners } from './owner.js';
 
 command({
@@ -15,6 +16,7 @@ command({
     ["sqldump localhost:9000 | tr '\\0' '\\n' > schema.sql", 'keep it as .sql text'],
     ['sqldump localhost:9000 | grep -z "^CREATE TABLE \'fx_" | sqlapply other:9000', 'copy some of it'],
   ],
+  instead: 'list-instances',
   options: cli =>
     instanceOptions(cli)
       .option('output', {
@@ -42,11 +44,14 @@ command({
         default: MAX_RECORD,
         requiresArg: true,
         describe: 'longest record in bytes',
-      }),
+      })
+      .option('list-instances', { type: 'boolean', default: false, describe: 'print the names in instances.toml' }),
   run: async ({ operands: [instance = ''], output, maxRecord, include, exclude, ...options }, io) => {
+    if (options.listInstances) return printInstances(io);
     const asked = selection(include, exclude);
-    const target = await resolveInstance(instance, { program: 'sqldump', env: io.env, options, warn: io.warn });
-    const dumped = dump(target, { ...options, maxRecord, selection: asked, warn: io.warn });
+    const { env, warn, ask } = io;
+    const target = await resolveInstance(instance, { program: 'sqldump', env, options, warn, ask });
+    const dumped = dump(target, { ...options, maxRecord, selection: asked, warn });
     const statements = options.noOwner ? withoutOwners(dumped) : dumped;
     if (output)
       await replaceFile(output, file =>

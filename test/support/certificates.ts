@@ -1,0 +1,51 @@
+/*! Certificates made with openssl, as a company makes its own: a root, an intermediate authority, and servers below it. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What an https server needs; `cert` holds the intermediate authority's too. */
+export interface Identity {
+  key: string;
+  cert: string;
+}
+
+/** An authority, and how to get certificates from it. */
+export interface Authority {
+  /** Path of the root's certificate, which clients are to trust. */
+  root: string;
+  /** A server's certificate for these names (`DNS:localhost,IP:127.0.0.1`), good for a day from now, or ended yesterday. */
+  issue(names: string, options?: { expired?: boolean }): Identity;
+}
+
+/** Makes the authority's files in a folder. */
+export function certificateAuthority(folder: string): Authority {
+  const at = (name: string) => join(folder, name);
+  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
+  const extensions = (name: string, lines: string) => writeFileSync(at(name), lines);
+  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  const request = (name: string, subject: string) =>
+    openssl('req', ...newKey, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', `/CN=${subject}`);
+  const sign = (name: string, by: string, extfile: string, ...validity: string[]) =>
+    openssl(
+      ...['x509', '-req', '-in', `${name}.csr`, '-out', `${name}.pem`, '-extfile', extfile],
+      ...['-CA', `${by}.pem`, '-CAkey', `${by}.key`, '-CAcreateserial', ...validity],
+    );
+
+  extensions('authority.ext', 'basicConstraints=critical,CA:true\nkeyUsage=critical,keyCertSign,cRLSign\n');
+  openssl('req', '-x509', ...newKey, '-keyout', 'root.key', '-out', 'root.pem', '-subj', '/CN=Test Root', '-days', '2');
+  request('middle', 'Test Intermediate');
+  sign('middle', 'root', 'authority.ext', '-days', '2');
+
+  let issued = 0;
+  return {
+    root: at('root.pem'),
+    issue(names, { expired = false } = {}) {
+      const name = `server${++issued}`;
+      extensions(`${name}.ext`, `basicConstraints=CA:false\nsubjectAltName=${names}\n`);
+      request(name, 'a server');
+      sign(name, 'middle', `${name}.ext`, '-days', expired ? '-1' : '1');
+      const pem = (file: string) => readFileSync(at(file), 'utf8');
+      return { key: pem(`${name}.key`), cert: pem(`${name}.pem`) + pem('middle.pem') };
+    },
+  };
+}

@@ -1,0 +1,174 @@
+/*! TLS end to end, with an authority of our own: who is trusted and why, and what is said where nobody is. Proxies too. */
+import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { type AddressInfo, connect } from 'node:net';
+import type { Duplex } from 'node:stream';
+import test from 'ava';
+import { type Authority, certificateAuthority, type Identity } from './support/certificates.js';
+import { freshFolder } from './support/folder.js';
+import { fileScope, type Scope } from './support/scope.js';
+import { type Outcome, shell } from './support/shell.js';
+
+const file = fileScope();
+let authority: Authority;
+let good: Identity;
+
+test.before(async () => {
+  authority = certificateAuthority(await freshFolder(file));
+  good = authority.issue('DNS:localhost,IP:127.0.0.1');
+});
+
+const answer: RequestListener = (_request, response) => void response.end('{"dataset":[["CREATE TABLE a (x INT)"]]}');
+
+/** Port of a server that is listening, and that ends with the scope. */
+async function listening(scope: Scope, server: Server): Promise<number> {
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  scope.teardown(async () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+const secure = async (scope: Scope, identity: Identity) =>
+  `https://localhost:${await listening(scope, createHttpsServer(identity, answer))}`;
+
+/** Runs a script with `$URL` and `$ROOT`, and nothing of this machine's proxies. */
+async function on(scope: Scope, url: string, script: string, env: NodeJS.ProcessEnv = {}): Promise<Outcome> {
+  const none = { http_proxy: '', https_proxy: '', HTTP_PROXY: '', HTTPS_PROXY: '', no_proxy: '', NO_PROXY: '' };
+  const run = await shell(scope, { ...none, URL: url, ROOT: authority.root, ...env });
+  return run(script);
+}
+
+const trusts = test.macro<[string]>({
+  async exec(t, script) {
+    const { code, stdout, stderr } = await on(t, await secure(t, good), script);
+    t.deepEqual(
+      { code, stderr, dump: stdout.toString() },
+      { code: 0, stderr: '', dump: 'CREATE TABLE a (x INT);\n\0' },
+    );
+  },
+  title: (_title, script) => `trusted: ${script.trim().replace(/\s*\n\s*/g, '; ')}`,
+});
+
+const instances = (lines: string) => `mkdir -p .config/sqlpipe; cp $ROOT .config/sqlpipe/ca.pem
+cat > .config/sqlpipe/instances.toml <<TOML
+[prod]
+url = "$URL"
+${lines}
+TOML`;
+
+test(trusts, 'sqldump --cacert $ROOT $URL');
+test(trusts, 'sqldump --insecure $URL');
+test(trusts, 'NODE_EXTRA_CA_CERTS=$ROOT sqldump $URL');
+test(trusts, 'sqldump "https::addr=$' + '{URL#https://};tls_roots=$ROOT;"');
+test(trusts, 'sqldump "https::addr=$' + '{URL#https://};tls_verify=unsafe_off;"');
+test(trusts, `${instances('cacert = "ca.pem"')}\nsqldump prod`);
+test(trusts, `${instances('cacert = "nowhere.pem"')}\nsqldump --cacert $ROOT prod`);
+
+const distrusts = test.macro(async (t, identity: () => Identity, script: string, reason: RegExp) => {
+  const { code, stdout, stderr } = await on(t, await secure(t, identity()), script);
+  t.is(code, 69, stderr);
+  t.regex(stdout.toString(), /^-- sqldump: incomplete: .*\n$/);
+  t.regex(stderr, reason);
+});
+
+test('an authority that nobody knows', distrusts, () => good, 'sqldump $URL', /unknown authority: .*--cacert/);
+test(
+  'a name that is not in the certificate',
+  distrusts,
+  () => authority.issue('DNS:elsewhere.example'),
+  'sqldump --cacert $ROOT $URL',
+  /for other names \(DNS:elsewhere\.example\)/,
+);
+test(
+  'a certificate that has expired',
+  distrusts,
+  () => authority.issue('DNS:localhost', { expired: true }),
+  'sqldump --cacert $ROOT $URL',
+  /certificate has expired/,
+);
+test(
+  'another authority than the one that is trusted',
+  distrusts,
+  () => good,
+  'openssl req -x509 -newkey rsa:2048 -nodes -keyout k -out other.pem -subj /CN=Other 2>/dev/null; sqldump --cacert other.pem $URL',
+  /unknown authority/,
+);
+test('http where TLS is spoken', distrusts, () => good, 'sqldump http://$' + '{URL#https://}', /is it https:\/\/\?/);
+
+test('https where no TLS is spoken', async t => {
+  const port = await listening(t, createHttpServer(answer));
+  const { code, stderr } = await on(t, `https://localhost:${port}`, 'sqldump $URL');
+  t.is(code, 69);
+  t.regex(stderr, /no TLS there: is it http:\/\//);
+});
+
+/** A proxy, with TLS or without, that keeps the requests for tunnels and their credentials. */
+async function proxy(scope: Scope, identity?: Identity, status = 200) {
+  const seen: string[] = [];
+  const server = identity ? createHttpsServer(identity) : createHttpServer();
+  server.on('connect', (request, socket: Duplex) => {
+    seen.push(`${request.url} ${request.headers['proxy-authorization'] ?? ''}`.trim());
+    if (status !== 200) return socket.end(`HTTP/1.1 ${status} No\r\n\r\n`);
+    const [host, port] = (request.url ?? '').split(':');
+    const server = connect(Number(port), host === 'localhost' ? '127.0.0.1' : host, () => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      server.pipe(socket).pipe(server);
+    });
+    server.on('error', () => socket.destroy());
+    socket.on('error', () => server.destroy());
+  });
+  const port = await listening(scope, server);
+  return { address: `localhost:${port}`, seen };
+}
+
+test('through a proxy: a tunnel, and TLS is with the instance', async t => {
+  const { address, seen } = await proxy(t);
+  const url = await secure(t, good);
+  const env = { https_proxy: `http://me:s3cret@${address}` };
+  const { code, stderr } = await on(t, url, 'sqldump --cacert $ROOT $URL', env);
+  t.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  t.deepEqual(seen, [`${new URL(url).host} Basic ${Buffer.from('me:s3cret').toString('base64')}`]);
+  const distrusted = await on(t, url, 'sqldump $URL', env);
+  t.is(distrusted.code, 69);
+  t.regex(distrusted.stderr, /\(through the proxy http:\/\/localhost:\d+\): its TLS certificate comes from an unknown/);
+  t.false(distrusted.stderr.includes('s3cret'));
+});
+
+test('past the proxy, where no_proxy says so', async t => {
+  const { address, seen } = await proxy(t);
+  const env = { https_proxy: `http://${address}`, no_proxy: 'localhost' };
+  t.is((await on(t, await secure(t, good), 'sqldump --cacert $ROOT $URL', env)).code, 0);
+  t.deepEqual(seen, []);
+});
+
+test('through a proxy that speaks TLS itself', async t => {
+  const { address, seen } = await proxy(t, good);
+  const env = { https_proxy: `https://${address}` };
+  const { code, stderr } = await on(t, await secure(t, good), 'sqldump --cacert $ROOT $URL', env);
+  t.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  t.is(seen.length, 1);
+});
+
+test('a proxy that nobody has certified', async t => {
+  const { address } = await proxy(t, good);
+  const env = { https_proxy: `https://${address}` };
+  const { code, stderr } = await on(t, await secure(t, good), 'sqldump $URL', env);
+  t.is(code, 69);
+  t.regex(stderr, /through the proxy https:.* unknown authority: .*--cacert/);
+});
+
+test('a proxy that wants credentials, and one that does not reach the instance', async t => {
+  for (const [status, expected] of [
+    [407, /the proxy asks for credentials \(407\): .*https_proxy=/],
+    [502, /the proxy answered 502/],
+  ] as const) {
+    const { address } = await proxy(t, undefined, status);
+    const { code, stderr } = await on(t, await secure(t, good), 'sqldump --cacert $ROOT $URL', {
+      https_proxy: `http://${address}`,
+    });
+    t.is(code, status === 407 ? 77 : 69, stderr);
+    t.regex(stderr, expected);
+  }
+});
