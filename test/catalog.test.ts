@@ -14,12 +14,19 @@ test('the public names', t => {
     'BadSelection',
     'Catalog',
     'dependencyOrder',
+    'differences',
     'fold',
+    'hasName',
     'inServiceOrder',
     'isAcl',
+    'isObject',
+    'isPrincipal',
+    'isSame',
     'mend',
+    'owner',
     'references',
     'selection',
+    'withoutOwner',
   ]);
 });
 

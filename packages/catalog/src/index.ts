@@ -1,6 +1,10 @@
 export { Catalog, type Entry, inServiceOrder } from './catalog.js';
 export { BadSelection, isAcl, type Selection, selection } from './categories.js';
+export { type Difference, differences, hasName } from './differences.js';
 export { fold } from './fold.js';
+export { isObject, isPrincipal } from './kinds.js';
 export { type Mended, mend } from './mend.js';
 export { dependencyOrder } from './order.js';
+export { owner, withoutOwner } from './owner.js';
 export { references } from './references.js';
+export { isSame } from './same.js';

@@ -2,3 +2,4 @@ export { type Args, command, type Program } from './command.js';
 export { Exit, exitStatus, UsageError } from './exit.js';
 export { instanceOptions } from './instance-options.js';
 export type { Io } from './io.js';
+export { unifiedDiff } from './unified-diff.js';

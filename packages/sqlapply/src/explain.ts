@@ -1,6 +1,6 @@
 /*! What to tell about a statement that is not in force on the target: what happened, where, and the place in its text. */
+import { unifiedDiff } from '@sqlpipe/cli';
 import { printable, title } from '@sqlpipe/sql';
-import { createTwoFilesPatch } from 'diff';
 import { conceal } from './conceal.js';
 import type { Outcome } from './outcome.js';
 
@@ -27,7 +27,6 @@ function pointAt(text: string, position: number): string {
 
 /** Two definitions as a unified diff without its file headers. */
 function difference(statement: string, existing: string): string {
-  const patch = createTwoFilesPatch('target', 'statement', `${existing}\n`, `${statement}\n`, '', '', { context: 2 });
-  const lines = patch.split('\n').slice(3).filter(Boolean);
-  return ['  - on the target  + the statement', ...lines.map(line => `  ${line}`)].join('\n');
+  const lines = unifiedDiff(existing, statement).map(line => `  ${line}`);
+  return ['  - on the target  + the statement', ...lines].join('\n');
 }

@@ -1,7 +1,6 @@
 /*! What the target holds already, and whether it is what a statement asks for. */
-import { mend } from '@sqlpipe/catalog';
 import { definitions, hasDefinition, type Instance } from '@sqlpipe/instance';
-import { type Identity, statementOf } from '@sqlpipe/sql';
+import type { Identity } from '@sqlpipe/sql';
 
 /** Whether the target can show what it made of a statement of this kind. Access control it can not. */
 export const canShow = ({ kind, name }: Identity): boolean => hasDefinition(kind) && name !== '';
@@ -11,11 +10,6 @@ export async function definitionOf(target: Instance, identity: Identity): Promis
   const [definition] = await definitions(target, [identity]);
   return definition;
 }
-
-/** Whether a statement asks for just what the target has, whatever either server printed wrongly. */
-export const isSame = (statement: string, definition: string): boolean => mended(statement) === mended(definition);
-
-const mended = (text: string): string => statementOf(mend(text).statement);
 
 /**
  * Whether a statement is in the form that the service prints, and so must come back as it went.

@@ -1,9 +1,10 @@
 /*! What becomes of one statement: sent, compared with what is there, or settled by looking where its reply was lost. */
+import { isSame } from '@sqlpipe/catalog';
 import { type Instance, InstanceError } from '@sqlpipe/instance';
 import { identify } from '@sqlpipe/sql';
 import type { Objection } from './admission.js';
 import { conceal } from './conceal.js';
-import { canShow, definitionOf, isSame } from './held.js';
+import { canShow, definitionOf } from './held.js';
 import type { Outcome } from './outcome.js';
 
 export interface JudgeOptions {

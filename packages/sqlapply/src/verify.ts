@@ -2,8 +2,9 @@
  * Reading back: OK does not mean the same object (the same statement makes a non-WAL table where the target's default
  * says so). What was applied is asked for again, many objects to a request, and compared.
  */
+import { isSame } from '@sqlpipe/catalog';
 import { definitions, type Instance, InstanceError } from '@sqlpipe/instance';
-import { canShow, isSame, isServersForm } from './held.js';
+import { canShow, isServersForm } from './held.js';
 import type { Outcome } from './outcome.js';
 
 /** Outcomes are held back until this many can be read back at once. */

@@ -1,11 +1,10 @@
 import { pipeline } from 'node:stream/promises';
-import { selection } from '@sqlpipe/catalog';
+import { selection, withoutOwner } from '@sqlpipe/catalog';
 import { command, Exit, instanceOptions } from '@sqlpipe/cli';
 import { replaceFile, writeText } from '@sqlpipe/files';
 import { dump, resolveInstance } from '@sqlpipe/instance';
 import { MAX_RECORD, records, sink } from '@sqlpipe/records';
 import { printInstances } from './instances.js';
-import { withoutOwners } from './owner.js';
 
 command({
   name: 'sqldump',
@@ -62,3 +61,7 @@ command({
     return Exit.yes;
   },
 });
+
+async function* withoutOwners(statements: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const statement of statements) yield withoutOwner(statement);
+}

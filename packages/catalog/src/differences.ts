@@ -1,0 +1,47 @@
+/*! Two schemas held against each other, object by object; the order of their statements does not count. */
+import { type Identity, identify, meaningful } from '@sqlpipe/sql';
+import { inServiceOrder } from './catalog.js';
+import { fold } from './fold.js';
+import { isObject, isPrincipal } from './kinds.js';
+import { isSame } from './same.js';
+
+/** What one schema has and the other has not, or has in another way: one statement or both. */
+export interface Difference {
+  identity: Identity;
+  a?: string;
+  b?: string;
+}
+
+/** Whether an object is known by a name, and not by its whole statement as a grant is. */
+export const hasName = ({ kind }: Identity): boolean => isObject(kind) || isPrincipal(kind);
+
+/**
+ * What two schemas differ in: what A has, in the service's order, then what only B has, in the same order.
+ * Objects are held against each other by name, in any case. Memberships, assumptions, grants and what makes no object
+ * have no name of their own: they are sets of statements, in which white space and comments do not count.
+ *
+ * @param same whether two statements of one name mean the same
+ */
+export function differences(a: Iterable<string>, b: Iterable<string>, same = isSame): Difference[] {
+  const [inA, inB] = [byKey(a), byKey(b)];
+  const found: Difference[] = [];
+  for (const [key, statement] of inA) {
+    const identity = identify(statement);
+    const other = inB.get(key);
+    if (other === undefined) found.push({ identity, a: statement });
+    else if (hasName(identity) && !same(statement, other)) found.push({ identity, a: statement, b: other });
+  }
+  for (const [key, statement] of inB) if (!inA.has(key)) found.push({ identity: identify(statement), b: statement });
+  return found;
+}
+
+const byKey = (statements: Iterable<string>): Map<string, string> =>
+  new Map(inServiceOrder(statements).map(statement => [key(statement), statement]));
+
+/** What makes two statements ones about the same thing. */
+function key(statement: string): string {
+  const { kind, name } = identify(statement);
+  if (isObject(kind)) return `object ${fold(name)}`;
+  if (isPrincipal(kind)) return `principal ${fold(name)}`;
+  return Array.from(meaningful(statement), ({ text }) => text).join(' ');
+}

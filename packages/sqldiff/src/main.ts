@@ -1,0 +1,56 @@
+import { differences, isSame, selection, withoutOwner } from '@sqlpipe/catalog';
+import { command, Exit, instanceOptions, UsageError } from '@sqlpipe/cli';
+import { MAX_RECORD } from '@sqlpipe/records';
+import { writeMissing } from './missing.js';
+import { read } from './read.js';
+import { jsonLine, type Labels, named, shown } from './shown.js';
+import { bothSides } from './side.js';
+
+command({
+  name: 'sqldiff',
+  operands: '<a> <b>',
+  summary: 'Compares two schemas object by object. Each is an instance, a .sql file, a folder, a stream file, or -.',
+  examples: [
+    ['sqldiff src dst', 'two instances'],
+    ['sqldiff --names schema.sql http://localhost:9000', 'a file and an instance; names only'],
+    ['sqldiff --missing src dst | sqlapply dst', 'make in dst what it lacks'],
+  ],
+  options: cli =>
+    instanceOptions(cli)
+      .option('names', { type: 'boolean', default: false, describe: 'say which objects differ, not how' })
+      .option('json', { type: 'boolean', default: false, describe: 'a line of JSON per object that differs' })
+      .option('missing', { type: 'boolean', default: false, describe: 'write the stream of what A has and B lacks' })
+      .option('ignore-extra', { type: 'boolean', default: false, describe: 'what only B has is no difference' })
+      .option('ignore-owner', { type: 'boolean', default: false, describe: 'another OWNED BY is no difference' })
+      .option('include', {
+        type: 'string',
+        array: true,
+        describe: 'only these categories: SCHEMA, ACL, TABLES, VIEWS, …',
+      })
+      .option('exclude', { type: 'string', array: true, describe: 'all but these categories' })
+      .option('max-record', {
+        type: 'number',
+        default: MAX_RECORD,
+        requiresArg: true,
+        describe: 'longest record in bytes',
+      }),
+  run: async ({ operands: [a = '', b = ''], ...args }, io) => {
+    const { names, json, missing, maxRecord } = args;
+    if (Number(names) + Number(json) + Number(missing) > 1)
+      throw new UsageError('--names, --json and --missing exclude each other');
+    const reading = { maxRecord, selection: selection(args.include, args.exclude), stdin: io.stdin, warn: io.note };
+    const sides = await bothSides([a, b], { env: io.env, options: args, warn: io.warn });
+    const [inA, inB] = [await read(sides[0], reading), await read(sides[1], reading)];
+
+    const same = args.ignoreOwner ? sameButForOwner : isSame;
+    const all = differences(inA, inB, same);
+    const found = args.ignoreExtra || missing ? all.filter(each => each.a !== undefined) : all;
+    const labels: Labels = [sides[0].label, sides[1].label];
+    if (missing) return writeMissing(found, maxRecord, io);
+    for (const each of found)
+      await io.print(json ? jsonLine(each) : names ? named(each, labels) : shown(each, labels, io.colours));
+    return found.length ? Exit.no : Exit.yes;
+  },
+});
+
+const sameButForOwner = (one: string, other: string): boolean => isSame(withoutOwner(one), withoutOwner(other));

@@ -1,0 +1,41 @@
+/*! Differences as people read them, and as programs do. */
+import { type Difference, hasName } from '@sqlpipe/catalog';
+import { unifiedDiff } from '@sqlpipe/cli';
+import { printable, title } from '@sqlpipe/sql';
+
+/** What the two sides are called. */
+export type Labels = [a: string, b: string];
+
+/** A line per difference: `only in src: table 'trades'`, `differs: view 'spreads'`; a grant is shown as its statement. */
+export function named({ identity, a, b }: Difference, labels: Labels): string {
+  const what = hasName(identity) ? title(identity) : (a ?? b ?? '');
+  const how = b === undefined ? `only in ${labels[0]}` : a === undefined ? `only in ${labels[1]}` : 'differs';
+  return `${printable(`${how}: ${what}`)}\n`;
+}
+
+/** The same, and below what differs a unified diff: `-` is in A, `+` is in B. */
+export function shown(difference: Difference, labels: Labels, colours: boolean): string {
+  const { a, b } = difference;
+  const lines = a !== undefined && b !== undefined ? unifiedDiff(a, b) : [];
+  const text = lines.map(line => `${line.split('\t').map(printable).join('\t')}\n`);
+  const head = named(difference, labels);
+  return colours
+    ? paint(head, BOLD) + text.map(line => paint(line, COLOURS[line.charAt(0)])).join('')
+    : head + text.join('');
+}
+
+const BOLD = 1;
+/** By the first character of a line, as git has them. */
+const COLOURS: Record<string, number> = { '@': 36, '-': 31, '+': 32 };
+
+const paint = (line: string, code: number | undefined): string =>
+  code === undefined ? line : `\x1b[${code}m${line.trimEnd()}\x1b[m\n`;
+
+/**
+ * A line of JSON: an object with `kind`, `name`, `result` (`only-a`, `only-b` or `differs`) and the statements `a` and `b`
+ * where there is one.
+ */
+export function jsonLine({ identity: { kind, name }, a, b }: Difference): string {
+  const result = b === undefined ? 'only-a' : a === undefined ? 'only-b' : 'differs';
+  return `${JSON.stringify({ kind, name, result, a, b })}\n`;
+}
