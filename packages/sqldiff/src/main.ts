@@ -1,6 +1,6 @@
 import { differences, isSame, selection, withoutOwner } from '@sqlpipe/catalog';
 import { command, Exit, instanceOptions, UsageError } from '@sqlpipe/cli';
-import { MAX_RECORD } from '@sqlpipe/records';
+import { begun, MAX_RECORD, statements } from '@sqlpipe/records';
 import { writeMissing } from './missing.js';
 import { read } from './read.js';
 import { jsonLine, type Labels, named, shown } from './shown.js';
@@ -38,8 +38,18 @@ command({
     const { names, json, missing, maxRecord } = args;
     if (Number(names) + Number(json) + Number(missing) > 1)
       throw new UsageError('--names, --json and --missing exclude each other');
-    const reading = { maxRecord, selection: selection(args.include, args.exclude), stdin: io.stdin, warn: io.note };
-    const sides = await bothSides([a, b], { env: io.env, options: args, warn: io.warn });
+    const stdin = begun(() => statements(io.stdin(), { maxRecord }));
+    const reading = { maxRecord, selection: selection(args.include, args.exclude), stdin, warn: io.note };
+    const sides = await bothSides([a, b], {
+      env: io.env,
+      options: args,
+      warn: io.warn,
+      // The other end of a pipe may be asking too: it comes first.
+      ask: async question => {
+        if ([a, b].includes('-')) await stdin.begin();
+        return io.ask(question);
+      },
+    });
     const [inA, inB] = [await read(sides[0], reading), await read(sides[1], reading)];
 
     const same = args.ignoreOwner ? sameButForOwner : isSame;

@@ -11,7 +11,8 @@ import type { Side } from './side.js';
 
 export interface ReadOptions extends Pick<DumpOptions, 'maxRecord' | 'warn'> {
   selection: Selection;
-  stdin(): Readable;
+  /** The statements of standard input. */
+  stdin: AsyncIterable<string>;
 }
 
 /**
@@ -34,7 +35,7 @@ export async function read({ target, path, label }: Side, options: ReadOptions):
 
 /** A file called `*.sql` without a NUL is text. All else is a stream, or a stream that was cut where its first NUL should be. */
 async function* atRest(path: string, { stdin, maxRecord }: ReadOptions): AsyncGenerator<string> {
-  if (path === '-') yield* statements(stdin(), { maxRecord });
+  if (path === '-') yield* stdin;
   else if (!path.endsWith('.sql')) yield* statements(createReadStream(path), { maxRecord });
   else {
     const bytes = await readFile(path);
