@@ -1,5 +1,4 @@
 /*! Files that appear whole or not at all. */
-import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
@@ -13,7 +12,7 @@ import { finished } from 'node:stream/promises';
  * @throws whatever `write` throws, and errors of the file system
  */
 export async function replaceFile(path: string, write: (file: Writable) => Promise<unknown>): Promise<void> {
-  const temporary = `${path}.${randomUUID().slice(0, 8)}.tmp`;
+  const temporary = `${path}.${Math.random().toString(36).slice(2, 10)}.tmp`;
   const file = createWriteStream(temporary, { flags: 'wx', flush: true });
   const closed = finished(file);
   closed.catch(() => {}); // told below

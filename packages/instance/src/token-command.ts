@@ -1,5 +1,4 @@
 /*! A token that a command prints: a password manager's, or whatever else keeps it. */
-import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { excerpt } from '@sqlpipe/sql';
 import { InstanceError } from './error.js';
@@ -13,6 +12,7 @@ export async function runTokenCommand(
   name: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<string> {
+  const { execFile } = await import('node:child_process'); // few runs need it
   const run = promisify(execFile)('/bin/sh', ['-c', command], { env });
   run.child.stdin?.end();
   const { stdout } = await run.catch(error => {

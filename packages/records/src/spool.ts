@@ -1,5 +1,4 @@
 /*! Whole, then go: holds statements back until all have come, so that nothing is done with half of an input. */
-import { randomUUID } from 'node:crypto';
 import { open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,7 +52,7 @@ export async function spool(input: AsyncIterable<string>): Promise<Spooled> {
 const record = (statement: string): string => `${statement}\0`;
 
 async function unnamedFile() {
-  const path = join(tmpdir(), `sqlpipe-${randomUUID()}`);
+  const path = join(tmpdir(), `sqlpipe-${Math.random().toString(36).slice(2)}`);
   const file = await open(path, 'wx+', 0o600);
   await unlink(path);
   return file;
