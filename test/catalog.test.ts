@@ -1,20 +1,32 @@
 /*! Dependencies and order: what a view reads from, and the service's own order, held against real dumps. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import * as catalog from '@sqlpipe/catalog';
-import { Catalog, dependencyOrder, fold, inServiceOrder, references } from '@sqlpipe/catalog';
+import {
+  access,
+  Catalog,
+  dependencyOrder,
+  distinct,
+  findCycle,
+  fold,
+  owner,
+  references,
+  withoutOwner,
+} from '@sqlpipe/catalog';
+import { identify } from '@sqlpipe/sql';
 import test from 'ava';
 import fc from 'fast-check';
 import { cases } from './cases/cases.js';
-
-const DATABASES = join(process.env.CORPUS ?? '../shared/corpus', 'databases');
+import { databases } from './support/databases.js';
 
 test('the public names', t => {
   t.deepEqual(Object.keys(catalog).sort(), [
     'BadSelection',
     'Catalog',
+    'Conflict',
+    'access',
     'dependencyOrder',
     'differences',
+    'distinct',
+    'findCycle',
     'fold',
     'hasName',
     'inServiceOrder',
@@ -83,20 +95,31 @@ test('needs are those in the catalog, by their names as stored', t => {
   );
 });
 
+const inServiceOrder = (statements: string[]): string[] =>
+  catalog.inServiceOrder(new Catalog(statements)).map(({ statement }) => statement);
+
 /** A schema with an access-control layer, in the service's order. */
 const LAYERED = [
+  'CREATE USER abe;',
+  'CREATE USER "b b";',
   'CREATE USER zoe;',
   'CREATE GROUP admins;',
   'CREATE SERVICE ACCOUNT ingest;',
   "CREATE TABLE 'm' (x INT);",
   "CREATE VIEW 'a' AS (SELECT * FROM m);",
-  'GRANT SELECT ON a TO zoe;',
-  'ADD USER zoe TO admins;',
+  'ADD USER abe TO admins;',
+  'ADD USER "b b" TO admins;',
   'GRANT ASSUME SERVICE ACCOUNT ingest TO zoe;',
+  'GRANT INSERT ON a TO zoe;',
+  'GRANT SELECT ON a TO abe;',
 ];
 
-test('users, groups and accounts come first, grants and memberships last, each in the order they had', t => {
-  t.deepEqual(inServiceOrder([...LAYERED.slice(4), ...LAYERED.slice(0, 4)]), LAYERED);
+test('users, groups and accounts come first, grants and memberships last, each kind by name', t => {
+  fc.assert(
+    fc.property(fc.shuffledSubarray(LAYERED, { minLength: LAYERED.length }), shuffled => {
+      t.deepEqual(inServiceOrder(shuffled), LAYERED);
+    }),
+  );
 });
 
 test('no statement is lost, whatever it is and however often it comes', t => {
@@ -109,6 +132,107 @@ test('no statement is lost, whatever it is and however often it comes', t => {
   ];
   t.deepEqual(inServiceOrder(odd), [...odd.slice(1, 4), odd[0], odd[4]]);
 });
+
+test('a cycle is found, whatever else there is, and named from any of its members on', t => {
+  t.is(findCycle(graph('a: b', 'b: c', 'c:')), undefined);
+  t.deepEqual(findCycle(graph('a: b', 'b: c', 'c: d b', 'd:')), ['b', 'c']);
+  t.deepEqual(findCycle(graph('a: a')), ['a']);
+  t.is(findCycle(graph('a: elsewhere')), undefined);
+});
+
+test('a chain of 100,000 is walked for cycles in no time', t => {
+  const needs = chain(100_000, 1);
+  t.is(findCycle(needs), undefined);
+  needs.set('v099999', ['v000000']);
+  t.is(findCycle(needs)?.length, 100_000);
+});
+
+test('an order without a cycle has each behind what it needs, and one with a cycle can not', t => {
+  const anyGraph = fc.array(fc.array(fc.nat(9), { maxLength: 3 }), { minLength: 10, maxLength: 10 });
+  fc.assert(
+    fc.property(anyGraph, edges => {
+      const needs = new Map(edges.map((to, from) => [`n${from}`, to.map(node => `n${node}`)]));
+      const place = new Map(dependencyOrder(needs).map((name, at) => [name, at]));
+      const at = (name: string) => place.get(name) as number;
+      const cycle = findCycle(needs);
+      t.is(
+        cycle === undefined,
+        [...needs].every(([name, all]) => all.every(need => at(need) < at(name))),
+      );
+      cycle?.forEach((name, i) => {
+        t.true(needs.get(name)?.includes(cycle[(i + 1) % cycle.length] as string));
+      });
+    }),
+  );
+});
+
+test('distinct: equal statements become one, but for what makes nothing', t => {
+  const once = ['CREATE USER a;', 'CREATE TABLE a (x INT);', 'GRANT HTTP TO a;', 'ALTER TABLE a ADD COLUMN y INT;'];
+  t.deepEqual(distinct([...once, ...once]), [...once, once[3]]);
+});
+
+test('distinct: two that differ have one name, in any case and of any kind that shares names', t => {
+  const differ = (a: string, b: string) => t.throws(() => distinct(['CREATE GROUP g;', a, b]))?.message;
+  t.is(
+    differ('CREATE TABLE t (x INT);', "CREATE VIEW 'T' AS (SELECT 1);"),
+    "statement 2 (table 't') and statement 3 (view 'T') have one name and differ",
+  );
+  t.is(
+    differ('CREATE USER u;', 'CREATE SERVICE ACCOUNT U;'),
+    "statement 2 (user 'u') and statement 3 (service account 'U') have one name and differ",
+  );
+  t.notThrows(() => distinct(['CREATE TABLE u (x INT);', 'CREATE USER u;', 'GRANT HTTP TO u;', 'GRANT ILP TO u;']));
+});
+
+for (const { title, input, output } of cases('access')) {
+  test(`access: ${title}`, t => {
+    const { objects, principals } = access(input, identify(input).kind);
+    t.is(`objects: ${objects.join(', ')}\nprincipals: ${principals.join(', ')}`, output);
+  });
+}
+
+test('owner: as the last clause only, in any quotes', t => {
+  t.is(owner("CREATE TABLE t (x INT)\nOWNED BY 'my team';"), 'my team');
+  t.is(owner('CREATE VIEW v AS (SELECT 1) owned by my-team;'), 'my-team');
+  t.is(owner("CREATE VIEW v AS (SELECT 'OWNED BY x');"), undefined);
+  t.is(owner('CREATE TABLE owned (by INT);'), undefined);
+  t.is(withoutOwner('CREATE TABLE t (x INT)\nOWNED BY my-team;'), 'CREATE TABLE t (x INT);');
+});
+
+test('requirements: bases and owners of objects, and all that access control names', t => {
+  const schema = new Catalog([
+    'CREATE USER u;',
+    'CREATE GROUP g;',
+    'CREATE SERVICE ACCOUNT s OWNED BY g;',
+    'CREATE TABLE t (x INT) OWNED BY U;',
+    'CREATE VIEW v AS (SELECT * FROM T) OWNED BY g;',
+    'ADD USER u TO g, elsewhere;',
+    'GRANT ASSUME SERVICE ACCOUNT s TO u;',
+    'GRANT SELECT ON t, v TO g;',
+    'GRANT HTTP TO u;',
+  ]);
+  t.deepEqual(
+    schema.entries.map(entry => schema.requirements(entry).map(({ name }) => name)),
+    [[], [], ['g'], ['u'], ['t', 'g'], ['u', 'g'], ['s', 'u'], ['t', 'v', 'g'], ['u']],
+  );
+});
+
+test('a common table expression may have the name of the view it is in', t => {
+  const schema = new Catalog([
+    'CREATE TABLE t (x INT);',
+    'CREATE VIEW v AS (WITH v AS (SELECT * FROM t) SELECT * FROM v);',
+  ]);
+  t.deepEqual(schema.needs().get('v'), ['t']);
+});
+
+/** Needs written as `name: need need`. */
+const graph = (...lines: string[]): Map<string, string[]> =>
+  new Map(
+    lines.map(line => {
+      const [name = '', ...needs] = line.split(/:? /);
+      return [name.replace(/:$/, ''), needs];
+    }),
+  );
 
 test('order: the example of the law', t => {
   const needs = new Map([
@@ -246,18 +370,13 @@ test('order: 100,000 statements in seconds', t => {
   t.true(performance.now() - start < 20_000);
 });
 
-if (existsSync(DATABASES)) {
-  for (const file of readdirSync(DATABASES)) {
-    const { dump }: { dump: string[] } = JSON.parse(readFileSync(join(DATABASES, file), 'utf8'));
-    test(`order: ${file}, as a real server gave it`, t => {
-      fc.assert(
-        fc.property(fc.shuffledSubarray(dump, { minLength: dump.length }), shuffled => {
-          t.deepEqual(inServiceOrder(shuffled), dump);
-        }),
-        { numRuns: 5 },
-      );
-    });
-  }
-} else {
-  console.error(`No databases to hold the order against: ${DATABASES} is missing`);
+for (const { name, dump } of databases) {
+  test(`order: ${name}, as a real server gave it`, t => {
+    fc.assert(
+      fc.property(fc.shuffledSubarray(dump, { minLength: dump.length }), shuffled => {
+        t.deepEqual(inServiceOrder(shuffled), dump);
+      }),
+      { numRuns: 5 },
+    );
+  });
 }

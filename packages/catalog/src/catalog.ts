@@ -1,7 +1,10 @@
 /*! The statements of a schema as a set of objects: which needs which, and the order the service would dump them in. */
 import { identify, type Kind } from '@sqlpipe/sql';
+import { access } from './access.js';
 import { fold } from './fold.js';
+import { isObject, isPrincipal } from './kinds.js';
 import { dependencyOrder } from './order.js';
+import { owner } from './owner.js';
 import { references } from './references.js';
 
 /** A statement with what it makes. */
@@ -11,22 +14,20 @@ export interface Entry {
   statement: string;
 }
 
-/** What the schema part of a dump is made of; these share one space of names. */
-const OBJECTS: ReadonlySet<Kind> = new Set(['table', 'view', 'matview', 'liveview']);
-/** What grants and owners refer to. */
-const PRINCIPALS: ReadonlySet<Kind> = new Set(['user', 'group', 'service-account']);
-
 /** Statements by the object that each makes, names compared as the service does: without regard to case. */
 export class Catalog {
   readonly entries: readonly Entry[];
-  /** The objects by folded name. Of two statements for one name the first counts. */
+  /** By folded name. Of two statements for one name the first counts. */
   readonly #objects = new Map<string, Entry>();
+  readonly #principals = new Map<string, Entry>();
+  #needs?: ReadonlyMap<string, string[]>;
 
   /** @param statements in any order, of any kind */
   constructor(statements: Iterable<string>) {
     this.entries = Array.from(statements, statement => ({ ...identify(statement), statement }));
     for (const entry of this.entries) {
-      if (OBJECTS.has(entry.kind) && !this.object(entry.name)) this.#objects.set(fold(entry.name), entry);
+      const names = isObject(entry.kind) ? this.#objects : isPrincipal(entry.kind) ? this.#principals : undefined;
+      if (names && !names.has(fold(entry.name))) names.set(fold(entry.name), entry);
     }
   }
 
@@ -35,36 +36,70 @@ export class Catalog {
     return this.#objects.get(fold(name));
   }
 
+  /** The user, group or service account of that name in any case. */
+  principal(name: string): Entry | undefined {
+    return this.#principals.get(fold(name));
+  }
+
   /**
    * For each object, by its name as stored, the names of those in the catalog that its text refers to.
    * What else those need is not among them.
    */
-  needs(): Map<string, string[]> {
-    const isView = (name: string) => this.object(name)?.kind === 'view';
-    return new Map(
-      Array.from(this.#objects.values(), ({ name, statement }) => [
-        name,
-        references(statement, isView).flatMap(other => this.object(other)?.name ?? []),
-      ]),
+  needs(): ReadonlyMap<string, string[]> {
+    this.#needs ??= new Map(
+      Array.from(this.#objects.values(), entry => [entry.name, this.#reads(entry).map(({ name }) => name)]),
     );
+    return this.#needs;
+  }
+
+  /**
+   * What has to be there before an entry is made, of what is in the catalog: the objects that it reads from and its owner, or
+   * what a membership, an assumption or a grant is on and whom it is given to. What else those need is not among them.
+   */
+  requirements(entry: Entry): Entry[] {
+    const { objects, principals } = access(entry.statement, entry.kind);
+    const named = [
+      ...objects.map(name => this.object(name)),
+      ...[...principals, owner(entry.statement) ?? ''].map(name => this.principal(name)),
+    ];
+    return [...this.#reads(entry), ...named.filter(found => found !== undefined)];
+  }
+
+  /** The objects that an object's text refers to. What the object is called was no view yet when it was made. */
+  #reads(entry: Entry): Entry[] {
+    const isView = (name: string) => this.object(name)?.kind === 'view' && this.object(name) !== entry;
+    return references(entry.statement, isView).flatMap(name => this.object(name) ?? []);
   }
 }
 
 /**
- * Statements in the order of `SHOW CREATE DATABASE`: users, groups and service accounts first, then the objects as
- * dependencies and names have it, then grants, memberships and whatever else. Of what has no order of its own each keeps
- * its place; no statement is lost.
+ * The entries in the order of `SHOW CREATE DATABASE`: users, groups and service accounts, then the objects as dependencies
+ * and names have it, then memberships, assumptions and grants, each kind by itself; and at the end, as they came, those
+ * that make nothing. None is lost. The order within the kinds of access control is ours, as the server's is not public.
  */
-export function inServiceOrder(statements: Iterable<string>): string[] {
-  const catalog = new Catalog(statements);
+export function inServiceOrder(catalog: Catalog): Entry[] {
+  const of = (...kinds: Kind[]) => catalog.entries.filter(({ kind }) => kinds.includes(kind));
+  return [
+    ...of('user').sort(byName),
+    ...of('group').sort(byName),
+    ...of('service-account').sort(byName),
+    ...objectsInOrder(catalog),
+    ...of('membership').sort(byName),
+    ...of('assumption').sort(byStatement),
+    ...of('grant').sort(byStatement),
+    ...of('other'),
+  ];
+}
+
+function objectsInOrder(catalog: Catalog): Entry[] {
   const order = dependencyOrder(catalog.needs(), name => catalog.object(name)?.kind === 'view');
   const places = new Map(order.map((name, place) => [fold(name), place]));
-  const place = ({ kind, name }: Entry): number => {
-    if (OBJECTS.has(kind)) return places.get(fold(name)) as number;
-    return PRINCIPALS.has(kind) ? -1 : order.length;
-  };
-  return catalog.entries
-    .map(entry => ({ place: place(entry), statement: entry.statement }))
-    .sort((a, b) => a.place - b.place)
-    .map(({ statement }) => statement);
+  const place = ({ name }: Entry) => places.get(fold(name)) as number;
+  return catalog.entries.filter(({ kind }) => isObject(kind)).sort((a, b) => place(a) - place(b));
 }
+
+const byStatement = (a: Entry, b: Entry): number => compare(a.statement, b.statement);
+const byName = (a: Entry, b: Entry): number => compare(a.name, b.name) || byStatement(a, b);
+
+/** As JavaScript's own order of strings, which is the service's. */
+const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

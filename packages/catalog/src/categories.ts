@@ -1,5 +1,6 @@
 /*! The service's categories of statements, as --include and --exclude take them. */
-import type { Kind } from '@sqlpipe/sql';
+import { KINDS, type Kind } from '@sqlpipe/sql';
+import { isAcl, isObject } from './kinds.js';
 
 /** What each category selects (SHOW CREATE DATABASE, INCLUDE and EXCLUDE). */
 const SELECTS: Record<string, Kind[]> = {
@@ -11,10 +12,10 @@ const SELECTS: Record<string, Kind[]> = {
   GROUPS: ['group'],
   SERVICE_ACCOUNTS: ['service-account'],
   PERMISSIONS: ['membership', 'assumption', 'grant'],
+  SCHEMA: KINDS.filter(isObject),
+  ACL: KINDS.filter(isAcl),
+  ALL: KINDS.filter(kind => kind !== 'other'),
 };
-const SCHEMA: Kind[] = ['table', 'view', 'matview', 'liveview'];
-const ACL: Kind[] = ['user', 'group', 'service-account', 'membership', 'assumption', 'grant'];
-Object.assign(SELECTS, { SCHEMA, ACL, ALL: [...SCHEMA, ...ACL] });
 
 /** Lists of categories that select nothing sensible. */
 export class BadSelection extends Error {
@@ -46,11 +47,6 @@ export function selection(include: string[] = [], exclude: string[] = []): Selec
   return {
     clause: categories.length ? ` ${mode} (${categories.join(', ')})` : '',
     selects: kind => named.has(kind) === include.length > 0,
-    asksForAcl:
-      mode === 'INCLUDE' &&
-      categories.some(category => category !== 'ALL' && SELECTS[category]?.some(kind => ACL.includes(kind))),
+    asksForAcl: mode === 'INCLUDE' && categories.some(category => category !== 'ALL' && SELECTS[category]?.some(isAcl)),
   };
 }
-
-/** Whether a statement of this kind is access control. */
-export const isAcl = (kind: Kind): boolean => ACL.includes(kind);

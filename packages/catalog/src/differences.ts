@@ -1,8 +1,7 @@
 /*! Two schemas held against each other, object by object; the order of their statements does not count. */
 import { type Identity, identify, meaningful } from '@sqlpipe/sql';
-import { inServiceOrder } from './catalog.js';
-import { fold } from './fold.js';
-import { isObject, isPrincipal } from './kinds.js';
+import { Catalog, inServiceOrder } from './catalog.js';
+import { hasName, nameKey } from './kinds.js';
 import { isSame } from './same.js';
 
 /** What one schema has and the other has not, or has in another way: one statement or both. */
@@ -11,9 +10,6 @@ export interface Difference {
   a?: string;
   b?: string;
 }
-
-/** Whether an object is known by a name, and not by its whole statement as a grant is. */
-export const hasName = ({ kind }: Identity): boolean => isObject(kind) || isPrincipal(kind);
 
 /**
  * What two schemas differ in: what A has, in the service's order, then what only B has, in the same order.
@@ -36,12 +32,11 @@ export function differences(a: Iterable<string>, b: Iterable<string>, same = isS
 }
 
 const byKey = (statements: Iterable<string>): Map<string, string> =>
-  new Map(inServiceOrder(statements).map(statement => [key(statement), statement]));
+  new Map(inServiceOrder(new Catalog(statements)).map(({ statement }) => [key(statement), statement]));
 
 /** What makes two statements ones about the same thing. */
 function key(statement: string): string {
-  const { kind, name } = identify(statement);
-  if (isObject(kind)) return `object ${fold(name)}`;
-  if (isPrincipal(kind)) return `principal ${fold(name)}`;
+  const identity = identify(statement);
+  if (hasName(identity)) return nameKey(identity);
   return Array.from(meaningful(statement), ({ text }) => text).join(' ');
 }

@@ -1,8 +1,11 @@
+export { type Access, access } from './access.js';
 export { Catalog, type Entry, inServiceOrder } from './catalog.js';
-export { BadSelection, isAcl, type Selection, selection } from './categories.js';
-export { type Difference, differences, hasName } from './differences.js';
+export { BadSelection, type Selection, selection } from './categories.js';
+export { findCycle } from './cycle.js';
+export { type Difference, differences } from './differences.js';
+export { Conflict, distinct } from './distinct.js';
 export { fold } from './fold.js';
-export { isObject, isPrincipal } from './kinds.js';
+export { hasName, isAcl, isObject, isPrincipal } from './kinds.js';
 export { type Mended, mend } from './mend.js';
 export { dependencyOrder } from './order.js';
 export { owner, withoutOwner } from './owner.js';

@@ -34,7 +34,9 @@ export function parse<Options>(program: Program<Options>, words: string[]): Pars
 }
 
 function describe<Options>({ name, operands, summary, options, examples }: Program<Options>): Argv<Options> {
-  return options(yargs() as Argv<object>)
+  const own = options(yargs() as Argv<object>);
+  const takesV = Object.values(optionsOf(own).alias).flat().includes('v'); // as grep does
+  return own
     .scriptName(name)
     .usage(`Usage: ${name} [options] ${operands}\n\n${summary}`)
     .locale('en')
@@ -46,7 +48,7 @@ function describe<Options>({ name, operands, summary, options, examples }: Progr
     })
     .updateStrings(WORDS)
     .option('quiet', { alias: 'q', type: 'boolean', describe: 'tell errors only, no warnings' })
-    .option('verbose', { alias: 'v', type: 'boolean', describe: 'tell more, on stderr' })
+    .option('verbose', { alias: takesV ? [] : 'v', type: 'boolean', describe: 'tell more, on stderr' })
     .option('completion', { type: 'boolean', describe: 'print a completion script for bash or zsh' })
     .version('version', 'print the version', VERSION)
     .help('help', 'print this')
@@ -68,7 +70,7 @@ const WORDS = {
 
 /** A repeated option's last value holds, as with curl, unless the option takes several. */
 function single(values: object, cli: unknown): object {
-  const { array: lists } = (cli as { getOptions(): { array: string[] } }).getOptions();
+  const { array: lists } = optionsOf(cli);
   const last = (option: string, value: unknown): unknown => {
     const one = Array.isArray(value) && !lists.includes(option) ? value.at(-1) : value;
     if (Number.isNaN(one)) throw new UsageError(`--${option} takes a number`);
@@ -76,6 +78,10 @@ function single(values: object, cli: unknown): object {
   };
   return Object.fromEntries(Object.entries(values).map(([option, value]) => [option, last(option, value)]));
 }
+
+/** What yargs knows of its options, beyond what its types tell. */
+const optionsOf = (cli: unknown) =>
+  (cli as { getOptions(): { alias: Record<string, string[]>; array: string[] } }).getOptions();
 
 function counted(operands: string[], usage: string): string[] {
   const wanted = usage.split(' ').filter(Boolean);

@@ -2,7 +2,7 @@
  * The dump of a server that has no SHOW CREATE DATABASE (QuestDB before 10): its objects one by one, put in the order
  * that the statement would give. The catalogue is no snapshot, so it is read until two readings agree.
  */
-import { inServiceOrder } from '@sqlpipe/catalog';
+import { Catalog, inServiceOrder } from '@sqlpipe/catalog';
 import type { Kind } from '@sqlpipe/sql';
 import { definitions, hasDefinition, type ObjectName } from './definitions.js';
 import { InstanceError } from './error.js';
@@ -30,7 +30,7 @@ export async function* catalogueRows(source: Instance, selects: (kind: Kind) => 
       );
     rows = again;
   }
-  yield* inServiceOrder(rows);
+  for (const { statement } of inServiceOrder(new Catalog(rows))) yield statement;
 }
 
 /** All definitions. An object dropped since it was listed has none; the next reading will tell. */

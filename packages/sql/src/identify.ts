@@ -3,18 +3,15 @@ import { nameAt } from './name.js';
 import { meaningful, type Token } from './tokens.js';
 
 /** The kinds a schema dump holds; `other` is everything else (ALTER, INSERT, …). */
-export type Kind =
-  | 'table'
-  | 'view'
-  | 'matview'
-  | 'liveview'
-  | 'user'
-  | 'group'
-  | 'service-account'
-  | 'membership'
-  | 'assumption'
-  | 'grant'
-  | 'other';
+export const KINDS = [
+  ...(['table', 'view', 'matview', 'liveview'] as const),
+  ...(['user', 'group', 'service-account'] as const),
+  ...(['membership', 'assumption', 'grant'] as const),
+  'other' as const,
+];
+
+/** One of `KINDS`. */
+export type Kind = (typeof KINDS)[number];
 
 /** What a statement does, and to what. */
 export interface Identity {

@@ -1,4 +1,4 @@
-export { type Identity, identify, type Kind, title } from './identify.js';
+export { type Identity, identify, KINDS, type Kind, title } from './identify.js';
 export { Lexer, type Reading, type Segment, type SegmentType, WHITE } from './lexer.js';
 export { nameAt } from './name.js';
 export { excerpt, printable } from './printable.js';

@@ -1,0 +1,29 @@
+/**
+ * Names each of which needs the next, and the last the first; undefined where no such cycle is. Always the same one for
+ * the same needs.
+ *
+ * @param needs for each name the names that object needs; names that are not keys themselves are ignored
+ */
+export function findCycle(needs: ReadonlyMap<string, Iterable<string>>): string[] | undefined {
+  const done = new Set<string>();
+  for (const start of needs.keys()) {
+    // A path of its own, as chains of views may be deeper than the call stack; it keeps what is left to try at each step.
+    const path = new Map<string, Iterator<string>>();
+    const names: string[] = [];
+    const enter = (name: string) => {
+      path.set(name, (needs.get(name) ?? [])[Symbol.iterator]());
+      names.push(name);
+    };
+    if (!done.has(start)) enter(start);
+    for (let name = names.at(-1); name !== undefined; name = names.at(-1)) {
+      const { done: tried, value: next } = path.get(name)?.next() as IteratorResult<string, string>;
+      if (tried) {
+        names.pop();
+        path.delete(name);
+        done.add(name);
+      } else if (path.has(next)) return names.slice(names.indexOf(next));
+      else if (!done.has(next)) enter(next);
+    }
+  }
+  return undefined;
+}

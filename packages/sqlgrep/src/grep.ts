@@ -1,0 +1,53 @@
+import { Catalog, type Entry } from '@sqlpipe/catalog';
+import { identify } from '@sqlpipe/sql';
+
+/** What goes with the statements that are asked for. */
+export interface Company {
+  /** All that they need, and what that needs. */
+  withDeps: boolean;
+  /** All that needs them, and what needs that. */
+  withDependents: boolean;
+}
+
+/** The statements that are asked for and their company, in the order they had. Alone, they leave as they come. */
+export async function* grep(
+  statements: AsyncIterable<string>,
+  isAskedFor: (entry: Entry) => boolean,
+  { withDeps, withDependents }: Company,
+): AsyncGenerator<string> {
+  if (withDeps || withDependents) {
+    const catalog = await all(statements);
+    let chosen = new Set(catalog.entries.filter(isAskedFor));
+    if (withDependents) chosen = reach(chosen, dependents(catalog));
+    if (withDeps) chosen = reach(chosen, entry => catalog.requirements(entry));
+    for (const entry of catalog.entries) if (chosen.has(entry)) yield entry.statement;
+  } else {
+    for await (const statement of statements) if (isAskedFor({ ...identify(statement), statement })) yield statement;
+  }
+}
+
+async function all(statements: AsyncIterable<string>): Promise<Catalog> {
+  const held: string[] = [];
+  for await (const statement of statements) held.push(statement);
+  return new Catalog(held);
+}
+
+/** What needs an entry. */
+function dependents(catalog: Catalog): (entry: Entry) => Entry[] {
+  const found = new Map<Entry, Entry[]>();
+  for (const entry of catalog.entries) {
+    for (const required of catalog.requirements(entry)) {
+      const list = found.get(required);
+      if (list) list.push(entry);
+      else found.set(required, [entry]);
+    }
+  }
+  return entry => found.get(entry) ?? [];
+}
+
+/** Some entries and all that one comes to from them, step by step. */
+function reach(entries: Iterable<Entry>, next: (entry: Entry) => Iterable<Entry>): Set<Entry> {
+  const reached = new Set(entries);
+  for (const entry of reached) for (const other of next(entry)) reached.add(other); // grows while it is walked
+  return reached;
+}

@@ -1,0 +1,56 @@
+import { pipeline } from 'node:stream/promises';
+import type { Entry } from '@sqlpipe/catalog';
+import { command, Exit } from '@sqlpipe/cli';
+import { MAX_RECORD, records, sink, statements } from '@sqlpipe/records';
+import { grep } from './grep.js';
+import { selection } from './selection.js';
+
+command({
+  name: 'sqlgrep',
+  operands: '[pattern..]',
+  summary: 'Picks statements out of a stream by the kind and the name of what they make.',
+  examples: [
+    ["sqldump src | sqlgrep 'fx_*' | sqlapply dst", 'copy some of a schema'],
+    ['sqldump src | sqlgrep --with-deps daily | sqlapply dst', 'one view, and all that it needs'],
+    ["sqldump src | sqlgrep -v --kind table 'tmp_*' > rest.stream", 'all but some tables'],
+  ],
+  options: cli =>
+    cli
+      .option('invert-match', { alias: 'v', type: 'boolean', default: false, describe: 'pick what does not match' })
+      .option('kind', {
+        type: 'string',
+        array: true,
+        requiresArg: true,
+        describe: 'only these kinds: table, view, matview, user, grant, …',
+      })
+      .option('regexp', {
+        alias: 'e',
+        type: 'string',
+        array: true,
+        requiresArg: true,
+        describe: 'names that hold a match of this regular expression',
+      })
+      .option('with-deps', { type: 'boolean', default: false, describe: 'and all that these need' })
+      .option('with-dependents', { type: 'boolean', default: false, describe: 'and all that needs these' })
+      .option('max-record', {
+        type: 'number',
+        default: MAX_RECORD,
+        requiresArg: true,
+        describe: 'longest record in bytes',
+      }),
+  run: async ({ operands: patterns, maxRecord, ...options }, io) => {
+    const isSelected = selection({ ...options, patterns });
+    let found = 0;
+    const isAskedFor = (entry: Entry): boolean => {
+      const selected = isSelected(entry);
+      if (selected) found++;
+      return selected;
+    };
+    await pipeline(
+      grep(statements(io.stdin(), { maxRecord }), isAskedFor, options),
+      records(maxRecord),
+      sink(io.stdout, 'sqlgrep'),
+    );
+    return found ? Exit.yes : Exit.no;
+  },
+});

@@ -1,0 +1,56 @@
+/*! Which statements are asked for: by their kind, and by the name of what they make or are about. */
+import { access, type Entry, fold } from '@sqlpipe/catalog';
+import { UsageError } from '@sqlpipe/cli';
+import { KINDS } from '@sqlpipe/sql';
+import { matchesGlob } from './glob.js';
+
+export interface Criteria {
+  /** Globs for whole names. */
+  patterns: string[];
+  /** Regular expressions for parts of names. */
+  regexp?: string[] | undefined;
+  /** Kinds, separated by commas. */
+  kind?: string[] | undefined;
+  /** Select what does not match. */
+  invertMatch: boolean;
+}
+
+/**
+ * Tells whether a statement is asked for. It has to be of one of the kinds, and its name has to match one of the patterns
+ * and expressions, in any case; where none are given, all do.
+ * @throws UsageError for an unknown kind, and for an expression that is none
+ */
+export function selection({ patterns, regexp = [], kind = [], invertMatch }: Criteria): (entry: Entry) => boolean {
+  const globs = patterns.map(fold);
+  const expressions = regexp.map(expression);
+  const kinds = kindsOf(kind);
+  const anyName = !globs.length && !expressions.length;
+  const matches = (name: string): boolean =>
+    globs.some(glob => matchesGlob(glob, fold(name))) || expressions.some(each => each.test(name));
+  return entry => ((!kinds.size || kinds.has(entry.kind)) && (anyName || namesOf(entry).some(matches))) !== invertMatch;
+}
+
+/**
+ * What a statement goes by. A grant goes with the objects that it is on, a membership with its user, an assumption with
+ * its service account; a grant on the database or on all tables, with whom it is given to.
+ */
+function namesOf({ kind, name, statement }: Entry): string[] {
+  const { objects, principals } = access(statement, kind);
+  return objects.length ? objects : [principals[0] ?? name];
+}
+
+function kindsOf(lists: string[]): Set<string> {
+  const kinds = lists.flatMap(list => list.split(',')).map(kind => kind.trim().toLowerCase());
+  for (const kind of kinds)
+    if (!(KINDS as string[]).includes(kind))
+      throw new UsageError(`no such kind: ${kind}; there are ${KINDS.join(', ')}`);
+  return new Set(kinds);
+}
+
+function expression(source: string): RegExp {
+  try {
+    return new RegExp(source, 'iu');
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}

@@ -1,0 +1,31 @@
+import { Catalog, distinct, findCycle, inServiceOrder } from '@sqlpipe/catalog';
+import { identify, title } from '@sqlpipe/sql';
+
+/** Objects that need one another, which no order can be right for. */
+class Cycle extends Error {
+  readonly code = 'DAMAGED';
+}
+
+/**
+ * All that a stream holds, each statement once.
+ * @throws Conflict where two of one name differ, Cycle where objects need one another, and whatever the input throws
+ */
+export async function schema(statements: AsyncIterable<string>): Promise<Catalog> {
+  const all: string[] = [];
+  for await (const statement of statements) all.push(statement);
+  const catalog = new Catalog(distinct(all));
+  const cycle = findCycle(catalog.needs());
+  if (cycle) throw new Cycle(`a cycle: ${inWords(catalog, cycle)}`);
+  return catalog;
+}
+
+/** The statements in the order of a dump; the first when all have come. @throws as `schema` */
+export async function* sort(statements: AsyncIterable<string>): AsyncGenerator<string> {
+  for (const { statement } of inServiceOrder(await schema(statements))) yield statement;
+}
+
+/** `view 'a' needs view 'b', which needs view 'a'`. */
+function inWords(catalog: Catalog, cycle: string[]): string {
+  const titles = [...cycle, ...cycle.slice(0, 1)].map(name => title(identify(catalog.object(name)?.statement ?? '')));
+  return titles.join(', which needs ').replace(', which needs ', ' needs ');
+}

@@ -1,0 +1,177 @@
+/*! sqlgrep: what goes by a name goes with it, what is needed comes along, and what is left is a stream. */
+import test, { type ExecutionContext } from 'ava';
+import fc from 'fast-check';
+import { databases } from './support/databases.js';
+import { questdb } from './support/instances.js';
+import { fileScope } from './support/scope.js';
+import { shell } from './support/shell.js';
+import { startSqlserve } from './support/sqlserve.js';
+
+const scope = fileScope();
+
+const STATEMENTS = [
+  'CREATE USER bob',
+  'CREATE USER fx_bot',
+  'CREATE GROUP desk',
+  'CREATE SERVICE ACCOUNT ingest',
+  "CREATE TABLE 'FX_trades' (x INT) OWNED BY desk",
+  'CREATE TABLE fx_quotes (x INT)',
+  'CREATE TABLE venues (x INT)',
+  'CREATE VIEW spreads AS (SELECT * FROM fx_quotes JOIN venues)',
+  'CREATE VIEW top AS (SELECT * FROM SPREADS)',
+  'CREATE MATERIALIZED VIEW fx_daily WITH BASE fx_trades REFRESH IMMEDIATE AS (SELECT 1)',
+  'ADD USER bob TO desk',
+  'GRANT ASSUME SERVICE ACCOUNT ingest TO bob',
+  'GRANT SELECT ON venues TO bob',
+  'GRANT SELECT ON fx_trades(x), venues TO bob',
+  'GRANT SELECT ON ALL TABLES TO bob',
+  'GRANT HTTP TO fx_bot',
+];
+
+/** The statements with these numbers, counted from 1 in STATEMENTS. */
+const numbered = (numbers: number[]) => numbers.map(n => `${STATEMENTS[n - 1]};`);
+
+const all = STATEMENTS.map((_, i) => i + 1);
+
+const picks = test.macro<[string, number[]]>({
+  title: (_, words) => `sqlgrep ${words}`,
+  async exec(t, words, numbers) {
+    const run = await shell(t, { STREAM: STATEMENTS.join('\x01') });
+    const { code, stdout, stderr } = await run(`printf '%s\\1' "$STREAM" | tr '\\1' '\\0' | sqlgrep ${words}`);
+    t.is(stderr, '');
+    t.deepEqual(
+      stdout.toString(),
+      numbers.length
+        ? numbered(numbers)
+            .map(each => `${each}\n\0`)
+            .join('')
+        : '\0',
+    );
+    t.is(code, numbers.length ? 0 : 1);
+  },
+});
+
+test(picks, '', all);
+test(picks, '-v', []);
+test(picks, 'venues', [7, 13, 14]);
+test(picks, "'fx_*'", [2, 5, 6, 10, 14, 16]);
+test(picks, "-v 'fx_*'", [1, 3, 4, 7, 8, 9, 11, 12, 13, 15]);
+test(picks, "'F?_TRADES' top", [5, 9, 14]);
+test(picks, 'trades', []);
+test(picks, '-e trades', [5, 14]);
+test(picks, "-e '^F._t' -e S$", [5, 6, 7, 8, 13, 14]);
+test(picks, "-e 'top|desk' venues", [3, 7, 9, 13, 14]);
+test(picks, 'bob', [1, 11, 15]);
+test(picks, 'desk ingest', [3, 4, 12]);
+test(picks, '--kind table', [5, 6, 7]);
+test(picks, '--kind view,MatView --kind group', [3, 8, 9, 10]);
+test(picks, "--kind table 'fx_*'", [5, 6]);
+test(picks, "-v --kind table 'fx_*'", [1, 2, 3, 4, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]);
+test(picks, '--kind grant', [13, 14, 15, 16]);
+test(picks, '--kind grant bob', [15]);
+test(picks, '--kind other', []);
+test(picks, '--with-deps top', [6, 7, 8, 9]);
+test(picks, '--with-deps fx_daily', [3, 5, 10]);
+test(picks, '--with-deps --kind membership', [1, 3, 11]);
+test(picks, '--with-deps ingest', [1, 4, 12]);
+test(picks, '--with-deps --kind grant venues', [1, 3, 5, 7, 13, 14]);
+test(picks, '--with-deps nope', []);
+test(picks, '--with-dependents fx_quotes', [6, 8, 9]);
+test(picks, '--with-dependents desk', [3, 5, 10, 11, 14]);
+test(picks, '--with-dependents --with-deps fx_quotes', [6, 7, 8, 9]);
+test(
+  picks,
+  '-v --with-deps --kind table,user,group,service-account,membership,assumption,grant',
+  [3, 5, 6, 7, 8, 9, 10],
+);
+test(picks, "-- '-v'", []);
+
+test('what matches and what does not are all there is', async t => {
+  const run = await shell(t, { STREAM: STATEMENTS.join('\x01') });
+  await run(`printf '%s\\1' "$STREAM" | tr '\\1' '\\0' | sqlsort > all`);
+  for (const words of ["'*'", 'bob', '--kind table', "-e fx '*s'", 'nope']) {
+    const { code, stderr } = await run(`{ sqlgrep ${words} < all; sqlgrep -v ${words} < all; } | sqlsort | cmp - all`);
+    t.deepEqual([code, stderr], [0, ''], words);
+  }
+});
+
+const exits = test.macro<[string, number, RegExp]>({
+  title: (_, script) => script,
+  async exec(t, script, code, stderr) {
+    const outcome = await (await shell(t))(script);
+    t.is(outcome.code, code);
+    t.regex(outcome.stderr, stderr);
+  },
+});
+
+test(exits, 'sqlgrep --kind tables < /dev/null', 64, /no such kind: tables; there are table, view, matview, /);
+test(exits, `sqlgrep -e '(' < /dev/null`, 64, /Invalid regular expression: .*Unterminated group/);
+test(exits, 'sqlgrep x < /dev/null', 65, /no input, not even the NUL/);
+test(exits, `printf 'CREATE TABLE x (y INT)' | sqlgrep x`, 65, /no NUL in the input/);
+
+test('a stream that was cut leaves as one that was cut', async t => {
+  const run = await shell(t);
+  for (const options of ['', '--with-deps']) {
+    const { stdout, stderr } = await run(
+      `printf 'CREATE TABLE x (y INT);\\0CREATE TABLE y' | sqlgrep ${options} x; echo $?; true`,
+    );
+    t.regex(stdout.toString(), /-- sqlgrep: incomplete: cut after 1 whole record[^\0]*\n65\n$/);
+    t.regex(stderr, /cut after 1 whole record/);
+  }
+});
+
+test('statements leave as they come', async t => {
+  const run = await shell(t);
+  const { stdout } = await run(`mkfifo seen
+{ printf 'CREATE TABLE a (x INT);\\0CREATE TABLE b (x INT);\\0'; read < seen; } |
+  timeout 60 sqlgrep '?' | { head -c 15; echo > seen; cat; }`);
+  t.regex(stdout.toString(), /^CREATE TABLE a [^]*\0CREATE TABLE b [^]*\0$/);
+});
+
+/** The name of what a row of a dump makes. */
+const nameOf = (row: string): string => /'([^']+)'/.exec(row)?.[1] ?? '';
+
+/** What holds of any object of a dump: it and what it needs replay on an empty instance, equal to what they were. */
+const REPLAYS = `set -o pipefail
+sqlgrep --with-deps -- "$NAME" < dump > part && sqlapply -q "$DST" < part && sqldump -q "$DST" | cmp - <(sqlsort < part)`;
+
+/** How many objects of each database are tried; SAMPLE=all takes every one. */
+const SAMPLE = process.env.SAMPLE ?? '4';
+
+for (const { name, creation } of databases) {
+  test.serial(`${name}: any object replays with its dependencies`, async t => {
+    t.timeout(3_600_000);
+    const [source, target] = await Promise.all([startSqlserve(scope), startSqlserve(scope)]);
+    for (const statement of creation) await source.execute(statement);
+    const run = await shell(t, { SRC: source.url, DST: target.url });
+    const { stdout } = await run("sqldump -q $SRC > dump; tr '\\0' '\\1' < dump");
+    const names = stdout.toString().split('\x01').slice(0, -1).map(nameOf);
+    const replays = async (t: ExecutionContext, object: string) => {
+      await target.empty();
+      const { code, stderr } = await run(`NAME=${quoted(object)}\n${REPLAYS}`);
+      t.is(code, 0, `${object}: ${stderr}`);
+    };
+    if (SAMPLE === 'all') for (const object of names) await replays(t, object);
+    else {
+      const property = fc.asyncProperty(fc.constantFrom(...names), object => replays(t, object));
+      await fc.assert(property, { numRuns: Number(SAMPLE) });
+    }
+  });
+}
+
+/** As one word of a shell. */
+const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
+
+questdb.test('the views of the trading schema replay with their dependencies on a real server', async t => {
+  const [source, target] = await Promise.all([questdb.start(t), questdb.start(t)]);
+  const run = await shell(t, { SRC: source.url, DST: target.url, TRADING: `${process.cwd()}/scripts/trading.sql` });
+  await run('sqlsplit $TRADING | sqlapply -q $SRC; sqldump $SRC > dump');
+  const { stdout } = await run("sqlgrep --kind view,matview < dump | tr '\\0' '\\1'");
+  const names = stdout.toString().split('\x01').slice(0, -1).map(nameOf);
+  t.true(names.length > 5);
+  for (const object of names) {
+    await target.empty();
+    const { code, stderr } = await run(`NAME=${quoted(object)}\n${REPLAYS}`);
+    t.is(code, 0, `${object}: ${stderr}`);
+  }
+});

@@ -1,0 +1,214 @@
+/*! sqlsort: whatever order a schema comes in, it leaves in that of its dump; and what no order is right for is named. */
+import { spawnSync } from 'node:child_process';
+import test, { type ExecutionContext } from 'ava';
+import { databases } from './support/databases.js';
+import { questdb } from './support/instances.js';
+import { fileScope } from './support/scope.js';
+import type { Server } from './support/server.js';
+import { type Outcome, shell } from './support/shell.js';
+import { startSqlserve } from './support/sqlserve.js';
+
+const scope = fileScope();
+let server: Server;
+
+test.before(async () => {
+  server = await startSqlserve(scope);
+});
+
+/** The dump of $SRC, sorted and reversed by bytes, comes back as it was. */
+const BACK = `set -o pipefail
+sqldump -q $SRC > dump
+for order in -z -zr -zR; do sort $order dump | sqlsort | cmp - dump; done
+cat dump dump | sqlsort | cmp - dump`;
+
+function ranWell(t: ExecutionContext, { code, stdout, stderr }: Outcome) {
+  t.deepEqual({ code, stdout: stdout.toString(), stderr }, { code: 0, stdout: '', stderr: '' });
+}
+
+async function make(at: Server, statements: readonly string[]) {
+  await at.empty();
+  for (const statement of statements) {
+    const { error } = await at.execute(statement);
+    if (error !== undefined) throw new Error(`${error}: ${statement}`);
+  }
+}
+
+for (const { name, creation } of databases) {
+  test(`${name}: sort -z and sqlsort give the dump back`, async t => {
+    await make(server, creation);
+    ranWell(t, await (await shell(t, { SRC: server.url }))(BACK));
+  });
+}
+
+test('an empty schema stays one', async t => {
+  await server.empty();
+  ranWell(t, await (await shell(t, { SRC: server.url }))(`${BACK}; printf '\\0' | cmp - dump`));
+});
+
+questdb.test('the trading schema, from a real server', async t => {
+  const { url: SRC } = await questdb.start(t);
+  const run = await shell(t, { SRC, TRADING: `${process.cwd()}/scripts/trading.sql` });
+  ranWell(t, await run(`sqlsplit $TRADING | sqlapply -q $SRC && ${BACK}; [ $(grep -zc . dump) = 31 ]`));
+});
+
+test('text in any order replays once it is sorted', async t => {
+  await server.empty();
+  const run = await shell(t, { DST: server.url });
+  ranWell(
+    t,
+    await run(`set -o pipefail; sqlsplit <<'END' | sqlsort | sqlapply $DST
+CREATE VIEW a AS (SELECT * FROM b);
+CREATE MATERIALIZED VIEW b AS (SELECT ts, max(v) v FROM c SAMPLE BY 1h) PARTITION BY DAY;
+CREATE TABLE c (ts TIMESTAMP, v INT) TIMESTAMP(ts) PARTITION BY DAY;
+END`),
+  );
+});
+
+const ENTERPRISE = [
+  ...['zoe', '"a b"', 'Bob', '"select"'].map(name => `CREATE USER ${name}`),
+  ...['traders', 'Admins'].map(name => `CREATE GROUP ${name}`),
+  ...['ingest', '_robot'].map(name => `CREATE SERVICE ACCOUNT ${name}`),
+  "CREATE TABLE t (ts TIMESTAMP, v INT) timestamp(ts) PARTITION BY DAY OWNED BY 'a b'",
+  'CREATE VIEW a AS (SELECT * FROM t) OWNED BY traders',
+  'ADD USER zoe TO traders, Admins',
+  'ADD USER "a b" TO traders',
+  'ADD USER "select" TO traders',
+  'GRANT ASSUME SERVICE ACCOUNT ingest TO zoe WITH GRANT OPTION',
+  'GRANT ASSUME SERVICE ACCOUNT _robot TO traders',
+  'GRANT SELECT, INSERT ON t TO zoe',
+  'GRANT UPDATE ON t(v) TO "a b"',
+  'GRANT SELECT ON ALL TABLES TO "select"',
+  'GRANT HTTP, CREATE TABLE TO Bob',
+];
+
+test('the enterprise edition: principals first, access control last', async t => {
+  const enterprise = await startSqlserve(t, ['--edition', 'enterprise']);
+  const run = await shell(t, {
+    SRC: enterprise.url,
+    SQLDUMP_USER: 'admin',
+    SQLDUMP_PASSWORD: 'quest',
+    SQLAPPLY_USER: 'admin',
+    SQLAPPLY_PASSWORD: 'quest',
+  });
+  const made = await run(`sqlsplit <<'END' | sqlapply -q $SRC\n${ENTERPRISE.join(';\n')}\nEND`);
+  t.is(made.code, 0, made.stderr);
+  ranWell(t, await run(`${BACK}; [ $(grep -zc . dump) -gt 15 ]`));
+});
+
+const refused = test.macro<[string[], string]>({
+  title: (title = '') => title,
+  async exec(t, statements, message) {
+    const run = await shell(t, { STREAM: statements.join('\n') });
+    const { code, stdout, stderr } = await run(`printf '%s' "$STREAM" | tr '\\n' '\\0' | sqlsort`);
+    t.deepEqual([code, stderr], [65, `sqlsort: ${message}\n`]);
+    t.is(stdout.toString(), `-- sqlsort: incomplete: ${message}\n`);
+  },
+});
+
+test(
+  'two that differ and have one name are named both',
+  refused,
+  ['CREATE TABLE Trades (x INT);', 'CREATE TABLE t (x INT);', "CREATE VIEW 'trades' AS (SELECT 1);", ''],
+  "statement 1 (table 'Trades') and statement 3 (view 'trades') have one name and differ",
+);
+test(
+  'a cycle is named',
+  refused,
+  ['CREATE VIEW a AS (SELECT * FROM b);', 'CREATE VIEW c AS (SELECT * FROM B);', 'CREATE VIEW b AS (c);', ''],
+  "a cycle: view 'b' needs view 'c', which needs view 'b'",
+);
+test(
+  'what needs itself is a cycle',
+  refused,
+  ['CREATE VIEW a AS (SELECT * FROM a);', ''],
+  "a cycle: view 'a' needs view 'a'",
+);
+test(
+  'a stream that was cut is not sorted',
+  refused,
+  ['CREATE VIEW a AS (SELECT 1);', 'CREATE VIEW b'],
+  'cut after 1 whole record: the input does not end on a NUL',
+);
+
+test('statements that make nothing come last, as they came, each as often as it came', async t => {
+  const run = await shell(t);
+  const { stdout } = await run(
+    String.raw`printf 'DROP TABLE x;\0ALTER TABLE b;\0DROP TABLE x;\0CREATE TABLE a (x INT);\0' | sqlsort | tr -d '\n\0'`,
+  );
+  t.is(stdout.toString(), 'CREATE TABLE a (x INT);DROP TABLE x;ALTER TABLE b;DROP TABLE x;');
+});
+
+/** A pipeline from a schema of names that mean something to Graphviz, to Mermaid or to a terminal. */
+const hostile = (pipeline: string) => `sqlsplit <<'END' | ${pipeline}
+CREATE TABLE fx_trades (x INT);
+CREATE VIEW "a&amp;b #1 <b>" AS (SELECT * FROM fx_trades);
+CREATE MATERIALIZED VIEW m WITH BASE fx_trades REFRESH IMMEDIATE AS (SELECT * FROM "a&amp;b #1 <b>");
+CREATE LIVE VIEW "_l\\N\x1b" AS (SELECT * FROM fx_trades);
+GRANT SELECT ON m TO bob;
+END`;
+
+test('the graph for Graphviz', async t => {
+  const run = await shell(t);
+  const { stdout, stderr } = await run(hostile('sqlsort --graph dot'));
+  t.is(stderr, '');
+  t.is(
+    stdout.toString(),
+    String.raw`digraph schema {
+  rankdir=LR;
+  n1 [label="fx_trades", shape=cylinder];
+  n2 [label="_l\\N\\x1b", shape=hexagon];
+  n3 [label="a&amp;amp;b #1 <b>", shape=ellipse];
+  n4 [label="m", shape=box3d];
+  n1 -> n2;
+  n1 -> n3;
+  n1 -> n4;
+  n3 -> n4;
+}
+`,
+  );
+});
+
+test('the graph for Mermaid', async t => {
+  const run = await shell(t);
+  const { stdout, stderr } = await run(hostile('sqlsort --graph mermaid'));
+  t.is(stderr, '');
+  t.is(
+    stdout.toString(),
+    String.raw`flowchart LR
+  n1[("fx_trades")]
+  n2{{"#95;l#92;N#92;x1b"}}
+  n3("a#38;amp#59;b#32;#35;1#32;#60;b#62;")
+  n4[["m"]]
+  n1 --> n2
+  n1 --> n3
+  n1 --> n4
+  n3 --> n4
+`,
+  );
+});
+
+test('the graph of nothing, and of what is no schema', async t => {
+  const run = await shell(t);
+  t.is(
+    (await run(String.raw`printf '\0' | sqlsort --graph dot`)).stdout.toString(),
+    'digraph schema {\n  rankdir=LR;\n}\n',
+  );
+  t.is((await run(String.raw`printf '\0' | sqlsort --graph mermaid`)).stdout.toString(), 'flowchart LR\n');
+  const cut = await run(`printf 'CREATE' | sqlsort --graph dot`);
+  t.deepEqual([cut.code, cut.stdout.toString()], [65, '']);
+});
+
+const withGraphviz = spawnSync('dot', ['-V']).status === 0 ? test : test.skip;
+withGraphviz('Graphviz shows names as they are', async t => {
+  const run = await shell(t);
+  const { stdout, stderr } = await run(
+    hostile(`sqlsort --graph dot | dot -Tsvg | sed -n 's/.*<text[^>]*>\\(.*\\)<.*/\\1/p'`),
+  );
+  t.is(stderr, '');
+  t.deepEqual(stdout.toString().trim().split('\n').sort(), [
+    String.raw`_l\N\x1b`,
+    'a&amp;amp;b #1 &lt;b&gt;',
+    'fx_trades',
+    'm',
+  ]);
+});

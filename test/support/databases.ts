@@ -1,0 +1,22 @@
+/*! Whole databases as a real server dumped them, where the recordings are. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A recorded database. */
+export interface Database {
+  name: string;
+  /** The statements that made it. */
+  creation: string[];
+  /** The rows of SHOW CREATE DATABASE. */
+  dump: string[];
+}
+
+const FOLDER = join(process.env.CORPUS ?? '../shared/corpus', 'databases');
+
+if (!existsSync(FOLDER)) console.error(`Recorded databases are left out: ${FOLDER} is missing`);
+
+/** All of them; none where the recordings are missing. */
+export const databases: Database[] = (existsSync(FOLDER) ? readdirSync(FOLDER) : []).map(name => ({
+  name,
+  ...JSON.parse(readFileSync(join(FOLDER, name), 'utf8')),
+}));
