@@ -43,7 +43,7 @@ testWithQuestDB('what is there and the same is passed over, so running it again 
   );
   const again = await withStream(t, target.url, TABLE, VIEW);
   const second = await again('sqlapply -v $DST < stream');
-  t.deepEqual([second.code, second.stderr], [0, 'sqlapply: 2 statements: 1 same, 1 applied\n']);
+  t.deepEqual([second.code, second.stderr], [0, `sqlapply: ${target.url}: 2 statements: 1 same, 1 applied\n`]);
 });
 
 testWithQuestDB('an object that differs in one column is a refusal that shows it, and stays as it is', async t => {
@@ -59,7 +59,7 @@ testWithQuestDB('an object that differs in one column is a refusal that shows it
   t.regex(stderr, /1 differs, 1 not reached/);
   t.is((await run('sqlapply --if-exists fail $DST < stream')).code, 1);
   const skipping = await run('sqlapply -v --if-exists skip $DST < stream');
-  t.deepEqual([skipping.code, skipping.stderr], [0, 'sqlapply: 2 statements: 1 skipped, 1 applied\n']);
+  t.deepEqual([skipping.code, skipping.stderr], [0, `sqlapply: ${target.url}: 2 statements: 1 skipped, 1 applied\n`]);
   t.regex(JSON.stringify(await target.execute("SHOW CREATE TABLE 't'")), /x LONG/);
 });
 
@@ -89,7 +89,7 @@ testWithQuestDB('rejects are a stream that goes on where it stopped', async t =>
   t.is(first.code, 1);
   t.regex(first.stderr, /1 refused, 1 applied/);
   const second = await run('sqlapply -v $DST < rest');
-  t.deepEqual([second.code, second.stderr], [0, 'sqlapply: 1 statement: 1 applied\n']);
+  t.deepEqual([second.code, second.stderr], [0, `sqlapply: ${target.url}: 1 statement: 1 applied\n`]);
 });
 
 testWithQuestDB('a target that makes something else of a statement is found out by reading back', async t => {

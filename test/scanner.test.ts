@@ -172,7 +172,7 @@ test('an array', refuses, '[]', 'is not a JSON object');
 test('a string', refuses, '"a"', 'is not a JSON object');
 test('a number', refuses, '1 ', 'is not a JSON object');
 test('no dataset', refuses, '{"ddl":"OK"}', 'holds no dataset');
-test('two datasets', refuses, '{"dataset":[],"dataset":[]}', 'holds a second dataset');
+test('two datasets', refuses, '{"dataset":[],"dataset":[]}', 'holds "dataset" twice');
 test('dataset null', refuses, '{"dataset":null}', 'holds a dataset that is not an array');
 test('dataset an object', refuses, '{"dataset":{}}', 'holds a dataset that is not an array');
 test('a row null', refuses, rowsOf('["a"]', 'null'), 'holds a row that is not an array (row 2)');

@@ -1,4 +1,5 @@
 /*! The process as the programs see it: where data comes in, where it goes out, and where people are told about it. */
+import { fstatSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { printable } from '@sqlpipe/sql';
 import { UsageError } from './exit.js';
@@ -6,7 +7,7 @@ import { UsageError } from './exit.js';
 /** What a program may use of its process. */
 export interface Io {
   readonly env: NodeJS.ProcessEnv;
-  /** Standard input as data. @throws UsageError where it is a terminal, as nobody types a stream */
+  /** Standard input as data. @throws UsageError where it is a terminal, as nobody types a stream, or a folder */
   stdin(): Readable;
   readonly stdout: Writable & { isTTY?: boolean };
   /** Whether standard output takes colours: a terminal that is not dumb, unless NO_COLOR is set. */
@@ -21,7 +22,7 @@ export interface Io {
   print(text: string): Promise<void>;
   /** Asks for a secret on the terminal, beside all three streams; undefined where nobody is there to answer. */
   ask(question: string): Promise<string | undefined>;
-  /** Aborts at SIGINT or SIGTERM. Whoever asks for it must end soon then; the program still dies by the signal. */
+  /** Aborts at SIGINT, SIGTERM or SIGHUP. Whoever asks for it must end soon then; the program still dies by the signal. */
   readonly interrupted: AbortSignal;
 }
 
@@ -40,6 +41,7 @@ export function processIo(name: string, { quiet, verbose }: Loudness): Io {
     env: process.env,
     stdin() {
       if (process.stdin.isTTY) throw new UsageError('expects a stream on standard input, not a terminal');
+      if (fstatSync(0).isDirectory()) throw new UsageError('expects a stream on standard input, not a directory');
       return process.stdin;
     },
     stdout: process.stdout,
@@ -74,6 +76,6 @@ export const interruptedBy = (): NodeJS.Signals | undefined =>
 /** The first signal asks the program to end; a second one ends it. */
 function interruptible(): AbortController {
   const controller = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort(signal));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => controller.abort(signal));
   return controller;
 }

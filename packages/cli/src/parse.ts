@@ -73,7 +73,7 @@ function single(values: object, cli: unknown): object {
   const { array: lists } = optionsOf(cli);
   const last = (option: string, value: unknown): unknown => {
     const one = Array.isArray(value) && !lists.includes(option) ? value.at(-1) : value;
-    if (Number.isNaN(one)) throw new UsageError(`--${option} takes a number`);
+    checkValue(option, one);
     return one;
   };
   return Object.fromEntries(Object.entries(values).map(([option, value]) => [option, last(option, value)]));
@@ -82,6 +82,14 @@ function single(values: object, cli: unknown): object {
 /** What yargs knows of its options, beyond what its types tell. */
 const optionsOf = (cli: unknown) =>
   (cli as { getOptions(): { alias: Record<string, string[]>; array: string[] } }).getOptions();
+
+/** What a number can't be, and what a variable that is not set leaves of an option. */
+function checkValue(option: string, value: unknown): void {
+  if (typeof value === 'number' && !(value >= 0 && value < Number.POSITIVE_INFINITY))
+    throw new UsageError(`--${option} takes a number`);
+  if (value === '' || (Array.isArray(value) && value.includes('')))
+    throw new UsageError(`--${option} is empty; is a variable unset?`);
+}
 
 function counted(operands: string[], usage: string): string[] {
   const wanted = usage.split(' ').filter(Boolean);

@@ -1,2 +1,2 @@
-export { replaceFile } from './replace.js';
+export { FileError, replaceFile } from './replace.js';
 export { fromText, TextError, toText, writeText } from './text.js';

@@ -1,6 +1,6 @@
 /*! An instance's schema as statements: asked for, mended, checked, one after the other. */
 import { isAcl, mend, type Selection } from '@sqlpipe/catalog';
-import { identify, statementOf, title } from '@sqlpipe/sql';
+import { excerpt, identify, statementOf, title } from '@sqlpipe/sql';
 import { Aside } from './aside.js';
 import { catalogueRows } from './catalogue.js';
 import { InstanceError } from './error.js';
@@ -40,9 +40,10 @@ export async function* dump(target: Target, options: DumpOptions): AsyncGenerato
 async function* statements(source: Instance, aside: Aside, options: DumpOptions): AsyncGenerator<string> {
   let invalid: Map<string, string> | undefined;
   let acl = false;
+  let n = 0;
   for await (const row of rows(source, options)) {
     const { statement: text, notes } = options.verbatim ? { statement: row, notes: [] } : mend(row);
-    const statement = oneStatement(source, text);
+    const statement = oneStatement(text, ++n, source.label);
     const identity = identify(statement);
     for (const note of notes) options.warn(`${title(identity)}: ${note}`);
     const { kind, name } = identity;
@@ -85,7 +86,7 @@ function isTooOld(error: unknown): boolean {
   );
 }
 
-function oneStatement(source: Instance, row: string): string {
+function oneStatement(row: string, n: number, label: string): string {
   try {
     const statement = statementOf(row);
     if (statement) return statement;
@@ -93,7 +94,7 @@ function oneStatement(source: Instance, row: string): string {
   } catch (error) {
     throw new InstanceError(
       'PROTOCOL',
-      `${source.label}: a row is not one statement: ${(error as Error).message}: ${row.slice(0, 200)}`,
+      `${label}: row ${n} is not one statement (${(error as Error).message}): is that the schema of a QuestDB? ${excerpt(row, 200)}`,
       { cause: error },
     );
   }

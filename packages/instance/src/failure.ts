@@ -43,7 +43,9 @@ const CONNECTING: Record<string, string> = {
 };
 
 /** By name: the codes that undici promises for these are not set in the version used. */
-const NOT_HTTP = new Set(['HTTPParserError', 'HeadersOverflowError']);
+const NOT_HTTP = new Set(['HTTPParserError', 'AssertionError']);
+/** What undici says of an interim answer that nobody asked for: 100 and 101. */
+const INTERIM = new Set(['bad response', 'bad upgrade']);
 const CLOSED = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 /** The words for a request that got no answer, or not a whole one. */
@@ -53,22 +55,28 @@ export function transportFailure(error: TransportError, at: Circumstances): Fail
   if (NOT_HTTP.has(error.cause.name)) return notHttp(error.phase, error.cause);
   const refused = refusedByProxy(error.cause);
   if (refused !== undefined) return refused;
+  if (error.cause.name === 'HeadersOverflowError')
+    return protocol('the header of the answer is too large: is this the address of a QuestDB server?');
+  if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return protocol(broken(error.cause));
+  if (code === 'UND_ERR_SOCKET' && INTERIM.has(error.cause.message))
+    return protocol('answered 100 or 101, which nobody asked for: is this the address of a QuestDB server?');
   if (error.phase === 'connecting') return unreachable(connecting(error.cause, at));
   if (code === 'UND_ERR_HEADERS_TIMEOUT')
     return unreachable(`no answer within ${seconds(at.timeout)}: is the server busy? --timeout waits longer`);
   if (code === 'UND_ERR_BODY_TIMEOUT')
     return unreachable(`the reply stopped for ${seconds(at.timeout)}: is the server busy? --timeout waits longer`);
   if (error.phase === 'reading')
-    return {
-      code: 'PROTOCOL',
-      message: 'the reply is cut: the connection closed before its end; did the server stop?',
-    };
+    return protocol('the reply is cut: the connection closed before its end; did the server stop?');
   if (CLOSED.has(code)) return unreachable(closedUnanswered(at));
   return unreachable(`the request failed: ${describe(error.cause)}`);
 }
 
 function unreachable(message: string): Failure {
   return { code: 'UNREACHABLE', message };
+}
+
+function protocol(message: string): Failure {
+  return { code: 'PROTOCOL', message };
 }
 
 function connecting(cause: NodeJS.ErrnoException, { connectTimeout }: Circumstances): string {
@@ -106,11 +114,15 @@ function closedUnanswered({ bufferNeeded: needed, url }: Circumstances): string 
 }
 
 function notHttp(phase: Phase, cause: Error): Failure {
-  const message =
+  return protocol(
     phase === 'reading'
-      ? `the reply is broken (${describe(cause)}): did the server fail while it was sending?`
-      : `what answers there does not speak HTTP (${describe(cause)}): is the port right, or is it https://?`;
-  return { code: 'PROTOCOL', message };
+      ? broken(cause)
+      : `what answers there does not speak HTTP (${describe(cause)}): is the port right, or is it https://?`,
+  );
+}
+
+function broken(cause: Error): string {
+  return `the reply is broken (${describe(cause)}): did the server fail while it was sending?`;
 }
 
 function describe(cause: Error): string {

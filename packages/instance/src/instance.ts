@@ -13,6 +13,7 @@ import {
   readRefusal,
   readTable,
   refusal,
+  retryAfter,
   UnexpectedReply,
 } from './reply.js';
 import { bufferNeeded, requestTarget } from './request.js';
@@ -49,8 +50,12 @@ export function connect(target: Target): Instance {
   return new HttpInstance(target);
 }
 
-/** Pauses between tries of a request that was answered 429 (nothing of it was executed), in milliseconds. */
+/**
+ * Pauses between tries of a request that was answered 429 (nothing of it was executed), in milliseconds; longer where
+ * the server asks for it, up to the longest.
+ */
 const PAUSES = [250, 500, 1000, 2000, 4000];
+const LONGEST_PAUSE = 30_000;
 
 /** Asks the server how many rows there are, so that a cap on the rows of a reply shows. */
 const COUNT = '&count=true';
@@ -59,6 +64,7 @@ class HttpInstance implements Instance {
   readonly label: string;
   readonly #target: Target;
   readonly #connection: Connection;
+  readonly #closed = new AbortController();
 
   constructor(target: Target) {
     this.label = target.label;
@@ -94,6 +100,7 @@ class HttpInstance implements Instance {
   }
 
   close(): Promise<void> {
+    this.#closed.abort();
     return this.#connection.close();
   }
 
@@ -114,9 +121,11 @@ class HttpInstance implements Instance {
   async #get(path: string): Promise<Response> {
     for (const milliseconds of PAUSES) {
       const response = await this.#connection.get(path);
-      if (response.status !== 429) return response;
+      const asked = 1000 * (retryAfter(response) ?? 0);
+      if (response.status !== 429 || asked > LONGEST_PAUSE) return response;
       response.body.destroy();
-      await pause(milliseconds);
+      const { signal } = this.#closed;
+      await pause(Math.max(milliseconds, asked), undefined, { signal }).catch(() => {}); // the next try says why
     }
     return this.#connection.get(path);
   }
@@ -170,5 +179,5 @@ async function* scan(response: Response, maxRow: number | undefined): AsyncGener
 
 /** Whether a request with this status (none: no answer) may have been carried out although we can't tell. */
 function mayHaveRun(status: number | undefined): boolean {
-  return status === undefined || status === 200 || status === 408 || status >= 500;
+  return status === undefined || status < 300 || status === 408 || status >= 500;
 }

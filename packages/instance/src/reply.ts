@@ -1,11 +1,10 @@
 /*! What an answer means: the server's yes, its no, or something that is not this protocol. */
-import { isUtf8 } from 'node:buffer';
 import { excerpt, printable } from '@sqlpipe/sql';
 import type { InstanceErrorCode } from './error.js';
 import { PROXY_CREDENTIALS } from './failure.js';
 import type { Response } from './http.js';
 import { JsonError, JsonScanner } from './json.js';
-import { checkCount, checkError, ServerError } from './scanner.js';
+import { checkCount, checkError, MAX_DEPTH, ServerError, twice } from './scanner.js';
 
 /** The server's no to one statement. */
 export interface Refusal {
@@ -41,7 +40,7 @@ const MAX_WHOLE = 64 * 1024 * 1024;
 /** The outcome of a statement. Throws `UnexpectedReply`, and `TransportError` where the answer is cut. */
 export async function readOutcome(response: Response): Promise<Reply> {
   if (response.status !== 200) return readRefusal(response);
-  const reply = await readObject(response);
+  const reply = await readObject(response, reply => reply);
   try {
     checkError(reply);
   } catch (error) {
@@ -55,18 +54,15 @@ export async function readOutcome(response: Response): Promise<Reply> {
 
 /** The rows of a small answer, whole. Throws as `readOutcome` does, and `ServerError` where it says `error`. */
 export async function readTable(response: Response): Promise<unknown[][]> {
-  const reply = await readObject(response);
-  checkError(reply);
-  const { dataset, count } = reply;
-  try {
+  return readObject(response, reply => {
+    checkError(reply);
+    const { dataset, count } = reply;
     if (dataset === undefined) throw new JsonError('holds no dataset');
     if (!Array.isArray(dataset) || !dataset.every(Array.isArray))
       throw new JsonError('holds a dataset that is not rows of cells');
     checkCount(count, dataset.length);
-  } catch (error) {
-    throw error instanceof JsonError ? badReply(error) : error;
-  }
-  return dataset;
+    return dataset;
+  });
 }
 
 /** An answer with another status than 200: the server's no, or else it throws `UnexpectedReply`. */
@@ -81,11 +77,18 @@ export async function readRefusal(response: Response): Promise<Refusal> {
 }
 
 /** Words for a reply that is no JSON of this protocol; `start` is how its body begins. */
-export function badReply(error: JsonError, response?: Response, start: Buffer = Buffer.alloc(0)): UnexpectedReply {
+export function badReply(error: JsonError, response: Response, start: Buffer = Buffer.alloc(0)): UnexpectedReply {
+  const coding = response.headers['content-encoding'];
   const shown = start.toString('latin1').trimStart();
-  if (!response || shown.startsWith('{')) return new UnexpectedReply('PROTOCOL', `the reply ${error.message}`);
-  if (shown === '') return new UnexpectedReply('PROTOCOL', `the reply is empty (status ${response.status}): ${WHO}`);
-  return new UnexpectedReply('PROTOCOL', `${answered(response, start)}, which is not QuestDB's JSON: ${WHO}`);
+  return new UnexpectedReply('PROTOCOL', words());
+
+  function words(): string {
+    if (coding !== undefined && coding !== 'identity')
+      return `the reply is compressed (${excerpt(coding, 20)}), which nobody asked for: does a proxy do that?`;
+    if (shown.startsWith('{')) return `the reply ${error.message}: ${AGAIN}`;
+    if (shown === '') return `the reply is empty (status ${response.status}): ${WHO}`;
+    return `${answered(response, start)}, which is not QuestDB's JSON: ${WHO}`;
+  }
 }
 
 /** What the server said, as the answer to a statement. */
@@ -95,10 +98,11 @@ export function refusal({ message, position }: ServerError, status: number): Ref
   return { ok: false, message, ...(position === undefined ? {} : { position }), status, denied };
 }
 
-async function readObject(response: Response): Promise<JsonObject> {
+/** What the one object of a reply means. Throws `UnexpectedReply` in place of `JsonError`. */
+async function readObject<T>(response: Response, meaning: (reply: JsonObject) => T): Promise<T> {
   const body = await readWhole(response);
   try {
-    return parseObject(body);
+    return meaning(parseObject(body));
   } catch (error) {
     throw error instanceof JsonError ? badReply(error, response, body) : error;
   }
@@ -116,29 +120,31 @@ async function readWhole({ body }: Response): Promise<Buffer> {
 }
 
 function parseObject(body: Buffer): JsonObject {
-  let value: unknown;
-  try {
-    if (!isUtf8(body)) throw new JsonError('holds bytes that are not UTF-8');
-    value = JSON.parse(body.toString());
-  } catch (error) {
-    throw error instanceof JsonError ? error : whatIsWrong(body);
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new JsonError('is not a JSON object');
-  return value as JsonObject;
+  checkObject(body);
+  return JSON.parse(body.toString()) as JsonObject;
 }
 
-/** JSON.parse says little of use about a broken text; the scanner says it in our words. */
-function whatIsWrong(body: Buffer): JsonError {
-  const ignore = () => {};
-  const events = { open: ignore, close: ignore, key: ignore, scalar: ignore };
-  const scanner = new JsonScanner(events, { token: MAX_WHOLE, depth: Number.POSITIVE_INFINITY });
-  try {
-    scanner.write(body);
-    scanner.end();
-  } catch (error) {
-    if (error instanceof JsonError) return error;
-  }
-  return new JsonError('is not JSON');
+/** The scanner says in our words what is wrong; and JSON.parse would take the last of two values for one key. */
+function checkObject(body: Buffer): void {
+  const keys = new Set<string>();
+  const scanner = new JsonScanner(
+    {
+      open(kind, depth) {
+        if (depth === 0 && kind !== 'object') throw new JsonError('is not a JSON object');
+      },
+      close() {},
+      key(name, depth) {
+        if (depth === 1 && keys.has(name)) throw twice(name);
+        if (depth === 1) keys.add(name);
+      },
+      scalar(_value, depth) {
+        if (depth === 0) throw new JsonError('is not a JSON object');
+      },
+    },
+    { token: MAX_WHOLE, depth: MAX_DEPTH },
+  );
+  scanner.write(body);
+  scanner.end();
 }
 
 function serverError(body: Buffer): ServerError | undefined {
@@ -150,11 +156,12 @@ function serverError(body: Buffer): ServerError | undefined {
   return undefined;
 }
 
+const AGAIN = "try again; if it stays so the server's log may say why";
 const WHO = "is this a QuestDB server's address, or did a proxy's login page answer?";
 
 function unexpectedStatus(response: Response, body: Buffer): UnexpectedReply {
   const { status } = response;
-  if (status >= 300 && status < 400) return new UnexpectedReply('PROTOCOL', redirected(response));
+  if (status !== 304 && status >= 300 && status < 400) return new UnexpectedReply('PROTOCOL', redirected(response));
   const said = serverError(body)?.message;
   const what = said === undefined ? answered(response, body) : `answered ${status}: ${excerpt(said, 300)}`;
   switch (status) {
@@ -174,10 +181,27 @@ function unexpectedStatus(response: Response, body: Buffer): UnexpectedReply {
     case 431:
       return new UnexpectedReply('UNREACHABLE', `${what}: the request is too large for a proxy on the way`);
     case 429:
-      return new UnexpectedReply('UNREACHABLE', `${what}: still too busy after several tries; try again later`);
+      return new UnexpectedReply('UNREACHABLE', `${what}: too busy; try again ${later(response)}`);
+    case 503:
+      return new UnexpectedReply('UNREACHABLE', `${what}: the server is not ready; try again ${later(response)}`);
   }
-  if (status >= 500) return new UnexpectedReply('UNREACHABLE', `${what}: the server failed; its log may say why`);
+  if (status >= 500 && status < 600)
+    return new UnexpectedReply('UNREACHABLE', `${what}: the server failed; its log may say why`);
   return new UnexpectedReply('PROTOCOL', `${what}: ${WHO}`);
+}
+
+/** When a server that is busy wants to be asked again, in words. */
+function later(response: Response): string {
+  const seconds = retryAfter(response);
+  return seconds === undefined ? 'later' : `in ${Math.ceil(seconds)} s`;
+}
+
+/** The seconds that a server asks to wait (Retry-After: a number of them, or a date); undefined where it does not. */
+export function retryAfter({ headers }: Response): number | undefined {
+  const value = headers['retry-after'];
+  if (value === undefined) return undefined;
+  const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000;
+  return Number.isNaN(seconds) ? undefined : Math.max(seconds, 0);
 }
 
 /** Where a redirect points, without its path and query: they may hold secrets, ours or theirs. */
@@ -188,6 +212,7 @@ function redirected({ status, headers, url }: Response): string {
 
 function answered({ status, headers }: Response, body: Buffer): string {
   const type = headers['content-type'] === undefined ? '' : `, ${excerpt(headers['content-type'], 40)}`;
-  const start = excerpt(body.toString('utf8', 0, 400).trim(), 80);
-  return start === '' ? `answered ${status}${type}` : `answered ${status}${type}, "${start}"`;
+  const start = body.toString('utf8', 0, 400).trim();
+  if (start === '') return `answered ${status}${type}`;
+  return `answered ${status}${type}, ${start.includes('\0') ? 'no text' : `"${excerpt(start, 80)}"`}`;
 }

@@ -21,7 +21,7 @@ const NESTED = Symbol('nested');
 /** Enough for the largest statement that a stream carries (16 MiB), half of it escaped. */
 const MAX_ROW = 32 * 1024 * 1024;
 /** Far above any reply's: QuestDB's arrays have 32 dimensions at most. */
-const MAX_DEPTH = 128;
+export const MAX_DEPTH = 128;
 
 /**
  * Reads a reply with rows from bytes cut anywhere.
@@ -59,6 +59,9 @@ class RowReply implements JsonEvents {
   #dataset: 'none' | 'open' | 'closed' = 'none';
   #rows = 0;
   #column = 0;
+  #inColumnName = false;
+  /** What the reply calls its first column, where it says so. */
+  #columnName: unknown;
   #first = '';
   /** How the server leaves off when it fails in a row. Why, it says behind the rows, so that is waited for. */
   #endsInEmptyRow = false;
@@ -71,7 +74,9 @@ class RowReply implements JsonEvents {
   }
 
   key(name: string, depth: number): void {
+    if (depth === 3 && this.#key === 'columns') this.#inColumnName = name === 'name';
     if (depth !== 1) return;
+    if (Object.hasOwn(this.#top, name)) throw twice(name);
     this.#key = name;
     if (isReported(name)) this.#top[name] = undefined;
   }
@@ -92,6 +97,7 @@ class RowReply implements JsonEvents {
   scalar(value: unknown, depth: number): void {
     if (depth === 0) throw new JsonError('is not a JSON object');
     if (depth === 1) this.#topValue(value);
+    else if (depth === 3 && this.#key === 'columns') this.#named(value);
     else if (this.#dataset !== 'open') return;
     else if (depth === 2) throw new JsonError(`holds a row that is not an array (row ${this.#rows + 1})`);
     else if (depth === 3) this.#cell(value);
@@ -117,9 +123,17 @@ class RowReply implements JsonEvents {
     if (isReported(this.#key)) this.#top[this.#key] = value;
   }
 
+  /** A proxy may have kept the answer to somebody else's question. */
+  #named(value: unknown): void {
+    if (!this.#inColumnName) return;
+    this.#columnName ??= value;
+    if (this.#columnName !== DDL)
+      throw new JsonError(`holds ${JSON.stringify(this.#columnName)} where ${DDL} was asked for`);
+  }
+
   #openDataset(kind: 'array' | 'object'): void {
     if (kind !== 'array') throw new JsonError('holds a dataset that is not an array');
-    if (this.#dataset !== 'none') throw new JsonError('holds a second dataset');
+    if (this.#dataset !== 'none') throw twice('dataset');
     this.#dataset = 'open';
   }
 
@@ -142,6 +156,9 @@ class RowReply implements JsonEvents {
   }
 }
 
+/** What the service calls the one column of an answer to SHOW CREATE (observed on 9.3.4 and 9.4.4). */
+const DDL = 'ddl';
+
 /** The keys beside `dataset` that decide whether a reply is good. `notice` is the name of `error` in version 2. */
 const REPORTED = ['error', 'notice', 'position', 'errorPos', 'count'];
 
@@ -156,8 +173,8 @@ function isReported(key: string): boolean {
 export function checkError(reply: Record<string, unknown>): void {
   const key = 'error' in reply ? 'error' : 'notice';
   if (!(key in reply)) return;
-  const message = typeof reply[key] === 'string' ? reply[key] : 'an error without a message';
-  throw new ServerError(message, reply.position ?? reply.errorPos);
+  const message = typeof reply[key] === 'string' ? reply[key].trim() : '';
+  throw new ServerError(message || 'an error without a message', reply.position ?? reply.errorPos);
 }
 
 /** Throws when the reply's `count` (where it has one) is not the number of rows that came. */
@@ -165,6 +182,9 @@ export function checkCount(count: unknown, rows: number): void {
   if (count !== undefined && count !== rows)
     throw new JsonError(`holds ${rows} rows but says that there are ${JSON.stringify(count)}`);
 }
+
+/** A key that comes twice at the top of a reply: which of the two to believe? */
+export const twice = (key: string): JsonError => new JsonError(`holds ${JSON.stringify(key)} twice`);
 
 /** The first column as text that a statement stream can carry. */
 function text(value: unknown, row: number): string {

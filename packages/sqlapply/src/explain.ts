@@ -1,8 +1,11 @@
 /*! What to tell about a statement that is not in force on the target: what happened, where, and the place in its text. */
 import { unifiedDiff } from '@sqlpipe/cli';
-import { printable, title } from '@sqlpipe/sql';
+import { excerpt, printable, title } from '@sqlpipe/sql';
 import { conceal } from './conceal.js';
 import type { Outcome } from './outcome.js';
+
+/** The most of the server's words that is shown, in UTF-16 code units. */
+const LENGTH = 1000;
 
 /** The most of a long line that is shown, in UTF-16 code units. */
 const WIDTH = 100;
@@ -10,10 +13,14 @@ const WIDTH = 100;
 /** The message for a reject: statement number, kind and name, the server's words, and a caret or a difference. */
 export function explain({ n, identity, statement, result, error = '', position, existing }: Outcome): string {
   const unknown = result === 'unknown' ? 'whether it was applied is unknown: ' : '';
-  const head = `statement ${n} (${printable(title(identity))}): ${unknown}${printable(error)}`;
+  const head = `${place({ n, identity })}: ${unknown}${excerpt(error, LENGTH)}`;
   if (existing !== undefined) return `${head}\n${difference(conceal(statement, statement), existing)}`;
   return position === undefined ? head : `${head}\n${pointAt(conceal(statement, statement), position)}`;
 }
+
+/** Which statement it is: `statement 3 (table 'fx_trades')`. */
+export const place = ({ n, identity }: Pick<Outcome, 'n' | 'identity'>): string =>
+  `statement ${n} (${printable(title(identity))})`;
 
 /** The line of a text that holds a position, and a caret under it. */
 function pointAt(text: string, position: number): string {

@@ -56,7 +56,13 @@ export function judge(
     const error = conceal(message, statement) + (message === 'empty query' ? COMMENTS : '');
     const refused: Verdict = { result: 'refused', error, denied, ...(position === undefined ? {} : { position }) };
     if (!EXISTS.test(error) || ifExists === 'fail') return refused;
-    return ifExists === 'skip' ? { result: 'skipped' } : ((await compare(statement)) ?? refused);
+    if (ifExists === 'skip') return { result: 'skipped' };
+    try {
+      return (await compare(statement)) ?? refused;
+    } catch (failure) {
+      if (!(failure instanceof InstanceError) || failure.serverMessage === undefined) throw failure;
+      return { ...refused, error: `${error}, and it can not be compared: ${failure.serverMessage}` };
+    }
   }
 
   /** How a statement's object compares with the target's; undefined where the target has nothing to show. */

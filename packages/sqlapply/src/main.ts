@@ -9,6 +9,7 @@ import { judge } from './judge.js';
 import { Tally } from './tally.js';
 import { foretold, rejects, reported, told } from './told.js';
 import { verified } from './verify.js';
+import { windUp } from './wind-up.js';
 
 command({
   name: 'sqlapply',
@@ -76,8 +77,9 @@ command({
       const objection = objections(target, args.allow);
       const keepGoing = args.keepGoing || args.dryRun;
       const queue = args.stream ? input : await spool(keepGoing ? input : admitted(input, objection));
-      const tally = new Tally();
+      const tally = new Tally(target.label);
 
+      io.interrupted.addEventListener('abort', () => windUp(io.stdin(), target));
       let outcomes = apply(queue, judge(target, { ...args, objection }), { keepGoing, interrupted: io.interrupted });
       if (args.dryRun) outcomes = foretold(outcomes, io);
       else if (!args.noVerify) outcomes = verified(outcomes, target);

@@ -3,16 +3,23 @@ import { Exit, exitStatus } from '@sqlpipe/cli';
 import { isReject, type Outcome, type Result } from './outcome.js';
 
 export class Tally {
+  readonly #label: string;
   readonly #counts = new Map<Result, number>();
-  #total = 0;
+  /** How many statements were told of. */
+  total = 0;
   #unproven = 0;
   #denied = false;
   #rejects = false;
   /** The first failure of the instance, if there was one. */
   failure: Error | undefined;
 
+  /** @param label the target's, for the summary */
+  constructor(label: string) {
+    this.#label = label;
+  }
+
   count(outcome: Outcome): void {
-    this.#total++;
+    this.total++;
     this.#counts.set(outcome.result, (this.#counts.get(outcome.result) ?? 0) + 1);
     this.failure ??= outcome.failure;
     if (outcome.proven === false) this.#unproven++;
@@ -29,19 +36,22 @@ export class Tally {
     return this.#denied ? Exit.denied : Exit.no;
   }
 
-  /** One line: `5 statements: 3 applied, 1 same, 1 refused`. */
+  /** Whether all was done that was asked for. */
+  get complete(): boolean {
+    return this.status === Exit.yes && !this.#counts.has('not reached');
+  }
+
+  /** One line: `http://host:9000: 5 statements: 3 applied, 1 same, 1 refused`, and how to go on where that was not all. */
   toString(): string {
     const counts = [...this.#counts].map(([result, count]) => `${count} ${result}`);
     if (this.#unproven) counts.push(`${this.#unproven} of them not proven by reading back`);
-    return [`${this.#total} ${this.#total === 1 ? 'statement' : 'statements'}`, counts.join(', ')]
-      .filter(Boolean)
-      .join(': ');
+    const statements = `${this.total} ${this.total === 1 ? 'statement' : 'statements'}`;
+    return [this.#label, statements, counts.join(', ')].filter(Boolean).join(': ') + this.#advice;
   }
 
-  /** How to go on after a run that did not do it all. */
-  get advice(): string {
-    return this.#counts.has('not reached')
-      ? '; once that is put right run the same again: what is there already is passed over'
-      : '';
+  get #advice(): string {
+    if (this.complete) return '';
+    const start = this.status === Exit.yes ? 'to go on' : 'once that is put right';
+    return `; ${start} run the same again: what is there already is passed over`;
   }
 }

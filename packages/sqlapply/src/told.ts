@@ -3,19 +3,22 @@ import { open } from 'node:fs/promises';
 import type { Io } from '@sqlpipe/cli';
 import { printable, title } from '@sqlpipe/sql';
 import { missingCredentials } from './credentials.js';
-import { explain } from './explain.js';
+import { explain, place } from './explain.js';
 import { isReject, type Outcome } from './outcome.js';
 import { reportLine } from './report.js';
 import type { Tally } from './tally.js';
 
-/** Passes outcomes on and writes each to the report file. */
+/** Passes outcomes on and writes each to the report file. One that can't be written is no reason to stop half-way. */
 export async function* reported(outcomes: AsyncIterable<Outcome>, path: string): AsyncGenerator<Outcome> {
   const file = await open(path, 'w');
+  let failure: unknown;
   try {
     for await (const outcome of outcomes) {
-      await file.write(reportLine(outcome));
+      if (!failure)
+        await file.writeFile(reportLine(outcome)).catch(error => void (failure = Object.assign(error, { path })));
       yield outcome;
     }
+    if (failure) throw failure;
   } finally {
     await file.close();
   }
@@ -24,24 +27,26 @@ export async function* reported(outcomes: AsyncIterable<Outcome>, path: string):
 /** Passes outcomes on, counts them and tells about them; a summary comes however the run ends. */
 export async function* told(outcomes: AsyncIterable<Outcome>, tally: Tally, io: Io): AsyncGenerator<Outcome> {
   const lacking: string[] = [];
-  const finish = (tell: (message: string) => void): void => {
-    for (const note of lacking) io.warn(note);
-    tell(`${tally}${tally.advice}`);
-  };
+  let [ended, readerLeft] = [false, false];
   try {
     for await (const outcome of outcomes) {
       if (isReject(outcome) && outcome.result !== 'not reached') io.error(explain(outcome));
-      else if (outcome.failure && !tally.failure) io.error(`could not be read back: ${outcome.failure.message}`);
+      else if (outcome.failure && !tally.failure)
+        io.error(`${place(outcome)}: it was applied, and could not be read back: ${outcome.failure.message}`);
       tally.count(outcome);
       const note = missingCredentials(outcome);
       if (note) lacking.push(note);
       yield outcome;
     }
+    ended = true;
   } catch (error) {
-    if ((error as { code?: string }).code !== 'EPIPE') finish(io.error); // else the reader left, which is no news
+    readerLeft = (error as { code?: string }).code === 'EPIPE'; // which is no news
     throw error;
+  } finally {
+    for (const note of lacking) io.warn(note);
+    const toldOfAny = ended || tally.total > 0;
+    if (toldOfAny && !readerLeft) (ended && tally.complete && !io.interrupted.aborted ? io.note : io.error)(`${tally}`);
   }
-  finish(tally.status === 0 ? io.note : io.error);
 }
 
 /** Passes outcomes on and prints each: `would create table 'fx_trades'`. */

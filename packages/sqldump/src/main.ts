@@ -53,8 +53,10 @@ command({
     const dumped = dump(target, { ...options, maxRecord, selection: asked, warn });
     const statements = options.noOwner ? withoutOwners(dumped) : dumped;
     if (output)
-      await replaceFile(output, file =>
-        pipeline(statements, records(maxRecord), sink(file, 'sqldump'), { signal: io.interrupted }),
+      await replaceFile(
+        output,
+        file => pipeline(statements, records(maxRecord), sink(file, 'sqldump')),
+        io.interrupted,
       );
     else if (io.stdout.isTTY) await writeText(statements, io.stdout);
     else await pipeline(statements, records(maxRecord), sink(io.stdout, 'sqldump'));

@@ -27,7 +27,7 @@ command({
       }),
   run: async ({ output, maxRecord }, io) => {
     const whole = await spool(statements(io.stdin(), { maxRecord }));
-    if (output) await replaceFile(output, file => writeText(whole, file));
+    if (output) await replaceFile(output, file => writeText(whole, file), io.interrupted);
     else await writeText(whole, io.stdout);
     return Exit.yes;
   },
