@@ -28,6 +28,8 @@ const HOMES = {
   through2: 'records',
   undici: 'instance',
   yargs: 'cli',
+  'cli-progress': 'cli',
+  'cli-truncate': 'cli',
   '@questdb/sql-parser': 'sqlserve',
 };
 

@@ -48,7 +48,15 @@ async function read(chunks: Iterable<Buffer>, options?: ReadOptions): Promise<st
 const readText = (text: string, options?: ReadOptions) => read(text ? [Buffer.from(text, 'latin1')] : [], options);
 
 test('exports', t => {
-  t.deepEqual(Object.keys(api).sort(), ['MAX_RECORD', 'StreamError', 'records', 'sink', 'spool', 'statements']);
+  t.deepEqual(Object.keys(api).sort(), [
+    'MAX_RECORD',
+    'StreamError',
+    'begun',
+    'records',
+    'sink',
+    'spool',
+    'statements',
+  ]);
 });
 
 test('statements survive the stream, however it is cut', async t => {

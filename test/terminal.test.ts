@@ -1,5 +1,9 @@
 /*! The programs on a terminal: what they ask there, and what they show. */
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
+import type { Scope } from './support/scope.js';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
 import { terminal } from './support/terminal.js';
@@ -63,4 +67,84 @@ test('without a terminal nothing is asked', async t => {
   const { code, stderr } = await run('setsid --wait sqldump --user ann http://127.0.0.1:1');
   t.is(code, 78);
   t.regex(stderr, /^sqldump: there is no password for the user "ann"/);
+});
+
+/** URL of an instance that takes longer than what is over too soon to be drawn. */
+async function slow(scope: Scope, answer: (query: string, response: ServerResponse) => Promise<unknown>) {
+  const server = createServer((request, response) => {
+    void answer(new URL(request.url ?? '', 'http://x').searchParams.get('query') ?? '', response);
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  scope.teardown(async () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const LONG = `取引${'テーブル'.repeat(20)}`;
+
+/** Dumps a statement, another one a while later, and a third. */
+const slowSource = (scope: Scope) =>
+  slow(scope, async (query, response) => {
+    if (!query.startsWith('SHOW CREATE DATABASE')) return response.end('{"dataset":[]}');
+    response.write(`{"dataset":[["CREATE TABLE 'a' (x INT)"],`);
+    await pause(400);
+    response.write(`["CREATE TABLE 'b\\u001b[2J${LONG}' (x INT)"],`);
+    await pause(250);
+    response.end(`["CREATE TABLE 'c' (x INT)"]]}`);
+  });
+
+test('a dump into a file shows how far it is, and what it came to', async t => {
+  const on = await terminal(t);
+  const { code, screen } = await on(`stty cols 60; sqldump --include ACL -o x ${await slowSource(t)}`);
+  t.is(code, 0);
+  const [, drawn = ''] = /(sqldump: 1, [\d.]+\/s, table 'b[^\x1b\r]*)/.exec(screen) ?? [];
+  t.regex(drawn, /'b\\x1b\[2J取引.*…$/);
+  const width = [...drawn].length + (drawn.match(/[\u3000-\u9fff]/g) ?? []).length;
+  t.true(width === 58 || width === 59, `${width} columns: ${drawn}`);
+  const [, ending = ''] = screen.split(drawn);
+  t.regex(
+    ending,
+    /\x1b\[2K\r\x1b\[K\x1b\[33msqldump:\x1b\[39m access control was asked for/,
+    'the line is wiped before a message',
+  );
+  t.regex(ending, /\r\x1b\[Ksqldump: 3 statements\r\n$/);
+});
+
+test('the first program in a pipe leaves the line to the last', async t => {
+  const on = await terminal(t);
+  const { screen } = await on(`sqldump --include ACL ${await slowSource(t)} | cat > x`);
+  t.regex(screen, /^\r\x1b\[K\S+sqldump:\S+ access control .*\r\n$/);
+});
+
+test('-q shows nothing, and a dumb terminal no more than lines', async t => {
+  const on = await terminal(t);
+  const source = await slowSource(t);
+  t.is((await on(`sqldump -q --include ACL -o x ${source}`)).screen, '');
+  const { screen } = await on(`TERM=dumb sqldump --include ACL -o x ${source}`);
+  t.regex(screen, /^sqldump: access control .*\r\nsqldump: 3 statements\r\n$/);
+});
+
+test('NO_COLOR leaves color out, and only that', async t => {
+  const on = await terminal(t, { NO_COLOR: '1' });
+  const { screen } = await on(`sqldump --include ACL -o x ${await slowSource(t)}`);
+  t.regex(screen, /\r\x1b\[Ksqldump: access control /);
+  t.notRegex(screen, /\x1b\[\d*m/);
+});
+
+test('a replay shows a bar, and messages above it', async t => {
+  const target = await slow(t, async (query, response) => {
+    await pause(350);
+    if (query.startsWith('CREATE TABLE b')) response.writeHead(400).end('{"error":"no","position":0}');
+    else response.end('{"ddl":"OK"}');
+  });
+  const on = await terminal(t);
+  const { code, screen } = await on(
+    `printf 'CREATE TABLE a (x INT)\\0CREATE TABLE b (x INT)\\0CREATE VIEW c AS (SELECT 1)\\0' | sqlapply -k --no-verify ${target}`,
+  );
+  t.is(code, 1);
+  t.regex(screen, /^\x1b\[1Gsqlapply: \[=======-{13}\] 1\/3, [\d.]+\/s, table 'b'/);
+  t.regex(screen, /\r\x1b\[K\x1b\[31msqlapply:\x1b\[39m statement 2 [^]*\] 2\/3, [\d.]+\/s, view 'c'/);
+  t.regex(screen, /\x1b\[31msqlapply:\x1b\[39m 3 statements: 2 applied, 1 refused\r\n$/);
 });

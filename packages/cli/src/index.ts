@@ -2,4 +2,5 @@ export { type Args, command, type Program } from './command.js';
 export { Exit, exitStatus, UsageError } from './exit.js';
 export { instanceOptions } from './instance-options.js';
 export type { Io } from './io.js';
+export { type Progress, watched } from './progress.js';
 export { unifiedDiff } from './unified-diff.js';

@@ -1,8 +1,10 @@
 /*! The process as the programs see it: where data comes in, where it goes out, and where people are told about it. */
 import { fstatSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
+import { styleText } from 'node:util';
 import { printable } from '@sqlpipe/sql';
 import { UsageError } from './exit.js';
+import { Progress } from './progress.js';
 
 /** What a program may use of its process. */
 export interface Io {
@@ -18,6 +20,10 @@ export interface Io {
   warn(message: string): void;
   /** Tells people what went on; shown with `-v`, or where a terminal shows it. */
   note(message: string): void;
+  /** As `note`, for what it all came to; the program at the end of a pipe tells it. */
+  summary(message: string): void;
+  /** Where to draw progress: undefined where nobody would see it, and where the next program in a pipe draws its own. */
+  progress(): Progress | undefined;
   /** Writes text to standard output; waits until it is taken. */
   print(text: string): Promise<void>;
   /** Asks for a secret on the terminal, beside all three streams; undefined where nobody is there to answer. */
@@ -34,8 +40,11 @@ export interface Loudness {
 
 /** The only maker of `Io`. `name` is put before each message. */
 export function processIo(name: string, { quiet, verbose }: Loudness): Io {
-  const say = (message: string): void => {
-    process.stderr.write(`${name}: ${message.replace(/[^\n\t]+/g, printable)}\n`);
+  const { isTTY } = process.stderr;
+  const say = (message: string, color?: Color): void => {
+    drawn?.wipe();
+    const prefix = color ? styleText(color, `${name}:`, { stream: process.stderr }) : `${name}:`;
+    process.stderr.write(`${isTTY && !isDumb ? WIPE : ''}${prefix} ${message.replace(/[^\n\t]+/g, printable)}\n`);
   };
   return {
     env: process.env,
@@ -46,15 +55,23 @@ export function processIo(name: string, { quiet, verbose }: Loudness): Io {
     },
     stdout: process.stdout,
     colours: process.stdout.isTTY === true && process.env.TERM !== 'dumb' && !process.env.NO_COLOR,
-    error: say,
+    error: message => say(message, 'red'),
     warn: message => {
-      if (!quiet) say(message);
+      if (!quiet) say(message, 'yellow');
     },
     note: message => {
-      if (!quiet && (verbose || process.stderr.isTTY)) say(message);
+      if (!quiet && (verbose || isTTY)) say(message);
+    },
+    summary: message => {
+      if (!quiet && (verbose || (isTTY && !isPiped()))) say(message);
+    },
+    progress() {
+      if (!quiet && isTTY && !isDumb && !isPiped()) drawn = new Progress(name, process.stderr);
+      return drawn;
     },
     print: text =>
       new Promise((resolve, reject) => {
+        drawn?.wipe();
         process.stdout.write(text, error => (error ? reject(error) : resolve()));
       }),
     async ask(question) {
@@ -65,6 +82,23 @@ export function processIo(name: string, { quiet, verbose }: Loudness): Io {
       return (interruption ??= interruptible()).signal;
     },
   };
+}
+
+/** What is drawn now. */
+let drawn: Progress | undefined;
+
+/** Colors of the terminal's own, which it shows well on dark and on light. */
+type Color = 'red' | 'yellow';
+
+/** To the beginning of the line and rid of what the other end of a pipe may be drawing there. */
+const WIPE = '\r\x1b[K';
+
+const isDumb = process.env['TERM'] === 'dumb';
+
+/** Whether another program reads what this one writes. */
+function isPiped(): boolean {
+  const stdout = fstatSync(1);
+  return stdout.isFIFO() || stdout.isSocket();
 }
 
 let interruption: AbortController | undefined;

@@ -1,5 +1,5 @@
 import { pipeline } from 'node:stream/promises';
-import { command, instanceOptions, UsageError } from '@sqlpipe/cli';
+import { command, instanceOptions, UsageError, watched } from '@sqlpipe/cli';
 import { replaceFile } from '@sqlpipe/files';
 import { connect, resolveInstance } from '@sqlpipe/instance';
 import { begun, MAX_RECORD, records, sink, spool, statements } from '@sqlpipe/records';
@@ -76,7 +76,9 @@ command({
     try {
       const objection = objections(target, args.allow);
       const keepGoing = args.keepGoing || args.dryRun;
-      const queue = args.stream ? input : await spool(keepGoing ? input : admitted(input, objection));
+      const drawn = (items: AsyncIterable<string>, total?: number) => watched(items, io.progress(), total);
+      const whole = args.stream ? undefined : await spool(drawn(keepGoing ? input : admitted(input, objection)));
+      const queue = drawn(whole ?? input, whole?.count);
       const tally = new Tally(target.label);
 
       io.interrupted.addEventListener('abort', () => windUp(io.stdin(), target));

@@ -5,6 +5,7 @@ import { replaceFile, writeText } from '@sqlpipe/files';
 import { dump, resolveInstance } from '@sqlpipe/instance';
 import { MAX_RECORD, records, sink } from '@sqlpipe/records';
 import { printInstances } from './instances.js';
+import { told } from './told.js';
 
 command({
   name: 'sqldump',
@@ -51,14 +52,15 @@ command({
     const { env, warn, ask } = io;
     const target = await resolveInstance(instance, { program: 'sqldump', env, options, warn, ask });
     const dumped = dump(target, { ...options, maxRecord, selection: asked, warn });
-    const statements = options.noOwner ? withoutOwners(dumped) : dumped;
+    const wanted = options.noOwner ? withoutOwners(dumped) : dumped;
+    const statements = told(wanted, io);
     if (output)
       await replaceFile(
         output,
         file => pipeline(statements, records(maxRecord), sink(file, 'sqldump')),
         io.interrupted,
       );
-    else if (io.stdout.isTTY) await writeText(statements, io.stdout);
+    else if (io.stdout.isTTY) await writeText(wanted, io.stdout);
     else await pipeline(statements, records(maxRecord), sink(io.stdout, 'sqldump'));
     return Exit.yes;
   },

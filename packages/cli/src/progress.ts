@@ -1,0 +1,79 @@
+/*! Progress on the last line of a terminal: how many, how fast, and which one is at hand. */
+import type { Writable } from 'node:stream';
+import { identify, printable, title } from '@sqlpipe/sql';
+import type { SingleBar } from 'cli-progress';
+
+/** What there is to see. */
+export interface Step {
+  /** How many are done. */
+  done: number;
+  /** How many there are in all, where that is known. */
+  total?: number | undefined;
+  /** The one at hand; fit to be shown as it is. */
+  what: string;
+}
+
+/**
+ * Passes statements on, and draws how far it is while whoever takes them is at work.
+ *
+ * @param progress where to draw; nothing is drawn where it is undefined
+ * @param total how many there are, where that is known
+ */
+export const watched = (
+  statements: AsyncIterable<string>,
+  progress: Progress | undefined,
+  total?: number,
+): AsyncIterable<string> => (progress ? drawing(statements, progress, total) : statements);
+
+async function* drawing(
+  statements: AsyncIterable<string>,
+  progress: Progress,
+  total: number | undefined,
+): AsyncGenerator<string> {
+  let done = 0;
+  try {
+    for await (const statement of statements) {
+      await progress.show({ done, total, what: printable(title(identify(statement))) });
+      yield statement;
+      done++;
+    }
+  } finally {
+    progress.wipe();
+  }
+}
+
+/** Milliseconds; what is over sooner is not drawn. */
+const DELAY = 300;
+
+/**
+ * One line, drawn again and again. Whoever writes a message wipes the line first, and the next step draws it below; so
+ * does the program at the other end of a pipe, which shares the terminal and knows nothing of this one.
+ */
+export class Progress {
+  readonly #name: string;
+  readonly #stream: Writable;
+  readonly #started = performance.now();
+  #bar: SingleBar | undefined;
+
+  constructor(name: string, stream: Writable) {
+    this.#name = name;
+    this.#stream = stream;
+  }
+
+  /** Shows a step, some time soon: at most ten times a second. */
+  async show(step: Step): Promise<void> {
+    const elapsed = performance.now() - this.#started;
+    if (elapsed < DELAY) return;
+    const payload = { ...step, name: this.#name, rate: (1000 * step.done) / elapsed };
+    if (this.#bar) return this.#bar.update(step.done, payload);
+    const { newBar } = await import('./bar.js');
+    this.#bar = newBar(this.#stream);
+    this.#bar.start(step.total ?? 0, step.done, payload);
+  }
+
+  /** Wipes the line. The next step draws it anew. */
+  wipe(): void {
+    this.#bar?.stop();
+    this.#bar = undefined;
+  }
+}
