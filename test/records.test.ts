@@ -51,7 +51,7 @@ test('exports', t => {
   t.deepEqual(Object.keys(api).sort(), [
     'MAX_RECORD',
     'StreamError',
-    'begun',
+    'arriving',
     'records',
     'sink',
     'spool',

@@ -1,4 +1,4 @@
-export { type Begun, begun } from './begun.js';
+export { type Arriving, arriving } from './arriving.js';
 export { StreamError } from './errors.js';
 export { MAX_RECORD, records } from './records.js';
 export { sink } from './sink.js';

@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import { command, instanceOptions, UsageError, watched } from '@sqlpipe/cli';
 import { replaceFile } from '@sqlpipe/files';
 import { connect, resolveInstance } from '@sqlpipe/instance';
-import { begun, MAX_RECORD, records, sink, spool, statements } from '@sqlpipe/records';
+import { arriving, MAX_RECORD, records, sink, spool, statements } from '@sqlpipe/records';
 import { admitted, objections } from './admission.js';
 import { apply } from './apply.js';
 import { judge } from './judge.js';
@@ -61,14 +61,14 @@ command({
         describe: 'longest record in bytes',
       }),
   run: async ({ operands: [instance = ''], ...args }, io) => {
-    const input = begun(() => statements(io.stdin(), args));
+    const input = arriving(() => statements(io.stdin(), args));
     const resolved = await resolveInstance(instance, {
       program: 'sqlapply',
       env: io.env,
       options: args,
       warn: io.warn,
-      // The other end of the pipe may be asking too: it comes first.
-      ask: question => input.begin().then(() => io.ask(question)),
+      // The other end of the pipe may be asking too: it goes first.
+      ask: question => input.arrived().then(() => io.ask(question)),
     });
     if (resolved.protected && !args.dryRun && args.yesTo !== resolved.name)
       throw new UsageError(`${resolved.name} is protected: --yes-to=${resolved.name} changes it all the same`);

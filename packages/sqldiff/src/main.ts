@@ -1,6 +1,6 @@
 import { differences, isSame, selection, withoutOwner } from '@sqlpipe/catalog';
 import { command, Exit, instanceOptions, UsageError } from '@sqlpipe/cli';
-import { begun, MAX_RECORD, statements } from '@sqlpipe/records';
+import { arriving, MAX_RECORD, statements } from '@sqlpipe/records';
 import { writeMissing } from './missing.js';
 import { read } from './read.js';
 import { jsonLine, type Labels, named, shown } from './shown.js';
@@ -38,15 +38,15 @@ command({
     const { names, json, missing, maxRecord } = args;
     if (Number(names) + Number(json) + Number(missing) > 1)
       throw new UsageError('--names, --json and --missing exclude each other');
-    const stdin = begun(() => statements(io.stdin(), { maxRecord }));
+    const stdin = arriving(() => statements(io.stdin(), { maxRecord }));
     const reading = { maxRecord, selection: selection(args.include, args.exclude), stdin, warn: io.note };
     const sides = await bothSides([a, b], {
       env: io.env,
       options: args,
       warn: io.warn,
-      // The other end of a pipe may be asking too: it comes first.
+      // The other end of a pipe may be asking too: it goes first.
       ask: async question => {
-        if ([a, b].includes('-')) await stdin.begin();
+        if ([a, b].includes('-')) await stdin.arrived();
         return io.ask(question);
       },
     });
