@@ -45,7 +45,8 @@ export async function* told(outcomes: AsyncIterable<Outcome>, tally: Tally, io: 
   } finally {
     for (const note of lacking) io.warn(note);
     const toldOfAny = ended || tally.total > 0;
-    if (toldOfAny && !readerLeft) (ended && tally.complete && !io.interrupted.aborted ? io.summary : io.error)(`${tally}`);
+    const isWell = ended && tally.complete && !io.interrupted.aborted;
+    if (toldOfAny && !readerLeft) (isWell ? io.summary : io.error)(`${tally}`);
   }
 }
 
