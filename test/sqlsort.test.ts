@@ -144,6 +144,7 @@ CREATE TABLE fx_trades (x INT);
 CREATE VIEW "a&amp;b #1 <b>" AS (SELECT * FROM fx_trades);
 CREATE MATERIALIZED VIEW m WITH BASE fx_trades REFRESH IMMEDIATE AS (SELECT * FROM "a&amp;b #1 <b>");
 CREATE LIVE VIEW "_l\\N\x1b" AS (SELECT * FROM fx_trades);
+CREATE TABLE "direction LR" (x INT);
 GRANT SELECT ON m TO bob;
 END`;
 
@@ -158,11 +159,12 @@ test('the graph for Graphviz', async t => {
   n1 [label="fx_trades", shape=cylinder];
   n2 [label="_l\\N\\x1b", shape=hexagon];
   n3 [label="a&amp;amp;b #1 <b>", shape=ellipse];
-  n4 [label="m", shape=box3d];
+  n4 [label="direction LR", shape=cylinder];
+  n5 [label="m", shape=box3d];
   n1 -> n2;
   n1 -> n3;
-  n1 -> n4;
-  n3 -> n4;
+  n1 -> n5;
+  n3 -> n5;
 }
 `,
   );
@@ -178,11 +180,12 @@ test('the graph for Mermaid', async t => {
   n1[("fx_trades")]
   n2{{"#95;l#92;N#92;x1b"}}
   n3("a#38;amp#59;b#32;#35;1#32;#60;b#62;")
-  n4[["m"]]
+  n4[("direction#32;LR")]
+  n5[["m"]]
   n1 --> n2
   n1 --> n3
-  n1 --> n4
-  n3 --> n4
+  n1 --> n5
+  n3 --> n5
 `,
   );
 });
@@ -208,6 +211,7 @@ withGraphviz('Graphviz shows names as they are', async t => {
   t.deepEqual(stdout.toString().trim().split('\n').sort(), [
     String.raw`_l\N\x1b`,
     'a&amp;amp;b #1 &lt;b&gt;',
+    'direction LR',
     'fx_trades',
     'm',
   ]);

@@ -1,12 +1,14 @@
 /*!
- * What a view reads from, found from its tokens alone: names where a table may stand. There is no grammar, so that
+ * What a view, or a table made by a query, reads from, found from its tokens alone: names where a table may stand. There is no grammar, so that
  * syntax to come does no harm. Each rule beyond plain SQL was observed on QuestDB 9.3.4.
  */
-import { identify, type Kind, meaningful, nameAt, type Token } from '@sqlpipe/sql';
+import { identify, meaningful, nameAt, type Token } from '@sqlpipe/sql';
 import { fold } from './fold.js';
+import { isObject } from './kinds.js';
 
 /**
- * The names that the query of a view, materialized view or live view reads from, and the base that it names.
+ * The names that the query of a view, materialized view or live view reads from, and the base that it names; of a table
+ * those that it is made from or like.
  *
  * They come as written, without quotes and without the schema `public`, in the order of their first use. A common table
  * expression or a variable that is not used reads nothing. Other statements have no references.
@@ -14,19 +16,22 @@ import { fold } from './fold.js';
  * @param isView whether a name is that of a view: a view comes before a common table expression of that name, a table behind it
  */
 export function references(statement: string, isView: (name: string) => boolean = () => false): string[] {
-  if (!READERS.has(identify(statement).kind)) return [];
+  const { kind } = identify(statement);
+  if (!isObject(kind) || (kind === 'table' && !COPIES.test(statement))) return [];
   // Quotes in a block comment make two readings; the wrong one swallows the end of the body.
   const reads = new Walk(isView).over(meaningful(statement)) ?? new Walk(isView).over(meaningful(statement, 'server'));
   return [...(reads ?? [])];
 }
 
-const READERS: ReadonlySet<Kind> = new Set(['view', 'matview', 'liveview']);
+/** What a table has to hold to be made from another; few do, and tokens take their time. */
+const COPIES = /\b(?:AS|LIKE)\b/i;
 
 /** Where the walk stands on one level of parentheses. */
 type Place =
   | 'header' // of CREATE, up to AS
   | 'header-with'
   | 'base' // behind WITH BASE
+  | 'like' // before LIKE, in the parentheses of a table
   | 'start' // of a query
   | 'with' // before the name of a common table expression
   | 'named' // behind that name
@@ -48,6 +53,7 @@ const WORDS: Record<Place, Record<string, Place>> = {
   header: { AS: 'start', WITH: 'header-with' },
   'header-with': { BASE: 'base' },
   base: {},
+  like: { LIKE: 'table' },
   start: { ...QUERY, SHOW: 'show', ALL: 'start', DISTINCT: 'start' },
   with: {},
   named: {},
@@ -131,7 +137,8 @@ class Walk {
   #open(level: Level): void {
     const { place } = level;
     const isQuery = place === 'start' || place === 'table' || place === 'named' || this.#next in QUERY;
-    this.#levels.push({ place: isQuery ? 'start' : 'expression', reads: this.#sink, definitions: new Map() });
+    const inside = isQuery ? 'start' : place === 'header' && this.#next === 'LIKE' ? 'like' : 'expression';
+    this.#levels.push({ place: inside, reads: this.#sink, definitions: new Map() });
     if (place === 'table') level.place = 'from';
     // Behind the body's own parentheses comes the end of CREATE.
     if (place === 'start') level.place = this.#levels.length > 2 ? 'from' : 'rest';

@@ -63,10 +63,13 @@ export function mermaid(catalog: Catalog): string {
   );
 }
 
-/** Labels are HTML and Markdown at once: what is no letter or digit, nor a blank or `_` between such, goes by number. */
+/**
+ * Labels are HTML, Markdown in some versions, and looked through for words such as `direction LR`. So what is no letter or
+ * digit, nor a `_` between such, goes by its number.
+ */
 const mermaidLabel = (name: string): string =>
   printable(name).replace(
-    /(?<![\p{L}\p{N}])[ _]|[ _](?![\p{L}\p{N}])|[^\p{L}\p{N} _]/gu,
+    /(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|[^\p{L}\p{N}_]/gu,
     character => `#${character.codePointAt(0)};`,
   );
 
