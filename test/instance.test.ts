@@ -49,7 +49,7 @@ const sendsAndCloses = (bytes: string | Buffer) => (socket: Socket) => socket.en
 
 async function rows(db: Instance): Promise<string[]> {
   const all: string[] = [];
-  for await (const row of db.rows('q')) all.push(row);
+  for await (const batch of db.rows('q')) all.push(...batch);
   return all;
 }
 
@@ -66,7 +66,7 @@ test('rows, a table and a statement on one connection', async t => {
     socket.write(reply(bodies[statement] ?? ''));
   });
   const all: string[] = [];
-  for await (const row of db.rows('rows')) all.push(row);
+  for await (const batch of db.rows('rows')) all.push(...batch);
   t.deepEqual(all, ['CREATE TABLE a (x int);', 'b']);
   t.deepEqual(await db.table('table'), [['a', 1, null, true], []]);
   t.deepEqual(await db.execute('ddl'), { ok: true });
@@ -116,8 +116,8 @@ test('rows left before their end', async t => {
       ? socket.write(Buffer.concat([head(), chunk('{"dataset":[["a"],')]))
       : socket.write(reply('{"ddl":"OK"}')),
   );
-  for await (const row of db.rows('q')) {
-    t.is(row, 'a');
+  for await (const batch of db.rows('q')) {
+    t.deepEqual(batch, ['a']);
     break;
   }
   t.deepEqual(await db.execute('x'), { ok: true });
@@ -313,7 +313,7 @@ test('rows of the reply before its damage were really there', async t => {
   });
   const seen: string[] = [];
   const error = await t.throwsAsync(async () => {
-    for await (const row of db.rows('q')) if (seen.push(row) === 2) goOn();
+    for await (const batch of db.rows('q')) if (seen.push(...batch) === 2) goOn();
   });
   t.like(error, {
     code: 'PROTOCOL',

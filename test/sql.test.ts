@@ -48,6 +48,7 @@ const accepted = (text: string): string | undefined => {
 
 test('exports', t => {
   t.deepEqual(Object.keys(sql).sort(), [
+    'KINDS',
     'Lexer',
     'SplitError',
     'Splitter',
@@ -102,6 +103,18 @@ test('a statement in its one form stays as it is', t => {
     }),
   );
   t.pass();
+});
+
+test('what is a statement in its one form at a glance is one by the letter', t => {
+  const glance = fc.array(fc.constantFrom('a', ' ', "'", '(', ')', ';', '-', '/', '*', '"'), { maxLength: 9 });
+  fc.assert(
+    fc.property(glance, signs => {
+      const text = `${signs.join('')};`;
+      fc.pre(accepted(text) === text);
+      t.deepEqual(split([text]), [text]);
+    }),
+    { numRuns: 5000 },
+  );
 });
 
 test('statements joined as text split into themselves', t => {

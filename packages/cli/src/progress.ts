@@ -14,28 +14,29 @@ export interface Step {
 }
 
 /**
- * Passes statements on, and draws how far it is while whoever takes them is at work.
+ * Passes statements on, one or many at once, and draws how far it is while whoever takes them is at work.
  *
  * @param progress where to draw; nothing is drawn where it is undefined
  * @param total how many there are, where that is known
  */
-export const watched = (
-  statements: AsyncIterable<string>,
+export const watched = <Batch extends string | string[]>(
+  statements: AsyncIterable<Batch>,
   progress: Progress | undefined,
   total?: number,
-): AsyncIterable<string> => (progress ? drawing(statements, progress, total) : statements);
+): AsyncIterable<Batch> => (progress ? drawing(statements, progress, total) : statements);
 
-async function* drawing(
-  statements: AsyncIterable<string>,
+async function* drawing<Batch extends string | string[]>(
+  statements: AsyncIterable<Batch>,
   progress: Progress,
   total: number | undefined,
-): AsyncGenerator<string> {
+): AsyncGenerator<Batch> {
   let done = 0;
   try {
-    for await (const statement of statements) {
-      await progress.show({ done, total, what: printable(title(identify(statement))) });
-      yield statement;
-      done++;
+    for await (const batch of statements) {
+      const [first = '', ...more]: string[] = [batch].flat();
+      if (first) await progress.show({ done, total, what: printable(title(identify(first))) });
+      yield batch;
+      done += first ? 1 + more.length : 0;
     }
   } finally {
     progress.wipe();

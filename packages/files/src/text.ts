@@ -12,15 +12,15 @@ export class TextError extends Error {
 export const toText = (statement: string): string => `${statement}\n\n`;
 
 /**
- * Writes statements as `.sql` text, UTF-8; no statement at all makes one LF, as `tr` makes of the lone NUL.
+ * Writes statements, one or many at once, as `.sql` text, UTF-8; none at all make one LF, as `tr` makes of the lone NUL.
  * `out` is not ended. @throws whatever `statements` throws, and what writing says
  */
-export async function writeText(statements: AsyncIterable<string>, out: Writable): Promise<void> {
+export async function writeText(statements: AsyncIterable<string | string[]>, out: Writable): Promise<void> {
   let text = '';
   let empty = true;
-  for await (const statement of statements) {
-    empty = false;
-    text += toText(statement);
+  for await (const batch of statements) {
+    for (const statement of [batch].flat()) text += toText(statement);
+    empty &&= !text;
     if (text.length < CHUNK) continue;
     await write(out, text);
     text = '';
@@ -37,7 +37,8 @@ const write = (out: Writable, text: string): Promise<void> =>
   });
 
 /**
- * The statements of a `.sql` text in their one form (see `Splitter`). A byte order mark at its start is dropped.
+ * The statements of a `.sql` text in their one form (see `Splitter`), as many at once as end in a chunk. A byte order
+ * mark at its start is dropped.
  *
  * @param bytes UTF-8, in chunks cut anywhere
  * @param name what the text is called in messages
@@ -48,11 +49,11 @@ export async function* fromText(
   bytes: AsyncIterable<Buffer>,
   name: string,
   maxLength?: number,
-): AsyncGenerator<string> {
+): AsyncGenerator<string[]> {
   const splitter = new Splitter(maxLength);
   try {
-    for await (const chunk of characters(bytes)) yield* splitter.write(chunk);
-    yield* splitter.end();
+    for await (const chunk of characters(bytes)) yield splitter.write(chunk);
+    yield splitter.end();
   } catch (error) {
     if (error instanceof SplitError)
       throw new TextError(`${name}:${error.line}:${error.column}: ${error.message}`, { cause: error });

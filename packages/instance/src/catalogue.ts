@@ -18,7 +18,7 @@ const READINGS = 6;
  * The rows that SHOW CREATE DATABASE would give.
  * @throws InstanceError, and with code UNREACHABLE where the schema keeps changing while it is read
  */
-export async function* catalogueRows(source: Instance, selects: (kind: Kind) => boolean): AsyncGenerator<string> {
+export async function catalogueRows(source: Instance, selects: (kind: Kind) => boolean): Promise<string[]> {
   let rows = await readRows(source, selects);
   for (let reading = 2; ; reading++) {
     const again = await readRows(source, selects);
@@ -30,7 +30,7 @@ export async function* catalogueRows(source: Instance, selects: (kind: Kind) => 
       );
     rows = again;
   }
-  for (const { statement } of inServiceOrder(new Catalog(rows))) yield statement;
+  return inServiceOrder(new Catalog(rows)).map(({ statement }) => statement);
 }
 
 /** All definitions. An object dropped since it was listed has none; the next reading will tell. */

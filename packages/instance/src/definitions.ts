@@ -57,7 +57,7 @@ const question = (objects: readonly ObjectName[]): string =>
 async function ask(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
   const rows: string[] = [];
   try {
-    for await (const row of instance.rows(question(objects))) rows.push(row);
+    for await (const batch of instance.rows(question(objects))) rows.push(...batch);
   } catch (error) {
     if (!(error instanceof InstanceError) || error.code !== 'REFUSED') throw error;
     if (objects.length === 1) {

@@ -24,11 +24,11 @@ export interface DumpOptions {
 }
 
 /**
- * The statements of an instance's schema in dependency order, each in its one form.
- * It ends well only when all have come; then the dump is whole.
+ * The statements of an instance's schema in dependency order, each in its one form; as many at once as have come, as
+ * to hand each over by itself takes longer than to read it. It ends well only when all have come; then the dump is whole.
  * @throws InstanceError; with code PROTOCOL where a row is not one statement
  */
-export async function* dump(target: Target, options: DumpOptions): AsyncGenerator<string> {
+export async function* dump(target: Target, options: DumpOptions): AsyncGenerator<string[]> {
   const [source, aside] = [connect(target), new Aside(target)];
   try {
     yield* statements(source, aside, options);
@@ -37,43 +37,52 @@ export async function* dump(target: Target, options: DumpOptions): AsyncGenerato
   }
 }
 
-async function* statements(source: Instance, aside: Aside, options: DumpOptions): AsyncGenerator<string> {
+async function* statements(source: Instance, aside: Aside, options: DumpOptions): AsyncGenerator<string[]> {
   let invalid: Map<string, string> | undefined;
   let acl = false;
   let n = 0;
-  for await (const row of rows(source, options)) {
-    const { statement: text, notes } = options.verbatim ? { statement: row, notes: [] } : mend(row);
-    const statement = oneStatement(text, ++n, source.label);
-    const identity = identify(statement);
-    for (const note of notes) options.warn(`${title(identity)}: ${note}`);
-    const { kind, name } = identity;
-    if (isAcl(kind)) acl = true;
-    if (kind === 'view' || kind === 'matview') {
-      invalid ??= await invalidObjects(aside);
-      const reason = invalid.get(name);
-      if (reason)
-        options.warn(
-          `${title(identity)} is invalid on the source, ${options.skipInvalid ? 'left out' : 'it may not replay'}: ${reason}`,
-        );
-      if (reason && options.skipInvalid) continue;
+  for await (const batch of rows(source, options)) {
+    const kept: string[] = [];
+    for (const row of batch) {
+      const { statement, identity } = toStatement(row, ++n, source.label, options);
+      const { kind, name } = identity;
+      if (isAcl(kind)) acl = true;
+      if (kind === 'view' || kind === 'matview') {
+        invalid ??= await invalidObjects(aside);
+        const reason = invalid.get(name);
+        if (reason)
+          options.warn(
+            `${title(identity)} is invalid on the source, ${options.skipInvalid ? 'left out' : 'it may not replay'}: ${reason}`,
+          );
+        if (reason && options.skipInvalid) continue;
+      }
+      kept.push(statement);
     }
-    yield statement;
+    yield kept;
   }
   if (options.selection.asksForAcl && !acl)
     options.warn('access control was asked for and there is none; with access control off a server answers so');
+}
+
+function toStatement(row: string, n: number, label: string, { verbatim, warn }: DumpOptions) {
+  const { statement: text, notes } = verbatim ? { statement: row, notes: [] } : mend(row);
+  const statement = oneStatement(text, n, label);
+  const identity = identify(statement);
+  for (const note of notes) warn(`${title(identity)}: ${note}`);
+  return { statement, identity };
 }
 
 /** Bytes; a row is let pass that makes no record, for the message that names the record. */
 const MAX_ROW = 32 * 1024 * 1024;
 
 /** The server's rows by the way that was asked for. */
-async function* rows(source: Instance, { via, selection, maxRecord }: DumpOptions): AsyncGenerator<string> {
-  if (via === 'catalogue') return yield* catalogueRows(source, selection.selects);
+async function* rows(source: Instance, { via, selection, maxRecord }: DumpOptions): AsyncGenerator<string[]> {
+  if (via === 'catalogue') return yield await catalogueRows(source, selection.selects);
   try {
     yield* source.rows(`SHOW CREATE DATABASE${selection.clause}`, Math.max(MAX_ROW, 2 * maxRecord));
   } catch (error) {
     if (via === 'database' || !isTooOld(error)) throw error;
-    yield* catalogueRows(source, selection.selects);
+    yield await catalogueRows(source, selection.selects);
   }
 }
 

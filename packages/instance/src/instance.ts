@@ -25,13 +25,14 @@ export interface Instance {
   /** Its address without secrets, for messages. */
   readonly label: string;
   /**
-   * The first column of each row of a query, while the reply arrives and in constant memory. The generator ends well
-   * only when the reply was whole and sane; whoever writes rows on must not call them complete before.
+   * The first column of each row of a query, while the reply arrives and in constant memory, as many rows at once as
+   * have come. The generator ends well only when the reply was whole and sane; whoever writes rows on must not call
+   * them complete before.
    * Throws `InstanceError`: `REFUSED` with the server's message and position where it said no.
    *
    * @param maxRow the longest single value in bytes, as JSON writes it; 32 MiB where not given
    */
-  rows(query: string, maxRow?: number): AsyncGenerator<string, void, undefined>;
+  rows(query: string, maxRow?: number): AsyncGenerator<string[], void, undefined>;
   /** The rows of a small answer with all their cells, under the same checks. Throws as `rows` does. */
   table(query: string): Promise<unknown[][]>;
   /**
@@ -72,13 +73,13 @@ class HttpInstance implements Instance {
     this.#connection = new Connection({ ...target, origin: target.url.origin });
   }
 
-  async *rows(query: string, maxRow?: number): AsyncGenerator<string, void, undefined> {
+  async *rows(query: string, maxRow?: number): AsyncGenerator<string[], void, undefined> {
     const path = this.#path(query, COUNT);
     let response: Response | undefined;
     try {
       response = await this.#get(path);
       if (response.status !== 200) throw this.#refused(await readRefusal(response));
-      for await (const rows of scan(response, maxRow)) for (const row of rows) yield row;
+      yield* scan(response, maxRow);
     } catch (error) {
       throw this.#explain(error, path, response?.status);
     }

@@ -6,18 +6,24 @@ import { StreamError } from './errors.js';
 export const MAX_RECORD = 16 * 1024 * 1024;
 
 /**
- * A transform from statements in their one form to records: the statement, a LF, a NUL, in UTF-8.
+ * A transform from statements in their one form, one or many at once, to records: the statement, a LF, a NUL, in UTF-8.
  * @throws StreamError for what a record can't hold (a NUL, a lone surrogate) and for a record over the limit
  */
 export function records(maxRecord = MAX_RECORD) {
   let nth = 0;
-  return objectTransform(async (statement: string) => {
-    nth++;
-    const unfit = statement.includes('\0') ? 'a NUL' : statement.isWellFormed() ? '' : 'half of a surrogate pair';
-    if (unfit) throw new StreamError(`statement ${nth} holds ${unfit}, which no record can carry`);
-    const record = Buffer.from(`${statement}\n\0`);
-    if (record.length > maxRecord)
-      throw new StreamError(`statement ${nth} makes a record longer than ${maxRecord} bytes (--max-record)`);
-    return record;
+  return objectTransform(async (batch: string | string[]) => {
+    let text = '';
+    for (const statement of typeof batch === 'string' ? [batch] : batch) {
+      nth++;
+      const unfit = statement.includes('\0') ? 'a NUL' : statement.isWellFormed() ? '' : 'half of a surrogate pair';
+      if (unfit) throw new StreamError(`statement ${nth} holds ${unfit}, which no record can carry`);
+      if (lengthOf(statement) > maxRecord)
+        throw new StreamError(`statement ${nth} makes a record longer than ${maxRecord} bytes (--max-record)`);
+      text += `${statement}\n\0`;
+    }
+    return text ? Buffer.from(text) : undefined;
   });
 }
+
+/** A record's length in bytes, LF and NUL included. */
+const lengthOf = (statement: string): number => Buffer.byteLength(statement) + 2;

@@ -2,7 +2,7 @@
  * The one place where records leave a program. The last NUL is a commit mark: a record's NUL goes out only when more
  * follows or the input has ended well, so a program that fails, or is killed at any moment, leaves an unterminated
  * record. On a pipe a write of at most PIPE_BUF bytes is all or nothing (POSIX), and none but the last ends on a NUL.
- * There is one write in flight, as Node's streams join chunks that wait into larger writes.
+ * No write is made while another one waits, as Node's streams join chunks that wait into larger writes.
  */
 import { platform } from 'node:os';
 import { Writable } from 'node:stream';
@@ -51,7 +51,9 @@ async function writePieces(out: Writable, bytes: Buffer): Promise<void> {
   for (let start = 0, end = 0; start < bytes.length; start = end) {
     end = Math.min(start + PIPE_BUF, bytes.length);
     if (end < bytes.length && bytes[end - 1] === 0) end--;
-    await write(out, bytes.subarray(start, end));
+    const written = write(out, bytes.subarray(start, end));
+    // A pipe takes most writes at once; only what is waiting, has failed or is the last is worth a wait.
+    if (out.writableLength || out.errored || end === bytes.length) await written;
   }
 }
 

@@ -1,6 +1,6 @@
 /*! Where statements end in a text that arrives in chunks, and the one form a statement has between programs. */
 import { Course, type Opening } from './course.js';
-import { type SegmentType, WHITE } from './lexer.js';
+import { endOfCode, type SegmentType, WHITE } from './lexer.js';
 import { type Token, tokens } from './tokens.js';
 
 /** Text that can't be cut into statements. `line` and `column` count from 1, columns in UTF-16 code units. */
@@ -54,37 +54,45 @@ export class Splitter {
   }
 
   /** The statements that end in this chunk. */
-  *write(text: string): Generator<string> {
+  write(text: string): string[] {
     const chunk = this.#carry + text;
     const end = lastIndexNotOf(MARKS, chunk) + 1;
     this.#carry = chunk.slice(end);
-    yield* this.#cut(chunk.slice(0, end));
+    return this.#cut(chunk.slice(0, end));
   }
 
   /**
    * The statements that are left at the end of the text, with or without a `;`.
    * @throws SplitError where a quote, a comment or a parenthesis is open, saying where that began
    */
-  *end(): Generator<string> {
+  end(): string[] {
     const chunk = this.#carry;
     this.#carry = '';
-    yield* this.#cut(chunk);
+    const statements = this.#cut(chunk);
     const whole = this.#readings.find(reading => !reading.opened);
     if (!whole) throw this.#unclosed();
     const statement = this.#finish(whole);
-    if (statement) yield statement;
+    return statement ? [...statements, statement] : statements;
   }
 
-  *#cut(chunk: string): Generator<string> {
+  #cut(chunk: string): string[] {
+    const statements: string[] = [];
     let start = 0;
-    for (let end = this.#follow(chunk, start); end; end = this.#follow(chunk, start)) {
+    for (let end = this.#endIn(chunk, start); end; end = this.#endIn(chunk, start)) {
       this.#keep(chunk.slice(start, end.at));
       start = end.at + 1;
       const statement = this.#finish(end.reading);
       this.#column++; // the semicolon itself
-      if (statement) yield statement;
+      if (statement) statements.push(statement);
     }
     this.#keep(chunk.slice(start));
+    return statements;
+  }
+
+  /** Where the current statement ends in this chunk, if it does, and which reading says so: none where all do. */
+  #endIn(chunk: string, from: number): { at: number; reading?: Course } | undefined {
+    const at = this.#length ? -1 : endOfPlain(chunk, from);
+    return at < 0 ? this.#follow(chunk, from) : { at };
   }
 
   /** Follows all readings of the current statement; the first semicolon that ends it, if this chunk has one. */
@@ -119,15 +127,17 @@ export class Splitter {
   }
 
   /** The statement collected so far in its one form, or '' where it is nothing but comments; then starts anew. */
-  #finish(reading: Course): string {
+  #finish(reading?: Course): string {
     const text = this.#pieces.join('');
-    this.#refuseIncomplete(text);
+    if (reading) this.#refuseIncomplete(text);
     [this.#line, this.#column] = this.#place(text);
     this.#pieces = [];
     this.#length = 0;
+    const trimmed = trim(text);
+    if (!reading) return trimmed && `${trimmed};`;
     this.#readings = [new Course('sql')];
     if (!reading.substance) return '';
-    return `${trim(text)}${reading.last === 'line-comment' ? '\n;' : ';'}`;
+    return `${trimmed}${reading.last === 'line-comment' ? '\n;' : ';'}`;
   }
 
   /** Such a note counts on a line of its own before the statement or behind it. */
@@ -174,6 +184,7 @@ export class Splitter {
  * @throws SplitError where something is left open or a second statement follows
  */
 export function statementOf(text: string): string {
+  if (isInOneForm(text)) return text;
   const splitter = new Splitter();
   const [first, second] = splitter.write(text);
   const comments = splitter.rest;
@@ -181,6 +192,29 @@ export function statementOf(text: string): string {
   if (first && (second || last)) throw new SplitError('a second statement behind the first', 1, first.length + 1);
   if (first && NOT_WHITE.test(comments)) return statementOf(first.slice(0, -1) + comments);
   return first ?? last ?? '';
+}
+
+/** Whether a text is one plain statement in its one form: nearly all are that come out of a program or a server. */
+function isInOneForm(text: string): boolean {
+  const last = text.length - 1;
+  return last > 0 && endOfPlain(text, 0) === last && trim(text) === text && !WHITE.includes(text.charAt(last - 1));
+}
+
+/**
+ * The offset of the `;` that ends the statement at `from`, found fast; -1 where it has a comment or a name in quotes, which
+ * are read with care, or is not balanced, or does not end in this text.
+ */
+function endOfPlain(text: string, from: number): number {
+  let open = 0;
+  for (let at = endOfCode(text, from); at < text.length; at = endOfCode(text, at + 1)) {
+    const sign = text.charAt(at);
+    if (sign === '(') open++;
+    else if (sign === ')') open--;
+    else if (sign === "'") at = text.indexOf(sign, at + 1);
+    else return sign === ';' && open === 0 ? at : -1;
+    if (open < 0 || at < 0) return -1;
+  }
+  return -1;
 }
 
 function trim(text: string): string {

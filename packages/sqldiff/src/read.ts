@@ -26,7 +26,8 @@ export async function read({ target, path, label }: Side, options: ReadOptions):
     : atRest(path, options);
   const all: string[] = [];
   try {
-    for await (const statement of source) if (selection.selects(identify(statement).kind)) all.push(statement);
+    for await (const batch of source)
+      for (const statement of [batch].flat()) if (selection.selects(identify(statement).kind)) all.push(statement);
   } catch (error) {
     throw explained(error as NodeJS.ErrnoException, label);
   }
@@ -34,7 +35,7 @@ export async function read({ target, path, label }: Side, options: ReadOptions):
 }
 
 /** A file called `*.sql` without a NUL is text. All else is a stream, or a stream that was cut where its first NUL should be. */
-async function* atRest(path: string, { stdin, maxRecord }: ReadOptions): AsyncGenerator<string> {
+async function* atRest(path: string, { stdin, maxRecord }: ReadOptions): AsyncGenerator<string | string[]> {
   if (path === '-') yield* stdin;
   else if (!path.endsWith('.sql')) yield* statements(createReadStream(path), { maxRecord });
   else {

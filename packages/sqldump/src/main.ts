@@ -66,6 +66,6 @@ command({
   },
 });
 
-async function* withoutOwners(statements: AsyncIterable<string>): AsyncGenerator<string> {
-  for await (const statement of statements) yield withoutOwner(statement);
+async function* withoutOwners(batches: AsyncIterable<string[]>): AsyncGenerator<string[]> {
+  for await (const batch of batches) yield batch.map(withoutOwner);
 }

@@ -13,20 +13,22 @@ export class LoadError extends Error {
 /** Runs every statement of a file. @throws LoadError at the first refusal */
 export async function load(path: string, execute: (statement: string) => Promise<unknown>): Promise<void> {
   let number = 0;
-  for await (const statement of await statementsOf(path)) {
-    number++;
-    try {
-      await execute(statement);
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      throw new LoadError(
-        `${path}: statement ${number}: ${error.message} (at ${error.position} of: ${firstLine(statement)})`,
-      );
+  for await (const batch of await statementsOf(path)) {
+    for (const statement of [batch].flat()) {
+      number++;
+      try {
+        await execute(statement);
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        throw new LoadError(
+          `${path}: statement ${number}: ${error.message} (at ${error.position} of: ${firstLine(statement)})`,
+        );
+      }
     }
   }
 }
 
-async function statementsOf(path: string): Promise<AsyncIterable<string>> {
+async function statementsOf(path: string): Promise<AsyncIterable<string | string[]>> {
   const isStream = await holdsNul(path);
   const input = createReadStream(path);
   return isStream ? statements(input) : fromText(input, path, maxStatement);
