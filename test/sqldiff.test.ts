@@ -1,5 +1,5 @@
 /*! sqldiff as a user has it: what it finds, how it says so, and that what it writes repairs what creating can repair. */
-import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { questdb, type Service, sqlserve } from './support/instances.js';
 import { fileScope } from './support/scope.js';
@@ -63,3 +63,31 @@ only in ${b.url}: table 'extra'
     t.is(rest.stdout.toString(), "differs: table 'trades'\ndiffers: view 'last'\n");
   });
 }
+
+questdb.test('same text, different meaning: told for two instances, and no difference', async t => {
+  const { run, a, b } = await twins(t, questdb);
+  const other = await questdb.start(t, { QDB_CAIRO_WAL_ENABLED_DEFAULT: 'false', QDB_CAIRO_O3_MAX_LAG: '7s' });
+  const copied = await run(`sqldump $A | sqlapply -q ${other.url}; sqldiff --names ${a.url} ${other.url}`);
+  t.regex(copied.stderr, /may mean something else: cairo\.wal\.enabled\.default is true in \S+ and false in /);
+  t.regex(copied.stdout.toString(), /differs: table 'trades'/);
+
+  const FILLS = 'CREATE TABLE fills (ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY DAY';
+  await a.execute(FILLS);
+  await b.execute(`${FILLS} WITH maxUncommittedRows=1234`);
+  await a.execute(
+    'CREATE MATERIALIZED VIEW daily AS (SELECT ts, count() n FROM trades SAMPLE BY 1d) PARTITION BY YEAR',
+  );
+  await run('sqldiff --missing $A $B | sqlapply $B');
+  await b.execute('ALTER MATERIALIZED VIEW daily SET REFRESH LIMIT 2 DAYS');
+  const limit = 'SELECT refresh_limit FROM materialized_views() WHERE refresh_limit = 2';
+  while (!(await b.execute(limit)).dataset?.length) await pause(20);
+  const { code, stdout, stderr } = await run('sqldiff $A $B');
+  t.deepEqual([code, stdout.toString()], [0, '']);
+  const [A, B] = [a.url, b.url];
+  t.is(
+    stderr,
+    `sqldiff: same text, different meaning: table 'fills': maxUncommittedRows is 500000 in ${A} and 1234 in ${B}
+sqldiff: same text, different meaning: materialized view 'daily': the refresh limit is 0 in ${A} and 2 DAY in ${B}
+`,
+  );
+});

@@ -12,8 +12,8 @@ export interface Io {
   /** Standard input as data. @throws UsageError where it is a terminal, as nobody types a stream, or a folder */
   stdin(): Readable;
   readonly stdout: Writable & { isTTY?: boolean };
-  /** Whether standard output takes colours: a terminal that is not dumb, unless NO_COLOR is set. */
-  readonly colours: boolean;
+  /** Whether standard output takes colors: a terminal that is not dumb, unless NO_COLOR is set. */
+  readonly colors: boolean;
   /** Tells people what went wrong; always shown. */
   error(message: string): void;
   /** Tells people what they should know; one line, always shown but for `-q`. */
@@ -54,7 +54,7 @@ export function processIo(name: string, { quiet, verbose }: Loudness): Io {
       return process.stdin;
     },
     stdout: process.stdout,
-    colours: process.stdout.isTTY === true && process.env.TERM !== 'dumb' && !process.env.NO_COLOR,
+    colors: process.stdout.isTTY === true && process.env.TERM !== 'dumb' && !process.env.NO_COLOR,
     error: message => say(message, 'red'),
     warn: message => {
       if (!quiet) say(message, 'yellow');

@@ -1,2 +1,4 @@
+export { NoPlace, readFolder, writeFolder } from './folder.js';
+export { FolderError } from './layout.js';
 export { FileError, replaceFile } from './replace.js';
 export { fromText, TextError, toText, writeText } from './text.js';

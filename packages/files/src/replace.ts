@@ -9,13 +9,49 @@ export class FileError extends Error {
   readonly code = 'IO';
 }
 
+/** A file that is on the disk under a temporary name and waits to take its place. */
+export interface Staged {
+  /** Renames it; where that fails nothing is left of it. */
+  commit(): Promise<void>;
+  /** Removes it, unless it has taken its place. */
+  discard(): Promise<void>;
+}
+
 /**
- * Has a file written under a temporary name beside `path`, and renames it when all is on the disk. When that fails,
- * what was at `path` is as it was and nothing else is left. A device or a pipe can't be replaced, and is written to.
+ * Has a file written under a temporary name beside `path`. When that fails nothing is left.
  *
  * @param write writes the content; it need not end the stream
  * @param interrupted ends the writing when it is aborted, wherever it is
- * @throws FileError for a folder, whatever `write` throws, and errors of the file system
+ * @throws whatever `write` throws, and errors of the file system
+ */
+export async function stageFile(
+  path: string,
+  write: (file: Writable) => Promise<unknown>,
+  interrupted?: AbortSignal,
+  mode?: number,
+): Promise<Staged> {
+  const temporary = `${path}.${Math.random().toString(36).slice(2, 10)}.tmp`;
+  const discard = () => rm(temporary, { force: true }).catch(() => {});
+  const orNothing = async (work: Promise<unknown>): Promise<void> => {
+    try {
+      await work;
+    } catch (error) {
+      await discard();
+      const { path: failed, syscall } = error as NodeJS.ErrnoException;
+      if (failed === temporary || (!failed && syscall === 'write')) Object.assign(error as Error, { path });
+      throw error;
+    }
+  };
+  await orNothing(writeFile(temporary, 'wx', write, interrupted, mode));
+  return { commit: () => orNothing(rename(temporary, path)), discard };
+}
+
+/**
+ * Has a file written under a temporary name beside `path`, and renames it when all is on the disk. When that fails,
+ * what was at `path` is as it was and nothing else is left. A device or a pipe can't be replaced, and is written to.
+ * Parameters are those of `stageFile`.
+ *
+ * @throws FileError for a folder, and what `stageFile` throws
  */
 export async function replaceFile(
   path: string,
@@ -26,16 +62,8 @@ export async function replaceFile(
   if (existing?.isDirectory()) throw new FileError(`${path}: is a directory`);
   if (existing && !existing.isFile()) return writeFile(path, 'w', write, interrupted);
   const place = existing ? await realpath(path) : path; // a link stays one
-  const temporary = `${place}.${Math.random().toString(36).slice(2, 10)}.tmp`;
-  try {
-    await writeFile(temporary, 'wx', write, interrupted, existing?.mode);
-    await rename(temporary, place);
-  } catch (error) {
-    await rm(temporary, { force: true }).catch(() => {});
-    const { path: failed, syscall } = error as NodeJS.ErrnoException;
-    if (failed === temporary || (!failed && syscall === 'write')) Object.assign(error as Error, { path });
-    throw error;
-  }
+  const staged = await stageFile(place, write, interrupted, existing?.mode);
+  await staged.commit();
 }
 
 async function statIfThere(path: string): Promise<Stats | undefined> {

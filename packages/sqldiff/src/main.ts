@@ -1,9 +1,10 @@
 import { differences, isSame, selection, withoutOwner } from '@sqlpipe/catalog';
 import { command, Exit, instanceOptions, UsageError } from '@sqlpipe/cli';
 import { arriving, MAX_RECORD, statements } from '@sqlpipe/records';
+import { otherMeanings, unchanged } from './meaning.js';
 import { writeMissing } from './missing.js';
 import { read } from './read.js';
-import { jsonLine, type Labels, named, shown } from './shown.js';
+import { jsonLine, named, shown } from './shown.js';
 import { bothSides } from './side.js';
 
 command({
@@ -51,14 +52,13 @@ command({
       },
     });
     const [inA, inB] = [await read(sides[0], reading), await read(sides[1], reading)];
+    const all = differences(inA, inB, args.ignoreOwner ? sameButForOwner : isSame);
+    for (const warning of await otherMeanings(sides, unchanged(inA, all))) io.warn(warning);
 
-    const same = args.ignoreOwner ? sameButForOwner : isSame;
-    const all = differences(inA, inB, same);
     const found = args.ignoreExtra || missing ? all.filter(each => each.a !== undefined) : all;
-    const labels: Labels = [sides[0].label, sides[1].label];
     if (missing) return writeMissing(found, maxRecord, io);
     for (const each of found)
-      await io.print(json ? jsonLine(each) : names ? named(each, labels) : shown(each, labels, io.colours));
+      await io.print(json ? jsonLine(each) : names ? named(each, sides) : shown(each, sides, io.colors));
     return found.length ? Exit.no : Exit.yes;
   },
 });

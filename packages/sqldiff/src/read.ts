@@ -1,10 +1,10 @@
 /*! The statements of one side, all of them: nothing is compared with half a schema. */
 import { createReadStream } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import type { Selection } from '@sqlpipe/catalog';
-import { fromText } from '@sqlpipe/files';
-import { type DumpOptions, dump } from '@sqlpipe/instance';
+import { Conflict, distinct, type Selection } from '@sqlpipe/catalog';
+import { fromText, readFolder } from '@sqlpipe/files';
+import { type DumpOptions, dump, InstanceError } from '@sqlpipe/instance';
 import { StreamError, statements } from '@sqlpipe/records';
 import { identify } from '@sqlpipe/sql';
 import type { Side } from './side.js';
@@ -16,8 +16,8 @@ export interface ReadOptions extends Pick<DumpOptions, 'maxRecord' | 'warn'> {
 }
 
 /**
- * The statements of a side that are selected.
- * @throws what reading it says: InstanceError, StreamError, TextError, errors of the file system
+ * The statements of a side that are selected, each once.
+ * @throws what reading it says: InstanceError, StreamError, TextError, Conflict, errors of the file system
  */
 export async function read({ target, path, label }: Side, options: ReadOptions): Promise<string[]> {
   const { selection, maxRecord, warn } = options;
@@ -28,15 +28,16 @@ export async function read({ target, path, label }: Side, options: ReadOptions):
   try {
     for await (const batch of source)
       for (const statement of [batch].flat()) if (selection.selects(identify(statement).kind)) all.push(statement);
+    return distinct(all);
   } catch (error) {
     throw explained(error as NodeJS.ErrnoException, label);
   }
-  return all;
 }
 
 /** A file called `*.sql` without a NUL is text. All else is a stream, or a stream that was cut where its first NUL should be. */
 async function* atRest(path: string, { stdin, maxRecord }: ReadOptions): AsyncGenerator<string | string[]> {
   if (path === '-') yield* stdin;
+  else if ((await stat(path)).isDirectory()) yield* await readFolder(path, maxRecord);
   else if (!path.endsWith('.sql')) yield* statements(createReadStream(path), { maxRecord });
   else {
     const bytes = await readFile(path);
@@ -45,9 +46,12 @@ async function* atRest(path: string, { stdin, maxRecord }: ReadOptions): AsyncGe
   }
 }
 
-/** What went wrong, and on which side: both may be streams, which know of no name. */
+/** What went wrong, and on which side where the error does not say. A server that says no does not say that they differ. */
 function explained(error: NodeJS.ErrnoException, label: string): Error {
-  if (error.syscall === 'open') return Object.assign(error, { code: 'NOINPUT' });
-  if (error instanceof StreamError) return new StreamError(`${label}: ${error.message}`, { cause: error });
+  if (error.syscall === 'stat' || error.syscall === 'open') return Object.assign(error, { code: 'NOINPUT' });
+  if (error instanceof StreamError || error instanceof Conflict)
+    return new StreamError(`${label}: ${error.message}`, { cause: error });
+  if (error instanceof InstanceError && error.code === 'REFUSED')
+    return new InstanceError('UNREACHABLE', error.message, { cause: error });
   return error;
 }

@@ -2,31 +2,29 @@
 import { type Difference, hasName } from '@sqlpipe/catalog';
 import { unifiedDiff } from '@sqlpipe/cli';
 import { printable, title } from '@sqlpipe/sql';
-
-/** What the two sides are called. */
-export type Labels = [a: string, b: string];
+import type { Sides } from './side.js';
 
 /** A line per difference: `only in src: table 'trades'`, `differs: view 'spreads'`; a grant is shown as its statement. */
-export function named({ identity, a, b }: Difference, labels: Labels): string {
+export function named({ identity, a, b }: Difference, sides: Sides): string {
   const what = hasName(identity) ? title(identity) : (a ?? b ?? '');
-  const how = b === undefined ? `only in ${labels[0]}` : a === undefined ? `only in ${labels[1]}` : 'differs';
+  const how = b === undefined ? `only in ${sides[0].label}` : a === undefined ? `only in ${sides[1].label}` : 'differs';
   return `${printable(`${how}: ${what}`)}\n`;
 }
 
 /** The same, and below what differs a unified diff: `-` is in A, `+` is in B. */
-export function shown(difference: Difference, labels: Labels, colours: boolean): string {
+export function shown(difference: Difference, sides: Sides, colors: boolean): string {
   const { a, b } = difference;
   const lines = a !== undefined && b !== undefined ? unifiedDiff(a, b) : [];
   const text = lines.map(line => `${line.split('\t').map(printable).join('\t')}\n`);
-  const head = named(difference, labels);
-  return colours
-    ? paint(head, BOLD) + text.map(line => paint(line, COLOURS[line.charAt(0)])).join('')
+  const head = named(difference, sides);
+  return colors
+    ? paint(head, BOLD) + text.map(line => paint(line, COLORS[line.charAt(0)])).join('')
     : head + text.join('');
 }
 
 const BOLD = 1;
 /** By the first character of a line, as git has them. */
-const COLOURS: Record<string, number> = { '@': 36, '-': 31, '+': 32 };
+const COLORS: Record<string, number> = { '@': 36, '-': 31, '+': 32 };
 
 const paint = (line: string, code: number | undefined): string =>
   code === undefined ? line : `\x1b[${code}m${line.trimEnd()}\x1b[m\n`;

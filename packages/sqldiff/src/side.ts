@@ -23,6 +23,9 @@ export interface Side {
   path: string;
 }
 
+/** The two, in the order of the operands. */
+export type Sides = [a: Side, b: Side];
+
 /**
  * What the two operands stand for, with the credentials of each.
  *
@@ -30,10 +33,7 @@ export interface Side {
  * `SQLDIFF_A_…` and `SQLDIFF_B_…`, and what could be meant for either is given to none.
  * @throws UsageError, InstanceError
  */
-export async function bothSides(
-  operands: [string, string],
-  context: Omit<ResolveContext, 'program'>,
-): Promise<[Side, Side]> {
+export async function bothSides(operands: [string, string], context: Omit<ResolveContext, 'program'>): Promise<Sides> {
   if (operands.every(operand => operand === '-')) throw new UsageError('only one of the two can be standard input');
   const names = (await listInstances(context.env)).map(({ name }) => name);
   const [a, b] = operands;

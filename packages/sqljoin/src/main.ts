@@ -1,13 +1,15 @@
-import { command, Exit } from '@sqlpipe/cli';
-import { replaceFile, writeText } from '@sqlpipe/files';
+import { command, Exit, UsageError } from '@sqlpipe/cli';
+import { replaceFile, writeFolder, writeText } from '@sqlpipe/files';
 import { MAX_RECORD, spool, statements } from '@sqlpipe/records';
 
 command({
   name: 'sqljoin',
   operands: '',
-  summary: 'Turns a statement stream into .sql text, when the stream is whole.',
+  summary:
+    'Turns a statement stream into .sql text, or into a folder with a file per object, when the stream is whole.',
   examples: [
     ['sqldump http://localhost:9000 | sqljoin -o schema.sql', 'keep a schema in a file'],
+    ['sqldump src | sqljoin -d schema', 'keep it in a folder with a file per object, for git'],
     ['sqljoin < schema.stream | less', 'read a stream'],
     ['sqldump src | sqljoin | sqlsplit | cmp - <(sqldump src)', 'there and back'],
   ],
@@ -19,15 +21,23 @@ command({
         requiresArg: true,
         describe: 'write this file, whole or not at all',
       })
+      .option('directory', {
+        alias: 'd',
+        type: 'string',
+        requiresArg: true,
+        describe: 'make this folder hold a file per object',
+      })
       .option('max-record', {
         type: 'number',
         default: MAX_RECORD,
         requiresArg: true,
         describe: 'longest record in bytes',
       }),
-  run: async ({ output, maxRecord }, io) => {
+  run: async ({ output, directory, maxRecord }, io) => {
+    if (output && directory) throw new UsageError('--output and --directory exclude each other');
     const whole = await spool(statements(io.stdin(), { maxRecord }));
-    if (output) await replaceFile(output, file => writeText(whole, file), io.interrupted);
+    if (directory) await writeFolder(directory, whole, io.interrupted);
+    else if (output) await replaceFile(output, file => writeText(whole, file), io.interrupted);
     else await writeText(whole, io.stdout);
     return Exit.yes;
   },

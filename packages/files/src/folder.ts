@@ -1,0 +1,92 @@
+/*!
+ * A schema as a folder with a file per object, for git. A file is ours if it is where its statements belong; whatever else
+ * is in the folder stays as it is, and is in nobody's way unless it takes the place of an object.
+ */
+import { mkdir, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Catalog, distinct, inServiceOrder } from '@sqlpipe/catalog';
+import { FOLDERS, FolderError, type Found, noPlace, placeOf, scan } from './layout.js';
+import { type Staged, stageFile } from './replace.js';
+
+/** A statement that makes no object, and so has no file. */
+export class NoPlace extends Error {
+  readonly code = 'REFUSED';
+}
+
+/**
+ * The statements in a folder that `writeFolder` wrote, in the order of a dump. Only files called
+ * `*.sql` below the folders of the kinds are looked at.
+ *
+ * @param maxLength the longest statement, in UTF-16 code units
+ * @throws FolderError where a file holds something else than its name says, Conflict where two files make one name
+ */
+export async function readFolder(folder: string, maxLength?: number): Promise<string[]> {
+  const found = [...(await scan(folder, maxLength)).values()];
+  const foreign = found.find(file => file.foreign)?.foreign;
+  if (foreign) throw new FolderError(foreign);
+  const statements = distinct(found.flatMap(file => file.statements));
+  return inServiceOrder(new Catalog(statements)).map(({ statement }) => statement);
+}
+
+/**
+ * Makes a folder hold these statements: writes the files that differ and removes those whose object is gone. What is
+ * the same or not ours is not touched. All files are on the disk before the first takes its place; from then on a failure
+ * leaves some new and some old.
+ *
+ * @throws NoPlace, Conflict; FolderError where something is in the way: then nothing has changed
+ */
+export async function writeFolder(
+  folder: string,
+  statements: AsyncIterable<string>,
+  interrupted?: AbortSignal,
+): Promise<void> {
+  const wanted = await filesFor(statements);
+  await mkdir(join(folder, FOLDERS.table as string), { recursive: true }); // even for no tables: a mark of such a folder
+  const found = await scan(folder);
+  for (const path of wanted.keys()) {
+    const { foreign } = found.get(path) ?? {};
+    if (foreign) throw new FolderError(`${foreign}; it is in the way, and nothing was written`);
+  }
+  await replaceAll(
+    folder,
+    [...wanted].filter(([path, text]) => textOf(found.get(path)) !== text),
+    interrupted,
+  );
+  for (const [path, { foreign }] of found) if (!foreign && !wanted.has(path)) await rm(join(folder, path));
+}
+
+/** The text of each file by its path. */
+async function filesFor(statements: AsyncIterable<string>): Promise<Map<string, string>> {
+  const all: string[] = [];
+  for await (const statement of statements) all.push(statement);
+  const files = new Map<string, string[]>();
+  for (const statement of distinct(all)) {
+    const place = placeOf(statement);
+    if (!place) throw new NoPlace(`there is no file for ${noPlace(statement)}`);
+    files.set(place, [...(files.get(place) ?? []), statement]);
+  }
+  return new Map(Array.from(files, ([path, own]) => [path, text(own)]));
+}
+
+/** Statements as the text of one file: a blank line between them, none at the end. */
+const text = (statements: string[]): string => `${statements.join('\n\n')}\n`;
+
+const textOf = (found: Found | undefined): string | undefined => found && text(found.statements);
+
+async function replaceAll(
+  folder: string,
+  files: [path: string, text: string][],
+  interrupted?: AbortSignal,
+): Promise<void> {
+  const staged: Staged[] = [];
+  try {
+    for (const [path, content] of files) {
+      await mkdir(join(folder, dirname(path)), { recursive: true });
+      staged.push(await stageFile(join(folder, path), async file => file.write(content), interrupted));
+    }
+    for (const file of staged) await file.commit();
+  } catch (error) {
+    await Promise.all(staged.map(file => file.discard()));
+    throw error;
+  }
+}

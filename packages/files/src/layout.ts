@@ -1,0 +1,89 @@
+/*! A schema as files: which file of a folder a statement belongs in, and what is in that folder now. */
+import { createReadStream } from 'node:fs';
+import { lstat, readdir } from 'node:fs/promises';
+import { basename, join, sep } from 'node:path';
+import { excerpt, identify, type Kind, title } from '@sqlpipe/sql';
+import { fileName } from './file-name.js';
+import { fromText, TextError } from './text.js';
+
+/** Something about a folder that keeps a schema from being read from it or written to it. */
+export class FolderError extends Error {
+  readonly code = 'DAMAGED';
+}
+
+/** Where the files of each kind are. What makes no object has no place. */
+export const FOLDERS: Partial<Record<Kind, string>> = {
+  user: 'users',
+  group: 'groups',
+  'service-account': 'service_accounts',
+  table: 'tables',
+  view: 'views',
+  matview: 'materialized_views',
+  liveview: 'live_views',
+  membership: 'memberships',
+  assumption: 'assumptions',
+  grant: 'grants',
+};
+
+const SUFFIX = '.sql';
+
+/** The path of a statement's file within a folder, such as `tables/trades.sql`; undefined for what has no name. */
+export function placeOf(statement: string): string | undefined {
+  const { kind, name } = identify(statement);
+  const folder = FOLDERS[kind];
+  return folder && name && `${folder}/${fileName(name)}${SUFFIX}`;
+}
+
+/** A `.sql` file in one of the folders. */
+export interface Found {
+  statements: string[];
+  /** Why it is nobody's place, if so, in a sentence that names it: then somebody else put it there. */
+  foreign?: string;
+}
+
+/**
+ * The files called `*.sql` below the folders of the kinds by their paths; nothing else that is there is looked at.
+ * @throws FolderError where there is none of the folders, and errors of the file system
+ */
+export async function scan(folder: string, maxLength?: number): Promise<Map<string, Found>> {
+  const there = new Set(await readdir(folder));
+  const names = Object.values(FOLDERS).filter(name => there.has(name));
+  if (!names.length)
+    throw new FolderError(`${folder} has no folder tables, nor any other that sqljoin -d makes: is it the right one?`);
+  const found = new Map<string, Found>();
+  for (const name of names)
+    for (const path of await sqlFiles(folder, name)) found.set(path, await look(folder, path, maxLength));
+  return found;
+}
+
+/** Their paths within a folder in an order of ours, as file systems promise none. */
+async function sqlFiles(folder: string, name: string): Promise<string[]> {
+  const paths = await readdir(join(folder, name), { recursive: true });
+  return paths
+    .map(path => `${name}/${path.replaceAll(sep, '/')}`)
+    .filter(path => path.endsWith(SUFFIX) && !basename(path).startsWith('.'))
+    .sort();
+}
+
+async function look(folder: string, path: string, maxLength?: number): Promise<Found> {
+  const full = join(folder, path);
+  const statements: string[] = [];
+  if (!(await lstat(full)).isFile()) return { statements, foreign: `${full} is no plain file` };
+  try {
+    for await (const some of fromText(createReadStream(full), full, maxLength)) statements.push(...some);
+  } catch (error) {
+    if (error instanceof TextError) return { statements, foreign: error.message };
+    throw error;
+  }
+  const other = statements.find(statement => placeOf(statement) !== path);
+  if (other) return { statements, foreign: `${full} holds ${elsewhere(other)}` };
+  return statements.length ? { statements } : { statements, foreign: `${full} holds no statement` };
+}
+
+function elsewhere(statement: string): string {
+  const place = placeOf(statement);
+  return place ? `${title(identify(statement))}, whose place is ${place}` : noPlace(statement);
+}
+
+/** Says of a statement that has no place what it is. */
+export const noPlace = (statement: string): string => `what makes no object: ${excerpt(statement, 60)}`;

@@ -1,0 +1,127 @@
+/*!
+ * Same text, different meaning: settings of a server that statements lean on where they say nothing, and properties of
+ * objects that no dump carries. Asked aside, as far as both catalogues know them (their names observed on 9.3.4).
+ */
+import { type Difference, fold } from '@sqlpipe/catalog';
+import { Aside, type Target } from '@sqlpipe/instance';
+import { type Identity, identify, title } from '@sqlpipe/sql';
+import type { Sides } from './side.js';
+
+/** What a catalogue says: by property, and of each by object; a setting of the server is of none, ''. */
+type Facts = Map<string, Map<string, string>>;
+
+/** Whether symbol capacities are the server's to change; then they mean nothing. */
+const AUTO_SCALE = 'cairo.auto.scale.symbol.capacity';
+
+const SETTINGS = [
+  'cairo.wal.enabled.default',
+  'cairo.default.symbol.capacity',
+  'cairo.default.symbol.cache.flag',
+  AUTO_SCALE,
+  'cairo.max.uncommitted.rows',
+  'cairo.o3.max.lag',
+  'cairo.sql.sampleby.default.alignment.calendar',
+  'cairo.ttl.use.wall.clock',
+  'cairo.volumes',
+];
+
+/** What is asked of lists of objects: each row is a name and the properties that are named beside the query. */
+const LISTS: [query: string, properties: string[]][] = [
+  [
+    'SELECT table_name, maxUncommittedRows, o3MaxLag, table_suspended FROM tables()',
+    ['maxUncommittedRows', 'o3MaxLag', 'suspended'],
+  ],
+  ["SELECT view_name, view_status = 'invalid' FROM views()", ['invalid']],
+  [
+    "SELECT view_name, view_status = 'invalid', concat(refresh_limit, ' ', refresh_limit_unit) FROM materialized_views()",
+    ['invalid', 'the refresh limit'],
+  ],
+];
+
+/** So many objects are asked for their columns at once: a request has to fit, with names of any length. */
+const AT_ONCE = 20;
+
+/** Objects that are named in a warning; of the others, how many. */
+const NAMED = 3;
+
+/** The objects of A that are the same in B. */
+export function unchanged(a: string[], differences: Difference[]): Identity[] {
+  const different = new Set(differences.map(each => each.a));
+  return a.filter(statement => !different.has(statement)).map(identify);
+}
+
+/**
+ * Sentences on what two instances make of the same statements; none where either side is no instance.
+ * Never fails: what an instance does not tell is not compared.
+ * @param same the objects that are the same on both
+ */
+export async function otherMeanings([a, b]: Sides, same: Identity[]): Promise<string[]> {
+  if (!a.target || !b.target) return [];
+  const [inA, inB] = [await factsOf(a.target, same), await factsOf(b.target, same)];
+  return [...inA].flatMap(([property, byObject]) => {
+    const groups = new Map<string, string[]>();
+    for (const [object, value] of byObject) {
+      const other = inB.get(property)?.get(object);
+      if (other === undefined || other === value) continue;
+      const values = `${property} is ${value} in ${a.label} and ${other} in ${b.label}`;
+      groups.set(values, [...(groups.get(values) ?? []), object]);
+    }
+    return Array.from(groups, ([values, objects]) => sentence(values, objects));
+  });
+}
+
+function sentence(values: string, objects: string[]): string {
+  if (objects[0] === '') return `the same text may mean something else: ${values}`;
+  const more = objects.length > NAMED ? ` and ${objects.length - NAMED} more` : '';
+  return `same text, different meaning: ${objects.slice(0, NAMED).join(', ')}${more}: ${values}`;
+}
+
+async function factsOf(target: Target, same: Identity[]): Promise<Facts> {
+  const aside = new Aside(target);
+  const facts: Facts = new Map();
+  const add = (property: string, object: string, value: unknown): void => {
+    facts.set(property, (facts.get(property) ?? new Map()).set(object, String(value).trim()));
+  };
+  try {
+    for (const [path, value] of (await aside.table('SELECT property_path, value FROM (SHOW PARAMETERS)')) ?? [])
+      if (SETTINGS.includes(String(path))) add(String(path), '', value);
+    await addProperties(aside, same, add);
+    const scaled = facts.get(AUTO_SCALE)?.get('') !== 'false';
+    await addColumns(
+      aside,
+      same.filter(({ kind }) => kind === 'matview' || (kind === 'table' && !scaled)),
+      scaled,
+      add,
+    );
+  } finally {
+    await aside.close();
+  }
+  return facts;
+}
+
+type Add = (property: string, object: string, value: unknown) => void;
+
+async function addProperties(aside: Aside, same: Identity[], add: Add): Promise<void> {
+  const titles = new Map(same.map(identity => [fold(identity.name), title(identity)]));
+  for (const [query, properties] of LISTS)
+    for (const [name, ...values] of (await aside.table(query)) ?? []) {
+      const object = titles.get(fold(String(name)));
+      if (object) properties.forEach((property, i) => void add(property, object, values[i]));
+    }
+}
+
+/** What CREATE MATERIALIZED VIEW says of columns and is not printed, and symbol capacities where they do not change by themselves. */
+async function addColumns(aside: Aside, objects: Identity[], scaled: boolean, add: Add): Promise<void> {
+  for (let at = 0; at < objects.length; at += AT_ONCE) {
+    const some = objects.slice(at, at + AT_ONCE);
+    const query = some.map(
+      ({ name }, i) => `SELECT ${i}, "column", indexed, designated, symbolCapacity FROM table_columns('${name}')`,
+    );
+    for (const [i, column, indexed, designated, capacity] of (await aside.table(query.join(' UNION ALL '))) ?? []) {
+      const object = `column ${column} of ${title(some[Number(i)] as Identity)}`;
+      add('INDEX', object, indexed);
+      add('TIMESTAMP', object, designated);
+      if (!scaled) add('the symbol capacity', object, capacity);
+    }
+  }
+}

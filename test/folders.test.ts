@@ -1,0 +1,252 @@
+/*! A schema as a folder with a file per object: whatever names it holds there and back, and nothing that is not ours is lost. */
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { fold, mend } from '@sqlpipe/catalog';
+import { readFolder, writeFolder } from '@sqlpipe/files';
+import test, { type ExecutionContext } from 'ava';
+import fc from 'fast-check';
+import { databases } from './support/databases.js';
+import { freshFolder } from './support/folder.js';
+import { questdb } from './support/instances.js';
+import { shell } from './support/shell.js';
+
+/** Names that file systems stumble over, and such as servers take too. */
+const name = fc
+  .oneof(
+    fc.constantFrom(
+      '.',
+      '..',
+      '-rf',
+      'CON',
+      'con',
+      'nul.txt',
+      'com1',
+      'a/b',
+      'a\\b',
+      'a b',
+      ' ',
+      'a.sql',
+      '~',
+      '!a',
+      '%41',
+    ),
+    fc.constantFrom(
+      '\u00e9',
+      'e\u0301',
+      '\u212b',
+      '\u00c5',
+      'stra\u00dfe',
+      'STRASSE',
+      '\u017f',
+      '\u03c3',
+      '\u03c2',
+      '取引',
+    ),
+    fc.constantFrom('fx_trades', 'FX_trades', 'Fx_Trades', 'a', 'A', '!', '%', 'x'.repeat(127), '取'.repeat(127)),
+    fc.string({ unit: 'grapheme', minLength: 1, maxLength: 127 }),
+    fc.stringMatching(/^[-a-cA-C ./_%!~]{1,8}$/),
+  )
+  .filter(text => text.isWellFormed() && !/['\0-\x1f\x7f]/.test(text) && text.length < 128 && text === text.trim());
+
+/** As a file system sees it that tells as few names apart as any does. */
+const seen = (path: string): string => path.normalize('NFKC').toUpperCase().toLowerCase();
+
+/** Paths of all files below a folder. */
+const filesOf = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .sort();
+
+/** What a reader makes of a path, as the man page tells it. */
+const readBack = (path: string): string =>
+  decodeURIComponent(
+    path
+      .replace(/^\w+\//, '')
+      .replace(/\.sql$/, '')
+      .replaceAll('~/', '')
+      .replace(/!([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+  );
+
+test('any names: there and back, no two in one file, and each file tells its name', async t => {
+  const root = await freshFolder(t);
+  let nth = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.uniqueArray(name, { selector: fold, maxLength: 12 }), async names => {
+      const folder = join(root, String(nth++));
+      const statements = names.map(each => `CREATE TABLE '${each}' (x INT);`);
+      await writeFolder(folder, Readable.from(statements));
+      t.deepEqual((await readFolder(folder)).sort(), statements.toSorted());
+      const files = filesOf(folder);
+      t.is(new Set(files.map(seen)).size, names.length);
+      t.deepEqual(files.map(readBack).sort(), names.toSorted());
+      for (const path of files) {
+        t.regex(path, /^tables(\/[a-z0-9_!%A-F][-a-z0-9_!%A-F~]*)+\.sql$/);
+        t.notRegex(basename(path), /^(con|prn|aux|nul|com\d|lpt\d)\./);
+        t.true(path.split('/').every(part => part.length < 240));
+      }
+    }),
+  );
+});
+
+for (const { name: database, dump } of databases) {
+  test(`${database}: a folder and sqlsort give the dump back`, async t => {
+    const run = await shell(t);
+    const folder = (await run('pwd')).stdout.toString().trim();
+    writeFileSync(join(folder, 'dump'), dump.map(row => `${mend(row).statement}\n\0`).join(''));
+    const { code, stderr } = await run(`set -e -o pipefail
+sqljoin -d schema < dump
+sqlsplit schema | cmp - dump
+find schema -name '*.sql' -exec cat {} + | sqlsplit | sqlsort | cmp - dump
+sqlsplit schema | sqlsort | cmp - dump`);
+    t.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  });
+}
+
+questdb.test('the trading schema of a real server, there and back', async t => {
+  const { url: SRC } = await questdb.start(t);
+  const run = await shell(t, { SRC, TRADING: `${process.cwd()}/scripts/trading.sql` });
+  t.like(
+    await run(`set -e -o pipefail
+sqlsplit $TRADING | sqlapply -q $SRC
+sqldump $SRC | sqljoin -d d && sqlsplit d | sqlsort | cmp - <(sqldump $SRC)
+[ $(find d -name '*.sql' | wc -l) = 31 ]
+sqldiff d $SRC`),
+    { code: 0, stderr: '' },
+  );
+});
+
+const ACCESS = [
+  'CREATE USER zoe;',
+  'CREATE GROUP admins;',
+  'CREATE SERVICE ACCOUNT ingest;',
+  'CREATE TABLE trades (x INT);',
+  'ADD USER zoe TO admins;',
+  'GRANT ASSUME SERVICE ACCOUNT ingest TO zoe;',
+  'GRANT INSERT ON trades TO ingest;',
+  'GRANT SELECT ON trades TO admins;',
+  'GRANT UPDATE ON trades TO admins;',
+];
+
+test('access control has files by who receives it', async t => {
+  const folder = await freshFolder(t);
+  await writeFolder(folder, Readable.from(ACCESS));
+  t.deepEqual(filesOf(folder), [
+    'assumptions/zoe.sql',
+    'grants/admins.sql',
+    'grants/ingest.sql',
+    'groups/admins.sql',
+    'memberships/zoe.sql',
+    'service_accounts/ingest.sql',
+    'tables/trades.sql',
+    'users/zoe.sql',
+  ]);
+  t.is(
+    readFileSync(join(folder, 'grants/admins.sql'), 'utf8'),
+    'GRANT SELECT ON trades TO admins;\n\nGRANT UPDATE ON trades TO admins;\n',
+  );
+  t.deepEqual(await readFolder(folder), ACCESS);
+});
+
+const TABLE = 'CREATE TABLE a (x INT);';
+const VIEW = 'CREATE VIEW b AS (SELECT * FROM a);';
+
+/** A folder with a table and a view, and files of somebody else's. */
+async function furnished(t: ExecutionContext) {
+  const folder = await freshFolder(t);
+  await writeFolder(folder, Readable.from([TABLE, VIEW]));
+  const foreign = ['README.md', 'other.sql', 'tables/README.md', 'tables/.hidden.sql'];
+  for (const path of foreign) writeFileSync(join(folder, path), 'not ours');
+  return { folder, foreign };
+}
+
+test('what is the same is not touched, what is gone is removed, what is not ours stays', async t => {
+  const { folder, foreign } = await furnished(t);
+  const before = statSync(join(folder, 'tables/a.sql')).ino;
+  await writeFolder(folder, Readable.from([TABLE, 'CREATE TABLE b (y INT);']));
+  t.is(statSync(join(folder, 'tables/a.sql')).ino, before);
+  t.deepEqual(filesOf(folder), [...foreign, 'tables/a.sql', 'tables/b.sql'].sort());
+  t.deepEqual(await readFolder(folder), [TABLE, 'CREATE TABLE b (y INT);']);
+  await writeFolder(folder, Readable.from([]));
+  t.deepEqual(filesOf(folder), foreign.toSorted());
+  t.deepEqual(await readFolder(folder), []);
+});
+
+const foreign = test.macro(async (t: ExecutionContext, path: string, text: string, message: RegExp) => {
+  const { folder } = await furnished(t);
+  mkdirSync(join(folder, path, '..'), { recursive: true });
+  writeFileSync(join(folder, path), text);
+  await t.throwsAsync(readFolder(folder), { code: 'DAMAGED', message });
+  await writeFolder(folder, Readable.from([TABLE]));
+  t.is(readFileSync(join(folder, path), 'utf8'), text, 'it is left alone where it is in nobody’s way');
+});
+test(
+  'a reader refuses a file under another name',
+  foreign,
+  'tables/z.sql',
+  TABLE,
+  /z\.sql holds table 'a', whose place is tables\/a\.sql$/,
+);
+test('a reader refuses a file of nothing', foreign, 'tables/z.sql', '-- nothing\n', /z\.sql holds no statement$/);
+test(
+  'a reader refuses a file that is cut',
+  foreign,
+  'views/z.sql',
+  'CREATE VIEW z AS (',
+  /z\.sql:1:18: a parenthesis that is never closed$/,
+);
+test(
+  'a reader refuses a file with more than its object',
+  foreign,
+  'views/z.sql',
+  'CREATE VIEW z AS (x); DROP TABLE a',
+  /holds what makes no object: DROP TABLE a;$/,
+);
+test(
+  'a reader refuses an object in a folder of its folder',
+  foreign,
+  'views/old/z.sql',
+  'CREATE VIEW z AS (x);',
+  /whose place is views\/z\.sql$/,
+);
+
+test('a file that is in the way is not overwritten, and then nothing is', async t => {
+  const { folder } = await furnished(t);
+  writeFileSync(join(folder, 'views/c.sql'), '<<<<<<< HEAD');
+  const files = filesOf(folder);
+  const statements = ['CREATE TABLE a (x LONG);', 'CREATE VIEW c AS (SELECT * FROM a);'];
+  await t.throwsAsync(writeFolder(folder, Readable.from(statements)), {
+    code: 'DAMAGED',
+    message: /c\.sql holds what makes no object: <<<<<<< HEAD;; it is in the way, and nothing was written$/,
+  });
+  t.deepEqual(filesOf(folder), files);
+  t.is(readFileSync(join(folder, 'tables/a.sql'), 'utf8'), `${TABLE}\n`);
+});
+
+test('a write that fails half way leaves what was there, and no temporary files', async t => {
+  const { folder } = await furnished(t);
+  writeFileSync(join(folder, 'materialized_views'), 'in the way');
+  const files = filesOf(folder);
+  const statements = ['CREATE TABLE a (x LONG);', 'CREATE MATERIALIZED VIEW c AS (SELECT * FROM a);'];
+  await t.throwsAsync(writeFolder(folder, Readable.from(statements)), { message: /EEXIST|ENOTDIR/ });
+  t.deepEqual(filesOf(folder), files);
+  t.is(readFileSync(join(folder, 'tables/a.sql'), 'utf8'), `${TABLE}\n`);
+});
+
+test('of a stream that is cut, and of one that does not agree with itself, nothing is written', async t => {
+  const run = await shell(t);
+  const { stdout } = await run(`printf 'CREATE TABLE a (x INT);\\n\\0CREATE' | sqljoin -d d 2> /dev/null; echo $?
+printf 'CREATE TABLE a (x INT);\\0CREATE VIEW A AS (b);\\0' | sqljoin -d d 2> /dev/null; echo $?
+printf 'DROP TABLE a;\\0' | sqljoin -d d 2> /dev/null; echo $?
+ls`);
+  t.is(stdout.toString(), '65\n65\n1\n');
+});
+
+test('a folder that is not one, or not there', async t => {
+  const run = await shell(t);
+  const { stdout, stderr } = await run('sqlsplit . | wc -c; sqlsplit nowhere; echo $?; sqljoin -d a -o b; echo $?');
+  t.regex(stderr, /^sqlsplit: \. has no folder tables, nor any other that sqljoin -d makes: is it the right one\?$/m);
+  t.regex(stderr, /^sqlsplit: nowhere: no such file or directory$/m);
+  t.regex(stdout.toString(), /\n66\n64\n$/);
+});
