@@ -1,8 +1,9 @@
 /*!
- * The replay: statements in, outcomes out, in lock step. A generator and not a stream on purpose: a stream would run
+ * The replay: statements in, outcomes out, in order. A generator and not a stream on purpose: a stream would run
  * ahead, and statements behind a refused one would have been sent by the time anyone read the refusal.
  */
 import { identify } from '@sqlpipe/sql';
+import { mustWait, type UnderWay } from './jobs.js';
 import type { Verdict } from './judge.js';
 import { isReject, type Outcome } from './outcome.js';
 
@@ -13,25 +14,43 @@ export interface ApplyOptions {
   interrupted: AbortSignal;
 }
 
-/** An outcome per statement, in order. Behind the one that ends the run they are `not reached`. */
+/** Says what becomes of a statement, one at a time. */
+export type Judge = (statement: string) => Promise<Verdict>;
+
+/**
+ * An outcome per statement, in order. Behind the one that ends the run they are `not reached`.
+ * @param judges as many statements are under way at once as there are judges; each waits for those before it that it needs
+ */
 export async function* apply(
   statements: AsyncIterable<string>,
-  judge: (statement: string) => Promise<Verdict>,
+  judges: readonly Judge[],
   { keepGoing, interrupted }: ApplyOptions,
 ): AsyncGenerator<Outcome> {
-  let n = 0;
+  const underWay: UnderWay[] = [];
   let ended = false;
-  for await (const statement of statements) {
+
+  const outcomeOf = async (n: number, statement: string, before: UnderWay[]): Promise<Outcome> => {
+    for (const { outcome } of before) await outcome;
     const started = performance.now();
+    const judge = judges[n % judges.length] as Judge;
     const verdict: Verdict = ended || interrupted.aborted ? { result: 'not reached' } : await judge(statement);
     const outcome = {
-      n: ++n,
+      n,
       statement,
       identity: identify(statement),
       ms: Math.round(performance.now() - started),
       ...verdict,
     };
-    yield outcome;
     ended ||= isReject(outcome) && (!keepGoing || outcome.failure !== undefined);
+    return outcome;
+  };
+
+  let n = 0;
+  for await (const statement of statements) {
+    const before = mustWait(statement, underWay);
+    underWay.push({ identity: identify(statement), outcome: outcomeOf(++n, statement, before) });
+    // The first one's judge is the next one's.
+    if (underWay.length === judges.length) yield await (underWay.shift() as UnderWay).outcome;
   }
+  for (const { outcome } of underWay) yield await outcome;
 }

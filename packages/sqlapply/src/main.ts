@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import { command, instanceOptions, UsageError, watched } from '@sqlpipe/cli';
 import { replaceFile } from '@sqlpipe/files';
-import { connect, resolveInstance } from '@sqlpipe/instance';
+import { connect, type Instance, resolveInstance } from '@sqlpipe/instance';
 import { arriving, MAX_RECORD, records, sink, spool, statements } from '@sqlpipe/records';
 import { admitted, objections } from './admission.js';
 import { apply } from './apply.js';
@@ -10,6 +10,9 @@ import { Tally } from './tally.js';
 import { foretold, rejects, reported, told } from './told.js';
 import { verified } from './verify.js';
 import { windUp } from './wind-up.js';
+
+/** More gain nothing, and a server has other clients. */
+const MAX_JOBS = 64;
 
 command({
   name: 'sqlapply',
@@ -35,6 +38,13 @@ command({
       })
       .option('keep-going', { alias: 'k', type: 'boolean', default: false, describe: 'carry on after a refusal' })
       .option('stream', { type: 'boolean', default: false, describe: 'send as records arrive, not when all have come' })
+      .option('jobs', {
+        alias: 'j',
+        type: 'number',
+        default: 1,
+        requiresArg: true,
+        describe: 'so many statements at once, where none needs another; for targets far away',
+      })
       .option('allow', {
         type: 'string',
         array: true,
@@ -72,7 +82,10 @@ command({
     });
     if (resolved.protected && !args.dryRun && args.yesTo !== resolved.name)
       throw new UsageError(`${resolved.name} is protected: --yes-to=${resolved.name} changes it all the same`);
-    const target = connect(resolved);
+    if (!(Number.isInteger(args.jobs) && args.jobs >= 1 && args.jobs <= MAX_JOBS))
+      throw new UsageError(`--jobs takes a number from 1 to ${MAX_JOBS}`);
+    const jobs = Array.from({ length: args.jobs }, () => connect(resolved));
+    const target = jobs.length === 1 ? (jobs[0] as Instance) : connect(resolved); // what reads back while jobs go on
     try {
       const objection = objections(target, args.allow);
       const keepGoing = args.keepGoing || args.dryRun;
@@ -81,8 +94,9 @@ command({
       const queue = drawn(whole ?? input, whole?.count);
       const tally = new Tally(target.label);
 
-      io.interrupted.addEventListener('abort', () => windUp(io.stdin(), target));
-      let outcomes = apply(queue, judge(target, { ...args, objection }), { keepGoing, interrupted: io.interrupted });
+      io.interrupted.addEventListener('abort', () => windUp(io.stdin(), [target, ...jobs]));
+      const judges = jobs.map(job => judge(job, { ...args, objection }));
+      let outcomes = apply(queue, judges, { keepGoing, interrupted: io.interrupted });
       if (args.dryRun) outcomes = foretold(outcomes, io);
       else if (!args.noVerify) outcomes = verified(outcomes, target);
       if (args.report) outcomes = reported(outcomes, args.report);
@@ -91,7 +105,7 @@ command({
       else for await (const _ of rest);
       return tally.status;
     } finally {
-      await target.close();
+      await Promise.all([target, ...jobs].map(each => each.close()));
     }
   },
 });

@@ -5,7 +5,7 @@ import type { Instance } from '@sqlpipe/instance';
 const GRACE = 2000;
 
 /** Has a run end soon: no more input is waited for, and what the target does not answer in time is abandoned. */
-export function windUp(input: Readable, target: Instance): void {
+export function windUp(input: Readable, targets: readonly Instance[]): void {
   input.destroy();
-  setTimeout(() => target.close(), GRACE).unref();
+  setTimeout(() => targets.map(target => target.close()), GRACE).unref();
 }

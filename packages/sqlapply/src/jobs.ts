@@ -1,0 +1,23 @@
+/*! Which statements may be under way at once: those that make objects, where none needs another one of them. */
+import { fold, isObject, references } from '@sqlpipe/catalog';
+import { type Identity, identify } from '@sqlpipe/sql';
+import type { Outcome } from './outcome.js';
+
+/** A statement that was begun. */
+export interface UnderWay {
+  identity: Identity;
+  outcome: Promise<Outcome>;
+}
+
+/**
+ * Which of the statements under way have to end before this one: those that make what it reads from or is called, and
+ * around a statement that makes no object (a GRANT, an ALTER, …) all.
+ */
+export function mustWait(statement: string, underWay: readonly UnderWay[]): UnderWay[] {
+  if (!underWay.length) return [];
+  const { kind, name } = identify(statement);
+  if (!isObject(kind)) return [...underWay];
+  const isMade = (other: string) => underWay.some(({ identity }) => fold(identity.name) === fold(other));
+  const needed = new Set([name, ...references(statement, isMade)].map(fold));
+  return underWay.filter(({ identity }) => !isObject(identity.kind) || needed.has(fold(identity.name)));
+}
