@@ -1,10 +1,14 @@
-/*! Side by side with what people use now: prints a table, and puts it into bench/README.md. ROUNDS says how often each runs. */
+/*!
+ * Side by side with what people use now, and how time grows with a schema: prints tables, and puts them into bench/README.md.
+ * ROUNDS says how often each runs.
+ */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Scope } from '../test/support/scope.js';
 import { type Server, startServer } from '../test/support/server.js';
+import { FILTERS, growth } from './growth.js';
 import { measure } from './measure.js';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 5);
@@ -121,9 +125,16 @@ try {
 }
 
 const note = `Medians of ${ROUNDS} rounds, the two sides by turns, in one run: Node ${process.version}, ${jqVersion}, ${cpus().length} × ${cpus()[0]?.model}.`;
-console.log(`${table()}\n\n${note}`);
-const readme = readFileSync('bench/README.md', 'utf8');
-writeFileSync(
-  'bench/README.md',
-  readme.replace(/<!-- run -->[^]*<!-- \/run -->/, `<!-- run -->\n${table()}\n\n${note}\n<!-- /run -->`),
-);
+publish('run', `${table()}\n\n${note}`);
+publish('growth', await growth(FILTERS, QUICK ? [1000, 10_000] : [1000, 10_000, 100_000], ROUNDS));
+
+/** Prints a text, and puts it between its marks. */
+function publish(mark: string, text: string): void {
+  console.log(`${text}\n`);
+  const readme = readFileSync('bench/README.md', 'utf8');
+  const between = new RegExp(`(?<=<!-- ${mark} -->\\n)[^]*(?=\\n<!-- /${mark} -->)`);
+  writeFileSync(
+    'bench/README.md',
+    readme.replace(between, () => text),
+  );
+}

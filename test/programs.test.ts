@@ -83,6 +83,19 @@ test(
 );
 test(exits, `${STREAM} | head -c 30 | sqljoin`, 65, /cut after 1 whole record: the input does not end on a NUL/);
 test(exits, `${TEXT} | sqljoin`, 65, /no NUL in the input: either \.sql text, which sqlsplit turns into a stream, or /);
+for (const filter of ['sqlsort', 'sqlsort --graph dot', 'sqlgrep a', 'sqlgrep --with-deps a'])
+  test(
+    exits,
+    `${STREAM} | ${filter} > /dev/full`,
+    74,
+    `${filter.split(' ')[0]}: write failed: no space left on device\n`,
+  );
+test(
+  exits,
+  `yes 'SELECT 1;' | tr '\\n' '\\0' | sqlgrep --kind other | head -c 1 > /dev/null; exit \${PIPESTATUS[2]}`,
+  141,
+);
+test(exits, `${STREAM} | sqlsort --graph svg`, 64, /"svg", Choices: "dot", "mermaid"/);
 test(exits, 'sqldump', 64, /<instance> is missing/);
 test(exits, 'sqldump --include TABLES --exclude VIEWS http://127.0.0.1:1', 64, /can not be combined/);
 test(exits, 'sqldump --include NONSENSE http://127.0.0.1:1', 64, /no such category: NONSENSE; there are TABLES, /);
@@ -117,7 +130,7 @@ test('output that was cut is nothing that a reader takes', async t => {
 
 test('a terminal is no stream: usage, not a wait', async t => {
   const run = await shell(t);
-  for (const program of ['sqljoin', 'sqlsplit', 'sqlapply http://127.0.0.1:1']) {
+  for (const program of ['sqljoin', 'sqlsplit', 'sqlsort', 'sqlgrep x', 'sqlapply http://127.0.0.1:1']) {
     const { stdout } = await run(`script -qec '${program}; echo status $?' /dev/null < /dev/null`);
     t.regex(stdout.toString(), /expects a stream on standard input, not a terminal[^]*status 64/, program);
   }

@@ -201,6 +201,14 @@ test('the graph of nothing, and of what is no schema', async t => {
   t.deepEqual([cut.code, cut.stdout.toString()], [65, '']);
 });
 
+test('the graph of more than fits on a call stack', async t => {
+  const run = await shell(t);
+  const { stdout, stderr } = await run(
+    `seq 150000 | sed 's/.*/CREATE TABLE t& (x INT);/' | tr '\\n' '\\0' | sqlsort --graph dot | wc -l`,
+  );
+  t.deepEqual([stdout.toString(), stderr], ['150003\n', '']);
+});
+
 const withGraphviz = spawnSync('dot', ['-V']).status === 0 ? test : test.skip;
 withGraphviz('Graphviz shows names as they are', async t => {
   const run = await shell(t);

@@ -92,10 +92,15 @@ export function inServiceOrder(catalog: Catalog): Entry[] {
 }
 
 function objectsInOrder(catalog: Catalog): Entry[] {
+  const named = new Map<string, Entry[]>();
+  for (const entry of catalog.entries) {
+    if (!isObject(entry.kind)) continue;
+    const others = named.get(fold(entry.name));
+    if (others) others.push(entry);
+    else named.set(fold(entry.name), [entry]);
+  }
   const order = dependencyOrder(catalog.needs(), name => catalog.object(name)?.kind === 'view');
-  const places = new Map(order.map((name, place) => [fold(name), place]));
-  const place = ({ name }: Entry) => places.get(fold(name)) as number;
-  return catalog.entries.filter(({ kind }) => isObject(kind)).sort((a, b) => place(a) - place(b));
+  return order.flatMap(name => named.get(fold(name)) ?? []);
 }
 
 const byStatement = (a: Entry, b: Entry): number => compare(a.statement, b.statement);

@@ -34,13 +34,13 @@ const DOT_SHAPES: Partial<Record<Kind, string>> = {
 /** The graph in the language of Graphviz. */
 export function dot(catalog: Catalog): string {
   const { nodes, arrows } = graphOf(catalog);
-  return lines(
+  return lines([
     'digraph schema {',
     '  rankdir=LR;',
     ...nodes.map(({ id, entry: { kind, name } }) => `  ${id} [label="${dotLabel(name)}", shape=${DOT_SHAPES[kind]}];`),
     ...arrows.map(([from, to]) => `  ${from} -> ${to};`),
     '}',
-  );
+  ]);
 }
 
 /** Labels know backslash escapes and HTML's entities. */
@@ -56,11 +56,11 @@ const MERMAID_SHAPES: Partial<Record<Kind, [before: string, after: string]>> = {
 /** The graph as a flowchart of Mermaid. */
 export function mermaid(catalog: Catalog): string {
   const { nodes, arrows } = graphOf(catalog);
-  return lines(
+  return lines([
     'flowchart LR',
     ...nodes.map(({ id, entry: { kind, name } }) => `  ${id}${MERMAID_SHAPES[kind]?.join(mermaidLabel(name))}`),
     ...arrows.map(([from, to]) => `  ${from} --> ${to}`),
-  );
+  ]);
 }
 
 /**
@@ -73,4 +73,4 @@ const mermaidLabel = (name: string): string =>
     character => `#${character.codePointAt(0)};`,
   );
 
-const lines = (...all: string[]): string => all.map(line => `${line}\n`).join('');
+const lines = (all: string[]): string => all.map(line => `${line}\n`).join('');
