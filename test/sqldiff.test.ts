@@ -1,10 +1,16 @@
 /*! sqldiff as a user has it: what it finds, how it says so, and that what it writes repairs what creating can repair. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { differences } from '@sqlpipe/catalog';
 import test, { type ExecutionContext } from 'ava';
+import fc from 'fast-check';
+import { misbehaving, reply } from './faults/server.js';
+import { databases } from './support/databases.js';
 import { questdb, type Service, sqlserve } from './support/instances.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
+import { startSqlserve } from './support/sqlserve.js';
+import { terminal } from './support/terminal.js';
 
 const file = fileScope();
 
@@ -28,6 +34,24 @@ async function twins(t: ExecutionContext, service: Service) {
     for (const sql of SCHEMA) t.like(await server.execute(sql), { ddl: 'OK' });
   }
   return { run: await shell(t, { A: a.url, B: b.url }), a, b };
+}
+
+for (const { name, dump } of databases) {
+  test(`${name}: whatever is left out is what is missing, in the order of the dump`, t => {
+    const order = fc.shuffledSubarray(dump, { minLength: 0 });
+    fc.assert(
+      fc.property(order, some => {
+        const kept = new Set(some);
+        const found = differences(dump, some);
+        t.deepEqual(
+          found.map(({ a, b }) => [a, b]),
+          dump.filter(row => !kept.has(row)).map(row => [row, undefined]),
+        );
+        t.is(differences(some, dump).length, found.length);
+      }),
+      { numRuns: 10 },
+    );
+  });
 }
 
 for (const service of [sqlserve, questdb]) {
@@ -90,4 +114,161 @@ questdb.test('same text, different meaning: told for two instances, and no diffe
 sqldiff: same text, different meaning: materialized view 'daily': the refresh limit is 0 in ${A} and 2 DAY in ${B}
 `,
   );
+});
+
+const SQL = String.raw`cat > a.sql <<'END'
+CREATE TABLE 'trades' (ts TIMESTAMP, price DOUBLE) TIMESTAMP(ts) PARTITION BY DAY;
+CREATE VIEW 'last' AS (SELECT * FROM trades);
+CREATE USER zoe;
+GRANT SELECT ON trades TO zoe;
+GRANT UPDATE ON trades TO zoe;
+END
+sqlsplit a.sql > a.stream; sqljoin -d a < a.stream; cp a.stream stream.sql
+`;
+
+const forms = ['a.sql', 'a.stream', 'stream.sql', 'a', '<(sort -zr a.stream)', '- < a.stream'];
+for (const form of forms) {
+  test(`a schema is the same as ${form}`, async t => {
+    const run = await shell(t);
+    t.like(await run(`${SQL} sqldiff a.sql ${form}`), { code: 0, stdout: Buffer.from(''), stderr: '' });
+  });
+}
+
+const says = test.macro<[script: string, code: number, out: string, stderr?: RegExp | string]>({
+  title: (_, script) => script,
+  async exec(t, script, code, out, stderr = '') {
+    const run = await shell(t);
+    const outcome = await run(SQL + script);
+    t.is(outcome.stdout.toString(), out);
+    if (typeof stderr === 'string') t.is(outcome.stderr, stderr);
+    else t.regex(outcome.stderr, stderr);
+    t.is(outcome.code, code);
+  },
+});
+
+test(
+  says,
+  "sed 's/VIEW/TABLE/; s/UPDATE/INSERT/; s/DAY/HOUR/' a.sql > b.sql; sqldiff a b.sql",
+  1,
+  `differs: table 'trades'
+@@ -1,1 +1,1 @@
+-CREATE TABLE 'trades' (ts TIMESTAMP, price DOUBLE) TIMESTAMP(ts) PARTITION BY DAY;
++CREATE TABLE 'trades' (ts TIMESTAMP, price DOUBLE) TIMESTAMP(ts) PARTITION BY HOUR;
+differs: view 'last'
+@@ -1,1 +1,1 @@
+-CREATE VIEW 'last' AS (SELECT * FROM trades);
++CREATE TABLE 'last' AS (SELECT * FROM trades);
+only in a: GRANT UPDATE ON trades TO zoe;
+only in b.sql: GRANT INSERT ON trades TO zoe;
+`,
+);
+test(
+  says,
+  "sed 's/UPDATE/INSERT/; s/DAY/HOUR/' a.sql > b.sql; sqldiff --json --exclude VIEWS,USERS a b.sql | jq -c '[.kind, .name, .result, (.a | type), .b]'",
+  0,
+  `["table","trades","differs","string","CREATE TABLE 'trades' (ts TIMESTAMP, price DOUBLE) TIMESTAMP(ts) PARTITION BY HOUR;"]
+["grant","zoe","only-a","string",null]
+["grant","zoe","only-b","null","GRANT INSERT ON trades TO zoe;"]
+`,
+);
+test(says, 'sed "s/\'trades\'/TRADES/" a.sql > b.sql; sqldiff --names a b.sql', 1, "differs: table 'trades'\n");
+test(says, 'grep -v USER a.sql > b.sql; sqldiff --ignore-extra b.sql a; sqldiff --exclude ACL b.sql a', 0, '');
+test(
+  says,
+  'grep TABLE a.sql > b.sql; sqldiff --missing a b.sql | sqljoin',
+  0,
+  `CREATE USER zoe;
+
+CREATE VIEW 'last' AS (SELECT * FROM trades);
+
+GRANT SELECT ON trades TO zoe;
+
+GRANT UPDATE ON trades TO zoe;
+
+`,
+);
+test(says, 'sqldiff --missing a a.sql | od -An -tx1', 0, ' 00\n');
+test(
+  says,
+  "sed 's/DAY;/DAY OWNED BY zoe;/' a.sql > b.sql; sqldiff --ignore-owner a b.sql && ! sqldiff --names a b.sql",
+  0,
+  "differs: table 'trades'\n",
+);
+
+test(says, 'sqldiff a nowhere.sql', 66, '', 'sqldiff: nowhere.sql: no such file or directory\n');
+test(says, 'sqldiff a ./nowhere', 66, '', 'sqldiff: ./nowhere: no such file or directory\n');
+test(says, 'sqldiff a /', 65, '', /^sqldiff: \/ has no folder tables/);
+test(says, 'sqldiff - -', 64, '', /only one of the two can be standard input/);
+test(says, 'sqldiff --names --json a a', 64, '', /exclude each other/);
+test(says, 'head -c 200 a.stream | sqldiff - a', 65, '', /^sqldiff: standard input: cut after 4 whole records/);
+test(says, ': | sqldiff - a', 65, '', /^sqldiff: standard input: no input, not even the NUL/);
+test(
+  says,
+  'sqldiff a - < a.sql',
+  65,
+  '',
+  /standard input: no NUL in the input: either .sql text, which sqlsplit turns/,
+);
+test(says, 'cat a.sql a.sql > b.sql; sqldiff a b.sql', 0, '');
+test(
+  says,
+  'echo "CREATE VIEW TRADES AS (x)" >> a.sql; sqldiff a a.sql',
+  65,
+  '',
+  /^sqldiff: a\.sql: statement 1 \(table 'trades'\) and statement 6 /,
+);
+test(says, 'sqldiff a http://127.0.0.1:1', 69, '', /^sqldiff: http:\/\/127\.0\.0\.1:1: connection refused/);
+
+test('on a terminal it is in color, unless that is not wanted', async t => {
+  const script = `${SQL} sed 's/DAY/HOUR/' a.sql > b.sql; sqldiff a b.sql`;
+  t.regex((await (await terminal(t))(script)).screen, /\x1b\[31m-CREATE TABLE 'trades'/);
+  for (const setting of [{ NO_COLOR: '1' }, { TERM: 'dumb' }])
+    t.notRegex((await (await terminal(t, setting))(script)).screen, /\x1b\[3/);
+});
+
+test('control characters of a file are shown, not obeyed', async t => {
+  const run = await shell(t);
+  const { stdout } = await run(String.raw`printf "CREATE VIEW 'v' AS (x /* \e[31m */)" > a.sql
+printf "CREATE VIEW 'v' AS (x)" > b.sql; sqldiff a.sql b.sql`);
+  t.regex(stdout.toString(), /^-CREATE VIEW 'v' AS \(x \/\* \\x1b\[31m \*\/\);$/m);
+});
+
+const A = { QDB_HTTP_USER: 'ann', QDB_HTTP_PASSWORD: 'one' };
+const B = { QDB_HTTP_USER: 'bob', QDB_HTTP_PASSWORD: 'two' };
+
+test('each instance gets its own credentials and never the other’s', async t => {
+  const [a, b] = await Promise.all([startSqlserve(t, [], A), startSqlserve(t, [], B)]);
+  const run = await shell(t, { A: a.url, B: b.url });
+  const [ann, bob] = ['USER=ann SQLDIFF_A_PASSWORD=one', 'USER=bob SQLDIFF_B_PASSWORD=two'];
+  t.like(await run(`SQLDIFF_A_${ann} SQLDIFF_B_${bob} sqldiff $A $B`), { code: 0, stderr: '' });
+  t.like(await run(`SQLDIFF_A_${ann} sqldiff $A $B`), { code: 77 });
+  t.regex((await run(`SQLDIFF_A_${ann} sqldiff $A $B`)).stderr, /Give credentials in SQLDIFF_B_USER/);
+  const shared = await run('SQLDIFF_USER=ann SQLDIFF_PASSWORD=one sqldiff $A $B');
+  t.is(shared.code, 78);
+  t.regex(shared.stderr, /not clear which one SQLDIFF_USER is for: set SQLDIFF_A_USER or SQLDIFF_B_USER$/m);
+  t.like(await run('sqldiff --user ann $A $B'), { code: 64 });
+  t.like(await run('printf "\\0" | SQLDIFF_USER=ann SQLDIFF_PASSWORD=one sqldiff - $A'), { code: 0, stderr: '' });
+  t.like(
+    await run(`mkdir -p .config/sqlpipe; printf '[left]\\nurl="%s"\\n[right]\\nurl="%s"\\n' $A $B > .config/sqlpipe/instances.toml
+SQLPIPE_LEFT_USER=ann SQLPIPE_LEFT_PASSWORD=one SQLPIPE_RIGHT_USER=bob SQLPIPE_RIGHT_PASSWORD=two sqldiff left right`),
+    { code: 0, stderr: '' },
+  );
+});
+
+test('a name in instances.toml is the instance, even where a file has that name', async t => {
+  const a = await startSqlserve(t);
+  const run = await shell(t);
+  const { code, stdout } =
+    await run(`${SQL} mkdir -p .config/sqlpipe; printf '[a]\\nurl="${a.url}"\\n' > .config/sqlpipe/instances.toml
+sqldiff --names --include TABLES a ./a`);
+  t.deepEqual([code, stdout.toString()], [1, "only in ./a: table 'trades'\n"]);
+});
+
+test('what a server refuses to dump is no difference', async t => {
+  const { url } = await misbehaving(
+    t,
+    socket => void socket.end(reply('{"query":"q","error":"timeout, query aborted","position":0}', 400)),
+  );
+  const run = await shell(t);
+  t.like(await run(`printf '\\0' | sqldiff - ${url}`), { code: 69 });
 });
