@@ -49,3 +49,8 @@ for (const page of manPages.filter(each => each.endsWith('.1'))) {
     t.not(manExamples(page).length, 0);
   });
 }
+
+for (const page of manPages)
+  testWithMandoc(`${basename(page)} says what it depends on, and whom to trust`, t => {
+    for (const heading of ['ENVIRONMENT', 'SECURITY CONSIDERATIONS']) t.not(manSection(page, heading), '', heading);
+  });

@@ -1,5 +1,6 @@
 /*! What every program does around its pipeline: streams, errors and the exit status, on the process itself. */
 import type { ArgumentsCamelCase, Argv } from 'yargs';
+import type { Operand } from './completable.js';
 import { Exit, exitStatus } from './exit.js';
 import { type Io, interruptedBy, processIo } from './io.js';
 import { parse } from './parse.js';
@@ -9,6 +10,8 @@ export interface Program<Options> {
   name: string;
   /** Each `<needed>`, `[optional]`, or `[any..]`, separated by blanks. */
   operands: string;
+  /** What operands can be, for shells to complete; nothing unless given. */
+  takes?: readonly Operand[];
   /** What the program does, in one sentence. */
   summary: string;
   /** Command lines for the foot of the help, each with what it does. */

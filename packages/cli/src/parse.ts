@@ -1,6 +1,9 @@
 /*! The command line; the only file that knows yargs. Operands are ours to count, as yargs loses a `-` and what follows `--`. */
+import { basename } from 'node:path';
 import yargs, { type Argv } from 'yargs';
 import type { Args, Program } from './command.js';
+import type { Flag } from './completable.js';
+import { COMPLETIONS } from './completion.js';
 import { UsageError } from './exit.js';
 import type { Loudness } from './io.js';
 
@@ -17,13 +20,13 @@ export type Parsed<Options> = Loudness &
  */
 export function parse<Options>(program: Program<Options>, words: string[]): Parsed<Options> {
   const cli = describe(program);
-  if (words.includes('--completion'))
-    return { quiet: false, verbose: false, output: completionScript(cli, program.name) };
   let parsed: Parsed<Options> | undefined;
   cli.parse(words, {}, (error, values, output) => {
     if (error) throw new UsageError(error.message);
     const loudness = { quiet: values['quiet'] === true, verbose: values['verbose'] === true };
     if (output) parsed = { ...loudness, output: `${output}\n` };
+    else if (values['completion'] !== undefined)
+      parsed = { ...loudness, output: completion(program, cli, String(values['completion'])) };
     else {
       const wanted = program.instead && values[program.instead] ? '' : program.operands;
       const operands = counted(values._.map(String), wanted);
@@ -49,7 +52,7 @@ function describe<Options>({ name, operands, summary, options, examples }: Progr
     .updateStrings(WORDS)
     .option('quiet', { alias: 'q', type: 'boolean', describe: 'tell errors only, no warnings' })
     .option('verbose', { alias: takesV ? [] : 'v', type: 'boolean', describe: 'tell more, on stderr' })
-    .option('completion', { type: 'boolean', describe: 'print a completion script for bash or zsh' })
+    .option('completion', { type: 'string', describe: 'print a completion script for bash, zsh or fish' })
     .version('version', 'print the version', VERSION)
     .help('help', 'print this')
     .strictOptions()
@@ -81,7 +84,17 @@ function single(values: object, cli: unknown): object {
 
 /** What yargs knows of its options, beyond what its types tell. */
 const optionsOf = (cli: unknown) =>
-  (cli as { getOptions(): { alias: Record<string, string[]>; array: string[] } }).getOptions();
+  (
+    cli as {
+      getOptions(): {
+        alias: Record<string, string[]>;
+        array: string[];
+        choices: Record<string, string[]>;
+        number: string[];
+        string: string[];
+      };
+    }
+  ).getOptions();
 
 /** What a number can't be, and what a variable that is not set leaves of an option. */
 function checkValue(option: string, value: unknown): void {
@@ -100,17 +113,37 @@ function counted(operands: string[], usage: string): string[] {
   return operands;
 }
 
-/** yargs prints its script; this catches it, so that all output leaves by one way. */
-function completionScript(cli: Argv<never> | Argv<object>, name: string): string {
-  let script = '';
-  const { log } = console;
-  console.log = (text: string) => {
-    script += `${text}\n`;
-  };
-  try {
-    cli.showCompletionScript();
-  } finally {
-    console.log = log;
-  }
-  return script.replaceAll(`${name} completion`, `${name} --completion`);
+/** The script for a shell; for that of the user where none is named. @throws UsageError for one that is not known */
+function completion<Options>({ name, takes = [] }: Program<Options>, cli: Argv<Options>, shell: string): string {
+  const own = basename(process.env['SHELL'] ?? '');
+  const wanted = shell || (COMPLETIONS[own] ? own : 'bash');
+  const script = COMPLETIONS[wanted];
+  if (!script)
+    throw new UsageError(`no completion for ${wanted}; there is one for ${Object.keys(COMPLETIONS).join(', ')}`);
+  return script({ name, operands: takes, flags: flagsOf(cli) });
+}
+
+function flagsOf(cli: unknown): Flag[] {
+  const { getUsageInstance } = (cli as { getInternalMethods(): { getUsageInstance(): Usage } }).getInternalMethods();
+  return Object.entries(getUsageInstance().getDescriptions()).map(([option, describe = '']) => {
+    const value = valueOf(cli, option);
+    return {
+      names: [option, ...(optionsOf(cli).alias[option] ?? [])].map(name =>
+        name.length > 1 ? `--${name}` : `-${name}`,
+      ),
+      describe: describe.replace(/^__yargsString__:/, ''),
+      ...(value && { value }),
+    };
+  });
+}
+
+function valueOf(cli: unknown, option: string): Flag['value'] {
+  const { choices, number, string } = optionsOf(cli);
+  if (option === 'completion') return Object.keys(COMPLETIONS);
+  if (choices[option]) return choices[option];
+  return number.includes(option) ? 'number' : string.includes(option) ? 'text' : undefined;
+}
+
+interface Usage {
+  getDescriptions(): Record<string, string | undefined>;
 }

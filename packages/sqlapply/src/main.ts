@@ -17,6 +17,7 @@ const MAX_JOBS = 64;
 command({
   name: 'sqlapply',
   operands: '<instance>',
+  takes: ['instances'],
   summary: 'Replays a statement stream on an instance: in order, one statement per request, up to the first refusal.',
   examples: [
     ['sqldump http://localhost:9000 | sqlapply http://other:9000', 'copy a schema'],

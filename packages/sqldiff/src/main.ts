@@ -10,6 +10,7 @@ import { bothSides } from './side.js';
 command({
   name: 'sqldiff',
   operands: '<a> <b>',
+  takes: ['instances', 'files'],
   summary: 'Compares two schemas object by object. Each is an instance, a .sql file, a folder, a stream file, or -.',
   examples: [
     ['sqldiff src dst', 'two instances'],

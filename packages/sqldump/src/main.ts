@@ -10,6 +10,7 @@ import { told } from './told.js';
 command({
   name: 'sqldump',
   operands: '<instance>',
+  takes: ['instances'],
   summary: "Writes an instance's schema as a statement stream; on a terminal, as .sql text.",
   examples: [
     ['sqldump http://localhost:9000 | sqlapply http://other:9000', 'copy a schema'],

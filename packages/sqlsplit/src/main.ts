@@ -6,6 +6,7 @@ import { split } from './split.js';
 command({
   name: 'sqlsplit',
   operands: '[file..]',
+  takes: ['files'],
   summary:
     'Turns .sql text, or a folder that sqljoin -d wrote, into a statement stream: one NUL-terminated record per statement.',
   examples: [

@@ -1,0 +1,24 @@
+/*! A program as a shell has to know it to complete its command line. */
+
+/** An option. */
+export interface Flag {
+  /** As they are typed: `--output`, `-o`. */
+  names: string[];
+  /** What it does; one line. */
+  describe: string;
+  /** What its value is, if it takes one: one of these, a number, or text, which may be the name of a file. */
+  value?: string[] | 'number' | 'text';
+}
+
+/** What operands can be. */
+export type Operand = 'instances' | 'files';
+
+/** A program. */
+export interface Completable {
+  name: string;
+  flags: Flag[];
+  operands: readonly Operand[];
+}
+
+/** A shell command that prints the names of instances, with a tab and the address behind each. */
+export const INSTANCES = 'sqldump --list-instances 2>/dev/null';

@@ -1,0 +1,18 @@
+import { type Completable, type Flag, INSTANCES } from './completable.js';
+
+/** A script for fish, to be sourced or to be put into its folder of completions. */
+export function fish({ name, flags, operands }: Completable): string {
+  const complete = `complete -c ${name}`;
+  const lines = flags.map(flag => `${complete} ${words(flag)}`);
+  if (operands.includes('instances')) lines.push(`${complete} -a '(${INSTANCES})'`);
+  if (!operands.includes('files')) lines.push(`${complete} -f`);
+  return `# fish completion for ${name}; source it, or put it into ~/.config/fish/completions/${name}.fish\n${lines.join('\n')}\n`;
+}
+
+const VALUES = { number: ' -x', text: ' -r -F' };
+
+function words({ names, describe, value }: Flag): string {
+  const spelled = names.map(name => (name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`)).join(' ');
+  const values = Array.isArray(value) ? ` -x -a '${value.join(' ')}'` : value ? VALUES[value] : '';
+  return `${spelled}${values} -d '${describe.replace(/['\\]/g, '\\$&')}'`;
+}

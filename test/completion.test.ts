@@ -1,0 +1,104 @@
+/*! Completion in the shells themselves: options, their values, and the names of instances. */
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import test, { type ExecutionContext } from 'ava';
+import { shell } from './support/shell.js';
+import { terminal } from './support/terminal.js';
+
+const PROGRAMS = readdirSync('packages').filter(name => /^sql.+/.test(name));
+
+/** As `test`, for what needs a shell that a bare system lacks: skipped without it, but in CI. */
+const testWith = (name: string) => {
+  if (process.env.CI || spawnSync(name, ['-c', 'true']).error === undefined) return test;
+  console.error(`Tests of completion in ${name} are skipped: it is not on the PATH`);
+  return test.skip;
+};
+
+const SETUP = `mkdir -p .config/sqlpipe
+printf '[prod]\\nurl = "https://db.example.com:9000"\\n[preview]\\nurl = "localhost"\\n' > .config/sqlpipe/instances.toml
+touch schema.sql
+`;
+
+/** What a shell offers for the last word of a line. */
+type Completer = (t: ExecutionContext, line: string) => Promise<string[]>;
+
+const inBash: Completer = async (t, line) => {
+  const run = await shell(t);
+  const words = line.split(' ');
+  const { stdout, stderr } = await run(`${SETUP}source <(${words[0]} --completion bash)
+COMP_WORDS=(${words.map(word => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}
+compopt() { [ "$2" = default ] && COMPREPLY+=(*.sql); }
+_${words[0]}; printf '%s\\n' "\${COMPREPLY[@]}"`);
+  t.is(stderr, '');
+  return stdout.toString().split('\n').filter(Boolean);
+};
+
+const inFish: Completer = async (t, line) => {
+  const run = await shell(t);
+  const { stdout, stderr } = await run(
+    `${SETUP}fish --no-config -c '${line.split(' ', 1)} --completion fish | source; complete -C "${line}"'`,
+  );
+  t.is(stderr, '');
+  return stdout
+    .toString()
+    .split('\n')
+    .filter(Boolean)
+    .map(offer => offer.split('\t', 1)[0] ?? '');
+};
+
+/** Types the line and TAB, a second time in case there is more than one way, and sees what came on the screen. */
+const inZsh: Completer = async (t, line) => {
+  const on = await terminal(t);
+  const { screen } = await on(`${SETUP}PS1='READY> ' zsh -f -i`, [
+    [/READY> /, `autoload -U compinit; compinit -u; source <(${line.split(' ', 1)} --completion zsh)\r`],
+    [/READY> /, `${line}\t\t\x15exit\r`],
+  ]);
+  const [, , offered = ''] = screen.replace(/\x1b\[[\d;?]*[A-Za-z]/g, '').split('READY> ');
+  return offered.match(/(?<![\w-])(?:--?)?\w[\w.-]*/g) ?? [];
+};
+
+const offers = test.macro({
+  async exec(t, complete: Completer, line: string, expected: string[]) {
+    const offered = await complete(t, line);
+    for (const word of expected) t.true(offered.includes(word), `${word} among ${offered.join(' ')}`);
+  },
+  title: (_title, complete: Completer, line: string) => `${complete.name}: ${line}`,
+});
+
+for (const [name, complete] of Object.entries({ bash: inBash, fish: inFish, zsh: inZsh })) {
+  const testHere = testWith(name);
+  testHere(offers, complete, 'sqldump --', ['--output', '--list-instances', '--help']);
+  testHere(offers, complete, 'sqldump --via ', ['auto', 'catalogue', 'database']);
+  testHere(offers, complete, 'sqlapply p', ['prod', 'preview']);
+  testHere(offers, complete, 'sqldiff prod s', ['schema.sql']);
+  testHere(offers, complete, 'sqlsplit s', ['schema.sql']);
+  testHere(offers, complete, 'sqldump -o s', ['schema.sql']);
+}
+
+/** In the help an option begins its line. */
+const inHelp = (help: string) =>
+  Array.from(help.matchAll(/^ +(?:-\w, +)?--[\w-]+/gm), ([line]) => line.match(/(?<![\w-])--?\w[\w-]*/g) ?? []).flat();
+
+for (const program of PROGRAMS)
+  test(`${program}: each option of --help is completed`, async t => {
+    const help = spawnSync(`node_modules/.bin/${program}`, ['--help'], { encoding: 'utf8' }).stdout;
+    t.deepEqual((await inBash(t, `${program} -`)).sort(), inHelp(help).sort());
+  });
+
+test('the shell of the user is the one that is meant', async t => {
+  const run = await shell(t);
+  const { stdout } = await run(
+    `for shell in zsh fish dash; do SHELL=/usr/bin/$shell sqljoin --completion | grep -o 'completion for.*;'; done`,
+  );
+  t.is(stdout.toString(), 'completion for sqljoin;\n'.repeat(3));
+  const { stdout: first } = await run(
+    'for shell in zsh fish dash; do SHELL=/bin/$shell sqljoin --completion | grep -o "# [a-z]* comp"; done',
+  );
+  t.is(first.toString(), '# zsh comp\n# fish comp\n# bash comp\n');
+});
+
+test('another shell has none', async t => {
+  const run = await shell(t);
+  const { code, stderr } = await run('sqljoin --completion tcsh');
+  t.deepEqual([code, stderr.split('\n')[0]], [64, 'sqljoin: no completion for tcsh; there is one for bash, zsh, fish']);
+});
