@@ -131,6 +131,7 @@ async function dispatcher({
 class Exchange implements Dispatcher.DispatchHandler {
   #phase: Phase = 'connecting';
   #body: Readable | undefined;
+  #ended = false;
   readonly #url: string;
   readonly #resolve: (response: Response) => void;
   readonly #reject: (error: TransportError) => void;
@@ -151,7 +152,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#body = new Readable({
       read: () => controller.resume(),
       destroy: (error, done) => {
-        controller.abort(error ?? new Error('no longer wanted'));
+        if (!this.#ended) controller.abort(error ?? new Error('no longer wanted'));
         done(error);
       },
     });
@@ -165,6 +166,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
+    this.#ended = true;
     this.#body?.push(null);
   }
 

@@ -5,6 +5,12 @@ import { identify, title } from '@sqlpipe/sql';
 /** What a schema dump contains; ALTER, DROP, INSERT and the like have to be allowed by name. */
 const DUMP_VERBS = ['CREATE', 'ADD', 'GRANT', 'ASSUME'];
 
+/**
+ * Statements up to this length need not be measured: the server keeps a request twice, and nine bytes are the most that a
+ * UTF-16 code unit is written with. It leaves 16 KiB for the rest of the request.
+ */
+const SURELY_FITS = (DEFAULT_REQUEST_BUFFER - 16 * 1024) / (2 * 9);
+
 /** Says what speaks against a statement, or undefined. */
 export type Objection = (statement: string) => Promise<string | undefined>;
 
@@ -24,6 +30,7 @@ export function objections(target: Instance, allow: string[]): Objection {
     const { verb } = identify(statement);
     if (!verbs.has(verb) && !verbs.has('ALL'))
       return `${verb || 'this'} is no statement of a schema dump; --allow ${verb || 'all'} sends it`;
+    if (statement.length <= SURELY_FITS) return undefined;
     const needed = target.bufferNeeded(statement);
     if (needed <= DEFAULT_REQUEST_BUFFER) return undefined;
     limit ??= requestBuffer(target);
