@@ -4,8 +4,8 @@ import type undici from 'undici';
 // @ts-expect-error undici declares its types for the index only.
 import client from 'undici/lib/dispatcher/client.js';
 
-// V8 optimises undici's HTTP parser (WebAssembly) after a few replies: 80 ms of work that a short program waits for at
-// its end. With a hundred times the budget only a long replay gets there, and that is worth it.
-setFlagsFromString('--wasm-tiering-budget=180000000');
+// V8 would optimise undici's HTTP parser (WebAssembly) after some replies: 80 ms and 35 MB for a program that has ended by
+// then, and waits for it. Its first compiler's code is fast enough, so it gets the largest budget there is.
+setFlagsFromString('--wasm-tiering-budget=2147483647');
 
 export const Client: typeof undici.Client = client;
