@@ -108,15 +108,20 @@ async function readObject<T>(response: Response, meaning: (reply: JsonObject) =>
   }
 }
 
-async function readWhole({ body }: Response): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length > MAX_WHOLE) throw new UnexpectedReply('PROTOCOL', `the reply is longer than ${MAX_WHOLE} bytes`);
-  }
-  return Buffer.concat(chunks);
+/** By events, as most answers are one small chunk, and an iterator costs more than all the rest of it. */
+function readWhole({ body }: Response): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    body.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > MAX_WHOLE)
+        body.destroy(new UnexpectedReply('PROTOCOL', `the reply is longer than ${MAX_WHOLE} bytes`));
+    });
+    body.on('end', () => resolve(Buffer.concat(chunks)));
+    body.on('error', reject);
+  });
 }
 
 function parseObject(body: Buffer): JsonObject {

@@ -184,7 +184,8 @@ export class Splitter {
  * @throws SplitError where something is left open or a second statement follows
  */
 export function statementOf(text: string): string {
-  if (isInOneForm(text)) return text;
+  const trimmed = trim(text);
+  if (isPlain(trimmed)) return trimmed;
   const splitter = new Splitter();
   const [first, second] = splitter.write(text);
   const comments = splitter.rest;
@@ -194,10 +195,10 @@ export function statementOf(text: string): string {
   return first ?? last ?? '';
 }
 
-/** Whether a text is one plain statement in its one form: nearly all are that come out of a program or a server. */
-function isInOneForm(text: string): boolean {
+/** Whether a text without white space at its ends is one plain statement in its one form: nearly all are. */
+function isPlain(text: string): boolean {
   const last = text.length - 1;
-  return last > 0 && endOfPlain(text, 0) === last && trim(text) === text && !WHITE.includes(text.charAt(last - 1));
+  return last > 0 && endOfPlain(text, 0) === last && !WHITE.includes(text.charAt(last - 1));
 }
 
 /**
