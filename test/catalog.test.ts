@@ -26,6 +26,7 @@ test('the public names', t => {
     'dependencyOrder',
     'differences',
     'distinct',
+    'entryOf',
     'findCycle',
     'fold',
     'hasName',

@@ -86,6 +86,36 @@ test(
 );
 test(picks, "-- '-v'", []);
 
+test('a glob matches what the same regular expression does', async t => {
+  const lengths = [1, 2, 3, 4].map(length => Array.from({ length }, () => ['a', 'b', '.', '😀']));
+  const names = lengths.flatMap(each =>
+    each.reduce((all, next) => all.flatMap(start => next.map(end => start + end)), ['']),
+  );
+  const run = await shell(t, { STREAM: names.map(name => `CREATE TABLE "${name}" (x INT)`).join('\x01') });
+  await run(`printf '%s\\1' "$STREAM" | tr '\\1' '\\0' > tables`);
+  const globs = fc.string({ unit: fc.constantFrom('a', 'b', '.', '😀', '*', '?'), minLength: 1, maxLength: 6 });
+  await fc.assert(
+    fc.asyncProperty(globs, async glob => {
+      const { stdout } = await run(`sqlgrep -- '${glob}' < tables`);
+      const source = glob.replaceAll('.', '\\.').replaceAll('?', '.').replaceAll('*', '.*');
+      const expected = names.filter(name => new RegExp(`^${source}$`, 'u').test(name));
+      t.deepEqual(
+        Array.from(stdout.toString().matchAll(/"(.+?)"/g), ([, name]) => name),
+        expected,
+      );
+    }),
+    { numRuns: 20 },
+  );
+});
+
+test('a glob of many stars takes no time on a long name', async t => {
+  const run = await shell(t);
+  const { code } = await run(
+    `echo "CREATE TABLE $(printf 'a%.0s' {1..9999}) (x INT);" | sqlsplit | timeout 30 sqlgrep "$(printf '*a%.0s' {1..50})b"`,
+  );
+  t.is(code, 1);
+});
+
 test('what matches and what does not are all there is', async t => {
   const run = await shell(t, { STREAM: STATEMENTS.join('\x01') });
   await run(`printf '%s\\1' "$STREAM" | tr '\\1' '\\0' | sqlsort > all`);

@@ -73,6 +73,7 @@ const ENTERPRISE = [
   'ADD USER zoe TO traders, Admins',
   'ADD USER "a b" TO traders',
   'ADD USER "select" TO traders',
+  'ADD USER Bob TO Admins',
   'GRANT ASSUME SERVICE ACCOUNT ingest TO zoe WITH GRANT OPTION',
   'GRANT ASSUME SERVICE ACCOUNT _robot TO traders',
   'GRANT SELECT, INSERT ON t TO zoe',

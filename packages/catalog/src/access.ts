@@ -20,7 +20,8 @@ export function access(statement: string, kind: Kind): Access {
   const behind = (word: string) => names(head.slice(find(head, word) + 1));
   if (kind === 'membership') principals.push(...behind('USER'));
   if (kind === 'assumption') principals.push(...behind('ACCOUNT'));
-  if (kind === 'grant' && !isWord(head.at(-2), 'ALL')) objects.push(...behind('ON'));
+  const isOnAll = isWord(head.at(-2), 'ALL') && isWord(head.at(-1), 'TABLES');
+  if (kind === 'grant' && !isOnAll) objects.push(...behind('ON'));
   principals.push(...names(tokens.slice(to + 1)));
   return { objects, principals };
 }

@@ -1,5 +1,5 @@
 /*! The statements of a schema as a set of objects: which needs which, and the order the service would dump them in. */
-import { identify, type Kind } from '@sqlpipe/sql';
+import { type Identity, identify, type Kind } from '@sqlpipe/sql';
 import { access } from './access.js';
 import { fold } from './fold.js';
 import { isObject, isPrincipal } from './kinds.js';
@@ -8,11 +8,12 @@ import { owner } from './owner.js';
 import { references } from './references.js';
 
 /** A statement with what it makes. */
-export interface Entry {
-  kind: Kind;
-  name: string;
+export interface Entry extends Identity {
   statement: string;
 }
+
+/** The entry of one statement. */
+export const entryOf = (statement: string): Entry => ({ ...identify(statement), statement });
 
 /** Statements by the object that each makes, names compared as the service does: without regard to case. */
 export class Catalog {
@@ -24,7 +25,7 @@ export class Catalog {
 
   /** @param statements in any order, of any kind */
   constructor(statements: Iterable<string>) {
-    this.entries = Array.from(statements, statement => ({ ...identify(statement), statement }));
+    this.entries = Array.from(statements, entryOf);
     for (const entry of this.entries) {
       const names = isObject(entry.kind) ? this.#objects : isPrincipal(entry.kind) ? this.#principals : undefined;
       if (names && !names.has(fold(entry.name))) names.set(fold(entry.name), entry);
@@ -92,15 +93,10 @@ export function inServiceOrder(catalog: Catalog): Entry[] {
 }
 
 function objectsInOrder(catalog: Catalog): Entry[] {
-  const named = new Map<string, Entry[]>();
-  for (const entry of catalog.entries) {
-    if (!isObject(entry.kind)) continue;
-    const others = named.get(fold(entry.name));
-    if (others) others.push(entry);
-    else named.set(fold(entry.name), [entry]);
-  }
   const order = dependencyOrder(catalog.needs(), name => catalog.object(name)?.kind === 'view');
-  return order.flatMap(name => named.get(fold(name)) ?? []);
+  const places = new Map(order.map((name): [string, Entry[]] => [fold(name), []]));
+  for (const entry of catalog.entries) if (isObject(entry.kind)) places.get(fold(entry.name))?.push(entry);
+  return [...places.values()].flat();
 }
 
 const byStatement = (a: Entry, b: Entry): number => compare(a.statement, b.statement);

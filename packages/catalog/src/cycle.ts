@@ -6,14 +6,14 @@
  */
 export function findCycle(needs: ReadonlyMap<string, Iterable<string>>): string[] | undefined {
   const done = new Set<string>();
+  // The path from a start, with what is left to try at each step: chains of views may be deeper than the call stack.
+  const path = new Map<string, Iterator<string>>();
+  const names: string[] = [];
+  const enter = (name: string) => {
+    path.set(name, (needs.get(name) ?? [])[Symbol.iterator]());
+    names.push(name);
+  };
   for (const start of needs.keys()) {
-    // A path of its own, as chains of views may be deeper than the call stack; it keeps what is left to try at each step.
-    const path = new Map<string, Iterator<string>>();
-    const names: string[] = [];
-    const enter = (name: string) => {
-      path.set(name, (needs.get(name) ?? [])[Symbol.iterator]());
-      names.push(name);
-    };
     if (!done.has(start)) enter(start);
     for (let name = names.at(-1); name !== undefined; name = names.at(-1)) {
       const { done: tried, value: next } = path.get(name)?.next() as IteratorResult<string, string>;

@@ -1,5 +1,6 @@
 /*! One statement for each name: what several dumps, or a folder that was edited by hand, may not agree on. */
-import { type Identity, identify, title } from '@sqlpipe/sql';
+import { title } from '@sqlpipe/sql';
+import { type Entry, entryOf } from './catalog.js';
 import { hasName, nameKey } from './kinds.js';
 
 /** Two statements that make different things of one name; the message names both. */
@@ -14,19 +15,17 @@ export class Conflict extends Error {
  * @throws Conflict where two of one name differ
  */
 export function distinct(statements: Iterable<string>): string[] {
-  const found = new Map<string, { nth: number; identity: Identity; statement: string }>();
-  let nth = 0;
-  return Array.from(statements).filter(statement => {
-    nth++;
-    const identity = identify(statement);
-    if (identity.kind === 'other') return true;
-    const name = hasName(identity) ? nameKey(identity) : statement;
-    const before = found.get(name);
-    if (before && before.statement !== statement)
+  const found = new Map<string, { entry: Entry; nth: number }>();
+  return Array.from(statements).filter((statement, i) => {
+    const [entry, nth] = [entryOf(statement), i + 1];
+    if (entry.kind === 'other') return true;
+    const key = hasName(entry) ? nameKey(entry) : statement;
+    const before = found.get(key);
+    if (before && before.entry.statement !== statement)
       throw new Conflict(
-        `statement ${before.nth} (${title(before.identity)}) and statement ${nth} (${title(identity)}) have one name and differ`,
+        `statement ${before.nth} (${title(before.entry)}) and statement ${nth} (${title(entry)}) have one name and differ`,
       );
-    if (!before) found.set(name, { nth, identity, statement });
+    if (!before) found.set(key, { entry, nth });
     return !before;
   });
 }

@@ -1,5 +1,5 @@
 export { type Access, access } from './access.js';
-export { Catalog, type Entry, inServiceOrder } from './catalog.js';
+export { Catalog, type Entry, entryOf, inServiceOrder } from './catalog.js';
 export { BadSelection, type Selection, selection } from './categories.js';
 export { findCycle } from './cycle.js';
 export { type Difference, differences } from './differences.js';

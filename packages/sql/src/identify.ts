@@ -4,11 +4,18 @@ import { meaningful, type Token } from './tokens.js';
 
 /** The kinds a schema dump holds; `other` is everything else (ALTER, INSERT, …). */
 export const KINDS = [
-  ...(['table', 'view', 'matview', 'liveview'] as const),
-  ...(['user', 'group', 'service-account'] as const),
-  ...(['membership', 'assumption', 'grant'] as const),
-  'other' as const,
-];
+  'table',
+  'view',
+  'matview',
+  'liveview',
+  'user',
+  'group',
+  'service-account',
+  'membership',
+  'assumption',
+  'grant',
+  'other',
+] as const;
 
 /** One of `KINDS`. */
 export type Kind = (typeof KINDS)[number];

@@ -1,5 +1,4 @@
-import { Catalog, type Entry } from '@sqlpipe/catalog';
-import { identify } from '@sqlpipe/sql';
+import { Catalog, type Entry, entryOf } from '@sqlpipe/catalog';
 
 /** What goes with the statements that are asked for. */
 export interface Company {
@@ -22,7 +21,7 @@ export async function* grep(
     if (withDeps) chosen = reach(chosen, entry => catalog.requirements(entry));
     for (const entry of catalog.entries) if (chosen.has(entry)) yield entry.statement;
   } else {
-    for await (const statement of statements) if (isAskedFor({ ...identify(statement), statement })) yield statement;
+    for await (const statement of statements) if (isAskedFor(entryOf(statement))) yield statement;
   }
 }
 
@@ -34,14 +33,9 @@ async function all(statements: AsyncIterable<string>): Promise<Catalog> {
 
 /** What needs an entry. */
 function dependents(catalog: Catalog): (entry: Entry) => Entry[] {
-  const found = new Map<Entry, Entry[]>();
-  for (const entry of catalog.entries) {
-    for (const required of catalog.requirements(entry)) {
-      const list = found.get(required);
-      if (list) list.push(entry);
-      else found.set(required, [entry]);
-    }
-  }
+  const found = new Map(catalog.entries.map((entry): [Entry, Entry[]] => [entry, []]));
+  for (const entry of catalog.entries)
+    for (const required of catalog.requirements(entry)) found.get(required)?.push(entry);
   return entry => found.get(entry) ?? [];
 }
 

@@ -42,7 +42,7 @@ function namesOf({ kind, name, statement }: Entry): string[] {
 function kindsOf(lists: string[]): Set<string> {
   const kinds = lists.flatMap(list => list.split(',')).map(kind => kind.trim().toLowerCase());
   for (const kind of kinds)
-    if (!(KINDS as string[]).includes(kind))
+    if (!(KINDS as readonly string[]).includes(kind))
       throw new UsageError(`no such kind: ${kind}; there are ${KINDS.join(', ')}`);
   return new Set(kinds);
 }

@@ -1,5 +1,5 @@
-import { Catalog, distinct, findCycle, inServiceOrder } from '@sqlpipe/catalog';
-import { identify, title } from '@sqlpipe/sql';
+import { Catalog, distinct, type Entry, findCycle, inServiceOrder } from '@sqlpipe/catalog';
+import { title } from '@sqlpipe/sql';
 
 /** Objects that need one another, which no order can be right for. */
 class Cycle extends Error {
@@ -26,6 +26,6 @@ export async function* sort(statements: AsyncIterable<string>): AsyncGenerator<s
 
 /** `view 'a' needs view 'b', which needs view 'a'`. */
 function inWords(catalog: Catalog, cycle: string[]): string {
-  const titles = [...cycle, ...cycle.slice(0, 1)].map(name => title(identify(catalog.object(name)?.statement ?? '')));
+  const titles = [...cycle, ...cycle.slice(0, 1)].map(name => title(catalog.object(name) as Entry));
   return titles.join(', which needs ').replace(', which needs ', ' needs ');
 }
