@@ -1,6 +1,6 @@
 /*! Every example of README and of the man pages, run as it stands in a real bash, and what else README claims. */
 import { existsSync, readFileSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { Exit } from '@sqlpipe/cli';
 import test, { type ExecutionContext } from 'ava';
 import { manExamples, manPages, manSection, testWithMandoc } from './support/manual.js';
@@ -124,13 +124,13 @@ testWithMandoc('sqlpipe(7) names each exit status', t => {
   for (const status of Object.values(Exit)) t.regex(section, new RegExp(`^ {5}${status} `, 'm'));
 });
 
-for (const path of ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md']) {
+for (const path of ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'examples/README.md']) {
   const text = readFileSync(path, 'utf8');
 
   test(`${path} links to files that exist`, t => {
-    const links = Array.from(text.matchAll(/\]\((?!https?:)([^)#]+)\)/g), ([, link = '']) => link);
+    const links = Array.from(text.matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g), ([, link = '']) => link);
     t.deepEqual(
-      links.filter(link => !existsSync(link)),
+      links.filter(link => !existsSync(join(dirname(path), link))),
       [],
     );
   });

@@ -1,0 +1,150 @@
+/*! The examples for fleets, Kubernetes and GitHub: what they would run is run, on instances of our own. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import test, { type ExecutionContext } from 'ava';
+import { parse, parseAllDocuments } from 'yaml';
+import { fileScope } from './support/scope.js';
+import type { Server } from './support/server.js';
+import { shell } from './support/shell.js';
+import { startSqlserve } from './support/sqlserve.js';
+
+const file = fileScope();
+let src: Server;
+let targets: [Server, Server];
+
+test.before(async () => {
+  src = await startSqlserve(file);
+  targets = await Promise.all([startSqlserve(file), startSqlserve(file)]);
+  await src.execute('CREATE TABLE trades (ts TIMESTAMP, price DOUBLE) TIMESTAMP(ts) PARTITION BY DAY');
+  await src.execute('CREATE VIEW last AS (SELECT * FROM trades)');
+});
+
+test.beforeEach(() => Promise.all(targets.map(each => each.empty())));
+
+/** What ssh does, as far as parallel and rsync ask for it, in the folder `far` for a home: options, a host, a command. */
+const SSH = `#!/bin/bash
+while [[ $1 == -* ]]; do [[ $1 == -l ]] && shift; shift; done
+shift; [[ $1 == -- ]] && shift
+mkdir -p far; cd far; exec bash -c "$*"
+`;
+
+/** A bash where src, eu and us are instances, and nobody is at home at nowhere. */
+async function world(t: ExecutionContext, env: NodeJS.ProcessEnv = {}) {
+  const run = await shell(t, env);
+  const [eu, us] = targets;
+  const urls = { src: src.url, prod: src.url, eu: eu.url, us: us.url, nowhere: 'http://127.0.0.1:1' };
+  const toml = Object.entries(urls).map(([name, url]) => `[${name}]\nurl = "${url}"\n`);
+  await run(`mkdir -p .config/sqlpipe; cat > .config/sqlpipe/instances.toml <<'END'\n${toml.join('')}END
+printf 'eu\\nus\\n' > targets; printf '%s\\n' one two > hosts
+cat > ssh <<'END'\n${SSH}END\nchmod +x ssh`);
+  return run;
+}
+
+const missing = ['parallel', 'rsync'].filter(tool => spawnSync(tool, ['--version']).error);
+if (missing.length)
+  console.error(`Tests of the fleet are ${process.env.CI ? 'failing' : 'skipped'}: ${missing} not on the PATH`);
+const testWithParallel = missing.length && !process.env.CI ? test.serial.skip : test.serial;
+
+const blocks = Array.from(
+  readFileSync('examples/README.md', 'utf8').matchAll(/^```sh\n(.*?)^```$/gms),
+  ([, sh = '']) => sh,
+);
+const [copy = '', log = '', resume = '', remote = '', check = ''] = blocks;
+
+testWithParallel('a fleet: all get it, and the same again does no harm', async t => {
+  const run = await world(t);
+  t.like(await run(copy), { code: 0, stderr: '' });
+  t.like(await run(check), { code: 0, stdout: Buffer.from(''), stderr: '' });
+  t.like(await run(copy), { code: 0, stderr: '' });
+});
+
+testWithParallel(
+  'a fleet: the status counts who did not make it, the log tells who, and the next try is for those only',
+  async t => {
+    const run = await world(t);
+    const { code } = await run(`echo nowhere >> targets; ${copy}`);
+    t.is(code, 1);
+    t.regex((await run(log)).stdout.toString(), /^69 .*\bsqlapply -q nowhere < schema\.stream\n$/);
+    const [eu] = targets;
+    await eu.empty();
+    t.like(await run(`sed -i 's/:1"/:2"/' .config/sqlpipe/instances.toml; ${resume}`), { code: 1 });
+    t.like(await eu.execute('SELECT table_name FROM tables()'), { dataset: [] });
+    t.like(await run(`sed -i 's|"http://127.0.0.1:2"|"${eu.url}"|' .config/sqlpipe/instances.toml; ${resume}`), {
+      code: 0,
+    });
+    t.like(await run(check), { code: 0, stdout: Buffer.from('') });
+  },
+);
+
+testWithParallel('a fleet: the same line over ssh', async t => {
+  const run = await world(t, { PARALLEL_SSH: './ssh' });
+  t.like(await run(`sqldump -o schema.stream src; mkdir far; ${remote}`), { code: 0, stderr: '' });
+  t.is((await run('cut -f 2 remote.log | sort -u; ls far')).stdout.toString(), 'Host\none\ntwo\n');
+  t.like(await run(check), { code: 0, stdout: Buffer.from(''), stderr: '' });
+});
+
+interface Job {
+  spec: {
+    completions: number;
+    podFailurePolicy: { rules: { onExitCodes: { values: number[] } }[] };
+    template: { spec: { containers: { command: string[]; args: [string] }[] } };
+  };
+}
+
+test.serial(
+  'Kubernetes: each pod of the job copies to its target, and its status says whether to try again',
+  async t => {
+    const [config, job] = parseAllDocuments(readFileSync('examples/kubernetes.yaml', 'utf8')).map(each => each.toJS());
+    const { completions, podFailurePolicy, template } = (job as Job).spec;
+    const { targets: names } = (config as { data: { targets: string } }).data;
+    t.is(names.trim().split('\n').length, completions);
+    const [{ command, args }] = template.spec.containers as [Job['spec']['template']['spec']['containers'][0]];
+    t.deepEqual(command, ['sh', '-euc']);
+    const run = await world(t);
+    const pod = (index: number) =>
+      run(`export XDG_CONFIG_HOME=$PWD/.config JOB_COMPLETION_INDEX=${index}
+cp targets .config/sqlpipe/; sh -euc '${args[0]}'`);
+    for (let index = 0; index < completions; index++) t.like(await pod(index), { code: 0 });
+    t.like(await run('sqldiff src eu && sqldiff src us'), { code: 0, stdout: Buffer.from('') });
+
+    const final = podFailurePolicy.rules[0]?.onExitCodes.values ?? [];
+    await run('echo nowhere > targets');
+    t.false(final.includes((await pod(0)).code));
+    await targets[0].execute('DROP VIEW last');
+    await targets[0].execute('CREATE TABLE last (x INT)');
+    await run('echo eu > targets');
+    t.true(final.includes((await pod(0)).code));
+  },
+);
+
+test.serial('GitHub: the check fails where the instance differs, and shows how', async t => {
+  const { jobs } = parse(readFileSync('examples/github-actions.yaml', 'utf8')) as {
+    jobs: { schema: { steps: { name?: string; run: string }[] } };
+  };
+  const compare = jobs.schema.steps.find(({ name }) => name === 'Compare')?.run;
+  const run = await world(t, { INSTANCE: 'src', GITHUB_STEP_SUMMARY: 'summary' });
+  const step = async () => await run(`cat > step <<'END'\n${compare}END\nbash -e step`);
+  await run('sqldump src | sqljoin -o schema.sql');
+  t.like(await step(), { code: 0, stdout: Buffer.from('') });
+  await run(`sed -i 's/DAY/HOUR/' schema.sql`);
+  const { code, stdout } = await step();
+  t.is(code, 1);
+  t.regex(stdout.toString(), /^::error file=schema\.sql::/);
+  t.regex((await run('cat summary')).stdout.toString(), /^````diff\ndiffers: table 'trades'\n[^]*^\+.* DAY;\n````\n$/m);
+  t.like(await run(`rm schema.sql; bash -e step`), { code: 66, stdout: Buffer.from('') });
+});
+
+test('the image: its programs start from what the Dockerfile puts into it', async t => {
+  const dockerfile = readFileSync('Dockerfile', 'utf8').replace(/\\\n/g, '');
+  const [, layout = ''] = /^RUN (mkdir .*)$/m.exec(dockerfile) ?? [];
+  const run = await shell(t);
+  const folder = (await run('pwd')).stdout.toString().trim();
+  const { code, stderr } = await run(`cd ${process.cwd()}; ${layout.replaceAll('/out/', `${folder}/`)}`);
+  t.deepEqual([code, stderr], [0, '']);
+  const { stdout } = await run(`cd usr/local/bin && for program in *; do
+  node "${folder}/$(readlink "$program")" --version; done | sort | uniq -c; ls | tr '\\n' ' '`);
+  t.regex(
+    stdout.toString(),
+    /^ *\d+ \d+\.\d+\.\d+\nsqlapply sqldiff sqldump sqlgrep sqljoin sqlserve sqlsort sqlsplit $/,
+  );
+});
