@@ -4,7 +4,7 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 INSTALLED := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test lint bench faults conformance fuzz clean
+.PHONY: help build demo test lint bench faults conformance fuzz api dist clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -40,5 +40,13 @@ conformance: build ## copy the recorded objects of a real server, one by one
 fuzz: build ## feed the parsers nonsense for a while
 	@tsx scripts/fuzz.ts
 
+api: $(INSTALLED) ## write docs/API.md from the docstrings
+	@cd packages/api && npm exec --yes --loglevel=error --package=typedoc@0.28.20 \
+	  --package=typedoc-plugin-markdown@4.14.1 --package=typescript@6.0.3 -- typedoc --logLevel Warn
+
+dist: build ## make the package for npm, and an executable that needs no Node
+	@tsx scripts/package.ts
+	@tsx scripts/executable.ts
+
 clean: ## remove what the other targets have made
-	@rm -rf node_modules .cache packages/*/dist packages/*/*.tsbuildinfo
+	@rm -rf node_modules .cache dist packages/*/dist packages/*/*.tsbuildinfo

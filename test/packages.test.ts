@@ -20,7 +20,7 @@ interface Package {
 }
 
 /** Arrows go up this list only: a package imports what stands in a line above its own. Programs come last. */
-const LAYERS = [['sql'], ['catalog'], ['cli', 'files', 'instance', 'records']];
+const LAYERS = [['sql'], ['catalog'], ['cli', 'files', 'instance', 'records'], ['api']];
 
 /** These have one home each, so that nobody else need know them. */
 const HOMES = {
@@ -120,6 +120,20 @@ test('whatever a library gives to others has a docstring', t => {
       );
     });
   t.deepEqual(wrong, []);
+});
+
+test('docs/API.md has each name that the libraries give to others (make api writes it)', t => {
+  const page = readFileSync('docs/API.md', 'utf8').replaceAll('\\_', '_');
+  const headings = new Set(Array.from(page.matchAll(/^### (\w+)/gm), ([, name]) => name));
+  const api = packages.find(({ name }) => name === 'api');
+  for (const { name, sources } of packages.filter(({ manifest }) => api?.manifest.dependencies?.[manifest.name])) {
+    const given = sources.find(({ path }) => path.endsWith('/src/index.ts'))?.passedOn ?? [];
+    t.deepEqual(
+      given.filter(each => !headings.has(each)),
+      [],
+      name,
+    );
+  }
 });
 
 test('a bin is two lines, executable, and starts the built program', t => {

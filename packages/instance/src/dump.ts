@@ -1,5 +1,5 @@
 /*! An instance's schema as statements: asked for, mended, checked, one after the other. */
-import { isAcl, mend, type Selection } from '@sqlpipe/catalog';
+import { isAcl, mend, type Selection, selection } from '@sqlpipe/catalog';
 import { excerpt, identify, statementOf, title } from '@sqlpipe/sql';
 import { Aside } from './aside.js';
 import { catalogueRows } from './catalogue.js';
@@ -8,7 +8,7 @@ import { connect, type Instance } from './instance.js';
 import { invalidObjects } from './invalid.js';
 import type { Target } from './target.js';
 
-/** What of a schema to dump, how to ask for it, and whom to tell. */
+/** What of a schema to dump, how to ask for it, and whom to tell. Unless told otherwise `dump` takes all of it, mended. */
 export interface DumpOptions {
   selection: Selection;
   /** How to ask: by SHOW CREATE DATABASE, through the catalogue, or whichever the server has. */
@@ -23,12 +23,22 @@ export interface DumpOptions {
   warn(message: string): void;
 }
 
+const DEFAULTS: DumpOptions = {
+  selection: selection(),
+  via: 'auto',
+  verbatim: false,
+  maxRecord: 16 * 1024 * 1024,
+  skipInvalid: false,
+  warn() {},
+};
+
 /**
  * The statements of an instance's schema in dependency order, each in its one form; as many at once as have come, as
  * to hand each over by itself takes longer than to read it. It ends well only when all have come; then the dump is whole.
  * @throws InstanceError; with code PROTOCOL where a row is not one statement
  */
-export async function* dump(target: Target, options: DumpOptions): AsyncGenerator<string[]> {
+export async function* dump(target: Target, given: Partial<DumpOptions> = {}): AsyncGenerator<string[]> {
+  const options = { ...DEFAULTS, ...given };
   const [source, aside] = [connect(target), new Aside(target)];
   try {
     yield* statements(source, aside, options);

@@ -9,6 +9,7 @@
  */
 export type InstanceErrorCode = 'UNREACHABLE' | 'PROTOCOL' | 'DENIED' | 'CONFIG' | 'REFUSED';
 
+/** What is known of a failure beside its message. */
 export interface InstanceErrorDetails {
   /** The HTTP status, where there was an answer. */
   status?: number | undefined;

@@ -2,7 +2,7 @@
 export { Aside } from './aside.js';
 export { definitions, hasDefinition, type ObjectName } from './definitions.js';
 export { type DumpOptions, dump } from './dump.js';
-export { InstanceError, type InstanceErrorCode } from './error.js';
+export { InstanceError, type InstanceErrorCode, type InstanceErrorDetails } from './error.js';
 export { connect, type Instance } from './instance.js';
 export type { Refusal, Reply } from './reply.js';
 export { DEFAULT_REQUEST_BUFFER, encodeQuery } from './request.js';

@@ -1,0 +1,64 @@
+/*! How sources and libraries become one file, without what is never used but loaded by a library. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
+
+/** The version of all packages. */
+export const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+
+/** The programs by name. */
+export const programs: string[] = readdirSync('packages').filter(name => name.startsWith('sql') && name !== 'sql');
+
+/** What stands in for modules that take long to load. */
+const STAND_INS: [specifier: RegExp, importer: RegExp, contents: string][] = [
+  // Our help is ASCII; string-width compiles Unicode's tables to measure it.
+  [/^string-width$/, /\/(yargs|cliui|wrap-ansi)\//, 'export default text => text.length'],
+  // undici does without HTTP/2 where Node has none.
+  [/^node:http2$/, /\/undici\//, 'throw new Error("no HTTP/2")'],
+];
+
+const standIns: Plugin = {
+  name: 'stand-ins',
+  setup({ onResolve, onLoad }) {
+    for (const [filter, importedBy, contents] of STAND_INS) {
+      const namespace = filter.source;
+      onResolve({ filter }, ({ importer, path }) => (importedBy.test(importer) ? { path, namespace } : undefined));
+      onLoad({ filter: /^/, namespace }, () => ({ contents }));
+    }
+  },
+};
+
+const common: BuildOptions = {
+  bundle: true,
+  platform: 'node',
+  target: 'node20.19',
+  minify: true,
+  plugins: [standIns],
+  // through2 brings a copy of Node's streams, which Node has itself.
+  alias: { 'readable-stream': 'node:stream' },
+  define: { VERSION: JSON.stringify(version) },
+  legalComments: 'none',
+};
+
+/** Makes one CommonJS file of a program and all that it imports; Node starts that faster than modules. */
+export const oneScript = (options: BuildOptions) =>
+  build({
+    ...common,
+    format: 'cjs',
+    // What modules know of themselves and CommonJS does not.
+    banner: { js: "const FILE_URL = require('node:url').pathToFileURL(__filename).href;" },
+    define: { ...common.define, 'import.meta.url': 'FILE_URL' },
+    ...options,
+  });
+
+/** Makes one module of a library and all that it imports. */
+export const oneModule = (options: BuildOptions) =>
+  build({
+    ...common,
+    format: 'esm',
+    minify: false,
+    // What CommonJS among it calls for Node's own modules.
+    banner: {
+      js: "import { createRequire as requireOf } from 'node:module';\nconst require = requireOf(import.meta.url);",
+    },
+    ...options,
+  });

@@ -1,0 +1,62 @@
+/*!
+ * Makes the package that is published: all programs with their man pages and completions, and the libraries, typed. It
+ * depends on nothing, as each program and the libraries are one file with all that they import.
+ */
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { notices } from './notices.js';
+import { oneModule, programs } from './one-file.js';
+
+const folder = 'dist/package';
+const at = (...path: string[]) => join(folder, ...path);
+const put = (path: string, text: string) => {
+  mkdirSync(join(at(path), '..'), { recursive: true });
+  writeFileSync(at(path), text);
+};
+
+/** The libraries' declarations, side by side; they name each other as packages, which they are no longer. */
+function copyDeclarations(library: string): void {
+  for (const source of readdirSync(`packages/${library}/src`)) {
+    const name = source.replace(/\.ts$/, '.d.ts');
+    const text = readFileSync(`packages/${library}/dist/${name}`, 'utf8');
+    put(
+      `lib/${library}/${name}`,
+      text.replace(/'@sqlpipe\/(\w+)'/g, "'../$1/index.js'").replace(/^\/\/# source.*/m, ''),
+    );
+  }
+}
+
+rmSync(folder, { recursive: true, force: true });
+for (const name of programs) {
+  for (const part of ['bin', 'dist/main.js', `${name}.1`])
+    cpSync(`packages/${name}/${part}`, at('programs', name, part), { recursive: true });
+  const complete = (shell: string) =>
+    execFileSync(`packages/${name}/bin/${name}.js`, ['--completion', shell], { encoding: 'utf8' });
+  put(`completions/bash/${name}`, complete('bash'));
+  put(`completions/zsh/_${name}`, complete('zsh'));
+  put(`completions/fish/${name}.fish`, complete('fish'));
+}
+put('programs/package.json', '{ "type": "commonjs" }\n');
+cpSync('packages/cli/sqlpipe.7', at('sqlpipe.7'));
+
+await oneModule({ entryPoints: ['packages/api/src/index.ts'], outfile: at('lib/index.js') });
+for (const library of ['api', 'catalog', 'files', 'instance', 'records', 'sql']) copyDeclarations(library);
+
+for (const file of ['README.md', 'CHANGELOG.md', 'LICENSE', 'docs']) cpSync(file, at(file), { recursive: true });
+put('NOTICES.md', notices());
+const { name, version, description, license, type, engines } = JSON.parse(readFileSync('package.json', 'utf8'));
+const bin = Object.fromEntries(programs.map(program => [program, `programs/${program}/bin/${program}.js`]));
+const man = [...programs.map(program => `programs/${program}/${program}.1`), 'sqlpipe.7'];
+const exports = { '.': { types: './lib/api/index.d.ts', default: './lib/index.js' } };
+const keywords = ['questdb', 'schema', 'ddl', 'dump', 'sql', 'migration', 'cli'];
+const manifest = { name, version, description, keywords, license, type, engines, bin, man, exports };
+put('package.json', `${JSON.stringify(manifest, null, 2)}\n`);
+
+const [packed] = JSON.parse(
+  execFileSync('npm', ['pack', '--json', '--pack-destination', 'dist', `./${folder}`], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }),
+);
+console.log(`dist/${packed.filename}`);

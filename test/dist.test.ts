@@ -1,0 +1,128 @@
+/*! What is published: installed in a clean place, used as people use it, and by programs of others. */
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { freshFolder } from './support/folder.js';
+import { fileScope } from './support/scope.js';
+import { shell } from './support/shell.js';
+import { startSqlserve } from './support/sqlserve.js';
+
+const PROGRAMS = readdirSync('packages').filter(name => /^sql.+/.test(name));
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+const file = fileScope();
+
+const run = (script: string) =>
+  execFileSync(process.execPath, ['--import=tsx', script], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+
+let tarball: string;
+let prefix: string;
+
+test.before(async t => {
+  t.timeout(170_000);
+  tarball = resolve(run('scripts/package.ts').trim());
+  prefix = await freshFolder(file);
+  execFileSync('npm', ['install', '--global', '--offline', '--prefix', prefix, tarball], { stdio: 'ignore' });
+});
+
+/** That the programs of a folder copy a schema, with nothing else on the PATH but what a bare system has. */
+async function copies(t: ExecutionContext, programs: string, path: string) {
+  const [src, dst] = await Promise.all([startSqlserve(t), startSqlserve(t)]);
+  await src.execute('CREATE TABLE a (x INT)');
+  const bash = await shell(t);
+  const { code, stdout, stderr } = await bash(
+    `PATH=${programs}:${path}; sqldump ${src.url} | sqlsort | sqlapply ${dst.url} && sqldiff ${src.url} ${dst.url}`,
+  );
+  t.deepEqual([code, stdout.toString(), stderr], [0, '', '']);
+  t.like(await dst.execute('SELECT table_name FROM tables()'), { dataset: [['a']] });
+}
+
+test('the package depends on nothing', t => {
+  const manifest = JSON.parse(readFileSync(`${prefix}/lib/node_modules/sqlpipe/package.json`, 'utf8'));
+  t.is(manifest.dependencies, undefined);
+  t.is(manifest.version, version);
+});
+
+test('installed by npm, the programs work', async t => {
+  const node = resolve(process.execPath, '..');
+  for (const name of PROGRAMS)
+    t.is(execFileSync(`${prefix}/bin/${name}`, ['--version'], { encoding: 'utf8' }), `${version}\n`);
+  await copies(t, join(prefix, 'bin'), `${node}:/usr/bin:/bin`);
+});
+
+test('installed by npm, man finds the pages', t => {
+  t.deepEqual(
+    readdirSync(`${prefix}/share/man/man1`),
+    PROGRAMS.map(name => `${name}.1`),
+  );
+  t.deepEqual(readdirSync(`${prefix}/share/man/man7`), ['sqlpipe.7']);
+});
+
+test('completions are there for each shell', t => {
+  const folder = `${prefix}/lib/node_modules/sqlpipe/completions`;
+  t.deepEqual(readdirSync(`${folder}/bash`), PROGRAMS);
+  t.deepEqual(
+    readdirSync(`${folder}/zsh`),
+    PROGRAMS.map(name => `_${name}`),
+  );
+  t.deepEqual(
+    readdirSync(`${folder}/fish`),
+    PROGRAMS.map(name => `${name}.fish`),
+  );
+  t.regex(readFileSync(`${folder}/bash/sqldump`, 'utf8'), /--list-instances/);
+});
+
+const MINE = `
+import { type DumpOptions, dump, InstanceError, identify, resolveInstance, title } from 'sqlpipe';
+
+const context = { program: 'mine', env: process.env, warn: (message: string) => console.error(message) };
+const options: Partial<DumpOptions> = { via: 'auto' };
+try {
+  const target = await resolveInstance(process.argv[2] ?? '', context);
+  for await (const batch of dump(target, options)) for (const statement of batch) console.log(title(identify(statement)));
+} catch (error) {
+  console.log(error instanceof InstanceError ? error.code : error);
+}
+`;
+
+test('a TypeScript program of somebody else imports it, with types', async t => {
+  const folder = await freshFolder(t);
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  writeFileSync(join(folder, 'mine.ts'), MINE);
+  execFileSync('npm', ['install', '--offline', tarball], { cwd: folder, stdio: 'ignore' });
+  symlinkSync(resolve('node_modules/@types'), join(folder, 'node_modules/@types'));
+  const tsc = ['--strict', '--module', 'nodenext', '--target', 'es2022', '--types', 'node', 'mine.ts'];
+  t.notThrows(() => execFileSync(resolve('node_modules/.bin/tsc'), tsc, { cwd: folder, encoding: 'utf8' }));
+  const { url, execute } = await startSqlserve(t);
+  await execute('CREATE TABLE a (x INT)');
+  const mine = (instance: string) =>
+    execFileSync(process.execPath, ['mine.js', instance], { cwd: folder, encoding: 'utf8' });
+  t.is(mine(url), "table 'a'\n");
+  t.is(mine(''), 'CONFIG\n');
+});
+
+test('NOTICES holds the license of each package inside', t => {
+  const notices = readFileSync('dist/package/NOTICES.md', 'utf8');
+  for (const name of ['undici', 'yargs', 'split2', 'through2', 'cli-progress', 'smol-toml'])
+    t.regex(notices, new RegExp(`^## ${name} \\d[^\\n]*\\n\\n {4}\\S`, 'm'));
+  t.false(notices.includes('(no text)'), 'a package without its license');
+});
+
+const hasFuse = readFileSync(process.execPath).includes('NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2');
+if (!hasFuse) console.error('The test of the executable is skipped: this Node cannot be one');
+
+(hasFuse ? test : test.skip)('the executable needs no Node, and is what it is called', async t => {
+  t.timeout(170_000);
+  const archive = run('scripts/executable.ts').trim();
+  const folder = await freshFolder(t);
+  execFileSync('tar', ['-xzf', archive, '-C', folder, '--strip-components=1']);
+  const bare = await freshFolder(t);
+  for (const tool of ['bash', 'cat']) symlinkSync(`/bin/${tool}`, join(bare, tool));
+  const sqlpipe = (...args: string[]) =>
+    execFileSync(join(folder, 'bin/sqlpipe'), args, { encoding: 'utf8', env: { PATH: bare } });
+  t.is(sqlpipe('--version'), `${version}\n`);
+  t.regex(sqlpipe('sqldump', '--help'), /^Usage: sqldump \[options\] <instance>/);
+  t.throws(() => sqlpipe('nonsense'), { message: /PROGRAM is one of sqlapply, sqldiff/ });
+  await copies(t, join(folder, 'bin'), bare);
+  t.true(readdirSync(join(folder, 'share/man/man1')).includes('sqldump.1'));
+});
