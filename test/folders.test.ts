@@ -1,6 +1,6 @@
 /*! A schema as a folder with a file per object: whatever names it holds there and back, and nothing that is not ours is lost. */
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fold, mend } from '@sqlpipe/catalog';
 import { readFolder, writeFolder } from '@sqlpipe/files';
@@ -224,11 +224,25 @@ test('a file that is in the way is not overwritten, and then nothing is', async 
   t.is(readFileSync(join(folder, 'tables/a.sql'), 'utf8'), `${TABLE}\n`);
 });
 
+test('a link in place of a folder is neither followed nor written to', async t => {
+  const [elsewhere, folder] = [await freshFolder(t), await freshFolder(t)];
+  symlinkSync(elsewhere, join(folder, 'tables'));
+  const inTheWay = { code: 'DAMAGED', message: /tables is in the way of a folder$/ };
+  await t.throwsAsync(readFolder(folder), inTheWay);
+  await t.throwsAsync(writeFolder(folder, Readable.from([TABLE])), inTheWay);
+  t.deepEqual(readdirSync(elsewhere), []);
+});
+
 test('a write that fails half way leaves what was there, and no temporary files', async t => {
   const { folder } = await furnished(t);
-  writeFileSync(join(folder, 'materialized_views'), 'in the way');
+  const long = 'Z'.repeat(120);
+  await writeFolder(folder, Readable.from([TABLE, VIEW, `CREATE TABLE ${long} (x INT);`]));
+  const inner = dirname(filesOf(folder).find(path => path.includes('~')) ?? '');
+  await writeFolder(folder, Readable.from([TABLE, VIEW]));
+  rmdirSync(join(folder, inner));
+  writeFileSync(join(folder, inner), 'in the way');
   const files = filesOf(folder);
-  const statements = ['CREATE TABLE a (x LONG);', 'CREATE MATERIALIZED VIEW c AS (SELECT * FROM a);'];
+  const statements = ['CREATE TABLE a (x LONG);', `CREATE TABLE ${long} (x INT);`];
   await t.throwsAsync(writeFolder(folder, Readable.from(statements)), { message: /EEXIST|ENOTDIR/ });
   t.deepEqual(filesOf(folder), files);
   t.is(readFileSync(join(folder, 'tables/a.sql'), 'utf8'), `${TABLE}\n`);

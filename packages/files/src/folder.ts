@@ -5,7 +5,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Catalog, distinct, inServiceOrder } from '@sqlpipe/catalog';
-import { FOLDERS, FolderError, type Found, noPlace, placeOf, scan } from './layout.js';
+import { FOLDERS, FolderError, noPlace, placeOf, scan } from './layout.js';
 import { type Staged, stageFile } from './replace.js';
 
 /** A statement that makes no object, and so has no file. */
@@ -49,13 +49,13 @@ export async function writeFolder(
   }
   await replaceAll(
     folder,
-    [...wanted].filter(([path, text]) => textOf(found.get(path)) !== text),
+    [...wanted].filter(([path, content]) => contentOf(found.get(path)?.statements) !== content),
     interrupted,
   );
   for (const [path, { foreign }] of found) if (!foreign && !wanted.has(path)) await rm(join(folder, path));
 }
 
-/** The text of each file by its path. */
+/** The content of each file by its path. */
 async function filesFor(statements: AsyncIterable<string>): Promise<Map<string, string>> {
   const all: string[] = [];
   for await (const statement of statements) all.push(statement);
@@ -65,17 +65,15 @@ async function filesFor(statements: AsyncIterable<string>): Promise<Map<string, 
     if (!place) throw new NoPlace(`there is no file for ${noPlace(statement)}`);
     files.set(place, [...(files.get(place) ?? []), statement]);
   }
-  return new Map(Array.from(files, ([path, own]) => [path, text(own)]));
+  return new Map(Array.from(files, ([path, own]) => [path, contentOf(own)]));
 }
 
 /** Statements as the text of one file: a blank line between them, none at the end. */
-const text = (statements: string[]): string => `${statements.join('\n\n')}\n`;
-
-const textOf = (found: Found | undefined): string | undefined => found && text(found.statements);
+const contentOf = (statements: string[] = []): string => `${statements.join('\n\n')}\n`;
 
 async function replaceAll(
   folder: string,
-  files: [path: string, text: string][],
+  files: [path: string, content: string][],
   interrupted?: AbortSignal,
 ): Promise<void> {
   const staged: Staged[] = [];

@@ -43,15 +43,18 @@ export interface Found {
 
 /**
  * The files called `*.sql` below the folders of the kinds by their paths; nothing else that is there is looked at.
- * @throws FolderError where there is none of the folders, and errors of the file system
+ * @throws FolderError where there is none of the folders or something else in its place, and errors of the file system
  */
 export async function scan(folder: string, maxLength?: number): Promise<Map<string, Found>> {
-  const there = new Set(await readdir(folder));
-  const names = Object.values(FOLDERS).filter(name => there.has(name));
-  if (!names.length)
+  const there = await readdir(folder, { withFileTypes: true });
+  const folders = there.filter(({ name }) => Object.values(FOLDERS).includes(name));
+  // A link could lead anywhere, and who reads a folder may have it from anybody.
+  const other = folders.find(entry => !entry.isDirectory());
+  if (other) throw new FolderError(`${join(folder, other.name)} is in the way of a folder`);
+  if (!folders.length)
     throw new FolderError(`${folder} has no folder tables, nor any other that sqljoin -d makes: is it the right one?`);
   const found = new Map<string, Found>();
-  for (const name of names)
+  for (const { name } of folders)
     for (const path of await sqlFiles(folder, name)) found.set(path, await look(folder, path, maxLength));
   return found;
 }

@@ -27,7 +27,7 @@ const BOLD = 1;
 const COLORS: Record<string, number> = { '@': 36, '-': 31, '+': 32 };
 
 const paint = (line: string, code: number | undefined): string =>
-  code === undefined ? line : `\x1b[${code}m${line.trimEnd()}\x1b[m\n`;
+  code === undefined ? line : `\x1b[${code}m${line.slice(0, -1)}\x1b[m\n`;
 
 /**
  * A line of JSON: an object with `kind`, `name`, `result` (`only-a`, `only-b` or `differs`) and the statements `a` and `b`
