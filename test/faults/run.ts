@@ -3,6 +3,7 @@ import type { Scope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 import { shell } from '../support/shell.js';
 import { misbehaving, reply } from './server.js';
+import type { Source } from './sources.js';
 import type { TargetFault } from './targets.js';
 
 /** What came of a run. */
@@ -16,11 +17,11 @@ export interface Run {
 }
 
 /** Runs the pipeline. `timeout` is how long the programs wait for an answer, in seconds: enough on a busy machine. */
-export async function copy(scope: Scope, source: string, target: string, timeout = 30): Promise<Run> {
+export async function copy(scope: Scope, source: Source, target: string, timeout = 30): Promise<Run> {
   const run = await shell(scope);
   const options = `--timeout ${timeout}`;
   const { code, stdout, stderr } = await run(
-    `sqldump ${options} '${source}' | sqlapply ${options} '${target}'; status=("$\{PIPESTATUS[@]}")
+    `sqldump ${options} ${source.options ?? ''} '${source.url}' | sqlapply ${options} '${target}'; status=("$\{PIPESTATUS[@]}")
      echo "$\{status[@]}"; exit $\{status[-1]}`,
   );
   const [dump = -1, apply = -1] = stdout.toString().trim().split(' ').map(Number);

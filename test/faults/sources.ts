@@ -1,15 +1,24 @@
 /*! Every way a source can fail. Most are a server that answers the dump's question so, and side questions well. */
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
-import { gzipSync } from 'node:zlib';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { deflateSync, gzipSync } from 'node:zlib';
+import { certificateAuthority } from '../support/certificates.js';
+import { freshFolder } from '../support/folder.js';
 import type { Scope } from '../support/scope.js';
 import { type Answer, chunk, head, LAST_CHUNK, misbehaving, reply, rowsBody } from './server.js';
 
+/** Where a dump comes from. */
+export interface Source {
+  url: string;
+  /** What else sqldump is told. */
+  options?: string;
+}
+
 export interface SourceFault {
   name: string;
-  /** Starts it; resolves to its URL. */
-  start(scope: Scope): Promise<string>;
+  start(scope: Scope): Promise<Source>;
   /** What sqldump's exit status has to be. */
   status: number;
   /** What its message has to say. */
@@ -33,7 +42,7 @@ const says = (body: string | Buffer) => sends(reply(body));
 const breaksOff = (body: string) => (socket: Socket) => socket.end(Buffer.concat([head(), chunk(body)]));
 
 function fault(name: string, status: number, message: RegExp, answer: Answer): SourceFault {
-  return { name, status, says: message, start: scope => source(scope, answer) };
+  return { name, status, says: message, start: async scope => ({ url: await source(scope, answer) }) };
 }
 
 /** The URL of a source that answers the dump so, and its side questions with no rows. */
@@ -50,8 +59,43 @@ const nowhere = (name: string, status: number, message: RegExp, url: string): So
   name,
   status,
   says: message,
-  start: async () => url,
+  start: async () => ({ url }),
 });
+
+/** A fault of the certificate of a server; `trusted` says whether sqldump is told of the authority. */
+function badCertificate(name: string, message: RegExp, names: string, expired: boolean, trusted: boolean): SourceFault {
+  return {
+    name,
+    status: 69,
+    says: message,
+    async start(scope) {
+      const { root, issue } = certificateAuthority(await freshFolder(scope));
+      const port = await listen(scope, createHttpsServer(issue(names, { expired })));
+      return { url: `https://127.0.0.1:${port}`, options: trusted ? `--cacert ${root}` : '' };
+    },
+  };
+}
+
+/** The port that a server listens on, as long as the scope lasts. */
+async function listen(scope: Scope, server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  scope.teardown(async () => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+/** The start of an HTTP answer without chunks. */
+const raw = (header: string, body: string | Buffer = '') =>
+  Buffer.concat([Buffer.from(`HTTP/1.1 ${header}\r\n\r\n`), Buffer.from(body)]);
+
+/** Answers 429 once, asking to come back as `retryAfter` says, and then well. */
+const busyOnce = (retryAfter: () => string): Answer => {
+  let asked = 0;
+  return socket => {
+    if (asked++ === 0) socket.end(reply('', 429, `Retry-After: ${retryAfter()}`));
+    else socket.write(reply(ROWS));
+  };
+};
 
 /** A fault of the body, in a reply that is whole, and in a connection that breaks off with it. */
 function cut(where: string, body: string): SourceFault[] {
@@ -69,11 +113,27 @@ export const sourceFaults: SourceFault[] = [
     name: 'no TLS where it should be',
     status: 69,
     says: /no TLS there/,
+    start: async scope => ({ url: `https://127.0.0.1:${await listen(scope, createHttpServer())}` }),
+  },
+  {
+    name: 'TLS where none is expected',
+    status: 69,
+    says: /closed without an answer/,
     async start(scope) {
-      const server = createServer().listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      scope.teardown(async () => void server.close());
-      return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const { issue } = certificateAuthority(await freshFolder(scope));
+      return { url: `http://127.0.0.1:${await listen(scope, createHttpsServer(issue('DNS:localhost')))}` };
+    },
+  },
+  badCertificate('a certificate of an unknown authority', /unknown authority.*--cacert/, 'IP:127.0.0.1', false, false),
+  badCertificate('a certificate for another host', /other names \(DNS:elsewhere/, 'DNS:elsewhere.test', false, true),
+  badCertificate('a certificate that has expired', /has expired/, 'IP:127.0.0.1', true, true),
+  {
+    name: 'a greeting instead of an answer',
+    status: 76,
+    says: /does not speak HTTP|nobody asked for/,
+    async start(scope) {
+      const greeter = createServer(socket => socket.on('error', () => {}).write('SSH-2.0-OpenSSH_9.6\r\n'));
+      return { url: `http://127.0.0.1:${await listen(scope, greeter)}` };
     },
   },
   fault('401', 77, /answered 401.*SQLDUMP_USER/, sends(reply('Unauthorized\r\n', 401, TEXT))),
@@ -99,9 +159,38 @@ export const sourceFaults: SourceFault[] = [
   fault(
     'gzip that nobody asked for',
     76,
-    /not QuestDB's JSON/,
+    /compressed \(gzip\)/,
     sends(reply(gzipSync(ROWS), 200, 'Content-Encoding: gzip')),
   ),
+  fault('deflate', 76, /compressed/, sends(reply(deflateSync(ROWS), 200, 'Content-Encoding: deflate'))),
+  fault('100 that nobody asked for', 76, /answered 100/, sends(Buffer.concat([raw('100 Continue'), reply(ROWS)]))),
+  fault('101 that nobody asked for', 76, /HTTP|nobody asked/, sends(raw('101 Switching Protocols'))),
+  fault('a status that is none', 76, /HTTP/, sends(raw('000 X\r\nContent-Length: 0'))),
+  fault('201', 76, /answered 201/, sends(reply(ROWS, 201))),
+  fault('206, all the same', 76, /answered 206/, sends(reply(ROWS, 206))),
+  fault('304', 76, /answered 304: /, sends(raw('304 Not Modified'))),
+  fault('407', 77, /proxy asks for credentials/, sends(reply('', 407))),
+  fault('511', 69, /answered 511/, sends(reply('<h1>Log in</h1>', 511, HTML))),
+  fault('redirect to nowhere', 76, /redirect \(307\) to nowhere/, sends(reply('', 307, 'Location: http://['))),
+  fault(
+    '429 for an hour',
+    69,
+    /too busy; try again in 3600 s/,
+    sends(reply('exceeded connection limit', 429, 'Retry-After: 3600')),
+  ),
+  fault('503 for an hour', 69, /not ready; try again in 3600 s/, sends(reply('', 503, 'Retry-After: 3600'))),
+  fault('a header without end', 76, /header of the answer is too large/, socket =>
+    socket.write(`HTTP/1.1 200 OK\r\n${'X: y\r\n'.repeat(10_000)}`),
+  ),
+  fault('a header that ends with the connection', 69, /the reply is lost/, socket => socket.end('HTTP/1.1 200 OK\r\n')),
+  {
+    ...fault('a header that trickles for ever', 69, /no answer within 2 s/, async socket => {
+      socket.write('HTTP/1.1 200 OK\r\nX: ');
+      const trickle = setInterval(() => socket.write('x'), 50);
+      socket.on('close', () => clearInterval(trickle));
+    }),
+    timeout: 2,
+  },
   fault('200 with error', 1, /the server says no: boom/, says('{"query":"","error":"boom","position":0}')),
   fault('200 with notice', 1, /the server says no: empty query/, says('{"query":"","notice":"empty query"}')),
   fault(
@@ -133,6 +222,29 @@ export const sourceFaults: SourceFault[] = [
   fault('shorter than its Content-Length', 76, /the reply is cut/, socket =>
     socket.end(`HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n${ROWS}`),
   ),
+  fault(
+    'longer than its Content-Length',
+    76,
+    /the reply is cut short/,
+    sends(raw('200 OK\r\nContent-Length: 20', ROWS)),
+  ),
+  fault('a Content-Length that is none', 76, /HTTP/, sends(raw('200 OK\r\nContent-Length: -1', ROWS))),
+  fault(
+    'two Content-Lengths',
+    76,
+    /broken/,
+    sends(raw(`200 OK\r\nContent-Length: 3\r\nContent-Length: ${ROWS.length}`, ROWS)),
+  ),
+  fault(
+    'a chunk longer than it says',
+    76,
+    /broken/,
+    sends(Buffer.concat([head(), Buffer.from('5\r\n'), Buffer.from(ROWS), LAST_CHUNK])),
+  ),
+  fault('the last chunk cut', 76, /the reply is cut/, socket =>
+    socket.end(Buffer.concat([head(), chunk(ROWS), Buffer.from('0\r\n')])),
+  ),
+  fault('HTTP/1.0, cut', 76, /cut short/, socket => socket.end(`HTTP/1.0 200 OK\r\n\r\n${ROWS.slice(0, -1)}`)),
   fault('connection reset in the rows', 76, /the reply is cut/, socket =>
     socket.write(Buffer.concat([head(), chunk(OPEN)]), () => setTimeout(() => socket.resetAndDestroy(), 50)),
   ),
@@ -153,6 +265,37 @@ export const sourceFaults: SourceFault[] = [
   ),
   fault('no dataset', 76, /holds no dataset/, says('{"ddl":"OK"}')),
   fault('two datasets', 76, /holds "dataset" twice/, says(`${OPEN}],"dataset":[],"count":2}`)),
+  fault('two counts', 76, /holds "count" twice/, says(`${OPEN}],"count":3,"count":2}`)),
+  fault('a count that is no number', 76, /says that there are "2"/, says(`${OPEN}],"count":"2"}`)),
+  fault('a count before more rows', 76, /2 rows but says that there are 1/, says(`{"count":1,${OPEN.slice(1)}]}`)),
+  fault('an error that is an object', 1, /the server says no/, says('{"error":{"code":5}}')),
+  fault('an error that is null', 1, /the server says no/, says(`${OPEN}],"error":null,"count":2}`)),
+  fault('two errors', 76, /twice/, says(`${OPEN}],"error":"boom","error":null,"count":2}`)),
+  fault(
+    "the answer to somebody else's question",
+    76,
+    /holds "table_name" where ddl was asked for/,
+    says('{"query":"SHOW TABLES","columns":[{"name":"table_name","type":"STRING"}],"dataset":[["a"]],"count":1}'),
+  ),
+  fault('a number that is none', 76, /out of place/, says(`${OPEN},[NaN]],"count":3}`)),
+  fault('a byte order mark', 76, /not QuestDB's JSON/, says(`\ufeff${ROWS}`)),
+  fault('UTF-16', 76, /the reply is not JSON/, says(Buffer.from(ROWS, 'utf16le'))),
+  fault('nothing but NULs', 76, /no text/, says(Buffer.alloc(1000))),
+  fault('JSON behind a guard', 76, /not QuestDB's JSON/, says(`)]}',\n${ROWS}`)),
+  fault('JSON, line by line', 76, /out of place/, says(`{"ddl":${JSON.stringify(A)}}\n{"ddl":${JSON.stringify(B)}}\n`)),
+  fault('a statement that is cut', 76, /never closed/, says('{"dataset":[["CREATE TABLE \'a\' (x IN"]],"count":1}')),
+  fault(
+    'a statement of 20 MB',
+    65,
+    /longer than 16777216 bytes/,
+    says(rowsBody(`CREATE TABLE 'a' (${'x'.repeat(2e7)} INT);`)),
+  ),
+  fault(
+    'a statement of 70 MB',
+    76,
+    /longer than \d+ bytes/,
+    says(rowsBody(`CREATE TABLE 'a' (${'x'.repeat(7e7)} INT);`)),
+  ),
   fault('JSON of another shape', 76, /not QuestDB's JSON/, says('[]')),
   fault('a NUL in a statement, raw', 76, /NUL/, says(`${OPEN},["a\0b"]],"count":3}`)),
   fault('a NUL in a statement, escaped', 76, /NUL/, says(`${OPEN},["a\\u0000b"]],"count":3}`)),
@@ -188,5 +331,12 @@ export const sourceOddities: { name: string; answer: Answer }[] = [
       ` { "count" : 2 , "x" : { "error" : [ { } ] } , "dataset" : [ [ ${JSON.stringify(A)} , 1 , null , [ "x" ] ] ,\n[ ${JSON.stringify(B)} ] ] } \n`,
     ),
   },
+  { name: '103, early hints', answer: sends(Buffer.concat([raw('103 Early Hints\r\nLink: x'), reply(ROWS)])) },
+  {
+    name: 'a trailer behind the body',
+    answer: sends(Buffer.concat([head(), chunk(ROWS), Buffer.from('0\r\nX: y\r\n\r\n')])),
+  },
+  { name: '429, and a number of seconds', answer: busyOnce(() => '1') },
+  { name: '429, and a date', answer: busyOnce(() => new Date(Date.now() + 2000).toUTCString()) },
   { name: 'a body that ends with the connection', answer: socket => socket.end(`HTTP/1.0 200 OK\r\n\r\n${ROWS}`) },
 ];

@@ -1,6 +1,8 @@
 /*! All faults, each with what has to hold when it is met in a real pipeline. */
 import type { Scope } from '../support/scope.js';
+import { shell } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
+import { type LocalFault, localFaults } from './local.js';
 import { copy, failingTarget, type Run } from './run.js';
 import { reply, rowsBody } from './server.js';
 import { type SourceFault, source, sourceFaults, sourceOddities } from './sources.js';
@@ -11,7 +13,10 @@ export interface Case {
   run(scope: Scope): Promise<Finding>;
 }
 
-export interface Finding extends Run {
+export interface Finding {
+  /** The exit statuses of the programs, in the order of the pipe. */
+  statuses: number[];
+  stderr: string;
   /** What did not hold; nothing is as it should be. */
   broken: string[];
 }
@@ -37,6 +42,7 @@ export const cases: Case[] = [
     name: `source: ${oddity.name}`,
     run: (scope: Scope) => runOddity(scope, oddity),
   })),
+  ...localFaults.map(fault => ({ name: `here: ${fault.name}`, run: (scope: Scope) => runLocal(scope, fault) })),
 ];
 
 /** A case for each target's fault, at the place that it gives for the nth of them. */
@@ -50,21 +56,21 @@ export const targetCases = (places: (nth: number) => readonly number[]): Case[] 
 
 async function runSource(scope: Scope, fault: SourceFault): Promise<Finding> {
   const target = await startSqlserve(scope);
-  const url = await fault.start(scope);
-  const run = await copy(scope, url, target.url, fault.timeout);
+  const from = await fault.start(scope);
+  const run = await copy(scope, from, target.url, fault.timeout);
   const { dataset } = await target.execute('SHOW CREATE DATABASE');
   return finding(run, {
     [`sqldump's status is ${fault.status}`]: run.dump === fault.status,
     [`sqlapply's status is 65, and so is the shell's`]: run.apply === 65 && run.pipeline === 65,
     [`sqldump says ${fault.says}`]: fault.says.test(run.stderr),
-    'the message names the instance': run.stderr.includes(`sqldump: ${url}`) || fault.status === 78,
+    'the message names the instance': run.stderr.includes(`sqldump: ${from.url}`) || [65, 78].includes(fault.status),
     'nothing reached the target': dataset?.length === 0,
   });
 }
 
 async function runOddity(scope: Scope, { answer }: (typeof sourceOddities)[number]): Promise<Finding> {
   const target = await startSqlserve(scope);
-  const run = await copy(scope, await source(scope, answer), target.url);
+  const run = await copy(scope, { url: await source(scope, answer) }, target.url);
   const { dataset } = await target.execute('SHOW CREATE DATABASE');
   return finding(run, {
     'all is well': run.dump === 0 && run.apply === 0 && run.stderr === '',
@@ -74,27 +80,50 @@ async function runOddity(scope: Scope, { answer }: (typeof sourceOddities)[numbe
 
 async function runTarget(scope: Scope, fault: TargetFault, place: number): Promise<Finding> {
   const good = await startSqlserve(scope);
-  const from = await source(scope, socket => socket.write(reply(rowsBody(...SCHEMA))));
+  const from = { url: await source(scope, socket => socket.write(reply(rowsBody(...SCHEMA)))) };
   const to = await failingTarget(scope, good, fault, place);
   const run = await copy(scope, from, to, fault.timeout);
+  const told = fault.status !== 0;
   const again = await copy(scope, from, good.url);
   const { dataset } = await good.execute('SHOW CREATE DATABASE');
   return finding(run, {
     "sqldump's status is 0": run.dump === 0,
     [`sqlapply's status is ${fault.status}`]: run.apply === fault.status,
     [`sqlapply says ${fault.says}`]: fault.says.test(run.stderr),
-    'the message names the statement': fault.status === 0 || run.stderr.includes(`statement ${place + 1} (`),
+    'the message names the statement': !told || run.stderr.includes(`sqlapply: statement ${place + 1} (`),
+    'the message names the instance': !told || run.stderr.includes(to),
+    'the message says how to go on': !told || run.stderr.includes('run the same again'),
     'the same command again finishes the job': again.apply === 0 && again.stderr === '',
     [`then the target has it all: ${JSON.stringify(dataset)}`]:
       JSON.stringify(dataset) === JSON.stringify(SCHEMA.map(statement => [statement])),
   });
 }
 
-function finding(run: Run, claims: Record<string, boolean>): Finding {
+async function runLocal(scope: Scope, { script, status, says, reaches = status === 0 }: LocalFault): Promise<Finding> {
+  const [small, target] = [await startSqlserve(scope), await startSqlserve(scope)];
+  for (const statement of SCHEMA) await small.execute(statement);
+  const big = await source(scope, socket => socket.write(reply(rowsBody(...Array<string>(5000).fill(table('a'))))));
+  const run = await shell(scope, { SRC: small.url, BIG: big, DST: target.url });
+  await run('sqldump $SRC > stream; sqljoin -o schema.sql < stream');
+  const { code, stdout, stderr } = await run(script);
+  const { dataset } = await target.execute('SHOW CREATE DATABASE');
+  return finding(
+    { dump: code, apply: code, pipeline: code, stderr },
+    {
+      [`the status is ${status}`]: code === status,
+      [`what is said is ${says}`]: says.test(stderr),
+      [reaches ? 'the target has it all' : 'nothing reached the target']:
+        dataset?.length === (reaches ? SCHEMA.length : 0),
+      [`nothing is left: ${stdout}`]: stdout.length === 0,
+    },
+  );
+}
+
+function finding({ dump, apply, stderr }: Run, claims: Record<string, boolean>): Finding {
   const always = {
-    'nothing that moves a cursor is shown': !/[^\P{Cc}\n\t]/u.test(run.stderr),
-    'no stack trace is shown': !/^\s+at .*:\d+/m.test(run.stderr),
+    'nothing that moves a cursor is shown': !/[^\P{Cc}\n\t]/u.test(stderr),
+    'no stack trace is shown': !/^\s+at .*:\d+/m.test(stderr),
   };
   const broken = Object.entries({ ...claims, ...always }).flatMap(([claim, holds]) => (holds ? [] : [claim]));
-  return { ...run, broken };
+  return { statuses: dump === apply ? [apply] : [dump, apply], stderr, broken };
 }

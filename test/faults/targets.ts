@@ -3,7 +3,8 @@
  * is for. `reached` says whether that statement was carried out all the same.
  */
 import type { Socket } from 'node:net';
-import { chunk, head, reply } from './server.js';
+import { gzipSync } from 'node:zlib';
+import { chunk, head, reply, rowsBody } from './server.js';
 
 export interface TargetFault {
   name: string;
@@ -83,6 +84,46 @@ export const targetFaults: TargetFault[] = [
   ),
   fault('empty body once', ONCE, 0, NOTHING, sends(reply(''))),
   fault('empty body, from then on', FOR_GOOD, 76, /the reply is empty/, sends(reply(''))),
+  fault('OK, and not', FOR_GOOD, 76, /holds "ddl" twice/, sends(reply('{"ddl":"NO","ddl":"OK"}'))),
+  fault('OK, and an error', FOR_GOOD, 1, /boom/, sends(reply('{"ddl":"OK","error":"boom"}'))),
+  fault('OK, and something behind it', FOR_GOOD, 76, /out of place/, sends(reply('{"ddl":"OK"}garbage'))),
+  fault('OK, and a NUL behind it', FOR_GOOD, 76, /out of place/, sends(reply('{"ddl":"OK"}\0'))),
+  fault('OK, deeper', FOR_GOOD, 76, /was expected/, sends(reply('{"x":{"ddl":"OK"}}'))),
+  fault('OK, as text', FOR_GOOD, 76, /not QuestDB's JSON/, sends(reply('OK', 200, TEXT))),
+  fault(
+    'OK, compressed',
+    FOR_GOOD,
+    76,
+    /compressed/,
+    sends(reply(gzipSync('{"ddl":"OK"}'), 200, 'Content-Encoding: gzip')),
+  ),
+  fault('OK, with 201', FOR_GOOD, 76, /answered 201/, sends(reply('{"ddl":"OK"}', 201))),
+  fault('OK, with 400', FOR_GOOD, 76, /answered 400/, sends(reply('{"ddl":"OK"}', 400))),
+  fault('OK, with 201, after it did it', AFTERWARDS, 0, NOTHING, sends(reply('{"ddl":"OK"}', 201))),
+  fault('rows', FOR_GOOD, 76, /answered with rows/, sends(reply(rowsBody('x')))),
+  fault('nothing, with 204', FOR_GOOD, 76, /answered 204/, sends('HTTP/1.1 204 No Content\r\n\r\n')),
+  fault('408', FOR_GOOD, 69, /gave up waiting/, sends(reply('', 408))),
+  fault('413, of a proxy', FOR_GOOD, 69, /too large for a proxy/, sends(reply('', 413))),
+  fault('502 once, after it did it', AFTERWARDS, 0, NOTHING, sends(reply('', 502))),
+  fault('503 for an hour', FOR_GOOD, 69, /try again in 3600 s/, sends(reply('', 503, 'Retry-After: 3600'))),
+  fault('429 for a second', ONCE, 0, NOTHING, socket => socket.end(reply('', 429, 'Retry-After: 1'))),
+  fault('429 for an hour', FOR_GOOD, 69, /try again in 3600 s/, sends(reply('', 429, 'Retry-After: 3600'))),
+  fault(
+    'an error of a megabyte',
+    FOR_GOOD,
+    1,
+    /x{1000}…$/m,
+    sends(reply(JSON.stringify({ error: 'x'.repeat(1e6) }), 400)),
+  ),
+  fault('an error without words', FOR_GOOD, 1, /without a message/, sends(reply('{"error":" "}', 400))),
+  fault('a position beyond the statement', FOR_GOOD, 1, /boom/, sends(reply('{"error":"boom","position":99999}', 400))),
+  fault(
+    'reply longer than its Content-Length',
+    ONCE,
+    0,
+    NOTHING,
+    sends('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n{"ddl":"OK"}'),
+  ),
   fault('another answer than OK', FOR_GOOD, 76, /"NO"/, sends(reply('{"ddl":"NO"}'))),
   fault('reply cut', ONCE, 0, NOTHING, breaksOff('{"ddl":"O')),
   fault('reply cut, after it did it', AFTERWARDS, 0, NOTHING, breaksOff('{"ddl":"O')),

@@ -76,7 +76,7 @@ function single(values: object, cli: unknown): object {
   const { array: lists } = optionsOf(cli);
   const last = (option: string, value: unknown): unknown => {
     const one = Array.isArray(value) && !lists.includes(option) ? value.at(-1) : value;
-    checkValue(option, one);
+    if (option !== '_') checkValue(option, one); // operands are not ours to check
     return one;
   };
   return Object.fromEntries(Object.entries(values).map(([option, value]) => [option, last(option, value)]));

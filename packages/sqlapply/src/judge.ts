@@ -40,12 +40,12 @@ export function judge(
     }
   };
 
-  async function send(statement: string): Promise<Verdict> {
+  async function send(statement: string, tries = 2): Promise<Verdict> {
     try {
       return await execute(statement);
     } catch (error) {
       if (!(error instanceof InstanceError) || !error.lost || !canShow(identify(statement))) throw error;
-      return settle(statement, error);
+      return settle(statement, error, tries - 1);
     }
   }
 
@@ -75,14 +75,15 @@ export function judge(
       : { result: 'differs', error: 'the target has another one of this name', existing };
   }
 
-  /** No reply came, which says nothing: so look. What is not there is sent once more. */
-  async function settle(statement: string, lost: InstanceError): Promise<Verdict> {
+  /** No reply came, which says nothing: so look. What is not there is sent once more, and then looked for again. */
+  async function settle(statement: string, lost: InstanceError, tries: number): Promise<Verdict> {
     const found = await compare(statement).catch(() => {
       throw lost;
     });
-    if (!found) return execute(statement);
-    if (found.result === 'same') return { result: 'applied' };
-    throw lost;
+    if (found?.result === 'same') return { result: 'applied' };
+    if (found) throw lost;
+    if (tries > 0) return send(statement, tries);
+    return { result: 'failed', error: lost.message, failure: lost };
   }
 
   async function foresee(statement: string): Promise<Verdict> {

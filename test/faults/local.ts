@@ -1,0 +1,178 @@
+/*! What can go wrong on this machine: the streams a program is given, the disk, the files it is told of. */
+
+export interface LocalFault {
+  name: string;
+  /**
+   * A script for bash. `$SRC` is a server with a schema, which is also in the files `stream` and `schema.sql`, `$BIG` one
+   * with a large schema, and `$DST` an empty one. What it prints is taken for something left behind.
+   */
+  script: string;
+  /** What its exit status has to be. */
+  status: number;
+  /** What it has to say. */
+  says: RegExp;
+  /** Whether the target has to have the whole schema in the end; nothing of it where not. Where it ends well, unless said. */
+  reaches?: boolean;
+}
+
+const NOTHING = /^$/;
+const FULL = /write failed: no space left on device\n$/;
+const TOO_LARGE = /file too large\n$/;
+
+const fault = (name: string, status: number, says: RegExp, script: string, reaches?: boolean): LocalFault => ({
+  name,
+  script,
+  status,
+  says,
+  ...(reaches === undefined ? {} : { reaches }),
+});
+
+/** A record of many MiB. */
+const huge = (mebibytes: number) =>
+  `{ printf "CREATE TABLE 'a' ("; head -c ${mebibytes}M /dev/zero | tr '\\0' x; printf ' INT);\\n'; }`;
+
+/** A stream of some 12 MiB, which waits on disk until it is whole. */
+const LARGE = `for i in {1..12}; do ${huge(1)} | sed "s/'a'/'a$i'/"; printf '\\0'; done`;
+
+export const localFaults: LocalFault[] = [
+  fault('source and target are the same', 0, NOTHING, 'sqldump $SRC | sqlapply $SRC', false),
+  fault('standard input is closed', 65, /no input/, 'sqlapply $DST <&-'),
+  fault('standard input is empty', 65, /no input/, 'sqlapply $DST < /dev/null'),
+  fault('standard input is a directory', 64, /not a directory/, 'sqlapply $DST < .'),
+  fault('.sql text in place of a stream', 65, /sqlsplit/, 'sqlapply $DST < schema.sql'),
+  fault('a stream in place of .sql text', 65, /statement stream already/, 'sqlsplit stream | sqlapply $DST'),
+  fault('a stream cut in a statement', 65, /cut after 3 whole/, 'head -c 200 stream | sqlapply $DST'),
+  fault('a stream without its last NUL', 65, /cut after 4 whole/, 'head -c -1 stream | sqlapply $DST'),
+  fault('a stream that is not UTF-8', 65, /not UTF-8/, `sed "s/x INT/\\xe9 INT/" stream | sqlapply $DST`),
+  fault(
+    '.sql text that is not UTF-8',
+    65,
+    /not UTF-8/,
+    `sed "s/x INT/\\xe9 INT/" schema.sql | sqlsplit | sqlapply $DST`,
+  ),
+  fault(
+    'a quote that is left open',
+    65,
+    /never closed/,
+    `{ cat schema.sql; echo "SELECT '"; } | sqlsplit | sqlapply $DST`,
+  ),
+  fault('a file that is not there', 65, /nope: no such file/, 'sqlsplit schema.sql nope | sqlapply $DST'),
+  fault('64 MiB without a NUL', 65, /no NUL in its first/, `${huge(64)} | sqlapply $DST`),
+  fault(
+    'a record of 64 MiB',
+    65,
+    /record 6 is longer.*--max-record/,
+    `{ cat stream; ${huge(64)}; printf '\\0'; } | sqlapply $DST`,
+  ),
+  fault(
+    'a record of 64 MiB into sqljoin',
+    65,
+    /--max-record/,
+    `{ cat stream; ${huge(64)}; printf '\\0'; } | sqljoin -o out; ls out 2> /dev/null; sqlapply $DST < /dev/null`,
+  ),
+  fault(
+    'a statement of 64 MiB into sqlsplit',
+    65,
+    /a statement of more than 16777216/,
+    `${huge(64)} | sqlsplit | sqlapply $DST`,
+  ),
+  fault(
+    'a statement over a request limit that the server does not tell',
+    69,
+    /statement 6 \(table 'a6'\): http.*too large for the server. It needs .* \d+ .* 64448: raise/,
+    `{ cat stream; ${huge(1)} | sed "s/'a'/'a6'/"; printf '\\0'; } | sqlapply $DST`,
+    true,
+  ),
+  fault(
+    'a statement that no dump has',
+    1,
+    /statement 6 .*--allow DROP/,
+    `{ cat stream; printf 'DROP TABLE a\\0'; } | sqlapply $DST`,
+  ),
+
+  fault('standard output on a full disk', 74, FULL, 'sqldump $SRC > /dev/full'),
+  fault('sqlsplit on a full disk', 74, FULL, 'sqlsplit schema.sql > /dev/full'),
+  fault('sqljoin on a full disk', 74, FULL, 'sqljoin < stream > /dev/full'),
+  fault('a dry run on a full disk', 74, FULL, 'sqlapply --dry-run $DST < stream > /dev/full'),
+  fault(
+    'a dump cut by a full disk',
+    65,
+    /cut after \d+ whole/,
+    '(ulimit -f 1; sqldump $BIG > part); sqlapply $DST < part',
+  ),
+  fault('standard output is left early', 141, NOTHING, 'sqldump $BIG | head -c 1 > /dev/null; exit ${PIPESTATUS[0]}'),
+  fault('standard error is closed', 0, NOTHING, 'sqlapply -v $DST < stream 2>&-'),
+  fault('standard error on a full disk', 0, NOTHING, 'sqlapply -v $DST < stream 2> /dev/full'),
+  fault(
+    'standard error is closed, and there is much to say',
+    69,
+    NOTHING,
+    'sqldump http://127.0.0.1:1 2>&- > /dev/null',
+  ),
+
+  fault('-o without a name', 64, /is empty/, 'sqldump -o "$UNSET" $SRC'),
+  fault('-o is a directory', 74, /: \.: is a directory/, 'sqldump -o . $SRC'),
+  fault(
+    '-o in a directory that is not there',
+    74,
+    /no such file/,
+    'sqldump -o nope/x $SRC; s=$?; ls | grep tmp; exit $s',
+  ),
+  fault('-o below a file', 74, /not a directory/, 'sqljoin -o schema.sql/x < stream; s=$?; ls | grep tmp; exit $s'),
+  fault(
+    '-o on a full disk',
+    74,
+    /: out: file too large/,
+    '(ulimit -f 0; sqldump -o out $SRC); s=$?; ls | grep out; exit $s',
+  ),
+  fault(
+    '-o over a file, on a full disk',
+    74,
+    TOO_LARGE,
+    `
+    echo old > out; (ulimit -f 0; sqljoin -o out < stream); s=$?
+    ls | grep tmp; [ "$(cat out)" = old ] || echo changed; exit $s`,
+  ),
+  fault(
+    '-o is a device',
+    0,
+    NOTHING,
+    'sqldump -o /dev/null $SRC; s=$?; [ -c /dev/null ] || echo replaced; exit $s',
+    false,
+  ),
+  fault('-o is a pipe', 0, NOTHING, 'sqldump -o >(sqlapply $DST) $SRC; wait $!'),
+  fault(
+    '-o is a link',
+    0,
+    NOTHING,
+    'ln -s real link; touch real; sqldump -o link $SRC; [ -L link ] && sqlapply $DST < real',
+  ),
+  fault('a dump to -o that fails', 69, /refused/, 'sqldump -o out http://127.0.0.1:1; s=$?; ls | grep out; exit $s'),
+
+  fault('a report without a name', 64, /is empty/, 'sqlapply --report "$UNSET" $DST < stream'),
+  fault('a report on a full disk', 74, /: \/dev\/full: no space/, 'sqlapply --report /dev/full $DST < stream', true),
+  fault('a report in a directory that is not there', 74, /no such file/, 'sqlapply --report nope/x $DST < stream'),
+  fault('rejects in a directory that is not there', 74, /no such file/, 'sqlapply --rejects nope/x $DST < stream'),
+  fault('rejects that are a directory', 74, /is a directory/, 'sqlapply --rejects . $DST < stream'),
+  fault('no place for what waits on disk', 74, /no such file/, `${LARGE} | TMPDIR=/nope sqlapply $DST`),
+  fault('what waits on disk fills it', 74, TOO_LARGE, `${LARGE} | (ulimit -f 100; sqlapply $DST)`),
+  fault(
+    'what waits on disk fills it, in sqljoin',
+    74,
+    TOO_LARGE,
+    `${LARGE} | (ulimit -f 100; sqljoin | wc -c | grep -v '^0$'; exit \${PIPESTATUS[0]})`,
+  ),
+
+  fault('a time-out that is none', 64, /--timeout takes a number/, 'sqldump --timeout -1 $SRC'),
+  fault('no instance', 64, /<instance> is missing/, 'sqlapply < stream'),
+  fault('an instance without a name', 78, /is a variable unset/, 'sqlapply "$UNSET" < stream'),
+  fault('a cacert that is not there', 78, /no such file/, 'sqldump --cacert nope $SRC'),
+  fault('a password file that is not there', 78, /no such file/, 'sqldump --user u --password-file nope $SRC'),
+  fault(
+    'instances.toml that is none',
+    78,
+    /instances.toml, line 1/,
+    `
+    mkdir -p .config/sqlpipe; echo '[[[' > .config/sqlpipe/instances.toml; sqldump prod`,
+  ),
+];
