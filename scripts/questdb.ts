@@ -14,13 +14,15 @@ import { fileURLToPath } from 'node:url';
 import { freePort } from '../test/support/ports.js';
 
 const VERSION = '9.3.4';
-const USAGE = `usage: node --import=tsx scripts/questdb.ts [--jar]
+const USAGE = `usage: node --import=tsx scripts/questdb.ts [--in FOLDER | --jar]
 
 Starts QuestDB ${VERSION} in a new temporary folder on a free port of 127.0.0.1 and prints its URL when it answers.
 Ends it, and removes the folder, on SIGTERM or SIGINT (npx would not pass them on), or when the pipe on stdin closes.
+SIGUSR2 is its sudden death: the server gets a SIGKILL.
 QDB_… variables reach the server: QDB_HTTP_USER, QDB_CAIRO_WAL_ENABLED_DEFAULT, …
 
-  --jar   only print the path of the server's jar, fetched through Maven the first time
+  --in FOLDER   start it in this folder, which may hold a database, and leave the folder
+  --jar         only print the path of the server's jar, fetched through Maven the first time
 `;
 
 /** What every server gets unless the environment says otherwise: HTTP alone, few threads, a short log, a quick start. */
@@ -92,27 +94,33 @@ function dismissal(): Promise<unknown> {
   return Promise.race(ways);
 }
 
-async function serve(): Promise<void> {
+async function serve(folder: string): Promise<void> {
   const dismissed = dismissal().then(() => true);
+  const { server, url } = await startOnFreePort(folder);
+  process.once('SIGUSR2', () => server.kill('SIGKILL'));
+  const ended = once(server, 'exit').then(() => false);
+  console.log(url);
+  if (!(await Promise.race([dismissed, ended]))) throw new Error(`QuestDB at ${url} ended by itself`);
+  server.kill();
+  await ended;
+}
+
+async function serveInNewFolder(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'questdb-'));
   try {
-    const { server, url } = await startOnFreePort(folder);
-    const ended = once(server, 'exit').then(() => false);
-    console.log(url);
-    if (!(await Promise.race([dismissed, ended]))) throw new Error(`QuestDB at ${url} ended by itself`);
-    server.kill();
-    await ended;
+    await serve(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
 try {
-  const args = process.argv.slice(2).join(' ');
-  if (args === '') await serve();
-  else if (args === '--jar') console.log(jar());
-  else if (args === '--help') process.stdout.write(USAGE);
-  else throw new Error(`no such option: ${args}\n${USAGE}`);
+  const [option, folder] = process.argv.slice(2);
+  if (option === undefined) await serveInNewFolder();
+  else if (option === '--in' && folder) await serve(folder);
+  else if (option === '--jar') console.log(jar());
+  else if (option === '--help') process.stdout.write(USAGE);
+  else throw new Error(`no such option: ${option}\n${USAGE}`);
 } catch (error) {
   const { code, path, message } = error as NodeJS.ErrnoException;
   const missing = code === 'ENOENT' && (path === 'java' || path === 'mvn');

@@ -10,6 +10,10 @@ const SCRIPT = ['--import=tsx', 'scripts/questdb.ts'];
 export const startQuestDB = (scope: Scope, env: NodeJS.ProcessEnv = {}): Promise<Server> =>
   startServer(scope, process.execPath, SCRIPT, env);
 
+/** Starts a QuestDB on what the folder holds; `end('SIGUSR2')` is its sudden death. */
+export const startQuestDBIn = (scope: Scope, folder: string): Promise<Server> =>
+  startServer(scope, process.execPath, [...SCRIPT, '--in', folder]);
+
 function whyNot(): string | undefined {
   if (spawnSync('java', ['-version']).status !== 0) return 'java is not on the PATH';
   const fetched = spawnSync(process.execPath, [...SCRIPT, '--jar'], { encoding: 'utf8' });

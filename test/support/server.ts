@@ -12,6 +12,8 @@ export interface Server {
   execute(sql: string): Promise<Reply>;
   /** Drops everything: a new database in some milliseconds. */
   empty(): Promise<void>;
+  /** Ends it before its scope does; resolves when it is gone. */
+  end(signal?: NodeJS.Signals): Promise<void>;
 }
 
 /** What the service answers, as far as tests look at it. */
@@ -33,10 +35,11 @@ export async function startServer(
 ): Promise<Server> {
   const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: 'pipe' });
   const ended = once(child, 'close');
-  scope.teardown(async () => {
-    child.kill();
+  const end = async (signal?: NodeJS.Signals): Promise<void> => {
+    child.kill(signal);
     await ended;
-  });
+  };
+  scope.teardown(end);
   let complaint = '';
   child.stderr.setEncoding('utf8').on('data', text => {
     complaint += text;
@@ -44,11 +47,11 @@ export async function startServer(
   const lines = createInterface(child.stdout);
   const [url] = await Promise.race([once(lines, 'line'), ended.then(() => [])]);
   if (url === undefined) throw new Error(`${command} did not start: ${complaint}`);
-  return served(url);
+  return { ...served(url), end };
 }
 
 /** A server that runs already. */
-const served = (url: string): Server => ({
+const served = (url: string): Omit<Server, 'end'> => ({
   url,
   async execute(sql) {
     const reply = await fetch(`${url}/api/v1/sql/execute?${new URLSearchParams({ query: sql })}`);
