@@ -1,140 +1,166 @@
 /*!
- * Side by side with what people use now, and how time grows with a schema: prints tables, and puts them into bench/README.md.
- * ROUNDS says how often each runs.
+ * Side by side with what people use now, in one run: prints tables, draws plots, and puts both into bench/. A ratio half
+ * as large again as the recorded one fails the run, and leaves the record as it is.
+ * ROUNDS says how often each command line runs, JQ which jq; `--quick` takes smaller sizes, and records nothing.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startFar } from '../test/support/far.js';
 import type { Scope } from '../test/support/scope.js';
 import { type Server, startServer } from '../test/support/server.js';
-import { FILTERS, growth } from './growth.js';
-import { measure } from './measure.js';
+import { Comparisons } from './comparisons.js';
+import { growth, table } from './growth.js';
+import { draw } from './plot.js';
+import { publish, recorded } from './record.js';
+import { DUMP, JQ_VERSION, loop, REPLAY, splitters } from './rivals.js';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 5);
 const QUICK = process.argv.includes('--quick');
 
 const left: (() => Promise<void>)[] = [];
 const scope: Scope = { teardown: work => void left.push(work) };
-const tsx = (...args: string[]): Promise<Server> => startServer(scope, process.execPath, ['--import=tsx', ...args]);
+const started = (...args: string[]): Promise<Server> => startServer(scope, process.execPath, ['--import=tsx', ...args]);
+/** An instance that answers at once, with so many tables of so many columns. */
+const instant = (tables: number, columns = 8): Promise<Server> =>
+  started('bench/instant.ts', `${tables}`, `${columns}`);
 
-const jqVersion = execFileSync('jq', ['--version'], { encoding: 'utf8' }).trim();
-/** The documented recipe; jq before 1.7 has no --raw-output0. */
-const JQ = jqVersion < 'jq-1.7' ? `jq -j '.dataset[][0] + "\\u0000"'` : `jq --raw-output0 '.dataset[][0]'`;
-const ASK = `curl -sG "$SRC/api/v1/sql/execute" --data-urlencode 'query=SHOW CREATE DATABASE'`;
-const RECIPE = `${ASK} | ${JQ} | xargs -0 -n1 sh -c 'curl -sG "$DST/api/v1/sql/execute" --data-urlencode "query=$1"; echo' _`;
+const folder = mkdtempSync(join(tmpdir(), 'sqlpipe-bench-'));
+left.push(async () => rmSync(folder, { recursive: true }));
+const bash = (script: string): void => void execFileSync('bash', ['-o', 'pipefail', '-c', script]);
 
-interface Row {
-  what: string;
-  against: string;
-  ours: string;
-  theirs: string;
-  ratio: number;
+const comparisons = new Comparisons(ROUNDS);
+const CURL = `curl, ${JQ_VERSION}, xargs`;
+
+async function start(): Promise<void> {
+  await comparisons.compare('sqldump --version', 'sqldump --version', ['node -e 0', 'node -e 0']);
 }
 
-const rows: Row[] = [];
-
-/** Adds a row for the time, and one for the memory where that is asked for. */
-async function compare(
-  what: string,
-  [against, theirs]: [name: string, script: string],
-  ours: string,
-  env: NodeJS.ProcessEnv = {},
-  options: { memory?: boolean; reset?: () => Promise<void> } = {},
-): Promise<void> {
-  const [mine, other] = await measure([ours, theirs], ROUNDS, env, options.reset);
-  if (!mine || !other) return;
-  const add = (what: string, unit: string, a: number, b: number, digits: number) =>
-    rows.push({
-      what,
-      against,
-      ours: `${a.toFixed(digits)} ${unit}`,
-      theirs: `${b.toFixed(digits)} ${unit}`,
-      ratio: a / b,
-    });
-  add(what, 's', mine.seconds, other.seconds, 3);
-  if (options.memory) add(`${what}: memory`, 'MiB', mine.mebibytes, other.mebibytes, 0);
-  console.error(`${what}: ${(mine.seconds / other.seconds).toFixed(2)}`);
-}
-
-async function main(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'sqlpipe-bench-'));
-  left.push(async () => rmSync(folder, { recursive: true }));
-
-  await compare('start: sqldump --version', ['node -e 0', 'node -e 0'], 'sqldump --version');
-
-  for (const count of [20, 200]) {
-    const { url } = await tsx('bench/instant.ts', `${count}`);
-    await compare(`${count} objects, copied at once`, ['curl, jq, xargs', RECIPE], 'sqldump $SRC | sqlapply $DST', {
-      SRC: url,
-      DST: url,
-    });
-  }
-
-  const large = QUICK ? 30_000 : 300_000;
-  const { url: SRC } = await tsx('bench/instant.ts', `${large}`, '14');
-  await compare(
-    `dump of ${large} statements`,
-    ['curl, jq', `${ASK} | ${JQ} > /dev/null`],
-    'sqldump $SRC | cat > /dev/null',
-    { SRC },
-    { memory: true },
-  );
-
-  const text = join(folder, 'large.sql');
-  execFileSync('bash', ['-c', `sqldump ${SRC} | tr '\\0' '\\n' > ${text}`]);
-  const megabytes = readFileSync(text).length / 1e6;
-  await compare(
-    `sqlsplit, ${megabytes.toFixed(0)} MB`,
-    ['cat', `cat ${text} | cat > /dev/null`],
-    `sqlsplit ${text} | cat > /dev/null`,
-  );
-
-  const [source, target] = [await tsx('scripts/questdb.ts'), await tsx('scripts/questdb.ts')];
-  for (let i = 0; i < 20; i++)
-    await source.execute(
-      `CREATE TABLE t${i} (ts TIMESTAMP, a SYMBOL, b DOUBLE, c LONG, d VARCHAR) TIMESTAMP(ts) PARTITION BY DAY WAL`,
+async function copies(): Promise<void> {
+  for (const tables of [20, 200]) {
+    const { url } = await instant(tables);
+    const env = { SRC: url, DST: url };
+    await comparisons.compare(
+      `${tables} objects, copied at once`,
+      'sqldump $SRC | sqlapply $DST',
+      [CURL, `${DUMP} | ${REPLAY}`],
+      { env },
     );
-  const env = { SRC: source.url, DST: target.url };
-  // QuestDB 9.3.4 can not be asked for the whole database: the recipe gets its statements from a file.
-  execFileSync('bash', ['-c', `sqldump ${source.url} > ${folder}/stream`]);
-  await compare(
-    '20 objects, real QuestDB to real QuestDB, read back',
-    [
-      'xargs, curl',
-      `xargs -0 -n1 sh -c 'curl -sG "$DST/api/v1/sql/execute" --data-urlencode "query=$1"; echo' _ < ${folder}/stream`,
-    ],
-    'sqldump $SRC | sqlapply $DST',
-    env,
-    { reset: () => target.empty() },
+  }
+}
+
+async function dumps(): Promise<void> {
+  const few = await instant(30_000, 14);
+  const many = await instant(QUICK ? 100_000 : 300_000, 14);
+  await comparisons.compare(
+    `dump of ${QUICK ? '100,000' : '300,000'} statements`,
+    'sqldump $SRC | cat > /dev/null',
+    [`curl, ${JQ_VERSION}`, `${DUMP} | cat > /dev/null`],
+    { env: { SRC: many.url }, memory: true },
+  );
+  const most = QUICK ? many : await instant(3_100_000, 14);
+  await comparisons.compare(
+    `dump of ${QUICK ? '34 MB' : '1 GiB'}`,
+    `sqldump ${most.url} | cat > /dev/null`,
+    ['dump of 10 MB', `sqldump ${few.url} | cat > /dev/null`],
+    { time: false, memory: true },
+  );
+  for (const [name, { url }] of Object.entries({ large: many, small: await instant(3000, 14) }))
+    bash(`sqldump ${url} | tr '\\0' '\\n' > ${folder}/${name}.sql`);
+}
+
+async function splits(): Promise<void> {
+  const [large, small] = [join(folder, 'large.sql'), join(folder, 'small.sql')];
+  const sized = (file: string): string => `sqlsplit, ${(statSync(file).size / 1e6).toFixed(0)} MB`;
+  await comparisons.compare(
+    sized(large),
+    `sqlsplit ${large} | cat > /dev/null`,
+    ['cat', `cat ${large} | cat > /dev/null`],
+    {
+      bytes: statSync(large).size,
+    },
+  );
+  for (const [name, command] of splitters())
+    await comparisons.compare(
+      sized(small),
+      `sqlsplit ${small} | cat > /dev/null`,
+      [name, `${command(small)} | cat > /dev/null`],
+      { bytes: statSync(small).size },
+    );
+}
+
+async function replays(): Promise<void> {
+  const { url } = await instant(QUICK ? 10_000 : 100_000);
+  const stream = join(folder, 'stream');
+  bash(`sqldump ${url} > ${stream}`);
+  await comparisons.compare(
+    `${QUICK ? '10,000' : '100,000'} statements, replayed at once`,
+    `sqlapply --no-verify ${url} < ${stream}`,
+    ['a bare undici loop', `${loop(url)} < ${stream}`],
+  );
+  const far = await startFar(scope, url, () => 20);
+  bash(`head -zn 1000 ${stream} > ${folder}/thousand`);
+  await comparisons.compare(
+    '1,000 statements to an instance 20 ms away: --jobs 8',
+    `sqlapply --jobs 8 ${far.url} < ${folder}/thousand`,
+    ['one at a time', `sqlapply ${far.url} < ${folder}/thousand`],
   );
 }
 
-function table(): string {
-  const head = '| what | against | ours | theirs | ratio |\n| --- | --- | --- | --- | --- |';
-  return [
-    head,
-    ...rows.map(row => `| ${row.what} | ${row.against} | ${row.ours} | ${row.theirs} | ${row.ratio.toFixed(2)} |`),
-  ].join('\n');
+/** QuestDB 9.3.4 cannot be asked for the whole database: the documented recipes get their statements from a file. */
+async function realServers(): Promise<void> {
+  const [source, target] = [await started('scripts/questdb.ts'), await started('scripts/questdb.ts')];
+  const env = { SRC: source.url, DST: target.url };
+  const reset = (): Promise<void> => target.empty();
+
+  const twenty = await instant(20);
+  bash(`sqldump ${twenty.url} | tee ${folder}/twenty | sqlapply ${source.url}`);
+  await comparisons.compare(
+    '20 objects, QuestDB to QuestDB, read back',
+    'sqldump $SRC | sqlapply $DST',
+    ['xargs, curl', `${REPLAY} < ${folder}/twenty`],
+    { env, reset },
+  );
+
+  for (const [how, option] of [
+    ['', '--no-verify'],
+    [', compared and read back', ''],
+  ])
+    await comparisons.compare(
+      `1,000 statements to QuestDB${how}`,
+      `sqlapply ${option} $DST < ${folder}/thousand`,
+      ['a bare undici loop', `${loop(target.url)} < ${folder}/thousand`],
+      { env, reset },
+    );
+
+  const tables = QUICK ? 200 : 2000;
+  bash(`sqlapply --no-verify --jobs 4 ${source.url} < <(sqldump ${(await instant(tables)).url} | tail -zn +21)`);
+  const asking = `seq -f "SHOW CREATE TABLE 'table_%g'" 0 ${tables - 1} | tr '\\n' '\\0'`;
+  await comparisons.compare(
+    `${tables.toLocaleString('en')} objects of QuestDB, through the catalogue`,
+    'sqldump --via catalogue $SRC | cat > /dev/null',
+    ['a bare undici loop', `${asking} | ${loop(source.url)} | cat > /dev/null`],
+    { env },
+  );
 }
 
 try {
-  await main();
+  for (const part of [start, copies, dumps, splits, replays, realServers]) await part();
 } finally {
   for (const work of left.reverse()) await work();
 }
 
-const note = `Medians of ${ROUNDS} rounds, the two sides by turns, in one run: Node ${process.version}, ${jqVersion}, ${cpus().length} × ${cpus()[0]?.model}.`;
-publish('run', `${table()}\n\n${note}`);
-publish('growth', await growth(FILTERS, QUICK ? [1000, 10_000] : [1000, 10_000, 100_000], ROUNDS));
+const charts = await growth(ROUNDS, QUICK);
+const note = `Medians of ${ROUNDS} rounds, the two sides by turns, in one run: Node ${process.version}, ${JQ_VERSION}, ${cpus().length} × ${cpus()[0]?.model}.`;
+const curves = charts.map(table).join('\n\n');
+console.log(`${comparisons.table()}\n\n${note}\n\n${curves}`);
 
-/** Prints a text, and puts it between its marks. */
-function publish(mark: string, text: string): void {
-  console.log(`${text}\n`);
-  const readme = readFileSync('bench/README.md', 'utf8');
-  const between = new RegExp(`(?<=<!-- ${mark} -->\\n)[^]*(?=\\n<!-- /${mark} -->)`);
-  writeFileSync(
-    'bench/README.md',
-    readme.replace(between, () => text),
-  );
+const worse = comparisons.worseThan(recorded('run'));
+for (const complaint of worse) console.error(`worse than recorded: ${complaint}`);
+if (worse.length) process.exitCode = 1;
+else if (!QUICK) {
+  publish('run', `${comparisons.table()}\n\n${note}`);
+  publish('growth', curves);
+  for (const chart of charts) draw(chart);
 }

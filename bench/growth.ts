@@ -1,43 +1,95 @@
-/*! How time and memory of filters grow with a schema: the same command lines on streams of ever more objects. */
+/*! How time and memory grow with a schema: the same command lines with ever more objects, ours and theirs. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { measure } from './measure.js';
+import type { Scope } from '../test/support/scope.js';
+import { startServer } from '../test/support/server.js';
+import { type Measured, measure } from './measure.js';
+import { DUMP, REPLAY } from './rivals.js';
 
-/** What to measure: command lines that read a stream from stdin. */
-export const FILTERS = [
-  'sqlsort',
-  'sqlsort --graph dot',
-  "sqlgrep 'v_*'",
-  "sqlgrep --with-deps 'v_*'",
-  "sqlgrep --with-dependents 't_*7'",
-];
+/** What one command line took, by the number of objects. */
+export interface Curve {
+  script: string;
+  points: [objects: number, Measured][];
+}
 
-/**
- * Measures each script on a stream of each size.
- * @param sizes numbers of objects
- * @returns a table in Markdown: a line per script, a column per size
- */
-export async function growth(scripts: readonly string[], sizes: readonly number[], rounds: number): Promise<string> {
-  const cells = scripts.map((): string[] => []);
+/** Curves that belong together. */
+export interface Chart {
+  name: string;
+  curves: Curve[];
+}
+
+/** Measures each script at each size; `prepare` gives the variables for a size. */
+async function chart(
+  name: string,
+  scripts: Record<string, string>,
+  sizes: readonly number[],
+  rounds: number,
+  prepare: (size: number) => Promise<NodeJS.ProcessEnv>,
+): Promise<Chart> {
+  const curves = Object.keys(scripts).map((script): Curve => ({ script, points: [] }));
+  for (const size of sizes) {
+    console.error(`${name}: ${size} objects`);
+    const measured = await measure(Object.values(scripts), rounds, await prepare(size));
+    for (const [i, one] of measured.entries()) curves[i]?.points.push([size, one]);
+  }
+  return { name, curves };
+}
+
+/** The charts of README: copies and dumps beside the documented recipe, and filters. */
+export async function growth(rounds: number, quick: boolean): Promise<Chart[]> {
+  const left: (() => Promise<void>)[] = [];
+  const scope: Scope = { teardown: work => void left.push(work) };
   const folder = mkdtempSync(join(tmpdir(), 'sqlpipe-growth-'));
+  const instance = async (size: number): Promise<NodeJS.ProcessEnv> => {
+    const { url } = await startServer(scope, process.execPath, ['--import=tsx', 'bench/instant.ts', `${size}`]);
+    return { SRC: url, DST: url };
+  };
+  const streams = async (size: number): Promise<NodeJS.ProcessEnv> => {
+    const records = shuffled(schema(size));
+    writeFileSync(join(folder, 'a'), records.join(''));
+    writeFileSync(join(folder, 'b'), shuffled(records.slice(size / 100)).join(''));
+    return { A: join(folder, 'a'), B: join(folder, 'b') };
+  };
+  const upTo = (sizes: number[]): number[] => sizes.slice(0, quick ? 2 : undefined);
   try {
-    const stream = join(folder, 'stream');
-    for (const size of sizes) {
-      writeFileSync(stream, shuffled(schema(size)).join(''));
-      const measured = await measure(
-        scripts.map(script => `${script} < ${stream} | cat > /dev/null`),
-        rounds,
-      );
-      for (const [i, { seconds, mebibytes }] of measured.entries())
-        cells[i]?.push(`${seconds.toFixed(2)} s, ${mebibytes.toFixed(0)} MiB`);
-    }
+    return [
+      await chart('copy', COPIES, upTo([1, 5, 20, 50, 200, 500]), rounds, instance),
+      await chart('dump', DUMPS, upTo([100, 1000, 10_000, 100_000, 300_000]), rounds, instance),
+      await chart('filters', FILTERS, upTo([1000, 10_000, 100_000]), rounds, streams),
+    ];
   } finally {
     rmSync(folder, { recursive: true });
+    for (const work of left) await work();
   }
-  const head = `| objects | ${sizes.join(' | ')} |\n| --- |${' --- |'.repeat(sizes.length)}`;
-  return [head, ...scripts.map((script, i) => `| \`${script}\` | ${cells[i]?.join(' | ')} |`)].join('\n');
 }
+
+/** @returns a chart in Markdown: a line per script, a column per size */
+export function table({ curves }: Chart): string {
+  const sizes = curves[0]?.points.map(([objects]) => objects.toLocaleString('en')) ?? [];
+  const cell = ([, { seconds, mebibytes }]: [number, Measured]): string =>
+    `${seconds.toFixed(2)} s, ${mebibytes.toFixed(0)} MiB`;
+  return [
+    `| objects | ${sizes.join(' | ')} |`,
+    `| --- |${' --- |'.repeat(sizes.length)}`,
+    ...curves.map(({ script, points }) => `| \`${script.replaceAll('|', '\\|')}\` | ${points.map(cell).join(' | ')} |`),
+  ].join('\n');
+}
+
+const COPIES = {
+  'sqldump | sqlapply': 'sqldump $SRC | sqlapply $DST',
+  'curl | jq | xargs curl': `${DUMP} | ${REPLAY}`,
+};
+
+const DUMPS = { sqldump: 'sqldump $SRC | cat > /dev/null', 'curl | jq': `${DUMP} | cat > /dev/null` };
+
+const FILTERS = {
+  sqlsort: 'sqlsort < $A | cat > /dev/null',
+  'sqlsort --graph dot': 'sqlsort --graph dot < $A | cat > /dev/null',
+  "sqlgrep 'v_*'": "sqlgrep 'v_*' < $A | cat > /dev/null",
+  "sqlgrep --with-deps 'v_*'": "sqlgrep --with-deps 'v_*' < $A | cat > /dev/null",
+  'sqldiff --names': 'sqldiff --names $A $B > /dev/null || test $? = 1',
+};
 
 /** Records: half tables of ten columns, the rest views of two tables and a view, in chains of ten, and materialized views. */
 function schema(size: number): string[] {

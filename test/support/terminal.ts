@@ -23,7 +23,7 @@ export async function terminal(scope: Scope, env: NodeJS.ProcessEnv = {}) {
     const settings = { HOME: cwd, SHELL: '/bin/bash', TERM: 'xterm', ...env };
     const child = spawn('script', ['-qec', `stty cols 80; ${bash}`, '/dev/null'], {
       cwd,
-      env: { ...process.env, NO_COLOR: undefined, ...settings, PATH: `${PROGRAMS}:${process.env.PATH}` },
+      env: { ...process.env, CI: undefined, NO_COLOR: undefined, ...settings, PATH: `${PROGRAMS}:${process.env.PATH}` },
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     const left = [...answers];

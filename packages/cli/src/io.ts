@@ -54,7 +54,7 @@ export function processIo(name: string, { quiet, verbose }: Loudness): Io {
       return process.stdin;
     },
     stdout: process.stdout,
-    colors: process.stdout.isTTY === true && process.env.TERM !== 'dumb' && !process.env.NO_COLOR,
+    colors: process.stdout.isTTY === true && process.stdout.hasColors(),
     error: message => say(message, 'red'),
     warn: message => {
       if (!quiet) say(message, 'yellow');
