@@ -176,11 +176,11 @@ test('distinct: two that differ have one name, in any case and of any kind that 
   const differ = (a: string, b: string) => t.throws(() => distinct(['CREATE GROUP g;', a, b]))?.message;
   t.is(
     differ('CREATE TABLE t (x INT);', "CREATE VIEW 'T' AS (SELECT 1);"),
-    "statement 2 (table 't') and statement 3 (view 'T') have one name and differ",
+    "statement 2 (table 't') and statement 3 (view 'T') have one name and differ: leave one of them out",
   );
   t.is(
     differ('CREATE USER u;', 'CREATE SERVICE ACCOUNT U;'),
-    "statement 2 (user 'u') and statement 3 (service account 'U') have one name and differ",
+    "statement 2 (user 'u') and statement 3 (service account 'U') have one name and differ: leave one of them out",
   );
   t.notThrows(() => distinct(['CREATE TABLE u (x INT);', 'CREATE USER u;', 'GRANT HTTP TO u;', 'GRANT ILP TO u;']));
 });

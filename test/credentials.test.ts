@@ -152,8 +152,12 @@ test('from files, which others must not be able to read', async t => {
   await writeFile(tokenFile, 't0ken', { mode: 0o600 });
   t.is((await resolve({ options: { user: 'admin', passwordFile } })).authorization, basic('admin', SECRET));
   t.is((await resolve({ options: { tokenFile } })).authorization, 'Bearer t0ken');
-  await misconfigured(t, { options: { passwordFile } }, 'there is a password, but no user it belongs to');
-  await misconfigured(t, { options: { tokenFile, user: 'a' } }, /only one of the two/);
+  await misconfigured(
+    t,
+    { options: { passwordFile } },
+    /a password, but no user it belongs to\. Give credentials in SQLDUMP_USER/,
+  );
+  await misconfigured(t, { options: { tokenFile, user: 'a' } }, /leave one of the two out/);
   for (const mode of [0o640, 0o604]) {
     await chmod(tokenFile, mode);
     await misconfigured(t, { options: { tokenFile } }, `--token-file ${tokenFile} can be read by others: chmod 600 it`);
@@ -180,7 +184,11 @@ test('a user of one source and a password of another', async t => {
 
 test("never one user with another's password", async t => {
   const env = { SQLDUMP_USER: 'alice', SQLDUMP_PASSWORD: SECRET };
-  await misconfigured(t, { env, options: { user: 'bob' } }, 'there is no password for the user "bob"');
+  await misconfigured(
+    t,
+    { env, options: { user: 'bob' } },
+    'there is no password for the user "bob". Give credentials in SQLDUMP_USER and SQLDUMP_PASSWORD, or SQLDUMP_TOKEN',
+  );
   await misconfigured(
     t,
     { env: { SQLDUMP_TOKEN: 't0ken' }, options: { user: 'bob' } },
@@ -344,7 +352,7 @@ test('any text is a netrc file or a matter of configuration', t => {
       ),
       text => {
         try {
-          t.true(Array.isArray(parseNetrc(text)));
+          t.true(Array.isArray(parseNetrc(text, 'netrc')));
         } catch (error) {
           t.true(error instanceof InstanceError && error.code === 'CONFIG', `${error}`);
         }

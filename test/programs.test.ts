@@ -71,6 +71,7 @@ test(exits, `yes 'SELECT 1;' | sqlsplit | head -c 1 > /dev/null; exit \${PIPESTA
 test(exits, `yes 'SELECT 1;' | head -c 90000 | sqlsplit | sqljoin | true; exit \${PIPESTATUS[3]}`, 141);
 test(exits, `${TEXT} | sqlsplit --max-record 10`, 65, /more than 10 characters|longer than 10 bytes/);
 test(exits, 'sqlsplit --max-record x', 64, /--max-record takes a number/);
+test(exits, 'sqlsplit --max-record', 64, /an option lacks its value: max-record$/m);
 test(exits, `${STREAM} | sqljoin extra`, 64, /one operand too many: extra/);
 test(exits, `${STREAM} | sqljoin > /dev/full`, 74, 'sqljoin: write failed: no space left on device\n');
 test(exits, `${STREAM} | sqljoin -o /nowhere/x`, 74, 'sqljoin: /nowhere/x: no such file or directory\n');
@@ -95,7 +96,7 @@ test(
   `yes 'SELECT 1;' | tr '\\n' '\\0' | sqlgrep --kind other | head -c 1 > /dev/null; exit \${PIPESTATUS[2]}`,
   141,
 );
-test(exits, `${STREAM} | sqlsort --graph svg`, 64, /"svg", Choices: "dot", "mermaid"/);
+test(exits, `${STREAM} | sqlsort --graph svg`, 64, /--graph is "svg", and takes one of "dot", "mermaid"/);
 test(exits, 'sqldump', 64, /<instance> is missing/);
 test(exits, 'sqldump --include TABLES --exclude VIEWS http://127.0.0.1:1', 64, /can not be combined/);
 test(exits, 'sqldump --include NONSENSE http://127.0.0.1:1', 64, /no such category: NONSENSE; there are TABLES, /);
@@ -105,7 +106,12 @@ test(
   65,
   /refused/,
 );
-test(exits, 'sqlapply --if-exists perhaps http://127.0.0.1:1', 64, /"perhaps", Choices: "compare", "fail", "skip"/);
+test(
+  exits,
+  'sqlapply --if-exists perhaps http://127.0.0.1:1',
+  64,
+  /--if-exists is "perhaps", and takes one of "compare", "fail", "skip"/,
+);
 test(exits, 'sqlapply http://127.0.0.1:1 < /dev/null', 65, /no input, not even the NUL/);
 
 test('sqldump --list-instances prints names and addresses, and needs no instance', async t => {

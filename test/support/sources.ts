@@ -8,10 +8,16 @@ import {
   SyntaxKind,
 } from 'typescript/unstable/ast';
 import {
+  isCallExpression,
   isExportDeclaration,
   isIdentifier,
   isNamedExports,
+  isNewExpression,
+  isNoSubstitutionTemplateLiteral,
+  isPropertyAccessExpression,
   isStringLiteral,
+  isTemplateHead,
+  isTemplateMiddleOrTail,
   isVariableStatement,
 } from 'typescript/unstable/ast/is';
 import { API } from 'typescript/unstable/sync';
@@ -28,6 +34,15 @@ export interface Source {
   passedOn: string[];
   /** What it declares and exports without a docstring. */
   undocumented: string[];
+  /** What stands between placeholders in its texts. */
+  texts: Text[];
+}
+
+/** A string, or one piece of a template. */
+export interface Text {
+  text: string;
+  /** The classes and functions it is an argument of, at any depth: `InstanceError`, `warn`. */
+  within: string[];
 }
 
 /** The source files of one package, by its `tsconfig.json`. */
@@ -51,7 +66,22 @@ const describe = (file: SourceFile): Source => ({
   undocumented: file.statements
     .filter(statement => isExported(statement) && !statement.jsDoc?.length)
     .flatMap(declaredBy),
+  texts: textsIn(file, []),
 });
+
+function textsIn(node: Node, within: string[]): Text[] {
+  const isText =
+    isStringLiteral(node) ||
+    isNoSubstitutionTemplateLiteral(node) ||
+    isTemplateHead(node) ||
+    isTemplateMiddleOrTail(node);
+  const texts: Text[] = isText ? [{ text: node.text, within }] : [];
+  const inside = isCallExpression(node) || isNewExpression(node) ? [...within, calleeOf(node.expression)] : within;
+  node.forEachChild(child => void texts.push(...textsIn(child, inside)));
+  return texts;
+}
+
+const calleeOf = (callee: Node): string => (isPropertyAccessExpression(callee) ? callee.name : callee).getText();
 
 function identifiersIn(node: Node, found = new Set<string>()): Set<string> {
   if (isIdentifier(node)) found.add(node.text);

@@ -23,7 +23,7 @@ export function distinct(statements: Iterable<string>): string[] {
     const before = found.get(key);
     if (before && before.entry.statement !== statement)
       throw new Conflict(
-        `statement ${before.nth} (${title(before.entry)}) and statement ${nth} (${title(entry)}) have one name and differ`,
+        `statement ${before.nth} (${title(before.entry)}) and statement ${nth} (${title(entry)}) have one name and differ: leave one of them out`,
       );
     if (!before) found.set(key, { entry, nth });
     return !before;

@@ -65,6 +65,6 @@ function tell(error: unknown, name: string): void {
 function words(error: unknown): string {
   const { message, syscall, path } = error as NodeJS.ErrnoException;
   if (!syscall) return message ?? String(error);
-  const reason = message.replace(/^\w+: /, '').replace(/, .*/s, '');
+  const reason = message.replace(/^(?:\w+ )?\w+: /, '').replace(/, .*/s, '');
   return path ? `${path}: ${reason}` : `${syscall} failed: ${reason}`;
 }

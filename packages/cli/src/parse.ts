@@ -62,13 +62,12 @@ function describe<Options>({ name, operands, summary, options, examples }: Progr
     .epilogue(['Examples:', ...examples.map(([line, effect]) => `  ${line}\n        ${effect}`)].join('\n'));
 }
 
-/** yargs' own words where ours are clearer; it looks plurals up by number, which its types do not know. */
+/** yargs' own words where ours are clearer; it looks some up by number too, which its types do not know. */
 const WORDS = {
   'Unknown argument: %s': { one: 'no such option: %s', other: 'no such options: %s' },
-  'Not enough arguments following: %s': {
-    one: 'an option lacks its value: %s',
-    other: 'an option lacks its value: %s',
-  },
+  'Not enough arguments following: %s': 'an option lacks its value: %s',
+  'Invalid values:': 'no such value:',
+  'Argument: %s, Given: %s, Choices: %s': '--%s is %s, and takes one of %s',
 } as object as Record<string, string>;
 
 /** A repeated option's last value holds, as with curl, unless the option takes several. */
@@ -99,7 +98,7 @@ const optionsOf = (cli: unknown) =>
 /** What a number can't be, and what a variable that is not set leaves of an option. */
 function checkValue(option: string, value: unknown): void {
   if (typeof value === 'number' && !(value >= 0 && value < Number.POSITIVE_INFINITY))
-    throw new UsageError(`--${option} takes a number`);
+    throw new UsageError(`--${option} takes a number, 0 or more`);
   if (value === '' || (Array.isArray(value) && value.includes('')))
     throw new UsageError(`--${option} is empty; is a variable unset?`);
 }

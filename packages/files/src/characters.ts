@@ -24,7 +24,8 @@ export async function* characters(bytes: AsyncIterable<Buffer>): AsyncGenerator<
 const MARK = Buffer.from('\ufeff');
 
 function decode(bytes: Buffer, offset: number): string {
-  if (!isUtf8(bytes)) throw new NotText(`not UTF-8, at byte ${offset + firstBad(bytes)}`);
+  if (!isUtf8(bytes))
+    throw new NotText(`not UTF-8, at byte ${offset + firstBad(bytes)}: iconv converts other encodings`);
   const nul = bytes.indexOf(0);
   if (nul >= 0)
     throw new NotText(`a NUL at byte ${offset + nul}: this is a statement stream already, or no text at all`);

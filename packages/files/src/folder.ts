@@ -62,7 +62,7 @@ async function filesFor(statements: AsyncIterable<string>): Promise<Map<string, 
   const files = new Map<string, string[]>();
   for (const statement of distinct(all)) {
     const place = placeOf(statement);
-    if (!place) throw new NoPlace(`there is no file for ${noPlace(statement)}`);
+    if (!place) throw new NoPlace(`there is no file for ${noPlace(statement)}: sqlgrep -v --kind other leaves it out`);
     files.set(place, [...(files.get(place) ?? []), statement]);
   }
   return new Map(Array.from(files, ([path, own]) => [path, contentOf(own)]));

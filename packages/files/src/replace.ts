@@ -59,7 +59,7 @@ export async function replaceFile(
   interrupted?: AbortSignal,
 ): Promise<void> {
   const existing = await statIfThere(path);
-  if (existing?.isDirectory()) throw new FileError(`${path}: is a directory`);
+  if (existing?.isDirectory()) throw new FileError(`${path}: is a directory: give the name of a file in it`);
   if (existing && !existing.isFile()) return writeFile(path, 'w', write, interrupted);
   const place = existing ? await realpath(path) : path; // a link stays one
   const staged = await stageFile(place, write, interrupted, existing?.mode);

@@ -25,7 +25,7 @@ const DEFAULT_PORT = '9000';
  * secret.
  */
 export function parseAddress(operand: string): Address {
-  if (operand === '') throw bad(operand, 'is not an address; is a variable unset?');
+  if (operand === '') throw bad(operand, 'is not an address (is a variable unset?)');
   if (/^\w+::/.test(operand)) return fromConfigString(operand);
   const url = toUrl(operand);
   return {
@@ -84,7 +84,8 @@ function fromConfigString(operand: string): Address {
       `the configuration string is for ${schema}, which can't be asked: use http or https`,
     );
   const host = values.get('addr');
-  if (host === undefined) throw new InstanceError('CONFIG', 'the configuration string has no addr=host:port');
+  if (host === undefined)
+    throw new InstanceError('CONFIG', 'the configuration string has no addr: add addr=host:9000;');
   return {
     url: bare(withoutScheme(host, scheme)),
     user: values.get('username'),

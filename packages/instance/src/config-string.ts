@@ -25,8 +25,12 @@ export function parseConfigString(text: string): ConfigString {
     const at = PAIR.lastIndex;
     const [, key, value] = PAIR.exec(text) ?? [];
     if (key === undefined || value === undefined)
-      throw new InstanceError('CONFIG', `the configuration string is not key=value; from character ${at + 1} on`);
-    if (values.has(key)) throw new InstanceError('CONFIG', `the configuration string has ${key} twice`);
+      throw new InstanceError(
+        'CONFIG',
+        `the configuration string is not key=value; from character ${at + 1} on: write http::addr=host:9000;`,
+      );
+    if (values.has(key))
+      throw new InstanceError('CONFIG', `the configuration string has ${key} twice: leave one of them out`);
     values.set(key, value.replaceAll(';;', ';'));
   }
   return { schema: text.slice(0, start - 2), values };

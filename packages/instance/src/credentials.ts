@@ -24,8 +24,10 @@ export interface Source {
  *
  * A user of one source goes with the password of a later one (`--user` with `SQLDUMP_PASSWORD`), but never with
  * the password that a later source gives to another user. Throws `CONFIG` for what does not fit together.
+ *
+ * @param help what to do where half of them is missing, in a sentence
  */
-export async function authorization(sources: readonly Source[]): Promise<string | undefined> {
+export async function authorization(sources: readonly Source[], help: string): Promise<string | undefined> {
   let user: string | undefined;
   let password: string | undefined;
   for (const source of sources) {
@@ -40,13 +42,18 @@ export async function authorization(sources: readonly Source[]): Promise<string 
     password ??= found.password;
     if (user !== undefined && password !== undefined) return basic(user, password);
   }
-  if (user !== undefined) throw new InstanceError('CONFIG', `there is no password for the user "${user}"`);
-  if (password !== undefined) throw new InstanceError('CONFIG', 'there is a password, but no user it belongs to');
+  if (user !== undefined) throw new InstanceError('CONFIG', `there is no password for the user "${user}". ${help}`);
+  if (password !== undefined)
+    throw new InstanceError('CONFIG', `there is a password, but no user it belongs to. ${help}`);
   return undefined;
 }
 
 function basic(user: string, password: string): string {
-  if (user.includes(':')) throw new InstanceError('CONFIG', 'a user name can\'t have a ":" in it');
+  if (user.includes(':'))
+    throw new InstanceError(
+      'CONFIG',
+      'a user name can\'t have a ":" in it: that is what ends it on the way to the server',
+    );
   // The server reads UTF-8 (observed on 9.3.4), and only "Basic" written so.
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 }
@@ -55,11 +62,11 @@ function bearer(token: string, source: string): string {
   if (!/^[\x21-\x7e]+$/.test(token))
     throw new InstanceError(
       'CONFIG',
-      `the token from ${source} has blanks, control characters or letters beyond ASCII`,
+      `the token from ${source} has blanks, control characters or letters beyond ASCII: is it the token and nothing else?`,
     );
   return `Bearer ${token}`;
 }
 
 function both(source: string): InstanceError {
-  return new InstanceError('CONFIG', `${source} gives a token and a user or password: only one of the two can be used`);
+  return new InstanceError('CONFIG', `${source} gives a token and a user or password: leave one of the two out`);
 }

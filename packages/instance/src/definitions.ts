@@ -68,6 +68,9 @@ async function ask(instance: Instance, objects: readonly ObjectName[]): Promise<
     return [...(await ask(instance, objects.slice(0, half))), ...(await ask(instance, objects.slice(half)))];
   }
   if (rows.length !== objects.length)
-    throw new InstanceError('PROTOCOL', `${instance.label}: ${rows.length} definitions for ${objects.length} objects`);
+    throw new InstanceError(
+      'PROTOCOL',
+      `${instance.label}: asked for ${objects.length} definitions and got ${rows.length}: does a proxy change what it says?`,
+    );
   return rows;
 }

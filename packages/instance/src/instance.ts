@@ -154,7 +154,9 @@ class HttpInstance implements Instance {
 
   get #whoAreYou(): string {
     const { authorization, credentialsHelp } = this.#target;
-    return authorization === undefined ? credentialsHelp : 'The credentials that were given are not accepted';
+    return authorization === undefined
+      ? credentialsHelp
+      : 'The credentials that were given are not accepted: are they those of this instance?';
   }
 
   #unexpected({ code, message }: UnexpectedReply, status: number | undefined): InstanceError {

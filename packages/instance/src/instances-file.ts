@@ -75,7 +75,7 @@ function toEntry(table: unknown, place: string, path: string, home: string | und
     throw new InstanceError('CONFIG', `${place} is not a table: write [NAME] and url = "…" below it`);
   for (const [key, value] of Object.entries(table)) checkKey(key, value, place);
   const entry = { ...table } as Entry;
-  if (entry.url === undefined) throw new InstanceError('CONFIG', `${place} has no url`);
+  if (entry.url === undefined) throw new InstanceError('CONFIG', `${place} has no url: add url = "http://host:9000"`);
   for (const key of PATHS) if (entry[key] !== undefined) entry[key] = absolute(entry[key], path, home);
   return entry;
 }

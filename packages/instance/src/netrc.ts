@@ -19,9 +19,11 @@ const MACRO = /^[ \t]*macdef(?:.|\n(?![ \t]*\n))*/gm;
 
 /**
  * The entries of a netrc file, in order; that of `default` has no host.
- * Throws `CONFIG` for a keyword without its value.
+ * Throws `CONFIG` for a keyword without its value; words may be secrets, so it names none.
+ *
+ * @param path for messages
  */
-export function parseNetrc(text: string): Entry[] {
+export function parseNetrc(text: string, path: string): Entry[] {
   const entries: Entry[] = [];
   const words = wordsOf(text);
   for (const keyword of words) {
@@ -31,7 +33,10 @@ export function parseNetrc(text: string): Entry[] {
     }
     const { value } = words.next();
     if (value === undefined)
-      throw new InstanceError('CONFIG', 'the netrc file ends with a keyword that lacks its value');
+      throw new InstanceError(
+        'CONFIG',
+        `the netrc file ${path} ends with a keyword that lacks its value: put values with blanks in double quotes`,
+      );
     const entry = entries.at(-1);
     if (keyword === 'machine') entries.push({ host: value.toLowerCase() });
     else if (entry && (keyword === 'login' || keyword === 'password')) entry[keyword] = value;
@@ -58,10 +63,11 @@ export function fromNetrc({ hostname }: URL, file: string | undefined, home: str
     name: 'netrc',
     async read(user): Promise<Credentials> {
       const text = path && (await read(path, file !== undefined));
-      const entry = parseNetrc(text || '').find(
+      if (!path || !text) return {};
+      const entry = parseNetrc(text, path).find(
         ({ host, login }) => host === hostname && (user === undefined || login === undefined || login === user),
       );
-      if (!path || !entry) return {};
+      if (!entry) return {};
       refuseShared(await stat(path), path, 'the netrc file');
       const { login, password } = entry;
       return login === undefined && user === undefined ? { token: password } : { user: login, password };

@@ -117,7 +117,7 @@ function readWhole({ body }: Response): Promise<Buffer> {
       chunks.push(chunk);
       length += chunk.length;
       if (length > MAX_WHOLE)
-        body.destroy(new UnexpectedReply('PROTOCOL', `the reply is longer than ${MAX_WHOLE} bytes`));
+        body.destroy(new UnexpectedReply('PROTOCOL', `the reply is longer than ${MAX_WHOLE} bytes: ${WHO}`));
     });
     body.on('end', () => resolve(Buffer.concat(chunks)));
     body.on('error', reject);
@@ -173,7 +173,10 @@ function unexpectedStatus(response: Response, body: Buffer): UnexpectedReply {
     case 401:
       return new UnexpectedReply('DENIED', `${what}: who are you?`);
     case 403:
-      return new UnexpectedReply('DENIED', `${what}: the credentials are known, and may not do this`);
+      return new UnexpectedReply(
+        'DENIED',
+        `${what}: the credentials are known, and may not do this: have it granted, or use another account`,
+      );
     case 404:
     case 405:
       return new UnexpectedReply('PROTOCOL', `${what}: is this the address of a QuestDB server, with its path prefix?`);
@@ -184,7 +187,10 @@ function unexpectedStatus(response: Response, body: Buffer): UnexpectedReply {
     case 413:
     case 414:
     case 431:
-      return new UnexpectedReply('UNREACHABLE', `${what}: the request is too large for a proxy on the way`);
+      return new UnexpectedReply(
+        'UNREACHABLE',
+        `${what}: the request is too large for a proxy on the way: raise its limit, or go around it`,
+      );
     case 429:
       return new UnexpectedReply('UNREACHABLE', `${what}: too busy; try again ${later(response)}`);
     case 503:

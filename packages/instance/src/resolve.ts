@@ -53,20 +53,22 @@ export async function resolveInstance(operand: string, context: ResolveContext):
   const entry = isName(operand) ? (await readInstances(env)).get(operand) : undefined;
   const address = parseAddress(entry?.url ?? operand);
   const proxy = proxyFor(address.url, env);
-  const header = await authorization([
+  const help = credentialsHelp(context.program);
+  const sources = [
     fromOptions(options),
     fromAddress(address, context),
     fromEnvironment(context.program, env),
     ...(entry ? [fromEnvironment(`sqlpipe_${operand}`, env), fromEntry(entry, operand, env)] : []),
     fromNetrc(address.url, options.netrcFile, env.HOME),
     fromSomebody(label(address.url), context),
-  ]);
+  ];
+  const header = await authorization(sources, help);
   const cacert = options.cacert ?? entry?.cacert ?? address.cacert;
   if (header !== undefined) warnOfPlainHttp(address.url, context);
   return {
     label: label(address.url, proxy),
     url: address.url,
-    credentialsHelp: credentialsHelp(context.program),
+    credentialsHelp: help,
     insecure: options.insecure ?? address.insecure ?? false,
     timeout: milliseconds('timeout', options.timeout ?? entry?.timeout ?? TIMEOUT),
     connectTimeout: milliseconds('connect-timeout', options.connectTimeout ?? CONNECT_TIMEOUT),

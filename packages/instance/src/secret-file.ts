@@ -12,8 +12,12 @@ const OTHERS_READ = 0o044;
  */
 export async function readSecretLine(path: string, what: string): Promise<string> {
   const secret = (await readSecretFile(path, what)).replace(/\r?\n$/, '');
-  if (secret === '') throw new InstanceError('CONFIG', `${what} ${path} is empty`);
-  if (/[\r\n]/.test(secret)) throw new InstanceError('CONFIG', `${what} ${path} has more than one line`);
+  if (secret === '') throw new InstanceError('CONFIG', `${what} ${path} is empty: it has to hold the secret`);
+  if (/[\r\n]/.test(secret))
+    throw new InstanceError(
+      'CONFIG',
+      `${what} ${path} has more than one line: it has to hold the secret and nothing else`,
+    );
   return secret;
 }
 

@@ -20,6 +20,7 @@ export async function runTokenCommand(
     throw new InstanceError('CONFIG', `token_command of ${name} failed: ${excerpt(said, 200)}`);
   });
   const token = stdout.replace(/\r?\n$/, '');
-  if (token === '') throw new InstanceError('CONFIG', `token_command of ${name} printed nothing`);
+  if (token === '')
+    throw new InstanceError('CONFIG', `token_command of ${name} printed nothing: it has to print the token`);
   return token;
 }

@@ -23,7 +23,7 @@ export function guard(maxRecord: number, allowEmpty: boolean) {
       const end = records.indexOf(0, start) + 1;
       if (end - start > maxRecord) throw tooLong(whole, maxRecord);
       if (!isUtf8(records.subarray(start, end)))
-        throw new StreamError(`record ${whole + 1} holds bytes that are not UTF-8`);
+        throw new StreamError(`record ${whole + 1} holds bytes that are not UTF-8: iconv converts other encodings`);
       start = end;
     }
     return records;
@@ -50,7 +50,7 @@ export function guard(maxRecord: number, allowEmpty: boolean) {
 }
 
 const tooLong = (whole: number, maxRecord: number): StreamError =>
-  new StreamError(`record ${whole + 1} is longer than ${maxRecord} bytes (--max-record)`);
+  new StreamError(`record ${whole + 1} is longer than ${maxRecord} bytes: --max-record takes more`);
 
 const noNul = (where: string): StreamError =>
   new StreamError(
@@ -60,7 +60,11 @@ const noNul = (where: string): StreamError =>
 function cut(rest: Buffer, whole: number): StreamError {
   const reason = incompleteNote(rest);
   if (reason) return new StreamError(`incomplete after ${count(whole)}: ${reason}`);
-  return whole ? new StreamError(`cut after ${count(whole)}: the input does not end on a NUL`) : noNul('the input');
+  return whole
+    ? new StreamError(
+        `cut after ${count(whole)}: the input does not end on a NUL; the program before this one may have failed`,
+      )
+    : noNul('the input');
 }
 
 const count = (whole: number): string => `${whole} whole ${whole === 1 ? 'record' : 'records'}`;

@@ -18,7 +18,9 @@ export function records(maxRecord = MAX_RECORD) {
       const unfit = statement.includes('\0') ? 'a NUL' : statement.isWellFormed() ? '' : 'half of a surrogate pair';
       if (unfit) throw new StreamError(`statement ${nth} holds ${unfit}, which no record can carry`);
       if (lengthOf(statement) > maxRecord)
-        throw new StreamError(`statement ${nth} makes a record longer than ${maxRecord} bytes (--max-record)`);
+        throw new StreamError(
+          `statement ${nth} makes a record longer than ${maxRecord} bytes: --max-record takes more`,
+        );
       text += `${statement}\n\0`;
     }
     return text ? Buffer.from(text) : undefined;

@@ -120,7 +120,7 @@ export class Splitter {
     this.#length += piece.length;
     if (this.#length + this.#carry.length > this.maxLength)
       throw new SplitError(
-        `a statement of more than ${this.maxLength} characters; is a semicolon missing?`,
+        `a statement of more than ${this.maxLength} characters; is a semicolon missing? --max-record takes more`,
         this.#line,
         this.#column,
       );

@@ -57,7 +57,7 @@ function credentialsOf({
   QDB_HTTP_USER: user,
   QDB_HTTP_PASSWORD: password,
 }: NodeJS.ProcessEnv): Credentials | undefined {
-  if (!user !== !password) throw new UsageError('QDB_HTTP_USER and QDB_HTTP_PASSWORD go together');
+  if (!user !== !password) throw new UsageError('QDB_HTTP_USER and QDB_HTTP_PASSWORD go together: set both or none');
   return user && password ? { user, password } : undefined;
 }
 

@@ -15,7 +15,7 @@ export async function schema(statements: AsyncIterable<string>): Promise<Catalog
   for await (const statement of statements) all.push(statement);
   const catalog = new Catalog(distinct(all));
   const cycle = findCycle(catalog.needs());
-  if (cycle) throw new Cycle(`a cycle: ${inWords(catalog, cycle)}`);
+  if (cycle) throw new Cycle(`a cycle, which no order can be right for: ${inWords(catalog, cycle)}`);
   return catalog;
 }
 

@@ -1,0 +1,39 @@
+/*! docs/ERRORS.md: that it has whatever the sources tell people. */
+import { readdirSync, readFileSync } from 'node:fs';
+import test from 'ava';
+import { sourcesOf, type Text } from './support/sources.js';
+
+const PAGE = 'docs/ERRORS.md';
+const page = readFileSync(PAGE, 'utf8').replace(/\s+/g, ' ');
+const sources = readdirSync('packages').flatMap(name => sourcesOf(`packages/${name}`));
+
+/** Whose arguments people get to see; of yargs' and the system's own words nothing is known here. */
+const TELLING =
+  /(Error|Reply)$|^(BadSelection|Conflict|Cycle|NoPlace|NotAdmitted|NotText|bad|warn|error|note|unreachable|protocol)$/;
+
+/** Files that find words for others to throw or tell: in them every text counts. */
+const WORDING =
+  /^packages\/(instance\/src\/(failure|json|reply|scanner)|sql\/src\/splitter|sqlapply\/src\/(admission|explain|judge|verify|credentials))\.ts$/;
+
+/** In these the words are the service's, as sqlserve stands for it. */
+const SERVICE = /^packages\/sqlserve\/src\/(acl|analysis|change|parser|routes)/;
+
+/** Shown to nobody, or no words. */
+const OTHER = new Set([
+  'no longer wanted',
+  "(SHOW PARAMETERS) WHERE property_path = 'http.request.header.buffer.size'",
+]);
+
+const isTold = (path: string, { within }: Text) => WORDING.test(path) || within.some(callee => TELLING.test(callee));
+
+/** Three words in a row are enough to be found by. */
+const isPhrase = (text: string) => /\S+ \S+ \S+/.test(text) && !OTHER.has(text);
+
+test(`${PAGE} has every message of the sources`, t => {
+  const missing = sources
+    .filter(({ path }) => !SERVICE.test(path))
+    .flatMap(({ path, texts }) => texts.filter(text => isTold(path, text)).map(({ text }) => ({ path, text })))
+    .filter(({ text }) => isPhrase(text) && !page.includes(text.trim().replace(/\s+/g, ' ')))
+    .map(({ path, text }) => `${path}: ${text}`);
+  t.deepEqual(missing, []);
+});
