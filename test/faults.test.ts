@@ -1,6 +1,14 @@
 /*! Every way a source or a target can fail, in real pipelines. `make faults` shows them as a table, target by target. */
 import test from 'ava';
-import { cases, PLACES, targetCases } from './faults/table.js';
+import { cases, PLACES, type Servers, startServers, targetCases } from './faults/table.js';
+import { fileScope } from './support/scope.js';
+
+const scope = fileScope();
+let servers: Servers;
+
+test.before(async () => {
+  servers = await startServers(scope);
+});
 
 // One place in the stream for each of a target's faults; `make faults` tries them all.
 const elsewhere = targetCases(nth => [PLACES[nth % PLACES.length] ?? 0]);
@@ -8,6 +16,6 @@ const elsewhere = targetCases(nth => [PLACES[nth % PLACES.length] ?? 0]);
 // One after the other: a pipeline's four processes are enough at a time.
 for (const { name, run } of [...cases, ...elsewhere])
   test.serial(name, async t => {
-    const { broken, stderr } = await run(t);
+    const { broken, stderr } = await run(t, servers);
     t.deepEqual(broken, [], stderr);
   });

@@ -1,5 +1,6 @@
 /*! All faults, each with what has to hold when it is met in a real pipeline. */
 import type { Scope } from '../support/scope.js';
+import type { Server } from '../support/server.js';
 import { shell } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { type LocalFault, localFaults } from './local.js';
@@ -10,7 +11,15 @@ import { type TargetFault, targetFaults } from './targets.js';
 
 export interface Case {
   name: string;
-  run(scope: Scope): Promise<Finding>;
+  run(scope: Scope, servers: Servers): Promise<Finding>;
+}
+
+/** The good servers, which all cases share. */
+export interface Servers {
+  /** Empty before each case. */
+  target: Server;
+  /** With a small schema, which is only read. */
+  small: Server;
 }
 
 export interface Finding {
@@ -33,16 +42,20 @@ const SCHEMA = [
   "CREATE MATERIALIZED VIEW 'e' WITH BASE 'd' REFRESH IMMEDIATE AS (\nselect ts, sum(x) x from d sample by 1h\n) PARTITION BY DAY;",
 ];
 
+/** Starts what the cases share. */
+export async function startServers(scope: Scope): Promise<Servers> {
+  const [target, small] = await Promise.all([startSqlserve(scope), startSqlserve(scope)]);
+  for (const statement of SCHEMA) await small.execute(statement);
+  return { target, small };
+}
+
 /** The statements that a target's fault is tried at: the first, one in the middle, the last. */
 export const PLACES = [0, 2, SCHEMA.length - 1];
 
 export const cases: Case[] = [
-  ...sourceFaults.map(fault => ({ name: `source: ${fault.name}`, run: (scope: Scope) => runSource(scope, fault) })),
-  ...sourceOddities.map(oddity => ({
-    name: `source: ${oddity.name}`,
-    run: (scope: Scope) => runOddity(scope, oddity),
-  })),
-  ...localFaults.map(fault => ({ name: `here: ${fault.name}`, run: (scope: Scope) => runLocal(scope, fault) })),
+  ...sourceFaults.map(fault => ({ name: `source: ${fault.name}`, run: run(runSource, fault) })),
+  ...sourceOddities.map(oddity => ({ name: `source: ${oddity.name}`, run: run(runOddity, oddity) })),
+  ...localFaults.map(fault => ({ name: `here: ${fault.name}`, run: run(runLocal, fault) })),
 ];
 
 /** A case for each target's fault, at the place that it gives for the nth of them. */
@@ -50,12 +63,22 @@ export const targetCases = (places: (nth: number) => readonly number[]): Case[] 
   targetFaults.flatMap((fault, nth) =>
     places(nth).map(place => ({
       name: `target: ${fault.name}, statement ${place + 1} of ${SCHEMA.length}`,
-      run: (scope: Scope) => runTarget(scope, fault, place),
+      run: run((scope, servers, fault) => runTarget(scope, servers, fault, place), fault),
     })),
   );
 
-async function runSource(scope: Scope, fault: SourceFault): Promise<Finding> {
-  const target = await startSqlserve(scope);
+/** How to run a case on an empty target. */
+function run<Fault>(
+  runFault: (scope: Scope, servers: Servers, fault: Fault) => Promise<Finding>,
+  fault: Fault,
+): Case['run'] {
+  return async (scope, servers) => {
+    await servers.target.empty();
+    return runFault(scope, servers, fault);
+  };
+}
+
+async function runSource(scope: Scope, { target }: Servers, fault: SourceFault): Promise<Finding> {
   const from = await fault.start(scope);
   const run = await copy(scope, from, target.url, fault.timeout);
   const { dataset } = await target.execute('SHOW CREATE DATABASE');
@@ -68,8 +91,11 @@ async function runSource(scope: Scope, fault: SourceFault): Promise<Finding> {
   });
 }
 
-async function runOddity(scope: Scope, { answer }: (typeof sourceOddities)[number]): Promise<Finding> {
-  const target = await startSqlserve(scope);
+async function runOddity(
+  scope: Scope,
+  { target }: Servers,
+  { answer }: (typeof sourceOddities)[number],
+): Promise<Finding> {
   const run = await copy(scope, { url: await source(scope, answer) }, target.url);
   const { dataset } = await target.execute('SHOW CREATE DATABASE');
   return finding(run, {
@@ -78,8 +104,7 @@ async function runOddity(scope: Scope, { answer }: (typeof sourceOddities)[numbe
   });
 }
 
-async function runTarget(scope: Scope, fault: TargetFault, place: number): Promise<Finding> {
-  const good = await startSqlserve(scope);
+async function runTarget(scope: Scope, { target: good }: Servers, fault: TargetFault, place: number): Promise<Finding> {
   const from = { url: await source(scope, socket => socket.write(reply(rowsBody(...SCHEMA)))) };
   const to = await failingTarget(scope, good, fault, place);
   const run = await copy(scope, from, to, fault.timeout);
@@ -99,9 +124,11 @@ async function runTarget(scope: Scope, fault: TargetFault, place: number): Promi
   });
 }
 
-async function runLocal(scope: Scope, { script, status, says, reaches = status === 0 }: LocalFault): Promise<Finding> {
-  const [small, target] = [await startSqlserve(scope), await startSqlserve(scope)];
-  for (const statement of SCHEMA) await small.execute(statement);
+async function runLocal(
+  scope: Scope,
+  { target, small }: Servers,
+  { script, status, says, reaches = status === 0 }: LocalFault,
+): Promise<Finding> {
   const big = await source(scope, socket => socket.write(reply(rowsBody(...Array<string>(5000).fill(table('a'))))));
   const run = await shell(scope, { SRC: small.url, BIG: big, DST: target.url });
   await run('sqldump $SRC > stream; sqljoin -o schema.sql < stream');
