@@ -85,7 +85,8 @@ export class Connection {
       );
     });
     // Observed on 9.3.4: too many connections are answered 429 and closed, and the next request would cross the close.
-    this.#spent = response.status === 429;
+    // So does what has failed, often.
+    this.#spent = response.status === 429 || response.status >= 500;
     return response;
   }
 

@@ -1,0 +1,75 @@
+/*!
+ * What is large goes through in bounded memory: a gibibyte through each program that carries a schema, in 100,000
+ * records, and a record of 64 MiB, which is refused. Prints a table; ends with 1 where a program took more than its bound.
+ */
+import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Scope } from '../test/support/scope.js';
+import { startServer } from '../test/support/server.js';
+import { measure } from './measure.js';
+
+const QUICK = process.argv.includes('--quick');
+const RECORDS = QUICK ? 1000 : 100_000;
+/** Makes a record of 10.7 kB. */
+const COLUMNS = 541;
+
+/** MiB that a program may take, bash beside it, whatever goes through it: Node itself takes 50. */
+const BOUND = 256;
+
+const huge = function* () {
+  yield "CREATE TABLE 'a' (";
+  for (let mebibyte = 0; mebibyte < 64; mebibyte++) yield 'x'.repeat(1024 * 1024);
+  yield ' INT);\n';
+};
+
+/** Command lines by what they show. Each finds the files that those before it have left. */
+const THROUGH: Record<string, string> = {
+  'sqldump $SRC': 'sqldump $SRC > stream',
+  sqljoin: 'sqljoin < stream > schema.sql',
+  'sqljoin -o FILE': 'sqljoin -o schema.sql < stream',
+  'sqlsplit FILE': 'sqlsplit schema.sql > again',
+  'cmp with the dump': 'cmp stream again',
+  'sqlapply $DST': 'sqlapply $DST < stream',
+};
+
+const refused = (command: string) =>
+  `${command} 2> message || [ $? = 65 ] && grep -q 'longer than\\|more than' message`;
+
+/** A record, or a statement, of 64 MiB; behind another one, as a first one without an end is taken for .sql text. */
+const REFUSED: Record<string, string> = {
+  'sqlsplit FILE': refused('sqlsplit huge > /dev/null'),
+  sqljoin: refused("{ printf '\\0'; cat huge; printf '\\0'; } | sqljoin > /dev/null"),
+  'sqlapply $DST': refused("{ printf '\\0'; cat huge; printf '\\0'; } | sqlapply $DST"),
+};
+
+const left: (() => Promise<void>)[] = [];
+const scope: Scope = { teardown: work => void left.push(work) };
+const folder = mkdtempSync(join(tmpdir(), 'sqlpipe-limits-'));
+left.push(async () => rmSync(folder, { recursive: true }));
+
+async function show(what: string, scripts: Record<string, string>, env: NodeJS.ProcessEnv): Promise<void> {
+  for (const [name, script] of Object.entries(scripts)) {
+    const [measured] = await measure([`cd ${folder}; ${script}`], 1, env);
+    if (!measured) continue;
+    const { seconds, mebibytes } = measured;
+    const over = mebibytes > BOUND;
+    console.log(
+      `| ${what} | ${name} | ${seconds.toFixed(1)} s | ${mebibytes.toFixed(0)} MiB |${over ? ' TOO MUCH' : ''}`,
+    );
+    if (over) process.exitCode = 1;
+  }
+}
+
+try {
+  const server = ['--import=tsx', 'bench/instant.ts', `${RECORDS}`, `${COLUMNS}`];
+  const { url } = await startServer(scope, process.execPath, server);
+  await pipeline(Readable.from(huge()), createWriteStream(join(folder, 'huge')));
+  console.log('| what | through | time | peak memory |\n| --- | --- | --- | --- |');
+  await show(`${RECORDS} records of 10.7 kB`, THROUGH, { SRC: url, DST: url });
+  await show('one of 64 MiB', REFUSED, { DST: url });
+} finally {
+  for (const work of left.reverse()) await work();
+}
