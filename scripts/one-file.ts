@@ -12,8 +12,9 @@ export const programs: string[] = readdirSync('packages').filter(name => name.st
 const STAND_INS: [specifier: RegExp, importer: RegExp, contents: string][] = [
   // Our help is ASCII; string-width compiles Unicode's tables to measure it.
   [/^string-width$/, /\/(yargs|cliui|wrap-ansi)\//, 'export default text => text.length'],
-  // undici does without HTTP/2 where Node has none.
-  [/^node:http2$/, /\/undici\//, 'throw new Error("no HTTP/2")'],
+  // undici's HTTP/2 and the bodies of fetch are never asked for: requests are HTTP/1.1 and have none.
+  [/\/client-h2\.js$/, /\/undici\//, 'module.exports = undefined'],
+  [/\/fetch\/body\.js$/, /\/undici\//, 'module.exports = undefined'],
 ];
 
 const standIns: Plugin = {
