@@ -136,15 +136,11 @@ test('docs/API.md has each name that the libraries give to others (make api writ
   }
 });
 
-test('a bin is two lines, executable, and starts the built program', t => {
+test('a bin is executable and starts the built program, all of them alike', t => {
   for (const { folder, manifest } of packages) {
     for (const [name, bin] of Object.entries(manifest.bin ?? {})) {
       const path = `${folder}/${bin}`;
-      t.is(
-        readFileSync(path, 'utf8'),
-        "#!/usr/bin/env node\nrequire('node:module').enableCompileCache?.(), require('../dist/main.js');\n",
-        name,
-      );
+      t.is(readFileSync(path, 'utf8'), readFileSync('packages/sqldump/bin/sqldump.js', 'utf8'), name);
       t.is(statSync(path).mode & 0o111, 0o111, `${path} is not executable`);
     }
   }

@@ -7,6 +7,8 @@ import { freshFolder } from './folder.js';
 import type { Scope } from './scope.js';
 
 const PROGRAMS = resolve('node_modules/.bin');
+/** One for all, so that no home is a reason to compile the programs anew. */
+const CACHE = resolve('.cache');
 
 /** What a script left behind. `code` is the shell's exit status, 128 and the signal's number where a signal ended it. */
 export interface Outcome {
@@ -24,7 +26,7 @@ export async function shell(scope: Scope, env: NodeJS.ProcessEnv = {}) {
   return async (script: string): Promise<Outcome> => {
     const bash = spawn('bash', ['-c', script], {
       cwd,
-      env: { ...process.env, HOME: cwd, ...env, PATH: `${PROGRAMS}:${process.env.PATH}` },
+      env: { ...process.env, HOME: cwd, XDG_CACHE_HOME: CACHE, ...env, PATH: `${PROGRAMS}:${process.env.PATH}` },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const [[code], stdout, stderr] = await Promise.all([once(bash, 'close'), buffer(bash.stdout), text(bash.stderr)]);
