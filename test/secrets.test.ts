@@ -102,16 +102,42 @@ test('a secrets file that others can read is refused', async t => {
   t.false(stderr.includes(SECRET));
 });
 
-test('a password inside a statement is in no message and no report', async t => {
-  const error = JSON.stringify({ query: '', error: `unexpected token ['${SECRET}']`, position: 29 });
-  const { url } = await answering(t, 400, {}, error);
+test('a secrets file that is not UTF-8 is refused: another password would be sent', async t => {
   const run = await shell(t);
-  const { code, stdout, stderr } = await run(
-    `printf "CREATE USER u WITH PASSWORD '${SECRET}'\\0" | sqlapply -v --report r ${url}; s=$?; cat r; exit $s`,
+  const { code, stderr } = await run(
+    `umask 077; printf '${SECRET}\\xe9' > p; sqldump --user admin --password-file p http://127.0.0.1:1`,
   );
-  t.is(code, 1);
-  t.regex(stderr, /WITH PASSWORD '\*+'/);
-  t.false(`${stdout}${stderr}`.includes(SECRET), stderr);
+  t.is(code, 78);
+  t.regex(stderr, /--password-file p is not UTF-8/);
+  t.false(stderr.includes(SECRET));
+});
+
+for (const statement of [
+  `CREATE USER u WITH PASSWORD '${SECRET}'`,
+  `CREATE USER u WITH PASSWORD 'qu''${SECRET}'`,
+  `ALTER USER u WITH PASSWORD = /* here */ "${SECRET}"`,
+  `CREATE USER u WITH REST TOKEN '${SECRET}'`,
+])
+  test(`a secret inside a statement is in no message and no report: ${statement}`, async t => {
+    const error = JSON.stringify({ query: statement, error: `unexpected token [${statement}]`, position: 29 });
+    const { url } = await answering(t, 400, {}, error);
+    const run = await shell(t, { STATEMENT: statement });
+    const { code, stdout, stderr } = await run(
+      `printf '%s\\0' "$STATEMENT" | sqlapply -v --allow ALTER --report r ${url}; s=$?; cat r; exit $s`,
+    );
+    t.is(code, 1);
+    t.regex(stderr, /(?:PASSWORD|TOKEN) .*\*{15}/);
+    t.false(`${stdout}${stderr}`.includes(SECRET), stderr);
+  });
+
+test('text that is not well-formed is told of without the secrets in it', async t => {
+  const run = await shell(t);
+  const text = `CREATE USER u WITH PASSWORD '${SECRET}' (; CREATE USER v WITH PASSWORD '${SECRET}`;
+  for (const command of ['sqlsplit', 'sqlapply http://127.0.0.1:1', "tr '\\n' '\\0' | sqlapply http://127.0.0.1:1"]) {
+    const { code, stderr } = await run(`echo "${text}" | ${command} | wc -c; exit $\{PIPESTATUS[@]:(-2):1}`);
+    t.is(code, 65, stderr);
+    t.false(stderr.includes(SECRET), stderr);
+  }
 });
 
 test('what a server says is shown, not obeyed', async t => {

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { InstanceError } from './error.js';
-import { cantRead } from './secret-file.js';
+import { cantRead, isAbsent } from './secret-file.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -53,7 +53,7 @@ async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (isAbsent(error)) return undefined;
     throw cantRead('the instances in', path, error);
   }
 }

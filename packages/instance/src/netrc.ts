@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Credentials, Source } from './credentials.js';
 import { InstanceError } from './error.js';
-import { cantRead, refuseShared } from './secret-file.js';
+import { cantRead, isAbsent, refuseShared, secretText } from './secret-file.js';
 
 interface Entry {
   host?: string;
@@ -77,9 +77,9 @@ export function fromNetrc({ hostname }: URL, file: string | undefined, home: str
 
 async function read(path: string, needed: boolean): Promise<string | undefined> {
   try {
-    return await readFile(path, 'utf8');
+    return secretText(await readFile(path));
   } catch (error) {
-    if (!needed && (error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (!needed && isAbsent(error)) return undefined;
     throw cantRead('the netrc file', path, error);
   }
 }

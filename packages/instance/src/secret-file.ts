@@ -26,7 +26,7 @@ async function readSecretFile(path: string, what: string): Promise<string> {
   try {
     file = await open(path);
     refuseShared(await file.stat(), path, what);
-    return await file.readFile('utf8');
+    return secretText(await file.readFile());
   } catch (error) {
     throw error instanceof InstanceError ? error : cantRead(what, path, error);
   } finally {
@@ -34,15 +34,24 @@ async function readSecretFile(path: string, what: string): Promise<string> {
   }
 }
 
+/** The text of a file with secrets. Throws where it is not UTF-8: another secret would be sent than the one meant. */
+export const secretText = (bytes: Uint8Array): string => new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+
 /** Throws `CONFIG` for a file that others can read. A pipe, as the shell's `<(…)` makes, is no file and is taken. */
 export function refuseShared(stats: Stats, path: string, what: string): void {
   if (stats.isFile() && (stats.mode & OTHERS_READ) !== 0)
     throw new InstanceError('CONFIG', `${what} ${path} can be read by others: chmod 600 it`);
 }
 
+/** Whether an error says that there is no such file; a home may be no folder (`/dev/null`). */
+export const isAbsent = (error: unknown): boolean =>
+  ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
+
 /** Why a file can't be read, in words. */
 export function cantRead(what: string, path: string, error: unknown): InstanceError {
   const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
+    return new InstanceError('CONFIG', `${what} ${path} is not UTF-8: iconv converts other encodings`);
   const why = code === 'ENOENT' ? 'no such file' : code === 'EACCES' ? 'permission denied' : message;
   return new InstanceError('CONFIG', `can't read ${what} ${path}: ${why}`);
 }
