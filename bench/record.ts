@@ -8,8 +8,8 @@ const part = (mark: string): RegExp => new RegExp(`(?<=<!-- ${mark} -->\\n)[^]*(
 export const recorded = (mark: string): string => part(mark).exec(readFileSync(README, 'utf8'))?.[0] ?? '';
 
 /** Puts a text in the place of what is recorded under a mark. */
-export const publish = (mark: string, text: string): void =>
+export const publish = (mark: string, text: string, file = README): void =>
   writeFileSync(
-    README,
-    readFileSync(README, 'utf8').replace(part(mark), () => text),
+    file,
+    readFileSync(file, 'utf8').replace(part(mark), () => text),
   );

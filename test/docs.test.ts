@@ -27,9 +27,10 @@ git config user.name Somebody
 git config user.email somebody@example.com
 `;
 
-/** The example in a shell of its own, with a stand-in for ssh, and with an end: one that never comes to it exits with 124. */
+/** The example in a shell of its own, with stand-ins for ssh and pass, and with an end: one that never comes to it exits with 124. */
 const ending = (example: string) => `cat > example <<'EXAMPLE'
 ssh() { shift; bash -c "$*"; }
+pass() { echo "it's"; }
 ${example}
 EXAMPLE
 timeout 100 bash example`;
@@ -37,20 +38,29 @@ timeout 100 bash example`;
 let src: Server;
 let dst: Server;
 let dst2: Server;
+let cluster: Server;
 
 test.before(async () => {
-  [src, dst, dst2] = await Promise.all([startSqlserve(file), startSqlserve(file), startSqlserve(file)]);
-  const { code, stderr } = await (await world(file))('sqlsplit schema.sql | sqlapply src');
+  [src, dst, dst2, cluster] = await Promise.all([
+    startSqlserve(file),
+    startSqlserve(file),
+    startSqlserve(file),
+    startSqlserve(file, ['--edition', 'enterprise']),
+  ]);
+  const { code, stderr } = await (await world(file))(
+    'sqlsplit schema.sql | sqlapply src && echo CREATE USER ann | sqlsplit | sqlapply -q cluster',
+  );
   if (code !== 0) throw new Error(stderr);
 });
 
 test.beforeEach(() => Promise.all([dst.empty(), dst2.empty()]));
 
-/** A bash in that world. `src`, `prod` and `standby` hold the schema; `dst`, `dst2` and `laptop` are empty. */
+/** A bash in that world. `src`, `prod` and `standby` hold the schema; `dst`, `dst2` and `laptop` are empty; `cluster` has users. */
 async function world(scope: typeof file): Promise<(script: string) => Promise<Outcome>> {
-  const run = await shell(scope);
-  const urls = { src, prod: src, standby: src, dst, laptop: dst, dst2 };
+  const run = await shell(scope, { SQLPIPE_CLUSTER_PASSWORD: 'quest' });
+  const urls = { src, prod: src, standby: src, dst, laptop: dst, dst2, cluster };
   const instances = Object.entries(urls).map(([name, { url }]) => `[${name}]\nurl = "${url}"\n`);
+  instances.push('user = "admin"\n');
   const { code, stderr } = await run(
     `${WORLD}mkdir -p .config/sqlpipe && cat > .config/sqlpipe/instances.toml <<'TOML'\n${instances.join('')}TOML\n`,
   );
@@ -99,6 +109,19 @@ test.serial('the recipe for the night prints what differs, and fails', async t =
   const { code, stdout } = await (await world(t))(recipe('Every night').replaceAll('standby', 'dst'));
   t.is(code, 1);
   t.regex(stdout.toString(), /^only in prod: view 'fx_spreads'$/m);
+});
+
+test('what cron runs is the recipe for the night', t => {
+  const [, command] = /^```crontab\n.*^(?:\S+ ){5} (.*?)\n```$/ms.exec(README) ?? [];
+  t.is(`${command}\n`, recipe('Every night'));
+});
+
+test.serial('the recipe for passwords gives one, whatever is in it', async t => {
+  const run = await world(t);
+  const as = (password: string) => run(`SQLDUMP_USER=ann SQLDUMP_PASSWORD="${password}" sqldump ${cluster.url}`);
+  await run(recipe('Give them passwords'));
+  t.regex((await as('its')).stderr, /answered 401/);
+  t.notRegex((await as("it's")).stderr, /answered 401/);
 });
 
 test.serial('the recipe for another prefix renames in views too', async t => {

@@ -69,6 +69,18 @@ test('without a terminal nothing is asked', async t => {
   t.regex(stderr, /^sqldump: there is no password for the user "ann"/);
 });
 
+test('--help is no wider than the terminal, and no line too wide to read', async t => {
+  const on = await terminal(t);
+  for (const [columns, most] of [
+    [60, 60],
+    [200, 100],
+  ] as const) {
+    const { screen } = await on(`stty cols ${columns}; sqldump --help`);
+    const options = screen.slice(screen.indexOf('Options:'), screen.indexOf('Examples:')).split('\r\n');
+    t.is(Math.max(...options.map(line => line.length)), most);
+  }
+});
+
 /** URL of an instance that takes longer than what is over too soon to be drawn. */
 async function slow(scope: Scope, answer: (query: string, response: ServerResponse) => Promise<unknown>) {
   const server = createServer((request, response) => {

@@ -58,7 +58,7 @@ function describe<Options>({ name, operands, summary, options, examples }: Progr
     .strictOptions()
     .showHelpOnFail(false)
     .exitProcess(false)
-    .wrap(100)
+    .wrap(Math.min(100, process.stdout.columns ?? 100))
     .epilogue(['Examples:', ...examples.map(([line, effect]) => `  ${line}\n        ${effect}`)].join('\n'));
 }
 
