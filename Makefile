@@ -31,8 +31,10 @@ lint: $(INSTALLED) ## check format and style
 bench: build ## measure side by side with curl, jq and xargs
 	@tsx bench/bench.ts
 
-faults: build ## try every way a source or a target can fail
+faults: build ## try every way a source or a target can fail, kill all by the hundreds, pour a gibibyte through
 	@tsx scripts/faults.ts
+	@KILLS=100 ROUNDS=5 ava --timeout=20m test/commit-mark.test.ts test/crash.test.ts test/interrupt.test.ts
+	@tsx bench/limits.ts
 
 conformance: build ## copy the recorded objects of a real server, one by one
 	@tsx scripts/conformance.ts

@@ -1,16 +1,10 @@
 /*! Shows every way a source or a target can fail, what the programs make of it, and whether all that should hold does. */
-import {
-  type Case,
-  cases,
-  type Finding,
-  PLACES,
-  type Servers,
-  startServers,
-  targetCases,
-} from '../test/faults/table.js';
+import { sweepDump, sweepReplay } from '../test/faults/sweep.js';
+import { cases, type Finding, PLACES, startServers, targetCases } from '../test/faults/table.js';
 import type { Scope } from '../test/support/scope.js';
 
 const LINE = '%s  %s  %s';
+const WIDTH = 80;
 
 /** Runs work in a scope of its own, and cleans up. */
 async function scoped<T>(work: (scope: Scope) => Promise<T>): Promise<T> {
@@ -28,21 +22,25 @@ function message({ stderr }: Finding): string {
   return line.replace(/https?:\/\/127\.0\.0\.1:\d+/, 'URL').slice(0, 160);
 }
 
-/** Prints a line per case; resolves to how many did not hold. */
-async function show(all: readonly Case[], servers: Servers): Promise<number> {
-  const width = Math.max(...all.map(({ name }) => name.length));
-  console.log(LINE, 'fault'.padEnd(width), 'status', 'message');
-  let failed = 0;
-  for (const { name, run } of all) {
-    const finding = await scoped(scope => run(scope, servers));
-    console.log(LINE, name.padEnd(width), finding.statuses.join(' ').padEnd(6), message(finding));
-    for (const claim of finding.broken) console.log(`  DOES NOT HOLD: ${claim}`);
-    if (finding.broken.length > 0) failed++;
-  }
-  return failed;
+/** Every fault by itself, and then each request of a dump and of a replay failing in turn. */
+async function* findings(scope: Scope): AsyncGenerator<[name: string, Finding]> {
+  const servers = await startServers(scope);
+  for (const { name, run } of [...cases, ...targetCases(() => PLACES)])
+    yield [name, await scoped(scope => run(scope, servers))];
+  yield* sweepDump(scope, servers.small, '');
+  yield* sweepDump(scope, servers.small, '--via catalogue');
+  yield* sweepReplay(scope, servers);
 }
 
-const all = [...cases, ...targetCases(() => PLACES)];
-const failed = await scoped(async scope => show(all, await startServers(scope)));
-console.log(`${all.length - failed} of ${all.length} held`);
-process.exitCode = failed === 0 ? 0 : 1;
+let [all, held] = [0, 0];
+await scoped(async scope => {
+  console.log(LINE, 'fault'.padEnd(WIDTH), 'status', 'message');
+  for await (const [name, finding] of findings(scope)) {
+    console.log(LINE, name.padEnd(WIDTH), finding.statuses.join(' ').padEnd(6), message(finding));
+    for (const claim of finding.broken) console.log(`  DOES NOT HOLD: ${claim}`);
+    all++;
+    if (finding.broken.length === 0) held++;
+  }
+});
+console.log(`${held} of ${all} held`);
+process.exitCode = held === all ? 0 : 1;

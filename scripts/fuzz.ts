@@ -3,6 +3,9 @@
  * its own words; it does not crash, hang or change its mind. SECONDS (60) is shared among the subjects; SEED repeats a run.
  */
 import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { mend } from '@sqlpipe/catalog';
 import { InstanceError, resolveInstance } from '@sqlpipe/instance';
@@ -101,6 +104,31 @@ const addressText = textOf(
   'token=',
 );
 
+/** Words of netrc files and of instances.toml alike. */
+const secretsText = textOf(
+  'machine ',
+  '127.0.0.1 ',
+  'default ',
+  'login ',
+  'password ',
+  'macdef init\n',
+  '"',
+  '\\',
+  '#',
+  '\n',
+  '\n\n',
+  '[here]\n',
+  'url = "http://127.0.0.1:9"\n',
+  'user = ',
+  'timeout = ',
+  'password_file = "p"\n',
+  'protected = true\n',
+  '1e999',
+  "'''",
+  '=',
+  '[',
+);
+
 const bytesOf = (text: fc.Arbitrary<string>) =>
   fc.tuple(text, fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 3 })).map(([whole, changes]) => {
     const bytes = Buffer.from(whole);
@@ -112,6 +140,11 @@ const bytesOf = (text: fc.Arbitrary<string>) =>
 function* pieces(bytes: Buffer, size: number): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
+
+/** Where files of credentials are put. */
+const home = mkdtempSync(join(tmpdir(), 'sqlpipe-fuzz-'));
+mkdirSync(join(home, 'sqlpipe'));
+process.on('exit', () => rmSync(home, { recursive: true }));
 
 const size = fc.integer({ min: 1, max: 9 });
 const SUBJECTS: Record<string, fc.IAsyncProperty<unknown> | fc.IProperty<unknown>> = {
@@ -160,6 +193,19 @@ const SUBJECTS: Record<string, fc.IAsyncProperty<unknown> | fc.IProperty<unknown
       if (!(error instanceof InstanceError && error.code === 'CONFIG')) throw error;
     }
   }),
+  'files of credentials': fc.asyncProperty(
+    bytesOf(secretsText),
+    fc.constantFrom('.netrc', 'instances.toml', 'p'),
+    async (bytes, name) => {
+      writeFileSync(join(home, 'sqlpipe', name), bytes, { mode: 0o600 });
+      const env = { HOME: join(home, 'sqlpipe'), XDG_CONFIG_HOME: home };
+      const options = name === 'p' ? { user: 'u', passwordFile: join(home, 'sqlpipe', 'p') } : {};
+      for (const operand of ['http://127.0.0.1:9', 'here'])
+        await resolveInstance(operand, { program: 'sqldump', env, options, warn() {} }).catch(error => {
+          if (!(error instanceof InstanceError && error.code === 'CONFIG')) throw error;
+        });
+    },
+  ),
   programs: fc.property(
     fc.constantFrom('sqlsplit', 'sqljoin', 'sqlapply -n http://127.0.0.1:1'),
     bytesOf(sqlText),

@@ -249,6 +249,42 @@ export const sourceFaults: SourceFault[] = [
     socket.write(Buffer.concat([head(), chunk(OPEN)]), () => setTimeout(() => socket.resetAndDestroy(), 50)),
   ),
   fault('connection closed without an answer', 69, /the reply is lost/, socket => socket.end()),
+  fault('an empty object', 76, /holds no dataset/, says('{}')),
+  fault('a dataset that is an object', 76, /./, says('{"dataset":{"0":["x"]},"count":1}')),
+  fault('a dataset that is null', 76, /./, says('{"dataset":null,"count":0}')),
+  fault('rows in a dataset deeper down', 76, /holds no dataset/, says(`{"result":${ROWS}}`)),
+  fault(
+    'an error before the rows',
+    1,
+    /the server says no: boom/,
+    says(`{"error":"boom",${OPEN.slice(1)}],"count":2}`),
+  ),
+  fault(
+    'an error spelt with an escape',
+    1,
+    /the server says no: boom/,
+    says(`${OPEN}],"count":2,"err\\u006fr":"boom"}`),
+  ),
+  fault('a count below zero', 76, /says that there are -1/, says(`${OPEN}],"count":-1}`)),
+  fault('a comma too many', 76, /out of place/, says(`${OPEN},],"count":2}`)),
+  fault('single quotes', 76, /out of place|not/, says(`{'dataset':[],'count':0}`)),
+  fault('an escape that is none', 76, /escape/, says(`${OPEN},["\\x41"]],"count":3}`)),
+  fault(
+    'UTF-8 that is longer than it has to be',
+    76,
+    /not UTF-8/,
+    says(Buffer.from(`${OPEN},["\xc0\xaf"]],"count":3}`, 'latin1')),
+  ),
+  fault(
+    'a body in chunks of another size than said',
+    76,
+    /broken/,
+    sends(Buffer.concat([head(), Buffer.from('zz\r\n'), Buffer.from(ROWS)])),
+  ),
+  fault('a reply to HEAD', 76, /the reply is (?:cut|empty)/, socket =>
+    socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'),
+  ),
+  fault('half of a status line', 69, /the reply is lost|./, socket => socket.end('HTTP/1.1 2')),
   fault('something behind the JSON', 76, /out of place/, says(`${ROWS}{}`)),
   fault('count too high', 76, /holds 2 rows but says that there are 3/, says(`${OPEN}],"count":3}`)),
   fault('count too low', 76, /holds 2 rows but says that there are 1/, says(`${OPEN}],"count":1}`)),
@@ -331,6 +367,24 @@ export const sourceOddities: { name: string; answer: Answer }[] = [
       ` { "count" : 2 , "x" : { "error" : [ { } ] } , "dataset" : [ [ ${JSON.stringify(A)} , 1 , null , [ "x" ] ] ,\n[ ${JSON.stringify(B)} ] ] } \n`,
     ),
   },
+  {
+    name: 'a row that is in many chunks, and a cookie',
+    answer: sends(
+      Buffer.concat([
+        head(200, 'Content-Type: application/json\r\nSet-Cookie: qdb_session=x'),
+        ...Array.from(Buffer.from(ROWS), byte => chunk(Buffer.of(byte))),
+        LAST_CHUNK,
+      ]),
+    ),
+  },
+  { name: 'a Content-Length', answer: sends(raw(`200 OK\r\nContent-Length: ${ROWS.length}`, ROWS)) },
+  {
+    name: 'columns and timestamp behind the rows, and more columns in each',
+    answer: says(
+      `{"dataset":[[${JSON.stringify(A)},"x",{"y":[]}],[${JSON.stringify(B)},-1.5e-3,false]],"count":2,"timestamp":-1,"columns":[{"name":"ddl","type":"VARCHAR"},{"name":"x"}],"timings":{"count":9}}`,
+    ),
+  },
+  { name: 'characters as escapes', answer: says(ROWS.replaceAll('T', '\\u0054')) },
   { name: '103, early hints', answer: sends(Buffer.concat([raw('103 Early Hints\r\nLink: x'), reply(ROWS)])) },
   {
     name: 'a trailer behind the body',

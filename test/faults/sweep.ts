@@ -7,6 +7,7 @@ import type { Scope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 import { shell } from '../support/shell.js';
 import { chunk, head, misbehaving, reply } from './server.js';
+import { type Finding, finding, type Servers } from './table.js';
 
 /** Spoils a good answer; `body` is what it would have been. */
 type Spoil = (socket: Socket, body: string) => unknown;
@@ -34,14 +35,6 @@ const SPOILS: Record<string, Spoil> = {
   redirect: socket => socket.write(reply('', 302, 'Location: http://127.0.0.2:1/')),
 };
 
-/** What came of one run with one spoilt answer. */
-export interface Swept {
-  name: string;
-  status: number;
-  stderr: string;
-  broken: string[];
-}
-
 /** A server that passes requests on to a good one, and spoils the nth answer; `met` says whether there was an nth. */
 async function spoiling(scope: Scope, good: Server, nth: number, spoil: Spoil) {
   const { url, requests } = await misbehaving(scope, async (socket, { nth: n, line }) => {
@@ -53,8 +46,8 @@ async function spoiling(scope: Scope, good: Server, nth: number, spoil: Spoil) {
   return { url, met: () => requests.length > nth };
 }
 
-/** Sweeps over the requests of `sqldump` with the options. */
-export async function* sweepDump(scope: Scope, good: Server, options: string): AsyncGenerator<Swept> {
+/** Sweeps over the requests of `sqldump` with the options: each, by name, spoilt in each way. */
+export async function* sweepDump(scope: Scope, good: Server, options: string): AsyncGenerator<[string, Finding]> {
   const run = await shell(scope);
   const { stdout: right } = await run(`sqldump ${options} ${good.url}`);
   for (const [how, spoil] of Object.entries(SPOILS))
@@ -66,27 +59,28 @@ export async function* sweepDump(scope: Scope, good: Server, options: string): A
         code === 0
           ? { 'it is the right dump': stdout.equals(right) }
           : { ...failsWell(code, stderr, url), 'the stream is cut': stdout.at(-1) !== 0 };
-      yield swept(`dump ${options}, answer ${nth + 1}: ${how}`, code, stderr, claims);
+      yield [`dump ${options}, answer ${nth + 1}: ${how}`, finding([code], stderr, claims)];
     }
 }
 
-/** Sweeps over the requests of a replay of what the source holds, on a target that is empty. */
-export async function* sweepReplay(scope: Scope, from: Server, good: Server): AsyncGenerator<Swept> {
+/** Sweeps over the requests of a replay in the same way. */
+export async function* sweepReplay(scope: Scope, { small, target }: Servers): AsyncGenerator<[string, Finding]> {
   const run = await shell(scope);
-  await run(`sqldump ${from.url} > stream`);
+  await run(`sqldump ${small.url} > stream`);
+  const same = `sqldump ${target.url} | cmp stream`;
   for (const [how, spoil] of Object.entries(SPOILS))
     for (let nth = 0; ; nth++) {
-      await good.empty();
-      const { url, met } = await spoiling(scope, good, nth, spoil);
+      await target.empty();
+      const { url, met } = await spoiling(scope, target, nth, spoil);
       const { code, stderr } = await run(`sqlapply --timeout 1 ${url} < stream`);
       if (!met()) break;
-      const same = `sqldump ${good.url} | cmp stream`;
       const first = await run(same);
-      const again = await run(`sqlapply ${good.url} < stream && ${same}`);
-      yield swept(`replay, answer ${nth + 1}: ${how}`, code, stderr, {
+      const again = await run(`sqlapply ${target.url} < stream && ${same}`);
+      const claims = {
         ...(code === 0 ? { 'the target has it all': first.code === 0 } : failsWell(code, stderr, url)),
         'the same command again finishes the job': again.code === 0 && again.stderr === '',
-      });
+      };
+      yield [`replay, answer ${nth + 1}: ${how}`, finding([code], stderr, claims)];
     }
 }
 
@@ -94,9 +88,3 @@ const failsWell = (code: number, stderr: string, url: string) => ({
   'the status is one of those': [1, 69, 76, 77].includes(code),
   'the message names the instance': stderr.includes(url),
 });
-
-function swept(name: string, status: number, stderr: string, claims: Record<string, boolean>): Swept {
-  const always = { 'no stack trace is shown': !/^\s+at .*:\d+/m.test(stderr) };
-  const broken = Object.entries({ ...claims, ...always }).flatMap(([claim, holds]) => (holds ? [] : [claim]));
-  return { name, status, stderr, broken };
-}

@@ -82,7 +82,7 @@ async function runSource(scope: Scope, { target }: Servers, fault: SourceFault):
   const from = await fault.start(scope);
   const run = await copy(scope, from, target.url, fault.timeout);
   const { dataset } = await target.execute('SHOW CREATE DATABASE');
-  return finding(run, {
+  return finding(statusesOf(run), run.stderr, {
     [`sqldump's status is ${fault.status}`]: run.dump === fault.status,
     [`sqlapply's status is 65, and so is the shell's`]: run.apply === 65 && run.pipeline === 65,
     [`sqldump says ${fault.says}`]: fault.says.test(run.stderr),
@@ -98,7 +98,7 @@ async function runOddity(
 ): Promise<Finding> {
   const run = await copy(scope, { url: await source(scope, answer) }, target.url);
   const { dataset } = await target.execute('SHOW CREATE DATABASE');
-  return finding(run, {
+  return finding(statusesOf(run), run.stderr, {
     'all is well': run.dump === 0 && run.apply === 0 && run.stderr === '',
     'the target has it all': dataset?.length === 2,
   });
@@ -111,7 +111,7 @@ async function runTarget(scope: Scope, { target: good }: Servers, fault: TargetF
   const told = fault.status !== 0;
   const again = await copy(scope, from, good.url);
   const { dataset } = await good.execute('SHOW CREATE DATABASE');
-  return finding(run, {
+  return finding(statusesOf(run), run.stderr, {
     "sqldump's status is 0": run.dump === 0,
     [`sqlapply's status is ${fault.status}`]: run.apply === fault.status,
     [`sqlapply says ${fault.says}`]: fault.says.test(run.stderr),
@@ -134,23 +134,24 @@ async function runLocal(
   await run('sqldump $SRC > stream; sqljoin -o schema.sql < stream');
   const { code, stdout, stderr } = await run(script);
   const { dataset } = await target.execute('SHOW CREATE DATABASE');
-  return finding(
-    { dump: code, apply: code, pipeline: code, stderr },
-    {
-      [`the status is ${status}`]: code === status,
-      [`what is said is ${says}`]: says.test(stderr),
-      [reaches ? 'the target has it all' : 'nothing reached the target']:
-        dataset?.length === (reaches ? SCHEMA.length : 0),
-      [`nothing is left: ${stdout}`]: stdout.length === 0,
-    },
-  );
+  return finding([code], stderr, {
+    [`the status is ${status}`]: code === status,
+    [`what is said is ${says}`]: says.test(stderr),
+    [reaches ? 'the target has it all' : 'nothing reached the target']:
+      dataset?.length === (reaches ? SCHEMA.length : 0),
+    [`nothing is left: ${stdout}`]: stdout.length === 0,
+  });
 }
 
-function finding({ dump, apply, stderr }: Run, claims: Record<string, boolean>): Finding {
+/** One status where both ends of the pipe have the same. */
+const statusesOf = ({ dump, apply }: Run): number[] => (dump === apply ? [apply] : [dump, apply]);
+
+/** What came of a run, given what has to hold of it. */
+export function finding(statuses: number[], stderr: string, claims: Record<string, boolean>): Finding {
   const always = {
     'nothing that moves a cursor is shown': !/[^\P{Cc}\n\t]/u.test(stderr),
     'no stack trace is shown': !/^\s+at .*:\d+/m.test(stderr),
   };
   const broken = Object.entries({ ...claims, ...always }).flatMap(([claim, holds]) => (holds ? [] : [claim]));
-  return { statuses: dump === apply ? [apply] : [dump, apply], stderr, broken };
+  return { statuses, stderr, broken };
 }

@@ -38,6 +38,7 @@ function fault(name: string, kind: Kind, status: number, says: RegExp, answer: T
   return { name, ...kind, status, says, answer };
 }
 
+const OK = reply('{"ddl":"OK"}');
 const busy = (socket: Socket) => socket.end(reply('exceeded connection limit', 429, TEXT));
 const closes = (socket: Socket) => socket.end();
 const resets = (socket: Socket) => socket.resetAndDestroy();
@@ -124,6 +125,37 @@ export const targetFaults: TargetFault[] = [
     NOTHING,
     sends('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n{"ddl":"OK"}'),
   ),
+  fault('OK, and nothing done', ONCE, 1, /it was taken, and is not there when read back/, sends(reply('{"ddl":"OK"}'))),
+  fault('the answer twice, after it did it', AFTERWARDS, 0, NOTHING, sends(Buffer.concat([OK, OK]))),
+  fault('OK, and the end of the connection', AFTERWARDS, 0, NOTHING, socket => socket.end(OK)),
+  fault('OK, byte by byte', AFTERWARDS, 0, NOTHING, async socket => {
+    for (const byte of OK) {
+      socket.write(Buffer.of(byte));
+      await new Promise(setImmediate);
+    }
+  }),
+  fault(
+    'OK, behind early hints',
+    AFTERWARDS,
+    0,
+    NOTHING,
+    sends(Buffer.concat([Buffer.from('HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n'), OK])),
+  ),
+  fault('OK, in HTTP/1.0', AFTERWARDS, 0, NOTHING, socket => socket.end('HTTP/1.0 200 OK\r\n\r\n{"ddl":"OK"}')),
+  fault('a number in place of OK', FOR_GOOD, 76, /was expected/, sends(reply('{"ddl":1}'))),
+  fault('an empty object', FOR_GOOD, 76, /answered with {} where/, sends(reply('{}'))),
+  fault('null', FOR_GOOD, 76, /not QuestDB's JSON/, sends(reply('null'))),
+  fault('an error in a list', FOR_GOOD, 76, /not QuestDB's JSON/, sends(reply('[{"error":"boom"}]'))),
+  fault('503 once, and the end of the connection', ONCE, 0, NOTHING, socket => socket.end(reply('', 503))),
+  fault('a header without end', FOR_GOOD, 76, /header of the answer is too large/, socket =>
+    socket.write(`HTTP/1.1 200 OK\r\n${'X: y\r\n'.repeat(10_000)}`),
+  ),
+  fault('an error without end', FOR_GOOD, 76, /longer than \d+ bytes/, async socket => {
+    socket.write(head(400));
+    while (!socket.destroyed && socket.bytesWritten < 3e8)
+      if (!socket.write(chunk('x'.repeat(1e6))))
+        await new Promise(done => socket.once('drain', done).once('close', done));
+  }),
   fault('another answer than OK', FOR_GOOD, 76, /"NO"/, sends(reply('{"ddl":"NO"}'))),
   fault('reply cut', ONCE, 0, NOTHING, breaksOff('{"ddl":"O')),
   fault('reply cut, after it did it', AFTERWARDS, 0, NOTHING, breaksOff('{"ddl":"O')),

@@ -49,7 +49,7 @@ export async function readOutcome(response: Response): Promise<Reply> {
   }
   if (reply.ddl === 'OK' || reply.dml === 'OK') return { ok: true };
   const what = 'dataset' in reply ? 'with rows' : `with ${excerpt(JSON.stringify(reply), 80)}`;
-  throw new UnexpectedReply('PROTOCOL', `answered ${what} where {"ddl":"OK"} was expected`);
+  throw new UnexpectedReply('PROTOCOL', `answered ${what} where {"ddl":"OK"} was expected: ${WHO}`);
 }
 
 /** The rows of a small answer, whole. Throws as `readOutcome` does, and `ServerError` where it says `error`. */
