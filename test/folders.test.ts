@@ -2,13 +2,11 @@
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
-import { fold, mend } from '@sqlpipe/catalog';
+import { fold } from '@sqlpipe/catalog';
 import { readFolder, writeFolder } from '@sqlpipe/files';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
-import { databases } from './support/databases.js';
 import { freshFolder } from './support/folder.js';
-import { questdb } from './support/instances.js';
 import { shell } from './support/shell.js';
 
 /** Names that file systems stumble over, and such as servers take too. */
@@ -87,33 +85,6 @@ test('any names: there and back, no two in one file, and each file tells its nam
         t.true(path.split('/').every(part => part.length < 240));
       }
     }),
-  );
-});
-
-for (const { name: database, dump } of databases) {
-  test(`${database}: a folder and sqlsort give the dump back`, async t => {
-    const run = await shell(t);
-    const folder = (await run('pwd')).stdout.toString().trim();
-    writeFileSync(join(folder, 'dump'), dump.map(row => `${mend(row).statement}\n\0`).join(''));
-    const { code, stderr } = await run(`set -e -o pipefail
-sqljoin -d schema < dump
-sqlsplit schema | cmp - dump
-find schema -name '*.sql' -exec cat {} + | sqlsplit | sqlsort | cmp - dump
-sqlsplit schema | sqlsort | cmp - dump`);
-    t.deepEqual({ code, stderr }, { code: 0, stderr: '' });
-  });
-}
-
-questdb.test('the trading schema of a real server, there and back', async t => {
-  const { url: SRC } = await questdb.start(t);
-  const run = await shell(t, { SRC, TRADING: `${process.cwd()}/scripts/trading.sql` });
-  t.like(
-    await run(`set -e -o pipefail
-sqlsplit $TRADING | sqlapply -q $SRC
-sqldump $SRC | sqljoin -d d && sqlsplit d | sqlsort | cmp - <(sqldump $SRC)
-[ $(find d -name '*.sql' | wc -l) = 31 ]
-sqldiff d $SRC`),
-    { code: 0, stderr: '' },
   );
 });
 

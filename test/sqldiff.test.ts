@@ -116,29 +116,40 @@ sqldiff: same text, different meaning: materialized view 'daily': the refresh li
   );
 });
 
-const SQL = String.raw`cat > a.sql <<'END'
+/** A folder with one schema in every form: made once, as many tests want a copy. */
+let schema: string;
+
+test.before(async () => {
+  const { stdout } = await (await shell(file))(`cat > a.sql <<'END'
 CREATE TABLE 'trades' (ts TIMESTAMP, price DOUBLE) TIMESTAMP(ts) PARTITION BY DAY;
 CREATE VIEW 'last' AS (SELECT * FROM trades);
 CREATE USER zoe;
 GRANT SELECT ON trades TO zoe;
 GRANT UPDATE ON trades TO zoe;
 END
-sqlsplit a.sql > a.stream; sqljoin -d a < a.stream; cp a.stream stream.sql
-`;
+sqlsplit a.sql > a.stream; sqljoin -d a < a.stream; cp a.stream stream.sql; pwd`);
+  schema = stdout.toString().trim();
+});
+
+/** A bash in such a folder. */
+async function furnished(t: ExecutionContext, env: NodeJS.ProcessEnv = {}) {
+  const run = await shell(t, env);
+  await run(`cp -r ${schema}/. .`);
+  return run;
+}
 
 const forms = ['a.sql', 'a.stream', 'stream.sql', 'a', '<(sort -zr a.stream)', '- < a.stream'];
 for (const form of forms) {
   test(`a schema is the same as ${form}`, async t => {
-    const run = await shell(t);
-    t.like(await run(`${SQL} sqldiff a.sql ${form}`), { code: 0, stdout: Buffer.from(''), stderr: '' });
+    const run = await furnished(t);
+    t.like(await run(`sqldiff a.sql ${form}`), { code: 0, stdout: Buffer.from(''), stderr: '' });
   });
 }
 
 const says = test.macro<[script: string, code: number, out: string, stderr?: RegExp | string]>({
   title: (_, script) => script,
   async exec(t, script, code, out, stderr = '') {
-    const run = await shell(t);
-    const outcome = await run(SQL + script);
+    const outcome = await (await furnished(t))(script);
     t.is(outcome.stdout.toString(), out);
     if (typeof stderr === 'string') t.is(outcome.stderr, stderr);
     else t.regex(outcome.stderr, stderr);
@@ -220,7 +231,7 @@ test(
 test(says, 'sqldiff a http://127.0.0.1:1', 69, '', /^sqldiff: http:\/\/127\.0\.0\.1:1: connection refused/);
 
 test('on a terminal it is in color, unless that is not wanted', async t => {
-  const script = `${SQL} sed 's/DAY/HOUR/' a.sql > b.sql; sqldiff a b.sql`;
+  const script = `sed 's/DAY/HOUR/' ${schema}/a.sql > b.sql; sqldiff ${schema}/a b.sql`;
   t.regex((await (await terminal(t))(script)).screen, /\x1b\[31m-CREATE TABLE 'trades'/);
   for (const setting of [{ NO_COLOR: '1' }, { TERM: 'dumb' }])
     t.notRegex((await (await terminal(t, setting))(script)).screen, /\x1b\[3/);
@@ -257,9 +268,9 @@ SQLPIPE_LEFT_USER=ann SQLPIPE_LEFT_PASSWORD=one SQLPIPE_RIGHT_USER=bob SQLPIPE_R
 
 test('a name in instances.toml is the instance, even where a file has that name', async t => {
   const a = await startSqlserve(t);
-  const run = await shell(t);
+  const run = await furnished(t);
   const { code, stdout } =
-    await run(`${SQL} mkdir -p .config/sqlpipe; printf '[a]\\nurl="${a.url}"\\n' > .config/sqlpipe/instances.toml
+    await run(`mkdir -p .config/sqlpipe; printf '[a]\\nurl="${a.url}"\\n' > .config/sqlpipe/instances.toml
 sqldiff --names --include TABLES a ./a`);
   t.deepEqual([code, stdout.toString()], [1, "only in ./a: table 'trades'\n"]);
 });

@@ -1,6 +1,7 @@
 /*! Whole databases as a real server dumped them, where the recordings are. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { mend } from '@sqlpipe/catalog';
 
 /** A recorded database. */
 export interface Database {
@@ -9,6 +10,8 @@ export interface Database {
   creation: string[];
   /** The rows of SHOW CREATE DATABASE. */
   dump: string[];
+  /** The same as sqldump has them: such that they replay. */
+  statements: string[];
 }
 
 const FOLDER = join(process.env.CORPUS ?? '../shared/corpus', 'databases');
@@ -16,7 +19,7 @@ const FOLDER = join(process.env.CORPUS ?? '../shared/corpus', 'databases');
 if (!existsSync(FOLDER)) console.error(`Recorded databases are left out: ${FOLDER} is missing`);
 
 /** All of them; none where the recordings are missing. */
-export const databases: Database[] = (existsSync(FOLDER) ? readdirSync(FOLDER) : []).map(name => ({
-  name,
-  ...JSON.parse(readFileSync(join(FOLDER, name), 'utf8')),
-}));
+export const databases: Database[] = (existsSync(FOLDER) ? readdirSync(FOLDER) : []).map(name => {
+  const recorded = JSON.parse(readFileSync(join(FOLDER, name), 'utf8'));
+  return { name, ...recorded, statements: recorded.dump.map((row: string) => mend(row).statement) };
+});

@@ -1,0 +1,81 @@
+/*! What holds of whole databases, recorded and live: any order is put right, a folder keeps it all, and any part stands alone. */
+import { Readable } from 'node:stream';
+import test, { type ExecutionContext } from 'ava';
+import fc from 'fast-check';
+import { grep } from '../packages/sqlgrep/src/grep.js';
+import { sort } from '../packages/sqlsort/src/sort.js';
+import { misbehaving, reply } from './faults/server.js';
+import { databases } from './support/databases.js';
+import { questdb } from './support/instances.js';
+import { fileScope } from './support/scope.js';
+import type { Server } from './support/server.js';
+import { shell } from './support/shell.js';
+import { startSqlserve } from './support/sqlserve.js';
+
+const scope = fileScope();
+let sqlserve: Server;
+
+test.before(async () => {
+  sqlserve = await startSqlserve(scope);
+});
+
+/** The body of an answer with these rows. */
+const rowsOf = (rows: string[]) => JSON.stringify({ dataset: rows.map(row => [row]), count: rows.length });
+
+const arrayOf = (statements: AsyncIterable<string>) => Readable.from(statements).toArray();
+
+/** Has the dump of an instance taken apart and put together again in every way there is; gives its statements. */
+async function thereAndBack(t: ExecutionContext, SRC: string): Promise<string[]> {
+  const run = await shell(t, { SRC });
+  const { code, stdout, stderr } = await run(`set -e -o pipefail
+sqldump -q $SRC > dump
+sort -z dump | sqlsort | cmp - dump
+sqljoin -d d < dump; sqlsplit d | sqlsort | cmp - dump
+find d -name '*.sql' -exec cat {} + | sqlsplit | sqlsort | cmp - dump
+tr '\\0' '\\1' < dump`);
+  t.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  return stdout.toString().split('\n\x01').slice(0, -1);
+}
+
+/** Has each object of a dump made with what sqlgrep takes it to need, and nothing else. */
+async function standsAlone(t: ExecutionContext, target: Server, statements: string[]) {
+  const company = { withDeps: true, withDependents: false };
+  for (const object of statements) {
+    const part = await arrayOf(grep(Readable.from(statements), ({ statement }) => statement === object, company));
+    t.true(part.includes(object));
+    await target.empty();
+    for (const statement of part) t.like(await target.execute(statement), { ddl: 'OK' }, statement);
+  }
+}
+
+for (const { name, dump, statements } of databases) {
+  test(`${name}: the programs give a dump back`, async t => {
+    const { url } = await misbehaving(t, (socket, { statement }) =>
+      socket.end(reply(rowsOf(statement === 'SHOW CREATE DATABASE' ? dump : []))),
+    );
+    t.deepEqual(await thereAndBack(t, url), statements);
+  });
+
+  test(`${name}: whatever its order, it is put right`, async t => {
+    const orders = fc.shuffledSubarray(statements, { minLength: statements.length });
+    await fc.assert(
+      fc.asyncProperty(orders, async order => {
+        t.deepEqual(await arrayOf(sort(Readable.from(order))), statements);
+      }),
+      { numRuns: 10 },
+    );
+  });
+
+  test(`${name}: any object replays with what it needs`, async t => {
+    await standsAlone(t, sqlserve, statements);
+  });
+}
+
+questdb.test('the trading schema, from a real server to another', async t => {
+  const [source, target] = await Promise.all([questdb.start(t), questdb.start(t)]);
+  const run = await shell(t, { SRC: source.url, TRADING: `${process.cwd()}/scripts/trading.sql` });
+  t.like(await run('sqlsplit $TRADING | sqlapply -q $SRC'), { code: 0 });
+  const statements = await thereAndBack(t, source.url);
+  t.is(statements.length, 31);
+  await standsAlone(t, target, statements);
+});
