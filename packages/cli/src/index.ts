@@ -3,4 +3,5 @@ export { Exit, exitStatus, UsageError } from './exit.js';
 export { instanceOptions } from './instance-options.js';
 export type { Io } from './io.js';
 export { type Progress, watched } from './progress.js';
+export { EXCLUDE, INCLUDE, recordLimit } from './stream-options.js';
 export { unifiedDiff } from './unified-diff.js';

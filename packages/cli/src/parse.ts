@@ -98,10 +98,13 @@ const optionsOf = (cli: unknown) =>
 /** What a number can't be, and what a variable that is not set leaves of an option. */
 function checkValue(option: string, value: unknown): void {
   if (typeof value === 'number' && !(value >= 0 && value < Number.POSITIVE_INFINITY))
-    throw new UsageError(`--${option} takes a number, 0 or more`);
+    throw new UsageError(`${flag(option)} takes a number, 0 or more`);
   if (value === '' || (Array.isArray(value) && value.includes('')))
-    throw new UsageError(`--${option} is empty; is a variable unset?`);
+    throw new UsageError(`${option === '_' ? 'an operand' : flag(option)} is empty; is a variable unset?`);
 }
+
+/** An option as it is typed. */
+const flag = (option: string): string => (option.length > 1 ? `--${option}` : `-${option}`);
 
 function counted(operands: string[], usage: string): string[] {
   const wanted = usage.split(' ').filter(Boolean);
@@ -127,9 +130,7 @@ function flagsOf(cli: unknown): Flag[] {
   return Object.entries(getUsageInstance().getDescriptions()).map(([option, describe = '']) => {
     const value = valueOf(cli, option);
     return {
-      names: [option, ...(optionsOf(cli).alias[option] ?? [])].map(name =>
-        name.length > 1 ? `--${name}` : `-${name}`,
-      ),
+      names: [option, ...(optionsOf(cli).alias[option] ?? [])].map(flag),
       describe: describe.replace(/^__yargsString__:/, ''),
       ...(value && { value }),
     };

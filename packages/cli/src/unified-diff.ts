@@ -1,17 +1,35 @@
 /*! How a difference between two statements is shown, wherever one is. */
-import { structuredPatch } from 'diff';
+import { type StructuredPatchHunk, structuredPatch } from 'diff';
 
-/** Lines around a change. */
-const CONTEXT = 2;
+const OPTIONS = {
+  /** Lines around a change. */
+  context: 2,
+  /** Lines that may differ: to find out how many more do takes time by their square. */
+  maxEditLength: 1000,
+};
 
 /**
  * The lines of a unified diff without its file headers: `-` is of the first text, `+` of the second. None for equal texts.
+ * Where very much differs, all lines of the one and then all of the other.
  * They are as the texts have them: whoever shows them escapes them.
  */
 export function unifiedDiff(before: string, after: string): string[] {
-  const { hunks } = structuredPatch('', '', `${before}\n`, `${after}\n`, '', '', { context: CONTEXT });
+  const [a, b] = [`${before}\n`, `${after}\n`];
+  const { hunks } = structuredPatch('', '', a, b, '', '', OPTIONS) ?? { hunks: [replaced(a, b)] };
   return hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
     `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
     ...lines,
   ]);
+}
+
+/** One text in place of another, as a hunk. */
+function replaced(before: string, after: string): StructuredPatchHunk {
+  const [removed, added] = [before, after].map(text => text.split('\n').slice(0, -1)) as [string[], string[]];
+  return {
+    oldStart: 1,
+    oldLines: removed.length,
+    newStart: 1,
+    newLines: added.length,
+    lines: [...removed.map(line => `-${line}`), ...added.map(line => `+${line}`)],
+  };
 }

@@ -41,7 +41,8 @@ export async function writeFolder(
   interrupted?: AbortSignal,
 ): Promise<void> {
   const wanted = await filesFor(statements);
-  await mkdir(join(folder, FOLDERS.table as string), { recursive: true }); // even for no tables: a mark of such a folder
+  await ensureFolder(folder);
+  await ensureFolder(join(folder, FOLDERS.table as string)); // even for no tables: a mark of such a folder
   const found = await scan(folder);
   for (const path of wanted.keys()) {
     const { foreign } = found.get(path) ?? {};
@@ -53,6 +54,15 @@ export async function writeFolder(
     interrupted,
   );
   for (const [path, { foreign }] of found) if (!foreign && !wanted.has(path)) await rm(join(folder, path));
+}
+
+/** Makes a folder where there is none, in one that is there: a path that is misspelt makes no tree of folders. */
+async function ensureFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
 }
 
 /** The content of each file by its path. */

@@ -1,5 +1,5 @@
 import { pipeline } from 'node:stream/promises';
-import { command, instanceOptions, UsageError, watched } from '@sqlpipe/cli';
+import { command, instanceOptions, recordLimit, UsageError, watched } from '@sqlpipe/cli';
 import { replaceFile } from '@sqlpipe/files';
 import { connect, type Instance, resolveInstance } from '@sqlpipe/instance';
 import { arriving, MAX_RECORD, records, sink, spool, statements } from '@sqlpipe/records';
@@ -65,12 +65,7 @@ command({
       })
       .option('report', { type: 'string', requiresArg: true, describe: 'write a line of JSON per statement' })
       .option('allow-empty', { type: 'boolean', default: false, describe: 'take no input at all for no statements' })
-      .option('max-record', {
-        type: 'number',
-        default: MAX_RECORD,
-        requiresArg: true,
-        describe: 'longest record in bytes',
-      }),
+      .option('max-record', recordLimit(MAX_RECORD)),
   run: async ({ operands: [instance = ''], ...args }, io) => {
     const input = arriving(() => statements(io.stdin(), args));
     const resolved = await resolveInstance(instance, {
@@ -102,7 +97,8 @@ command({
       else if (!args.noVerify) outcomes = verified(outcomes, target);
       if (args.report) outcomes = reported(outcomes, args.report);
       const rest = rejects(told(outcomes, tally, io));
-      if (args.rejects) await replaceFile(args.rejects, file => pipeline(rest, records(), sink(file, 'sqlapply')));
+      if (args.rejects)
+        await replaceFile(args.rejects, file => pipeline(rest, records(args.maxRecord), sink(file, 'sqlapply')));
       else for await (const _ of rest);
       return tally.status;
     } finally {

@@ -1,5 +1,5 @@
 import { differences, isSame, selection, withoutOwner } from '@sqlpipe/catalog';
-import { command, Exit, instanceOptions, UsageError } from '@sqlpipe/cli';
+import { command, EXCLUDE, Exit, INCLUDE, instanceOptions, recordLimit, UsageError } from '@sqlpipe/cli';
 import { arriving, MAX_RECORD, statements } from '@sqlpipe/records';
 import { otherMeanings, unchanged } from './meaning.js';
 import { writeMissing } from './missing.js';
@@ -24,18 +24,9 @@ command({
       .option('missing', { type: 'boolean', default: false, describe: 'write the stream of what A has and B lacks' })
       .option('ignore-extra', { type: 'boolean', default: false, describe: 'what only B has is no difference' })
       .option('ignore-owner', { type: 'boolean', default: false, describe: 'another OWNED BY is no difference' })
-      .option('include', {
-        type: 'string',
-        array: true,
-        describe: 'only these categories: SCHEMA, ACL, TABLES, VIEWS, …',
-      })
-      .option('exclude', { type: 'string', array: true, describe: 'all but these categories' })
-      .option('max-record', {
-        type: 'number',
-        default: MAX_RECORD,
-        requiresArg: true,
-        describe: 'longest record in bytes',
-      }),
+      .option('include', INCLUDE)
+      .option('exclude', EXCLUDE)
+      .option('max-record', recordLimit(MAX_RECORD)),
   run: async ({ operands: [a = '', b = ''], ...args }, io) => {
     const { names, json, missing, maxRecord } = args;
     if (Number(names) + Number(json) + Number(missing) > 1)

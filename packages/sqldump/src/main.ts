@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 import { selection, withoutOwner } from '@sqlpipe/catalog';
-import { command, Exit, instanceOptions } from '@sqlpipe/cli';
+import { command, EXCLUDE, Exit, INCLUDE, instanceOptions, recordLimit } from '@sqlpipe/cli';
 import { replaceFile, writeText } from '@sqlpipe/files';
 import { dump, resolveInstance } from '@sqlpipe/instance';
 import { MAX_RECORD, records, sink } from '@sqlpipe/records';
@@ -26,12 +26,8 @@ command({
         requiresArg: true,
         describe: 'write this file, whole or not at all',
       })
-      .option('include', {
-        type: 'string',
-        array: true,
-        describe: 'only these categories: SCHEMA, ACL, TABLES, VIEWS, …',
-      })
-      .option('exclude', { type: 'string', array: true, describe: 'all but these categories' })
+      .option('include', INCLUDE)
+      .option('exclude', EXCLUDE)
       .option('via', {
         choices: ['auto', 'database', 'catalogue'] as const,
         default: 'auto' as const,
@@ -40,12 +36,7 @@ command({
       .option('verbatim', { type: 'boolean', default: false, describe: 'mend nothing the server prints wrongly' })
       .option('no-owner', { type: 'boolean', default: false, describe: 'leave out OWNED BY' })
       .option('skip-invalid', { type: 'boolean', default: false, describe: 'leave out views the source calls invalid' })
-      .option('max-record', {
-        type: 'number',
-        default: MAX_RECORD,
-        requiresArg: true,
-        describe: 'longest record in bytes',
-      })
+      .option('max-record', recordLimit(MAX_RECORD))
       .option('list-instances', { type: 'boolean', default: false, describe: 'print the names in instances.toml' }),
   run: async ({ operands: [instance = ''], output, maxRecord, include, exclude, ...options }, io) => {
     if (options.listInstances) return printInstances(io);

@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 import type { Entry } from '@sqlpipe/catalog';
-import { command, Exit } from '@sqlpipe/cli';
+import { command, Exit, recordLimit } from '@sqlpipe/cli';
 import { MAX_RECORD, records, sink, statements } from '@sqlpipe/records';
 import { grep } from './grep.js';
 import { selection } from './selection.js';
@@ -32,12 +32,7 @@ command({
       })
       .option('with-deps', { type: 'boolean', default: false, describe: 'and all that these need' })
       .option('with-dependents', { type: 'boolean', default: false, describe: 'and all that needs these' })
-      .option('max-record', {
-        type: 'number',
-        default: MAX_RECORD,
-        requiresArg: true,
-        describe: 'longest record in bytes',
-      }),
+      .option('max-record', recordLimit(MAX_RECORD)),
   run: async ({ operands: patterns, maxRecord, ...options }, io) => {
     const isSelected = selection({ ...options, patterns });
     let found = 0;

@@ -1,4 +1,4 @@
-import { command, Exit, UsageError } from '@sqlpipe/cli';
+import { command, Exit, recordLimit, UsageError } from '@sqlpipe/cli';
 import { replaceFile, writeFolder, writeText } from '@sqlpipe/files';
 import { MAX_RECORD, spool, statements } from '@sqlpipe/records';
 
@@ -27,12 +27,7 @@ command({
         requiresArg: true,
         describe: 'make this folder hold a file per object',
       })
-      .option('max-record', {
-        type: 'number',
-        default: MAX_RECORD,
-        requiresArg: true,
-        describe: 'longest record in bytes',
-      }),
+      .option('max-record', recordLimit(MAX_RECORD)),
   run: async ({ output, directory, maxRecord }, io) => {
     if (output && directory) throw new UsageError('--output and --directory exclude each other');
     const whole = await spool(statements(io.stdin(), { maxRecord }));

@@ -1,5 +1,5 @@
 import { pipeline } from 'node:stream/promises';
-import { command, Exit } from '@sqlpipe/cli';
+import { command, Exit, recordLimit } from '@sqlpipe/cli';
 import { MAX_RECORD, records, sink, statements } from '@sqlpipe/records';
 import { dot, mermaid } from './graph.js';
 import { schema, sort } from './sort.js';
@@ -17,14 +17,10 @@ command({
     cli
       .option('graph', {
         choices: ['dot', 'mermaid'] as const,
+        requiresArg: true,
         describe: 'write which object needs which instead, for Graphviz or Mermaid',
       })
-      .option('max-record', {
-        type: 'number',
-        default: MAX_RECORD,
-        requiresArg: true,
-        describe: 'longest record in bytes',
-      }),
+      .option('max-record', recordLimit(MAX_RECORD)),
   run: async ({ graph, maxRecord }, io) => {
     const input = statements(io.stdin(), { maxRecord });
     if (graph) await io.print({ dot, mermaid }[graph](await schema(input)));

@@ -1,5 +1,5 @@
 import { pipeline } from 'node:stream/promises';
-import { command, Exit } from '@sqlpipe/cli';
+import { command, Exit, recordLimit } from '@sqlpipe/cli';
 import { MAX_RECORD, records, sink } from '@sqlpipe/records';
 import { split } from './split.js';
 
@@ -15,13 +15,7 @@ command({
     ['sqlsplit schema.sql | grep -z "^CREATE TABLE \'fx_" | sqlapply dst', 'some of it'],
     ["sqldump src | tr '\\0' '\\n' | sqlsplit | cmp - <(sqldump src)", 'there and back'],
   ],
-  options: cli =>
-    cli.option('max-record', {
-      type: 'number',
-      default: MAX_RECORD,
-      requiresArg: true,
-      describe: 'longest record in bytes',
-    }),
+  options: cli => cli.option('max-record', recordLimit(MAX_RECORD)),
   run: async ({ operands: files, maxRecord }, io) => {
     await pipeline(split(files, io.stdin, maxRecord), records(maxRecord), sink(io.stdout, 'sqlsplit'));
     return Exit.yes;
