@@ -14,6 +14,12 @@ const STAND_INS: [specifier: RegExp, importer: RegExp, contents: string][] = [
   [/^string-width$/, /\/(yargs|cliui|wrap-ansi)\//, 'export default text => text.length'],
   // yargs checks how it is called, which the compiler has done.
   [/^\.\/argsert\.js$/, /\/yargs\//, 'export const argsert = () => {}'],
+  // To word its message, Node's assert would parse the one large line that we make of all: a minute's work.
+  [
+    /^node:assert$/,
+    /\/undici\//,
+    "module.exports = (holds, message = 'unexpected state') => { if (!holds) throw Object.assign(new Error(message), { name: 'AssertionError' }) }",
+  ],
   // undici's HTTP/2 and the bodies of fetch are never asked for: requests are HTTP/1.1 and have none.
   [/\/client-h2\.js$/, /\/undici\//, 'module.exports = undefined'],
   [/\/fetch\/body\.js$/, /\/undici\//, 'module.exports = undefined'],

@@ -164,7 +164,11 @@ export const sourceFaults: SourceFault[] = [
   ),
   fault('deflate', 76, /compressed/, sends(reply(deflateSync(ROWS), 200, 'Content-Encoding: deflate'))),
   fault('100 that nobody asked for', 76, /answered 100/, sends(Buffer.concat([raw('100 Continue'), reply(ROWS)]))),
-  fault('101 that nobody asked for', 76, /HTTP|nobody asked/, sends(raw('101 Switching Protocols'))),
+  // At once: undici stumbles over it, and what it says of that once took Node a minute to word.
+  {
+    ...fault('101 that nobody asked for', 76, /does not speak HTTP/, sends(raw('101 Switching Protocols'))),
+    timeout: 5,
+  },
   fault('a status that is none', 76, /HTTP/, sends(raw('000 X\r\nContent-Length: 0'))),
   fault('201', 76, /answered 201/, sends(reply(ROWS, 201))),
   fault('206, all the same', 76, /answered 206/, sends(reply(ROWS, 206))),
