@@ -1,5 +1,5 @@
 /*! A schema as a folder with a file per object: whatever names it holds there and back, and nothing that is not ours is lost. */
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fold } from '@sqlpipe/catalog';
@@ -195,13 +195,24 @@ test('a file that is in the way is not overwritten, and then nothing is', async 
   t.is(readFileSync(join(folder, 'tables/a.sql'), 'utf8'), `${TABLE}\n`);
 });
 
-test('a link in place of a folder is neither followed nor written to', async t => {
+test('a link is neither followed nor written to', async t => {
+  const long = `CREATE TABLE ${'Z'.repeat(120)} (x INT);`;
   const [elsewhere, folder] = [await freshFolder(t), await freshFolder(t)];
-  symlinkSync(elsewhere, join(folder, 'tables'));
-  const inTheWay = { code: 'DAMAGED', message: /tables is in the way of a folder$/ };
-  await t.throwsAsync(readFolder(folder), inTheWay);
-  await t.throwsAsync(writeFolder(folder, Readable.from([TABLE])), inTheWay);
-  t.deepEqual(readdirSync(elsewhere), []);
+  writeFileSync(join(elsewhere, 'a.sql'), TABLE);
+  writeFileSync(join(elsewhere, 'a.sql.0abc.tmp'), TABLE);
+  await writeFolder(folder, Readable.from([long]));
+  const inner = dirname(filesOf(folder)[0] as string);
+  symlinkSync(elsewhere, join(folder, 'tables/elsewhere'));
+  t.deepEqual(await readFolder(folder), [long]);
+  await writeFolder(folder, Readable.from([]));
+  for (const place of [inner, 'tables']) {
+    rmSync(join(folder, place), { recursive: true });
+    symlinkSync(elsewhere, join(folder, place));
+    const inTheWay = { code: 'DAMAGED', message: new RegExp(`${place} is in the way of a folder$`) };
+    await t.throwsAsync(readFolder(folder), inTheWay);
+    await t.throwsAsync(writeFolder(folder, Readable.from([TABLE, long])), inTheWay);
+  }
+  t.deepEqual(readdirSync(elsewhere), ['a.sql', 'a.sql.0abc.tmp']);
 });
 
 test('a write that fails half way leaves what was there, and no temporary files', async t => {
@@ -217,6 +228,31 @@ test('a write that fails half way leaves what was there, and no temporary files'
   await t.throwsAsync(writeFolder(folder, Readable.from(statements)), { message: /EEXIST|ENOTDIR/ });
   t.deepEqual(filesOf(folder), files);
   t.is(readFileSync(join(folder, 'tables/a.sql'), 'utf8'), `${TABLE}\n`);
+});
+
+test('what a writer leaves that is killed half way is gone after the next', async t => {
+  const run = await shell(t);
+  const { stdout } = await run(`seq 300 | sed "s/.*/CREATE TABLE 'T&' (x INT);/" | tr '\\n' '\\0' > all
+sqljoin -d d < all & until ls d/tables/*.tmp > /dev/null 2>&1; do :; done; kill -9 $!; wait $! 2> /dev/null
+ls d/tables/*.tmp > /dev/null && sqljoin -d d < all && ls d/tables | grep -vc '^!t[0-9]*[.]sql$'
+sqlsplit d | sqlsort | cmp - <(sqlsort < all)`);
+  t.is(stdout.toString(), '0\n');
+});
+
+test('in a checkout git sees what has changed, and nothing else', async t => {
+  const run = await shell(t, { AUTHOR: '-c user.name=a -c user.email=a@b.example' });
+  const { stdout } =
+    await run(`git init -q; sqlsplit > all <<< "CREATE TABLE a (x INT); CREATE VIEW b AS (SELECT * FROM a);"
+sqljoin -d . < all; git add .; git $AUTHOR commit -qm schema; git status --porcelain
+sed 's/INT/LONG/' all | sqlgrep a | sqljoin -d .; git status --porcelain; git fsck`);
+  t.is(stdout.toString(), ' M tables/a.sql\n D views/b.sql\n');
+});
+
+test('a folder is made, but no tree of folders', async t => {
+  const run = await shell(t);
+  const { stdout, stderr } = await run(`printf '\\0' | sqljoin -d misspelt/schema; echo $?; ls`);
+  t.is(stderr, 'sqljoin: misspelt/schema: no such file or directory\n');
+  t.is(stdout.toString(), '74\n');
 });
 
 test('of a stream that is cut, and of one that does not agree with itself, nothing is written', async t => {

@@ -1,6 +1,7 @@
 /*! sqldiff as a user has it: what it finds, how it says so, and that what it writes repairs what creating can repair. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { differences } from '@sqlpipe/catalog';
+import { unifiedDiff } from '@sqlpipe/cli';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { misbehaving, reply } from './faults/server.js';
@@ -243,6 +244,34 @@ test('control characters of a file are shown, not obeyed', async t => {
 printf "CREATE VIEW 'v' AS (x)" > b.sql; sqldiff a.sql b.sql`);
   t.regex(stdout.toString(), /^-CREATE VIEW 'v' AS \(x \/\* \\x1b\[31m \*\/\);$/m);
 });
+
+test('a difference is a patch, however much differs', t => {
+  const texts = fc.array(fc.constantFrom('(', ')', '\ta INT,', '\tb INT,', '', '-- a'), {
+    minLength: 1,
+    maxLength: 12,
+  });
+  fc.assert(fc.property(texts, texts, (a, b) => t.deepEqual(patched(a, unifiedDiff(a.join('\n'), b.join('\n'))), b)));
+  const [a, b] = ['a', 'b'].map(letter => Array.from({ length: 20_000 }, (_, i) => `${letter}${i}`)) as [
+    string[],
+    string[],
+  ];
+  t.deepEqual(patched(a, unifiedDiff(a.join('\n'), b.join('\n'))), b);
+});
+
+/** What `patch` makes of lines: each hunk is where it says, and its other lines are there. */
+function patched(lines: string[], diff: string[]): string[] {
+  const [result, left] = [[] as string[], [...lines]];
+  for (const line of diff) {
+    const [, start, , to] = (/^@@ -(\d+),(\d+) \+(\d+),/.exec(line) ?? []).map(Number);
+    if (start !== undefined && to !== undefined)
+      result.push(...left.splice(0, start - 1 - (lines.length - left.length)));
+    else if (line.startsWith('+')) result.push(line.slice(1));
+    else if (left.shift() !== line.slice(1)) throw new Error(`not there: ${line}`);
+    else if (line.startsWith(' ')) result.push(line.slice(1));
+    if (to !== undefined && result.length !== to - 1) throw new Error(`not at its place: ${line}`);
+  }
+  return [...result, ...left];
+}
 
 const A = { QDB_HTTP_USER: 'ann', QDB_HTTP_PASSWORD: 'one' };
 const B = { QDB_HTTP_USER: 'bob', QDB_HTTP_PASSWORD: 'two' };

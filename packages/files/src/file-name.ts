@@ -9,6 +9,9 @@ const MISTAKEN = /^-|^(?=(?:con|prn|aux|nul|com\d|lpt\d)$)./;
 /** File systems take 255 bytes; a suffix and a temporary name have to fit in. */
 const PIECE = /.{1,200}/g;
 
+/** How the name of a folder ends in which a name goes on. */
+export const CONTINUED = '~';
+
 /**
  * A file's name for an object's name, without a suffix: lower case letters, digits, `_` and `-` stand for themselves, `!t`
  * for T (as in Go's module cache), `%20` for any other character, by its bytes in UTF-8. A name that gets longer than files
@@ -19,7 +22,7 @@ export function fileName(name: string): string {
   const plain = name.replace(SPECIAL, (special, capital?: string) =>
     capital ? `!${capital.toLowerCase()}` : percent(special),
   );
-  return (plain.match(PIECE) ?? []).map(piece => piece.replace(MISTAKEN, percent)).join('~/');
+  return (plain.match(PIECE) ?? []).map(piece => piece.replace(MISTAKEN, percent)).join(`${CONTINUED}/`);
 }
 
 const percent = (character: string): string =>

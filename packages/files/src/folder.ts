@@ -5,7 +5,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Catalog, distinct, inServiceOrder } from '@sqlpipe/catalog';
-import { FOLDERS, FolderError, noPlace, placeOf, scan } from './layout.js';
+import { FOLDERS, FolderError, leftovers, noPlace, placeOf, scan } from './layout.js';
 import { type Staged, stageFile } from './replace.js';
 
 /** A statement that makes no object, and so has no file. */
@@ -31,7 +31,7 @@ export async function readFolder(folder: string, maxLength?: number): Promise<st
 /**
  * Makes a folder hold these statements: writes the files that differ and removes those whose object is gone. What is
  * the same or not ours is not touched. All files are on the disk before the first takes its place; from then on a failure
- * leaves some new and some old.
+ * leaves some new and some old. What an earlier call left that was killed is removed.
  *
  * @throws NoPlace, Conflict; FolderError where something is in the way: then nothing has changed
  */
@@ -43,6 +43,7 @@ export async function writeFolder(
   const wanted = await filesFor(statements);
   await ensureFolder(folder);
   await ensureFolder(join(folder, FOLDERS.table as string)); // even for no tables: a mark of such a folder
+  await Promise.all((await leftovers(folder)).map(path => rm(join(folder, path))));
   const found = await scan(folder);
   for (const path of wanted.keys()) {
     const { foreign } = found.get(path) ?? {};

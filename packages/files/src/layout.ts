@@ -1,9 +1,10 @@
 /*! A schema as files: which file of a folder a statement belongs in, and what is in that folder now. */
 import { createReadStream } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
-import { basename, join, sep } from 'node:path';
+import { basename, join, relative, sep } from 'node:path';
 import { excerpt, identify, type Kind, title } from '@sqlpipe/sql';
-import { fileName } from './file-name.js';
+import { CONTINUED, fileName } from './file-name.js';
+import { isStaged } from './replace.js';
 import { fromText, TextError } from './text.js';
 
 /** Something about a folder that keeps a schema from being read from it or written to it. */
@@ -46,27 +47,36 @@ export interface Found {
  * @throws FolderError where there is none of the folders or something else in its place, and errors of the file system
  */
 export async function scan(folder: string, maxLength?: number): Promise<Map<string, Found>> {
-  const there = await readdir(folder, { withFileTypes: true });
-  const folders = there.filter(({ name }) => Object.values(FOLDERS).includes(name));
-  // A link could lead anywhere, and who reads a folder may have it from anybody.
-  const other = folders.find(entry => !entry.isDirectory());
-  if (other) throw new FolderError(`${join(folder, other.name)} is in the way of a folder`);
-  if (!folders.length)
-    throw new FolderError(`${folder} has no folder tables, nor any other that sqljoin -d makes: is it the right one?`);
   const found = new Map<string, Found>();
-  for (const { name } of folders)
-    for (const path of await sqlFiles(folder, name)) found.set(path, await look(folder, path, maxLength));
+  for (const path of await paths(folder))
+    if (path.endsWith(SUFFIX) && !basename(path).startsWith('.')) found.set(path, await look(folder, path, maxLength));
   return found;
 }
 
-/** Their paths within a folder in an order of ours, as file systems promise none. */
-async function sqlFiles(folder: string, name: string): Promise<string[]> {
-  const paths = await readdir(join(folder, name), { recursive: true });
-  return paths
-    .map(path => `${name}/${path.replaceAll(sep, '/')}`)
-    .filter(path => path.endsWith(SUFFIX) && !basename(path).startsWith('.'))
-    .sort();
+/** The paths of what writers that were killed have left. @throws as `scan` */
+export const leftovers = async (folder: string): Promise<string[]> => (await paths(folder)).filter(isStaged);
+
+/** All that is below the folders of the kinds, in an order of ours, as file systems promise none. */
+async function paths(folder: string): Promise<string[]> {
+  const there = await readdir(folder, { withFileTypes: true });
+  const folders = there.filter(({ name }) => Object.values(FOLDERS).includes(name));
+  if (!folders.length)
+    throw new FolderError(`${folder} has no folder tables, nor any other that sqljoin -d makes: is it the right one?`);
+  for (const entry of folders) if (!entry.isDirectory()) throw inTheWay(join(folder, entry.name));
+  const below = await Promise.all(folders.map(({ name }) => inside(folder, name)));
+  return below.flat().sort();
 }
+
+/** The paths of what is in one of the folders. A link could lead anywhere, and who reads a folder may have it from anybody. */
+async function inside(folder: string, name: string): Promise<string[]> {
+  // Without the types links are followed.
+  const entries = await readdir(join(folder, name), { recursive: true, withFileTypes: true });
+  const link = entries.find(entry => entry.isSymbolicLink() && entry.name.endsWith(CONTINUED));
+  if (link) throw inTheWay(join(link.parentPath, link.name));
+  return entries.map(entry => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/'));
+}
+
+const inTheWay = (path: string): FolderError => new FolderError(`${path} is in the way of a folder`);
 
 async function look(folder: string, path: string, maxLength?: number): Promise<Found> {
   const full = join(folder, path);

@@ -17,6 +17,9 @@ export interface Staged {
   discard(): Promise<void>;
 }
 
+/** Whether a file is called as one that waits to take the place of a `.sql` file; a writer that was killed leaves such. */
+export const isStaged = (name: string): boolean => /\.sql\.[a-z\d]{1,8}\.tmp$/.test(name);
+
 /**
  * Has a file written under a temporary name beside `path`. When that fails nothing is left.
  *
