@@ -46,7 +46,6 @@ const CONNECTING: Record<string, string> = {
 const NOT_HTTP = new Set(['HTTPParserError', 'AssertionError']);
 /** What undici says of an interim answer that nobody asked for: 100 and 101. */
 const INTERIM = new Set(['bad response', 'bad upgrade']);
-const CLOSED = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 /** The words for a request that got no answer, or not a whole one. */
 export function transportFailure(error: TransportError, at: Circumstances): Failure {
@@ -67,7 +66,7 @@ export function transportFailure(error: TransportError, at: Circumstances): Fail
     return unreachable(`the reply stopped for ${seconds(at.timeout)}: is the server busy? --timeout waits longer`);
   if (error.phase === 'reading')
     return protocol('the reply is cut: the connection closed before its end; did the server stop?');
-  if (CLOSED.has(code)) return unreachable(closedUnanswered(at));
+  if (error.isClose) return unreachable(closedUnanswered(at));
   return unreachable(`the request failed: ${describe(error.cause)}`);
 }
 

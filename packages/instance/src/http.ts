@@ -1,11 +1,11 @@
 /*!
- * One kept-alive connection, one request in flight, nothing repeated. Only this file speaks to undici.
+ * One kept-alive connection, one request in flight, no statement repeated. Only this file speaks to undici.
  *
  * It says for each failure how far the request had got, because that decides whether a statement may have been run.
  * A connection that the server closed between two requests is no failure: before undici writes on a connection that
  * was idle it lets the event loop look for a pending close, and connects anew if there is one; and it closes an idle
  * one itself before the server's announced time is up. What remains is a close that crosses the request on the wire,
- * and of that nobody can say whether the server read the request first: it counts as sent.
+ * and of that nobody can say whether the server read the request first: it counts as sent. A question may be asked again.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
@@ -50,12 +50,21 @@ export class TransportError extends Error {
     this.phase = phase;
     this.cause = cause;
   }
+
+  /** Whether the connection closed, with no answer begun. */
+  get isClose(): boolean {
+    return this.phase === 'waiting' && CLOSED.has(this.cause.code ?? '');
+  }
 }
+
+const CLOSED = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #headers: Record<string, string>;
   #dispatcher: Promise<Dispatcher>;
+  /** Whether it has answered, ever. */
+  #answered = false;
   /** Whether the server is about to close the connection without having said so. */
   #spent = false;
   #closed = false;
@@ -87,7 +96,19 @@ export class Connection {
     // Observed on 9.3.4: too many connections are answered 429 and closed, and the next request would cross the close.
     // So does what has failed, often.
     this.#spent = response.status === 429 || response.status >= 500;
+    this.#answered = true;
     return response;
+  }
+
+  /** As `get`, of what changes nothing: once more where the server closes on it, having answered before. */
+  async ask(path: string): Promise<Response> {
+    const hadAnswered = this.#answered;
+    try {
+      return await this.get(path);
+    } catch (error) {
+      if (hadAnswered && error instanceof TransportError && error.isClose) return this.get(path);
+      throw error;
+    }
   }
 
   /** Closes the connection; a request in flight is abandoned, and so is any after it. */

@@ -77,7 +77,7 @@ class HttpInstance implements Instance {
     const path = this.#path(query, COUNT);
     let response: Response | undefined;
     try {
-      response = await this.#get(path);
+      response = await this.#patiently(() => this.#connection.ask(path));
       if (response.status !== 200) throw this.#refused(await readRefusal(response));
       yield* scan(response, maxRow);
     } catch (error) {
@@ -86,14 +86,17 @@ class HttpInstance implements Instance {
   }
 
   table(query: string): Promise<unknown[][]> {
-    return this.#ask(this.#path(query, COUNT), async response => {
+    const path = this.#path(query, COUNT);
+    const asked = () => this.#connection.ask(path);
+    return this.#exchange(path, asked, async response => {
       if (response.status !== 200) throw this.#refused(await readRefusal(response));
       return readTable(response);
     });
   }
 
   execute(statement: string): Promise<Reply> {
-    return this.#ask(this.#path(statement), readOutcome);
+    const path = this.#path(statement);
+    return this.#exchange(path, () => this.#connection.get(path), readOutcome);
   }
 
   bufferNeeded(statement: string): number {
@@ -109,26 +112,31 @@ class HttpInstance implements Instance {
     return requestTarget(this.#target.url.pathname.replace(/\/$/, ''), statement, parameters);
   }
 
-  async #ask<T>(path: string, read: (response: Response) => Promise<T>): Promise<T> {
+  async #exchange<T>(
+    path: string,
+    send: () => Promise<Response>,
+    read: (response: Response) => Promise<T>,
+  ): Promise<T> {
     let response: Response | undefined;
     try {
-      response = await this.#get(path);
+      response = await this.#patiently(send);
       return await read(response);
     } catch (error) {
       throw this.#explain(error, path, response?.status);
     }
   }
 
-  async #get(path: string): Promise<Response> {
+  /** Sends again while the server is too busy. */
+  async #patiently(send: () => Promise<Response>): Promise<Response> {
     for (const milliseconds of PAUSES) {
-      const response = await this.#connection.get(path);
+      const response = await send();
       const asked = 1000 * (retryAfter(response) ?? 0);
       if (response.status !== 429 || asked > LONGEST_PAUSE) return response;
       response.body.destroy();
       const { signal } = this.#closed;
       await pause(Math.max(milliseconds, asked), undefined, { signal }).catch(() => {}); // the next try says why
     }
-    return this.#connection.get(path);
+    return send();
   }
 
   #refused({ message, position, status, denied }: Refusal): InstanceError {
