@@ -6,15 +6,10 @@
 FROM node:24-slim AS build
 WORKDIR /sqlpipe
 COPY . .
-RUN npm ci && npm run build
-# A program is two files: what starts it, and all the rest.
-RUN mkdir -p /out/opt/sqlpipe /out/usr/local/bin && \
-    cp --parents LICENSE packages/*/bin/*.js packages/*/dist/main.js /out/opt/sqlpipe && \
-    for bin in packages/*/bin/*.js; do \
-      ln -s "/opt/sqlpipe/$bin" "/out/usr/local/bin/$(basename "$bin" .js)"; \
-    done
+RUN npm ci && npm run build && npx tsx scripts/package.ts
 
 FROM node:24-slim
-COPY --from=build /out /
+COPY --from=build /sqlpipe/dist/sqlpipe-*.tgz /tmp/
+RUN npm install --global --offline /tmp/sqlpipe-*.tgz && rm /tmp/sqlpipe-*.tgz
 USER node
 CMD ["sqldump", "--help"]

@@ -1,7 +1,7 @@
 /*! What is published: installed in a clean place, used as people use it, and by programs of others. */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { freshFolder } from './support/folder.js';
 import { fileScope } from './support/scope.js';
@@ -99,6 +99,14 @@ test('a TypeScript program of somebody else imports it, with types', async t => 
     execFileSync(process.execPath, ['mine.js', instance], { cwd: folder, encoding: 'utf8' });
   t.is(mine(url), "table 'a'\n");
   t.is(mine(''), 'CONFIG\n');
+});
+
+test('the image gets its programs as the Dockerfile installs them', async t => {
+  const folder = await freshFolder(t);
+  const [, install = ''] = /^RUN (npm install .*) && rm/m.exec(readFileSync('Dockerfile', 'utf8')) ?? [];
+  const env = { ...process.env, npm_config_prefix: folder };
+  execFileSync('bash', ['-c', install.replace('/tmp/', `${dirname(tarball)}/`)], { env, stdio: 'ignore' });
+  t.deepEqual(readdirSync(`${folder}/bin`), PROGRAMS);
 });
 
 test('NOTICES holds the license of each package inside', t => {
