@@ -62,6 +62,7 @@ test('exports', t => {
     'title',
     'tokens',
     'unquote',
+    'wordOf',
   ]);
 });
 

@@ -209,6 +209,7 @@ test(
 
 test(says, 'sqldiff a nowhere.sql', 66, '', 'sqldiff: nowhere.sql: no such file or directory\n');
 test(says, 'sqldiff a ./nowhere', 66, '', 'sqldiff: ./nowhere: no such file or directory\n');
+test(says, 'sqldiff a nowhere.stream', 66, '', 'sqldiff: nowhere.stream: no such file or directory\n');
 test(says, 'sqldiff a /', 65, '', /^sqldiff: \/ has no folder tables/);
 test(says, 'sqldiff - -', 64, '', /only one of the two can be standard input/);
 test(says, 'sqldiff --names --json a a', 64, '', /exclude each other/);

@@ -1,5 +1,5 @@
 /*! Whom and what a statement of access control names; forms of the documentation, as the server's own are not public. */
-import { type Kind, meaningful, nameAt, type Token } from '@sqlpipe/sql';
+import { type Kind, meaningful, nameAt, type Token, wordOf } from '@sqlpipe/sql';
 
 /** What a membership, an assumption or a grant names, without quotes, in the order written. */
 export interface Access {
@@ -20,7 +20,7 @@ export function access(statement: string, kind: Kind): Access {
   const behind = (word: string) => names(head.slice(find(head, word) + 1));
   if (kind === 'membership') principals.push(...behind('USER'));
   if (kind === 'assumption') principals.push(...behind('ACCOUNT'));
-  const isOnAll = isWord(head.at(-2), 'ALL') && isWord(head.at(-1), 'TABLES');
+  const isOnAll = wordOf(head.at(-2)) === 'ALL' && wordOf(head.at(-1)) === 'TABLES';
   if (kind === 'grant' && !isOnAll) objects.push(...behind('ON'));
   principals.push(...names(tokens.slice(to + 1)));
   return { objects, principals };
@@ -28,12 +28,9 @@ export function access(statement: string, kind: Kind): Access {
 
 /** Where a bare word is first; the end where it is not. */
 function find(tokens: Token[], word: string): number {
-  const at = tokens.findIndex(token => isWord(token, word));
+  const at = tokens.findIndex(token => wordOf(token) === word);
   return at < 0 ? tokens.length : at;
 }
-
-const isWord = (token: Token | undefined, word: string): boolean =>
-  token?.type === 'word' && token.text.toUpperCase() === word;
 
 /** The names at the start and behind each comma. */
 const names = (tokens: Token[]): string[] =>

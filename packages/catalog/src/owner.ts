@@ -1,5 +1,5 @@
 /*! The `OWNED BY name` at the end of a CREATE, which the enterprise edition prints. */
-import { meaningful, nameAt, type Token } from '@sqlpipe/sql';
+import { meaningful, nameAt, type Token, wordOf } from '@sqlpipe/sql';
 
 /** Who owns what a statement makes, as it says at its end. */
 export function owner(statement: string): string | undefined {
@@ -15,12 +15,9 @@ export function withoutOwner(statement: string): string {
 function clause(statement: string): { name: string; start: number } | undefined {
   if (!/\bowned\b/i.test(statement)) return undefined; // few have it, and tokens take their time
   const tokens = [...meaningful(statement)];
-  const at = tokens.findLastIndex(token => isWord(token, 'OWNED'));
-  if (at < 0 || !isWord(tokens[at + 1], 'BY')) return undefined;
+  const at = tokens.findLastIndex(token => wordOf(token) === 'OWNED');
+  if (at < 0 || wordOf(tokens[at + 1]) !== 'BY') return undefined;
   const { name, tokens: length } = nameAt(next => tokens[at + 2 + next]);
   const isLast = (tokens[at + 2 + length]?.text ?? ';') === ';';
   return name && isLast ? { name, start: (tokens[at] as Token).start } : undefined;
 }
-
-const isWord = (token: Token | undefined, word: string): boolean =>
-  token?.type === 'word' && token.text.toUpperCase() === word;

@@ -2,7 +2,7 @@
  * What a view, or a table made by a query, reads from, found from its tokens alone: names where a table may stand. There is no grammar, so that
  * syntax to come does no harm. Each rule beyond plain SQL was observed on QuestDB 9.3.4.
  */
-import { identify, meaningful, nameAt, type Token } from '@sqlpipe/sql';
+import { identify, meaningful, nameAt, type Token, wordOf } from '@sqlpipe/sql';
 import { fold } from './fold.js';
 import { isObject } from './kinds.js';
 
@@ -205,6 +205,3 @@ class Walk {
     return name;
   }
 }
-
-/** A bare word in upper case; anything else is ''. */
-const wordOf = (token: Token | undefined): string => (token?.type === 'word' ? token.text.toUpperCase() : '');

@@ -1,6 +1,6 @@
 /*! What kind of statement a text is, and the name of the object it makes (forms: the service's dump, SHOW CREATE and the access control documentation). */
 import { nameAt } from './name.js';
-import { meaningful, type Token } from './tokens.js';
+import { meaningful, type Token, wordOf } from './tokens.js';
 
 /** The kinds a schema dump holds; `other` is everything else (ALTER, INSERT, …). */
 export const KINDS = [
@@ -64,7 +64,7 @@ export function identify(statement: string): Identity {
 
 function identifyByWords(statement: string): Identity {
   const words = new Cursor(meaningful(statement));
-  const verb = words.peek()?.type === 'word' ? (words.peek()?.text.toUpperCase() ?? '') : '';
+  const verb = wordOf(words.peek());
   if (words.accept('CREATE')) {
     words.accept('OR REPLACE');
     if (words.accept('ATOMIC') || words.accept('BATCH')) words.skipTo('TABLE');
@@ -104,20 +104,17 @@ class Cursor {
   /** Steps over the phrase if it comes next, in any case. */
   accept(phrase: string): boolean {
     const words = phrase.split(' ');
-    if (!words.every((word, i) => this.#isWord(this.peek(i), word))) return false;
+    if (!words.every((word, i) => wordOf(this.peek(i)) === word)) return false;
     this.#ahead.splice(0, words.length);
     return true;
   }
 
   /** Steps on until the word comes next. */
   skipTo(word: string): void {
-    while (this.peek() && !this.#isWord(this.peek(), word)) this.#ahead.shift();
+    while (this.peek() && wordOf(this.peek()) !== word) this.#ahead.shift();
   }
 
   name(): string {
     return nameAt(distance => this.peek(distance)).name;
   }
-
-  #isWord = (token: Token | undefined, word: string): boolean =>
-    token?.type === 'word' && token.text.toUpperCase() === word;
 }

@@ -3,4 +3,4 @@ export { Lexer, type Reading, type Segment, type SegmentType, WHITE } from './le
 export { nameAt } from './name.js';
 export { excerpt, printable } from './printable.js';
 export { SplitError, Splitter, statementOf } from './splitter.js';
-export { meaningful, type Token, type TokenType, tokens, unquote } from './tokens.js';
+export { meaningful, type Token, type TokenType, tokens, unquote, wordOf } from './tokens.js';

@@ -46,6 +46,9 @@ function* codeTokens(code: string, offset: number): Generator<Token> {
   }
 }
 
+/** A bare word in upper case, as keywords are written here; '' for any other token, and for none. */
+export const wordOf = (token: Token | undefined): string => (token?.type === 'word' ? token.text.toUpperCase() : '');
+
 /** The name that a word, a string or a quoted name stands for: its text without the quotes, doubled ones made single. */
 export function unquote(text: string): string {
   const quote = text[0];

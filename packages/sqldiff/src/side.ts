@@ -48,7 +48,7 @@ export async function bothSides(operands: [string, string], context: Omit<Resolv
 }
 
 /** What looks like a path is one, so that a file that is missing is not looked for on the network. */
-const PATH = /^[./~]|\.sql$/;
+const PATH = /^[./~]|\.(sql|stream)$/;
 
 async function isInstance(operand: string, names: string[]): Promise<boolean> {
   if (operand === '-') return false;
