@@ -63,6 +63,15 @@ testWithQuestDB('an object that differs in one column is a refusal that shows it
   t.regex(JSON.stringify(await target.execute("SHOW CREATE TABLE 't'")), /x LONG/);
 });
 
+testWithQuestDB('a statement in other words than the server prints is not said to be another object', async t => {
+  await target.empty();
+  await target.execute('CREATE TABLE t (s SYMBOL)');
+  const run = await withStream(t, target.url, 'CREATE TABLE t (s SYMBOL CAPACITY 4096)');
+  const { code, stderr } = await run('sqlapply $DST < stream');
+  t.is(code, 1);
+  t.regex(stderr, /has one of this name, and not in these words; --if-exists skip /);
+});
+
 testWithQuestDB("a view of a table's name is refused in the server's words", async t => {
   await target.empty();
   await target.execute(TABLE);

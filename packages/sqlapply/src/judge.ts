@@ -4,7 +4,7 @@ import { type Instance, InstanceError } from '@sqlpipe/instance';
 import { identify } from '@sqlpipe/sql';
 import type { Objection } from './admission.js';
 import { conceal } from './conceal.js';
-import { canShow, definitionOf } from './held.js';
+import { canShow, definitionOf, isServersForm } from './held.js';
 import type { Outcome } from './outcome.js';
 
 export interface JudgeOptions {
@@ -23,6 +23,11 @@ const EXISTS = /already exists/;
 
 /** Why a statement can look empty to the server: it pairs quotes and sees `--` inside block comments (observed on 9.3.4). */
 const COMMENTS = '; the server reads quotes and -- inside /* */ comments as well: is there one in front?';
+
+const ANOTHER = 'the target has another one of this name';
+/** What was written by hand may mean the same all the same. */
+const OTHER_WORDS =
+  'the target has one of this name, and not in these words; --if-exists skip passes over what is there';
 
 /** Makes the judge of statements for a target. It never throws but for bugs: what went wrong is in the verdict. */
 export function judge(
@@ -70,9 +75,8 @@ export function judge(
     const identity = identify(statement);
     const existing = canShow(identity) ? await definitionOf(target, identity) : undefined;
     if (existing === undefined) return undefined;
-    return isSame(statement, existing)
-      ? { result: 'same' }
-      : { result: 'differs', error: 'the target has another one of this name', existing };
+    if (isSame(statement, existing)) return { result: 'same' };
+    return { result: 'differs', error: isServersForm(statement) ? ANOTHER : OTHER_WORDS, existing };
   }
 
   /** No reply came, which says nothing: so look. What is not there is sent once more, and then looked for again. */
