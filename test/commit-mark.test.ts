@@ -8,6 +8,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
+import { reply, rowsBody } from './faults/server.js';
+import { source as answeringSource } from './faults/sources.js';
 import { fileScope } from './support/scope.js';
 import { shell } from './support/shell.js';
 
@@ -61,10 +63,12 @@ const killed = test.macro<[pipeline: (source: string) => [before: string, comman
 test.serial('sqldump', killed, source => ['', `sqldump ${source}`]);
 test.serial('sqlsplit', killed, () => [`${feed('A;')} |`, 'sqlsplit']);
 test.serial('sqlgrep', killed, () => [`${feed('A;\\0')} |`, 'sqlgrep --kind other']);
-// It writes when all has come: a source that ends, and a reader in no hurry, or it would be done too soon.
-test.serial('sqlsort', killed, () => ["yes 'A;' | head -n 40000 | tr '\\n' '\\0' |", 'sqlsort'], [
-  'while head -c 4000 > part && [ -s part ]; do cat part; sleep 0.02; done',
-]);
+
+// These write when all has come: an input that ends, and a reader in no hurry, or they would be done too soon.
+const SLOW = ['while head -c 4000 > part && [ -s part ]; do cat part; sleep 0.02; done'];
+test.serial('sqlsort', killed, () => ["yes 'A;' | head -n 40000 | tr '\\n' '\\0' |", 'sqlsort'], SLOW);
+const TABLES = `for i in {1..5000}; do printf "CREATE TABLE 't%s' (x INT);\\n\\0" $i; done > all; printf '\\0' > none;`;
+test.serial('sqldiff --missing', killed, () => [TABLES, 'sqldiff --missing all none'], SLOW);
 
 /** What a program's writes to a pipe at its stdout were: the bytes of each, by strace. */
 function writesIn(log: string): Buffer[] {
@@ -82,7 +86,8 @@ if (missing && !process.env.CI) console.error(`Tests of system calls are skipped
 const plainWrites = test.macro<[command: string]>({
   title: (_, command) => `${command}: writes fit into a pipe at once, and none but the last ends on a NUL`,
   async exec(t, command) {
-    const run = await shell(t);
+    const SRC = await answeringSource(t, socket => socket.write(reply(rowsBody(...Array<string>(9999).fill('AB;')))));
+    const run = await shell(t, { SRC });
     // Records of five bytes: each 4,096 from a NUL on would end on a NUL again.
     const outcome = await run(String.raw`
     printf 'AB;%.0s' {1..9999} > text; printf 'AB;\n\0%.0s' {1..9999} > in
@@ -102,4 +107,5 @@ const plainWrites = test.macro<[command: string]>({
 });
 
 const testOfCalls = missing && !process.env.CI ? test.serial.skip : test.serial;
-for (const command of ['sqlsplit text', 'sqlgrep --kind other', 'sqlsort']) testOfCalls(plainWrites, command);
+for (const command of ['sqldump $SRC', 'sqlsplit text', 'sqlgrep --kind other', 'sqlsort'])
+  testOfCalls(plainWrites, command);
