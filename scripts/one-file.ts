@@ -54,8 +54,9 @@ export const oneScript = (options: BuildOptions) =>
     ...common,
     format: 'cjs',
     // What modules know of themselves and CommonJS does not.
-    banner: { js: "const FILE_URL = require('node:url').pathToFileURL(__filename).href;" },
-    define: { ...common.define, 'import.meta.url': 'FILE_URL' },
+    banner: { js: "const FILE_URL = require('node:url').pathToFileURL(__filename).href, HERE = () => '.';" },
+    // yargs wants to know where it is, whatever for; there may be no such place any more.
+    define: { ...common.define, 'import.meta.url': 'FILE_URL', 'process.cwd': 'HERE' },
     ...options,
   });
 

@@ -163,6 +163,12 @@ export const localFaults: LocalFault[] = [
     `${LARGE} | (ulimit -f 100; sqljoin | wc -c | grep -v '^0$'; exit \${PIPESTATUS[0]})`,
   ),
 
+  fault(
+    'the current folder is gone',
+    74,
+    /the current folder: no such file/,
+    'mkdir gone; cd gone; rmdir ../gone; sqldump $SRC',
+  ),
   fault('a time-out that is none', 64, /--timeout takes a number/, 'sqldump --timeout -1 $SRC'),
   fault('no instance', 64, /<instance> is missing/, 'sqlapply < stream'),
   fault('an instance without a name', 78, /is a variable unset/, 'sqlapply "$UNSET" < stream'),

@@ -66,5 +66,6 @@ function words(error: unknown): string {
   const { message, syscall, path } = error as NodeJS.ErrnoException;
   if (!syscall) return message ?? String(error);
   const reason = message.replace(/^(?:\w+ )?\w+: /, '').replace(/, .*/s, '');
-  return path ? `${path}: ${reason}` : `${syscall} failed: ${reason}`;
+  const what = path ?? (syscall === 'uv_cwd' ? 'the current folder' : `${syscall} failed`);
+  return `${what}: ${reason}`;
 }
