@@ -212,6 +212,8 @@ test(says, 'sqldiff a ./nowhere', 66, '', 'sqldiff: ./nowhere: no such file or d
 test(says, 'sqldiff a nowhere.stream', 66, '', 'sqldiff: nowhere.stream: no such file or directory\n');
 test(says, 'sqldiff a /', 65, '', /^sqldiff: \/ has no folder tables/);
 test(says, 'sqldiff - -', 64, '', /only one of the two can be standard input/);
+test(says, 'sqldiff "" a', 64, '', /^sqldiff: an operand is empty; is a variable unset\?$/m);
+test(says, 'sqldiff a ""', 64, '', /^sqldiff: an operand is empty; is a variable unset\?$/m);
 test(says, 'sqldiff --names --json a a', 64, '', /exclude each other/);
 test(says, 'head -c 200 a.stream | sqldiff - a', 65, '', /^sqldiff: standard input: cut after 4 whole records/);
 test(says, ': | sqldiff - a', 65, '', /^sqldiff: standard input: no input, not even the NUL/);

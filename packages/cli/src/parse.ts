@@ -100,7 +100,7 @@ function checkValue(option: string, value: unknown): void {
   if (typeof value === 'number' && !(value >= 0 && value < Number.POSITIVE_INFINITY))
     throw new UsageError(`${flag(option)} takes a number, 0 or more`);
   if (value === '' || (Array.isArray(value) && value.includes('')))
-    throw new UsageError(`${option === '_' ? 'an operand' : flag(option)} is empty; is a variable unset?`);
+    throw new UsageError(`${flag(option)} is empty; is a variable unset?`);
 }
 
 /** An option as it is typed. */
@@ -108,6 +108,7 @@ const flag = (option: string): string => (option.length > 1 ? `--${option}` : `-
 
 function counted(operands: string[], usage: string): string[] {
   const wanted = usage.split(' ').filter(Boolean);
+  if (operands.includes('')) throw new UsageError('an operand is empty; is a variable unset?');
   const missing = wanted.filter(operand => operand.startsWith('<'))[operands.length];
   if (missing) throw new UsageError(`${missing} is missing`);
   if (!usage.includes('..') && operands.length > wanted.length)
