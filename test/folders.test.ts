@@ -127,7 +127,14 @@ const VIEW = 'CREATE VIEW b AS (SELECT * FROM a);';
 async function furnished(t: ExecutionContext) {
   const folder = await freshFolder(t);
   await writeFolder(folder, Readable.from([TABLE, VIEW]));
-  const foreign = ['README.md', 'other.sql', 'tables/README.md', 'tables/.hidden.sql'];
+  const foreign = [
+    'README.md',
+    'other.sql',
+    'tables/d.sql.0abc.tmp/README.md',
+    'tables/README.md',
+    'tables/.hidden.sql',
+  ];
+  mkdirSync(join(folder, 'tables/d.sql.0abc.tmp'));
   for (const path of foreign) writeFileSync(join(folder, path), 'not ours');
   return { folder, foreign };
 }

@@ -43,7 +43,8 @@ export async function writeFolder(
   const wanted = await filesFor(statements);
   await ensureFolder(folder);
   await ensureFolder(join(folder, FOLDERS.table as string)); // even for no tables: a mark of such a folder
-  await Promise.all((await leftovers(folder)).map(path => rm(join(folder, path))));
+  const away = (path: string) => rm(join(folder, path)).catch(() => {}); // what can not go does no harm
+  await Promise.all((await leftovers(folder)).map(away));
   const found = await scan(folder);
   for (const path of wanted.keys()) {
     const { foreign } = found.get(path) ?? {};
