@@ -41,6 +41,11 @@ for (const program of PROGRAMS) {
     t.is(code, 64);
     t.is(stdout.length, 0);
     t.is(stderr, `${program}: no such option: nonsense\nTry '${program} --help'.\n`);
+    // What every object of JavaScript has.
+    t.like(await run(`${program} --to-string`), {
+      code: 64,
+      stderr: `${program}: no such option: to-string\nTry '${program} --help'.\n`,
+    });
   });
 
   test(`${program} --help into a full disk is a failed write`, async t => {

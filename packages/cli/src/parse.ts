@@ -21,6 +21,7 @@ export type Parsed<Options> = Loudness &
 export function parse<Options>(program: Program<Options>, words: string[]): Parsed<Options> {
   const cli = describe(program);
   let parsed: Parsed<Options> | undefined;
+  checkNames(words);
   cli.parse(words, {}, (error, values, output) => {
     if (error) throw new UsageError(error.message);
     const loudness = { quiet: values['quiet'] === true, verbose: values['verbose'] === true };
@@ -34,6 +35,14 @@ export function parse<Options>(program: Program<Options>, words: string[]): Pars
     }
   });
   return parsed as unknown as Parsed<Options>;
+}
+
+/** yargs looks options up in plain objects, in camel case too, and stumbles over what these have: `--to-string`. */
+function checkNames(words: string[]): void {
+  const options = words.slice(0, words.includes('--') ? words.indexOf('--') : undefined);
+  for (const [, name = ''] of options.map(word => /^--?([^=]*)/.exec(word) ?? []))
+    if (name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()) in Object.prototype)
+      throw new UsageError(`no such option: ${name}`);
 }
 
 function describe<Options>({ name, operands, summary, options, examples }: Program<Options>): Argv<Options> {
@@ -120,7 +129,7 @@ function counted(operands: string[], usage: string): string[] {
 function completion<Options>({ name, takes = [] }: Program<Options>, cli: Argv<Options>, shell: string): string {
   const own = basename(process.env['SHELL'] ?? '');
   const wanted = shell || (COMPLETIONS[own] ? own : 'bash');
-  const script = COMPLETIONS[wanted];
+  const script = Object.hasOwn(COMPLETIONS, wanted) ? COMPLETIONS[wanted] : undefined;
   if (!script)
     throw new UsageError(`no completion for ${wanted}; there is one for ${Object.keys(COMPLETIONS).join(', ')}`);
   return script({ name, operands: takes, flags: flagsOf(cli) });
