@@ -9,7 +9,7 @@ COPY . .
 RUN npm ci && npm run build && npx tsx scripts/package.ts
 
 FROM node:24-slim
-COPY --from=build /sqlpipe/dist/sqlpipe-*.tgz /tmp/
-RUN npm install --global --offline /tmp/sqlpipe-*.tgz && rm /tmp/sqlpipe-*.tgz
+RUN --mount=type=bind,from=build,source=/sqlpipe/dist,target=/dist \
+    npm install --global --offline /dist/sqlpipe-*.tgz
 USER node
 CMD ["sqldump", "--help"]

@@ -1,5 +1,6 @@
 /*! How sources and libraries become one file, without what is never used but loaded by a library. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 
 /** The version of all packages. */
@@ -36,7 +37,7 @@ const standIns: Plugin = {
   },
 };
 
-const common: BuildOptions = {
+const common = {
   bundle: true,
   platform: 'node',
   target: 'node20.19',
@@ -46,12 +47,21 @@ const common: BuildOptions = {
   alias: { 'readable-stream': 'node:stream' },
   define: { VERSION: JSON.stringify(version) },
   legalComments: 'none',
-};
+} as const satisfies BuildOptions;
+
+/** Makes a file, but leaves alone one that is the same already: a program that runs meanwhile is to find it whole. */
+async function make(options: BuildOptions): Promise<void> {
+  const { outputFiles } = await build({ ...common, ...options, write: false });
+  for (const { path, contents } of outputFiles) {
+    if (existsSync(path) && readFileSync(path).equals(contents)) continue;
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, contents);
+  }
+}
 
 /** Makes one CommonJS file of a program and all that it imports; Node starts that faster than modules. */
-export const oneScript = (options: BuildOptions) =>
-  build({
-    ...common,
+export const oneScript = (options: BuildOptions): Promise<void> =>
+  make({
     format: 'cjs',
     // What modules know of themselves and CommonJS does not.
     banner: { js: "const FILE_URL = require('node:url').pathToFileURL(__filename).href, HERE = () => '.';" },
@@ -61,9 +71,8 @@ export const oneScript = (options: BuildOptions) =>
   });
 
 /** Makes one module of a library and all that it imports. */
-export const oneModule = (options: BuildOptions) =>
-  build({
-    ...common,
+export const oneModule = (options: BuildOptions): Promise<void> =>
+  make({
     format: 'esm',
     minify: false,
     // What CommonJS among it calls for Node's own modules.
