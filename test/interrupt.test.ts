@@ -8,6 +8,7 @@ import { buffer, text } from 'node:stream/consumers';
 import test, { type ExecutionContext } from 'ava';
 import { type Answer, chunk, head, misbehaving, reply } from './faults/server.js';
 import { freshFolder } from './support/folder.js';
+import { CACHE } from './support/shell.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const TABLES = ['a', 'b', 'c'].map(name => `CREATE TABLE '${name}' (x INT);\n`);
@@ -29,7 +30,7 @@ async function start(t: ExecutionContext, program: string, ...args: string[]): P
   const folder = await freshFolder(t);
   const child = spawn(resolve('node_modules/.bin', program), args, {
     cwd: folder,
-    env: { ...process.env, HOME: folder, TMPDIR: folder },
+    env: { ...process.env, HOME: folder, XDG_CACHE_HOME: CACHE, TMPDIR: folder },
     stdio: 'pipe',
   });
   child.stdin.on('error', () => {}); // it ends before it has read all

@@ -55,6 +55,15 @@ for (const { name, dump } of databases) {
   });
 }
 
+/** Views first: while QuestDB is about to alter a table it refuses what selects from it. */
+const DRIFT = [
+  'CREATE OR REPLACE VIEW last AS (SELECT * FROM trades LIMIT 1)',
+  'ALTER TABLE trades ADD COLUMN size LONG',
+  'DROP VIEW cities',
+  'DROP TABLE venues',
+  'CREATE TABLE extra (x INT)',
+];
+
 for (const service of [sqlserve, questdb]) {
   service.test(`${service.name}: equal instances do not differ`, async t => {
     const { run } = await twins(t, service);
@@ -63,11 +72,7 @@ for (const service of [sqlserve, questdb]) {
 
   service.test(`${service.name}: drift is found and named, and --missing repairs what creating can`, async t => {
     const { run, a, b } = await twins(t, service);
-    await b.execute('ALTER TABLE trades ADD COLUMN size LONG');
-    await b.execute('CREATE OR REPLACE VIEW last AS (SELECT * FROM trades LIMIT 1)');
-    await b.execute('DROP VIEW cities');
-    await b.execute('DROP TABLE venues');
-    await b.execute('CREATE TABLE extra (x INT)');
+    for (const sql of DRIFT) t.like(await b.execute(sql), { ddl: 'OK' });
     const found = await run('sqldiff --names $A $B');
     t.is(
       found.stdout.toString(),

@@ -8,7 +8,7 @@ import type { Scope } from './scope.js';
 
 const PROGRAMS = resolve('node_modules/.bin');
 /** One for all, so that no home is a reason to compile the programs anew. */
-const CACHE = resolve('.cache');
+export const CACHE = resolve('.cache');
 
 /** What a script left behind. `code` is the shell's exit status, 128 and the signal's number where a signal ended it. */
 export interface Outcome {

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { freshFolder } from './folder.js';
 import type { Scope } from './scope.js';
+import { CACHE } from './shell.js';
 
 const PROGRAMS = resolve('node_modules/.bin');
 
@@ -20,7 +21,7 @@ export type Answer = readonly [question: RegExp, keys: string];
 export async function terminal(scope: Scope, env: NodeJS.ProcessEnv = {}) {
   const cwd = await freshFolder(scope);
   return async (bash: string, answers: readonly Answer[] = []): Promise<Seen> => {
-    const settings = { HOME: cwd, SHELL: '/bin/bash', TERM: 'xterm', ...env };
+    const settings = { HOME: cwd, XDG_CACHE_HOME: CACHE, SHELL: '/bin/bash', TERM: 'xterm', ...env };
     const child = spawn('script', ['-qec', `stty cols 80; ${bash}`, '/dev/null'], {
       cwd,
       env: { ...process.env, CI: undefined, NO_COLOR: undefined, ...settings, PATH: `${PROGRAMS}:${process.env.PATH}` },
