@@ -1,5 +1,5 @@
 import { pipeline } from 'node:stream/promises';
-import { command, instanceOptions, recordLimit, UsageError, watched } from '@sqlpipe/cli';
+import { command, instanceOptions, recordLimit, stayLean, UsageError, watched } from '@sqlpipe/cli';
 import { replaceFile } from '@sqlpipe/files';
 import { connect, type Instance, resolveInstance } from '@sqlpipe/instance';
 import { arriving, MAX_RECORD, records, sink, spool, statements } from '@sqlpipe/records';
@@ -67,6 +67,7 @@ command({
       .option('allow-empty', { type: 'boolean', default: false, describe: 'take no input at all for no statements' })
       .option('max-record', recordLimit(MAX_RECORD)),
   run: async ({ operands: [instance = ''], ...args }, io) => {
+    stayLean();
     const input = arriving(() => statements(io.stdin(), args));
     const resolved = await resolveInstance(instance, {
       program: 'sqlapply',

@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 import { selection, withoutOwner } from '@sqlpipe/catalog';
-import { command, EXCLUDE, Exit, INCLUDE, instanceOptions, recordLimit } from '@sqlpipe/cli';
+import { command, EXCLUDE, Exit, INCLUDE, instanceOptions, recordLimit, stayLean } from '@sqlpipe/cli';
 import { replaceFile, writeText } from '@sqlpipe/files';
 import { dump, resolveInstance } from '@sqlpipe/instance';
 import { MAX_RECORD, records, sink } from '@sqlpipe/records';
@@ -39,6 +39,7 @@ command({
       .option('max-record', recordLimit(MAX_RECORD))
       .option('list-instances', { type: 'boolean', default: false, describe: 'print the names in instances.toml' }),
   run: async ({ operands: [instance = ''], output, maxRecord, include, exclude, ...options }, io) => {
+    stayLean();
     if (options.listInstances) return printInstances(io);
     const asked = selection(include, exclude);
     const { env, warn, ask } = io;

@@ -1,4 +1,4 @@
-import { command, Exit, recordLimit, UsageError } from '@sqlpipe/cli';
+import { command, Exit, recordLimit, stayLean, UsageError } from '@sqlpipe/cli';
 import { replaceFile, writeFolder, writeText } from '@sqlpipe/files';
 import { MAX_RECORD, spool, statements } from '@sqlpipe/records';
 
@@ -29,6 +29,7 @@ command({
       })
       .option('max-record', recordLimit(MAX_RECORD)),
   run: async ({ output, directory, maxRecord }, io) => {
+    stayLean();
     if (output && directory) throw new UsageError('--output and --directory exclude each other');
     const whole = await spool(statements(io.stdin(), { maxRecord }));
     if (directory) await writeFolder(directory, whole, io.interrupted);

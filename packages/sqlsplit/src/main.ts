@@ -1,5 +1,5 @@
 import { pipeline } from 'node:stream/promises';
-import { command, Exit, recordLimit } from '@sqlpipe/cli';
+import { command, Exit, recordLimit, stayLean } from '@sqlpipe/cli';
 import { MAX_RECORD, records, sink } from '@sqlpipe/records';
 import { split } from './split.js';
 
@@ -17,6 +17,7 @@ command({
   ],
   options: cli => cli.option('max-record', recordLimit(MAX_RECORD)),
   run: async ({ operands: files, maxRecord }, io) => {
+    stayLean();
     await pipeline(split(files, io.stdin, maxRecord), records(maxRecord), sink(io.stdout, 'sqlsplit'));
     return Exit.yes;
   },
