@@ -14,7 +14,7 @@ import { Comparisons } from './comparisons.js';
 import { growth, table } from './growth.js';
 import { draw } from './plot.js';
 import { publish, recorded } from './record.js';
-import { DUMP, JQ_VERSION, loop, REPLAY, splitters } from './rivals.js';
+import { DUMP, DUMP_TABLES, JQ_VERSION, loop, REPLAY, splitters } from './rivals.js';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 5);
 const QUICK = process.argv.includes('--quick');
@@ -115,18 +115,18 @@ async function replays(): Promise<void> {
   );
 }
 
-/** QuestDB 9.3.4 cannot be asked for the whole database: the documented recipes get their statements from a file. */
+/** QuestDB 9.3.4 cannot be asked for the whole database. */
 async function realServers(): Promise<void> {
   const [source, target] = [await started('scripts/questdb.ts'), await started('scripts/questdb.ts')];
   const env = { SRC: source.url, DST: target.url };
   const reset = (): Promise<void> => target.empty();
 
   const twenty = await instant(20);
-  bash(`sqldump ${twenty.url} | tee ${folder}/twenty | sqlapply ${source.url}`);
+  bash(`sqldump ${twenty.url} | sqlapply ${source.url}`);
   await comparisons.compare(
     '20 objects, QuestDB to QuestDB, read back',
     'sqldump $SRC | sqlapply $DST',
-    ['xargs, curl', `${REPLAY} < ${folder}/twenty`],
+    [`${CURL}, table by table`, `${DUMP_TABLES} | ${REPLAY}`],
     { env, reset },
   );
 

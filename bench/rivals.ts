@@ -12,8 +12,12 @@ export const JQ_VERSION = execFileSync(jq, ['--version'], { encoding: 'utf8' }).
 /** jq before 1.7 has no --raw-output0. */
 const RECORDS = JQ_VERSION < 'jq-1.7' ? `${jq} -j '.dataset[][0] + "\\u0000"'` : `${jq} --raw-output0 '.dataset[][0]'`;
 
+const ask = (query: string): string => `curl -sG "$SRC/api/v1/sql/execute" --data-urlencode "query=${query}"`;
+
 /** The documented way to dump; `$SRC` is the instance. */
-export const DUMP = `curl -sG "$SRC/api/v1/sql/execute" --data-urlencode 'query=SHOW CREATE DATABASE' | ${RECORDS}`;
+export const DUMP = `${ask('SHOW CREATE DATABASE')} | ${RECORDS}`;
+/** The same of tables alone, where the server has no such statement. */
+export const DUMP_TABLES = `${ask('SELECT table_name FROM tables()')} | ${RECORDS} | xargs -0 -n1 sh -c '${ask(`SHOW CREATE TABLE "$1"`)}' _ | ${RECORDS}`;
 /** The documented way to replay the records on stdin; `$DST` is the instance. */
 export const REPLAY = `xargs -0 -n1 sh -c 'curl -sG "$DST/api/v1/sql/execute" --data-urlencode "query=$1"; echo' _`;
 
