@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startFar } from '../test/support/far.js';
-import type { Scope } from '../test/support/scope.js';
+import { openScope } from '../test/support/open-scope.js';
 import { type Server, startServer } from '../test/support/server.js';
 import { Comparisons } from './comparisons.js';
 import { growth, table } from './growth.js';
@@ -19,15 +19,14 @@ import { DUMP, DUMP_TABLES, JQ_VERSION, loop, REPLAY, splitters } from './rivals
 const ROUNDS = Number(process.env.ROUNDS ?? 5);
 const QUICK = process.argv.includes('--quick');
 
-const left: (() => Promise<void>)[] = [];
-const scope: Scope = { teardown: work => void left.push(work) };
+const scope = openScope();
 const started = (...args: string[]): Promise<Server> => startServer(scope, process.execPath, ['--import=tsx', ...args]);
 /** An instance that answers at once, with so many tables of so many columns. */
 const instant = (tables: number, columns = 8): Promise<Server> =>
   started('bench/instant.ts', `${tables}`, `${columns}`);
 
 const folder = mkdtempSync(join(tmpdir(), 'sqlpipe-bench-'));
-left.push(async () => rmSync(folder, { recursive: true }));
+scope.teardown(async () => rmSync(folder, { recursive: true }));
 const bash = (script: string): void => void execFileSync('bash', ['-o', 'pipefail', '-c', script]);
 
 /** Of a table its head and what is compared with the recipe; README has that too. */
@@ -155,7 +154,7 @@ async function realServers(): Promise<void> {
 try {
   for (const part of [start, copies, dumps, splits, replays, realServers]) await part();
 } finally {
-  for (const work of left.reverse()) await work();
+  await scope.end();
 }
 
 const charts = await growth(ROUNDS, QUICK);

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Scope } from '../test/support/scope.js';
+import { openScope } from '../test/support/open-scope.js';
 import { startServer } from '../test/support/server.js';
 import { type Measured, measure } from './measure.js';
 import { DUMP, REPLAY } from './rivals.js';
@@ -38,8 +38,7 @@ async function chart(
 
 /** The charts of README: copies and dumps beside the documented recipe, and filters. */
 export async function growth(rounds: number, quick: boolean): Promise<Chart[]> {
-  const left: (() => Promise<void>)[] = [];
-  const scope: Scope = { teardown: work => void left.push(work) };
+  const scope = openScope();
   const folder = mkdtempSync(join(tmpdir(), 'sqlpipe-growth-'));
   const instance = async (size: number): Promise<NodeJS.ProcessEnv> => {
     const { url } = await startServer(scope, process.execPath, ['--import=tsx', 'bench/instant.ts', `${size}`]);
@@ -60,7 +59,7 @@ export async function growth(rounds: number, quick: boolean): Promise<Chart[]> {
     ];
   } finally {
     rmSync(folder, { recursive: true });
-    for (const work of left) await work();
+    await scope.end();
   }
 }
 

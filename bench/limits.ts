@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Scope } from '../test/support/scope.js';
+import { openScope } from '../test/support/open-scope.js';
 import { startServer } from '../test/support/server.js';
 import { measure } from './measure.js';
 
@@ -45,10 +45,9 @@ const REFUSED: Record<string, string> = {
   'sqlapply $DST': refused("{ printf '\\0'; cat huge; printf '\\0'; } | sqlapply $DST"),
 };
 
-const left: (() => Promise<void>)[] = [];
-const scope: Scope = { teardown: work => void left.push(work) };
+const scope = openScope();
 const folder = mkdtempSync(join(tmpdir(), 'sqlpipe-limits-'));
-left.push(async () => rmSync(folder, { recursive: true }));
+scope.teardown(async () => rmSync(folder, { recursive: true }));
 
 async function show(what: string, scripts: Record<string, string>, env: NodeJS.ProcessEnv): Promise<void> {
   for (const [name, script] of Object.entries(scripts)) {
@@ -71,5 +70,5 @@ try {
   await show(`${RECORDS} records of 10.7 kB`, THROUGH, { SRC: url, DST: url });
   await show('one of 64 MiB', REFUSED, { DST: url });
 } finally {
-  for (const work of left.reverse()) await work();
+  await scope.end();
 }

@@ -1,6 +1,7 @@
 /*! Shows every way a source or a target can fail, what the programs make of it, and whether all that should hold does. */
 import { sweepDump, sweepReplay } from '../test/faults/sweep.js';
 import { cases, type Finding, PLACES, startServers, targetCases } from '../test/faults/table.js';
+import { openScope } from '../test/support/open-scope.js';
 import type { Scope } from '../test/support/scope.js';
 
 const LINE = '%s  %s  %s';
@@ -8,11 +9,11 @@ const WIDTH = 80;
 
 /** Runs work in a scope of its own, and cleans up. */
 async function scoped<T>(work: (scope: Scope) => Promise<T>): Promise<T> {
-  const left: (() => Promise<void>)[] = [];
+  const scope = openScope();
   try {
-    return await work({ teardown: task => void left.push(task) });
+    return await work(scope);
   } finally {
-    for (const task of left.reverse()) await task();
+    await scope.end();
   }
 }
 

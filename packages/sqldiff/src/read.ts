@@ -21,9 +21,7 @@ export interface ReadOptions extends Pick<DumpOptions, 'maxRecord' | 'warn'> {
  */
 export async function read({ target, path, label }: Side, options: ReadOptions): Promise<string[]> {
   const { selection, maxRecord, warn } = options;
-  const source = target
-    ? dump(target, { selection, maxRecord, warn, via: 'auto', verbatim: false, skipInvalid: false })
-    : atRest(path, options);
+  const source = target ? dump(target, { selection, maxRecord, warn }) : atRest(path, options);
   const all: string[] = [];
   try {
     for await (const batch of source)
