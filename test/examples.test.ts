@@ -21,11 +21,14 @@ test.before(async () => {
 
 test.beforeEach(() => Promise.all(targets.map(each => each.empty())));
 
-/** What ssh does, as far as parallel and rsync ask for it, in the folder `far` for a home: options, a host, a command. */
+/**
+ * What ssh does, as far as parallel and rsync ask for it, in the folder `far` for a home: options, a host, a command.
+ * SHELL is set as sshd sets it: without, parallel's wrapper runs nothing there and ends with 0.
+ */
 const SSH = `#!/bin/bash
 while [[ $1 == -* ]]; do [[ $1 == -l ]] && shift; shift; done
 shift; [[ $1 == -- ]] && shift
-mkdir -p far; cd far; exec bash -c "$*"
+mkdir -p far; cd far; SHELL=/bin/bash exec bash -c "$*"
 `;
 
 /** A bash where src, eu and us are instances, and nobody is at home at nowhere. */
