@@ -2,25 +2,26 @@
 import { mendVolume } from './mend-volume.js';
 import { KEYWORDS, needsQuotes, quote } from './quote.js';
 
+/** Types by the words that a statement can give them. */
 const TYPE =
   'BOOLEAN|BYTE|SHORT|CHAR|INT|LONG|LONG128|LONG256|FLOAT|DOUBLE|DATE|TIMESTAMP|TIMESTAMP_NS|INTERVAL|STRING|VARCHAR' +
-  String.raw`|BINARY|UUID|IPv4|ARRAY|GEOHASH\(\d+[bc]\)|DECIMAL\(\d+,\d+\)|DOUBLE(?:\[\])+` +
+  String.raw`|BINARY|UUID|IPv4|GEOHASH\(\d+[bc]\)|DECIMAL\(\d+,\d+\)|DOUBLE(?:\[\])+` +
   String.raw`|SYMBOL(?: NOCACHE)?(?: INDEX CAPACITY \d+)?`;
 const POSTING = String.raw`SYMBOL(?: NOCACHE)? INDEX TYPE [A-Z ]+?(?: INCLUDE \([^()]*\))?`;
 
 /** A name, which may hold blanks and words that look like types, and all that says what kind of column it is. */
-const COLUMN = new RegExp(String.raw`^([^(]+?) ((?:${TYPE}|${POSTING})(?: PARQUET\(.*\))?)$`);
+const COLUMN = new RegExp(String.raw`^([^(]+?) ((?:${TYPE}|ARRAY|${POSTING})(?: PARQUET\(.*\))?)$`);
 
-/** What replays as it is: names of plain characters that are no keywords, types that we know, no volume. */
+/** What replays as it is: names of plain characters that are no keywords, types that we know, no volume, one `;`. */
 const ORDINARY = new RegExp(
   String.raw`^CREATE TABLE '[^']+' \( \n(?:\t(?!(?:${KEYWORDS.join('|')}) )[\w$]+ (?:${TYPE})(?:,\n|\n(?=\))))+\)` +
-    String.raw`(?: timestamp\([^)]*\) PARTITION BY \w+(?: TTL \d+ \w+)?(?: BYPASS WAL)?)?` +
-    String.raw`(?:\nDEDUP UPSERT KEYS\([^)]*\))?;$`,
+    String.raw`(?: timestamp\([\w$]+\) PARTITION BY \w+(?: TTL \d+ \w+)?(?: BYPASS WAL)?)?` +
+    String.raw`(?:\nDEDUP UPSERT KEYS\([\w$,]+\))?;$`,
   'i',
 );
 
-/** Whether a row is a table with nothing to mend, found fast: nearly all are. */
-export const isOrdinaryTable = (row: string): boolean => ORDINARY.test(row) && !/ ARRAY,?\n/.test(row);
+/** Whether a row is one statement that makes a table, with nothing to mend; found fast, as nearly all are. */
+export const isOrdinaryTable = (row: string): boolean => ORDINARY.test(row);
 
 /** The statement with names in quotes that need them. */
 export function mendTable(row: string, notes: string[]): string {

@@ -1,5 +1,5 @@
 /*! An instance's schema as statements: asked for, mended, checked, one after the other. */
-import { isAcl, mend, type Selection, selection } from '@sqlpipe/catalog';
+import { isAcl, isOrdinaryTable, mend, type Selection, selection } from '@sqlpipe/catalog';
 import { excerpt, identify, statementOf, title } from '@sqlpipe/sql';
 import { Aside } from './aside.js';
 import { catalogueRows } from './catalogue.js';
@@ -54,7 +54,12 @@ async function* statements(source: Instance, aside: Aside, options: DumpOptions)
   for await (const batch of rows(source, options)) {
     const kept: string[] = [];
     for (const row of batch) {
-      const { statement, identity } = toStatement(row, ++n, source.label, options);
+      n++;
+      if (isOrdinaryTable(row)) {
+        kept.push(row);
+        continue;
+      }
+      const { statement, identity } = toStatement(row, n, source.label, options);
       const { kind, name } = identity;
       if (isAcl(kind)) acl = true;
       if (kind === 'view' || kind === 'matview') {

@@ -17,6 +17,11 @@ export interface JsonEvents {
   key(name: string, depth: number): void;
   /** A string, number, true, false or null. */
   scalar(value: unknown, depth: number): void;
+  /**
+   * Asked behind a comma in an array: whoever can take elements by the many has checked them all, and says where the
+   * last of them ends; `at` where there is none.
+   */
+  elements?(chunk: Buffer, at: number, depth: number): number;
 }
 
 export interface JsonLimits {
@@ -100,7 +105,8 @@ export class JsonScanner {
         return this.#string(chunk, at, at + 1);
       case COMMA:
         if (this.#expect !== Expect.CommaOrClose) throw misplaced(byte);
-        this.#expect = this.#containers.at(-1) === 'object' ? Expect.Key : Expect.Value;
+        if (this.#containers.at(-1) === 'array') return this.#element(chunk, at + 1);
+        this.#expect = Expect.Key;
         return at + 1;
       case COLON:
         if (this.#expect !== Expect.Colon) throw misplaced(byte);
@@ -123,6 +129,12 @@ export class JsonScanner {
         this.#token = Token.Bare;
         return at;
     }
+  }
+
+  #element(chunk: Buffer, at: number): number {
+    const end = this.#events.elements?.(chunk, at, this.#containers.length) ?? at;
+    this.#expect = end > at ? Expect.CommaOrClose : Expect.Value;
+    return end;
   }
 
   get #expectsValue(): boolean {

@@ -11,7 +11,7 @@ export const MAX_RECORD = 16 * 1024 * 1024;
  */
 export function records(maxRecord = MAX_RECORD) {
   let nth = 0;
-  return objectTransform(async (batch: string | string[]) => {
+  return objectTransform({ highWaterMark: 1 }, async (batch: string | string[]) => {
     let text = '';
     for (const statement of typeof batch === 'string' ? [batch] : batch) {
       nth++;
