@@ -33,6 +33,7 @@ test('the public names', t => {
     'inServiceOrder',
     'isAcl',
     'isObject',
+    'isOrdinaryTable',
     'isPrincipal',
     'isSame',
     'mend',
