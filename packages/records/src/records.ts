@@ -17,7 +17,7 @@ export function records(maxRecord = MAX_RECORD) {
       nth++;
       const unfit = statement.includes('\0') ? 'a NUL' : statement.isWellFormed() ? '' : 'half of a surrogate pair';
       if (unfit) throw new StreamError(`statement ${nth} holds ${unfit}, which no record can carry`);
-      if (lengthOf(statement) > maxRecord)
+      if (isLonger(statement, maxRecord))
         throw new StreamError(
           `statement ${nth} makes a record longer than ${maxRecord} bytes: --max-record takes more`,
         );
@@ -27,5 +27,6 @@ export function records(maxRecord = MAX_RECORD) {
   });
 }
 
-/** A record's length in bytes, LF and NUL included. */
-const lengthOf = (statement: string): number => Buffer.byteLength(statement) + 2;
+/** Whether its record, with LF and NUL, takes more bytes. A UTF-16 code unit takes 3 at most: few need to be counted. */
+const isLonger = (statement: string, bytes: number): boolean =>
+  3 * statement.length + 2 > bytes && Buffer.byteLength(statement) + 2 > bytes;

@@ -79,10 +79,10 @@ export class Splitter {
     const statements: string[] = [];
     let start = 0;
     for (let end = this.#endIn(chunk, start); end; end = this.#endIn(chunk, start)) {
-      this.#keep(chunk.slice(start, end.at));
+      const statement = end.reading
+        ? this.#careful(chunk.slice(start, end.at), end.reading)
+        : this.#plain(chunk.slice(start, end.at + 1));
       start = end.at + 1;
-      const statement = this.#finish(end.reading);
-      this.#column++; // the semicolon itself
       if (statement) statements.push(statement);
     }
     this.#keep(chunk.slice(start));
@@ -93,6 +93,23 @@ export class Splitter {
   #endIn(chunk: string, from: number): { at: number; reading?: Course } | undefined {
     const at = this.#length ? -1 : endOfPlain(chunk, from);
     return at < 0 ? this.#follow(chunk, from) : { at };
+  }
+
+  /** The one form of a statement whose last piece this is, up to its `;`. */
+  #careful(piece: string, reading: Course): string {
+    this.#keep(piece);
+    const statement = this.#finish(reading);
+    this.#column++; // the semicolon itself
+    return statement;
+  }
+
+  /** The one form of a statement that came in one piece, its `;` at its end, and has nothing that must be read with care. */
+  #plain(text: string): string {
+    this.#checkLength(text.length - 1);
+    [this.#line, this.#column] = this.#place(text);
+    const trimmed = trim(text);
+    const body = trim(trimmed.slice(0, -1));
+    return body && (body.length === trimmed.length - 1 ? trimmed : `${body};`);
   }
 
   /** Follows all readings of the current statement; the first semicolon that ends it, if this chunk has one. */
@@ -118,7 +135,11 @@ export class Splitter {
   #keep(piece: string): void {
     if (piece) this.#pieces.push(piece);
     this.#length += piece.length;
-    if (this.#length + this.#carry.length > this.maxLength)
+    this.#checkLength(this.#length);
+  }
+
+  #checkLength(length: number): void {
+    if (length + this.#carry.length > this.maxLength)
       throw new SplitError(
         `a statement of more than ${this.maxLength} characters; is a semicolon missing? --max-record takes more`,
         this.#line,
@@ -127,17 +148,15 @@ export class Splitter {
   }
 
   /** The statement collected so far in its one form, or '' where it is nothing but comments; then starts anew. */
-  #finish(reading?: Course): string {
+  #finish(reading: Course): string {
     const text = this.#pieces.join('');
-    if (reading) this.#refuseIncomplete(text);
+    this.#refuseIncomplete(text);
     [this.#line, this.#column] = this.#place(text);
     this.#pieces = [];
     this.#length = 0;
-    const trimmed = trim(text);
-    if (!reading) return trimmed && `${trimmed};`;
     this.#readings = [new Course('sql')];
     if (!reading.substance) return '';
-    return `${trimmed}${reading.last === 'line-comment' ? '\n;' : ';'}`;
+    return `${trim(text)}${reading.last === 'line-comment' ? '\n;' : ';'}`;
   }
 
   /** Such a note counts on a line of its own before the statement or behind it. */
