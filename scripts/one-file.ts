@@ -21,6 +21,10 @@ const STAND_INS: [specifier: RegExp, importer: RegExp, contents: string][] = [
     /\/undici\//,
     "module.exports = (holds, message = 'unexpected state') => { if (!holds) throw Object.assign(new Error(message), { name: 'AssertionError' }) }",
   ],
+  // yargs asserts that its own code is called as its types say.
+  [/^assert$/, /\/yargs\//, 'export const strictEqual = () => {}, notStrictEqual = strictEqual'],
+  // undici asks Node's own HTTP for its largest header, and whether a body of ours came from there.
+  [/^node:http$/, /\/undici\//, 'module.exports = { maxHeaderSize: 16384 }'],
   // undici's HTTP/2 and the bodies of fetch are never asked for: requests are HTTP/1.1 and have none.
   [/\/client-h2\.js$/, /\/undici\//, 'module.exports = undefined'],
   [/\/fetch\/body\.js$/, /\/undici\//, 'module.exports = undefined'],

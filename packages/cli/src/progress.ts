@@ -43,8 +43,8 @@ async function* drawing<Batch extends string | string[]>(
   }
 }
 
-/** Milliseconds; what is over sooner is not drawn. */
-const DELAY = 300;
+/** Seconds; what is over sooner is not drawn. */
+const DELAY = 0.3;
 
 /**
  * One line, drawn again and again. Whoever writes a message wipes the line first, and the next step draws it below; so
@@ -53,7 +53,7 @@ const DELAY = 300;
 export class Progress {
   readonly #name: string;
   readonly #stream: Writable;
-  readonly #started = performance.now();
+  readonly #started = process.uptime();
   #bar: SingleBar | undefined;
 
   constructor(name: string, stream: Writable) {
@@ -63,9 +63,9 @@ export class Progress {
 
   /** Shows a step, some time soon: at most ten times a second. */
   async show(step: Step): Promise<void> {
-    const elapsed = performance.now() - this.#started;
+    const elapsed = process.uptime() - this.#started;
     if (elapsed < DELAY) return;
-    const payload = { ...step, name: this.#name, rate: (1000 * step.done) / elapsed };
+    const payload = { ...step, name: this.#name, rate: step.done / elapsed };
     if (this.#bar) return this.#bar.update(step.done, payload);
     const { newBar } = await import('./bar.js');
     this.#bar = newBar(this.#stream);

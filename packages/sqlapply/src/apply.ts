@@ -31,14 +31,14 @@ export async function* apply(
 
   const outcomeOf = async (n: number, statement: string, before: UnderWay[]): Promise<Outcome> => {
     for (const { outcome } of before) await outcome;
-    const started = performance.now();
+    const started = process.uptime();
     const judge = judges[n % judges.length] as Judge;
     const verdict: Verdict = ended || interrupted.aborted ? { result: 'not reached' } : await judge(statement);
     const outcome = {
       n,
       statement,
       identity: identify(statement),
-      ms: Math.round(performance.now() - started),
+      ms: Math.round(1000 * (process.uptime() - started)),
       ...verdict,
     };
     ended ||= isReject(outcome) && (!keepGoing || outcome.failure !== undefined);
