@@ -11,6 +11,7 @@ export const MAX_RECORD = 16 * 1024 * 1024;
  */
 export function records(maxRecord = MAX_RECORD) {
   let nth = 0;
+  // One at a time, as one may be a whole batch.
   return objectTransform({ highWaterMark: 1 }, async (batch: string | string[]) => {
     let text = '';
     for (const statement of typeof batch === 'string' ? [batch] : batch) {

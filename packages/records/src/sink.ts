@@ -28,7 +28,7 @@ export function sink(out: Writable, name: string): Writable {
 
   return new Writable({
     decodeStrings: false,
-    highWaterMark: 256 * 1024,
+    highWaterMark: 64 * 1024, // what waits longer grows old in V8's eyes, and is kept: tens of megabytes in a large stream
     writev(chunks, done) {
       const bytes = Buffer.concat([held, ...chunks.map(({ chunk }) => chunk)]);
       held = NUL;
