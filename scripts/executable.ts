@@ -13,16 +13,16 @@ const at = (path: string) => `dist/${name}/${path}`;
 /** Runs the program that is meant. */
 const choice = `
   import { basename } from 'node:path';
-  const PROGRAMS = {
-    ${programs.map(program => `${program}: () => import('./packages/${program}/src/main.js'),`).join('\n')}
-  };
+  const PROGRAMS = new Map([
+    ${programs.map(program => `['${program}', () => import('./packages/${program}/src/main.js')],`).join('\n')}
+  ]);
   const called = basename(process.argv0);
-  const wanted = PROGRAMS[called] ? called : process.argv.splice(2, 1)[0];
-  const run = PROGRAMS[wanted];
+  const wanted = PROGRAMS.has(called) ? called : process.argv.splice(2, 1)[0];
+  const run = PROGRAMS.get(wanted);
   if (run) run();
   else if (wanted === '--version') console.log(VERSION);
   else {
-    console.error('Usage: sqlpipe PROGRAM ...\\nPROGRAM is one of ' + Object.keys(PROGRAMS).join(', ') + '.');
+    console.error('Usage: sqlpipe PROGRAM ...\\nPROGRAM is one of ' + [...PROGRAMS.keys()].join(', ') + '.');
     process.exitCode = wanted === '--help' ? 0 : 64;
   }`;
 

@@ -130,7 +130,8 @@ if (!hasFuse) console.error('The test of the executable is skipped: this Node ca
     execFileSync(join(folder, 'bin/sqlpipe'), args, { encoding: 'utf8', env: { PATH: bare } });
   t.is(sqlpipe('--version'), `${version}\n`);
   t.regex(sqlpipe('sqldump', '--help'), /^Usage: sqldump \[options\] <instance>/);
-  t.throws(() => sqlpipe('nonsense'), { message: /PROGRAM is one of sqlapply, sqldiff/ });
+  for (const name of ['nonsense', 'constructor'])
+    t.throws(() => sqlpipe(name), { message: /PROGRAM is one of sqlapply, sqldiff/ });
   await copies(t, join(folder, 'bin'), bare);
   t.true(readdirSync(join(folder, 'share/man/man1')).includes('sqldump.1'));
 });

@@ -37,10 +37,10 @@ for (const program of PROGRAMS) {
 
   test(`${program} refuses an unknown option`, async t => {
     const run = await shell(t);
-    const { code, stdout, stderr } = await run(`${program} --nonsense`);
+    const { code, stdout, stderr } = await run(`${program} --non-sense`);
     t.is(code, 64);
     t.is(stdout.length, 0);
-    t.is(stderr, `${program}: no such option: nonsense\nTry '${program} --help'.\n`);
+    t.is(stderr, `${program}: no such option: non-sense\nTry '${program} --help'.\n`);
     // What every object of JavaScript has.
     t.like(await run(`${program} --to-string`), {
       code: 64,

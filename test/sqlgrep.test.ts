@@ -118,7 +118,7 @@ const exits = test.macro<[string, number, RegExp]>({
   },
 });
 
-test(exits, 'sqlgrep --kind tables < /dev/null', 64, /no such kind: tables; there are table, view, matview, /);
+test(exits, 'sqlgrep --kind tables < /dev/null', 64, /no such kind: 'tables'; there are table, view, matview, /);
 test(exits, `sqlgrep -e '(' < /dev/null`, 64, /Invalid regular expression: .*Unterminated group/);
 test(exits, 'sqlgrep x < /dev/null', 65, /no input, not even the NUL/);
 test(exits, `printf 'CREATE TABLE x (y INT)' | sqlgrep x`, 65, /no NUL in the input/);

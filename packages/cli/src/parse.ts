@@ -37,13 +37,16 @@ export function parse<Options>(program: Program<Options>, words: string[]): Pars
   return parsed as unknown as Parsed<Options>;
 }
 
-/** yargs looks options up in plain objects, in camel case too, and stumbles over what these have: `--to-string`. */
+/** yargs looks options up in plain objects, and stumbles over what these have: `--toString`. */
 function checkNames(words: string[]): void {
   const options = words.slice(0, words.includes('--') ? words.indexOf('--') : undefined);
   for (const [, name = ''] of options.map(word => /^--?([^=]*)/.exec(word) ?? []))
-    if (name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()) in Object.prototype)
+    if (name in Object.prototype)
       throw new UsageError(`no such option: ${name}`);
 }
+
+/** An option as programs have it: `keepGoing`. */
+const camelCase = (name: string): string => name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 function describe<Options>({ name, operands, summary, options, examples }: Program<Options>): Argv<Options> {
   const own = options(yargs() as Argv<object>);
@@ -54,6 +57,7 @@ function describe<Options>({ name, operands, summary, options, examples }: Progr
     .locale('en')
     .parserConfiguration({
       'boolean-negation': false,
+      'camel-case-expansion': false, // else it names an option it does not know twice
       'dot-notation': false,
       'greedy-arrays': false,
       'parse-positional-numbers': false,
@@ -87,7 +91,7 @@ function single(values: object, cli: unknown): object {
     if (option !== '_') checkValue(option, one); // operands are not ours to check
     return one;
   };
-  return Object.fromEntries(Object.entries(values).map(([option, value]) => [option, last(option, value)]));
+  return Object.fromEntries(Object.entries(values).map(([option, value]) => [camelCase(option), last(option, value)]));
 }
 
 /** What yargs knows of its options, beyond what its types tell. */

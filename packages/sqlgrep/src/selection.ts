@@ -43,7 +43,7 @@ function kindsOf(lists: string[]): Set<string> {
   const kinds = lists.flatMap(list => list.split(',')).map(kind => kind.trim().toLowerCase());
   for (const kind of kinds)
     if (!(KINDS as readonly string[]).includes(kind))
-      throw new UsageError(`no such kind: ${kind}; there are ${KINDS.join(', ')}`);
+      throw new UsageError(`no such kind: '${kind}'; there are ${KINDS.join(', ')}`);
   return new Set(kinds);
 }
 
