@@ -4,10 +4,11 @@
  * record. On a pipe a write of at most PIPE_BUF bytes is all or nothing (POSIX), and none but the last ends on a NUL.
  * No write is made while another one waits, as Node's streams join chunks that wait into larger writes.
  */
+import { platform } from 'node:os';
 import { Writable } from 'node:stream';
 import { incompleteLine } from './incomplete.js';
 
-const PIPE_BUF = process.platform === 'linux' ? 4096 : 512;
+const PIPE_BUF = platform() === 'linux' ? 4096 : 512;
 const NUL = Buffer.alloc(1);
 
 /**
