@@ -220,7 +220,7 @@ const admin = basic('admin', 'quest');
 
 const as = async (server: Server, who: Record<string, string>, sql: string) => {
   const { status, body } = await request(server, sql, who);
-  return { status, ...(JSON.parse(body) as { error?: string; dataset?: string[][] }) };
+  return { status, ...(JSON.parse(body) as { error?: string; position?: number; dataset?: string[][] }) };
 };
 
 test('enterprise: who may what, and what a dump shows to whom', async t => {
@@ -258,6 +258,42 @@ test('enterprise: who may what, and what a dump shows to whom', async t => {
   t.like(await as(server, bob, 'show tables'), { status: 403, error: 'Access denied for bob [HTTP]' });
   await as(server, admin, 'alter user bob disable');
   t.is((await request(server, 'show tables', bob)).status, 401);
+});
+
+test('enterprise: an empty password is refused where it stands', async t => {
+  const server = await startSqlserve(t, ['--edition', 'enterprise']);
+  const sql = "create user ann with password ''";
+  t.like(await as(server, admin, sql), { status: 400, error: 'password is empty', position: sql.indexOf("''") });
+  t.is((await as(server, admin, 'create user ann')).status, 200);
+  t.like(await as(server, admin, "alter user ann with password ''"), { status: 400, error: 'password is empty' });
+});
+
+test('enterprise: WITH VERIFICATION refuses what is not there', async t => {
+  const server = await startSqlserve(t, ['--edition', 'enterprise']);
+  await as(server, admin, 'create user bob');
+  await as(server, admin, 'create table there (a int)');
+  await as(server, admin, 'create service account robot');
+  for (const [sql, at, error] of [
+    ['grant select on nope to bob', 'nope', 'table does not exist [table=nope]'],
+    ['grant select on there, nope(a) to bob', 'nope', 'table does not exist [table=nope]'],
+    ['grant select on there(b) to bob', 'there', 'column does not exist [table=there, column=b]'],
+    ['grant http to nobody', 'nobody', 'entity does not exist [name=nobody]'],
+    ['grant assume service account robot to nobody', 'nobody', 'entity does not exist [name=nobody]'],
+  ] as const) {
+    const position = sql.indexOf(at);
+    t.like(await as(server, admin, `${sql} with verification`), { status: 400, error, position }, sql);
+    t.is((await as(server, admin, sql)).status, 200, sql);
+  }
+  const verified = 'grant select on there(a) to bob with verification with grant option';
+  t.is((await as(server, admin, verified)).status, 200);
+});
+
+test('enterprise: who a service account is owned by may assume it and let others', async t => {
+  const server = await startSqlserve(t, ['--edition', 'enterprise']);
+  await as(server, admin, 'create user ann');
+  await as(server, admin, 'create service account robot owned by ann');
+  const rows = (await as(server, admin, 'show create database include (permissions)')).dataset?.flat();
+  t.deepEqual(rows, ['GRANT ASSUME SERVICE ACCOUNT robot TO ann WITH GRANT OPTION;']);
 });
 
 test('enterprise: a token lets in until it is dropped', async t => {

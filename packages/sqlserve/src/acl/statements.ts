@@ -40,7 +40,8 @@ export async function createPrincipal(cursor: Cursor, session: AclSession, kind:
   }
   const name = unquote(token);
   const position = cursor.at;
-  const principal: Principal = { kind, name, groups: [], tokens: [], ...(await options(cursor, kind)) };
+  const { owner = session.caller, ...chosen } = await options(cursor, kind);
+  const principal: Principal = { kind, name, groups: [], tokens: [], ...chosen };
   session.allow(`CREATE ${kind.toUpperCase()}`);
   if (name === '' || /['"]/.test(name)) throw new Refusal(position, `invalid ${kind} name [name=${name}]`);
   const existing = acl.find(name);
@@ -49,17 +50,23 @@ export async function createPrincipal(cursor: Cursor, session: AclSession, kind:
     throw new Refusal(position, `${existing?.kind ?? 'user'} already exists [name=${name}]`);
   }
   acl.add(principal);
-  if (kind === 'service account' && session.caller !== acl.admin)
-    acl.assume({ account: name, entity: session.caller, option: true });
+  if (kind === 'service account' && owner !== acl.admin) acl.assume({ account: name, entity: owner, option: true });
+}
+
+interface Options {
+  password?: string;
+  alias?: string;
+  /** Of a service account: who may assume it, and let others. */
+  owner?: string;
 }
 
 /** What may stand behind the name, to the end. */
-async function options(cursor: Cursor, kind: PrincipalKind): Promise<Partial<Principal>> {
-  const chosen: { password?: string; alias?: string } = {};
+async function options(cursor: Cursor, kind: PrincipalKind): Promise<Options> {
+  const chosen: Options = {};
   for (let token = cursor.next(); token !== undefined && token !== ';'; token = cursor.next()) {
     if (is(token, 'owned') && kind === 'service account') {
       cursor.expect('by');
-      nameOf(cursor, 'owner name');
+      chosen.owner = nameOf(cursor, 'owner name');
     } else if (!is(token, 'with')) throw unexpected(cursor.at, token);
     else if (kind === 'group') {
       cursor.expect('external');
@@ -81,7 +88,9 @@ function passwordOf(cursor: Cursor): string | undefined {
     return;
   }
   cursor.expectThis(token, 'password');
-  return nameOf(cursor, 'password').replaceAll("''", "'");
+  const password = nameOf(cursor, 'password').replaceAll("''", "'");
+  if (password === '') throw new Refusal(cursor.at, 'password is empty');
+  return password;
 }
 
 /** Behind DROP USER, GROUP or SERVICE ACCOUNT. */
@@ -173,14 +182,18 @@ export function changeGrants(cursor: Cursor, session: AclSession, grant: boolean
     return;
   }
   const permissions = permissionList(cursor, first);
-  const scopes = is(cursor.next(), 'on') ? scopeList(cursor, session) : [{}];
-  if (scopes[0] && !('table' in scopes[0])) cursor.back();
+  const scopes = placedScopes(cursor, session);
   cursor.expect(grant ? 'to' : 'from');
   const entity = nameOf(cursor, 'entity name');
-  const option = grant && grantOption(cursor);
+  const entityAt = cursor.at;
+  const { option, verified } = grant ? grantOptions(cursor) : noOptions;
   end(cursor);
+  if (verified) {
+    for (const { scope, position } of scopes) refuseMissing(session, scope, position);
+    refuseNobody(session, entity, entityAt);
+  }
   for (const permission of permissions) {
-    for (const scope of scopes) {
+    for (const { scope } of scopes) {
       mayGrant(session, permission, scope);
       if (grant) session.acl.grant({ entity, permission, option, ...scope });
       else session.acl.revoke({ entity, permission, ...scope });
@@ -206,21 +219,36 @@ function permissionList(cursor: Cursor, first: string): string[] {
   return permissions;
 }
 
-/** `ALL TABLES` or tables, each with columns or without. `(*)` and EXCLUDE are resolved now, as the service does. */
-function scopeList(cursor: Cursor, session: AclSession): Scope[] {
+/** A scope, and where the name of its table stands. */
+interface PlacedScope {
+  readonly scope: Scope;
+  readonly position: number;
+}
+
+/**
+ * Behind ON, `ALL TABLES` or tables, each with columns or without; without ON the database. `(*)` and EXCLUDE are
+ * resolved now, as the service does.
+ */
+function placedScopes(cursor: Cursor, session: AclSession): PlacedScope[] {
+  if (!is(cursor.next(), 'on')) {
+    cursor.back();
+    return [{ scope: {}, position: cursor.at }];
+  }
   let token = cursor.need('table name');
   if (is(token, 'all')) {
     cursor.expect('tables');
-    return [{ table: '*' }];
+    return [{ scope: { table: '*' }, position: cursor.at }];
   }
-  const scopes: Scope[] = [];
+  const scopes: PlacedScope[] = [];
   for (;;) {
     const table = unquote(token);
+    const position = cursor.at;
     const next = cursor.next();
-    if (next === '(') scopes.push(...columnList(cursor, session, table).map(column => ({ table, column })));
+    if (next === '(')
+      scopes.push(...columnList(cursor, session, table).map(column => ({ scope: { table, column }, position })));
     else {
       cursor.back();
-      scopes.push({ table });
+      scopes.push({ scope: { table }, position });
     }
     if (cursor.next() !== ',') break;
     token = cursor.need('table name');
@@ -251,18 +279,42 @@ function columnList(cursor: Cursor, { catalogue }: AclSession, table: string): s
   }
 }
 
-function grantOption(cursor: Cursor): boolean {
-  let option = false;
-  let token = cursor.next();
-  for (; is(token, 'with'); token = cursor.next()) {
+interface GrantOptions {
+  readonly option: boolean;
+  /** Whether what is granted on and to must exist: else it may come later. */
+  readonly verified: boolean;
+}
+
+const noOptions: GrantOptions = { option: false, verified: false };
+
+/** `WITH GRANT OPTION` and `WITH VERIFICATION`. */
+function grantOptions(cursor: Cursor): GrantOptions {
+  let options = noOptions;
+  for (let token = cursor.next(); is(token, 'with'); token = cursor.next()) {
     const word = cursor.need("'grant option' or 'verification'");
-    if (is(word, 'verification')) continue;
+    if (is(word, 'verification')) {
+      options = { ...options, verified: true };
+      continue;
+    }
     cursor.expectThis(word, 'grant');
     cursor.expect('option');
-    option = true;
+    options = { ...options, option: true };
   }
   cursor.back();
-  return option;
+  return options;
+}
+
+function refuseMissing({ catalogue }: AclSession, { table, column }: Scope, position: number): void {
+  if (table === undefined || table === '*') return;
+  const object = catalogue.find(table);
+  if (!object) throw new Refusal(position, `table does not exist [table=${table}]`);
+  if (column === undefined || object.columns.some(({ name }) => name.toLowerCase() === column.toLowerCase())) return;
+  throw new Refusal(position, `column does not exist [table=${table}, column=${column}]`);
+}
+
+function refuseNobody({ acl }: AclSession, name: string, position: number): void {
+  if (acl.find(name) || name.toLowerCase() === acl.admin.toLowerCase()) return;
+  throw new Refusal(position, `entity does not exist [name=${name}]`);
 }
 
 /** Only who has a permission with the option to give it may do so. */
@@ -279,8 +331,10 @@ function changeAssumption(cursor: Cursor, session: AclSession, grant: boolean): 
   const account = existing(cursor, session.acl, 'service account').name;
   cursor.expect(grant ? 'to' : 'from');
   const entity = nameOf(cursor, 'entity name');
-  const option = grant && grantOption(cursor);
+  const position = cursor.at;
+  const { option, verified } = grant ? grantOptions(cursor) : noOptions;
   end(cursor);
+  if (verified) refuseNobody(session, entity, position);
   const own = session.acl.assumptions.some(
     assumption => assumption.account === account && assumption.entity === session.caller && assumption.option,
   );
