@@ -120,3 +120,15 @@ for (const [name, answer] of Object.entries(LOST))
       await server?.empty();
     }
   });
+
+testWithQuestDB('a lost reply is not settled by a view that has the name of the table', async t => {
+  const good = await running();
+  await good.execute('CREATE TABLE t (x INT)');
+  await good.execute('CREATE VIEW v AS (select * from t)');
+  const fault = { name: '', reached: true, lasting: false, answer: LOST['are cut off'], status: 1, says: /^$/ };
+  const target = await failingTarget(t, good, fault as TargetFault, 0);
+  const run = await shell(t);
+  const { code, stderr } = await run(`printf "CREATE TABLE 'v' ( \\n\\tx INT\\n);\\0" | sqlapply ${target}`);
+  t.is(code, fault.status, stderr);
+  t.regex(stderr, /view or materialized view with the requested name already exists/);
+});

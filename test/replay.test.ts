@@ -81,6 +81,24 @@ testWithQuestDB("a view of a table's name is refused in the server's words", asy
   t.regex(stderr, /view 't'\): table or materialized view with the requested name already exists/);
 });
 
+testWithQuestDB('a view is not taken for a table of its columns', async t => {
+  await target.empty();
+  await target.execute(TABLE);
+  await target.execute("CREATE VIEW 'Vïew' AS (select * from t)");
+  await target.execute("CREATE MATERIALIZED VIEW 'm' AS (select ts, max(x) x from t sample by 1h) PARTITION BY DAY");
+  for (const name of ['Vïew', 'vïEW', 'm']) {
+    const tail = name === 'm' ? ' timestamp(ts) PARTITION BY DAY;' : ';';
+    const run = await withStream(t, target.url, `CREATE TABLE '${name}' ( \n\tts TIMESTAMP,\n\tx INT\n)${tail}`);
+    const { code, stderr } = await run('sqlapply $DST < stream');
+    t.is(code, 1);
+    t.regex(stderr, /: view or materialized view with the requested name already exists/);
+    const hidden = "CREATE VIEW 'tables' AS (select 1 as one from t)";
+    await target.execute(hidden);
+    t.is((await run('sqlapply $DST < stream')).code, 1, 'where the function is hidden');
+    await target.execute('DROP VIEW tables');
+  }
+});
+
 testWithQuestDB('a dry run says what would be done and does nothing', async t => {
   await target.empty();
   await target.execute(TABLE);

@@ -41,8 +41,7 @@ export function parse<Options>(program: Program<Options>, words: string[]): Pars
 function checkNames(words: string[]): void {
   const options = words.slice(0, words.includes('--') ? words.indexOf('--') : undefined);
   for (const [, name = ''] of options.map(word => /^--?([^=]*)/.exec(word) ?? []))
-    if (name in Object.prototype)
-      throw new UsageError(`no such option: ${name}`);
+    if (name in Object.prototype) throw new UsageError(`no such option: ${name}`);
 }
 
 /** An option as programs have it: `keepGoing`. */

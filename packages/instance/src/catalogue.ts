@@ -4,12 +4,10 @@
  */
 import { Catalog, inServiceOrder } from '@sqlpipe/catalog';
 import type { Kind } from '@sqlpipe/sql';
-import { definitions, hasDefinition, type ObjectName } from './definitions.js';
+import { hasDefinition, printedAs } from './definitions.js';
 import { InstanceError } from './error.js';
 import type { Instance } from './instance.js';
-
-/** What `table_type` of tables() stands for (observed on 9.3.4). */
-const TYPES: Record<string, Kind> = { T: 'table', V: 'view', M: 'matview' };
+import { allObjects, type ObjectName } from './objects.js';
 
 /** How often the schema is read before one that keeps changing is given up. */
 const READINGS = 6;
@@ -35,7 +33,7 @@ export async function catalogueRows(source: Instance, selects: (kind: Kind) => b
 
 /** All definitions. An object dropped since it was listed has none; the next reading will tell. */
 async function readRows(source: Instance, selects: (kind: Kind) => boolean): Promise<string[]> {
-  const rows = await definitions(source, await listObjects(source, selects));
+  const rows = await printedAs(source, await listObjects(source, selects));
   return rows.filter(row => row !== undefined);
 }
 
@@ -44,25 +42,6 @@ async function listObjects(source: Instance, selects: (kind: Kind) => boolean): 
   return (await allObjects(source)).filter(
     ({ name, kind }) => hasDefinition(kind) && selects(kind) && !isSystemTable(name),
   );
-}
-
-async function allObjects(source: Instance): Promise<ObjectName[]> {
-  try {
-    const entries = await source.table('SELECT table_name, table_type FROM tables() ORDER BY table_name');
-    return entries.map(([name, type]) => ({ name: String(name), kind: TYPES[String(type)] ?? 'other' }));
-  } catch (error) {
-    if (!(error instanceof InstanceError) || error.code !== 'REFUSED') throw error;
-    return objectsByName(source);
-  }
-}
-
-/** The same where a view called `tables` hides the function (observed on 9.3.4). */
-async function objectsByName(source: Instance): Promise<ObjectName[]> {
-  const names = async (query: string) => (await source.table(query)).map(([name]) => String(name)).sort();
-  const views = new Set(await names('SELECT view_name FROM views()'));
-  const matviews = new Set(await names('SELECT view_name FROM materialized_views()'));
-  const kindOf = (name: string): Kind => (views.has(name) ? 'view' : matviews.has(name) ? 'matview' : 'table');
-  return (await names('SHOW TABLES')).map(name => ({ name, kind: kindOf(name) }));
 }
 
 /** As the service tells them, with its default configuration (TableFlagResolverImpl; query tracing). */

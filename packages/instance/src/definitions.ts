@@ -1,14 +1,10 @@
 /*! What an instance holds: its own definitions of objects, many to a request. */
+import { fold } from '@sqlpipe/catalog';
 import type { Kind } from '@sqlpipe/sql';
 import { InstanceError } from './error.js';
 import type { Instance } from './instance.js';
+import { type ObjectName, takenByViews } from './objects.js';
 import { DEFAULT_REQUEST_BUFFER } from './request.js';
-
-/** An object by its kind and name. */
-export interface ObjectName {
-  kind: Kind;
-  name: string;
-}
 
 /** What SHOW CREATE calls the kinds it knows. */
 const WORDS: Partial<Record<Kind, string>> = {
@@ -34,6 +30,26 @@ export const hasDefinition = (kind: Kind): boolean => kind in WORDS;
  * @throws InstanceError where there is no answer
  */
 export async function definitions(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
+  const found: (string | undefined)[] = [];
+  while (found.length < objects.length)
+    found.push(...(await ofTheirKind(instance, objects.slice(found.length, found.length + MOST_AT_ONCE))));
+  return found;
+}
+
+/** 9.3.4 answers SHOW CREATE TABLE for a view too, with a table of its columns: what passes for a table is looked up. */
+async function ofTheirKind(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
+  const printed = await printedAs(instance, objects);
+  const tables = objects.filter(({ kind }, i) => kind === 'table' && printed[i] !== undefined);
+  if (!tables.length) return printed;
+  const views = await takenByViews(
+    instance,
+    tables.map(({ name }) => name),
+  );
+  return objects.map(({ kind, name }, i) => (kind === 'table' && views.has(fold(name)) ? undefined : printed[i]));
+}
+
+/** As `definitions`, for kinds that are known to be right: what is no table must not be asked for as one. */
+export async function printedAs(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
   const found: (string | undefined)[] = [];
   while (found.length < objects.length) {
     const batch = fitting(instance, objects.slice(found.length, found.length + MOST_AT_ONCE));

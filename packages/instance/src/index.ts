@@ -1,9 +1,10 @@
 /*! One instance over HTTP: its address, its credentials, its rows, its dump, what it executes, and every way it says no. */
 export { Aside } from './aside.js';
-export { definitions, hasDefinition, type ObjectName } from './definitions.js';
+export { definitions, hasDefinition } from './definitions.js';
 export { type DumpOptions, dump } from './dump.js';
 export { InstanceError, type InstanceErrorCode, type InstanceErrorDetails } from './error.js';
 export { connect, type Instance } from './instance.js';
+export type { ObjectName } from './objects.js';
 export type { Refusal, Reply } from './reply.js';
 export { DEFAULT_REQUEST_BUFFER, encodeQuery } from './request.js';
 export { type InstanceOptions, listInstances, type ResolveContext, resolveInstance } from './resolve.js';
