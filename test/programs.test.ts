@@ -143,7 +143,7 @@ test('a terminal is no stream: usage, not a wait', async t => {
   const run = await shell(t);
   for (const program of ['sqljoin', 'sqlsplit', 'sqlsort', 'sqlgrep x', 'sqlapply http://127.0.0.1:1']) {
     const { stdout } = await run(`script -qec '${program}; echo status $?' /dev/null < /dev/null`);
-    t.regex(stdout.toString(), /expects a stream on standard input, not a terminal[^]*status 64/, program);
+    t.regex(stdout.toString(), /reads standard input from a pipe or a file, not from a terminal[^]*status 64/, program);
   }
 });
 

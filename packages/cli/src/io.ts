@@ -49,8 +49,9 @@ export function processIo(name: string, { quiet, verbose }: Loudness): Io {
   return {
     env: process.env,
     stdin() {
-      if (process.stdin.isTTY) throw new UsageError('expects a stream on standard input, not a terminal');
-      if (fstatSync(0).isDirectory()) throw new UsageError('expects a stream on standard input, not a directory');
+      if (process.stdin.isTTY) throw new UsageError('reads standard input from a pipe or a file, not from a terminal');
+      if (fstatSync(0).isDirectory())
+        throw new UsageError('reads standard input from a pipe or a file, not from a directory');
       return process.stdin;
     },
     stdout: process.stdout,

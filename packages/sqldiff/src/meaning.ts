@@ -4,7 +4,7 @@
  */
 import { type Difference, fold } from '@sqlpipe/catalog';
 import { Aside, type Target } from '@sqlpipe/instance';
-import { type Identity, identify, title } from '@sqlpipe/sql';
+import { type Identity, identify, type Kind, title } from '@sqlpipe/sql';
 import type { Sides } from './side.js';
 
 /** What a catalogue says: by property, and of each by object; a setting of the server is of none, ''. */
@@ -25,12 +25,13 @@ const SETTINGS = [
   'cairo.volumes',
 ];
 
-/** What is asked of lists of objects: each row is a name and the properties that are named beside the query. */
-const LISTS: [query: string, properties: string[]][] = [
-  [
-    'SELECT table_name, maxUncommittedRows, o3MaxLag, table_suspended FROM tables()',
-    ['maxUncommittedRows', 'o3MaxLag', 'suspended'],
-  ],
+/**
+ * What is asked of lists of objects: each row is a name and the properties that are named beside the query; of objects
+ * of one kind alone where the others' are of no use and differ from version to version.
+ */
+const LISTS: [query: string, properties: string[], of?: Kind][] = [
+  ['SELECT table_name, maxUncommittedRows, o3MaxLag FROM tables()', ['maxUncommittedRows', 'o3MaxLag'], 'table'],
+  ['SELECT table_name, table_suspended FROM tables()', ['suspended']],
   ["SELECT view_name, view_status = 'invalid' FROM views()", ['invalid']],
   [
     "SELECT view_name, view_status = 'invalid', concat(refresh_limit, ' ', refresh_limit_unit) FROM materialized_views()",
@@ -102,11 +103,12 @@ async function factsOf(target: Target, same: Identity[]): Promise<Facts> {
 type Add = (property: string, object: string, value: unknown) => void;
 
 async function addProperties(aside: Aside, same: Identity[], add: Add): Promise<void> {
-  const titles = new Map(same.map(identity => [fold(identity.name), title(identity)]));
-  for (const [query, properties] of LISTS)
+  const byName = new Map(same.map(identity => [fold(identity.name), identity]));
+  for (const [query, properties, kind] of LISTS)
     for (const [name, ...values] of (await aside.table(query)) ?? []) {
-      const object = titles.get(fold(String(name)));
-      if (object) properties.forEach((property, i) => void add(property, object, values[i]));
+      const object = byName.get(fold(String(name)));
+      if (object && object.kind === (kind ?? object.kind))
+        properties.forEach((property, i) => void add(property, title(object), values[i]));
     }
 }
 
