@@ -93,6 +93,32 @@ test.serial('a dump replays to a byte-identical one', async t => {
   }
 });
 
+test.serial('a dump replayed again finds the users, groups and service accounts as they are', async t => {
+  const again = await run('set -o pipefail; sqldump $ENT | sqlapply -v $ENT2');
+  t.is(again.code, 0, again.stderr);
+  t.regex(again.stderr, /: \d+ statements: 24 same, \d+ applied\n$/);
+  const dry = await run('sqldump $ENT | sqlgrep --kind user,grant user1 | sqlapply --dry-run $ENT2 | sort -u');
+  t.is(dry.stdout.toString(), "same user 'user1'\nwould send grant to 'user1'\n");
+});
+
+test.serial('a user that is there, and of whom the target does not show all that is asked for', async t => {
+  const create = `printf "create user 'USER1' %s\\0"`;
+  const { code, stderr } = await run(`${create} "with password 'x'" | sqlapply $ENT2`);
+  t.is(code, 1);
+  t.regex(
+    stderr,
+    /user 'USER1'\): the target has one of this name, and not in these words; .*\n[^]*\n {2}-CREATE USER user1;\n/,
+  );
+  t.is((await run(`${create} "with password 'x'" | sqlapply --if-exists skip $ENT2`)).code, 0);
+  t.is((await run(`${create} '' | sqlapply $ENT2`)).code, 0);
+  t.regex((await run(`${create} '' | sqlapply --if-exists fail $ENT2`)).stderr, /: user already exists/);
+  t.regex(
+    (await run('printf "create group user1\\0" | sqlapply $ENT2')).stderr,
+    /group 'user1'\): user already exists/,
+  );
+  t.regex((await run('printf "create user x\\0" | sqlapply $OSS')).stderr, /user 'x'\): 'atomic' or 'table'/);
+});
+
 test.serial('on the copy nobody can log in before credentials are set', async t => {
   const before = await run(`${asReader} --include SCHEMA $ENT2`);
   t.is(before.code, 77);

@@ -1,15 +1,50 @@
 /*! What the target holds already, and whether it is what a statement asks for. */
-import { definitions, hasDefinition, type Instance } from '@sqlpipe/instance';
-import type { Identity } from '@sqlpipe/sql';
+import { fold, isPrincipal, isSame } from '@sqlpipe/catalog';
+import { definitions, hasDefinition, type Instance, InstanceError } from '@sqlpipe/instance';
+import { type Identity, identify, type Kind, meaningful, statementOf, unquote } from '@sqlpipe/sql';
 
-/** Whether the target can show what it made of a statement of this kind. Access control it can not. */
+/** Whether the target can show what it made of a statement of this kind. Access control it need not. */
 export const canShow = ({ kind, name }: Identity): boolean => hasDefinition(kind) && name !== '';
 
-/** The target's own definition of the object a statement makes; undefined where it has none of that kind and name. */
+/** The target's own definition of what a statement makes; undefined where it shows none of that kind and name. */
 export async function definitionOf(target: Instance, identity: Identity): Promise<string | undefined> {
-  const [definition] = await definitions(target, [identity]);
+  if (isPrincipal(identity.kind)) return principalOf(target, identity);
+  const [definition] = canShow(identity) ? await definitions(target, [identity]) : [];
   return definition;
 }
+
+/** The categories of a dump that show users, groups and service accounts. */
+const CATEGORIES: Partial<Record<Kind, string>> = {
+  user: 'USERS',
+  group: 'GROUPS',
+  'service-account': 'SERVICE_ACCOUNTS',
+};
+
+/** What a dump has of a user, a group or a service account. Older servers and the open source edition show none. */
+async function principalOf(target: Instance, { kind, name }: Identity): Promise<string | undefined> {
+  const isIt = (row: string): boolean => {
+    const other = identify(row);
+    return other.kind === kind && fold(other.name) === fold(name);
+  };
+  let found: string | undefined;
+  try {
+    for await (const rows of target.rows(`SHOW CREATE DATABASE INCLUDE (${CATEGORIES[kind]})`))
+      found ??= rows.find(isIt);
+  } catch (error) {
+    if (!(error instanceof InstanceError) || error.serverMessage === undefined) throw error;
+  }
+  return found;
+}
+
+/**
+ * Whether a statement makes what the target shows. Of users and the like each word counts, and not how it is written:
+ * in which form a server prints them is not known.
+ */
+export const isHeld = (statement: string, existing: string): boolean =>
+  isPrincipal(identify(existing).kind) ? words(statement) === words(existing) : isSame(statement, existing);
+
+const words = (statement: string): string =>
+  fold(Array.from(meaningful(statementOf(statement)), ({ text }) => unquote(text)).join(' '));
 
 /**
  * Whether a statement is in the form that the service prints, and so must come back as it went.

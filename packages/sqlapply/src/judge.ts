@@ -1,10 +1,10 @@
 /*! What becomes of one statement: sent, compared with what is there, or settled by looking where its reply was lost. */
-import { isSame } from '@sqlpipe/catalog';
+import { isPrincipal } from '@sqlpipe/catalog';
 import { type Instance, InstanceError } from '@sqlpipe/instance';
 import { identify } from '@sqlpipe/sql';
 import type { Objection } from './admission.js';
 import { conceal } from './conceal.js';
-import { canShow, definitionOf, isServersForm } from './held.js';
+import { canShow, definitionOf, isHeld, isServersForm } from './held.js';
 import type { Outcome } from './outcome.js';
 
 export interface JudgeOptions {
@@ -18,7 +18,7 @@ export interface JudgeOptions {
 /** The result and what belongs to it. */
 export type Verdict = Omit<Outcome, 'n' | 'statement' | 'identity' | 'ms'>;
 
-/** The server says so by name only, whatever the object is like (observed on 9.3.4). */
+/** The server says so by name only, whatever the object is like (observed on 9.3.4). Of users its words are not known. */
 const EXISTS = /already exists/;
 
 /** Why a statement can look empty to the server: it pairs quotes and sees `--` inside block comments (observed on 9.3.4). */
@@ -60,10 +60,12 @@ export function judge(
     const { message, position, denied } = reply;
     const error = conceal(message, statement) + (message === 'empty query' ? COMMENTS : '');
     const refused: Verdict = { result: 'refused', error, denied, ...(position === undefined ? {} : { position }) };
-    if (!EXISTS.test(error) || ifExists === 'fail') return refused;
-    if (ifExists === 'skip') return { result: 'skipped' };
+    const exists = EXISTS.test(message);
+    if (ifExists === 'fail' || !(exists || (isPrincipal(identify(statement).kind) && !denied))) return refused;
+    if (ifExists === 'skip' && exists) return { result: 'skipped' };
     try {
-      return (await compare(statement)) ?? refused;
+      const found = await compare(statement);
+      return found && ifExists === 'skip' ? { result: 'skipped' } : (found ?? refused);
     } catch (failure) {
       if (!(failure instanceof InstanceError) || failure.serverMessage === undefined) throw failure;
       return { ...refused, error: `${error}, and it can not be compared: ${failure.serverMessage}` };
@@ -72,10 +74,9 @@ export function judge(
 
   /** How a statement's object compares with the target's; undefined where the target has nothing to show. */
   async function compare(statement: string): Promise<Verdict | undefined> {
-    const identity = identify(statement);
-    const existing = canShow(identity) ? await definitionOf(target, identity) : undefined;
+    const existing = await definitionOf(target, identify(statement));
     if (existing === undefined) return undefined;
-    if (isSame(statement, existing)) return { result: 'same' };
+    if (isHeld(statement, existing)) return { result: 'same' };
     return { result: 'differs', error: isServersForm(statement) ? ANOTHER : OTHER_WORDS, existing };
   }
 
@@ -91,7 +92,7 @@ export function judge(
   }
 
   async function foresee(statement: string): Promise<Verdict> {
-    if (!canShow(identify(statement))) return { result: 'would send' };
-    return (await compare(statement)) ?? { result: 'would create' };
+    const found = await compare(statement);
+    return found ?? { result: canShow(identify(statement)) ? 'would create' : 'would send' };
   }
 }
