@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test from 'ava';
+import { misbehaving, reply } from './faults/server.js';
 import type { Scope } from './support/scope.js';
 import { shell } from './support/shell.js';
 
@@ -129,6 +130,50 @@ for (const statement of [
     t.regex(stderr, /(?:PASSWORD|TOKEN) .*\*{15}/);
     t.false(`${stdout}${stderr}`.includes(SECRET), stderr);
   });
+
+/** Answers that quote the request, as servers and proxies do; a quotation may be cut by what we show of it. */
+const QUOTING: Record<string, (statement: string, url: string) => [status: number, body: string]> = {
+  'a failure': statement => [500, JSON.stringify({ error: `internal error in [${statement}]` })],
+  'a web page': (_, url) => [502, `<p>${url.slice(url.indexOf('?')).replaceAll("'", '&#39;')}</p>`],
+  'a page that is cut in the secret': (_, url) => [504, url.slice(url.indexOf('WITH')).padStart(100, '.')],
+  'the request decoded': statement => [503, statement],
+  'another JSON': statement => [200, JSON.stringify({ args: { query: statement } })],
+  'the header': () => [200, `{"headers":{"authorization":"Bearer ${SECRET}"}}`],
+};
+
+for (const [name, answer] of Object.entries(QUOTING))
+  test(`a secret is in no message where the answer quotes the request: ${name}`, async t => {
+    const { url } = await misbehaving(t, (socket, { line, statement }) => {
+      const [status, body] = answer(statement, line.split(' ')[1] ?? '');
+      socket.write(reply(body, status, 'Content-Type: text/html'));
+    });
+    const secret = 's3 cr"t/Fr0m+Here';
+    const run = await shell(t, { ...ENV, STATEMENT: `CREATE USER u WITH PASSWORD '${secret}'` });
+    const { stdout, stderr } = await run(
+      `printf '%s\\0' "$STATEMENT" | sqlapply -v --report r ${url}; s=$?; cat r; exit $s`,
+    );
+    t.regex(stderr, /answered/);
+    t.regex(`${stdout}`, /"error"/);
+    t.regex(stderr, /\*\*/);
+    t.notRegex(`${stdout}${stderr}`, /s3|cr.{0,6}t(\/|%2F)|Fr0m/i);
+  });
+
+test('a secret in a row that is no statement, or in one without a place, is not told', async t => {
+  const row = `CREATE USER u WITH PASSWORD '${SECRET}'`;
+  const run = await shell(t);
+  for (const [rows, command] of [
+    [[`${row}; x`], 'sqldump $URL'],
+    [[row.slice(0, -1)], 'sqldump $URL'],
+    [[`ALTER USER u WITH PASSWORD '${SECRET}'`], 'sqldump $URL | sqljoin -d schema'],
+    [[], `echo "ALTER USER u WITH PASSWORD '${SECRET}';" > x.sql; sqlserve --port 0 --load x.sql`],
+  ] as const) {
+    const { url } = await answering(t, 200, {}, JSON.stringify({ dataset: rows.map(text => [text]) }));
+    const { code, stderr } = await run(`URL=${url}; ${command}`);
+    t.not(code, 0);
+    t.regex(stderr, /PASSWORD '\*{15}/);
+    t.false(stderr.includes(SECRET.slice(0, -1)), stderr);
+  }
+});
 
 test('text that is not well-formed is told of without the secrets in it', async t => {
   const run = await shell(t);

@@ -1,6 +1,17 @@
 /*! The lexer and the splitter: nothing lost, nothing moved, whatever the text and however it is cut. */
 import * as sql from '@sqlpipe/sql';
-import { identify, Lexer, type Reading, SplitError, Splitter, statementOf, title, tokens, unquote } from '@sqlpipe/sql';
+import {
+  conceal,
+  identify,
+  Lexer,
+  type Reading,
+  SplitError,
+  Splitter,
+  statementOf,
+  title,
+  tokens,
+  unquote,
+} from '@sqlpipe/sql';
 import test from 'ava';
 import fc from 'fast-check';
 
@@ -53,17 +64,41 @@ test('exports', t => {
     'SplitError',
     'Splitter',
     'WHITE',
+    'conceal',
     'excerpt',
     'identify',
     'meaningful',
     'nameAt',
     'printable',
+    'starOut',
     'statementOf',
     'title',
     'tokens',
     'unquote',
     'wordOf',
   ]);
+});
+
+/** How a secret is written where a request is quoted. */
+const FORMS: ((secret: string) => string)[] = [
+  secret => secret,
+  encodeURIComponent,
+  secret => encodeURIComponent(encodeURIComponent(secret)).toLowerCase(),
+  secret => `${new URLSearchParams({ secret })}`.slice('secret='.length),
+  secret => JSON.stringify(secret).slice(1, -1),
+  secret => secret.replace(/["'&<>]/g, sign => `&#${sign.charCodeAt(0)};`),
+];
+
+test('a secret is concealed in whatever form it is quoted', t => {
+  const secrets = fc
+    .string({ unit: fc.constantFrom(...'aZ09"&<>+%/\\ .*$[(ä€😀'), minLength: 4 })
+    .filter(secret => secret.trim() !== '');
+  fc.assert(
+    fc.property(secrets, fc.constantFrom(...FORMS), (secret, form) => {
+      const shown = conceal(`[${form(secret)}]`, `CREATE USER u WITH PASSWORD '${secret}'`);
+      t.regex(shown, /^\[\*+\]$/);
+    }),
+  );
 });
 
 test('tokens joined are the text', t => {

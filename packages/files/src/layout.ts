@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
-import { excerpt, identify, type Kind, title } from '@sqlpipe/sql';
+import { conceal, excerpt, identify, type Kind, title } from '@sqlpipe/sql';
 import { CONTINUED, fileName } from './file-name.js';
 import { isStaged } from './replace.js';
 import { fromText, TextError } from './text.js';
@@ -99,4 +99,5 @@ function elsewhere(statement: string): string {
 }
 
 /** Says of a statement that has no place what it is. */
-export const noPlace = (statement: string): string => `what makes no object: ${excerpt(statement, 60)}`;
+export const noPlace = (statement: string): string =>
+  `what makes no object: ${excerpt(conceal(statement, statement), 60)}`;

@@ -1,6 +1,6 @@
 /*! An instance's schema as statements: asked for, mended, checked, one after the other. */
 import { isAcl, isOrdinaryTable, mend, type Selection, selection } from '@sqlpipe/catalog';
-import { excerpt, identify, statementOf, title } from '@sqlpipe/sql';
+import { conceal, excerpt, identify, statementOf, title } from '@sqlpipe/sql';
 import { Aside } from './aside.js';
 import { catalogueRows } from './catalogue.js';
 import { InstanceError } from './error.js';
@@ -118,7 +118,7 @@ function oneStatement(row: string, n: number, label: string): string {
   } catch (error) {
     throw new InstanceError(
       'PROTOCOL',
-      `${label}: row ${n} is not one statement (${(error as Error).message}): is that the schema of a QuestDB? ${excerpt(row, 200)}`,
+      `${label}: row ${n} is not one statement (${(error as Error).message}): is that the schema of a QuestDB? ${excerpt(conceal(row, row), 200)}`,
       { cause: error },
     );
   }

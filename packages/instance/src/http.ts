@@ -31,6 +31,8 @@ export interface ConnectionOptions {
 export interface Response {
   /** What was asked for. */
   url: string;
+  /** Value of the Authorization header that went with it. */
+  authorization: string | undefined;
   status: number;
   headers: IncomingHttpHeaders;
   /** Fails with `TransportError` when the body does not arrive whole. */
@@ -87,10 +89,10 @@ export class Connection {
     if (this.#spent) await this.#renew();
     const dispatcher = await this.#dispatcher;
     const response = await new Promise<Response>((resolve, reject) => {
-      const { origin, timeout } = this.#options;
+      const { origin, authorization, timeout } = this.#options;
       dispatcher.dispatch(
         { origin, path, method: 'GET', headers: this.#headers, headersTimeout: timeout, bodyTimeout: timeout },
-        new Exchange(origin + path, resolve, reject),
+        new Exchange({ url: origin + path, authorization }, resolve, reject),
       );
     });
     // Observed on 9.3.4: too many connections are answered 429 and closed, and the next request would cross the close.
@@ -154,12 +156,16 @@ class Exchange implements Dispatcher.DispatchHandler {
   #phase: Phase = 'connecting';
   #body: Readable | undefined;
   #ended = false;
-  readonly #url: string;
+  readonly #asked: Pick<Response, 'url' | 'authorization'>;
   readonly #resolve: (response: Response) => void;
   readonly #reject: (error: TransportError) => void;
 
-  constructor(url: string, resolve: (response: Response) => void, reject: (error: TransportError) => void) {
-    this.#url = url;
+  constructor(
+    asked: Pick<Response, 'url' | 'authorization'>,
+    resolve: (response: Response) => void,
+    reject: (error: TransportError) => void,
+  ) {
+    this.#asked = asked;
     this.#resolve = resolve;
     this.#reject = reject;
   }
@@ -180,7 +186,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     });
     // Whoever reads the body meets its error; one that comes before is no reason to crash.
     this.#body.on('error', () => {});
-    this.#resolve({ url: this.#url, status, headers, body: this.#body });
+    this.#resolve({ ...this.#asked, status, headers, body: this.#body });
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {

@@ -81,7 +81,7 @@ class HttpInstance implements Instance {
       if (response.status !== 200) throw this.#refused(await readRefusal(response));
       yield* scan(response, maxRow);
     } catch (error) {
-      throw this.#explain(error, path, response?.status);
+      throw this.#explain(error, path, response);
     }
   }
 
@@ -122,7 +122,7 @@ class HttpInstance implements Instance {
       response = await this.#patiently(send);
       return await read(response);
     } catch (error) {
-      throw this.#explain(error, path, response?.status);
+      throw this.#explain(error, path, response);
     }
   }
 
@@ -148,8 +148,9 @@ class HttpInstance implements Instance {
   }
 
   /** Any error of a request, with the instance's name; a bug of ours stays what it is. */
-  #explain(error: unknown, path: string, status: number | undefined): unknown {
-    if (error instanceof ServerError) return this.#refused(refusal(error, status ?? 200));
+  #explain(error: unknown, path: string, response: Response | undefined): unknown {
+    const status = response?.status;
+    if (error instanceof ServerError && response) return this.#refused(refusal(error, response));
     if (error instanceof UnexpectedReply) return this.#unexpected(error, status);
     if (!(error instanceof TransportError)) return error;
     const { code, message } = transportFailure(error, {

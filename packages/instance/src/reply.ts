@@ -1,5 +1,5 @@
 /*! What an answer means: the server's yes, its no, or something that is not this protocol. */
-import { excerpt, printable } from '@sqlpipe/sql';
+import { conceal, excerpt, printable, starOut } from '@sqlpipe/sql';
 import type { InstanceErrorCode } from './error.js';
 import { PROXY_CREDENTIALS } from './failure.js';
 import type { Response } from './http.js';
@@ -9,7 +9,7 @@ import { checkCount, checkError, MAX_DEPTH, ServerError, twice } from './scanner
 /** The server's no to one statement. */
 export interface Refusal {
   ok: false;
-  /** The server's words, unescaped. */
+  /** The server's words, unescaped, without the secrets of the statement. */
   message: string;
   /** Index into the statement (UTF-16 code units), where the server gave one. */
   position?: number;
@@ -46,11 +46,11 @@ export async function readOutcome(response: Response): Promise<Reply> {
   try {
     checkError(reply);
   } catch (error) {
-    if (error instanceof ServerError) return refusal(error, 200);
+    if (error instanceof ServerError) return refusal(error, response);
     throw error;
   }
   if (reply.ddl === 'OK' || reply.dml === 'OK') return { ok: true };
-  const what = 'dataset' in reply ? 'with rows' : `with ${excerpt(JSON.stringify(reply), 80)}`;
+  const what = 'dataset' in reply ? 'with rows' : `with ${quoted(JSON.stringify(reply), 80, response)}`;
   throw new UnexpectedReply('PROTOCOL', `answered ${what} where {"ddl":"OK"} was expected: ${WHO}`);
 }
 
@@ -76,7 +76,7 @@ export async function readRefusal(response: Response): Promise<Refusal> {
   const body = await readWhole(response);
   if (status === 400 || status === 403) {
     const error = serverError(body);
-    if (error) return refusal(error, status);
+    if (error) return refusal(error, response);
   }
   throw unexpectedStatus(response, body);
 }
@@ -89,7 +89,7 @@ export function badReply(error: JsonError, response: Response, start: Buffer = B
 
   function words(): string {
     if (coding !== undefined && coding !== 'identity')
-      return `the reply is compressed (${excerpt(coding, 20)}), which nobody asked for: does a proxy do that?`;
+      return `the reply is compressed (${quoted(coding, 20, response)}), which nobody asked for: does a proxy do that?`;
     if (shown.startsWith('{')) return `the reply ${error.message}: ${AGAIN}`;
     if (shown === '') return `the reply is empty (status ${response.status}): ${WHO}`;
     return `${answered(response, start)}, which is not QuestDB's JSON: ${WHO}`;
@@ -97,10 +97,17 @@ export function badReply(error: JsonError, response: Response, start: Buffer = B
 }
 
 /** What the server said, as the answer to a statement. */
-export function refusal({ message, position }: ServerError, status: number): Refusal {
+export function refusal({ message, position }: ServerError, response: Response): Refusal {
+  const { status } = response;
   // Observed on 9.3.4: a read-only server says "Write permission denied", with 400 to a CREATE TABLE.
   const denied = status === 403 || /\b(?:permission|access) denied\b/i.test(message);
-  return { ok: false, message, ...(position === undefined ? {} : { position }), status, denied };
+  return {
+    ok: false,
+    message: concealed(message, response),
+    ...(position === undefined ? {} : { position }),
+    status,
+    denied,
+  };
 }
 
 /** What the one object of a reply means. Throws `UnexpectedReply` in place of `JsonError`. */
@@ -172,7 +179,7 @@ function unexpectedStatus(response: Response, body: Buffer): UnexpectedReply {
   const { status } = response;
   if (status !== 304 && status >= 300 && status < 400) return new UnexpectedReply('PROTOCOL', redirected(response));
   const said = serverError(body)?.message;
-  const what = said === undefined ? answered(response, body) : `answered ${status}: ${excerpt(said, 300)}`;
+  const what = said === undefined ? answered(response, body) : `answered ${status}: ${quoted(said, 300, response)}`;
   switch (status) {
     case 401:
       return new UnexpectedReply('DENIED', `${what}: who are you?`);
@@ -225,9 +232,16 @@ function redirected({ status, headers, url }: Response): string {
   return `answered with a redirect (${status}) to ${printable(to)}, which is not followed: give the address it leads to`;
 }
 
-function answered({ status, headers }: Response, body: Buffer): string {
-  const type = headers['content-type'] === undefined ? '' : `, ${excerpt(headers['content-type'], 40)}`;
+function answered(response: Response, body: Buffer): string {
+  const { status, headers } = response;
+  const type = headers['content-type'] === undefined ? '' : `, ${quoted(headers['content-type'], 40, response)}`;
   const start = body.toString('utf8', 0, 400).trim();
   if (start === '') return `answered ${status}${type}`;
-  return `answered ${status}${type}, ${start.includes('\0') ? 'no text' : `"${excerpt(start, 80)}"`}`;
+  return `answered ${status}${type}, ${start.includes('\0') ? 'no text' : `"${quoted(start, 80, response)}"`}`;
 }
+
+const quoted = (text: string, length: number, response: Response): string => excerpt(concealed(text, response), length);
+
+/** What an answer says without our secrets: a server or a proxy may quote from the request. */
+const concealed = (text: string, { url, authorization = '' }: Response): string =>
+  conceal(starOut(text, authorization.split(' ').slice(1)), new URL(url).searchParams.get('query') ?? '');

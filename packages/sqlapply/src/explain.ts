@@ -1,7 +1,6 @@
 /*! What to tell about a statement that is not in force on the target: what happened, where, and the place in its text. */
 import { unifiedDiff } from '@sqlpipe/cli';
-import { excerpt, printable, title } from '@sqlpipe/sql';
-import { conceal } from './conceal.js';
+import { conceal, excerpt, printable, title } from '@sqlpipe/sql';
 import type { Outcome } from './outcome.js';
 
 /** The most of the server's words that is shown, in UTF-16 code units. */

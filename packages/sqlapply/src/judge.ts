@@ -3,7 +3,6 @@ import { isPrincipal } from '@sqlpipe/catalog';
 import { type Instance, InstanceError } from '@sqlpipe/instance';
 import { identify } from '@sqlpipe/sql';
 import type { Objection } from './admission.js';
-import { conceal } from './conceal.js';
 import { canShow, definitionOf, isHeld, isServersForm } from './held.js';
 import type { Outcome } from './outcome.js';
 
@@ -58,7 +57,7 @@ export function judge(
     const reply = await target.execute(statement);
     if (reply.ok) return { result: 'applied' };
     const { message, position, denied } = reply;
-    const error = conceal(message, statement) + (message === 'empty query' ? COMMENTS : '');
+    const error = message + (message === 'empty query' ? COMMENTS : '');
     const refused: Verdict = { result: 'refused', error, denied, ...(position === undefined ? {} : { position }) };
     const exists = EXISTS.test(message);
     if (ifExists === 'fail' || !(exists || (isPrincipal(identify(statement).kind) && !denied))) return refused;

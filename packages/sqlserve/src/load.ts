@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { fromText } from '@sqlpipe/files';
 import { statements } from '@sqlpipe/records';
+import { conceal } from '@sqlpipe/sql';
 import { Refusal } from './parser/refusal.js';
 
 /** A statement of a file that was refused. */
@@ -20,9 +21,8 @@ export async function load(path: string, execute: (statement: string) => Promise
         await execute(statement);
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
-        throw new LoadError(
-          `${path}: statement ${number}: ${error.message} (at ${error.position} of: ${firstLine(statement)})`,
-        );
+        const reason = `${error.message} (at ${error.position} of: ${firstLine(statement)})`;
+        throw new LoadError(`${path}: statement ${number}: ${conceal(reason, statement)}`);
       }
     }
   }
