@@ -63,6 +63,28 @@ testWithQuestDB('an object that differs in one column is a refusal that shows it
   t.regex(JSON.stringify(await target.execute("SHOW CREATE TABLE 't'")), /x LONG/);
 });
 
+testWithQuestDB('what the server is known to print wrongly is no part of the difference', async t => {
+  await target.empty();
+  await target.execute('CREATE TABLE t (ts TIMESTAMP, "my col" INT, "order" INT) timestamp(ts) PARTITION BY DAY');
+  await target.execute('CREATE VIEW v AS (\n\nselect "my col", ts from t\n\n)');
+  const run = await withStream(
+    t,
+    target.url,
+    'CREATE TABLE \'t\' ( \n\tts TIMESTAMP,\n\t"my col" INT,\n\t"order" LONG\n) timestamp(ts) PARTITION BY DAY;',
+    'CREATE VIEW \'v\' AS ( \nselect "my col", ts, "order" from t\n);',
+  );
+  const { stderr } = await run('sqlapply --keep-going $DST < stream');
+  t.deepEqual(
+    stderr.split('\n').filter(line => /^ {2}[-+][^ ]/.test(line)),
+    [
+      '  -\t"order" INT',
+      '  +\t"order" LONG',
+      '  -select "my col", ts from t',
+      '  +select "my col", ts, "order" from t',
+    ],
+  );
+});
+
 testWithQuestDB('a statement in other words than the server prints is not said to be another object', async t => {
   await target.empty();
   await target.execute('CREATE TABLE t (s SYMBOL)');

@@ -1,4 +1,5 @@
 /*! What to tell about a statement that is not in force on the target: what happened, where, and the place in its text. */
+import { mend } from '@sqlpipe/catalog';
 import { unifiedDiff } from '@sqlpipe/cli';
 import { conceal, excerpt, printable, title } from '@sqlpipe/sql';
 import type { Outcome } from './outcome.js';
@@ -13,7 +14,7 @@ const WIDTH = 100;
 export function explain({ n, identity, statement, result, error = '', position, existing }: Outcome): string {
   const unknown = result === 'unknown' ? 'whether it was applied is unknown: ' : '';
   const head = `${place({ n, identity })}: ${unknown}${excerpt(error, LENGTH)}`;
-  if (existing !== undefined) return `${head}\n${difference(conceal(statement, statement), existing)}`;
+  if (existing !== undefined) return `${head}\n${difference(statement, existing)}`;
   return position === undefined ? head : `${head}\n${pointAt(conceal(statement, statement), position)}`;
 }
 
@@ -31,8 +32,10 @@ function pointAt(text: string, position: number): string {
   return `  ${printable(line.replaceAll('\t', ' '))}\n  ${' '.repeat(printable(before.replaceAll('\t', ' ')).length)}^`;
 }
 
-/** Two definitions as a unified diff without its file headers. */
+/** Two definitions as a unified diff without its file headers; as they are compared: what is misprinted is no difference. */
 function difference(statement: string, existing: string): string {
-  const lines = unifiedDiff(existing, statement).map(line => `  ${line}`);
+  const lines = unifiedDiff(asCompared(existing), asCompared(statement)).map(line => `  ${line}`);
   return ['  - on the target  + the statement', ...lines].join('\n');
 }
+
+const asCompared = (text: string): string => mend(conceal(text, text)).statement;
