@@ -260,6 +260,61 @@ test('enterprise: who may what, and what a dump shows to whom', async t => {
   t.is((await request(server, 'show tables', bob)).status, 401);
 });
 
+test('enterprise: nobody looks at a table or keeps a query over columns without a right to read them', async t => {
+  const server = await startSqlserve(t, ['--edition', 'enterprise']);
+  for (const sql of [
+    'create table part (ts timestamp, a int, b int) timestamp(ts) partition by day',
+    'create table closed (a int)',
+    "create user bob with password 'bob'",
+    'grant http, create table, create view, create materialized view to bob',
+    'grant select on part(a) to bob',
+  ]) {
+    t.is((await as(server, admin, sql)).status, 200, sql);
+  }
+  const bob = basic('bob', 'bob');
+  for (const sql of [
+    'show columns from part',
+    "select * from table_columns('part')",
+    'create view v1 as (select a from part where a > 1)',
+    'create view v2 as (select p.a, ts from part p)',
+    'create view v3 as (select * from (select a from part))',
+    'create view v4 as (with closed as (select a from part) select * from closed)',
+    'create view v5 as (select count() n from part)',
+  ]) {
+    t.is((await as(server, bob, sql)).status, 200, sql);
+  }
+  for (const [sql, denied] of [
+    ['show columns from closed', 'SELECT on closed'],
+    ["select * from table_columns('closed')", 'SELECT on closed'],
+    ['create table t (like closed)', 'SELECT on closed'],
+    ['select a from closed', 'SELECT on closed'],
+    ['create view w as (select b from part)', 'SELECT on part'],
+    ['create view w as (select * from part)', 'SELECT on part'],
+    ['create view w as (select p.* from part p)', 'SELECT on part'],
+    ['create view w as (select a from part where b > 1)', 'SELECT on part'],
+    ['create view w as (select x.a from part x join part y on x.a = y.b)', 'SELECT on part'],
+    ['create view w as (select a from part latest on ts partition by b)', 'SELECT on part'],
+    ['create table t as (select b from part)', 'SELECT on part'],
+    ['create materialized view w as (select ts, max(b) m from part sample by 1h)', 'SELECT on part'],
+    ['vacuum table part', 'VACUUM TABLE on part'],
+  ]) {
+    t.like(await as(server, bob, sql ?? ''), { status: 403, error: `Access denied for bob [${denied}]` }, sql);
+  }
+});
+
+test('enterprise: only what is a permission can be granted', async t => {
+  const server = await startSqlserve(t, ['--edition', 'enterprise']);
+  for (const [sql, at, error] of [
+    ['grant http, selct on t to bob', 'selct', 'unknown permission [selct]'],
+    ['grant create tables to bob', 'create', 'unknown permission [create tables]'],
+    ['grant select, on t to bob', 'on', 'unknown permission []'],
+    ['revoke sellect on t from bob', 'sellect', 'unknown permission [sellect]'],
+  ] as const) {
+    t.like(await as(server, admin, sql), { status: 400, error, position: sql.indexOf(at) }, sql);
+  }
+  t.is((await as(server, admin, 'grant All, dedup Enable on t to bob')).status, 200);
+});
+
 test('enterprise: an empty password is refused where it stands', async t => {
   const server = await startSqlserve(t, ['--edition', 'enterprise']);
   const sql = "create user ann with password ''";
@@ -305,8 +360,27 @@ test('enterprise: a token lets in until it is dropped', async t => {
   t.regex(token ?? '', /^qt1/);
   const bearer = { authorization: `Bearer ${token}` };
   t.is((await request(server, 'show tables', bearer)).status, 200);
-  await as(server, admin, 'alter service account robot drop token type rest');
+  for (const [end, error] of [
+    ['drop token type rest nosuch', 'token does not exist'],
+    ["drop token type rest 'nosuch' garbage", 'unexpected token [garbage]'],
+    ['create token type rest', "'with' expected"],
+    ["create token type rest with ttl '30d' garbage", 'unexpected token [garbage]'],
+    ["create token type rest with ttl '59s'", /^TTL is a number and a unit/],
+    ["create token type rest with ttl 'soon' refresh", /^TTL is a number and a unit/],
+  ] as const) {
+    const refused = await as(server, admin, `alter service account robot ${end}`);
+    t.is(refused.status, 400, end);
+    if (typeof error === 'string') t.is(refused.error, error);
+    else t.regex(refused.error ?? '', error);
+  }
+  t.is((await request(server, 'show tables', bearer)).status, 200);
+  const others = "alter service account robot create token type rest with ttl '1m' refresh";
+  const other = { authorization: `Bearer ${(await as(server, admin, others)).dataset?.[0]?.[0]}` };
+  await as(server, admin, `alter service account robot drop token type rest '${token}'`);
   t.is((await request(server, 'show tables', bearer)).status, 401);
+  t.is((await request(server, 'show tables', other)).status, 200);
+  await as(server, admin, 'alter service account robot drop token type rest');
+  t.is((await request(server, 'show tables', other)).status, 401);
 });
 
 test('enterprise: a dump replays to the same dump, without a way to log in', async t => {

@@ -7,8 +7,9 @@ import { relationOf } from './analysis/relation.js';
 import type { CatalogueObject, Column, LiveView, MaterializedView, View } from './objects.js';
 import type { Query } from './parser/query.js';
 import { Refusal } from './parser/refusal.js';
+import { allowReading } from './references.js';
 import type { ColumnHead, Value } from './reply.js';
-import type { Session } from './session.js';
+import { allowSeeing, type Session } from './session.js';
 import { ttlParts } from './text.js';
 
 /** Rows with a name for each value; the types stand apart. */
@@ -30,6 +31,7 @@ export function answer(query: Query, session: Session): Relation {
   const { select, at } = query;
   // What is wrong with any query is told before that no rows are kept.
   relationOf(query, session.catalogue);
+  allowReading(session, query);
   const [from, ...joins] = select.from ?? [];
   const plain = !(
     select.where ||
@@ -217,9 +219,10 @@ const functions: Readonly<
         object.kind === 'live view' ? { ...object, missing: missingFrom([object.base], session) } : [],
       ),
     ),
-  table_columns: ({ catalogue }, name = '', position) => {
-    const object = catalogue.find(name);
+  table_columns: (session, name = '', position) => {
+    const object = session.catalogue.find(name);
     if (!object) throw new Refusal(position, `table does not exist [table=${name}]`);
+    allowSeeing(session, object.name);
     return columnsOf(object);
   },
 };

@@ -9,13 +9,12 @@ import type { CreateTable, Placed } from './parser/create-table.js';
 import type { CreateView } from './parser/create-view.js';
 import { isValidColumnName, isValidTableName, maxFileNameLength } from './parser/names.js';
 import { type PartitionUnit, refuseUnevenTtl } from './parser/partition.js';
-import type { Query } from './parser/query.js';
 import { isTimeZone } from './parser/refresh.js';
 import { Refusal } from './parser/refusal.js';
 import { policyOfTtl } from './parser/storage-policy.js';
 import { isTimestamp } from './parser/types.js';
-import { references } from './references.js';
-import type { Session } from './session.js';
+import { allowReading, references } from './references.js';
+import { allowSeeing, type Session } from './session.js';
 
 type Create = CreateTable | CreateView | CreateMaterializedView | CreateLiveView;
 
@@ -48,6 +47,7 @@ export function createTableIn(session: Session, given: CreateTable): void {
   if (exists(catalogue, statement)) return;
   refuseVolume(statement);
   session.allow('CREATE TABLE');
+  if (like) allowSeeing(session, like.name);
   const table = like
     ? tableLike(catalogue, statement, like)
     : select
@@ -206,11 +206,6 @@ function refuseCircle(catalogue: Catalogue, { name, body }: CreateView): void {
   const circular = catalogue.closure(references(body.query, catalogue)).has(name.toLowerCase());
   if (!circular) return;
   throw new Refusal(body.position, `circular dependency detected: view '${name}' cannot reference itself`);
-}
-
-/** A query may only be kept by who may run it. */
-function allowReading({ catalogue, allow, maySee }: Session, query: Query): void {
-  for (const name of references(query, catalogue)) if (!maySee(name)) allow('SELECT', name);
 }
 
 const columnsOf = ({ fields }: Relation): Column[] =>

@@ -1,10 +1,18 @@
 /*! Which tables and views a query names, found in its syntax tree: anywhere a name may stand for a table. */
-import type { SelectStatement } from '@questdb/sql-parser';
+import type { QualifiedName, SelectStatement } from '@questdb/sql-parser';
 import type { Catalogue } from './catalogue.js';
+import type { CatalogueObject } from './objects.js';
 import type { Query } from './parser/query.js';
 import { Refusal } from './parser/refusal.js';
+import { allowSeeing, type Session } from './session.js';
 
 type TableRef = NonNullable<SelectStatement['from']>[number];
+
+/** What a walk meets: tables with the query they stand in, and names of columns. */
+interface Visitor {
+  table(ref: TableRef & { table: QualifiedName }, select: SelectStatement, hidden: ReadonlySet<string>): void;
+  column?(parts: readonly string[]): void;
+}
 
 /**
  * The tables and views a query refers to, each once, as they are called in the query.
@@ -12,42 +20,86 @@ type TableRef = NonNullable<SelectStatement['from']>[number];
  */
 export function references({ select, at }: Query, catalogue: Catalogue): string[] {
   const found = new Map<string, string>();
-  const see = (ref: TableRef, hidden: ReadonlySet<string>): void => {
-    if (ref.table.type !== 'qualifiedName') return;
-    const name = ref.table.parts
-      .filter((part, i, { length }) => length === 1 || i > 0 || part.toLowerCase() !== 'public')
-      .join('.');
-    if (hidden.has(name.toLowerCase()) || found.has(name.toLowerCase())) return;
-    const object = catalogue.find(name);
-    if (!object) throw new Refusal(at(ref.table), `table does not exist [table=${name}]`);
-    found.set(name.toLowerCase(), object.name);
-  };
-  visit(select, new Set(), see);
+  visit(select, select, new Set(), {
+    table(ref, _, hidden) {
+      const name = nameOf(ref.table);
+      if (hidden.has(name.toLowerCase()) || found.has(name.toLowerCase())) return;
+      const object = catalogue.find(name);
+      if (!object) throw new Refusal(at(ref.table), `table does not exist [table=${name}]`);
+      found.set(name.toLowerCase(), object.name);
+    },
+  });
   return [...found.values()];
 }
 
+const nameOf = ({ parts }: QualifiedName): string =>
+  parts.filter((part, i, { length }) => length === 1 || i > 0 || part.toLowerCase() !== 'public').join('.');
+
+/** A query may only be run, and kept, by who may read every column that it names. @throws Denial */
+export function allowReading(session: Session, query: Query): void {
+  for (const { object, columns } of readings(query, session.catalogue)) {
+    allowSeeing(session, object.name);
+    // Who may read one column may read the timestamp; of a view there are no columns to be granted.
+    const asked = object.kind === 'view' ? [] : columns.filter(name => name !== object.timestamp);
+    if (asked.length > 0) session.allow('SELECT', object.name, asked);
+  }
+}
+
+/** Each table and view that a query names, with the columns it reads there: too many where tables share a name. */
+function readings({ select }: Query, catalogue: Catalogue): { object: CatalogueObject; columns: string[] }[] {
+  const tables: { object: CatalogueObject; alias: string; whole: boolean }[] = [];
+  const columns: (readonly string[])[] = [];
+  visit(select, select, new Set(), {
+    table(ref, { columns: items }, hidden) {
+      const name = nameOf(ref.table);
+      const object = hidden.has(name.toLowerCase()) ? undefined : catalogue.find(name);
+      const alias = (ref.alias ?? name).toLowerCase();
+      const whole = items.some(
+        item =>
+          item.type === 'star' ||
+          (item.type === 'qualifiedStar' && item.qualifier.parts.join('.').toLowerCase() === alias),
+      );
+      if (object) tables.push({ object, alias, whole });
+    },
+    column: parts => columns.push(parts.map(part => part.toLowerCase())),
+  });
+  return tables.map(({ object, alias, whole }) => {
+    const isRead = (name: string) =>
+      columns.some(parts => parts.at(-1) === name && (parts.length === 1 || parts.slice(0, -1).join('.') === alias));
+    const names = object.columns.map(({ name }) => name);
+    return { object, columns: whole ? names : names.filter(name => isRead(name.toLowerCase())) };
+  });
+}
+
 /** Walks a tree, keeping the names that WITH gives to queries: those hide tables. */
-function visit(
-  node: unknown,
-  hidden: ReadonlySet<string>,
-  see: (ref: TableRef, hidden: ReadonlySet<string>) => void,
-): void {
+function visit(node: unknown, select: SelectStatement, hidden: ReadonlySet<string>, visitor: Visitor): void {
   if (Array.isArray(node)) {
-    for (const element of node) visit(element, hidden, see);
+    for (const element of node) visit(element, select, hidden, visitor);
     return;
   }
   if (typeof node !== 'object' || node === null) return;
-  const { type } = node as { type?: string };
-  if (type === 'tableRef') see(node as TableRef, hidden);
-  if (type !== 'select') {
-    visit(Object.values(node), hidden, see);
-    return;
+  switch ((node as { type?: string }).type) {
+    case 'tableRef': {
+      const { table, ...rest } = node as TableRef;
+      if (table.type === 'qualifiedName') visitor.table(node as TableRef & { table: QualifiedName }, select, hidden);
+      else visit(table, select, hidden, visitor);
+      visit(Object.values(rest), select, hidden, visitor);
+      return;
+    }
+    case 'select': {
+      const { with: queries = [], ...rest } = node as SelectStatement;
+      let names = hidden;
+      for (const { name, query } of queries) {
+        visit(query, select, names, visitor);
+        names = new Set([...names, name.toLowerCase()]);
+      }
+      visit(Object.values(rest), node as SelectStatement, names, visitor);
+      return;
+    }
+    case 'qualifiedName':
+      visitor.column?.((node as QualifiedName).parts);
+      return;
+    default:
+      visit(Object.values(node), select, hidden, visitor);
   }
-  const { with: queries = [], ...rest } = node as SelectStatement;
-  let names = hidden;
-  for (const { name, query } of queries) {
-    visit(query, names, see);
-    names = new Set([...names, name.toLowerCase()]);
-  }
-  visit(Object.values(rest), names, see);
 }

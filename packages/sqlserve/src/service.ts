@@ -12,7 +12,7 @@ import { Refusal } from './parser/refusal.js';
 import type { Kind, Show } from './parser/show.js';
 import { parse, type Statement } from './parser/statement.js';
 import type { ColumnHead, Outcome, Value } from './reply.js';
-import type { Session } from './session.js';
+import { allowSeeing, type Session } from './session.js';
 import { statementOf } from './text.js';
 
 export interface Parts {
@@ -107,6 +107,7 @@ export class Service {
       case 'show columns': {
         const object = this.catalogue.find(show.name);
         if (!object) throw new Refusal(show.position, `table does not exist [table=${show.name}]`);
+        allowSeeing(session, object.name);
         return relation(columnsOf(object));
       }
       case 'show acl':
@@ -126,10 +127,10 @@ export class Service {
 }
 
 /** The object of that kind. Each kind has its own words for what it is not. */
-function find({ catalogue, maySee, allow }: Session, kind: Kind, name: string, position: number): CatalogueObject {
-  const object = catalogue.find(name);
+function find(session: Session, kind: Kind, name: string, position: number): CatalogueObject {
+  const object = session.catalogue.find(name);
   if (!object) throw new Refusal(position, missing(kind, name));
-  if (!maySee(object.name)) allow('SELECT', object.name);
+  allowSeeing(session, object.name);
   if (object.kind === kind) return object;
   if (kind === 'table') throw new Refusal(position, 'table name expected, got view or materialized view name');
   throw new Refusal(position, `${kind} name expected, got ${object.kind} name`);

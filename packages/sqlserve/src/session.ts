@@ -14,3 +14,8 @@ export interface Session {
   /** Who owns what is made without another owner being named. */
   readonly owner?: string | undefined;
 }
+
+/** To look at an object takes a right to read some of it. @throws Denial */
+export function allowSeeing({ allow, maySee }: Session, name: string): void {
+  if (!maySee(name)) allow('SELECT', name);
+}

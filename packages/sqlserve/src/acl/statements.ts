@@ -8,7 +8,8 @@ import { unquote } from '../parser/names.js';
 import { Refusal, unexpected } from '../parser/refusal.js';
 import type { Session } from '../session.js';
 import type { Acl, Principal, PrincipalKind, Scope } from './acl.js';
-import { hashPassword, newToken } from './credentials.js';
+import { hashPassword, keptOf, newToken } from './credentials.js';
+import { isPermission } from './permissions.js';
 
 /** A session of the enterprise edition. */
 export interface AclSession extends Session {
@@ -122,14 +123,14 @@ export async function alterPrincipal(
   const verb = cursor.need("'enable', 'disable', 'with', 'create' or 'drop'").toLowerCase();
   if (verb === 'enable' || verb === 'disable') {
     end(cursor);
-    session.allow(`${verb.toUpperCase()} ${kind.toUpperCase()}`);
+    session.allow(`${verb.toUpperCase()} USER`);
     principal.disabled = verb === 'disable';
     return;
   }
   if (verb === 'with') {
     const password = passwordOf(cursor);
     end(cursor);
-    if (session.caller !== principal.name) session.allow('SET PASSWORD');
+    if (session.caller !== principal.name) session.allow(`${password === undefined ? 'REMOVE' : 'ADD'} PASSWORD`);
     principal.password = password === undefined ? undefined : await hashPassword(password);
     return;
   }
@@ -138,14 +139,40 @@ export async function alterPrincipal(
   cursor.expect('type');
   cursor.expect('rest');
   if (verb === 'drop') {
-    session.allow('DROP TOKEN');
-    principal.tokens = [];
+    dropTokens(cursor, session, principal);
     return;
   }
-  session.allow('CREATE TOKEN');
+  tokenLife(cursor);
+  end(cursor);
+  session.allow('CREATE REST TOKEN');
   const { token, kept } = newToken();
   principal.tokens.push(kept);
   return token;
+}
+
+/** `[token]` and the end: one token or, where none is named, all. */
+function dropTokens(cursor: Cursor, session: AclSession, principal: Principal): void {
+  const token = cursor.next();
+  const position = cursor.at;
+  const one = token === undefined || token === ';' ? undefined : keptOf(unquote(token));
+  if (one !== undefined) end(cursor);
+  session.allow('DROP REST TOKEN');
+  if (one !== undefined && !principal.tokens.includes(one)) throw new Refusal(position, 'token does not exist');
+  principal.tokens = one === undefined ? [] : principal.tokens.filter(kept => kept !== one);
+}
+
+const secondsIn: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+
+/** `WITH TTL '30d' [REFRESH]`, from a minute to ten years. It is read only: tokens do not expire here. */
+function tokenLife(cursor: Cursor): void {
+  cursor.expect('with');
+  cursor.expect('ttl');
+  const [, count, unit = ''] = /^(\d+)([smhd])$/i.exec(nameOf(cursor, 'TTL')) ?? [];
+  const seconds = Number(count) * (secondsIn[unit.toLowerCase()] ?? 0);
+  if (!(seconds >= 60 && seconds <= 3650 * 86_400)) {
+    throw new Refusal(cursor.at, "TTL is a number and a unit (s, m, h, d), from '1m' to '3650d'");
+  }
+  if (!is(cursor.next(), 'refresh')) cursor.back();
 }
 
 function existing(cursor: Cursor, acl: Acl, kind: PrincipalKind): Principal {
@@ -205,13 +232,17 @@ export function changeGrants(cursor: Cursor, session: AclSession, grant: boolean
 function permissionList(cursor: Cursor, first: string): string[] {
   const permissions: string[] = [];
   let words = [first];
+  let position = cursor.at;
   for (let token = cursor.next(); ; token = cursor.next()) {
+    if (words.length === 0) position = cursor.at;
     const ends = token === undefined || ['on', 'to', 'from', ','].includes(token.toLowerCase());
     if (!ends) {
       words.push(token ?? '');
       continue;
     }
-    permissions.push(words.join(' ').toUpperCase());
+    const permission = words.join(' ').toUpperCase();
+    if (!isPermission(permission)) throw new Refusal(position, `unknown permission [${words.join(' ')}]`);
+    permissions.push(permission);
     if (token !== ',') break;
     words = [];
   }

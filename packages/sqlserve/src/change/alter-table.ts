@@ -369,11 +369,11 @@ class Alteration {
     const { cursor, table, position } = this;
     const token = cursor.need("'dedup columns'");
     if (is(token, 'disable')) {
-      this.#allow('DISABLE DEDUP');
+      this.#allow('DEDUP DISABLE');
       for (const column of table.columns) column.dedup = false;
       return table;
     }
-    this.#allow('ENABLE DEDUP');
+    this.#allow('DEDUP ENABLE');
     if (!table.wal) throw new Refusal(position, 'deduplication is only supported for WAL tables');
     const upsert = is(token, 'enable') ? cursor.next() : token;
     if (!is(upsert, 'upsert')) throw new Refusal(cursor.at, "expected 'upsert'");

@@ -1,4 +1,4 @@
-/*! DROP, RENAME and TRUNCATE. */
+/*! DROP, RENAME, TRUNCATE and VACUUM. */
 import type { CatalogueObject } from '../objects.js';
 import type { Cursor } from '../parser/cursor.js';
 import { is } from '../parser/cursor.js';
@@ -166,4 +166,17 @@ function truncateOne(
   if (!table && !ifExists) throw new Refusal(cursor.at, `table does not exist [table=${name}]`);
   if (table && table.kind !== 'table') throw new Refusal(cursor.at, `cannot modify ${table.kind} [view=${table.name}]`);
   if (table) allow('TRUNCATE TABLE', table.name);
+}
+
+/** Behind VACUUM: there is nothing to clear away, but the table must be there. */
+export function vacuum(cursor: Cursor, { catalogue, allow }: Session): void {
+  const what = cursor.need("'table'");
+  if (!is(what, 'table') && !is(what, 'partitions')) throw new Refusal(cursor.at, "'partitions' expected");
+  const name = unquote(cursor.need('table name'));
+  const rest = cursor.next();
+  if (rest !== undefined && rest !== ';') throw new Refusal(cursor.at, "end of line or ';' expected");
+  const table = catalogue.find(name);
+  if (!table) throw new Refusal(cursor.at, `table does not exist [table=${name}]`);
+  if (table.kind !== 'table') throw new Refusal(cursor.at, `cannot modify ${table.kind} [view=${table.name}]`);
+  allow('VACUUM TABLE', table.name);
 }

@@ -6,7 +6,7 @@ import type { Outcome } from '../reply.js';
 import type { Session } from '../session.js';
 import { alterTable } from './alter-table.js';
 import { alterMaterializedView, alterView } from './alter-view.js';
-import { drop, rename, truncate } from './drop.js';
+import { drop, rename, truncate, vacuum } from './drop.js';
 
 /** Reads a statement behind its first word, checks it and does it. Without an outcome of its own the answer is OK. */
 export type Change = (
@@ -17,9 +17,7 @@ export type Change = (
 export type Changes = Readonly<Record<string, Change>>;
 
 /** Statements that are about rows or the server: there are none here, and little to set. */
-const nothingToDo = Object.fromEntries(
-  ['set', 'begin', 'commit', 'rollback', 'vacuum'].map(verb => [verb, () => undefined]),
-);
+const nothingToDo = Object.fromEntries(['set', 'begin', 'commit', 'rollback'].map(verb => [verb, () => undefined]));
 
 const needRows = Object.fromEntries(
   ['insert', 'update', 'copy', 'reindex', 'refresh', 'backup', 'checkpoint', 'snapshot', 'cancel', 'compile'].map(
@@ -33,7 +31,7 @@ const needRows = Object.fromEntries(
 );
 
 /** Statements of both editions by their first word. */
-export const changes: Changes = { alter, drop, rename, truncate, ...nothingToDo, ...needRows };
+export const changes: Changes = { alter, drop, rename, truncate, vacuum, ...nothingToDo, ...needRows };
 
 function alter(cursor: Cursor, session: Session): void | Promise<void> {
   const token = cursor.next();

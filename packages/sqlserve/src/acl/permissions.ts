@@ -1,0 +1,21 @@
+/*! What can be granted: the documented permissions, and those that statements over views need. */
+
+const permissions = new Set([
+  ...['ALL', 'DATABASE ADMIN', 'HTTP', 'ILP', 'PGWIRE', 'SELECT', 'INSERT', 'UPDATE', 'SETTINGS', 'SNAPSHOT'],
+  ...['SQL ENGINE ADMIN', 'SYSTEM ADMIN', 'BACKUP DATABASE', 'CANCEL ANY COPY'],
+  ...['CREATE', 'DROP', 'RENAME', 'TRUNCATE', 'VACUUM'].map(verb => `${verb} TABLE`),
+  ...['CREATE', 'ALTER', 'DROP'].flatMap(verb => [`${verb} VIEW`, `${verb} MATERIALIZED VIEW`]),
+  ...['REFRESH MATERIALIZED VIEW', 'CREATE LIVE VIEW', 'DROP LIVE VIEW'],
+  ...['ADD COLUMN', 'DROP COLUMN', 'RENAME COLUMN', 'ALTER COLUMN CACHE', 'ALTER COLUMN TYPE'],
+  ...['ADD INDEX', 'DROP INDEX', 'REINDEX', 'ALTER SYMBOL CAPACITY'],
+  ...['ATTACH PARTITION', 'DETACH PARTITION', 'DROP PARTITION', 'DEDUP ENABLE', 'DEDUP DISABLE'],
+  ...['SET TABLE PARAM', 'SET TABLE TYPE', 'RESUME WAL'],
+  ...['SET', 'REMOVE', 'ENABLE', 'DISABLE'].map(verb => `${verb} STORAGE POLICY`),
+  ...['CREATE', 'DROP'].flatMap(verb =>
+    ['USER', 'GROUP', 'SERVICE ACCOUNT', 'JWK', 'REST TOKEN'].map(what => `${verb} ${what}`),
+  ),
+  ...['ADD', 'REMOVE'].flatMap(verb => ['USER', 'PASSWORD', 'EXTERNAL ALIAS'].map(what => `${verb} ${what}`)),
+  ...['ENABLE USER', 'DISABLE USER', 'LIST USERS', 'USER DETAILS'],
+]);
+
+export const isPermission = (name: string): boolean => permissions.has(name);
