@@ -1,6 +1,6 @@
 /*! The man pages: sound mdoc, complete, and of one mind with `--help`. */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync } from 'node:fs';
+import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import test from 'ava';
 import { freshFolder } from './support/folder.js';
@@ -24,9 +24,10 @@ test('every page that a manifest names is there', t => {
 });
 
 testWithMandoc('mandoc has nothing to say against any page', async t => {
-  // Side by side, as it looks whether the pages they refer to exist.
+  // Side by side, as it looks whether the pages they refer to exist; others' may not be installed here.
   const folder = await freshFolder(t);
   for (const page of manPages) copyFileSync(page, join(folder, basename(page)));
+  for (const page of ['dot.1', 'grep.1', 'sort.1']) writeFileSync(join(folder, page), '');
   const { status, stdout } = spawnSync('mandoc', ['-T', 'lint', ...manPages.map(page => basename(page))], {
     cwd: folder,
     encoding: 'utf8',
