@@ -81,6 +81,18 @@ test(isNoAddress, 'postgres://host/db', /postgres:\/\/, which this program does 
 test(isNoAddress, 'http://host/?token=t0ken', /has a query/);
 test(isNoAddress, 'http://u:s3cr@:9000', /^the address is not an address/);
 test(isNoAddress, 'http://u:s3cr%@host', /"%"/);
+for (const operand of [
+  'http:/u:s3cr@h',
+  'http//u:s3cr@h',
+  'h/u:s3cr@h',
+  'http:\\\\u:s3cr@h',
+  'http://u:12/s3cr@h',
+  'http:/addr=h;token=t0ken;',
+  'addr=h;token=t0ken',
+  'http::addr=h/u:s3cr@h;',
+])
+  test(isNoAddress, operand, /^the address has @, ; or = in its host or path/);
+test(isNoAddress, 'http:addr=h;token=t0ken;', /^the address is not an address/);
 test(isNoAddress, 'tcp::addr=host:9009;', /for tcp/);
 test(isNoAddress, 'http::username=u;', /no addr/);
 test(isNoAddress, 'http::addr=h;token=t0ken;token=x', /token twice/);
@@ -196,6 +208,7 @@ test("never one user with another's password", async t => {
   );
   await misconfigured(t, { env: { ...env, SQLDUMP_TOKEN: 't0ken' } }, /SQLDUMP_TOKEN gives a token and a user/);
   await misconfigured(t, { env: { ...env, SQLDUMP_USER: 'a:b' } }, /can't have a ":"/);
+  await misconfigured(t, { options: { user: 'a:s3cr' } }, /can't have a ":" in it.*--password-file/);
 });
 
 test('credentials over plain http to another machine are warned about', async t => {

@@ -93,6 +93,22 @@ test('a secret in the address is taken, with a warning that does not show it', a
   t.true(seen[0]?.includes(Buffer.from(`admin:${SECRET}`).toString('base64')));
 });
 
+test('an address that is not one, or one too many, is not shown where it may hold a secret', async t => {
+  const run = await shell(t);
+  for (const [command, status] of [
+    [`sqldump http:/u:${SECRET}@h`, 78],
+    [`sqldump h/u:${SECRET}@h`, 78],
+    [`sqldump h https://u:${SECRET}@h`, 64],
+    [`sqldump h 'https::addr=h;token=${SECRET};'`, 64],
+    [`sqldiff http//u:${SECRET}@h x`, 78],
+    [`sqldump --user u:${SECRET} h`, 78],
+  ] as const) {
+    const { code, stderr } = await run(command);
+    t.is(code, status, stderr);
+    t.false(stderr.includes(SECRET), stderr);
+  }
+});
+
 test('a secrets file that others can read is refused', async t => {
   const run = await shell(t);
   const { code, stderr } = await run(

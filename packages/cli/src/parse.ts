@@ -124,9 +124,12 @@ function counted(operands: string[], usage: string): string[] {
   const missing = wanted.filter(operand => operand.startsWith('<'))[operands.length];
   if (missing) throw new UsageError(`${missing} is missing`);
   if (!usage.includes('..') && operands.length > wanted.length)
-    throw new UsageError(`one operand too many: ${operands[wanted.length]}`);
+    throw new UsageError(`one operand too many: ${withoutSecret(operands[wanted.length])}`);
   return operands;
 }
+
+/** An operand as it may be shown: an address can hold credentials. */
+const withoutSecret = (operand = ''): string => (/@|::/.test(operand) ? 'an address' : operand);
 
 /** The script for a shell; for that of the user where none is named. @throws UsageError for one that is not known */
 function completion<Options>({ name, takes = [] }: Program<Options>, cli: Argv<Options>, shell: string): string {

@@ -51,9 +51,14 @@ function checked(href: string, given: string): URL {
   const url = new URL(href);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw bad(given, `starts with ${url.protocol}//, which this program does not speak`);
+  if (MISPLACED.test(url.host + url.pathname))
+    throw bad(given, 'has @, ; or = in its host or path, as if something were missing before it');
   if (url.search !== '' || url.hash !== '') throw bad(given, 'has a query (?) or a fragment (#), which has no meaning');
   return url;
 }
+
+/** What credentials in the wrong place leave behind: `http:/user:password@host`, `http:addr=host;token=…`. */
+const MISPLACED = /[@;=]/;
 
 /** Looked up in the text, because a URL does not tell `:80` from no port. */
 function hasPort(operand: string): boolean {
@@ -104,8 +109,8 @@ const SCHEMES = new Map<string, 'http' | 'https'>([
   ['wss', 'https'],
 ]);
 
-/** What has an `@` or a `?` may hold a secret, which no message may repeat. */
+/** What has an `@`, a `?` or a `=` may hold a secret, which no message may repeat. */
 function bad(operand: string, why: string): InstanceError {
-  const shown = /[@?]/.test(operand) ? 'the address' : `"${printable(operand)}"`;
+  const shown = /[@?=]/.test(operand) ? 'the address' : `"${printable(operand)}"`;
   return new InstanceError('CONFIG', `${shown} ${why}: give something like http://host:9000`);
 }

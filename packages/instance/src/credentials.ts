@@ -39,6 +39,7 @@ export async function authorization(sources: readonly Source[], help: string): P
     }
     if (user !== undefined && found.user !== undefined && found.user !== user) continue;
     user ??= found.user;
+    if (user?.includes(':')) throw withColon();
     password ??= found.password;
     if (user !== undefined && password !== undefined) return basic(user, password);
   }
@@ -48,12 +49,14 @@ export async function authorization(sources: readonly Source[], help: string): P
   return undefined;
 }
 
+/** It may be `user:password`, so the message does not show it. */
+const withColon = (): InstanceError =>
+  new InstanceError(
+    'CONFIG',
+    'a user name can\'t have a ":" in it, which ends it on the way to the server: a password is given by itself, as in --password-file',
+  );
+
 function basic(user: string, password: string): string {
-  if (user.includes(':'))
-    throw new InstanceError(
-      'CONFIG',
-      'a user name can\'t have a ":" in it: that is what ends it on the way to the server',
-    );
   // The server reads UTF-8 (observed on 9.3.4), and only "Basic" written so.
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 }
