@@ -410,11 +410,16 @@ test('a proxy for another port', proxied, { ...PROXY, NO_PROXY: 'host:9000' }, '
 test('no proxy at all', proxied, { ...PROXY, NO_PROXY: '*' }, 'http://host', undefined);
 
 test('a proxy that is no address', async t => {
-  await misconfigured(
-    t,
-    { env: { http_proxy: 'http://u:s3cr@' } },
-    'http_proxy is not an address: write http://host:port',
-  );
+  for (const value of ['http://u:s3cr@', 'http:/u:s3cr@h', 'http://u:12/s3cr@h'])
+    await misconfigured(
+      t,
+      { env: { http_proxy: value } },
+      'http_proxy is not the address of a proxy: write http://host:port',
+    );
+  for (const value of ['socks5://u:s3cr@h', 'ftp://u:s3cr@h', 's3cr://h'])
+    await misconfigured(t, { env: { HTTP_PROXY: value } }, /^HTTP_PROXY names a proxy of another kind/);
+  for (const value of ['http://u:s3cr%@h', 's3cr%zz@h', 'http://u:s3cr%ff@h'])
+    await misconfigured(t, { env: { http_proxy: value } }, /^the user or password in http_proxy has a "%" that/);
 });
 
 test('a time that is none', async t => {

@@ -30,8 +30,8 @@ export function parseAddress(operand: string): Address {
   const url = toUrl(operand);
   return {
     url: bare(url),
-    user: url.username === '' ? undefined : decode(url.username),
-    password: url.password === '' ? undefined : decode(url.password),
+    user: url.username === '' ? undefined : decode(url.username, 'the URL'),
+    password: url.password === '' ? undefined : decode(url.password, 'the URL'),
   };
 }
 
@@ -72,11 +72,12 @@ function bare(url: URL): URL {
   return copy;
 }
 
-function decode(encoded: string): string {
+/** A user or password as it stands in a URL. @param where what holds the URL, for messages */
+export function decode(encoded: string, where: string): string {
   try {
     return decodeURIComponent(encoded);
   } catch {
-    throw new InstanceError('CONFIG', 'the user or password in the URL has a "%" that is not %XX: write it as %25');
+    throw new InstanceError('CONFIG', `the user or password in ${where} has a "%" that is not %XX: write it as %25`);
   }
 }
 
