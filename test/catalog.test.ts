@@ -7,11 +7,12 @@ import {
   distinct,
   findCycle,
   fold,
+  isPrinted,
   owner,
   references,
   withoutOwner,
 } from '@sqlpipe/catalog';
-import { identify } from '@sqlpipe/sql';
+import { identify, title } from '@sqlpipe/sql';
 import test from 'ava';
 import fc from 'fast-check';
 import { cases } from './cases/cases.js';
@@ -35,6 +36,7 @@ test('the public names', t => {
     'isObject',
     'isOrdinaryTable',
     'isPrincipal',
+    'isPrinted',
     'isSame',
     'mend',
     'owner',
@@ -59,6 +61,48 @@ test('references: common table expressions that double at each step', t => {
   const steps = Array.from({ length: 200 }, (_, i) => `q${i + 1} AS (SELECT * FROM q${i} JOIN q${i} ON (k))`);
   t.deepEqual(references(`CREATE VIEW v AS (WITH q0 AS (a), ${steps.join(', ')} SELECT * FROM q200)`), ['a']);
 });
+
+/** A statement in the form that the service prints, and what it would print in other words. */
+const PRINTED: [statement: string, ...otherWords: [there: string, here: string][]][] = [
+  [
+    `CREATE TABLE 'readings' ( \n\tts TIMESTAMP,\n\tsite SYMBOL NOCACHE INDEX CAPACITY 64,\n\t"my col" GEOHASH(6c)\n) timestamp(ts) PARTITION BY DAY TTL 2 WEEKS BYPASS WAL\nDEDUP UPSERT KEYS(ts,"my col");`,
+    ['TIMESTAMP,', 'timestamp,'],
+    ['NOCACHE', 'CAPACITY 4096 NOCACHE'],
+    ['CAPACITY 64', 'CAPACITY 100'],
+    ['6c', '30b'],
+    ['2 WEEKS', '14 DAYS'],
+    ['2 WEEKS', '2 WEEK'],
+    [' BYPASS WAL', ' WAL'],
+    ['KEYS(ts,', 'KEYS(ts, '],
+    ['DAY TTL', 'DAY WITH maxUncommittedRows=1 TTL'],
+  ],
+  [`CREATE TABLE 't' ( \n\tx INT\n)\nOWNED BY 'ops';`, ['x INT', 'x INT NULL'], ['OWNED', 'WITH OWNER']],
+  [`CREATE VIEW 'v' AS ( \nselect ts\n from t\n);`, ['( \n', '(\n'], [`'v'`, 'v']],
+  [
+    `CREATE MATERIALIZED VIEW 'm' WITH BASE 't' REFRESH EVERY 10m START '2025-01-01T00:00:00.000000Z' AS (\nselect 1\n) PARTITION BY DAY;`,
+    ['AS (\n', 'AS (select 1\n'],
+    [` START '2025-01-01T00:00:00.000000Z'`, ''],
+    ['00.000000Z', '00Z'],
+    [' PARTITION BY DAY', ''],
+    [`REFRESH EVERY 10m START '2025-01-01T00:00:00.000000Z'`, 'REFRESH IMMEDIATE PERIOD (SAMPLE BY INTERVAL)'],
+  ],
+  [
+    `CREATE LIVE VIEW 'l' FLUSH EVERY 5s PARTITION BY DAY START FROM NOW AS (\n select 1\n\n);`,
+    [' START FROM NOW', ''],
+    ['FLUSH', 'flush'],
+  ],
+];
+
+for (const [statement, ...otherWords] of PRINTED)
+  test(`the printed form, and what is not: ${title(identify(statement))}`, t => {
+    t.true(isPrinted(statement));
+    for (const [there, here] of otherWords) t.false(isPrinted(statement.replace(there, here)), here);
+  });
+
+for (const { name, statements } of databases)
+  test(`${name}: all that a server prints is in its form`, t => {
+    for (const statement of statements) t.true(isPrinted(statement), statement);
+  });
 
 test('fold: names that differ in case alone are one', t => {
   t.is(fold('Trades'), fold('tRADES'));

@@ -10,5 +10,6 @@ export { type Mended, mend } from './mend.js';
 export { isOrdinaryTable } from './mend-table.js';
 export { dependencyOrder } from './order.js';
 export { owner, withoutOwner } from './owner.js';
+export { isPrinted } from './printed.js';
 export { references } from './references.js';
 export { isSame } from './same.js';

@@ -45,10 +45,3 @@ export const isHeld = (statement: string, existing: string): boolean =>
 
 const words = (statement: string): string =>
   fold(Array.from(meaningful(statementOf(statement)), ({ text }) => unquote(text)).join(' '));
-
-/**
- * Whether a statement is in the form that the service prints, and so must come back as it went.
- * What was written by hand may come back in other words and mean the same.
- */
-export const isServersForm = (statement: string): boolean =>
-  /^CREATE (?:TABLE '[^']+' \( \n\t|VIEW '[^']+' AS \( \n|MATERIALIZED VIEW '[^']+' WITH BASE ')/.test(statement);

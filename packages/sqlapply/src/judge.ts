@@ -1,9 +1,9 @@
 /*! What becomes of one statement: sent, compared with what is there, or settled by looking where its reply was lost. */
-import { isPrincipal } from '@sqlpipe/catalog';
+import { isPrincipal, isPrinted } from '@sqlpipe/catalog';
 import { type Instance, InstanceError } from '@sqlpipe/instance';
 import { identify } from '@sqlpipe/sql';
 import type { Objection } from './admission.js';
-import { canShow, definitionOf, isHeld, isServersForm } from './held.js';
+import { canShow, definitionOf, isHeld } from './held.js';
 import type { Outcome } from './outcome.js';
 
 export interface JudgeOptions {
@@ -76,7 +76,7 @@ export function judge(
     const existing = await definitionOf(target, identify(statement));
     if (existing === undefined) return undefined;
     if (isHeld(statement, existing)) return { result: 'same' };
-    return { result: 'differs', error: isServersForm(statement) ? ANOTHER : OTHER_WORDS, existing };
+    return { result: 'differs', error: isPrinted(statement) ? ANOTHER : OTHER_WORDS, existing };
   }
 
   /** No reply came, which says nothing: so look. What is not there is sent once more, and then looked for again. */

@@ -2,9 +2,9 @@
  * Reading back: OK does not mean the same object (the same statement makes a non-WAL table where the target's default
  * says so). What was applied is asked for again, many objects to a request, and compared.
  */
-import { isSame } from '@sqlpipe/catalog';
+import { isPrinted, isSame } from '@sqlpipe/catalog';
 import { definitions, type Instance, InstanceError } from '@sqlpipe/instance';
-import { canShow, isServersForm } from './held.js';
+import { canShow } from './held.js';
 import type { Outcome } from './outcome.js';
 
 /** Outcomes are held back until this many can be read back at once. */
@@ -48,6 +48,6 @@ async function readBack(outcomes: Outcome[], target: Instance): Promise<Outcome[
 function comparison({ statement }: Outcome, existing: string | undefined): Partial<Outcome> {
   if (existing === undefined) return { result: 'differs', error: 'it was taken, and is not there when read back' };
   if (isSame(statement, existing)) return { proven: true };
-  if (!isServersForm(statement)) return { proven: false };
+  if (!isPrinted(statement)) return { proven: false };
   return { result: 'differs', error: 'the target made something else of it', existing };
 }
