@@ -147,6 +147,16 @@ for (const statement of [
     t.false(`${stdout}${stderr}`.includes(SECRET), stderr);
   });
 
+test('rejects, which may hold passwords, are for nobody else to read, unless they were before', async t => {
+  const { url } = await answering(t, 400, {}, '{"error":"no","position":0}');
+  const run = await shell(t);
+  const { stdout } = await run(
+    `umask 022; apply() { printf 'CREATE USER u WITH PASSWORD x\\0' | sqlapply -q --rejects $1 ${url}; stat -c %a $1; }
+    apply new; touch there; apply there`,
+  );
+  t.is(stdout.toString(), '600\n644\n');
+});
+
 /** Answers that quote the request, as servers and proxies do; a quotation may be cut by what we show of it. */
 const QUOTING: Record<string, (statement: string, url: string) => [status: number, body: string]> = {
   'a failure': statement => [500, JSON.stringify({ error: `internal error in [${statement}]` })],

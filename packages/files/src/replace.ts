@@ -25,6 +25,7 @@ export const isStaged = (name: string): boolean => /\.sql\.[a-z\d]{1,8}\.tmp$/.t
  *
  * @param write writes the content; it need not end the stream
  * @param interrupted ends the writing when it is aborted, wherever it is
+ * @param mode the file's permissions
  * @throws whatever `write` throws, and errors of the file system
  */
 export async function stageFile(
@@ -52,7 +53,7 @@ export async function stageFile(
 /**
  * Has a file written under a temporary name beside `path`, and renames it when all is on the disk. When that fails,
  * what was at `path` is as it was and nothing else is left. A device or a pipe can't be replaced, and is written to.
- * Parameters are those of `stageFile`.
+ * Parameters are those of `stageFile`; a file that is there keeps its mode.
  *
  * @throws FileError for a folder, and what `stageFile` throws
  */
@@ -60,12 +61,13 @@ export async function replaceFile(
   path: string,
   write: (file: Writable) => Promise<unknown>,
   interrupted?: AbortSignal,
+  mode?: number,
 ): Promise<void> {
   const existing = await statIfThere(path);
   if (existing?.isDirectory()) throw new FileError(`${path}: is a directory: give the name of a file in it`);
   if (existing && !existing.isFile()) return writeFile(path, 'w', write, interrupted);
   const place = existing ? await realpath(path) : path; // a link stays one
-  const staged = await stageFile(place, write, interrupted, existing?.mode);
+  const staged = await stageFile(place, write, interrupted, existing?.mode ?? mode);
   await staged.commit();
 }
 

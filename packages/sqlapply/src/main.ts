@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { command, instanceOptions, recordLimit, stayLean, UsageError, watched } from '@sqlpipe/cli';
 import { replaceFile } from '@sqlpipe/files';
@@ -13,6 +14,9 @@ import { windUp } from './wind-up.js';
 
 /** More gain nothing, and a server has other clients. */
 const MAX_JOBS = 64;
+
+/** Statements may hold passwords. */
+const PRIVATE = 0o600;
 
 command({
   name: 'sqlapply',
@@ -98,8 +102,8 @@ command({
       else if (!args.noVerify) outcomes = verified(outcomes, target);
       if (args.report) outcomes = reported(outcomes, args.report);
       const rest = rejects(told(outcomes, tally, io));
-      if (args.rejects)
-        await replaceFile(args.rejects, file => pipeline(rest, records(args.maxRecord), sink(file, 'sqlapply')));
+      const writeRest = (file: Writable) => pipeline(rest, records(args.maxRecord), sink(file, 'sqlapply'));
+      if (args.rejects) await replaceFile(args.rejects, writeRest, undefined, PRIVATE);
       else for await (const _ of rest);
       return tally.status;
     } finally {
