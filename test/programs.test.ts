@@ -75,7 +75,9 @@ test(exits, `${TEXT} | sqlsplit > /dev/full`, 74, 'sqlsplit: write failed: no sp
 test(exits, `yes 'SELECT 1;' | sqlsplit | head -c 1 > /dev/null; exit \${PIPESTATUS[1]}`, 141);
 test(exits, `yes 'SELECT 1;' | head -c 90000 | sqlsplit | sqljoin | true; exit \${PIPESTATUS[3]}`, 141);
 test(exits, `${TEXT} | sqlsplit --max-record 10`, 65, /more than 10 characters|longer than 10 bytes/);
-test(exits, 'sqlsplit --max-record x', 64, /--max-record takes a number/);
+for (const number of ['x', '0', '1.5', '-1', '1 --max-record=0'])
+  test(exits, `sqlsplit --max-record ${number}`, 64, /--max-record takes a whole number, 1 or more$/m);
+test(exits, `${TEXT} | sqlsplit --max-record 1 --max-record 1000`, 0);
 test(exits, 'sqlsplit --max-record', 64, /an option lacks its value: max-record$/m);
 test(exits, `${STREAM} | sqljoin extra`, 64, /one operand too many: extra/);
 test(exits, `${STREAM} | sqljoin > /dev/full`, 74, 'sqljoin: write failed: no space left on device\n');

@@ -1,5 +1,7 @@
 /*! Options that several programs have, because what flows between them is the same stream. */
 
+import { UsageError } from './exit.js';
+
 /** `--include`: what to take of a schema. */
 export const INCLUDE = {
   type: 'string',
@@ -18,4 +20,17 @@ export const EXCLUDE = {
 
 /** `--max-record`. @param bytes how long a record may be unless told otherwise */
 export const recordLimit = (bytes: number) =>
-  ({ type: 'number', default: bytes, requiresArg: true, describe: 'longest record in bytes' }) as const;
+  ({
+    type: 'number',
+    default: bytes,
+    requiresArg: true,
+    describe: 'longest record in bytes',
+    coerce: counting,
+  }) as const;
+
+/** A number, or all of them where the option is given again. @throws UsageError for one that counts nothing */
+function counting(given: number): number {
+  if (![given].flat().every(number => Number.isInteger(number) && number >= 1))
+    throw new UsageError('--max-record takes a whole number, 1 or more');
+  return given;
+}

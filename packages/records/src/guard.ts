@@ -36,7 +36,7 @@ export function guard(maxRecord: number, allowEmpty: boolean) {
       if (end) [held, heldBytes] = [[], 0];
       if (end < chunk.length) held.push(chunk.subarray(end));
       heldBytes += chunk.length - end;
-      if (heldBytes > maxRecord) throw whole ? tooLong(whole, maxRecord) : noNul(`its first ${heldBytes} bytes`);
+      if (heldBytes > maxRecord) throw whole ? tooLong(whole, maxRecord) : endless(maxRecord);
       return records;
     },
     async () => {
@@ -52,9 +52,14 @@ export function guard(maxRecord: number, allowEmpty: boolean) {
 const tooLong = (whole: number, maxRecord: number): StreamError =>
   new StreamError(`record ${whole + 1} is longer than ${maxRecord} bytes: --max-record takes more`);
 
-const noNul = (where: string): StreamError =>
+const endless = (maxRecord: number): StreamError =>
   new StreamError(
-    `no NUL in ${where}: either .sql text, which sqlsplit turns into a stream, or a stream that was cut in its first record`,
+    `no NUL in the first ${maxRecord} bytes: either .sql text, which sqlsplit turns into a stream, or a longer record, which --max-record takes`,
+  );
+
+const noNul = (): StreamError =>
+  new StreamError(
+    'no NUL in the input: either .sql text, which sqlsplit turns into a stream, or a stream that was cut in its first record',
   );
 
 function cut(rest: Buffer, whole: number): StreamError {
@@ -64,7 +69,7 @@ function cut(rest: Buffer, whole: number): StreamError {
     ? new StreamError(
         `cut after ${count(whole)}: the input does not end on a NUL; the program before this one may have failed`,
       )
-    : noNul('the input');
+    : noNul();
 }
 
 const count = (whole: number): string => `${whole} whole ${whole === 1 ? 'record' : 'records'}`;
