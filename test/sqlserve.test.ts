@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
+import { connect as tlsConnect } from 'node:tls';
 import test from 'ava';
 import { freshFolder } from './support/folder.js';
 import { fileScope, type Scope } from './support/scope.js';
@@ -129,6 +130,43 @@ test('a login of the open source edition is asked for on every request but /sett
   t.is((await fetch(`${server.url}/settings`)).status, 200);
 });
 
+test('what is no request, a TLS handshake for one, is hung up on at once', async t => {
+  const { hostname, port } = new URL(shared.url);
+  const hello = (to: string) => tlsConnect({ host: hostname, port: Number(to), rejectUnauthorized: false });
+  await t.throwsAsync(once(hello(port), 'secureConnect'), { code: 'ECONNRESET' });
+  for (const bytes of ['GARBAGE\r\n', '\n']) {
+    const socket = connect(Number(port), hostname);
+    socket.write(bytes);
+    await once(socket.resume(), 'end');
+  }
+  t.pass();
+});
+
+/** What the program says where it does not start. */
+async function refusal(...args: string[]): Promise<{ status: number; message: string }> {
+  const child = spawn(PROGRAM, ['--port', '0', ...args], { timeout: 10_000 });
+  const [[status], message] = await Promise.all([once(child, 'close'), text(child.stderr)]);
+  return { status, message };
+}
+
+test('options that cannot be are refused, and folders that cannot be made', async t => {
+  const folder = await freshFolder(t);
+  const file = join(folder, 'file');
+  await writeFile(file, '');
+  for (const [args, status, message] of [
+    [['--port', '99999'], 64, /--port takes a whole number up to 65535/],
+    [['--port', '1.5'], 64, /--port takes/],
+    [['--request-limit', '0'], 64, /--request-limit takes a whole number, 1 or more/],
+    [['--data', file], 74, /file\/journal.jsonl: not a directory/],
+    [['--data', '/proc/nothing/here'], 74, /\/proc\/nothing: no such file or directory/],
+    [['--load', folder], 74, /^sqlserve: \/.*: illegal operation on a directory/],
+  ] as const) {
+    const refused = await refusal(...args);
+    t.is(refused.status, status, args.join(' '));
+    t.regex(refused.message, message);
+  }
+});
+
 /** A sqlserve that can be killed. */
 async function killable(
   scope: Scope,
@@ -210,10 +248,26 @@ test('--load runs .sql text and a stream, and names the statement that is refuse
   await writeFile(bad, 'create table a (x int);\ncreate table c (x nope);');
   const server = await startSqlserve(t, ['--load', sql, '--load', stream]);
   t.is((await dump(server)).length, 3);
-  const child = spawn(PROGRAM, ['--port', '0', '--load', bad]);
-  const [[status], message] = await Promise.all([once(child, 'close'), text(child.stderr)]);
+  const { status, message } = await refusal('--load', bad);
   t.is(status, 1);
   t.regex(message, /c\.sql: statement 2: unsupported column type: nope \(at 18 of: create table c \(x nope\);\)/);
+});
+
+test('a folder is loaded once, whole or not at all', async t => {
+  const folder = await freshFolder(t);
+  const [data, good, bad] = ['made/data', 'good.sql', 'bad.sql'].map(name => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  await writeFile(good, 'create table a (x int);');
+  await writeFile(bad, 'create table b (x int); create table c (x nope);');
+  t.is((await refusal('--data', data, '--load', bad)).status, 1);
+  for (const load of [good, good, bad]) {
+    const server = await startSqlserve(t, ['--data', data, '--load', load]);
+    t.deepEqual((await server.execute('show tables')).dataset, [['a']]);
+    await server.end();
+  }
 });
 
 const admin = basic('admin', 'quest');

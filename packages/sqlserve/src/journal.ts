@@ -6,7 +6,7 @@
 import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, rename } from 'node:fs/promises';
 import type { Server } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Change } from './catalogue.js';
 import { lockFolder } from './lock.js';
@@ -14,6 +14,13 @@ import { lockFolder } from './lock.js';
 /** A journal that cannot be read. */
 export class JournalError extends Error {
   readonly code = 'DAMAGED';
+}
+
+/** What a journal is opened with. */
+export interface Opening {
+  replay(change: Change): void;
+  begin(): Promise<void>;
+  state(): Change[];
 }
 
 export class Journal {
@@ -26,14 +33,20 @@ export class Journal {
   ) {}
 
   /**
-   * Opens the journal of a folder, made if it is not there. Each change in it is given to `replay`; what `state` then
-   * says is written as the new journal. No other service can open the folder until this one is closed.
+   * Opens the journal of a folder, made if it is not there. Each change in it is given to `replay`, or `begin` is called
+   * where there is none; what `state` then says is written as the new journal. No other service can open the folder
+   * until this one is closed.
    */
-  static async open(folder: string, replay: (change: Change) => void, state: () => Change[]): Promise<Journal> {
-    await mkdir(folder, { recursive: true });
+  static async open(folder: string, { replay, begin, state }: Opening): Promise<Journal> {
+    await makeFolder(folder);
     const lock = await lockFolder(folder);
     const path = join(folder, 'journal.jsonl');
-    await read(path, replay);
+    let empty = true;
+    await read(path, change => {
+      empty = false;
+      replay(change);
+    });
+    if (empty) await begin();
     const fresh = `${path}.new`;
     const file = await open(fresh, 'w');
     await file.writeFile(
@@ -75,6 +88,19 @@ export class Journal {
   async close(): Promise<void> {
     await this.file.close();
     this.lock?.close();
+  }
+}
+
+/** A folder and those above it. Node's own `recursive` never ends where the system lets nobody make one, as in /proc. */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return;
+    if (code !== 'ENOENT' || dirname(path) === path) throw error;
+    await makeFolder(dirname(path));
+    await mkdir(path);
   }
 }
 

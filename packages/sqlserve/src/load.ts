@@ -45,6 +45,8 @@ async function holdsNul(path: string): Promise<boolean> {
     for await (const chunk of file.createReadStream({ autoClose: false }))
       if ((chunk as Buffer).includes(0)) return true;
     return false;
+  } catch (error) {
+    throw Object.assign(error as Error, { path });
   } finally {
     await file.close();
   }

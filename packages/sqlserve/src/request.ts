@@ -15,8 +15,13 @@ export interface Request {
 /** What of a connection's bytes: a request and where it ends, nothing yet, or a reason to hang up. */
 export type Reading = { readonly request: Request; readonly end: number } | 'incomplete' | 'hang up';
 
+/** How a client starts that takes the port for one of TLS. */
+const tlsHandshake = '\x16\x03';
+
 /** Reads the first request of `bytes` (Latin-1). `limit` is `http.request.header.buffer.size`. */
 export function readRequest(bytes: string, limit: number): Reading {
+  const lineEnd = bytes.indexOf('\n');
+  if (bytes.startsWith(tlsHandshake) || (lineEnd >= 0 && !bytes.slice(0, lineEnd).includes(' '))) return 'hang up';
   const blank = /\n\r?\n/.exec(bytes);
   if (!blank) return bytes.length > limit ? 'hang up' : 'incomplete';
   const end = blank.index + blank[0].length;

@@ -25,13 +25,22 @@ export async function serve(
   { edition: name, port, address, data, load: files, requestLimit }: Options,
   io: Io,
 ): Promise<number> {
+  if (!Number.isInteger(port) || port > 65_535) throw new UsageError('--port takes a whole number up to 65535');
+  if (!Number.isInteger(requestLimit) || requestLimit < 1)
+    throw new UsageError('--request-limit takes a whole number, 1 or more');
   const admin = adminOf(io.env);
   const edition = name === 'oss' ? openSource(credentialsOf(io.env)) : enterprise(admin);
   const naming = io.env['QDB_CAIRO_SQL_COLUMN_ALIAS_EXPRESSION_ENABLED'] === 'false' ? 'by function' : 'by expression';
   const catalogue = new Catalogue(naming);
-  const journal = data === undefined ? undefined : await openJournal(data, catalogue, edition);
-  const service = new Service({ edition, catalogue, journal });
-  for (const file of files) await load(file, statement => service.execute(statement, admin.user));
+  let kept = data !== undefined;
+  const begin = async () => {
+    kept = false;
+    const service = new Service({ edition, catalogue });
+    for (const file of files) await load(file, statement => service.execute(statement, admin.user));
+  };
+  const journal = data === undefined ? await begin() : await openJournal(data, catalogue, edition, begin);
+  if (kept && files.length > 0) io.warn(`${data} holds a schema already: --load is left out`);
+  const service = new Service({ edition, catalogue, journal: journal ?? undefined });
 
   const server = endpoint({ answer: routes(service), requestLimit });
   await once(server.listen(port, address), 'listening');
@@ -45,12 +54,17 @@ export async function serve(
   return Exit.yes;
 }
 
-const openJournal = (folder: string, catalogue: Catalogue, edition: Edition): Promise<Journal> =>
-  Journal.open(
-    folder,
-    change => ('state' in change ? edition.restore(change.state) : catalogue.replay(change)),
-    () => [...catalogue.all(), ...edition.all()],
-  );
+const openJournal = (
+  folder: string,
+  catalogue: Catalogue,
+  edition: Edition,
+  begin: () => Promise<void>,
+): Promise<Journal> =>
+  Journal.open(folder, {
+    replay: change => ('state' in change ? edition.restore(change.state) : catalogue.replay(change)),
+    begin,
+    state: () => [...catalogue.all(), ...edition.all()],
+  });
 
 /** The one login of the open source edition, by the names that QuestDB gives to it. */
 function credentialsOf({
