@@ -404,7 +404,9 @@ test('a connection that does not come about in time', async t => {
   const { url } = await misbehaving(t, () => {});
   const db = connect({ ...TARGET, url: new URL(url.replace('http:', 'https:')), connectTimeout: 500 });
   t.teardown(() => db.close());
-  const error = await t.throwsAsync(db.execute('x'), { message: /no connection within 0.5 s.*--connect-timeout/ });
+  const error = await t.throwsAsync(db.execute('x'), {
+    message: /no connection with TLS within 0.5 s.*--connect-timeout/,
+  });
   t.like(error, { code: 'UNREACHABLE', lost: false });
 });
 
@@ -414,7 +416,7 @@ test('no TLS where https was asked for', async t => {
   const port = await portOf(t, createHttpServer());
   const db = connect({ ...TARGET, url: new URL(`https://127.0.0.1:${port}`) });
   t.teardown(() => db.close());
-  const error = await t.throwsAsync(db.execute('x'), { message: /no TLS there: is it http/ });
+  const error = await t.throwsAsync(db.execute('x'), { message: /does not speak TLS: try http/ });
   t.like(error, { code: 'UNREACHABLE', lost: false });
 });
 

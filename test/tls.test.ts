@@ -1,7 +1,13 @@
 /*! TLS end to end, with an authority of our own: who is trusted and why, and what is said where nobody is. Proxies too. */
-import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createHttpServer, type Server as HttpServer, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import { type AddressInfo, connect } from 'node:net';
+import {
+  type AddressInfo,
+  connect,
+  createServer as createNetServer,
+  type Server as NetServer,
+  type Socket,
+} from 'node:net';
 import type { Duplex } from 'node:stream';
 import test from 'ava';
 import { type Authority, certificateAuthority, type Identity } from './support/certificates.js';
@@ -21,10 +27,10 @@ test.before(async () => {
 const answer: RequestListener = (_request, response) => void response.end('{"dataset":[["CREATE TABLE a (x INT)"]]}');
 
 /** Port of a server that is listening, and that ends with the scope. */
-async function listening(scope: Scope, server: Server): Promise<number> {
+async function listening(scope: Scope, server: NetServer): Promise<number> {
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   scope.teardown(async () => {
-    server.closeAllConnections();
+    (server as Partial<HttpServer>).closeAllConnections?.();
     server.close();
   });
   return (server.address() as AddressInfo).port;
@@ -97,12 +103,35 @@ test(
 );
 test('http where TLS is spoken', distrusts, () => good, 'sqldump http://$' + '{URL#https://}', /is it https:\/\/\?/);
 
-test('https where no TLS is spoken', async t => {
-  const port = await listening(t, createHttpServer(answer));
-  const { code, stderr } = await on(t, `https://localhost:${port}`, 'sqldump $URL');
+const speakNoTls = test.macro(async (t, server: () => NetServer, message: string) => {
+  const url = `https://localhost:${await listening(t, server())}`;
+  const { code, stderr } = await on(t, url, 'sqldump --insecure $URL');
   t.is(code, 69);
-  t.regex(stderr, /no TLS there: is it http:\/\//);
+  t.is(stderr, `sqldump: ${url}: ${message}\n`);
 });
+
+test(
+  'https where http is spoken',
+  speakNoTls,
+  () => createHttpServer(answer),
+  'what answers there does not speak TLS: try http://',
+);
+for (const [how, close] of [
+  ['ends', (socket: Socket) => socket.end()],
+  ['breaks', (socket: Socket) => socket.resetAndDestroy()],
+] as const)
+  test(
+    `https where the connection ${how}`,
+    speakNoTls,
+    () => createNetServer(socket => socket.once('data', () => close(socket))),
+    'the connection closed where TLS was to begin: is the port right? If there is no TLS, try http://',
+  );
+test(
+  'https where a certificate is asked for',
+  speakNoTls,
+  () => createHttpsServer({ ...good, requestCert: true, maxVersion: 'TLSv1.2' }, answer),
+  'the server refuses TLS as it is offered (handshake failure): does it ask for a certificate, or for a version that is out of use?',
+);
 
 /** A proxy, with TLS or without, that keeps the requests for tunnels and their credentials. */
 async function proxy(scope: Scope, identity?: Identity, status = 200) {
@@ -149,6 +178,20 @@ test('through a proxy that speaks TLS itself', async t => {
   const { code, stderr } = await on(t, await secure(t, good), 'sqldump --cacert $ROOT $URL', env);
   t.deepEqual({ code, stderr }, { code: 0, stderr: '' });
   t.is(seen.length, 1);
+});
+
+test('a proxy that is not there', async t => {
+  for (const [url, name] of [
+    ['https://localhost:1', 'https_proxy'],
+    ['http://localhost:1', 'http_proxy'],
+  ] as const) {
+    const { code, stderr } = await on(t, url, 'sqldump $URL', { [name]: 'me:s3cret@localhost:1' });
+    t.is(code, 69);
+    t.is(
+      stderr,
+      `sqldump: ${url} (through the proxy http://localhost:1): the proxy can't be reached (connection refused): is ${name} right? no_proxy goes around it\n`,
+    );
+  }
 });
 
 test('a proxy that nobody has certified', async t => {

@@ -19,6 +19,8 @@ export interface Circumstances {
   bufferNeeded: number;
   /** Where the request went. */
   url: URL;
+  /** By way of whom. */
+  proxy?: URL | undefined;
 }
 
 const HOST = 'is the address right?';
@@ -28,12 +30,16 @@ const CERTIFICATE = 'give its certificate authority with --cacert, or --insecure
 export const PROXY_CREDENTIALS =
   'the proxy asks for credentials (407): write them into the variable, as in https_proxy=http://user:password@host:port';
 
-const CONNECTING: Record<string, string> = {
-  ECONNREFUSED: 'connection refused: is the server running, and is the port right?',
-  ENOTFOUND: `no such host, and no instance of this name: ${HOST}`,
-  EAI_AGAIN: "the name of the host can't be looked up now: is the network up?",
-  EHOSTUNREACH: `no route to the host: ${HOST}`,
-  ENETUNREACH: 'the network is unreachable: is it up?',
+/** What a host can be found by, and what to do where it can't. */
+const NETWORK: Record<string, [what: string, help: string]> = {
+  ECONNREFUSED: ['connection refused', 'is the server running, and is the port right?'],
+  ENOTFOUND: ['no such host', `no instance has this name either; ${HOST}`],
+  EAI_AGAIN: ["the name of the host can't be looked up now", 'is the network up?'],
+  EHOSTUNREACH: ['no route to the host', HOST],
+  ENETUNREACH: ['the network is unreachable', 'is it up?'],
+};
+
+const TLS: Record<string, string> = {
   CERT_HAS_EXPIRED: 'its TLS certificate has expired: renew it on the server, or --insecure to take any certificate',
   CERT_NOT_YET_VALID: 'its TLS certificate is not valid yet: is the clock right?',
   DEPTH_ZERO_SELF_SIGNED_CERT: `its TLS certificate is self-signed: ${CERTIFICATE}`,
@@ -78,14 +84,30 @@ function protocol(message: string): Failure {
   return { code: 'PROTOCOL', message };
 }
 
-function connecting(cause: NodeJS.ErrnoException, { connectTimeout }: Circumstances): string {
+function connecting(cause: NodeJS.ErrnoException, { connectTimeout, url, proxy }: Circumstances): string {
   const [first] = cause instanceof AggregateError ? cause.errors : [];
   const code = cause.code ?? first?.code ?? '';
-  if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT')
-    return `no connection within ${seconds(connectTimeout)}: ${HOST} --connect-timeout waits longer`;
-  if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) return 'no TLS there: is it http:// and not https://?';
+  if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') {
+    const what = url.protocol === 'https:' ? 'no connection with TLS' : 'no connection';
+    return `${what} within ${seconds(connectTimeout)}: ${HOST} --connect-timeout waits longer`;
+  }
+  const [what, help] = NETWORK[code] ?? [];
+  if (what && proxy)
+    return `the proxy can't be reached (${what}): is ${url.protocol.slice(0, -1)}_proxy right? no_proxy goes around it`;
+  if (what) return `${what}: ${help}`;
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return otherName(cause);
-  return CONNECTING[code] ?? `no connection: ${describe(first ?? cause)}`;
+  return TLS[code] ?? noTls(code, url) ?? `no connection: ${describe(first ?? cause)}`;
+}
+
+/** OpenSSL's words for what it meets in place of TLS tell nobody that; those for a refusal do (an alert). */
+function noTls(code: string, { protocol }: URL): string | undefined {
+  const [, refusal] = /^ERR_SSL_\w+?_ALERT_(\w+)$/.exec(code) ?? [];
+  if (refusal)
+    return `the server refuses TLS as it is offered (${refusal.toLowerCase().replaceAll('_', ' ')}): does it ask for a certificate, or for a version that is out of use?`;
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) return 'what answers there does not speak TLS: try http://';
+  if (code === 'ECONNRESET' && protocol === 'https:')
+    return 'the connection closed where TLS was to begin: is the port right? If there is no TLS, try http://';
+  return undefined;
 }
 
 function otherName(cause: NodeJS.ErrnoException & { cert?: { subjectaltname?: string } }): string {
