@@ -102,6 +102,45 @@ test.serial('the catalogue functions list what is there, and say what has lost i
   t.regex((await shared.execute('select s from v')).error ?? '', /keeps the schema and no rows/);
 });
 
+test.serial('a catalogue function needs no SELECT, and SHOW answers as QuestDB 9.3.4 does', async t => {
+  await shared.execute('drop all');
+  await shared.execute(trades);
+  await shared.execute('create view v as (select s from trades)');
+  await shared.execute('create materialized view m as (select ts, max(v) as v from trades sample by 1h)');
+  const values = 'table_name, maxUncommittedRows, o3MaxLag';
+  for (const [sql, rows] of [
+    ["table_columns('v')", [['s', 'SYMBOL', false, 0, false, 0, 0, false, false]]],
+    ['show columns from v', [['s', 'SYMBOL', false, 0, false, 0, 0, false, false]]],
+    ['show transaction isolation level', [['read committed']]],
+    ['show max_identifier_length', [[63]]],
+    ['show time zone', [['UTC']]],
+    ['show parameters', []],
+    [
+      `select ${values} from tables() order by table_name limit 2`,
+      [
+        ['m', 500_000, -1],
+        ['trades', 500_000, 600_000_000],
+      ],
+    ],
+    [`select ${values} from tables() order by table_name desc limit 1`, [['v', 0, 0]]],
+  ] as const) {
+    t.deepEqual((await shared.execute(sql)).dataset, rows as unknown as unknown[][], sql);
+  }
+  t.deepEqual((await shared.execute('views()')).dataset, (await shared.execute('select * from views()')).dataset);
+  t.is((await shared.execute('tables() order by table_name')).dataset?.length, 3);
+  for (const [sql, position, error] of [
+    ["table_columns('nope')", 14, 'table does not exist [table=nope]'],
+    ['table_columns()', 0, 'function `table_columns` requires arguments: table_columns(STRING constant)'],
+    ['nope()', 0, 'unknown function name: nope()'],
+    ["select * from tables('x')", 14, 'wrong number of arguments for function `tables`; expected: 0, provided: 1'],
+    ['show columns trades', 13, "expected 'from'"],
+    ['show columns', 5, "expected 'from'"],
+    ['show transaction', 16, "expected 'isolation'"],
+  ] as const) {
+    t.like(await shared.execute(sql), { error, position }, sql);
+  }
+});
+
 test.serial('/ping and / are answered without a body, and to everybody', async t => {
   const ping = await fetch(`${shared.url}/ping`);
   const root = await fetch(`${shared.url}/`, { redirect: 'manual' });

@@ -2,7 +2,7 @@
  * The catalogue functions: `tables()`, `views()`, `materialized_views()`, `table_columns('t')`, and the few things that
  * drivers and tools ask before they start. Columns that would tell of rows are there and say that there are none.
  */
-import type { FunctionCall, SelectItem, SelectStatement } from '@questdb/sql-parser';
+import type { FunctionCall, SelectItem, SelectStatement, TableFunctionCall } from '@questdb/sql-parser';
 import { relationOf } from './analysis/relation.js';
 import type { CatalogueObject, Column, LiveView, MaterializedView, View } from './objects.js';
 import type { Query } from './parser/query.js';
@@ -38,17 +38,32 @@ export function answer(query: Query, session: Session): Relation {
     select.groupBy ||
     select.sampleBy ||
     select.latestOn ||
+    select.distinct ||
     select.setOperations ||
     select.pivot
   );
   if (!from && plain) return scalarRow(select.columns);
   const source = from?.table;
   if (source?.type !== 'tableFunctionCall' || joins.length > 0 || from?.joins?.length || !plain) throw noRows();
-  const name = source.name.toLowerCase();
-  const known = name !== 'live_views' || session.enterprise;
-  const relation = known ? functions[name]?.(session, literalArgument(source.args), at(source)) : undefined;
-  if (!relation) throw new Refusal(at(source), `unknown function name: ${source.name}()`);
-  return ordered(project(relation, select.columns, at), select);
+  return limited(ordered(project(called(source, session, at), select.columns, at), select), select);
+}
+
+/** What a catalogue function gives. */
+function called(source: TableFunctionCall, session: Session, at: Query['at']): Relation {
+  const { name: written, args } = source;
+  const [argument] = args;
+  const name = written.toLowerCase();
+  if (name === 'table_columns') {
+    if (argument?.type === 'literal') return columnsIn(session, String(argument.value), at(argument));
+    throw new Refusal(at(source), 'function `table_columns` requires arguments: table_columns(STRING constant)');
+  }
+  const list = name === 'live_views' && !session.enterprise ? undefined : lists[name];
+  if (!list) throw new Refusal(at(source), `unknown function name: ${written}()`);
+  if (args.length === 0) return list(session);
+  throw new Refusal(
+    at(source),
+    `wrong number of arguments for function \`${name}\`; expected: 0, provided: ${args.length}`,
+  );
 }
 
 export const noRows = (): Refusal =>
@@ -65,11 +80,6 @@ function scalarRow(items: readonly SelectItem[]): Relation {
     heads: names.map(name => ({ name: `${name}()`, type: 'STRING' })),
     rows: [names.map(name => scalars[name] ?? null)],
   };
-}
-
-function literalArgument(args: readonly { type: string }[]): string | undefined {
-  const [argument] = args as readonly { type: string; value?: unknown }[];
-  return argument?.type === 'literal' ? String(argument.value) : undefined;
 }
 
 /** The columns asked for, in the order they were asked for. */
@@ -109,6 +119,15 @@ function ordered(relation: Relation, { orderBy }: SelectStatement): Relation {
   return { heads: relation.heads, rows };
 }
 
+/** The first rows, where LIMIT is one number. */
+function limited(relation: Relation, { limit }: SelectStatement): Relation {
+  if (!limit) return relation;
+  const { lowerBound, upperBound } = limit;
+  const count = lowerBound.type === 'literal' && !upperBound ? Number(lowerBound.value) : Number.NaN;
+  if (!Number.isInteger(count)) throw noRows();
+  return { heads: relation.heads, rows: relation.rows.slice(0, count) };
+}
+
 const compare = (a: Value, b: Value): number => (a === b ? 0 : (a ?? '') < (b ?? '') ? -1 : 1);
 
 /** A column of a catalogue function: its head, and where its value comes from. */
@@ -132,8 +151,8 @@ const tableFields: readonly Field<CatalogueObject>[] = [
   ['ttlUnit', 'STRING', object => (object.kind === 'view' ? 'HOUR' : ttlParts(object.ttl).unit)],
   ['matView', 'BOOLEAN', ({ kind }) => kind === 'materialized view'],
   ['directoryName', 'STRING', ({ name }, index) => `${name}~${index + 1}`],
-  ['maxUncommittedRows', 'INT', () => 500_000],
-  ['o3MaxLag', 'LONG', () => 600_000_000],
+  ['maxUncommittedRows', 'INT', ({ kind }) => (kind === 'view' ? 0 : 500_000)],
+  ['o3MaxLag', 'LONG', ({ kind }) => ({ table: 600_000_000, view: 0 })[kind as string] ?? -1],
   ['table_suspended', 'BOOLEAN', () => false],
   ['table_type', 'CHAR', ({ kind }) => marks[kind]],
   ['table_row_count', 'LONG', () => 0],
@@ -170,33 +189,41 @@ const liveFields: readonly Field<Viewed<LiveView>>[] = [
   ['view_status', 'STRING', ({ missing }) => (missing ? 'invalid' : 'valid')],
 ];
 
-type Listed = Column & { designated: boolean };
+/** A view's column stores nothing, so that a symbol there has no table of its values. */
+type Listed = Column & { designated: boolean; stored: boolean };
+
+const symbolSize = ({ type, stored }: Listed): number => (type === 'SYMBOL' && stored ? 256 : 0);
 
 const columnFields: readonly Field<Listed>[] = [
   ['column', 'STRING', ({ name }) => name],
   ['type', 'STRING', ({ type }) => type],
   ['indexed', 'BOOLEAN', ({ index }) => index !== undefined],
-  ['indexBlockCapacity', 'INT', ({ type, index }) => index?.capacity ?? (type === 'SYMBOL' ? 256 : 0)],
-  ['symbolCached', 'BOOLEAN', ({ type, cached }) => type === 'SYMBOL' && cached],
-  ['symbolCapacity', 'INT', ({ type }) => (type === 'SYMBOL' ? 256 : 0)],
+  ['indexBlockCapacity', 'INT', column => column.index?.capacity ?? symbolSize(column)],
+  ['symbolCached', 'BOOLEAN', ({ type, cached, stored }) => type === 'SYMBOL' && cached && stored],
+  ['symbolCapacity', 'INT', symbolSize],
   ['symbolTableSize', 'INT', () => 0],
   ['designated', 'BOOLEAN', ({ designated }) => designated],
   ['upsertKey', 'BOOLEAN', ({ dedup }) => dedup],
 ];
 
 /** The columns of one object, as SHOW COLUMNS lists them. */
-export const columnsOf = ({ columns, timestamp }: CatalogueObject): Relation =>
+export const columnsOf = ({ kind, columns, timestamp }: CatalogueObject): Relation =>
   relation(
     columnFields,
-    columns.map(column => ({ ...column, designated: column.name === timestamp })),
+    columns.map(column => ({ ...column, designated: column.name === timestamp, stored: kind !== 'view' })),
   );
+
+function columnsIn(session: Session, name: string, position: number): Relation {
+  const object = session.catalogue.find(name);
+  if (!object) throw new Refusal(position, `table does not exist [table=${name}]`);
+  allowSeeing(session, object.name);
+  return columnsOf(object);
+}
 
 /** The objects that a caller may see. */
 const seen = ({ catalogue, maySee }: Session): CatalogueObject[] => catalogue.list().filter(({ name }) => maySee(name));
 
-const functions: Readonly<
-  Record<string, (session: Session, argument: string | undefined, position: number) => Relation>
-> = {
+const lists: Readonly<Record<string, (session: Session) => Relation>> = {
   tables: session => relation(tableFields, seen(session)),
   views: session =>
     relation(
@@ -219,31 +246,39 @@ const functions: Readonly<
         object.kind === 'live view' ? { ...object, missing: missingFrom([object.base], session) } : [],
       ),
     ),
-  table_columns: (session, name = '', position) => {
-    const object = session.catalogue.find(name);
-    if (!object) throw new Refusal(position, `table does not exist [table=${name}]`);
-    allowSeeing(session, object.name);
-    return columnsOf(object);
-  },
 };
 
 /** The first of the names that nothing has any more: what makes a view invalid. */
 const missingFrom = (names: readonly string[], { catalogue }: Session): string | undefined =>
   names.find(name => !catalogue.find(name));
 
-/** Settings that drivers ask for with SHOW. */
-const settingValues: Readonly<Record<string, string>> = {
+/** Settings that drivers ask for with SHOW, by the names that their columns have. */
+const settingValues: Readonly<Record<string, string | number>> = {
   transaction_isolation: 'read committed',
   default_transaction_read_only: 'off',
-  max_identifier_length: '63',
+  max_identifier_length: 63,
   standard_conforming_strings: 'on',
   search_path: '"$user", public',
-  datestyle: 'ISO,YMD',
+  DateStyle: 'ISO,YMD',
+  TimeZone: 'UTC',
   server_version: '12.3 (questdb)',
-  server_version_num: '120003',
+  server_version_num: '123000',
 };
 
-export const settings = (name: string): Relation => ({
-  heads: [{ name, type: 'STRING' }],
-  rows: name in settingValues ? [[settingValues[name] ?? null]] : [],
-});
+export function settings(asked: string): Relation {
+  const [name, value = null] = Object.entries(settingValues).find(([setting]) => setting.toLowerCase() === asked) ?? [
+    asked,
+  ];
+  return { heads: [{ name, type: typeof value === 'number' ? 'INT' : 'STRING' }], rows: [[value]] };
+}
+
+const heads = (type: string, names: string): ColumnHead[] => names.split(' ').map(name => ({ name, type }));
+
+/** None of the server's settings is one here. */
+export const parameters: Relation = {
+  heads: [
+    ...heads('STRING', 'property_path env_var_name value value_source'),
+    ...heads('BOOLEAN', 'sensitive reloadable'),
+  ],
+  rows: [],
+};

@@ -1,6 +1,6 @@
 /*! Statements in, outcomes out: each is parsed, checked against the catalogue and applied, one after the other. */
 import { baseOf } from './analysis/materialized.js';
-import { answer, columnsOf, noRows, settings } from './answers.js';
+import { answer, columnsOf, noRows, parameters, settings } from './answers.js';
 import { Catalogue } from './catalogue.js';
 import { createLiveViewIn, createMaterializedViewIn, createTableIn, createViewIn } from './create.js';
 import type { Edition } from './edition.js';
@@ -112,6 +112,8 @@ export class Service {
       }
       case 'show acl':
         return this.edition.show(show, session);
+      case 'show parameters':
+        return relation(parameters);
       default:
         return relation(settings(show.setting));
     }

@@ -15,12 +15,16 @@ const aliasStops = new Set(
   ).split(' '),
 );
 
-/** The table of such a query. The first token was read. @throws Refusal for what cannot follow a table */
-export function implicitTable(cursor: Cursor, first: string): { name: string; position: number } {
+/**
+ * The table of such a query; undefined where the word is a function that is called. The first token was read.
+ * @throws Refusal for what cannot follow a table
+ */
+export function implicitTable(cursor: Cursor, first: string): { name: string; position: number } | undefined {
   const position = cursor.at;
   refuseReserved(first, position);
   const stops = (token: string | undefined) => token === undefined || aliasStops.has(token.toLowerCase());
   let token = cursor.next();
+  if (token === '(') return;
   if (!stops(token)) {
     if (is(token, 'as')) token = cursor.require('alias');
     refuseReserved(token ?? '', cursor.at);

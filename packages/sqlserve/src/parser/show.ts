@@ -12,6 +12,7 @@ export type Show =
   | { readonly statement: 'show create database'; readonly categories: ReadonlySet<string> }
   | { readonly statement: 'show tables' }
   | { readonly statement: 'show columns'; readonly name: string; readonly position: number }
+  | { readonly statement: 'show parameters' }
   | { readonly statement: 'show setting'; readonly setting: string }
   | { readonly statement: 'show acl'; readonly what: string; readonly entity?: string | undefined };
 
@@ -43,7 +44,7 @@ function categoriesOf({ enterprise }: ShowDialect): Categories {
 /** Settings that PostgreSQL's drivers ask for. */
 const settings = new Set([
   ...['transaction_isolation', 'default_transaction_read_only', 'max_identifier_length', 'standard_conforming_strings'],
-  ...['search_path', 'datestyle', 'server_version', 'server_version_num', 'parameters'],
+  ...['search_path', 'datestyle', 'server_version', 'server_version_num'],
 ]);
 
 /** Behind SHOW. */
@@ -52,6 +53,17 @@ export function show(cursor: Cursor, dialect: ShowDialect): Show {
   if (is(token, 'create')) return showCreate(cursor, dialect);
   if (is(token, 'tables')) return { statement: 'show tables' };
   if (is(token, 'columns')) return { statement: 'show columns', ...fromTable(cursor) };
+  if (is(token, 'parameters')) return { statement: 'show parameters' };
+  if (is(token, 'transaction')) {
+    for (const word of ['isolation', 'level']) {
+      if (!is(cursor.next(), word)) throw new Refusal(cursor.reach, `expected '${word}'`);
+    }
+    return { statement: 'show setting', setting: 'transaction_isolation' };
+  }
+  if (is(token, 'time')) {
+    if (is(cursor.next(), 'zone')) return { statement: 'show setting', setting: 'timezone' };
+    cursor.back();
+  }
   if (token !== undefined && settings.has(token.toLowerCase())) {
     return { statement: 'show setting', setting: token.toLowerCase() };
   }
@@ -66,7 +78,7 @@ export function show(cursor: Cursor, dialect: ShowDialect): Show {
 }
 
 function fromTable(cursor: Cursor): { name: string; position: number } {
-  if (!is(cursor.next(), 'from')) throw new Refusal(cursor.reach, "expected 'from'");
+  if (!is(cursor.next(), 'from')) throw new Refusal(cursor.at, "expected 'from'");
   return tableName(cursor);
 }
 

@@ -40,7 +40,8 @@ export async function parse(text: string, dialect: Dialect): Promise<Statement |
   if (verb === 'explain') return explain(cursor, dialect);
   if (dialect.verbs.has(verb)) return { statement: 'change', verb, cursor };
   if (['select', 'with', 'declare', '('].includes(verb)) return { statement: 'query', text };
-  return { statement: 'table', ...implicitTable(cursor, token) };
+  const table = implicitTable(cursor, token);
+  return table ? { statement: 'table', ...table } : { statement: 'query', text };
 }
 
 const principals = new Set(['user', 'group', 'service']);
