@@ -11,7 +11,7 @@ import { freshFolder } from './support/folder.js';
 import { CACHE } from './support/shell.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-const TABLES = ['a', 'b', 'c'].map(name => `CREATE TABLE '${name}' (x INT);\n`);
+const TABLES = ['a', 'b', 'c'].map(name => `CREATE TABLE '${name}' ( \n\tx INT\n);\n`);
 const STREAM = TABLES.map(table => `${table}\0`).join('');
 
 interface Run {

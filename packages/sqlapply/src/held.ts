@@ -1,7 +1,7 @@
 /*! What the target holds already, and whether it is what a statement asks for. */
-import { fold, isPrincipal, isSame } from '@sqlpipe/catalog';
+import { fold, isObject, isPrincipal, isPrinted, isSame } from '@sqlpipe/catalog';
 import { definitions, hasDefinition, type Instance, InstanceError } from '@sqlpipe/instance';
-import { type Identity, identify, type Kind, meaningful, statementOf, unquote } from '@sqlpipe/sql';
+import { type Identity, identify, type Kind, meaningful, statementOf, title, unquote } from '@sqlpipe/sql';
 
 /** Whether the target can show what it made of a statement of this kind. Access control it need not. */
 export const canShow = ({ kind, name }: Identity): boolean => hasDefinition(kind) && name !== '';
@@ -42,6 +42,12 @@ async function principalOf(target: Instance, { kind, name }: Identity): Promise<
  */
 export const isHeld = (statement: string, existing: string): boolean =>
   isPrincipal(identify(existing).kind) ? words(statement) === words(existing) : isSame(statement, existing);
+
+/** Whether a target that took a statement will be known to have what it makes; what has no name is sent again. */
+export function isKnownAgain(statement: string, identity: Identity): boolean {
+  if (isPrincipal(identity.kind)) return words(statement) === words(`CREATE ${title(identity)};`);
+  return !isObject(identity.kind) || isPrinted(statement);
+}
 
 const words = (statement: string): string =>
   fold(Array.from(meaningful(statementOf(statement)), ({ text }) => unquote(text)).join(' '));

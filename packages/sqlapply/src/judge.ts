@@ -23,10 +23,10 @@ const EXISTS = /already exists/;
 /** Why a statement can look empty to the server: it pairs quotes and sees `--` inside block comments (observed on 9.3.4). */
 const COMMENTS = '; the server reads quotes and -- inside /* */ comments as well: is there one in front?';
 
+const ONE = 'the target has one of this name';
 const ANOTHER = 'the target has another one of this name';
 /** What was written by hand may mean the same all the same. */
-const OTHER_WORDS =
-  'the target has one of this name, and not in these words; --if-exists skip passes over what is there';
+const OTHER_WORDS = `${ONE}, and not in these words; if they mean the same, --if-exists skip passes over it`;
 
 /** Makes the judge of statements for a target. It never throws but for bugs: what went wrong is in the verdict. */
 export function judge(
@@ -64,11 +64,20 @@ export function judge(
     if (ifExists === 'skip' && exists) return { result: 'skipped' };
     try {
       const found = await compare(statement);
-      return found && ifExists === 'skip' ? { result: 'skipped' } : (found ?? refused);
+      return found ? taken(found) : refused;
     } catch (failure) {
       if (!(failure instanceof InstanceError) || failure.serverMessage === undefined) throw failure;
-      return { ...refused, error: `${error}, and it can not be compared: ${failure.serverMessage}` };
+      return {
+        ...refused,
+        error: `${error}, and it can not be compared: ${failure.serverMessage}; --if-exists skip passes over it`,
+      };
     }
+  }
+
+  /** What is there, as it is to be taken. */
+  function taken(found: Verdict): Verdict {
+    if (ifExists === 'compare') return found;
+    return ifExists === 'skip' ? { result: 'skipped' } : { result: 'refused', error: ONE };
   }
 
   /** How a statement's object compares with the target's; undefined where the target has nothing to show. */
@@ -92,6 +101,7 @@ export function judge(
 
   async function foresee(statement: string): Promise<Verdict> {
     const found = await compare(statement);
-    return found ?? { result: canShow(identify(statement)) ? 'would create' : 'would send' };
+    if (found) return taken(found);
+    return { result: canShow(identify(statement)) ? 'would create' : 'would send' };
   }
 }

@@ -93,7 +93,7 @@ command({
       const drawn = (items: AsyncIterable<string>, total?: number) => watched(items, io.progress(), total);
       const whole = args.stream ? undefined : await spool(drawn(keepGoing ? input : admitted(input, objection)));
       const queue = drawn(whole ?? input, whole?.count);
-      const tally = new Tally(target.label);
+      const tally = new Tally(target.label, args);
 
       io.interrupted.addEventListener('abort', () => windUp(io.stdin(), [target, ...jobs]));
       const judges = jobs.map(job => judge(job, { ...args, objection }));

@@ -1,5 +1,7 @@
 /*! What a run comes to: counts, the exit status, and what to tell at its end. */
 import { Exit, exitStatus } from '@sqlpipe/cli';
+import { Advice } from './advice.js';
+import type { JudgeOptions } from './judge.js';
 import { isReject, type Outcome, type Result } from './outcome.js';
 
 export class Tally {
@@ -13,15 +15,20 @@ export class Tally {
   /** The first failure of the instance, if there was one. */
   failure: Error | undefined;
 
+  /** None in a dry run: it leaves nothing half done. */
+  readonly #advice: Advice | undefined;
+
   /** @param label the target's, for the summary */
-  constructor(label: string) {
+  constructor(label: string, { ifExists, dryRun }: Pick<JudgeOptions, 'ifExists' | 'dryRun'>) {
     this.#label = label;
+    this.#advice = dryRun ? undefined : new Advice(ifExists);
   }
 
   count(outcome: Outcome): void {
     this.total++;
     this.#counts.set(outcome.result, (this.#counts.get(outcome.result) ?? 0) + 1);
     this.failure ??= outcome.failure;
+    this.#advice?.count(outcome);
     if (outcome.proven === false) this.#unproven++;
     if (isReject(outcome) && outcome.result !== 'not reached') {
       this.#denied ||= outcome.denied === true;
@@ -46,12 +53,11 @@ export class Tally {
     const counts = [...this.#counts].map(([result, count]) => `${count} ${result}`);
     if (this.#unproven) counts.push(`${this.#unproven} of them not proven by reading back`);
     const statements = `${this.total} ${this.total === 1 ? 'statement' : 'statements'}`;
-    return [this.#label, statements, counts.join(', ')].filter(Boolean).join(': ') + this.#advice;
+    return [this.#label, statements, counts.join(', ')].filter(Boolean).join(': ') + this.#howToGoOn;
   }
 
-  get #advice(): string {
-    if (this.complete) return '';
-    const start = this.status === Exit.yes ? 'to go on' : 'once that is put right';
-    return `; ${start} run the same again: what is there already is passed over`;
+  get #howToGoOn(): string {
+    if (this.complete || !this.#advice) return '';
+    return `; ${this.status === Exit.yes ? 'to go on' : 'once that is put right'} ${this.#advice}`;
   }
 }

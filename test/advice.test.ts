@@ -1,0 +1,70 @@
+/*! How sqlapply says to go on where it did not do all; what it says is done, and has to lead to the end. */
+import test, { type ExecutionContext } from 'ava';
+import { misbehaving } from './faults/server.js';
+import { fileScope } from './support/scope.js';
+import type { Server } from './support/server.js';
+import { shell } from './support/shell.js';
+import { startSqlserve } from './support/sqlserve.js';
+
+const scope = fileScope();
+let target: Server;
+
+test.before(async () => {
+  target = await startSqlserve(scope);
+});
+
+const PRINTED = "CREATE TABLE 't' ( \n\tx INT\n);";
+const BY_HAND = 'create table t (x int);';
+const WRONG = 'create view v as (select nope from t);';
+const RIGHT = 'create view v as (select x from t);';
+
+/** The end of what is told at the end, and an empty target's shell. */
+async function advised(t: ExecutionContext, url: string, text: string, options = '') {
+  const run = await shell(t, { DST: url });
+  const { stderr } = await run(`sqlsplit <<< "${text}" | sqlapply ${options} $DST`);
+  return { run, advice: / refused.*?(; .*)?\n$/.exec(stderr)?.[1] ?? stderr };
+}
+
+for (const [title, text, options, advice, then] of [
+  ['in the words of the server', PRINTED, '', ' run the same again: ', ''],
+  ['in other words', BY_HAND, '', ' run the same again with --if-exists skip: ', '--if-exists skip'],
+  ['in other words, skipped anyway', BY_HAND, '--if-exists skip', ' run the same again: ', '--if-exists skip'],
+  ['not read back', PRINTED, '--no-verify', ' run the same again: ', ''],
+  ['where nothing may exist', PRINTED, '--if-exists fail', ' run the same again with --if-exists compare: ', ''],
+] as const)
+  test.serial(`how to go on: ${title}`, async t => {
+    await target.empty();
+    const { run, advice: told } = await advised(t, target.url, `${text}${WRONG}`, options);
+    t.is(told, `; once that is put right${advice}what is there already is passed over`);
+    t.like(await run(`sqlsplit <<< "${text}${RIGHT}" | sqlapply ${then} $DST`), { code: 0, stderr: '' });
+  });
+
+test.serial('how to go on: what would be done a second time is to be left out', async t => {
+  await target.empty();
+  const { advice } = await advised(t, target.url, `${PRINTED}alter table t add column y int;${WRONG}`, '--allow ALTER');
+  t.is(
+    advice,
+    '; once that is put right run the same again, without each ALTER that was applied: what is there already is passed over',
+  );
+});
+
+test.serial('how to go on: a dry run that finds another object leaves nothing half done', async t => {
+  await target.empty();
+  await target.execute('create table t (x long)');
+  const { advice } = await advised(t, target.url, PRINTED, '--dry-run');
+  t.regex(advice, /: 1 statement: 1 differs\n$/);
+  for (const [ifExists, result, code] of [
+    ['skip', 'skipped', 0],
+    ['fail', 'refused', 1],
+  ]) {
+    const run = await shell(t, { DST: target.url });
+    const outcome = await run(`sqlsplit <<< "${PRINTED}" | sqlapply --dry-run --if-exists ${ifExists} $DST`);
+    t.deepEqual([outcome.code, outcome.stdout.toString()], [code, `${result} table 't'\n`]);
+  }
+});
+
+test('how to go on: what became of a statement is for the user to see', async t => {
+  const { url } = await misbehaving(t, socket => socket.destroy());
+  const { advice } = await advised(t, url, 'grant select on t to u;');
+  t.regex(advice, /; once that is put right run the same again, without statement 1 if it is in force there: /);
+});
