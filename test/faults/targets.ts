@@ -51,7 +51,7 @@ export const targetFaults: TargetFault[] = [
     'read-only, 400',
     FOR_GOOD,
     77,
-    /Write permission denied/,
+    /Write permission denied; has the user the right to it, or is the server read-only\?/,
     sends(reply('{"error":"Could not create table, Write permission denied","position":13}', 400)),
   ),
   fault(

@@ -96,19 +96,25 @@ async function* rows(source: Instance, { via, selection, maxRecord }: DumpOption
   try {
     yield* source.rows(`SHOW CREATE DATABASE${selection.clause}`, Math.max(MAX_ROW, 2 * maxRecord));
   } catch (error) {
-    if (via === 'database' || !isTooOld(error)) throw error;
+    if (!isTooOld(error)) throw error;
+    if (via === 'database') throw tooOld(error);
     yield await catalogueRows(source, selection.selects);
   }
 }
 
 /** What a server without the statement says (observed on 9.3.4): the kinds it knows after SHOW CREATE, not DATABASE. */
-function isTooOld(error: unknown): boolean {
+function isTooOld(error: unknown): error is InstanceError {
   if (!(error instanceof InstanceError) || error.code !== 'REFUSED') return false;
   const message = error.serverMessage ?? '';
   return (
     error.position === 'SHOW CREATE '.length && message.startsWith("expected 'TABLE'") && !message.includes('DATABASE')
   );
 }
+
+const tooOld = (error: InstanceError): InstanceError =>
+  new InstanceError('REFUSED', `${error.message}; it has no SHOW CREATE DATABASE: --via catalogue does without`, {
+    cause: error,
+  });
 
 function oneStatement(row: string, n: number, label: string): string {
   try {

@@ -61,6 +61,9 @@ const LONGEST_PAUSE = 30_000;
 /** Asks the server how many rows there are, so that a cap on the rows of a reply shows. */
 const COUNT = '&count=true';
 
+/** What to do where a question may not be asked. */
+const DENIED = ': have the right to it granted, or use another account';
+
 class HttpInstance implements Instance {
   readonly label: string;
   readonly #target: Target;
@@ -142,7 +145,7 @@ class HttpInstance implements Instance {
   #refused({ message, position, status, denied }: Refusal): InstanceError {
     return new InstanceError(
       denied ? 'DENIED' : 'REFUSED',
-      `${this.label}: the server says no: ${excerpt(message, 500)}`,
+      `${this.label}: the server says no: ${excerpt(message, 500)}${denied ? DENIED : ''}`,
       { status, position, serverMessage: message },
     );
   }

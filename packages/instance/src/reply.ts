@@ -228,8 +228,12 @@ export function retryAfter({ headers }: Response): number | undefined {
 
 /** Where a redirect points, without its path and query: they may hold secrets, ours or theirs. */
 function redirected({ status, headers, url }: Response): string {
-  const to = URL.canParse(headers.location ?? '', url) ? new URL(headers.location ?? '', url).origin : 'nowhere';
-  return `answered with a redirect (${status}) to ${printable(to)}, which is not followed: give the address it leads to`;
+  const what = `answered with a redirect (${status})`;
+  if (headers.location === undefined || !URL.canParse(headers.location, url)) return `${what} to nowhere: ${WHO}`;
+  const { origin } = new URL(headers.location, url);
+  return origin === new URL(url).origin
+    ? `${what} to another path there, which is not followed: does the address lack a path prefix, or is that a login page?`
+    : `${what} to ${printable(origin)}, which is not followed: give the address it leads to, unless that is a login page`;
 }
 
 function answered(response: Response, body: Buffer): string {

@@ -10,10 +10,12 @@ const LENGTH = 1000;
 /** The most of a long line that is shown, in UTF-16 code units. */
 const WIDTH = 100;
 
+const DENIED = '; has the user the right to it, or is the server read-only?';
+
 /** The message for a reject: statement number, kind and name, the server's words, and a caret or a difference. */
-export function explain({ n, identity, statement, result, error = '', position, existing }: Outcome): string {
+export function explain({ n, identity, statement, result, error = '', position, existing, denied }: Outcome): string {
   const unknown = result === 'unknown' ? 'whether it was applied is unknown: ' : '';
-  const head = `${place({ n, identity })}: ${unknown}${excerpt(error, LENGTH)}`;
+  const head = `${place({ n, identity })}: ${unknown}${excerpt(error, LENGTH)}${denied ? DENIED : ''}`;
   if (existing !== undefined) return `${head}\n${difference(statement, existing)}`;
   return position === undefined ? head : `${head}\n${pointAt(conceal(statement, statement), position)}`;
 }
