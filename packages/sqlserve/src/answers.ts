@@ -158,35 +158,32 @@ const tableFields: readonly Field<CatalogueObject>[] = [
   ['table_row_count', 'LONG', () => 0],
 ];
 
-/** A view, and the first of its references that is gone. */
-type Viewed<T> = T & { readonly missing: string | undefined };
-
-const viewFields: readonly Field<Viewed<View>>[] = [
+const viewFields: readonly Field<View>[] = [
   ['view_name', 'STRING', ({ name }) => name],
   ['view_sql', 'STRING', ({ body }) => body],
   ['view_table_dir_name', 'STRING', ({ name }) => name],
-  ['invalidation_reason', 'STRING', ({ missing }) => (missing ? `table does not exist [table=${missing}]` : null)],
-  ['view_status', 'STRING', ({ missing }) => (missing ? 'invalid' : 'valid')],
+  ['invalidation_reason', 'STRING', ({ invalid }) => invalid?.reason ?? null],
+  ['view_status', 'STRING', ({ invalid }) => (invalid ? 'invalid' : 'valid')],
 ];
 
-const materializedFields: readonly Field<Viewed<MaterializedView>>[] = [
+const materializedFields: readonly Field<MaterializedView>[] = [
   ['view_name', 'STRING', ({ name }) => name],
   ['refresh_type', 'STRING', ({ refresh }) => (refresh.type === 'EVERY' ? 'timer' : refresh.type.toLowerCase())],
   ['base_table_name', 'STRING', ({ base }) => base],
   ['view_sql', 'STRING', ({ body }) => body],
   ['view_table_dir_name', 'STRING', ({ name }) => name],
-  ['invalidation_reason', 'STRING', ({ missing }) => (missing ? 'base table is dropped or renamed' : null)],
-  ['view_status', 'STRING', ({ missing }) => (missing ? 'invalid' : 'valid')],
+  ['invalidation_reason', 'STRING', ({ invalid }) => invalid ?? null],
+  ['view_status', 'STRING', ({ invalid }) => (invalid === undefined ? 'valid' : 'invalid')],
   ['timer_time_zone', 'STRING', ({ refresh }) => refresh.timeZone ?? null],
   ['timer_start', 'TIMESTAMP', ({ refresh }) => refresh.start ?? null],
 ];
 
 /** What is sure of what QuestDB 10 tells: it tells more. */
-const liveFields: readonly Field<Viewed<LiveView>>[] = [
+const liveFields: readonly Field<LiveView & { based: boolean }>[] = [
   ['view_name', 'STRING', ({ name }) => name],
   ['base_table_name', 'STRING', ({ base }) => base],
   ['view_sql', 'STRING', ({ body }) => body],
-  ['view_status', 'STRING', ({ missing }) => (missing ? 'invalid' : 'valid')],
+  ['view_status', 'STRING', ({ based }) => (based ? 'valid' : 'invalid')],
 ];
 
 /** A view's column stores nothing, so that a symbol there has no table of its values. */
@@ -228,29 +225,21 @@ const lists: Readonly<Record<string, (session: Session) => Relation>> = {
   views: session =>
     relation(
       viewFields,
-      seen(session).flatMap(object =>
-        object.kind === 'view' ? { ...object, missing: missingFrom(object.references, session) } : [],
-      ),
+      seen(session).filter(object => object.kind === 'view'),
     ),
   materialized_views: session =>
     relation(
       materializedFields,
-      seen(session).flatMap(object =>
-        object.kind === 'materialized view' ? { ...object, missing: missingFrom([object.base], session) } : [],
-      ),
+      seen(session).filter(object => object.kind === 'materialized view'),
     ),
   live_views: session =>
     relation(
       liveFields,
       seen(session).flatMap(object =>
-        object.kind === 'live view' ? { ...object, missing: missingFrom([object.base], session) } : [],
+        object.kind === 'live view' ? { ...object, based: session.catalogue.find(object.base) !== undefined } : [],
       ),
     ),
 };
-
-/** The first of the names that nothing has any more: what makes a view invalid. */
-const missingFrom = (names: readonly string[], { catalogue }: Session): string | undefined =>
-  names.find(name => !catalogue.find(name));
 
 /** Settings that drivers ask for with SHOW, by the names that their columns have. */
 const settingValues: Readonly<Record<string, string | number>> = {

@@ -13,6 +13,9 @@ export type Change =
 export class Catalogue {
   readonly #objects = new Map<string, CatalogueObject>();
 
+  /** Views by what they name, in lower case: by what they once named, too. */
+  readonly #over = new Map<string, Set<string>>();
+
   #changes: Change[] = [];
 
   constructor(readonly naming: Naming = 'by expression') {}
@@ -24,6 +27,10 @@ export class Catalogue {
   /** Adds an object, or puts it in the place of the one with its name. */
   put(object: CatalogueObject): void {
     this.#objects.set(key(object.name), object);
+    for (const name of referencesOf(object)) {
+      const views = this.#over.get(key(name)) ?? new Set();
+      this.#over.set(key(name), views.add(key(object.name)));
+    }
     this.#changes.push({ put: object });
   }
 
@@ -34,7 +41,18 @@ export class Catalogue {
 
   clear(): void {
     this.#objects.clear();
+    this.#over.clear();
     this.#changes.push({ clear: true });
+  }
+
+  /** The views that name an object, which need not be there. */
+  over(name: string): CatalogueObject[] {
+    const views = [...(this.#over.get(key(name)) ?? [])].flatMap(view => this.find(view) ?? []);
+    return views.filter(view => referencesOf(view).some(reference => key(reference) === key(name)));
+  }
+
+  get changes(): readonly Change[] {
+    return this.#changes;
   }
 
   /** What was put and dropped since this was last asked, in order. */
@@ -99,6 +117,8 @@ export class Catalogue {
     return [...names].flatMap(name => this.find(name)?.name ?? []);
   }
 }
+
+const referencesOf = (object: CatalogueObject): readonly string[] => ('references' in object ? object.references : []);
 
 const key = (name: string): string => name.toLowerCase();
 

@@ -208,7 +208,8 @@ function refuseCircle(catalogue: Catalogue, { name, body }: CreateView): void {
   throw new Refusal(body.position, `circular dependency detected: view '${name}' cannot reference itself`);
 }
 
-const columnsOf = ({ fields }: Relation): Column[] =>
+/** What a query gives as the columns of a view. */
+export const columnsOf = ({ fields }: Relation): Column[] =>
   fields.map(({ name, type }) => ({ name, type: type ?? 'DOUBLE', cached: true, dedup: false }));
 
 /** CREATE MATERIALIZED VIEW. */

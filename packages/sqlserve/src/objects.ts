@@ -51,6 +51,8 @@ export interface View {
   /** Tables, views and materialized views that the body names, as they are called in the catalogue. */
   readonly references: readonly string[];
   readonly owner?: string | undefined;
+  /** Why the body can no longer be run, and where in it that is. */
+  readonly invalid?: { readonly reason: string; readonly position: number };
 }
 
 export interface Refresh {
@@ -72,6 +74,8 @@ export interface MaterializedView extends Stored {
   readonly refresh: Refresh;
   readonly body: string;
   readonly references: readonly string[];
+  /** Why it is refreshed no more. */
+  readonly invalid?: string;
 }
 
 /** A query over one table, kept up to date as rows come. */

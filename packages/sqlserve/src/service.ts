@@ -14,6 +14,7 @@ import { parse, type Statement } from './parser/statement.js';
 import type { ColumnHead, Outcome, Value } from './reply.js';
 import { allowSeeing, type Session } from './session.js';
 import { statementOf } from './text.js';
+import { recompile } from './validity.js';
 
 export interface Parts {
   readonly edition: Edition;
@@ -58,7 +59,10 @@ export class Service {
     const statement = await parse(text, dialect);
     const session = this.edition.session(this.catalogue, caller);
     session.allow('HTTP');
-    return statement ? this.#run(statement, session) : { kind: 'empty' };
+    if (!statement) return { kind: 'empty' };
+    const outcome = await this.#run(statement, session);
+    await recompile(this.catalogue, [...this.catalogue.changes]);
+    return outcome;
   }
 
   async #run(statement: Statement, session: Session): Promise<Outcome> {

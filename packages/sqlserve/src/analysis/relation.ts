@@ -104,6 +104,9 @@ class Analysis {
     if (name.startsWith('@')) return open;
     const object = this.catalogue.find(name);
     if (!object) throw new Refusal(tableAt(this.query, table), `table does not exist [table=${name}]`);
+    // The service counts in the view's text, as if that stood where this query does.
+    if (object.kind === 'view' && object.invalid)
+      throw new Refusal(this.query.position + object.invalid.position, object.invalid.reason);
     return { fields: object.columns, timestamp: object.timestamp, open: object.columns.length === 0 };
   }
 

@@ -14,6 +14,7 @@ import { refuseUnevenTtl, ttl } from '../parser/partition.js';
 import { Refusal } from '../parser/refusal.js';
 import { storagePolicy } from '../parser/storage-policy.js';
 import type { Session } from '../session.js';
+import { invalidate } from '../validity.js';
 import { addedColumn, converts, refuseSymbolCapacity } from './column.js';
 
 const verbs = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash' expected";
@@ -37,6 +38,15 @@ export function alterTable(cursor: Cursor, session: Session): void {
     changed.columns.some((column, i) => column.name !== object.columns[i]?.name) ||
     changed.columns.length < object.columns.length;
   session.catalogue.put(restructured ? { ...changed, structure: (object.structure ?? 0) + 1 } : changed);
+  const operation = columnOperation(object, changed);
+  if (operation) invalidate(session.catalogue, object.name, operation);
+}
+
+/** What was done to columns that were there, as materialized views over the table are told. */
+function columnOperation({ columns: before }: Table, { columns: after }: Table): string | undefined {
+  if (after.length < before.length) return 'drop column operation';
+  if (before.some(({ name }, i) => after[i]?.name !== name)) return 'rename column operation';
+  return before.some(({ type }, i) => after[i]?.type !== type) ? 'change column type operation' : undefined;
 }
 
 class Alteration {

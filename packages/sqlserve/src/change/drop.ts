@@ -5,6 +5,7 @@ import { is } from '../parser/cursor.js';
 import { isValidTableName, refuseReserved, sansPublic, unquote } from '../parser/names.js';
 import { Refusal, unexpected } from '../parser/refusal.js';
 import type { Session } from '../session.js';
+import { goneTable, invalidate } from '../validity.js';
 
 /** Each kind: what its name is called where it is missing, what else its name may not be of, what dropping it takes. */
 const kinds = {
@@ -72,6 +73,7 @@ function dropOne(cursor: Cursor, session: Session, kind: CatalogueObject['kind']
   if (object) {
     session.allow(permission, object.name);
     session.catalogue.drop(object.name);
+    invalidate(session.catalogue, object.name, goneTable);
   } else if (!ifExists) {
     throw new Refusal(position, `${kind} does not exist [${kind === 'table' ? 'table' : 'view'}=${name}]`);
   }
@@ -127,6 +129,7 @@ function renameTable(
     );
   catalogue.drop(table.name);
   catalogue.put({ ...table, name: to.name });
+  invalidate(catalogue, table.name, goneTable);
 }
 
 /** Behind TRUNCATE: there are no rows, but the tables must be there. */
@@ -165,7 +168,9 @@ function truncateOne(
   const table = catalogue.find(name);
   if (!table && !ifExists) throw new Refusal(cursor.at, `table does not exist [table=${name}]`);
   if (table && table.kind !== 'table') throw new Refusal(cursor.at, `cannot modify ${table.kind} [view=${table.name}]`);
-  if (table) allow('TRUNCATE TABLE', table.name);
+  if (!table) return;
+  allow('TRUNCATE TABLE', table.name);
+  invalidate(catalogue, table.name, 'truncate operation');
 }
 
 /** Behind VACUUM: there is nothing to clear away, but the table must be there. */

@@ -8,6 +8,8 @@ import { found, Refusal, unexpected } from './refusal.js';
 /** A query, and where its parts stand in the statement. */
 export interface Query {
   readonly select: SelectStatement;
+  /** Where the query starts in its statement. */
+  readonly position: number;
   /** Where the service points to: the first token of a node, the operator of a binary expression, or a named part. */
   at(node: object, part?: string): number;
   /** The text of a node, of a named part of it, or (`operator`) what joins the sides of a binary expression. */
@@ -65,6 +67,7 @@ export function parseQuery(text: string, position: number, enclosed: boolean): Q
   const places = new Places();
   return {
     select: places.visit(cst as Cst) as SelectStatement,
+    position,
     at: (node, part) => position + places.span(node, part).start,
     text: (node, part) => {
       const { start, end } = places.span(node, part);
