@@ -11,6 +11,7 @@ import fc from 'fast-check';
 import * as api from '../packages/instance/src/index.js';
 import {
   connect,
+  definitions,
   dump,
   encodeQuery,
   type Instance,
@@ -172,6 +173,22 @@ test("a refusal of a query is an error with the server's words", async t => {
   const expected = { code: 'REFUSED', position: 12, status: 400, serverMessage: "expected 'TABLE'\x1b[31m" };
   const message = "INSTANCE: the server says no: expected 'TABLE'\\x1b[31m";
   for (const asked of [rows(db), db.table('q')]) t.like(await t.throwsAsync(asked), { ...expected, message });
+});
+
+test('an object that no reply can hold is named, and what is no matter of one object is not asked again', async t => {
+  const bad = (statement: string) => statement.includes("'v3'");
+  const { db } = await instance(t, (socket, { statement }) =>
+    socket.write(reply(bad(statement) ? '{"dataset":[["a\0"]]}' : rowsBody(...statement.split(' UNION ALL ')))),
+  );
+  const views = Array.from({ length: 9 }, (_, i) => ({ kind: 'view', name: `v${i}` }) as const);
+  t.like(await t.throwsAsync(definitions(db, views)), {
+    code: 'PROTOCOL',
+    message:
+      "INSTANCE: view 'v3': the reply holds a NUL character (row 1): no stream can carry that; make the object anew without it",
+  });
+  const page = await instance(t, sends(reply('<form>', 200, HTML)));
+  await t.throwsAsync(definitions(page.db, views), { message: /^INSTANCE: answered 200/ });
+  t.is(page.requests.length, 1);
 });
 
 test('a dump by a statement that the server lacks', async t => {

@@ -199,24 +199,31 @@ test(
 test('count too high', refuses, '{"dataset":[["a"]],"count":2}', 'holds 1 rows but says that there are 2');
 test('count before the rows', refuses, '{"count":0,"dataset":[["a"]]}', 'holds 1 rows but says that there are 0');
 test('count a string', refuses, '{"dataset":[],"count":"0"}', 'holds 0 rows but says that there are "0"');
-test('a raw NUL', refuses, rowsOf('["a\0"]'), 'holds a NUL character');
+test('a raw NUL', refuses, rowsOf('["a\0"]'), 'holds a NUL character (row 1)');
 test('an escaped NUL', refuses, rowsOf('["a\\u0000"]'), 'holds a NUL character (row 1)');
-test('a raw line feed', refuses, rowsOf('["a\nb"]'), 'holds an unescaped control character (U+000A) in a string');
+test(
+  'a raw line feed',
+  refuses,
+  rowsOf('["a\nb"]'),
+  'holds an unescaped control character (U+000A) in a string (row 1)',
+);
 test('half a pair', refuses, rowsOf('["\\ud83d"]'), 'holds half of a surrogate pair (row 1)');
-test('an unknown escape', refuses, rowsOf('["\\x"]'), 'holds a string with an escape that JSON does not know');
-test('not UTF-8', refuses, Buffer.from(rowsOf('["é"]'), 'latin1'), 'holds bytes that are not UTF-8');
-test('a bad number', refuses, rowsOf('["a",01]'), 'holds something that is not JSON');
-test('a bad word', refuses, rowsOf('["a",nul]'), 'holds something that is not JSON');
-test('a trailing comma', refuses, rowsOf('["a",]'), 'is not JSON: "]" is out of place');
+test('an unknown escape', refuses, rowsOf('["\\x"]'), 'holds a string with an escape that JSON does not know (row 1)');
+test('not UTF-8', refuses, Buffer.from(rowsOf('["é"]'), 'latin1'), 'holds bytes that are not UTF-8 (row 1)');
+test('a bad number', refuses, rowsOf('["a",01]'), 'holds something that is not JSON (row 1)');
+test('a bad word', refuses, rowsOf('["a",nul]'), 'holds something that is not JSON (row 1)');
+test('a trailing comma', refuses, rowsOf('["a",]'), 'is not JSON: "]" is out of place (row 1)');
 test('a missing colon', refuses, '{"dataset"[]}', 'is not JSON: "[" is out of place');
-test('brackets that do not match', refuses, '{"dataset":[}', 'is not JSON: "}" is out of place');
+test('brackets that do not match', refuses, '{"dataset":[}', 'is not JSON: "}" is out of place (row 1)');
 test('HTML', refuses, '<!doctype html>', 'is not JSON: "<" is out of place');
 test('absurd nesting', refuses, `{"a":${'['.repeat(1000)}`, 'nests deeper than 128 levels');
 
 test('bad UTF-8 is refused in what is skipped too, wherever it is cut', t => {
   const bytes = Buffer.from('{"query":"é","dataset":[]}', 'latin1');
   for (let i = 0; i < bytes.length; i++)
-    t.throws(() => scan([bytes.subarray(0, i), bytes.subarray(i)]), { message: 'holds bytes that are not UTF-8' });
+    t.throws(() => scan([bytes.subarray(0, i), bytes.subarray(i)]), {
+      message: 'holds bytes that are not UTF-8',
+    });
 });
 
 test('a U+FFFD that was really sent is passed on', t => {
@@ -226,7 +233,7 @@ test('a U+FFFD that was really sent is passed on', t => {
 test('a row over the limit is refused before it has all come', t => {
   const scanner = new RowScanner(100);
   scanner.write(Buffer.from('{"dataset":[["'));
-  t.throws(() => scanner.write(Buffer.alloc(101, 'x')), { message: 'holds a value longer than 100 bytes' });
+  t.throws(() => scanner.write(Buffer.alloc(101, 'x')), { message: 'holds a value longer than 100 bytes (row 1)' });
 });
 
 const reports = test.macro((t, text: string, message: string, position?: number) => {

@@ -1,6 +1,6 @@
 /*! What an instance holds: its own definitions of objects, many to a request. */
 import { fold } from '@sqlpipe/catalog';
-import type { Kind } from '@sqlpipe/sql';
+import { type Kind, printable, title } from '@sqlpipe/sql';
 import { InstanceError } from './error.js';
 import type { Instance } from './instance.js';
 import { type ObjectName, takenByViews } from './objects.js';
@@ -69,16 +69,17 @@ function fitting(instance: Instance, objects: readonly ObjectName[]): readonly O
 const question = (objects: readonly ObjectName[]): string =>
   objects.map(({ kind, name }) => `SHOW CREATE ${WORDS[kind]} '${name}'`).join(' UNION ALL ');
 
-/** One object that is not there fails them all; then half of them are asked for at a time. */
+/** One object that is not there, or can't be shown, fails them all; then half of them are asked for at a time. */
 async function ask(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
   const rows: string[] = [];
   try {
     for await (const batch of instance.rows(question(objects))) rows.push(...batch);
   } catch (error) {
-    if (!(error instanceof InstanceError) || error.code !== 'REFUSED') throw error;
-    if (objects.length === 1) {
+    if (!(error instanceof InstanceError) || !isOfOne(error)) throw error;
+    const [object] = objects;
+    if (objects.length === 1 && object) {
       if (NOT_THERE.test(error.serverMessage ?? '')) return [undefined];
-      throw error;
+      throw about(object, error, instance);
     }
     const half = Math.ceil(objects.length / 2);
     return [...(await ask(instance, objects.slice(0, half))), ...(await ask(instance, objects.slice(half)))];
@@ -89,4 +90,17 @@ async function ask(instance: Instance, objects: readonly ObjectName[]): Promise<
       `${instance.label}: asked for ${objects.length} definitions and got ${rows.length}: does a proxy change what it says?`,
     );
   return rows;
+}
+
+/** Whether it may be a matter of one object: the server refuses to show it, or shows what no reply can hold, as a NUL. */
+const isOfOne = ({ code, message }: InstanceError): boolean =>
+  code === 'REFUSED' || (code === 'PROTOCOL' && / the reply holds /.test(message));
+
+/** A failure, with the object that it is about behind the instance's name. */
+function about({ kind, name }: ObjectName, error: InstanceError, { label }: Instance): InstanceError {
+  const what = printable(title({ kind, name, verb: '' }));
+  return new InstanceError(error.code, `${label}: ${what}${error.message.slice(label.length)}`, {
+    ...error,
+    cause: error,
+  });
 }

@@ -90,7 +90,7 @@ export function badReply(error: JsonError, response: Response, start: Buffer = B
   function words(): string {
     if (coding !== undefined && coding !== 'identity')
       return `the reply is compressed (${quoted(coding, 20, response)}), which nobody asked for: does a proxy do that?`;
-    if (shown.startsWith('{')) return `the reply ${error.message}: ${AGAIN}`;
+    if (shown.startsWith('{')) return `the reply ${error.message}: ${UNFIT.test(error.message) ? ANEW : AGAIN}`;
     if (shown === '') return `the reply is empty (status ${response.status}): ${WHO}`;
     return `${answered(response, start)}, which is not QuestDB's JSON: ${WHO}`;
   }
@@ -173,6 +173,9 @@ function serverError(body: Buffer): ServerError | undefined {
 }
 
 const AGAIN = "try again; if it stays so the server's log may say why";
+/** What a server may hold and no statement stream can. */
+const UNFIT = /^holds (?:a NUL|half of)/;
+const ANEW = 'no stream can carry that; make the object anew without it';
 const WHO = "is this a QuestDB server's address, or did a proxy's login page answer?";
 
 function unexpectedStatus(response: Response, body: Buffer): UnexpectedReply {

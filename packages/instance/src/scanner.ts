@@ -41,7 +41,11 @@ export class RowScanner {
 
   /** The first columns of the rows that this chunk completes. */
   write(chunk: Buffer): string[] {
-    this.#json.write(chunk);
+    try {
+      this.#json.write(chunk);
+    } catch (error) {
+      throw error instanceof JsonError ? this.#reply.placed(error) : error;
+    }
     return this.#reply.take();
   }
 
@@ -76,6 +80,12 @@ class RowReply implements JsonEvents {
     const rows = this.#ready;
     this.#ready = [];
     return rows;
+  }
+
+  /** An error with the number of the row that it is in. */
+  placed(error: JsonError): JsonError {
+    const isPlaced = this.#dataset !== 'open' || error.message.endsWith(')');
+    return isPlaced ? error : new JsonError(`${error.message} (row ${this.#rows + 1})`);
   }
 
   key(name: string, depth: number): void {
