@@ -473,6 +473,16 @@ test('what was in flight when the instance was closed is abandoned', async t => 
   t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', lost: false });
 });
 
+test('a statement is sent without the semicolon that ends it, which takes no room then', async t => {
+  const { db, requests } = await instance(t, sends(reply('{"ddl":"OK"}')));
+  for (const statement of ['a;', "a ';'", 'a -- b;\n;', 'a']) await db.execute(statement);
+  t.deepEqual(
+    requests.map(({ statement }) => statement),
+    ['a', "a ';'", 'a -- b;\n', 'a'],
+  );
+  t.is(db.bufferNeeded('a;'), db.bufferNeeded('a'));
+});
+
 test('a large request that gets no answer is explained, with both sizes', async t => {
   const { db } = await instance(t, socket => socket.end());
   const statement = `select '${'x'.repeat(40000)}'`;

@@ -105,6 +105,29 @@ for (const service of [sqlserve, questdb]) {
     t.is(stdout.toString(), '31\n');
   });
 
+  service.test(`${service.name}: the semicolon that ends a record is no part of a view`, async t => {
+    const run = await between(t, service);
+    await run(`cat > views.sql <<'END'
+CREATE TABLE t (x INT);
+CREATE VIEW v AS SELECT x FROM t ;
+CREATE VIEW w AS SELECT x FROM t -- the end;
+;
+CREATE VIEW x AS SELECT x, ';' y FROM t /* and ; */;
+END`);
+    ranWell(
+      t,
+      await run(
+        'set -o pipefail; sqlsplit views.sql | sqlapply $DST && sqldump --verbatim --include VIEWS $DST > dump',
+      ),
+    );
+    const { stdout } = await run("tr -d '\\0' < dump");
+    t.is(
+      stdout.toString().replaceAll(/\s*\n\s*/g, ' '), // layout differs
+      "CREATE VIEW 'v' AS ( SELECT x FROM t ); CREATE VIEW 'w' AS ( SELECT x FROM t -- the end; ); " +
+        "CREATE VIEW 'x' AS ( SELECT x, ';' y FROM t /* and ; */ ); ",
+    );
+  });
+
   service.test(`${service.name}: an empty schema is a lone NUL, and a copy of it is no change`, async t => {
     const run = await between(t, service);
     const { stdout } = await run('sqldump $DST');
