@@ -175,7 +175,7 @@ test('from files, which others must not be able to read', async t => {
     await misconfigured(t, { options: { tokenFile } }, `--token-file ${tokenFile} can be read by others: chmod 600 it`);
   }
   await misconfigured(t, { options: { tokenFile: join(folder, 'x') } }, /can't read --token-file .*\/x: no such file/);
-  await misconfigured(t, { options: { tokenFile: folder } }, /can't read --token-file/);
+  await misconfigured(t, { options: { tokenFile: folder } }, `can't read --token-file ${folder}: is a directory`);
   for (const [text, message] of [
     ['', /is empty/],
     ['a\nt0ken\n', /more than one line/],

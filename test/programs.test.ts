@@ -71,6 +71,8 @@ const exits = test.macro<[string, number, (string | RegExp)?]>({
 });
 
 test(exits, 'sqlsplit /nowhere', 66, /^sqlsplit: \/nowhere: no such file or directory\n$/m);
+test(exits, 'sqlsplit /nowhere | sqljoin', 65, /^sqljoin: .*sqlsplit: \/nowhere: no such file or directory\n$/m);
+test(exits, `${STREAM} | sqlapply --report . http://127.0.0.1:1`, 74, 'sqlapply: .: is a directory\n');
 test(exits, `${TEXT} | sqlsplit > /dev/full`, 74, 'sqlsplit: write failed: no space left on device\n');
 test(exits, `yes 'SELECT 1;' | sqlsplit | head -c 1 > /dev/null; exit \${PIPESTATUS[1]}`, 141);
 test(exits, `yes 'SELECT 1;' | head -c 90000 | sqlsplit | sqljoin | true; exit \${PIPESTATUS[3]}`, 141);

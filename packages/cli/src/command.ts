@@ -1,4 +1,5 @@
 /*! What every program does around its pipeline: streams, errors and the exit status, on the process itself. */
+import { plainly } from '@sqlpipe/sql';
 import type { ArgumentsCamelCase, Argv } from 'yargs';
 import type { Operand } from './completable.js';
 import { Exit, exitStatus } from './exit.js';
@@ -58,14 +59,5 @@ function tell(error: unknown, name: string): void {
   const hint =
     { [Exit.usage]: `\nTry '${name} --help'.`, [Exit.bug]: '\nThis is a bug; please report it.' }[process.exitCode] ??
     '';
-  processIo(name, { quiet: true, verbose: false }).error(words(error) + hint);
-}
-
-/** A system error without its number and call: `FILE: no such file or directory`. */
-function words(error: unknown): string {
-  const { message, syscall, path } = error as NodeJS.ErrnoException;
-  if (!syscall) return message ?? String(error);
-  const reason = message.replace(/^(?:\w+ )?\w+: /, '').replace(/, .*/s, '');
-  const what = path ?? (syscall === 'uv_cwd' ? 'the current folder' : `${syscall} failed`);
-  return `${what}: ${reason}`;
+  processIo(name, { quiet: true, verbose: false }).error(plainly(error) + hint);
 }

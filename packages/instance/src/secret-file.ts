@@ -1,6 +1,7 @@
 /*! Files that hold secrets: taken only when nobody else can read them too. */
 import type { Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { reasonOf } from '@sqlpipe/sql';
 import { InstanceError } from './error.js';
 
 const OTHERS_READ = 0o044;
@@ -49,9 +50,8 @@ export const isAbsent = (error: unknown): boolean =>
 
 /** Why a file can't be read, in words. */
 export function cantRead(what: string, path: string, error: unknown): InstanceError {
-  const { code, message } = error as NodeJS.ErrnoException;
+  const { code } = error as NodeJS.ErrnoException;
   if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
     return new InstanceError('CONFIG', `${what} ${path} is not UTF-8: iconv converts other encodings`);
-  const why = code === 'ENOENT' ? 'no such file' : code === 'EACCES' ? 'permission denied' : message;
-  return new InstanceError('CONFIG', `can't read ${what} ${path}: ${why}`);
+  return new InstanceError('CONFIG', `can't read ${what} ${path}: ${reasonOf(error)}`);
 }

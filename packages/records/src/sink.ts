@@ -6,6 +6,7 @@
  */
 import { platform } from 'node:os';
 import { Writable } from 'node:stream';
+import { plainly } from '@sqlpipe/sql';
 import { incompleteLine } from './incomplete.js';
 
 const PIPE_BUF = platform() === 'linux' ? 4096 : 512;
@@ -41,7 +42,7 @@ export function sink(out: Writable, name: string): Writable {
     destroy(error, done) {
       const closed = () => done(error);
       if (!error || out.errored) closed();
-      else write(Buffer.from(incompleteLine(name, error.message)), closed);
+      else write(Buffer.from(incompleteLine(name, plainly(error))), closed);
     },
   });
 }

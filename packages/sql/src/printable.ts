@@ -1,4 +1,4 @@
-/*! Text from servers and files on its way to a terminal: what could move the cursor or reorder a line is escaped. */
+/*! Text from servers, files and the system on its way to a terminal: what could move the cursor or reorder a line is escaped. */
 
 /** Controls (C0, DEL, C1), line separators, bidirectional overrides, the BOM, and halves of surrogate pairs. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu;
@@ -14,6 +14,19 @@ export function printable(text: string): string {
 export function excerpt(text: string, length: number): string {
   const shown = text.length > length ? `${text.slice(0, length)}…` : text;
   return printable(shown);
+}
+
+/** What an error says; one of the system's without its number and call: `FILE: no such file or directory`. */
+export function plainly(error: unknown): string {
+  const { message, syscall, path } = error as NodeJS.ErrnoException;
+  if (!syscall) return message ?? String(error);
+  return `${path ?? (syscall === 'uv_cwd' ? 'the current folder' : `${syscall} failed`)}: ${reasonOf(error)}`;
+}
+
+/** Why a call to the system failed: `no such file or directory`. */
+export function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code === 'EISDIR' ? 'is a directory' : message.replace(/^(?:\w+ )?\w+: /, '').replace(/, .*/s, '');
 }
 
 function escape(code: number): string {
