@@ -178,6 +178,49 @@ test('what is invalid is so after a restart', async t => {
   t.deepEqual(await invalid(second), { m: 'drop column operation' });
 });
 
+test.serial('what stands behind a semicolon keeps a statement from being run', async t => {
+  await shared.execute('drop all');
+  await shared.execute(trades);
+  for (const sql of [
+    'drop table trades; drop table x',
+    'drop all; create',
+    'truncate table trades; x',
+    'alter table trades alter column v type int; x',
+  ]) {
+    const [, word = ''] = /; (\w+)/.exec(sql) ?? [];
+    t.like(await shared.execute(sql), { error: `unexpected token [${word}]`, position: sql.indexOf(';') + 2 });
+  }
+  t.is((await dump(shared)).length, 1);
+  t.deepEqual(await shared.execute('drop table trades;; -- gone'), { ddl: 'OK' });
+});
+
+test.serial('statements about the log are taken where they change nothing', async t => {
+  await shared.execute('drop all');
+  await shared.execute(trades);
+  await shared.execute('create table n (a int)');
+  await shared.execute('create view v as (select s, v from trades)');
+  await shared.execute('create materialized view m as (select ts, max(v) v from trades sample by 1h)');
+  for (const [sql, error, position] of [
+    ['alter table trades resume wal'],
+    ['alter table trades resume wal from txn 1;'],
+    ['alter materialized view m resume wal from transaction 1'],
+    ['alter table trades squash partitions'],
+    ['compile view v;'],
+    ['vacuum table trades'],
+    ['alter table n resume wal', 'n is not a WAL table.', 21],
+    ['alter table trades resume', "'wal' expected", 25],
+    ['alter table trades resume wal from txn x', 'invalid value [value=x]', 39],
+    ['alter table trades suspend wal', 'Cannot suspend table, database is not in dev mode', 0],
+    ['alter table trades squash partitions x', 'unexpected token [x]', 37],
+    ['compile view trades', 'view expected, got table', 13],
+    ['compile view nope', 'view does not exist [view=nope]', 13],
+    ['vacuum table nope', 'table does not exist [table=nope]', 13],
+    ['vacuum trades', "'partitions' expected", 7],
+  ] as const) {
+    t.like(await shared.execute(sql), error === undefined ? { ddl: 'OK' } : { error, position }, sql);
+  }
+});
+
 test.serial('a catalogue function needs no SELECT, and SHOW answers as QuestDB 9.3.4 does', async t => {
   await shared.execute('drop all');
   await shared.execute(trades);

@@ -103,7 +103,7 @@ export function dropPrincipal(cursor: Cursor, session: AclSession, kind: Princip
     token = cursor.need(`${kind} name`);
   }
   const position = cursor.at;
-  end(cursor);
+  cursor.expectEnd();
   session.allow(`DROP ${kind.toUpperCase()}`);
   if (session.acl.find(unquote(token))?.kind === kind) session.acl.remove(unquote(token));
   else if (!optional) throw new Refusal(position, `${kind} does not exist [name=${unquote(token)}]`);
@@ -122,14 +122,14 @@ export async function alterPrincipal(
   session.acl.touch();
   const verb = cursor.need("'enable', 'disable', 'with', 'create' or 'drop'").toLowerCase();
   if (verb === 'enable' || verb === 'disable') {
-    end(cursor);
+    cursor.expectEnd();
     session.allow(`${verb.toUpperCase()} USER`);
     principal.disabled = verb === 'disable';
     return;
   }
   if (verb === 'with') {
     const password = passwordOf(cursor);
-    end(cursor);
+    cursor.expectEnd();
     if (session.caller !== principal.name) session.allow(`${password === undefined ? 'REMOVE' : 'ADD'} PASSWORD`);
     principal.password = password === undefined ? undefined : await hashPassword(password);
     return;
@@ -143,7 +143,7 @@ export async function alterPrincipal(
     return;
   }
   tokenLife(cursor);
-  end(cursor);
+  cursor.expectEnd();
   session.allow('CREATE REST TOKEN');
   const { token, kept } = newToken();
   principal.tokens.push(kept);
@@ -155,7 +155,7 @@ function dropTokens(cursor: Cursor, session: AclSession, principal: Principal): 
   const token = cursor.next();
   const position = cursor.at;
   const one = token === undefined || token === ';' ? undefined : keptOf(unquote(token));
-  if (one !== undefined) end(cursor);
+  if (one !== undefined) cursor.expectEnd();
   session.allow('DROP REST TOKEN');
   if (one !== undefined && !principal.tokens.includes(one)) throw new Refusal(position, 'token does not exist');
   principal.tokens = one === undefined ? [] : principal.tokens.filter(kept => kept !== one);
@@ -191,7 +191,7 @@ export function changeMembership(cursor: Cursor, session: AclSession, add: boole
   do groups.push(existing(cursor, session.acl, 'group').name);
   while (cursor.next() === ',');
   cursor.back();
-  end(cursor);
+  cursor.expectEnd();
   session.allow(add ? 'ADD USER' : 'REMOVE USER');
   session.acl.touch();
   for (const group of groups) {
@@ -214,7 +214,7 @@ export function changeGrants(cursor: Cursor, session: AclSession, grant: boolean
   const entity = nameOf(cursor, 'entity name');
   const entityAt = cursor.at;
   const { option, verified } = grant ? grantOptions(cursor) : noOptions;
-  end(cursor);
+  cursor.expectEnd();
   if (verified) {
     for (const { scope, position } of scopes) refuseMissing(session, scope, position);
     refuseNobody(session, entity, entityAt);
@@ -364,7 +364,7 @@ function changeAssumption(cursor: Cursor, session: AclSession, grant: boolean): 
   const entity = nameOf(cursor, 'entity name');
   const position = cursor.at;
   const { option, verified } = grant ? grantOptions(cursor) : noOptions;
-  end(cursor);
+  cursor.expectEnd();
   if (verified) refuseNobody(session, entity, position);
   const own = session.acl.assumptions.some(
     assumption => assumption.account === account && assumption.entity === session.caller && assumption.option,
@@ -372,9 +372,4 @@ function changeAssumption(cursor: Cursor, session: AclSession, grant: boolean): 
   if (!own) session.allow('GRANT ASSUME SERVICE ACCOUNT');
   if (grant) session.acl.assume({ account, entity, option });
   else session.acl.unassume({ account, entity });
-}
-
-function end(cursor: Cursor): void {
-  const token = cursor.next();
-  if (token !== undefined && token !== ';') throw unexpected(cursor.at, token);
 }

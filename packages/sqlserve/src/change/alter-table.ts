@@ -16,6 +16,7 @@ import { storagePolicy } from '../parser/storage-policy.js';
 import type { Session } from '../session.js';
 import { invalidate } from '../validity.js';
 import { addedColumn, converts, refuseSymbolCapacity } from './column.js';
+import { resumeWal, suspendWal } from './wal.js';
 
 const verbs = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash' expected";
 
@@ -85,13 +86,20 @@ class Alteration {
       case 'disable':
         if (this.session.enterprise) return this.#switchPolicy(verb === 'disable');
         throw new Refusal(cursor.at, verbs);
+      case 'resume':
+        this.#allow('RESUME WAL');
+        resumeWal(cursor, table);
+        return table;
+      case 'suspend':
+        return suspendWal(cursor, table);
+      case 'squash':
+        this.#word('partitions');
+        cursor.expectEnd();
+        return table;
       case 'attach':
       case 'detach':
       case 'convert':
       case 'force':
-      case 'squash':
-      case 'resume':
-      case 'suspend':
         throw new Refusal(cursor.at, `sqlserve keeps no rows: nothing to ${verb}`);
       default:
         throw new Refusal(cursor.at, verbs);
@@ -280,7 +288,8 @@ class Alteration {
 
   #end(doing: string): void {
     const token = this.cursor.next();
-    if (token === undefined || token === ';') return;
+    if (token === undefined) return;
+    if (token === ';') return this.cursor.expectEnd();
     throw new Refusal(this.cursor.at, `unexpected token [${token}] while trying ${doing}`);
   }
 

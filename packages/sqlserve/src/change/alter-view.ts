@@ -9,9 +9,10 @@ import { refuseReserved, unquote } from '../parser/names.js';
 import { ceilPow2, parseInt32 } from '../parser/numbers.js';
 import { refuseUnevenTtl, ttl } from '../parser/partition.js';
 import { newRefresh } from '../parser/refresh.js';
-import { Refusal, unexpected } from '../parser/refusal.js';
+import { Refusal } from '../parser/refusal.js';
 import type { Session } from '../session.js';
 import { refuseSymbolCapacity } from './column.js';
+import { resumeWal, suspendWal } from './wal.js';
 
 /** Behind ALTER VIEW: a new query in the place of the old one. */
 export async function alterView(cursor: Cursor, session: Session): Promise<void> {
@@ -27,8 +28,7 @@ export async function alterView(cursor: Cursor, session: Session): Promise<void>
   const start = cursor.reach;
   const body = await viewBody(cursor);
   endBody(cursor, body);
-  const rest = cursor.next();
-  if (rest !== undefined && rest !== ';') throw unexpected(cursor.at, rest);
+  cursor.expectEnd();
   const { owner } = view;
   // Refusals of a query in parentheses point one short, as the service counts from before the parenthesis.
   const shift = body.position - start;
@@ -62,8 +62,10 @@ export function alterMaterializedView(cursor: Cursor, session: Session): void {
   const verb = cursor.need("'alter' or 'resume' or 'suspend'");
   if (is(verb, 'alter')) alterColumn(cursor, session, view);
   else if (is(verb, 'set')) session.catalogue.put(set(cursor, session, view));
-  else if (is(verb, 'resume') || is(verb, 'suspend')) {
-    throw new Refusal(cursor.at, `sqlserve keeps no rows: nothing to ${verb.toLowerCase()}`);
+  else if (is(verb, 'suspend')) suspendWal(cursor, { ...view, wal: true });
+  else if (is(verb, 'resume')) {
+    session.allow('RESUME WAL', view.name);
+    resumeWal(cursor, { ...view, wal: true });
   } else throw new Refusal(cursor.at, "'alter' or 'resume' or 'suspend' expected");
 }
 

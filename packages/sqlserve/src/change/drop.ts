@@ -3,7 +3,7 @@ import type { CatalogueObject } from '../objects.js';
 import type { Cursor } from '../parser/cursor.js';
 import { is } from '../parser/cursor.js';
 import { isValidTableName, refuseReserved, sansPublic, unquote } from '../parser/names.js';
-import { Refusal, unexpected } from '../parser/refusal.js';
+import { Refusal } from '../parser/refusal.js';
 import type { Session } from '../session.js';
 import { goneTable, invalidate } from '../validity.js';
 
@@ -69,7 +69,7 @@ function dropOne(cursor: Cursor, session: Session, kind: CatalogueObject['kind']
   const name = unquote(token);
   const object = session.catalogue.find(name);
   if (object && object.kind !== kind) throw new Refusal(cursor.at, not);
-  end(cursor);
+  cursor.expectEnd();
   if (object) {
     session.allow(permission, object.name);
     session.catalogue.drop(object.name);
@@ -81,14 +81,9 @@ function dropOne(cursor: Cursor, session: Session, kind: CatalogueObject['kind']
 
 function dropAll(cursor: Cursor, session: Session): void {
   if (!is(cursor.next(), 'tables')) cursor.back();
-  end(cursor);
+  cursor.expectEnd();
   session.allow('DATABASE ADMIN');
   session.catalogue.clear();
-}
-
-function end(cursor: Cursor): void {
-  const token = cursor.next();
-  if (token !== undefined && token !== ';') throw unexpected(cursor.at, token);
 }
 
 /** Behind RENAME. */
@@ -155,7 +150,7 @@ export function truncate(cursor: Cursor, { catalogue, allow }: Session): void {
   if (is(token, 'keep')) {
     if (!is(cursor.next(), 'symbol')) throw new Refusal(cursor.at, 'SYMBOL expected');
     if (!is(cursor.next(), 'maps')) throw new Refusal(cursor.at, 'MAPS expected');
-    end(cursor);
+    cursor.expectEnd();
   }
 }
 

@@ -1,6 +1,7 @@
 /*! Statements that change what is there: which word leads to which. */
 import type { Cursor } from '../parser/cursor.js';
 import { is } from '../parser/cursor.js';
+import { unquote } from '../parser/names.js';
 import { Refusal } from '../parser/refusal.js';
 import type { Outcome } from '../reply.js';
 import type { Session } from '../session.js';
@@ -20,18 +21,28 @@ export type Changes = Readonly<Record<string, Change>>;
 const nothingToDo = Object.fromEntries(['set', 'begin', 'commit', 'rollback'].map(verb => [verb, () => undefined]));
 
 const needRows = Object.fromEntries(
-  ['insert', 'update', 'copy', 'reindex', 'refresh', 'backup', 'checkpoint', 'snapshot', 'cancel', 'compile'].map(
-    verb => [
-      verb,
-      (cursor: Cursor) => {
-        throw new Refusal(cursor.at, `sqlserve keeps the schema and no rows: nothing to ${verb}`);
-      },
-    ],
-  ),
+  ['insert', 'update', 'copy', 'reindex', 'refresh', 'backup', 'checkpoint', 'snapshot', 'cancel'].map(verb => [
+    verb,
+    (cursor: Cursor) => {
+      throw new Refusal(cursor.at, `sqlserve keeps the schema and no rows: nothing to ${verb}`);
+    },
+  ]),
 );
 
 /** Statements of both editions by their first word. */
-export const changes: Changes = { alter, drop, rename, truncate, vacuum, ...nothingToDo, ...needRows };
+export const changes: Changes = { alter, compile, drop, rename, truncate, vacuum, ...nothingToDo, ...needRows };
+
+/** Views are compiled as soon as what they stand on changes. */
+function compile(cursor: Cursor, { catalogue }: Session): void {
+  cursor.expectThis(cursor.need("'view'"), 'view');
+  const name = unquote(cursor.need('view name'));
+  const position = cursor.at;
+  cursor.expectEnd();
+  const view = catalogue.find(name);
+  if (!view) throw new Refusal(position, `view does not exist [view=${name}]`);
+  if (view.kind !== 'view') throw new Refusal(position, 'view expected, got table');
+  if (view.invalid) throw new Refusal(position, view.invalid.reason);
+}
 
 function alter(cursor: Cursor, session: Session): void | Promise<void> {
   const token = cursor.next();

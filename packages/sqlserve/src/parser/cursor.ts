@@ -3,7 +3,7 @@
  * positions are the service's own: most refusals point at the last token, some at how far it had read.
  */
 import { scan, type Token } from './lexer.js';
-import { Refusal } from './refusal.js';
+import { Refusal, unexpected } from './refusal.js';
 
 const blank = new Set([' ', '\t', '\n', '\r']);
 
@@ -79,6 +79,12 @@ export class Cursor {
   /** A token already read, which must be that word or symbol. */
   expectThis(token: string | undefined, word: string): void {
     if (!is(token, word)) throw new Refusal(this.at, `'${word}' expected`);
+  }
+
+  /** The end of the statement. */
+  expectEnd(): void {
+    const token = this.next();
+    if (token !== undefined && token !== ';') throw unexpected(this.at, token);
   }
 
   #raw(): string | undefined {

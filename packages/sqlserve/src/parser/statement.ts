@@ -38,7 +38,11 @@ export async function parse(text: string, dialect: Dialect): Promise<Statement |
   if (verb === 'create') return create(cursor, dialect);
   if (verb === 'show') return ending(cursor, show(cursor, dialect));
   if (verb === 'explain') return explain(cursor, dialect);
-  if (dialect.verbs.has(verb)) return { statement: 'change', verb, cursor };
+  if (dialect.verbs.has(verb)) {
+    // The service's ALTER looks behind the semicolon itself, or not at all.
+    if (verb !== 'alter') refuseMore(text);
+    return { statement: 'change', verb, cursor };
+  }
   if (['select', 'with', 'declare', '('].includes(verb)) return { statement: 'query', text };
   const table = implicitTable(cursor, token);
   return table ? { statement: 'table', ...table } : { statement: 'query', text };
@@ -50,6 +54,7 @@ async function create(cursor: Cursor, { owner, baseOf, enterprise }: Dialect): P
   let token = cursor.require("'atomic' or 'table' or 'batch' or 'materialized' or 'view' or 'or replace'");
   if (enterprise && principals.has(token.toLowerCase())) {
     cursor.back();
+    refuseMore(cursor.text);
     return { statement: 'change', verb: 'create', cursor };
   }
   const orReplace = is(token, 'or');
@@ -77,6 +82,13 @@ export const noOwner: OwnerClause = (cursor, token) => {
   if (token === ';') ending(cursor, undefined);
   return undefined;
 };
+
+/** Where anything but semicolons stands behind the first of them, nothing of a request is run. */
+function refuseMore(text: string): void {
+  const cursor = new Cursor(text);
+  for (let token = cursor.next(); token !== undefined && token !== ';'; ) token = cursor.next();
+  ending(cursor, undefined);
+}
 
 /** Refuses anything behind a statement but semicolons. */
 function ending<T>(cursor: Cursor, statement: T): T {
