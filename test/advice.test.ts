@@ -39,6 +39,16 @@ for (const [title, text, options, advice, then] of [
     t.like(await run(`sqlsplit <<< "${text}${RIGHT}" | sqlapply ${then} $DST`), { code: 0, stderr: '' });
   });
 
+test.serial('how to go on: what was made by hand needs nothing put right', async t => {
+  await target.empty();
+  const run = await shell(t, { DST: target.url });
+  await run(`sqlsplit <<< "${BY_HAND}" | sqlapply $DST`);
+  const again = await run(`sqlsplit <<< "${BY_HAND}${RIGHT}" | sqlapply $DST`);
+  t.regex(again.stderr, /in these words; if they mean the same, --if-exists skip passes over it\n/);
+  t.regex(again.stderr, /; to go on run the same again with --if-exists skip: what is there already is passed over\n$/);
+  t.like(await run(`sqlsplit <<< "${BY_HAND}${RIGHT}" | sqlapply --if-exists skip $DST`), { code: 0, stderr: '' });
+});
+
 test.serial('how to go on: what would be done a second time is to be left out', async t => {
   await target.empty();
   const { advice } = await advised(t, target.url, `${PRINTED}alter table t add column y int;${WRONG}`, '--allow ALTER');

@@ -1,14 +1,15 @@
 /*! How to go on where a run did not do all: by running the same again, as far as that knows what is there. */
-
 import { canShow, isKnownAgain } from './held.js';
 import type { JudgeOptions } from './judge.js';
-import type { Outcome, Result } from './outcome.js';
+import { isReject, type Outcome, type Result } from './outcome.js';
 
 /** What is there afterwards, or may be. */
 const THERE: ReadonlySet<Result> = new Set(['applied', 'differs', 'unknown']);
 
 export class Advice {
   readonly #ifExists: JudgeOptions['ifExists'];
+  /** Whether anything has to be put right: what may only be said in other words has not. */
+  #wrong = false;
   /** Whether something is there that would not be taken for the same. */
   #otherWords = false;
   /** What would be done a second time. */
@@ -19,10 +20,14 @@ export class Advice {
     this.#ifExists = ifExists;
   }
 
-  count({ n, statement, identity, result, proven }: Outcome): void {
+  count(outcome: Outcome): void {
+    const { n, statement, identity, result, proven, failure } = outcome;
     if (result === 'unknown' && !canShow(identity)) this.#unknown = n;
     if (result === 'applied' && identity.kind === 'other') this.#verbs.add(identity.verb);
-    this.#otherWords ||= THERE.has(result) && !proven && !isKnownAgain(statement, identity);
+    const isInOtherWords = THERE.has(result) && !proven && !isKnownAgain(statement, identity);
+    this.#otherWords ||= isInOtherWords;
+    const isRejected = isReject(outcome) && result !== 'not reached';
+    this.#wrong ||= failure !== undefined || (isRejected && !(result === 'differs' && isInOtherWords));
   }
 
   toString(): string {
@@ -33,6 +38,7 @@ export class Advice {
       ...(this.#unknown ? [`without statement ${this.#unknown} if it is in force there`] : []),
     ];
     const but = without.length ? `, ${without.join(' and ')}` : '';
-    return `run the same again${option}${but}: what is there already is passed over`;
+    const start = this.#wrong ? 'once that is put right' : 'to go on';
+    return `${start} run the same again${option}${but}: what is there already is passed over`;
   }
 }

@@ -14,7 +14,6 @@ export class Tally {
   #rejects = false;
   /** The first failure of the instance, if there was one. */
   failure: Error | undefined;
-
   /** None in a dry run: it leaves nothing half done. */
   readonly #advice: Advice | undefined;
 
@@ -53,11 +52,7 @@ export class Tally {
     const counts = [...this.#counts].map(([result, count]) => `${count} ${result}`);
     if (this.#unproven) counts.push(`${this.#unproven} of them not proven by reading back`);
     const statements = `${this.total} ${this.total === 1 ? 'statement' : 'statements'}`;
-    return [this.#label, statements, counts.join(', ')].filter(Boolean).join(': ') + this.#howToGoOn;
-  }
-
-  get #howToGoOn(): string {
-    if (this.complete || !this.#advice) return '';
-    return `; ${this.status === Exit.yes ? 'to go on' : 'once that is put right'} ${this.#advice}`;
+    const advice = this.complete || !this.#advice ? '' : `; ${this.#advice}`;
+    return [this.#label, statements, counts.join(', ')].filter(Boolean).join(': ') + advice;
   }
 }
