@@ -223,3 +223,10 @@ test('what a server says is shown, not obeyed', async t => {
   t.notRegex(stderr, /[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]/);
   t.true(stderr.includes('no\\x1b[2J\\x9b1m\\u202e'));
 });
+
+test('a line end in a name feigns no message', async t => {
+  const run = await shell(t);
+  const twice = ['x', 'y'].map(column => `CREATE TABLE 'a\\nsqlsort: done' (${column} INT);`).join(' ');
+  const { stderr } = await run(`printf "${twice}" | sqlsplit | sqlsort`);
+  t.regex(stderr, /^sqlsort: .*'a\\nsqlsort: done'.* differ: leave one of them out\n$/);
+});

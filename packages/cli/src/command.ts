@@ -1,5 +1,5 @@
 /*! What every program does around its pipeline: streams, errors and the exit status, on the process itself. */
-import { plainly } from '@sqlpipe/sql';
+import { plainly, printable } from '@sqlpipe/sql';
 import type { ArgumentsCamelCase, Argv } from 'yargs';
 import type { Operand } from './completable.js';
 import { Exit, exitStatus } from './exit.js';
@@ -59,5 +59,8 @@ function tell(error: unknown, name: string): void {
   const hint =
     { [Exit.usage]: `\nTry '${name} --help'.`, [Exit.bug]: '\nThis is a bug; please report it.' }[process.exitCode] ??
     '';
-  processIo(name, { quiet: true, verbose: false }).error(plainly(error) + hint);
+  const text = plainly(error);
+  // Of usage yargs tells on several lines. Elsewhere a line end is from a name or the like, and could feign a message.
+  const shown = process.exitCode === Exit.usage ? text : printable(text);
+  processIo(name, { quiet: true, verbose: false }).error(shown + hint);
 }

@@ -58,10 +58,10 @@ export function processIo(name: string, { quiet, verbose }: Loudness): Io {
     colors: process.stdout.isTTY === true && process.stdout.hasColors(),
     error: message => say(message, 'red'),
     warn: message => {
-      if (!quiet) say(message, 'yellow');
+      if (!quiet) say(printable(message), 'yellow');
     },
     note: message => {
-      if (!quiet && (verbose || isTTY)) say(message);
+      if (!quiet && (verbose || isTTY)) say(printable(message));
     },
     summary: message => {
       if (!quiet && (verbose || (isTTY && !isPiped()))) say(message);
