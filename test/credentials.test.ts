@@ -283,6 +283,7 @@ test(
 );
 test('a key of another type', badFile, '[prod]\nurl = "x"\nprotected = "yes"', /protected has to be a boolean/);
 test('no url', badFile, '[prod]\nuser = "x"', /\[prod\] has no url/);
+test('a time below zero', badFile, '[prod]\nurl = "x"\ntimeout = -1', /^timeout of prod has to be a number of seconds/);
 test('no table', badFile, 'prod = "http://x"', /\[prod\] is not a table/);
 test(
   'a command that fails',
@@ -433,4 +434,8 @@ test('certificates that are none', async t => {
   const cacert = join(folder, 'ca.pem');
   await writeFile(cacert, 'hello');
   await misconfigured(t, { options: { cacert } }, /holds no certificate in PEM form/);
+  await writeFile(cacert, '-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----\n');
+  await misconfigured(t, { options: { cacert } }, `${cacert}: certificate 1 is damaged: get the file anew`);
+  await writeFile(cacert, '-----BEGIN CERTIFICATE-----\nabc\n');
+  await misconfigured(t, { options: { cacert } }, /certificate 1 is damaged/);
 });

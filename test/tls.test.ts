@@ -180,6 +180,14 @@ test('through a proxy that speaks TLS itself', async t => {
   t.is(seen.length, 1);
 });
 
+test('through a proxy with TLS that is known by a number, and to one', async t => {
+  const { address } = await proxy(t, good);
+  const url = (await secure(t, good)).replace('localhost', '127.0.0.1');
+  const env = { https_proxy: `https://${address.replace('localhost', '127.0.0.1')}` };
+  const { code, stderr } = await on(t, url, 'sqldump --cacert $ROOT $URL', env);
+  t.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+});
+
 test('a proxy that is not there', async t => {
   for (const [url, name] of [
     ['https://localhost:1', 'https_proxy'],

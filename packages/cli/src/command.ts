@@ -29,6 +29,7 @@ export type Args<Options> = ArgumentsCamelCase<Options> & { operands: string[] }
 
 /** Runs a program on this process: its arguments, its three streams, its exit status. Never throws. */
 export async function command<Options>(program: Program<Options>): Promise<void> {
+  process.noDeprecation = true; // what a library of ours does is nothing to people
   // A reader that left is no news. Only stdout's own error says so: a server's socket can break with EPIPE too.
   let readerLeft: unknown;
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -73,7 +73,7 @@ export function transportFailure(error: TransportError, at: Circumstances): Fail
   if (error.phase === 'reading')
     return protocol('the reply is cut: the connection closed before its end; did the server stop?');
   if (error.isClose) return unreachable(closedUnanswered(at));
-  return unreachable(`the request failed: ${describe(error.cause)}`);
+  return unreachable(`the request failed (${describe(error.cause)}): is the network up?`);
 }
 
 function unreachable(message: string): Failure {
@@ -96,7 +96,7 @@ function connecting(cause: NodeJS.ErrnoException, { connectTimeout, url, proxy }
     return `the proxy can't be reached (${what}): is ${url.protocol.slice(0, -1)}_proxy right? no_proxy goes around it`;
   if (what) return `${what}: ${help}`;
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return otherName(cause);
-  return TLS[code] ?? noTls(code, url) ?? `no connection: ${describe(first ?? cause)}`;
+  return TLS[code] ?? noTls(code, url) ?? `no connection (${describe(first ?? cause)}): ${HOST}`;
 }
 
 /** OpenSSL's words for what it meets in place of TLS tell nobody that; those for a refusal do (an alert). */
@@ -119,7 +119,11 @@ function otherName(cause: NodeJS.ErrnoException & { cert?: { subjectaltname?: st
 function refusedByProxy({ message }: Error): Failure | undefined {
   const [, status] = /^Proxy response \((\d+)\)/.exec(message) ?? [];
   if (status === '407') return { code: 'DENIED', message: PROXY_CREDENTIALS };
-  return status === undefined ? undefined : unreachable(`the proxy answered ${status}: may it go there?`);
+  return status === undefined
+    ? undefined
+    : unreachable(
+        `the proxy answered ${status} where a tunnel was asked for: may it go there, and does it know the host? no_proxy goes around it`,
+      );
 }
 
 /** A server that can't hold a request closes the connection without a word (observed on 9.3.4), as a dying one does. */

@@ -70,7 +70,10 @@ export async function resolveInstance(operand: string, context: ResolveContext):
     url: address.url,
     credentialsHelp: help,
     insecure: options.insecure ?? address.insecure ?? false,
-    timeout: milliseconds('timeout', options.timeout ?? entry?.timeout ?? TIMEOUT),
+    timeout: milliseconds(
+      options.timeout === undefined && entry ? `timeout of ${operand}` : 'timeout',
+      options.timeout ?? entry?.timeout ?? TIMEOUT,
+    ),
     connectTimeout: milliseconds('connect-timeout', options.connectTimeout ?? CONNECT_TIMEOUT),
     ...(entry && { name: operand, protected: entry.protected ?? false }),
     ...(header !== undefined && { authorization: header }),
@@ -185,7 +188,24 @@ async function readCertificates(path: string): Promise<string> {
   } catch (error) {
     throw cantRead('the certificates', path, error);
   }
-  if (!text.includes('-----BEGIN CERTIFICATE-----'))
-    throw new InstanceError('CONFIG', `${path} holds no certificate in PEM form (-----BEGIN CERTIFICATE-----)`);
+  await checkCertificates(text, path);
   return text;
+}
+
+/** Node leaves out what it can't read, and then nobody is trusted. */
+async function checkCertificates(text: string, path: string): Promise<void> {
+  const { X509Certificate } = await import('node:crypto'); // few runs need it
+  const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*(?:-----END CERTIFICATE-----)?/g) ?? [];
+  if (!blocks.length)
+    throw new InstanceError(
+      'CONFIG',
+      `${path} holds no certificate in PEM form (-----BEGIN CERTIFICATE-----): openssl x509 -inform der makes it of one in DER`,
+    );
+  blocks.forEach((block, i) => {
+    try {
+      new X509Certificate(block);
+    } catch {
+      throw new InstanceError('CONFIG', `${path}: certificate ${i + 1} is damaged: get the file anew`);
+    }
+  });
 }
