@@ -1,6 +1,6 @@
 /*! How sqlapply says to go on where it did not do all; what it says is done, and has to lead to the end. */
 import test, { type ExecutionContext } from 'ava';
-import { misbehaving } from './faults/server.js';
+import { misbehaving, reply } from './faults/server.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
@@ -77,4 +77,15 @@ test('how to go on: what became of a statement is for the user to see', async t 
   const { url } = await misbehaving(t, socket => socket.destroy());
   const { advice } = await advised(t, url, 'grant select on t to u;');
   t.regex(advice, /; once that is put right run the same again, without statement 1 if it is in force there: /);
+});
+
+test('what was refused is not said to be unknown where the target then falls silent', async t => {
+  const { url } = await misbehaving(t, (socket, { statement }) =>
+    statement.startsWith('CREATE') ? socket.write(reply('{"error":"table already exists"}', 400)) : socket.destroy(),
+  );
+  const run = await shell(t, { DST: url });
+  const { code, stderr } = await run(`sqlsplit <<< "${PRINTED}" | sqlapply $DST`);
+  t.is(code, 69);
+  t.regex(stderr, /table 't'\): table already exists, and it can not be compared: .*the reply is lost/);
+  t.regex(stderr, /: 1 refused; once that is put right run the same again: /);
 });

@@ -66,11 +66,10 @@ export function judge(
       const found = await compare(statement);
       return found ? taken(found) : refused;
     } catch (failure) {
-      if (!(failure instanceof InstanceError) || failure.serverMessage === undefined) throw failure;
-      return {
-        ...refused,
-        error: `${error}, and it can not be compared: ${failure.serverMessage}; --if-exists skip passes over it`,
-      };
+      if (!(failure instanceof InstanceError)) throw failure;
+      const why = `${error}, and it can not be compared: `;
+      if (failure.serverMessage === undefined) return { ...refused, error: `${why}${failure.message}`, failure };
+      return { ...refused, error: `${why}${failure.serverMessage}; --if-exists skip passes over it` };
     }
   }
 
