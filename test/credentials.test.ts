@@ -79,6 +79,7 @@ test(isNoAddress, 'a b', /is not an address/);
 test(isNoAddress, 'host:99999', /is not an address/);
 test(isNoAddress, 'postgres://host/db', /postgres:\/\/, which this program does not speak/);
 test(isNoAddress, 'http://host/?token=t0ken', /has a query/);
+test(isNoAddress, 'http://host/#t0ken', /^the address has a query/);
 test(isNoAddress, 'http://u:s3cr@:9000', /^the address is not an address/);
 test(isNoAddress, 'http://u:s3cr%@host', /"%"/);
 for (const operand of [

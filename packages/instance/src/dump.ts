@@ -67,7 +67,7 @@ async function* statements(source: Instance, aside: Aside, options: DumpOptions)
         const reason = invalid.get(name);
         if (reason)
           options.warn(
-            `${title(identity)} is invalid on the source, ${options.skipInvalid ? 'left out' : 'it may not replay'}: ${reason}`,
+            `${title(identity)} is invalid on the source, ${options.skipInvalid ? 'left out' : 'it may not replay'}: ${excerpt(reason, 200)}`,
           );
         if (reason && options.skipInvalid) continue;
       }
