@@ -221,6 +221,59 @@ test.serial('statements about the log are taken where they change nothing', asyn
   }
 });
 
+test.serial('statements are refused as QuestDB 9.3.4 refused them', async t => {
+  await shared.execute('drop all');
+  const columns = '(ts timestamp, s symbol index, v double) timestamp(ts) partition by day';
+  for (const sql of [
+    `create table t ${columns}`,
+    `create table b ${columns} bypass wal`,
+    'create table n (a int, s symbol)',
+    'create materialized view m as (select ts, max(v) v, s from t sample by 1h)',
+  ]) {
+    t.is((await shared.execute(sql)).error, undefined, sql);
+  }
+  for (const [sql, position, error] of [
+    ['alter table t drop column ts', 0, 'cannot remove designated timestamp column [table=t, column=ts]'],
+    ['alter table t rename column ts to x', 0, 'cannot rename designated timestamp column [table=t, column=ts]'],
+    ['alter table b drop column ts', 0, 'cannot remove timestamp from partitioned table'],
+    ['alter table b alter column s add index', 12, 'column is already indexed [column=s]'],
+    ['alter table n alter column s drop index', 27, 'column is not indexed [column=s]'],
+    ['alter table t alter column s nocache x', 37, 'unexpected token [x]'],
+    ['alter table t set ttl 1 day x', 28, 'unexpected token [x]'],
+    ['alter table t set type wal x', 27, 'unexpected token [x]'],
+    ['alter table t dedup disable x', 28, 'unexpected token [x]'],
+    ['alter table t dedup enable upsert keys(ts) x', 43, 'unexpected token [x]'],
+    ['alter view t as (select 1 x)', 11, 'view name expected'],
+    ['alter materialized view t set ttl 1 day', 24, 'materialized view name expected'],
+    ['alter materialized view m set ttl 1 month x', 42, 'unexpected token [x]'],
+    ['alter materialized view m set refresh manual deferred', 45, 'unexpected token [deferred]'],
+    ['create or replace table x (a int)', 18, "'view' expected"],
+    ['create table x as (select * from t), cast(nope as int)', 42, "CAST column doesn't exist [column=nope]"],
+    ['drop view', 9, 'expected [IF EXISTS] view-name'],
+    ['truncate', 8, 'TABLE expected'],
+    ['create view x as (select z.s from t)', 25, 'Invalid table name or alias'],
+    ['create view x as (select s from t join n on (s))', 25, 'Ambiguous column [name=s]'],
+    ['create view x as (select s from t union select a, s from n)', 40, 'queries have different number of columns'],
+    ['create view x as (select s from t order by nope)', 43, 'Invalid column: nope'],
+    ['create view x as (select s, max(v) m from t group by nope)', 53, 'Invalid column: nope'],
+    ['create view x as (select s from t latest on ts partition by nope)', 60, 'Invalid column: nope'],
+  ] as const) {
+    t.like(await shared.execute(sql), { error, position }, sql);
+  }
+});
+
+test.serial('without a log, the designated timestamp may be renamed, and without partitions dropped', async t => {
+  await shared.execute('drop all');
+  await shared.execute('create table b (ts timestamp, a int) timestamp(ts) partition by day bypass wal');
+  await shared.execute('create table n (ts timestamp, a int) timestamp(ts)');
+  await shared.execute('alter table b rename column ts to at');
+  await shared.execute('alter table n drop column ts');
+  t.deepEqual(await dump(shared), [
+    "CREATE TABLE 'b' ( \n\tat TIMESTAMP,\n\ta INT\n) timestamp(at) PARTITION BY DAY BYPASS WAL;",
+    "CREATE TABLE 'n' ( \n\ta INT\n);",
+  ]);
+});
+
 test.serial('a catalogue function needs no SELECT, and SHOW answers as QuestDB 9.3.4 does', async t => {
   await shared.execute('drop all');
   await shared.execute(trades);

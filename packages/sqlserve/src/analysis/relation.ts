@@ -3,7 +3,7 @@
  * References to tables and columns are checked on the way, in the order of the service's compiler: what a query stands
  * on before the query itself.
  */
-import type { Expression, SelectStatement } from '@questdb/sql-parser';
+import type { Expression, QualifiedName, SelectStatement } from '@questdb/sql-parser';
 import type { Catalogue } from '../catalogue.js';
 import { duplicateColumn } from '../parser/columns.js';
 import type { Query } from '../parser/query.js';
@@ -57,7 +57,12 @@ class Analysis {
     const first = this.#single(select, around);
     return (select.setOperations ?? []).reduce((left, { select: next }) => {
       const right = this.relation(next, around);
-      return { fields: left.fields.map((field, i) => ({ ...field, type: unite(field.type, right.fields[i]?.type) })) };
+      if (!left.open && !right.open && left.fields.length !== right.fields.length)
+        throw new Refusal(this.query.at(next), 'queries have different number of columns');
+      return {
+        ...(left.open && { open: true }),
+        fields: left.fields.map((field, i) => ({ ...field, type: unite(field.type, right.fields[i]?.type) })),
+      };
     }, first);
   }
 
@@ -78,7 +83,12 @@ class Analysis {
     const scope = new Scope(this.query, sources, around.variables);
     const fields = this.#fields(select, scope);
     this.#visitSubqueries(select, around);
-    if (select.where) typeOf(select.where, scope.withAliases(fields), this.query);
+    const names = scope.withAliases(fields);
+    if (select.where) typeOf(select.where, names, this.query);
+    const { timestamp, partitionBy = [] } = select.latestOn ?? {};
+    for (const name of timestamp ? [timestamp, ...partitionBy] : partitionBy) scope.refuseUnknown(name);
+    const ordered = select.orderBy?.map(({ expression }) => expression) ?? [];
+    for (const expression of [...(select.groupBy ?? []), ...ordered]) typeOf(expression, names, this.query);
     return { fields, timestamp: timestampOf(select, sources, fields), open: sources.some(isOpenStar(select)) };
   }
 
@@ -202,12 +212,22 @@ class Scope {
     };
   }
 
-  #column(parts: readonly string[], expression: Expression, aliases: readonly Field[]): string | undefined {
+  /** A name that stands where only a column of a table can. */
+  refuseUnknown(name: QualifiedName): void {
+    this.#column(name.parts, name, []);
+  }
+
+  #column(parts: readonly string[], expression: object, aliases: readonly Field[]): string | undefined {
     const name = parts.at(-1) ?? '';
     const qualifier = parts.length > 1 ? parts.slice(0, -1).join('.') : undefined;
     const sources = this.sources.filter(
       ({ alias }) => qualifier === undefined || (alias !== undefined && same(alias, qualifier)),
     );
+    if (qualifier !== undefined && sources.length === 0)
+      throw new Refusal(this.query.at(expression), 'Invalid table name or alias');
+    const holders = sources.filter(({ relation }) => relation.fields.some(field => same(field.name, name)));
+    if (qualifier === undefined && holders.length > 1 && !aliases.some(alias => same(alias.name, name)))
+      throw new Refusal(this.query.at(expression), `Ambiguous column [name=${name}]`);
     const field = [...sources.flatMap(({ relation }) => relation.fields), ...(qualifier ? [] : aliases)].find(field =>
       same(field.name, name),
     );

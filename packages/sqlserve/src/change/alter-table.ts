@@ -35,6 +35,7 @@ export function alterTable(cursor: Cursor, session: Session): void {
     { ...object, columns: structuredClone(object.columns) },
     position,
   ).read();
+  cursor.expectEnd();
   const restructured =
     changed.columns.some((column, i) => column.name !== object.columns[i]?.name) ||
     changed.columns.length < object.columns.length;
@@ -51,12 +52,17 @@ function columnOperation({ columns: before }: Table, { columns: after }: Table):
 }
 
 class Alteration {
+  /** What the designated timestamp is called now. */
+  #timestamp: string | undefined;
+
   constructor(
     readonly cursor: Cursor,
     readonly session: Session,
     readonly table: Table,
     readonly position: number,
-  ) {}
+  ) {
+    this.#timestamp = table.timestamp;
+  }
 
   read(): Table {
     const { cursor, table } = this;
@@ -72,7 +78,7 @@ class Alteration {
         this.#word('column');
         this.#allow('RENAME COLUMN');
         this.#renameColumns();
-        return table;
+        return { ...table, timestamp: this.#timestamp };
       case 'alter':
         this.#word('column', "'column' or 'partition' expected");
         this.#alterColumn();
@@ -94,7 +100,6 @@ class Alteration {
         return suspendWal(cursor, table);
       case 'squash':
         this.#word('partitions');
-        cursor.expectEnd();
         return table;
       case 'attach':
       case 'detach':
@@ -187,12 +192,26 @@ class Alteration {
       const name = unquote(cursor.need('column name'));
       const column = this.#find(name);
       if (!column) throw new Refusal(cursor.at, `Invalid column: ${name}`);
-      if (column.name === table.timestamp) throw new Refusal(cursor.at, 'cannot remove designated timestamp column');
+      if (column.name === table.timestamp) this.#dropTimestamp();
       names.push(column.name);
     } while (this.#more());
     this.#refuseSeveral(names.length);
     this.#allow('DROP COLUMN', names);
-    return { ...table, columns: table.columns.filter(column => !names.includes(column.name)) };
+    const columns = table.columns.filter(column => !names.includes(column.name));
+    return { ...table, columns, timestamp: this.#timestamp };
+  }
+
+  /** Rows may only be in no order where they need not be. */
+  #dropTimestamp(): void {
+    this.#refuseTimestampOfWal('remove');
+    if (this.table.partitionBy !== 'NONE') throw new Refusal(0, 'cannot remove timestamp from partitioned table');
+    this.#timestamp = undefined;
+  }
+
+  #refuseTimestampOfWal(verb: string): void {
+    const { wal, name, timestamp } = this.table;
+    if (!wal) return;
+    throw new Refusal(0, `cannot ${verb} designated timestamp column [table=${name}, column=${timestamp}]`);
   }
 
   #renameColumns(): void {
@@ -205,7 +224,7 @@ class Alteration {
   }
 
   #renameColumn(from: string): void {
-    const { cursor, table } = this;
+    const { cursor } = this;
     const column = this.#find(from);
     if (!column) throw new Refusal(cursor.at, `Invalid column: ${from}`);
     if (!is(cursor.need("'to' expected"), 'to')) throw new Refusal(cursor.at, "'to' expected'");
@@ -213,7 +232,10 @@ class Alteration {
     if (from === to) throw new Refusal(cursor.at, 'new column name is identical to existing name');
     if (this.#find(to)) throw new Refusal(cursor.at, ' column already exists');
     if (!isValidColumnName(to)) throw new Refusal(cursor.at, ' new column name contains invalid characters');
-    if (column.name === table.timestamp) throw new Refusal(cursor.at, 'cannot rename designated timestamp column');
+    if (column.name === this.#timestamp) {
+      this.#refuseTimestampOfWal('rename');
+      this.#timestamp = to;
+    }
     column.name = to;
   }
 
@@ -232,7 +254,7 @@ class Alteration {
   }
 
   #columnActions(column: Column, name: string, position: number): Record<string, () => void> {
-    const { cursor } = this;
+    const { cursor, table } = this;
     const symbolOnly = (what: string) => {
       if (column.type === 'SYMBOL') return;
       throw new Refusal(position, `${what} only supported for symbol type [column=${name}, type=${column.type}]`);
@@ -247,6 +269,8 @@ class Alteration {
         this.#word('index');
         const index = this.#indexOptions();
         symbolOnly('indexes are');
+        // A WAL table is altered later, and then it is no matter.
+        if (column.index && !table.wal) throw new Refusal(this.position, `column is already indexed [column=${name}]`);
         this.#allow('ADD INDEX', [column.name]);
         column.index = index;
       },
@@ -254,6 +278,7 @@ class Alteration {
         this.#word('index');
         this.#end('to drop index');
         symbolOnly('indexes are');
+        if (!column.index && !table.wal) throw new Refusal(position, `column is not indexed [column=${name}]`);
         this.#allow('DROP INDEX', [column.name]);
         delete column.index;
       },

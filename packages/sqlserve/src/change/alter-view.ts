@@ -21,7 +21,7 @@ export async function alterView(cursor: Cursor, session: Session): Promise<void>
   refuseReserved(token, position);
   const name = unquote(token);
   const view = session.catalogue.find(name);
-  if (!view || view.kind === 'table') throw new Refusal(position, `view does not exist [view=${name}]`);
+  if (!view) throw new Refusal(position, `view does not exist [view=${name}]`);
   if (view.kind !== 'view') throw new Refusal(cursor.at, 'view name expected');
   session.allow('ALTER VIEW', view.name);
   if (!is(cursor.need("'as'"), 'as')) throw new Refusal(cursor.at, "'as' expected");
@@ -55,21 +55,26 @@ export function alterMaterializedView(cursor: Cursor, session: Session): void {
   refuseReserved(token, position);
   const name = unquote(token);
   const object = session.catalogue.find(name);
-  if (!object || object.kind === 'table')
-    throw new Refusal(position, `materialized view does not exist [view=${name}]`);
+  if (!object) throw new Refusal(position, `materialized view does not exist [view=${name}]`);
   if (object.kind !== 'materialized view') throw new Refusal(cursor.at, 'materialized view name expected');
   const view = { ...object, columns: structuredClone(object.columns) };
   const verb = cursor.need("'alter' or 'resume' or 'suspend'");
-  if (is(verb, 'alter')) alterColumn(cursor, session, view);
-  else if (is(verb, 'set')) session.catalogue.put(set(cursor, session, view));
-  else if (is(verb, 'suspend')) suspendWal(cursor, { ...view, wal: true });
-  else if (is(verb, 'resume')) {
-    session.allow('RESUME WAL', view.name);
-    resumeWal(cursor, { ...view, wal: true });
-  } else throw new Refusal(cursor.at, "'alter' or 'resume' or 'suspend' expected");
+  const changed = altered(verb, cursor, session, view);
+  cursor.expectEnd();
+  session.catalogue.put(changed);
 }
 
-function alterColumn(cursor: Cursor, session: Session, view: MaterializedView): void {
+function altered(verb: string, cursor: Cursor, session: Session, view: MaterializedView): MaterializedView {
+  if (is(verb, 'alter')) return alterColumn(cursor, session, view);
+  if (is(verb, 'set')) return set(cursor, session, view);
+  if (is(verb, 'suspend')) return suspendWal(cursor, { ...view, wal: true });
+  if (!is(verb, 'resume')) throw new Refusal(cursor.at, "'alter' or 'resume' or 'suspend' expected");
+  session.allow('RESUME WAL', view.name);
+  resumeWal(cursor, { ...view, wal: true });
+  return view;
+}
+
+function alterColumn(cursor: Cursor, session: Session, view: MaterializedView): MaterializedView {
   cursor.expect('column');
   const position = cursor.reach;
   const name = unquote(cursor.need('column name'));
@@ -97,7 +102,7 @@ function alterColumn(cursor: Cursor, session: Session, view: MaterializedView): 
     session.allow('DROP INDEX', view.name, [column.name]);
     delete column.index;
   } else throw new Refusal(cursor.at, "'symbol capacity', 'add index' or 'drop index' expected");
-  session.catalogue.put(view);
+  return view;
 }
 
 function indexCapacity(cursor: Cursor): number {

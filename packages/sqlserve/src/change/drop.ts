@@ -57,7 +57,8 @@ export function drop(cursor: Cursor, session: Session): void {
 function dropOne(cursor: Cursor, session: Session, kind: CatalogueObject['kind']): void {
   const { name: expected, short, not, permission } = kinds[kind];
   const first = cursor.next();
-  if (first === undefined) throw new Refusal(cursor.at, `expected [IF EXISTS] ${short}`);
+  if (first === undefined)
+    throw new Refusal(kind === 'view' ? cursor.reach : cursor.at, `expected [IF EXISTS] ${short}`);
   let position = cursor.at;
   const ifExists = is(first, 'if');
   if (ifExists) {
@@ -129,7 +130,8 @@ function renameTable(
 
 /** Behind TRUNCATE: there are no rows, but the tables must be there. */
 export function truncate(cursor: Cursor, { catalogue, allow }: Session): void {
-  if (!is(cursor.next(), 'table')) throw new Refusal(cursor.at, 'TABLE expected');
+  const what = cursor.next();
+  if (!is(what, 'table')) throw new Refusal(what === undefined ? cursor.reach : cursor.at, 'TABLE expected');
   let token = cursor.next();
   const ifExists = is(token, 'if');
   if (ifExists) {

@@ -7,14 +7,13 @@ import { Refusal } from '../parser/refusal.js';
 /** Behind RESUME: `WAL [FROM {TXN | TRANSACTION} n]`. */
 export function resumeWal(cursor: Cursor, table: { name: string; wal: boolean }): void {
   walOf(cursor, table);
-  let token = cursor.next();
-  if (token !== undefined && token !== ';') {
-    cursor.expectThis(token, 'from');
-    token = cursor.need("'transaction' or 'txn'");
+  const from = cursor.next();
+  if (from !== undefined && from !== ';') {
+    cursor.expectThis(from, 'from');
+    const token = cursor.need("'transaction' or 'txn'");
     if (!is(token, 'transaction') && !is(token, 'txn')) throw new Refusal(cursor.at, "'transaction' or 'txn' expected");
     const value = cursor.need('transaction value');
     if (parseInt64(value) === undefined) throw new Refusal(cursor.at, `invalid value [value=${value}]`);
-    cursor.expectEnd();
   }
 }
 

@@ -221,7 +221,7 @@ class Clauses {
     cursor.expect('as');
     const type = literal(cursor);
     column.type = columnType(cursor, type.name);
-    this.placed.cast.push({ name: named.name, position: type.position });
+    this.placed.cast.push({ name: named.name, position: named.position });
     if (column.type === 'SYMBOL') this.#castSymbol(column);
     cursor.expect(')');
   }

@@ -43,6 +43,7 @@ export function newRefresh(cursor: Cursor): RefreshClause | undefined {
   cursor.back();
   const { clause, token: rest } = refreshClause(cursor, 'refresh', () => {
     const token = cursor.next();
+    if (is(token, 'deferred')) throw unexpected(cursor.at, 'deferred');
     return token === undefined || token === ';' ? 'as' : token;
   });
   if (!is(rest, 'as')) throw unexpected(cursor.at, rest);

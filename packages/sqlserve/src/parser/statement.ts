@@ -61,6 +61,7 @@ async function create(cursor: Cursor, { owner, baseOf, enterprise }: Dialect): P
   if (orReplace) {
     cursor.expect('replace');
     token = cursor.require("'view'");
+    cursor.expectThis(token, 'view');
   }
   if (is(token, 'view')) return createView(cursor, orReplace, owner);
   if (is(token, 'materialized')) return createMaterializedView(cursor, owner, baseOf);
