@@ -249,6 +249,16 @@ test.serial('statements are refused as QuestDB 9.3.4 refused them', async t => {
     ['alter materialized view m set refresh manual deferred', 45, 'unexpected token [deferred]'],
     ['create or replace table x (a int)', 18, "'view' expected"],
     ['create table x as (select * from t), cast(nope as int)', 42, "CAST column doesn't exist [column=nope]"],
+    [
+      'create table x as (select * from t), cast(v as int), cast(s as int)',
+      58,
+      'unsupported cast [column=s, from=SYMBOL, to=INT]',
+    ],
+    [
+      'create materialized view x as (select ts, max(v) v from t sample by 1h), index(v)',
+      0,
+      'indexes are supported only for SYMBOL columns: v',
+    ],
     ['drop view', 9, 'expected [IF EXISTS] view-name'],
     ['truncate', 8, 'TABLE expected'],
     ['create view x as (select z.s from t)', 25, 'Invalid table name or alias'],

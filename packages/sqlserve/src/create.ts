@@ -102,6 +102,7 @@ function tableAs(catalogue: Catalogue, statement: CreateTable): Table {
       throw new Refusal(position, `invalid column name [name=${column}, position=${index}]`);
     }
     const said = statement.columns.find(column);
+    if (said?.type && type) refuseCast(statement, column, type, said.type);
     if (!said && type === 'NULL') {
       throw new Refusal(0, `cannot create NULL-type column, please use type cast, e.g. ${column}::type`);
     }
@@ -148,6 +149,21 @@ function refuseUnknownColumns({ placed }: CreateTable, { fields, open }: Relatio
       throw new Refusal(position, `${clause.toUpperCase()} column doesn't exist [column=${name}]`);
     }
   }
+}
+
+/** Types that CAST of a CREATE TABLE AS turns into each other, as 9.3.4 was seen to. */
+const castGroups: readonly RegExp[] = [
+  /^(?:BYTE|SHORT|CHAR|INT|LONG|DATE|TIMESTAMP|TIMESTAMP_NS|FLOAT|DOUBLE)$/,
+  /^(?:STRING|VARCHAR|SYMBOL)$/,
+  /^(?:LONG256|UUID|IPv4|GEOHASH.*|DECIMAL.*|DOUBLE(?:\[\])+)$/,
+];
+
+function refuseCast({ placed }: CreateTable, column: string, from: string, to: string): void {
+  const texts = ['STRING', 'VARCHAR'];
+  if (from === to || from === 'NULL' || (texts.includes(from) && to === 'IPv4')) return;
+  if (castGroups.some(group => group.test(from) && group.test(to))) return;
+  const cast = placed.cast.find(({ name }) => name.toLowerCase() === column.toLowerCase());
+  if (cast) throw new Refusal(cast.position, `unsupported cast [column=${column}, from=${from}, to=${to}]`);
 }
 
 /** A posting index that covers columns covers the timestamp too. */
@@ -224,6 +240,10 @@ export function createMaterializedViewIn(session: Session, statement: CreateMate
   const relation = relationOf(body.query, catalogue);
   allowReading(session, body.query);
   const sampling = samplingOf(statement, base, relation, catalogue);
+  const unindexable = relation.fields.find(
+    ({ name: field, type = 'SYMBOL' }) => statement.indexes.has(field.toLowerCase()) && type !== 'SYMBOL',
+  );
+  if (unindexable) throw new Refusal(0, `indexes are supported only for SYMBOL columns: ${unindexable.name}`);
   const partitionBy = partition ?? defaultPartition(sampling.interval);
   if (!partition && ttl && ttl.ttl > 0) refuseUnevenTtl(partitionBy, ttl.ttl, ttl.position);
   refuseBadName(name, position, '');
