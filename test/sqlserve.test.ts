@@ -272,6 +272,18 @@ test.serial('statements are refused as QuestDB 9.3.4 refused them', async t => {
   }
 });
 
+test.serial('a view cannot come to stand on itself', async t => {
+  await shared.execute('drop all');
+  for (const sql of [trades, 'create view v as (select s from trades)', 'create view w as (select s from v)'])
+    t.is((await shared.execute(sql)).error, undefined, sql);
+  const itself = "circular dependency detected: view 'v' cannot reference itself";
+  t.is((await shared.execute('create or replace view v as (select * from v)')).error, itself);
+  t.like(await shared.execute('alter view v as (select * from w)'), {
+    error: "circular dependency detected: 'v' cannot depend on 'w' because 'w' already depends on 'v'",
+    position: 16,
+  });
+});
+
 test.serial('without a log, the designated timestamp may be renamed, and without partitions dropped', async t => {
   await shared.execute('drop all');
   await shared.execute('create table b (ts timestamp, a int) timestamp(ts) partition by day bypass wal');

@@ -219,9 +219,13 @@ export function createViewIn(session: Session, statement: CreateView): void {
 
 /** A view cannot come to stand on itself. */
 function refuseCircle(catalogue: Catalogue, { name, body }: CreateView): void {
-  const circular = catalogue.closure(references(body.query, catalogue)).has(name.toLowerCase());
-  if (!circular) return;
-  throw new Refusal(body.position, `circular dependency detected: view '${name}' cannot reference itself`);
+  const below = references(body.query, catalogue).find(below => catalogue.closure([below]).has(name.toLowerCase()));
+  if (below === undefined) return;
+  const problem =
+    below.toLowerCase() === name.toLowerCase()
+      ? `view '${name}' cannot reference itself`
+      : `'${name}' cannot depend on '${below}' because '${below}' already depends on '${name}'`;
+  throw new Refusal(body.position, `circular dependency detected: ${problem}`);
 }
 
 /** What a query gives as the columns of a view. */
