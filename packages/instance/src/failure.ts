@@ -99,9 +99,9 @@ function connecting(cause: NodeJS.ErrnoException, { connectTimeout, url, proxy }
   return TLS[code] ?? noTls(code, url) ?? `no connection (${describe(first ?? cause)}): ${HOST}`;
 }
 
-/** OpenSSL's words for what it meets in place of TLS tell nobody that; those for a refusal do (an alert). */
+/** OpenSSL's words for what it meets in place of TLS tell nobody that; those for a refusal do (an alert of SSL, TLSV1, SSL/TLS). */
 function noTls(code: string, { protocol }: URL): string | undefined {
-  const [, refusal] = /^ERR_SSL_\w+?_ALERT_(\w+)$/.exec(code) ?? [];
+  const [, refusal] = /^ERR_SSL_[\w/]+?_ALERT_(\w+)$/.exec(code) ?? [];
   if (refusal)
     return `the server refuses TLS as it is offered (${refusal.toLowerCase().replaceAll('_', ' ')}): does it ask for a certificate, or for a version that is out of use?`;
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) return 'what answers there does not speak TLS: try http://';
