@@ -29,6 +29,9 @@ lint: $(INSTALLED) ## check format and style
 	@npm run --silent lint
 
 bench: build ## measure side by side with curl, jq and xargs
+	@for tool in curl "$${JQ:-jq}" gnuplot; do \
+	  command -v "$$tool" >/dev/null || { echo "make bench needs $$tool" >&2; exit 1; }; \
+	done
 	@tsx bench/bench.ts
 
 faults: build ## try every way a source or a target can fail, kill all by the hundreds, pour a gibibyte through
