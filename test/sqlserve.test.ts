@@ -265,11 +265,57 @@ test.serial('statements are refused as QuestDB 9.3.4 refused them', async t => {
     ['create view x as (select s from t join n on (s))', 25, 'Ambiguous column [name=s]'],
     ['create view x as (select s from t union select a, s from n)', 40, 'queries have different number of columns'],
     ['create view x as (select s from t order by nope)', 43, 'Invalid column: nope'],
+    ['create view x as (select v w from t where w > 1)', 42, 'Invalid column: w'],
+    ['create view x as (select t.s from t join b on (s) where s = 1)', 56, 'Ambiguous column [name=s]'],
     ['create view x as (select s, max(v) m from t group by nope)', 53, 'Invalid column: nope'],
     ['create view x as (select s from t latest on ts partition by nope)', 60, 'Invalid column: nope'],
   ] as const) {
     t.like(await shared.execute(sql), { error, position }, sql);
   }
+});
+
+test.serial('queries are taken that QuestDB 9.3.4 took, with the columns they had there', async t => {
+  await shared.execute('drop all');
+  for (const sql of [
+    'create table t (ts timestamp, s symbol, v double) timestamp(ts) partition by day',
+    'create table u (ts timestamp, s symbol, w double) timestamp(ts) partition by day',
+  ]) {
+    t.is((await shared.execute(sql)).error, undefined, sql);
+  }
+  const pivot = "t pivot (sum(v) for s in ('a','b') group by ts)";
+  for (const [sql, columns, timestamp] of [
+    ['select * from t join u on (s) latest on ts partition by s', 'ts s v ts1 s1 w', 'ts'],
+    ['select ts a, s b from t union all select ts x, s y from u order by b desc, a + 1', 'a b', ''],
+    ['select ts a, s from t except select ts, s from u order by a', 'a s', 'a'],
+    ['select s, max(ts) m from t order by 2', 's m', 'm'],
+    ['select distinct ts from t order by ts', 'ts', 'ts'],
+    ['select x.ts, y.ts from t x join u y on (s) order by y.ts', 'ts ts_2', 'ts_2'],
+    ['select y.s, x.*, x.s, v from t x asof join u y on (s)', 's ts s1 v s_2 v1', 'ts'],
+    ['select *, v s from t', 'ts s v s1', 'ts'],
+    ['declare @t := (select * from t where v > 0), @s := x.s select @s, x.v from @t x', 's v', ''],
+    ['declare @t := t, @c := s select @c, v from @t', 's v', ''],
+    [`select * from ${pivot}`, 'ts a b', ''],
+    [`select b, a + b c from ${pivot} order by c`, 'b c', ''],
+    ["select * from t pivot (sum(v) x, max(v) y for s in ('a'))", 'a_x a_y', ''],
+    ['select table_name from tables', 'table_name', ''],
+    ['select relname from pg_catalog.pg_class c order by c.relname', 'relname', ''],
+  ] as const) {
+    t.is((await shared.execute(`create view x as (${sql})`)).error, undefined, sql);
+    t.is((await shared.execute('create table made as (select * from x)')).error, undefined, sql);
+    const [[ddl = ''] = []] = (await shared.execute('show create table made')).dataset ?? [];
+    const made = [...ddl.matchAll(/^\t(\S+)/gm)].map(([, name]) => name).join(' ');
+    t.deepEqual([made, /timestamp\((.*)\)/.exec(ddl)?.[1] ?? ''], [columns, timestamp], sql);
+    await shared.execute('drop table made');
+    await shared.execute('drop view x');
+  }
+  t.is((await shared.execute('create table j as (select s from t union select s from u)')).error, undefined);
+  t.regex((await shared.execute('show create table j')).dataset?.[0]?.[0] ?? '', /\ts STRING\n/);
+  for (const order of ['m', 'ts desc', '2', 's, ts']) {
+    const sql = `create materialized view m as (select ts, s, max(v) m from t sample by 1h order by ${order})`;
+    t.is((await shared.execute(sql)).error, undefined, sql);
+    await shared.execute('drop materialized view m');
+  }
+  t.is((await shared.execute('alter table t add column c symbol nocache capacity 16')).error, undefined);
 });
 
 test.serial('a view cannot come to stand on itself', async t => {

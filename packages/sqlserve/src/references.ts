@@ -1,5 +1,6 @@
 /*! Which tables and views a query names, found in its syntax tree: anywhere a name may stand for a table. */
 import type { QualifiedName, SelectStatement } from '@questdb/sql-parser';
+import { isBuiltIn } from './analysis/relation.js';
 import type { Catalogue } from './catalogue.js';
 import type { CatalogueObject } from './objects.js';
 import type { Query } from './parser/query.js';
@@ -25,6 +26,7 @@ export function references({ select, at }: Query, catalogue: Catalogue): string[
       const name = nameOf(ref.table);
       if (hidden.has(name.toLowerCase()) || found.has(name.toLowerCase())) return;
       const object = catalogue.find(name);
+      if (!object && isBuiltIn(name)) return;
       if (!object) throw new Refusal(at(ref.table), `table does not exist [table=${name}]`);
       found.set(name.toLowerCase(), object.name);
     },

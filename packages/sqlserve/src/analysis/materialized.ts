@@ -205,7 +205,7 @@ export function samplingOf(
   if (field?.type !== undefined && !isTimestamp(field.type)) {
     throw new Refusal(timestamp?.position ?? 0, `TIMESTAMP column expected [actual=${field.type}]`);
   }
-  const designated = timestamp?.name ?? relation.timestamp ?? (select.orderBy ? undefined : bucket.column);
+  const designated = timestamp?.name ?? relation.timestamp ?? bucket.column;
   if (designated === undefined) {
     throw new Refusal(body.position, 'materialized view query is required to have designated timestamp');
   }

@@ -8,10 +8,12 @@ import type { Catalogue } from '../catalogue.js';
 import { duplicateColumn } from '../parser/columns.js';
 import type { Query } from '../parser/query.js';
 import { Refusal } from '../parser/refusal.js';
+import { isTimestamp } from '../parser/types.js';
 import { type Names, render, typeOf, unite } from './expression.js';
 import { functionType, isAggregate } from './functions.js';
 
 type TableRef = NonNullable<SelectStatement['from']>[number];
+type Pivot = NonNullable<SelectStatement['pivot']>;
 type SelectItem = SelectStatement['columns'][number];
 
 export interface Field {
@@ -52,18 +54,23 @@ class Analysis {
     readonly catalogue: Catalogue,
   ) {}
 
-  relation(select: SelectStatement, outer: Surroundings): Relation {
+  /** `united` are the columns of the union that the query is a part of: an ORDER BY behind its last part is theirs. */
+  relation(select: SelectStatement, outer: Surroundings, united: readonly Field[] = []): Relation {
     const around = this.#surroundings(select, outer);
-    const first = this.#single(select, around);
-    return (select.setOperations ?? []).reduce((left, { select: next }) => {
-      const right = this.relation(next, around);
+    const first = this.#single(select, around, united);
+    const order = select.setOperations?.at(-1)?.select.orderBy;
+    const whole = (select.setOperations ?? []).reduce((left, { operator, select: next }) => {
+      const right = this.relation(next, around, left.fields);
       if (!left.open && !right.open && left.fields.length !== right.fields.length)
         throw new Refusal(this.query.at(next), 'queries have different number of columns');
+      const type = operator === 'UNION' ? joint : unite;
       return {
         ...(left.open && { open: true }),
-        fields: left.fields.map((field, i) => ({ ...field, type: unite(field.type, right.fields[i]?.type) })),
+        ...(operator !== 'UNION' && { timestamp: left.timestamp }),
+        fields: left.fields.map((field, i) => ({ ...field, type: type(field.type, right.fields[i]?.type) })),
       };
     }, first);
+    return order ? { ...whole, timestamp: sortedBy(order, select, whole.fields) } : whole;
   }
 
   /** WITH and DECLARE, each seeing those before it. */
@@ -77,18 +84,23 @@ class Analysis {
     return { queries, variables };
   }
 
-  #single(select: SelectStatement, around: Surroundings): Relation {
-    const sources = (select.from ?? []).flatMap(ref => this.#sources(ref, around));
+  #single(select: SelectStatement, around: Surroundings, united: readonly Field[]): Relation {
+    const tables = new Scope(
+      this.query,
+      (select.from ?? []).flatMap(ref => this.#sources(ref, around)),
+      around.variables,
+    );
     this.#refuseMisusedSampling(select);
+    const sources = select.pivot ? [this.#pivoted(select.pivot, tables)] : tables.sources;
     const scope = new Scope(this.query, sources, around.variables);
     const fields = this.#fields(select, scope);
     this.#visitSubqueries(select, around);
-    const names = scope.withAliases(fields);
-    if (select.where) typeOf(select.where, names, this.query);
+    if (select.where) typeOf(select.where, tables.withAliases([]), this.query);
     const { timestamp, partitionBy = [] } = select.latestOn ?? {};
     for (const name of timestamp ? [timestamp, ...partitionBy] : partitionBy) scope.refuseUnknown(name);
-    const ordered = select.orderBy?.map(({ expression }) => expression) ?? [];
-    for (const expression of [...(select.groupBy ?? []), ...ordered]) typeOf(expression, names, this.query);
+    for (const expression of select.groupBy ?? []) typeOf(expression, scope.withAliases(fields), this.query);
+    const ordered = scope.withAliases([...fields, ...united]);
+    for (const { expression } of select.orderBy ?? []) typeOf(expression, ordered, this.query);
     return { fields, timestamp: timestampOf(select, sources, fields), open: sources.some(isOpenStar(select)) };
   }
 
@@ -113,6 +125,7 @@ class Analysis {
     if (relation) return relation;
     if (name.startsWith('@')) return open;
     const object = this.catalogue.find(name);
+    if (!object && isBuiltIn(name)) return open;
     if (!object) throw new Refusal(tableAt(this.query, table), `table does not exist [table=${name}]`);
     // The service counts in the view's text, as if that stood where this query does.
     if (object.kind === 'view' && object.invalid)
@@ -141,10 +154,15 @@ class Analysis {
 
   #fields(select: SelectStatement, scope: Scope): Field[] {
     const fields: Field[] = [];
+    // What is selected by name gets a name of its own before anybody knows the columns of a star.
+    const named: Field[] = [];
     for (const item of select.columns) {
-      if (item.type === 'star') fields.push(...scope.all(fields));
-      else if (item.type === 'qualifiedStar') fields.push(...scope.of(item.qualifier.parts.at(-1) ?? ''));
-      else fields.push(this.#field(item, scope, fields));
+      if (item.type !== 'selectItem') fields.push(...free(scope.of(starred(item)), fields));
+      else {
+        const field = this.#field(item, scope, named);
+        named.push(field);
+        fields.push(...free([field], fields));
+      }
     }
     return fields;
   }
@@ -160,6 +178,30 @@ class Analysis {
     return { name: columnAlias(expression, names, this.query, before, this.catalogue.naming), type };
   }
 
+  /** What PIVOT makes of tables: the columns it groups by, then each aggregate for each choice of values. */
+  #pivoted({ aggregations, pivots, groupBy = [] }: Pivot, tables: Scope): Source {
+    const names = tables.withAliases([]);
+    const field = (expression: Expression, alias?: string): Field => ({
+      name: alias ?? columnAlias(expression, names, this.query, [], this.catalogue.naming),
+      type: typeOf(expression, names, this.query),
+    });
+    const results = aggregations.map(({ expression, alias }) => field(expression, alias));
+    const short = results.length === 1 && aggregations[0]?.alias === undefined;
+    const values = pivots.map(({ in: { values = [] } }) =>
+      values.map(({ expression }) => this.query.text(expression).replace(/^'(.*)'$/s, '$1')),
+    );
+    const choices = values.reduce((before, texts) => before.flatMap(choice => texts.map(text => `${choice}_${text}`)));
+    const fields = choices.flatMap(choice =>
+      results.map(({ name, type }) => ({ name: short ? choice : `${choice}_${name}`, type })),
+    );
+    const relation = {
+      fields: [...groupBy.map(expression => field(expression)), ...fields],
+      // Values that a query gives are not known.
+      open: pivots.some(pivot => pivot.in.select),
+    };
+    return { alias: undefined, relation };
+  }
+
   /** Queries inside expressions name tables too. */
   #visitSubqueries(node: unknown, around: Surroundings): void {
     if (Array.isArray(node)) for (const element of node) this.#visitSubqueries(element, around);
@@ -169,6 +211,11 @@ class Analysis {
       else if (type !== 'tableRef' && type !== 'cte') this.#visitSubqueries(Object.values(node), around);
     }
   }
+}
+
+/** The type of rows one after the other: symbols of two tables are only text. */
+function joint(left: string | undefined, right: string | undefined): string | undefined {
+  return left === 'SYMBOL' && right === 'SYMBOL' ? 'STRING' : unite(left, right);
 }
 
 const open: Relation = { fields: [], open: true };
@@ -184,6 +231,18 @@ export function tableName({ table }: TableRef): string | undefined {
   const [first, ...rest] = table.parts;
   return (first?.toLowerCase() === 'public' && rest.length > 0 ? rest : table.parts).join('.');
 }
+
+/** What is there in every database and can be named without parentheses: functions of the catalogue. */
+export const isBuiltIn = (name: string): boolean =>
+  /^(?:pg_catalog|information_schema)\./i.test(name) || builtIn.has(name);
+
+const builtIn = new Set([
+  ...['tables', 'views', 'materialized_views', 'all_tables', 'wal_tables', 'functions', 'keywords', 'query_activity'],
+  ...['attribute', 'class', 'database', 'description', 'index', 'inherits', 'locks', 'namespace', 'proc', 'range'].map(
+    name => `pg_${name}`,
+  ),
+  ...['pg_attrdef', 'pg_roles', 'pg_type'],
+]);
 
 /** Where a table's name stands, behind the schema. */
 export function tableAt(query: Query, table: Extract<TableRef['table'], { type: 'qualifiedName' }>): number {
@@ -212,9 +271,11 @@ class Scope {
     };
   }
 
-  /** A name that stands where only a column of a table can. */
+  /** A name of LATEST ON, where only a column can stand: the first table's where several have it. */
   refuseUnknown(name: QualifiedName): void {
-    this.#column(name.parts, name, []);
+    const held = this.sources.flatMap(({ relation }) => relation.fields);
+    if (name.parts.length > 1 || !held.some(field => same(field.name, name.parts[0] ?? '')))
+      this.#column(name.parts, name, []);
   }
 
   #column(parts: readonly string[], expression: object, aliases: readonly Field[]): string | undefined {
@@ -239,22 +300,26 @@ class Scope {
     throw new Refusal(this.query.at(expression), `Invalid column: ${parts.join('.')}`);
   }
 
-  /** Every column, as `*` lists them: one whose name was there gets a number. */
-  all(before: readonly Field[]): Field[] {
-    const fields: Field[] = [];
-    const taken = new Set(before.map(({ name }) => name.toLowerCase()));
-    for (const { name, type } of this.sources.flatMap(({ relation }) => relation.fields)) {
-      let free = name;
-      for (let n = 1; taken.has(free.toLowerCase()); n++) free = `${name}${n}`;
-      taken.add(free.toLowerCase());
-      fields.push({ name: free, type });
-    }
-    return fields;
-  }
-
-  of(qualifier: string): readonly Field[] {
+  /** The columns of one table, or of all. */
+  of(qualifier: string | undefined): readonly Field[] {
+    if (qualifier === undefined) return this.sources.flatMap(({ relation }) => relation.fields);
     return this.sources.find(({ alias }) => alias !== undefined && same(alias, qualifier))?.relation.fields ?? [];
   }
+}
+
+/** Whose columns a star stands for, where not everybody's. */
+const starred = (item: SelectItem): string | undefined =>
+  item.type === 'qualifiedStar' ? item.qualifier.parts.at(-1) : undefined;
+
+/** Columns behind others: one whose name is taken gets a number. */
+function free(columns: readonly Field[], before: readonly Field[]): Field[] {
+  const taken = new Set(before.map(({ name }) => name.toLowerCase()));
+  return columns.map(({ name, type }) => {
+    let unused = name;
+    for (let n = 1; taken.has(unused.toLowerCase()); n++) unused = `${name}${n}`;
+    taken.add(unused.toLowerCase());
+    return { name: unused, type };
+  });
 }
 
 /** How columns without an alias are named: `cairo.sql.column.alias.expression.enabled` chooses the first. */
@@ -279,6 +344,8 @@ export function columnAlias(
 /** The expression itself; with a point inside it is quoted. */
 function expressionAlias(expression: Expression, names: Names, query: Query): string {
   if (expression.type === 'column') return expression.name.parts.at(-1) ?? '';
+  const declared = expression.type === 'variable' ? names.variable(expression.name) : undefined;
+  if (declared) return expressionAlias(declared, names, query);
   const text = render(expression, names, query);
   return text.includes('.') ? `"${text}"` : text;
 }
@@ -322,29 +389,56 @@ function timestampOf(
   sources: readonly Source[],
   fields: readonly Field[],
 ): string | undefined {
+  if (select.orderBy) return sortedBy(select.orderBy, select, fields);
   const designated = sources[0]?.relation.timestamp;
   if (designated === undefined) return;
   const grouped = select.groupBy !== undefined || select.columns.some(hasAggregate) || select.distinct;
   if (grouped && !select.sampleBy) return;
   const index = select.columns.findIndex(item => isColumn(item, designated, sources[0]?.alias));
-  const name =
-    index >= 0
-      ? nameAt(select, index, fields)
-      : select.columns.some(item => item.type === 'star')
-        ? designated
-        : undefined;
-  const [order] = select.orderBy ?? [];
-  if (!order || name === undefined) return name;
-  const ordered = order.expression.type === 'column' ? order.expression.name.parts.at(-1) : undefined;
-  return ordered !== undefined && (same(ordered, name) || same(ordered, designated)) && order.direction !== 'desc'
-    ? name
-    : undefined;
+  if (index >= 0) return nameAt(select, index, fields);
+  return select.columns.some(item => item.type === 'star') ? designated : nameBehindStar(select, sources, fields);
+}
+
+/** Whatever rows are in the order of, if it is a timestamp, is the designated one (observed on 9.3.4). */
+function sortedBy(
+  [order]: NonNullable<SelectStatement['orderBy']>,
+  select: SelectStatement,
+  fields: readonly Field[],
+): string | undefined {
+  if (!order || order.direction === 'desc') return;
+  const { expression } = order;
+  const named = (name: string | undefined) => fields.find(field => same(field.name, name ?? ''));
+  let field: Field | undefined;
+  if (expression.type === 'literal') field = fields[Number(expression.value) - 1];
+  else if (expression.type === 'column') {
+    const [name = '', qualifier] = expression.name.parts.toReversed();
+    const index = select.columns.findIndex(item => isColumn(item, name, qualifier));
+    field = (qualifier === undefined ? named(name) : undefined) ?? named(nameAt(select, index, fields)) ?? named(name);
+  }
+  return field?.type !== undefined && isTimestamp(field.type) ? field.name : undefined;
 }
 
 function isColumn(item: SelectItem, name: string, alias: string | undefined): boolean {
   if (item.type !== 'selectItem' || item.expression.type !== 'column') return false;
   const { parts } = item.expression.name;
   return same(parts.at(-1) ?? '', name) && (parts.length === 1 || (alias !== undefined && same(parts[0] ?? '', alias)));
+}
+
+/** The name that the first source's designated timestamp has among the columns of its `t.*`. */
+function nameBehindStar(
+  { columns }: SelectStatement,
+  [first, ...others]: readonly Source[],
+  fields: readonly Field[],
+): string | undefined {
+  const width = (item: SelectItem): number => {
+    const named = [first, ...others].find(source => source?.alias && same(source.alias, starred(item) ?? ''));
+    return item.type === 'selectItem' ? 1 : (named?.relation.fields.length ?? 0);
+  };
+  const index = columns.findIndex(item => first?.alias && same(first.alias, starred(item) ?? ''));
+  if (!first || index < 0) return;
+  const start = columns.slice(0, index).reduce((sum, item) => sum + width(item), 0);
+  return fields[start + first.relation.fields.findIndex(({ name }) => same(name, first.relation.timestamp ?? ''))]
+    ?.name;
 }
 
 /** The name of the select item, counted where no star stands before it. */

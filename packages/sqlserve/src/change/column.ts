@@ -33,15 +33,17 @@ function symbolOptions(cursor: Cursor, column: Column): void {
   column.cached = !is(token, 'nocache');
   if (is(token, 'nocache') || is(token, 'cache')) token = cursor.next();
   if (column.cached) refuseCachedCapacity(capacity, cursor.at);
-  if (is(token, 'index')) {
+  const indexed = is(token, 'index');
+  if (indexed) {
     column.index = { type: 'BITMAP', capacity: defaultIndexCapacity };
     token = cursor.next();
-    if (is(token, 'capacity')) {
-      const value = parseInt32(cursor.need('symbol index capacity'));
-      if (value === undefined) throw new Refusal(cursor.at, 'numeric capacity expected');
-      column.index = { type: 'BITMAP', capacity: ceilPow2(value) };
-      token = cursor.next();
-    }
+  }
+  // That of an index is read where there is none, too (observed on 9.3.4).
+  if (is(token, 'capacity')) {
+    const value = parseInt32(cursor.need('symbol index capacity'));
+    if (value === undefined) throw new Refusal(cursor.at, 'numeric capacity expected');
+    if (indexed) column.index = { type: 'BITMAP', capacity: ceilPow2(value) };
+    token = cursor.next();
   }
   cursor.back();
 }

@@ -2,7 +2,7 @@
  * QuestDB's own grammar, asked for one query, and a syntax tree that remembers where things stood: the tree as the
  * package builds it has no positions, but the service's refusals do.
  */
-import { parser, type SelectStatement, tokenize, visitor } from '@questdb/sql-parser';
+import { type Expression, parser, type SelectStatement, tokenize, visitor } from '@questdb/sql-parser';
 import { found, Refusal, unexpected } from './refusal.js';
 
 /** A query, and where its parts stand in the statement. */
@@ -65,8 +65,10 @@ export function parseQuery(text: string, position: number, enclosed: boolean): Q
   if (error) throw refusal(error.token, tokens, text, { position, enclosed });
 
   const places = new Places();
+  const select = places.visit(cst as Cst) as SelectStatement;
+  declareTables(select, new Map());
   return {
-    select: places.visit(cst as Cst) as SelectStatement,
+    select,
     position,
     at: (node, part) => position + places.span(node, part).start,
     text: (node, part) => {
@@ -82,6 +84,27 @@ function tokensOfQuery(text: string): readonly IToken[] {
   const words = tokens.map(({ image }) => image.toLowerCase());
   if (words.join(' ') !== 'show tables') return tokens;
   return tokenize('select table_name::string as table_name from tables()').tokens;
+}
+
+/** Puts what DECLARE says in the place of `@t` where a table is named: a query, or the table's own name. */
+function declareTables(node: unknown, outer: ReadonlyMap<string, Expression>): void {
+  if (Array.isArray(node)) {
+    for (const element of node) declareTables(element, outer);
+    return;
+  }
+  if (typeof node !== 'object' || node === null) return;
+  const variables = new Map(outer);
+  const { type, declare } = node as Partial<SelectStatement>;
+  if (type === 'select')
+    for (const { name, value } of declare?.assignments ?? []) variables.set(name.toLowerCase(), value);
+  if ((node as { type?: string }).type === 'tableRef') {
+    const ref = node as NonNullable<SelectStatement['from']>[number];
+    const name = ref.table.type === 'qualifiedName' ? ref.table.parts.join('.') : '';
+    const value = name.startsWith('@') ? variables.get(name.slice(1).toLowerCase()) : undefined;
+    if (value?.type === 'subquery') ref.table = value.query;
+    else if (value?.type === 'column') ref.table = value.name;
+  }
+  for (const child of Object.values(node)) declareTables(child, variables);
 }
 
 /** The grammar calls itself for each parenthesis: thousands of them are too many. */
