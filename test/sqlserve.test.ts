@@ -318,6 +318,31 @@ test.serial('queries are taken that QuestDB 9.3.4 took, with the columns they ha
   t.is((await shared.execute('alter table t add column c symbol nocache capacity 16')).error, undefined);
 });
 
+test.serial(
+  'what is wrong with the query of a view that is there is told at the place QuestDB 9.3.4 told it',
+  async t => {
+    await shared.execute('drop all');
+    await shared.execute('create table t (a int, s symbol)');
+    await shared.execute('create view e as (select * from t)');
+    for (const [sql, position] of [
+      ['create or replace view e as (select b from t)', 35],
+      ['create or replace view e as   (select b from t)', 35],
+      ['create or replace view e as ( select * from nope)', 43],
+      ['create or replace view e as select * from nope', 42],
+      ['create or replace view f as (select b from t)', 36],
+      ['create or replace view e as (select a x, s x from t)', 43],
+      ['create or replace view e as (select max(a) from t)', 28],
+      ['create or replace view e as (select * from e)', 28],
+      ['alter view e as   (select b from t)', 23],
+      ['alter view e as(select b from t)', 23],
+      ['alter view e as (select a x, s x from t)', 31],
+      ['alter view e as (select max(a) from t)', 16],
+    ] as const) {
+      t.is((await shared.execute(sql)).position, position, sql);
+    }
+  },
+);
+
 test.serial('a view cannot come to stand on itself', async t => {
   await shared.execute('drop all');
   for (const sql of [trades, 'create view v as (select s from trades)', 'create view w as (select s from v)'])

@@ -194,16 +194,33 @@ const visible = (text: string): string =>
 /** CREATE VIEW. */
 export function createViewIn(session: Session, statement: CreateView): void {
   const { catalogue } = session;
-  const { name, position, body, owner = session.owner, orReplace } = statement;
+  const { name, position, body, orReplace } = statement;
   const replaces = orReplace && !statement.ifNotExists && catalogue.find(name)?.kind === 'view';
-  if (!replaces && exists(catalogue, statement)) return;
+  if (!replaces) {
+    if (!exists(catalogue, statement)) putView(session, statement, position);
+    return;
+  }
+  // In what takes the place of a view, the service counts from before the parenthesis, but for what its parser finds.
+  const shift = body.position - body.start;
+  try {
+    putView(session, statement, body.position);
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.position === 0 || /^Duplicate column/.test(error.message)) throw error;
+    throw new Refusal(error.position - shift, error.message);
+  }
+}
+
+/** `blamed` is where a name is refused that no column can have. */
+function putView(session: Session, statement: CreateView, blamed: number): void {
+  const { catalogue } = session;
+  const { name, position, body, owner = session.owner, orReplace } = statement;
   session.allow('CREATE VIEW');
   const relation = relationOf(body.query, catalogue);
-  if (replaces) refuseCircle(catalogue, statement);
+  if (orReplace) refuseCircle(catalogue, statement);
   allowReading(session, body.query);
   relation.fields.forEach((field, index) => {
     if (isValidColumnName(field.name)) return;
-    throw new Refusal(position, `invalid column name [name=${field.name}, position=${index}]`);
+    throw new Refusal(blamed, `invalid column name [name=${field.name}, position=${index}]`);
   });
   refuseBadName(name, position, '');
   catalogue.put({

@@ -25,26 +25,19 @@ export async function alterView(cursor: Cursor, session: Session): Promise<void>
   if (view.kind !== 'view') throw new Refusal(cursor.at, 'view name expected');
   session.allow('ALTER VIEW', view.name);
   if (!is(cursor.need("'as'"), 'as')) throw new Refusal(cursor.at, "'as' expected");
-  const start = cursor.reach;
   const body = await viewBody(cursor);
   endBody(cursor, body);
   cursor.expectEnd();
   const { owner } = view;
-  // Refusals of a query in parentheses point one short, as the service counts from before the parenthesis.
-  const shift = body.position - start;
-  try {
-    createViewIn(session, {
-      statement: 'create view',
-      name: view.name,
-      position,
-      ifNotExists: false,
-      orReplace: true,
-      body,
-      owner,
-    });
-  } catch (error) {
-    throw error instanceof Refusal && error.position > 0 ? new Refusal(error.position - shift, error.message) : error;
-  }
+  createViewIn(session, {
+    statement: 'create view',
+    name: view.name,
+    position,
+    ifNotExists: false,
+    orReplace: true,
+    body,
+    owner,
+  });
 }
 
 /** Behind ALTER MATERIALIZED: how it is refreshed, kept and indexed. */

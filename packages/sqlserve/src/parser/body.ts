@@ -15,6 +15,8 @@ export interface Body {
   readonly written: string;
   /** Where the text starts, blanks included: several refusals point there. */
   readonly position: number;
+  /** Where that begins which it stands in: before the parenthesis, if there is one. */
+  readonly start: number;
   readonly query: Query;
   /** Whether it stands in parentheses, and more may follow. */
   readonly enclosed: boolean;
@@ -23,7 +25,9 @@ export interface Body {
 /** `(query` or, to the end of the statement, `query`: the closing parenthesis is left to be read by `endBody`. */
 export async function viewBody(cursor: Cursor): Promise<Body> {
   const position = cursor.reach;
-  if (cursor.require("'(' or 'with' or 'select'") === '(') return enclosedBody(cursor, "'with' or 'select'");
+  if (cursor.require("'(' or 'with' or 'select'") === '(') {
+    return { ...(await enclosedBody(cursor, "'with' or 'select'")), start: position };
+  }
   cursor.back();
   const code = codeOf(cursor, position, false);
   const token = cursor.next();
@@ -32,6 +36,7 @@ export async function viewBody(cursor: Cursor): Promise<Body> {
   return {
     ...texts(cursor.text.slice(position, end)),
     position,
+    start: position,
     query: await parse(code, position, false),
     enclosed: false,
   };
@@ -51,6 +56,7 @@ export async function enclosedBody(
   return {
     ...texts(cursor.text.slice(position, position + code.length)),
     position,
+    start: position,
     query: await parse(code, position, true),
     enclosed: true,
   };
