@@ -308,8 +308,16 @@ test.serial('queries are taken that QuestDB 9.3.4 took, with the columns they ha
     await shared.execute('drop table made');
     await shared.execute('drop view x');
   }
-  t.is((await shared.execute('create table j as (select s from t union select s from u)')).error, undefined);
-  t.regex((await shared.execute('show create table j')).dataset?.[0]?.[0] ?? '', /\ts STRING\n/);
+  for (const text of [
+    'select s x from t union select s from u',
+    'select case when v > 0 then s end x from t',
+    "select coalesce(s, 'a') x from t",
+    'select max(s) x from t',
+  ]) {
+    t.is((await shared.execute(`create table j as (${text})`)).error, undefined, text);
+    t.regex((await shared.execute('show create table j')).dataset?.[0]?.[0] ?? '', /\tx STRING\n/, text);
+    await shared.execute('drop table j');
+  }
   for (const order of ['m', 'ts desc', '2', 's, ts']) {
     const sql = `create materialized view m as (select ts, s, max(v) m from t sample by 1h order by ${order})`;
     t.is((await shared.execute(sql)).error, undefined, sql);

@@ -147,7 +147,7 @@ function caseType(expression: Extract<Expression, { type: 'case' }>, type: TypeO
   for (const { when } of expression.whenClauses) type(when);
   const branches = expression.whenClauses.map(({ then }) => then);
   if (expression.elseClause) branches.push(expression.elseClause);
-  const known = branches.map(type).map(branch => (branch === 'CHAR' ? 'STRING' : branch));
+  const known = branches.map(type).map(branch => (branch === 'CHAR' || branch === 'SYMBOL' ? 'STRING' : branch));
   return known.reduce((united, branch) => unite(united, branch));
 }
 

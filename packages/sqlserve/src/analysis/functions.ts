@@ -80,8 +80,12 @@ export function functionType(name: string, argumentTypes: readonly (string | und
   const key = name.toLowerCase();
   const [first] = argumentTypes;
   if (key === 'sum') return first === 'DOUBLE' || first === 'FLOAT' ? first : sumTypes.get(first ?? '');
+  if (first === 'SYMBOL' && textOfSymbols.has(key)) return 'STRING';
   return likeArgument.has(key) ? first : typesByName.get(key);
 }
+
+/** Functions that give only the text of a symbol (observed on 9.3.4). */
+const textOfSymbols = new Set(['min', 'max', 'coalesce', 'nullif']);
 
 const sumTypes = new Map([
   ['BYTE', 'LONG'],
