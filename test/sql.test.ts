@@ -7,6 +7,8 @@ import {
   type Reading,
   SplitError,
   Splitter,
+  secretsOf,
+  starOut,
   statementOf,
   title,
   tokens,
@@ -72,6 +74,7 @@ test('exports', t => {
     'plainly',
     'printable',
     'reasonOf',
+    'secretsOf',
     'starOut',
     'statementOf',
     'title',
@@ -85,23 +88,54 @@ test('exports', t => {
 const FORMS: ((secret: string) => string)[] = [
   secret => secret,
   encodeURIComponent,
-  secret => encodeURIComponent(encodeURIComponent(secret)).toLowerCase(),
+  secret => encodeURIComponent(encodeURIComponent(secret)).replace(/%\w\w/g, escape => escape.toLowerCase()),
   secret => `${new URLSearchParams({ secret })}`.slice('secret='.length),
   secret => JSON.stringify(secret).slice(1, -1),
   secret => secret.replace(/["'&<>]/g, sign => `&#${sign.charCodeAt(0)};`),
 ];
 
-test('a secret is concealed in whatever form it is quoted', t => {
+test('a secret is starred out in whatever form it is quoted', t => {
   const secrets = fc
     .string({ unit: fc.constantFrom(...'aZ09"&<>+%/\\ .*$[(ä€😀'), minLength: 4 })
     .filter(secret => secret.trim() !== '');
   fc.assert(
     fc.property(secrets, fc.constantFrom(...FORMS), (secret, form) => {
-      const shown = conceal(`[${form(secret)}]`, `CREATE USER u WITH PASSWORD '${secret}'`);
-      t.regex(shown, /^\[\*+\]$/);
+      t.regex(starOut(`[${form(secret)}]`, secretsOf(`CREATE USER u WITH PASSWORD '${secret}'`)), /^\[\*+\]$/);
     }),
   );
 });
+
+test('a secret is starred out however long, and whatever is like it', t => {
+  const long = 'a'.repeat(20_000);
+  t.is(starOut(`<${long}b>`, [`${long}b`]), `<${'*'.repeat(20_001)}>`);
+  t.is(starOut(long, [`${long}b`]), long);
+  const slashes = '\\'.repeat(1000);
+  t.is(starOut(slashes, [`${slashes}y`]), slashes);
+  t.is(starOut('ännö %41 token', ['zzzz']), 'ännö %41 token');
+});
+
+test('a short secret is starred out where it stands alone', t => {
+  t.is(starOut("user exists: 'e', e=%27e%27", ['e']), "user exists: '*', *=%27*%27");
+});
+
+for (const [statement, shown] of [
+  ["CREATE USER ann WITH PASSWORD 'e'", "CREATE USER ann WITH PASSWORD '*'"],
+  ["alter user ann with password = 'it''s e' -- e", "alter user ann with password = '*******' -- e"],
+  ['CREATE USER ann PASSWORD s3c-ret!x;', 'CREATE USER ann PASSWORD *********;'],
+  ["CREATE USER ann PASSWORD 'open", "CREATE USER ann PASSWORD '****"],
+  ["ALTER USER ann DROP TOKEN TYPE REST 'qt1x' ", "ALTER USER ann DROP TOKEN TYPE REST '****' "],
+  ...[
+    "ALTER USER ann CREATE TOKEN TYPE REST WITH TTL '1d'",
+    'ALTER USER ann WITH NO PASSWORD',
+    'GRANT ADD PASSWORD, CREATE REST TOKEN TO ann',
+    "CREATE VIEW 'v' AS ( \nselect token t, password p from auth where token is not null\n)",
+    'create table t (token symbol, password varchar)',
+    `INSERT INTO t SELECT ${'token, '.repeat(100_000)}x FROM y`,
+  ].map(plain => [plain, plain]),
+] as [string, string][])
+  test(`concealed: ${statement.slice(0, 70)}`, t => {
+    t.is(conceal(statement), shown);
+  });
 
 test('tokens joined are the text', t => {
   fc.assert(

@@ -99,5 +99,4 @@ function elsewhere(statement: string): string {
 }
 
 /** Says of a statement that has no place what it is. */
-export const noPlace = (statement: string): string =>
-  `what makes no object: ${excerpt(conceal(statement, statement), 60)}`;
+export const noPlace = (statement: string): string => `what makes no object: ${excerpt(conceal(statement), 60)}`;

@@ -124,7 +124,7 @@ function oneStatement(row: string, n: number, label: string): string {
   } catch (error) {
     throw new InstanceError(
       'PROTOCOL',
-      `${label}: row ${n} is not one statement (${(error as Error).message}): is that the schema of a QuestDB? ${excerpt(conceal(row, row), 200)}`,
+      `${label}: row ${n} is not one statement (${(error as Error).message}): is that the schema of a QuestDB? ${excerpt(conceal(row), 200)}`,
       { cause: error },
     );
   }

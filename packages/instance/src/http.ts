@@ -31,8 +31,8 @@ export interface ConnectionOptions {
 export interface Response {
   /** What was asked for. */
   url: string;
-  /** Value of the Authorization header that went with it. */
-  authorization: string | undefined;
+  /** What went with it and nobody is to see: of the headers for credentials what stands behind the scheme. */
+  secrets: readonly string[];
   status: number;
   headers: IncomingHttpHeaders;
   /** Fails with `TransportError` when the body does not arrive whole. */
@@ -64,6 +64,7 @@ const CLOSED = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #headers: Record<string, string>;
+  readonly #secrets: readonly string[];
   #dispatcher: Promise<Dispatcher>;
   /** Whether it has answered, ever. */
   #answered = false;
@@ -74,6 +75,7 @@ export class Connection {
   constructor(options: ConnectionOptions) {
     this.#options = options;
     this.#headers = options.authorization === undefined ? {} : { authorization: options.authorization };
+    this.#secrets = [options.authorization?.split(' ')[1] ?? '', proxySecret(options.proxy)];
     this.#dispatcher = dispatcher(options);
   }
 
@@ -89,10 +91,10 @@ export class Connection {
     if (this.#spent) await this.#renew();
     const dispatcher = await this.#dispatcher;
     const response = await new Promise<Response>((resolve, reject) => {
-      const { origin, authorization, timeout } = this.#options;
+      const { origin, timeout } = this.#options;
       dispatcher.dispatch(
         { origin, path, method: 'GET', headers: this.#headers, headersTimeout: timeout, bodyTimeout: timeout },
-        new Exchange({ url: origin + path, authorization }, resolve, reject),
+        new Exchange({ url: origin + path, secrets: this.#secrets }, resolve, reject),
       );
     });
     // Observed on 9.3.4: too many connections are answered 429 and closed, and the next request would cross the close.
@@ -127,6 +129,12 @@ export class Connection {
   }
 }
 
+/** What undici tells a proxy of who we are. */
+const proxySecret = ({ username, password }: Partial<URL> = {}): string =>
+  username && password
+    ? Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')
+    : '';
+
 async function dispatcher({
   origin,
   proxy,
@@ -156,12 +164,12 @@ class Exchange implements Dispatcher.DispatchHandler {
   #phase: Phase = 'connecting';
   #body: Readable | undefined;
   #ended = false;
-  readonly #asked: Pick<Response, 'url' | 'authorization'>;
+  readonly #asked: Pick<Response, 'url' | 'secrets'>;
   readonly #resolve: (response: Response) => void;
   readonly #reject: (error: TransportError) => void;
 
   constructor(
-    asked: Pick<Response, 'url' | 'authorization'>,
+    asked: Pick<Response, 'url' | 'secrets'>,
     resolve: (response: Response) => void,
     reject: (error: TransportError) => void,
   ) {

@@ -1,5 +1,5 @@
 /*! What an answer means: the server's yes, its no, or something that is not this protocol. */
-import { conceal, excerpt, printable, starOut } from '@sqlpipe/sql';
+import { excerpt, printable, secretsOf, starOut } from '@sqlpipe/sql';
 import type { InstanceErrorCode } from './error.js';
 import { PROXY_CREDENTIALS } from './failure.js';
 import type { Response } from './http.js';
@@ -242,7 +242,7 @@ function redirected({ status, headers, url }: Response): string {
 function answered(response: Response, body: Buffer): string {
   const { status, headers } = response;
   const type = headers['content-type'] === undefined ? '' : `, ${quoted(headers['content-type'], 40, response)}`;
-  const start = body.toString('utf8', 0, 400).trim();
+  const start = body.toString('utf8', 0, QUOTABLE).trim();
   if (start === '') return `answered ${status}${type}`;
   return `answered ${status}${type}, ${start.includes('\0') ? 'no text' : `"${quoted(start, 80, response)}"`}`;
 }
@@ -250,5 +250,8 @@ function answered(response: Response, body: Buffer): string {
 const quoted = (text: string, length: number, response: Response): string => excerpt(concealed(text, response), length);
 
 /** What an answer says without our secrets: a server or a proxy may quote from the request. */
-const concealed = (text: string, { url, authorization = '' }: Response): string =>
-  conceal(starOut(text, authorization.split(' ').slice(1)), new URL(url).searchParams.get('query') ?? '');
+const concealed = (text: string, { url, secrets }: Response): string =>
+  starOut(text.slice(0, QUOTABLE), [...secrets, ...secretsOf(new URL(url).searchParams.get('query') ?? '')]);
+
+/** Nobody reads more, in UTF-16 code units; room for the longest secret before what is shown. */
+const QUOTABLE = 64 * 1024;

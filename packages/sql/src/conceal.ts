@@ -1,53 +1,130 @@
-/*! Text as it may be shown: without the secrets that a statement holds. */
-import { meaningful, type Token } from './tokens.js';
+/*! Text as it may be shown: without the secrets that a statement holds, or that went with a request. */
+import { identify, type Kind } from './identify.js';
+import { meaningful, type Token, unquote, wordOf } from './tokens.js';
 
-/** Words that a secret follows: `WITH PASSWORD 'x'`, `REST TOKEN 'x'`. */
+/** Words that a secret follows: `WITH PASSWORD 'x'`, `DROP TOKEN TYPE REST 'x'`. */
 const BEFORE_SECRET = new Set(['PASSWORD', 'TOKEN']);
+/** What may stand between. */
+const BETWEEN = new Set(['=', 'TYPE', 'REST']);
+/** What follows those words and is no secret: `GRANT ADD PASSWORD TO`, `CREATE TOKEN TYPE REST WITH TTL`. */
+const NO_SECRET = new Set(['WITH', 'TO', 'FROM', 'ON']);
+/** Statements that hold none: there those words are names. */
+const WITHOUT: ReadonlySet<Kind> = new Set(['table', 'view', 'matview', 'liveview']);
 
-/** A text that may quote from a statement, with the statement's secrets starred out and all else where it was. */
-export function conceal(text: string, statement: string): string {
-  return starOut(text, secretsOf(statement));
+/** A statement with its secrets starred out and all else where it was. */
+export function conceal(statement: string): string {
+  let shown = '';
+  let end = 0;
+  for (const { text, start } of secrets(statement)) {
+    const stars = text.replace(QUOTES, (_, open, inner, close) => open + '*'.repeat(inner.length) + close);
+    shown += statement.slice(end, start) + stars;
+    end = start + text.length;
+  }
+  return shown + statement.slice(end);
 }
 
-/** A text with stars in place of the secrets, also where they are written as URLs, JSON or HTML have it. */
-export const starOut = (text: string, secrets: readonly string[]): string =>
-  secrets.reduce((shown, secret) => shown.replace(anyForm(secret), found => '*'.repeat(found.length)), text);
+/** Quotes around, if there are any, and what is in them. */
+const QUOTES = /^(['"`]?)([^]*?)(\1?)$/;
 
-/** The words behind those, `=` or not between; one with a doubled quote in it comes as two tokens side by side. */
-function secretsOf(statement: string): string[] {
-  if (!/password|token/i.test(statement)) return [];
+/** The secrets of a statement, without quotes: as they stand in it, and what that stands for. */
+export const secretsOf = (statement: string): string[] =>
+  secrets(statement).flatMap(({ text }) => [text.replace(QUOTES, '$2'), unquote(text)]);
+
+/** Where the secrets stand, with their quotes. */
+function secrets(statement: string): Pick<Token, 'text' | 'start'>[] {
+  if (!/password|token/i.test(statement) || WITHOUT.has(identify(statement).kind)) return [];
   const tokens = [...meaningful(statement)];
-  return tokens.flatMap(({ text }, i) => {
-    if (!BEFORE_SECRET.has(text.toUpperCase())) return [];
-    const first = tokens[i + 1]?.text === '=' ? i + 2 : i + 1;
-    const words = tokens.slice(first);
-    const end = words.findIndex(({ type, start }, k) => type === 'sign' || (k > 0 && start !== endOf(words[k - 1])));
-    return words
-      .slice(0, end < 0 ? undefined : end)
-      .map(word => word.text.replace(/^['"`]|['"`]$/g, '')) // a text may end within quotes
-      .filter(Boolean);
+  return tokens.flatMap((token, i) => {
+    if (!BEFORE_SECRET.has(wordOf(token))) return [];
+    let first = i + 1;
+    while (BETWEEN.has(tokens[first]?.text.toUpperCase() ?? '')) first++;
+    const { start, type } = tokens[first] ?? token;
+    if (first === tokens.length || NO_SECRET.has(wordOf(tokens[first]))) return [];
+    const isQuoted = type === 'string' || type === 'name';
+    const text = (isQuoted ? QUOTED : BARE).exec(statement.slice(start))?.[0] ?? '';
+    return text ? { text, start } : [];
   });
 }
 
-const endOf = (token?: Token): number => (token ? token.start + token.text.length : 0);
+/** One that is quoted may hold doubled quotes, and the text may end in it; a bare one ends as a word of a command does. */
+const QUOTED = /^(?:'(?:[^']|'')*'?|"(?:[^"]|"")*"?|`(?:[^`]|``)*`?)/;
+const BARE = /^[^\s;),]+/;
 
-const anyForm = (secret: string): RegExp => new RegExp(Array.from(secret, formsOf).join(''), 'gi');
+/** A text with stars in place of the secrets, also where they are written as URLs, JSON or HTML have it, even twice. */
+export function starOut(text: string, secrets: readonly string[]): string {
+  const forms = secrets.flatMap(secret => [secret, secret.replaceAll('+', ' ')]);
+  const wanted = [...new Set(forms.map(bytes))].filter(Boolean);
+  if (!wanted.length) return text;
+  const shown = Buffer.from(text);
+  const raw = { text: bytes(text), starts: Array.from({ length: shown.length + 1 }, (_, i) => i) };
+  const once = undone(raw);
+  for (const reading of [raw, ...once, ...once.flatMap(undone)])
+    for (const secret of wanted)
+      for (let at = reading.text.indexOf(secret); at >= 0; at = reading.text.indexOf(secret, at + 1))
+        if (isWhole(reading.text, at, secret)) shown.fill('*', ...span(reading, at, at + secret.length));
+  return shown.toString();
+}
 
-const NAMED: Record<string, string> = {
-  '"': '&quot;|',
-  '&': '&amp;|',
-  "'": '&apos;|',
-  '<': '&lt;|',
-  '>': '&gt;|',
-  ' ': '\\+|',
-};
+/** A text as a string of its bytes in UTF-8, and where each stood before escapes were undone. */
+interface Reading {
+  text: string;
+  starts: number[];
+}
 
-/** A pattern for one character: percent-encoded, even twice, by its number or its name; or as it is, a backslash before it or not. */
-function formsOf(character: string): string {
-  const hex = (number: number, digits: number) => number.toString(16).padStart(digits, '0');
-  const bytes = Array.from(new TextEncoder().encode(character), byte => `%(?:25)*${hex(byte, 2)}`).join('');
-  const units = Array.from({ length: character.length }, (_, i) => `\\\\u${hex(character.charCodeAt(i), 4)}`).join('');
-  const code = character.codePointAt(0) ?? 0;
-  const itself = `\\\\?${character.replace(/[^\p{L}\p{N}]/gu, '\\$&')}`;
-  return `(?:${bytes}|${units}|&#0*${code};|&#x0*${hex(code, 1)};|${NAMED[character] ?? ''}${itself})`;
+const bytes = (text: string): string => Buffer.from(text).toString('latin1');
+
+const JSON_LETTERS: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
+const HTML_NAMES: Record<string, string> = { quot: '"', amp: '&', apos: "'", lt: '<', gt: '>' };
+
+const ESCAPES: [pattern: RegExp, meaning: (escape: string) => string][] = [
+  [/%[\da-f]{2}|\+/gi, escape => (escape === '+' ? ' ' : String.fromCharCode(Number(`0x${escape.slice(1)}`)))],
+  [
+    /(?:\\u[\da-f]{4}){1,1000}|\\[^]/gi,
+    escape =>
+      escape.length === 2
+        ? (JSON_LETTERS[escape.charAt(1)] ?? escape.charAt(1))
+        : bytes(String.fromCharCode(...(escape.match(/[\da-f]{4}/gi) ?? []).map(unit => Number(`0x${unit}`)))),
+  ],
+  [
+    /&(?:#\d{1,7}|#x[\da-f]{1,6}|quot|amp|apos|lt|gt);/gi,
+    escape => {
+      const name = escape.slice(1, -1).toLowerCase();
+      const code = Number(name.replace('#x', '0x').replace('#', ''));
+      return HTML_NAMES[name] ?? (code <= 0x10ffff ? bytes(String.fromCodePoint(code)) : escape);
+    },
+  ],
+];
+
+/** What a text says where escapes of one sort are undone, for each sort that is in it. */
+const undone = (reading: Reading): Reading[] =>
+  ESCAPES.flatMap(([pattern, meaning]) => {
+    const { text, starts } = reading;
+    const found = [...text.matchAll(pattern)];
+    if (!found.length) return [];
+    const parts: string[] = [];
+    const places: number[] = [];
+    let end = 0;
+    for (const { 0: escape, index } of found) {
+      const said = meaning(escape);
+      parts.push(text.slice(end, index), said);
+      for (; end < index; end++) places.push(starts[end] as number);
+      for (const _ of said) places.push(starts[index] as number);
+      end = index + escape.length;
+    }
+    parts.push(text.slice(end));
+    for (; end < starts.length; end++) places.push(starts[end] as number);
+    return { text: parts.join(''), starts: places };
+  });
+
+/** The bytes that a piece of a reading stood in; of an escape all. */
+function span({ starts }: Reading, from: number, to: number): [start: number, end: number] {
+  let end = to;
+  while (starts[end] === starts[to - 1]) end++;
+  return [starts[from] as number, starts[end] as number];
+}
+
+/** A short secret may be part of many words, and stars there would give it away: it counts where it stands alone. */
+function isWhole(text: string, at: number, secret: string): boolean {
+  const isWithinWord = (place: number): boolean => /^\w\w$/.test(text.slice(Math.max(0, place - 1), place + 1));
+  return secret.length >= 8 || !(isWithinWord(at) || isWithinWord(at + secret.length));
 }

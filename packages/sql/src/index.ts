@@ -1,4 +1,4 @@
-export { conceal, starOut } from './conceal.js';
+export { conceal, secretsOf, starOut } from './conceal.js';
 export { type Identity, identify, KINDS, type Kind, title } from './identify.js';
 export { Lexer, type Reading, type Segment, type SegmentType, WHITE } from './lexer.js';
 export { nameAt } from './name.js';

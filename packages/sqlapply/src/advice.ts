@@ -21,13 +21,15 @@ export class Advice {
   }
 
   count(outcome: Outcome): void {
-    const { n, statement, identity, result, proven, failure } = outcome;
+    const { n, statement, identity, result, proven, failure, exists = false } = outcome;
     if (result === 'unknown' && !canShow(identity)) this.#unknown = n;
     if (result === 'applied' && identity.kind === 'other') this.#verbs.add(identity.verb);
-    const isInOtherWords = THERE.has(result) && !proven && !isKnownAgain(statement, identity);
+    const isComparable = proven || isKnownAgain(statement, identity);
+    const isInOtherWords = (exists && this.#ifExists === 'compare') || ((exists || THERE.has(result)) && !isComparable);
     this.#otherWords ||= isInOtherWords;
     const isRejected = isReject(outcome) && result !== 'not reached';
-    this.#wrong ||= failure !== undefined || (isRejected && !(result === 'differs' && isInOtherWords));
+    const mayBeRight = isInOtherWords && (exists || result === 'differs');
+    this.#wrong ||= failure !== undefined || (isRejected && !mayBeRight);
   }
 
   toString(): string {

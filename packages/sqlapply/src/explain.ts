@@ -17,7 +17,7 @@ export function explain({ n, identity, statement, result, error = '', position, 
   const unknown = result === 'unknown' ? 'whether it was applied is unknown: ' : '';
   const head = `${place({ n, identity })}: ${unknown}${excerpt(error, LENGTH)}${denied ? DENIED : ''}`;
   if (existing !== undefined) return `${head}\n${difference(statement, existing)}`;
-  return position === undefined ? head : `${head}\n${pointAt(conceal(statement, statement), position)}`;
+  return position === undefined ? head : `${head}\n${pointAt(conceal(statement), position)}`;
 }
 
 /** Which statement it is: `statement 3 (table 'fx_trades')`. */
@@ -40,4 +40,4 @@ function difference(statement: string, existing: string): string {
   return ['  - on the target  + the statement', ...lines].join('\n');
 }
 
-const asCompared = (text: string): string => mend(conceal(text, text)).statement;
+const asCompared = (text: string): string => mend(conceal(text)).statement;

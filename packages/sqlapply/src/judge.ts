@@ -48,7 +48,9 @@ export function judge(
     try {
       return await execute(statement);
     } catch (error) {
-      if (!(error instanceof InstanceError) || !error.lost || !canShow(identify(statement))) throw error;
+      const identity = identify(statement);
+      const canLook = canShow(identity) || isPrincipal(identity.kind);
+      if (!(error instanceof InstanceError) || !error.lost || !canLook) throw error;
       return settle(statement, error, tries - 1);
     }
   }
@@ -60,16 +62,20 @@ export function judge(
     const error = message + (message === 'empty query' ? COMMENTS : '');
     const refused: Verdict = { result: 'refused', error, denied, ...(position === undefined ? {} : { position }) };
     const exists = EXISTS.test(message);
-    if (ifExists === 'fail' || !(exists || (isPrincipal(identify(statement).kind) && !denied))) return refused;
+    const isOfPrincipal = isPrincipal(identify(statement).kind);
+    if (ifExists === 'fail') return { ...refused, exists };
+    if (!exists && (!isOfPrincipal || denied)) return refused;
     if (ifExists === 'skip' && exists) return { result: 'skipped' };
+    const why = `${error}, and it can not be compared`;
+    const incomparable: Verdict = { ...refused, error: `${why}; --if-exists skip passes over it`, exists };
     try {
       const found = await compare(statement);
-      return found ? taken(found) : refused;
+      if (found && (exists || found.result === 'same')) return taken(found);
+      return exists && isOfPrincipal ? incomparable : refused;
     } catch (failure) {
       if (!(failure instanceof InstanceError)) throw failure;
-      const why = `${error}, and it can not be compared: `;
-      if (failure.serverMessage === undefined) return { ...refused, error: `${why}${failure.message}`, failure };
-      return { ...refused, error: `${why}${failure.serverMessage}; --if-exists skip passes over it` };
+      if (failure.serverMessage === undefined) return { ...refused, error: `${why}: ${failure.message}`, failure };
+      return { ...incomparable, error: `${why}: ${failure.serverMessage}; --if-exists skip passes over it` };
     }
   }
 
@@ -93,7 +99,8 @@ export function judge(
       throw lost;
     });
     if (found?.result === 'same') return { result: 'applied' };
-    if (found) throw lost;
+    // Not every server shows users and the like.
+    if (found || isPrincipal(identify(statement).kind)) throw lost;
     if (tries > 0) return send(statement, tries);
     return { result: 'failed', error: lost.message, failure: lost };
   }

@@ -29,6 +29,8 @@ export interface Outcome {
   position?: number;
   /** Whether the error is a matter of permission. */
   denied?: boolean;
+  /** For `refused`: that the server has one of the name, which was not or can not be compared. */
+  exists?: boolean;
   /** For `differs`: what the target has instead. */
   existing?: string;
   /** For `applied`: whether the target's definition, read back, is the statement's. */

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { fromText } from '@sqlpipe/files';
 import { statements } from '@sqlpipe/records';
-import { conceal } from '@sqlpipe/sql';
+import { secretsOf, starOut } from '@sqlpipe/sql';
 import { Refusal } from './parser/refusal.js';
 
 /** A statement of a file that was refused. */
@@ -22,7 +22,7 @@ export async function load(path: string, execute: (statement: string) => Promise
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
         const reason = `${error.message} (at ${error.position} of: ${firstLine(statement)})`;
-        throw new LoadError(`${path}: statement ${number}: ${conceal(reason, statement)}`);
+        throw new LoadError(`${path}: statement ${number}: ${starOut(reason, secretsOf(statement))}`);
       }
     }
   }
