@@ -49,6 +49,23 @@ test.serial('how to go on: what was made by hand needs nothing put right', async
   t.like(await run(`sqlsplit <<< "${BY_HAND}${RIGHT}" | sqlapply --if-exists skip $DST`), { code: 0, stderr: '' });
 });
 
+test.serial('how to go on: what was made by hand is no fault where nothing may exist', async t => {
+  await target.empty();
+  const run = await shell(t, { DST: target.url });
+  await run(`sqlsplit <<< "${BY_HAND}" | sqlapply $DST`);
+  const again = await run(`sqlsplit <<< "${BY_HAND}" | sqlapply --if-exists fail $DST`);
+  t.regex(again.stderr, /; to go on run the same again with --if-exists skip: what is there already is passed over\n$/);
+});
+
+test('how to go on: what exists and can not be shown is to be skipped', async t => {
+  const { url } = await misbehaving(t, (socket, { statement }) => {
+    const error = statement.startsWith('SHOW') ? 'permission denied' : 'table already exists';
+    socket.write(reply(JSON.stringify({ error, position: 0 }), 400));
+  });
+  const { advice } = await advised(t, url, PRINTED);
+  t.is(advice, '; to go on run the same again with --if-exists skip: what is there already is passed over');
+});
+
 test.serial('how to go on: what would be done a second time is to be left out', async t => {
   await target.empty();
   const { advice } = await advised(t, target.url, `${PRINTED}alter table t add column y int;${WRONG}`, '--allow ALTER');

@@ -184,6 +184,27 @@ for (const [name, answer] of Object.entries(QUOTING))
     t.notRegex(`${stdout}${stderr}`, /s3|cr.{0,6}t(\/|%2F)|Fr0m/i);
   });
 
+test('a long token is in no message where the answer quotes it, and no trouble', async t => {
+  const { url } = await misbehaving(t, (socket, { headers }) => {
+    socket.write(reply(`<p>who is ${headers['authorization']}?</p>`, 502, 'Content-Type: text/html'));
+  });
+  const token = 'eyJ0b2s.'.repeat(1000);
+  const run = await shell(t, { TOKEN: token });
+  const { code, stderr } = await run(`umask 077; printf %s "$TOKEN" > t; sqldump --token-file t ${url}`);
+  t.is(code, 69);
+  t.regex(stderr, /"<p>who is Bearer \*{20}/);
+});
+
+test('what a proxy is told of who we are is in no message', async t => {
+  const { url } = await misbehaving(t, (socket, { headers }) => {
+    socket.write(reply(`who is ${headers['proxy-authorization']}?`, 502, 'Content-Type: text/plain'));
+  });
+  const run = await shell(t, { http_proxy: url.replace('//', `//joe:${SECRET}@`), no_proxy: '' });
+  const { code, stderr } = await run('sqldump http://db.invalid');
+  t.is(code, 69);
+  t.regex(stderr, /"who is Basic \*{20}/);
+});
+
 test('a secret in a row that is no statement, or in one without a place, is not told', async t => {
   const row = `CREATE USER u WITH PASSWORD '${SECRET}'`;
   const run = await shell(t);
