@@ -20,6 +20,8 @@ export interface Server {
 export interface Reply {
   ddl?: string;
   error?: string;
+  /** Of an error, in the statement. */
+  position?: number;
   dataset?: unknown[][];
 }
 

@@ -129,7 +129,7 @@ function counted(operands: string[], usage: string): string[] {
 }
 
 /** An operand as it may be shown: an address can hold credentials. */
-const withoutSecret = (operand = ''): string => (/@|::/.test(operand) ? 'an address' : operand);
+const withoutSecret = (operand = ''): string => (/[@?#;=]|::/.test(operand) ? 'an address' : operand);
 
 /** The script for a shell; for that of the user where none is named. @throws UsageError for one that is not known */
 function completion<Options>({ name, takes = [] }: Program<Options>, cli: Argv<Options>, shell: string): string {
