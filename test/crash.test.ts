@@ -43,6 +43,12 @@ async function die(): Promise<void> {
   server = undefined;
 }
 
+/** Ends the server and leaves its folder: what a kill left half made it may refuse to drop (observed on 9.3.4). */
+async function startAnew(): Promise<void> {
+  await die();
+  folder = undefined;
+}
+
 test.afterEach.always(() => server?.empty());
 
 /** A shell with the schema as the file `stream`. */
@@ -87,7 +93,7 @@ for (const [when, reached] of [
       const same = place + Number(reached);
       if (same > 0) t.regex(await finishes(t, run), new RegExp(`: ${SCHEMA.length} statements: .*\\b${same} same`));
       else await finishes(t, run);
-      await server?.empty();
+      await startAnew();
     }
   });
 
@@ -100,7 +106,7 @@ testWithQuestDB('a server that is killed at any moment of a replay', async t => 
     await die();
     await replay;
     await finishes(t, run);
-    await server?.empty();
+    await startAnew();
   }
 });
 
