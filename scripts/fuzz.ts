@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { mend } from '@sqlpipe/catalog';
+import { repair } from '@sqlpipe/ddl';
 import { InstanceError, resolveInstance } from '@sqlpipe/instance';
 import { StreamError, statements } from '@sqlpipe/records';
 import { identify, SplitError, Splitter, statementOf, tokens } from '@sqlpipe/sql';
@@ -172,10 +172,10 @@ const SUBJECTS: Record<string, fc.IAsyncProperty<unknown> | fc.IProperty<unknown
     return JSON.stringify(split([text])) === JSON.stringify(split(text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? []));
   }),
   mending: fc.property(sqlText, text => {
-    const { statement } = mend(text);
+    const { statement } = repair(text);
     identify(statement);
     mayRefuse(() => statementOf(statement), SplitError);
-    return mend(statement).statement === statement;
+    return repair(statement).statement === statement;
   }),
   'record reader': fc.asyncProperty(bytesOf(sqlText), size, async (bytes, size) => {
     try {

@@ -1,17 +1,8 @@
 /*! Dependencies and order: what a view reads from, and the service's own order, held against real dumps. */
 import * as catalog from '@sqlpipe/catalog';
-import {
-  access,
-  Catalog,
-  dependencyOrder,
-  distinct,
-  findCycle,
-  fold,
-  isPrinted,
-  owner,
-  references,
-  withoutOwner,
-} from '@sqlpipe/catalog';
+import { access, isPrinted, owner, references, withoutOwner } from '@sqlpipe/ddl';
+import { Catalog, topologicalOrder, findCycle } from '@sqlpipe/schema';
+import { foldCase } from '@sqlpipe/sql';
 import { identify, title } from '@sqlpipe/sql';
 import test from 'ava';
 import fc from 'fast-check';
@@ -20,21 +11,21 @@ import { databases } from './support/databases.js';
 
 test('the public names', t => {
   t.deepEqual(Object.keys(catalog).sort(), [
-    'BadSelection',
+    'InvalidSelectionError',
     'Catalog',
-    'Conflict',
+    'DuplicateNameError',
     'access',
-    'dependencyOrder',
+    'topologicalOrder',
     'differences',
     'distinct',
-    'entryOf',
+    'toEntry',
     'findCycle',
     'fold',
     'hasName',
-    'inServiceOrder',
+    'dumpOrder',
     'isAcl',
     'isObject',
-    'isOrdinaryTable',
+    'isCleanTable',
     'isPrincipal',
     'isPrinted',
     'isSame',
@@ -48,7 +39,7 @@ test('the public names', t => {
 
 for (const { title, input, output } of cases('references')) {
   test(`references: ${title}`, t => {
-    t.is(references(input, name => fold(name) === 'some_view').join(', '), output);
+    t.is(references(input, name => foldCase(name) === 'some_view').join(', '), output);
   });
 }
 
@@ -110,10 +101,10 @@ for (const { name, statements } of databases)
   });
 
 test('fold: names that differ in case alone are one', t => {
-  t.is(fold('Trades'), fold('tRADES'));
-  t.is(fold('ÄÖ'), fold('äö'));
-  t.is(fold('ΟΔΟΣ'), fold('οδοσ'));
-  t.not(fold('straße'), fold('strasse'));
+  t.is(foldCase('Trades'), foldCase('tRADES'));
+  t.is(foldCase('ÄÖ'), foldCase('äö'));
+  t.is(foldCase('ΟΔΟΣ'), foldCase('οδοσ'));
+  t.not(foldCase('straße'), foldCase('strasse'));
 });
 
 test('a catalog finds objects in any case, the first of two with one name', t => {
@@ -146,8 +137,8 @@ test('needs are those in the catalog, by their names as stored', t => {
   );
 });
 
-const inServiceOrder = (statements: string[]): string[] =>
-  catalog.inServiceOrder(new Catalog(statements)).map(({ statement }) => statement);
+const dumpOrder = (statements: string[]): string[] =>
+  catalog.dumpOrder(new Catalog(statements)).map(({ statement }) => statement);
 
 /** A schema with an access-control layer, in the service's order. */
 const LAYERED = [
@@ -168,7 +159,7 @@ const LAYERED = [
 test('users, groups and accounts come first, grants and memberships last, each kind by name', t => {
   fc.assert(
     fc.property(fc.shuffledSubarray(LAYERED, { minLength: LAYERED.length }), shuffled => {
-      t.deepEqual(inServiceOrder(shuffled), LAYERED);
+      t.deepEqual(dumpOrder(shuffled), LAYERED);
     }),
   );
 });
@@ -181,7 +172,7 @@ test('no statement is lost, whatever it is and however often it comes', t => {
     'CREATE TABLE a (x INT);',
     '???;',
   ];
-  t.deepEqual(inServiceOrder(odd), [...odd.slice(1, 4), odd[0], odd[4]]);
+  t.deepEqual(dumpOrder(odd), [...odd.slice(1, 4), odd[0], odd[4]]);
 });
 
 test('a cycle is found, whatever else there is, and named from any of its members on', t => {
@@ -203,7 +194,7 @@ test('an order without a cycle has each behind what it needs, and one with a cyc
   fc.assert(
     fc.property(anyGraph, edges => {
       const needs = new Map(edges.map((to, from) => [`n${from}`, to.map(node => `n${node}`)]));
-      const place = new Map(dependencyOrder(needs).map((name, at) => [name, at]));
+      const place = new Map(topologicalOrder(needs).map((name, at) => [name, at]));
       const at = (name: string) => place.get(name) as number;
       const cycle = findCycle(needs);
       t.is(
@@ -219,11 +210,11 @@ test('an order without a cycle has each behind what it needs, and one with a cyc
 
 test('distinct: equal statements become one, but for what makes nothing', t => {
   const once = ['CREATE USER a;', 'CREATE TABLE a (x INT);', 'GRANT HTTP TO a;', 'ALTER TABLE a ADD COLUMN y INT;'];
-  t.deepEqual(distinct([...once, ...once]), [...once, once[3]]);
+  t.deepEqual(deduplicate([...once, ...once]), [...once, once[3]]);
 });
 
 test('distinct: two that differ have one name, in any case and of any kind that shares names', t => {
-  const differ = (a: string, b: string) => t.throws(() => distinct(['CREATE GROUP g;', a, b]))?.message;
+  const differ = (a: string, b: string) => t.throws(() => deduplicate(['CREATE GROUP g;', a, b]))?.message;
   t.is(
     differ('CREATE TABLE t (x INT);', "CREATE VIEW 'T' AS (SELECT 1);"),
     "statement 2 (table 't') and statement 3 (view 'T') have one name and differ: leave one of them out",
@@ -232,7 +223,7 @@ test('distinct: two that differ have one name, in any case and of any kind that 
     differ('CREATE USER u;', 'CREATE SERVICE ACCOUNT U;'),
     "statement 2 (user 'u') and statement 3 (service account 'U') have one name and differ: leave one of them out",
   );
-  t.notThrows(() => distinct(['CREATE TABLE u (x INT);', 'CREATE USER u;', 'GRANT HTTP TO u;', 'GRANT ILP TO u;']));
+  t.notThrows(() => deduplicate(['CREATE TABLE u (x INT);', 'CREATE USER u;', 'GRANT HTTP TO u;', 'GRANT ILP TO u;']));
 });
 
 for (const { title, input, output } of cases('access')) {
@@ -293,7 +284,7 @@ test('order: the example of the law', t => {
     ['a_recent', ['daily']],
     ['Z_top', ['events']],
   ]);
-  t.deepEqual(dependencyOrder(needs), ['events', 'Z_top', 'zones', 'daily', 'a_recent']);
+  t.deepEqual(topologicalOrder(needs), ['events', 'Z_top', 'zones', 'daily', 'a_recent']);
 });
 
 test('order: what an object needs is sorted together with what its views need', t => {
@@ -304,15 +295,15 @@ test('order: what an object needs is sorted together with what its views need', 
     ['v', ['b']],
   ]);
   t.deepEqual(
-    dependencyOrder(needs, name => name === 'v'),
+    topologicalOrder(needs, name => name === 'v'),
     ['b', 'c', 'v', 'a'],
   );
-  t.deepEqual(dependencyOrder(needs), ['c', 'b', 'v', 'a']);
+  t.deepEqual(topologicalOrder(needs), ['c', 'b', 'v', 'a']);
 });
 
 test('order: a cycle is no error', t => {
   t.deepEqual(
-    dependencyOrder(
+    topologicalOrder(
       new Map([
         ['a', ['b']],
         ['b', ['a']],
@@ -346,7 +337,7 @@ function plainOrder(needs: Map<string, string[]>, expands: (name: string) => boo
 
 /** Graphs without cycles: an object needs only such with a smaller number. Names are shuffled, and views are drawn. */
 const graphs = fc
-  .uniqueArray(fc.stringMatching(/^[a-cA-C_é]{1,3}$/), { minLength: 1, maxLength: 40, selector: fold })
+  .uniqueArray(fc.stringMatching(/^[a-cA-C_é]{1,3}$/), { minLength: 1, maxLength: 40, selector: foldCase })
   .chain(names =>
     fc.record({
       names: fc.constant(names),
@@ -364,7 +355,7 @@ test('order: equal to the law in its plain form', t => {
   fc.assert(
     fc.property(graphs, ({ needs, views }) => {
       const expands = (name: string) => views.has(name);
-      t.deepEqual(dependencyOrder(needs, expands), plainOrder(needs, expands));
+      t.deepEqual(topologicalOrder(needs, expands), plainOrder(needs, expands));
     }),
     { numRuns: 500 },
   );
@@ -385,7 +376,7 @@ test('order: the same for the same statements in any order', t => {
   });
   fc.assert(
     fc.property(schemas, ({ statements, shuffled }) => {
-      t.deepEqual(inServiceOrder(shuffled), inServiceOrder(statements));
+      t.deepEqual(dumpOrder(shuffled), dumpOrder(statements));
     }),
   );
 });
@@ -399,11 +390,11 @@ const chain = (length: number, step: 1 | -1): Map<string, string[]> => {
 test('order: a chain of 10,000 views, whichever way its names run', t => {
   const down = [...chain(10_000, -1).keys()];
   t.deepEqual(
-    dependencyOrder(chain(10_000, -1), () => true),
+    topologicalOrder(chain(10_000, -1), () => true),
     down,
   );
   t.deepEqual(
-    dependencyOrder(chain(10_000, 1), () => true),
+    topologicalOrder(chain(10_000, 1), () => true),
     down.reverse(),
   );
 });
@@ -416,14 +407,14 @@ test('order: 100,000 statements', t => {
   const views = tables.map(
     (_, i) => `CREATE VIEW 'a${i}' AS ( \nSELECT * FROM t${i} JOIN 't${(i * 7) % 50_000}' ON (ts)\n);`,
   );
-  t.is(inServiceOrder([...views, ...tables]).length, 100_000);
+  t.is(dumpOrder([...views, ...tables]).length, 100_000);
 });
 
 for (const { name, dump } of databases) {
   test(`order: ${name}, as a real server gave it`, t => {
     fc.assert(
       fc.property(fc.shuffledSubarray(dump, { minLength: dump.length }), shuffled => {
-        t.deepEqual(inServiceOrder(shuffled), dump);
+        t.deepEqual(dumpOrder(shuffled), dump);
       }),
       { numRuns: 5 },
     );

@@ -9,7 +9,7 @@ const sources = readdirSync('packages').flatMap(name => sourcesOf(`packages/${na
 
 /** Whose arguments people get to see; of yargs' and the system's own words nothing is known here. */
 const TELLING =
-  /(Error|Reply)$|^(BadSelection|Conflict|Cycle|NoPlace|NotAdmitted|NotText|bad|warn|error|note|unreachable|protocol)$/;
+  /(Error|Reply)$|^(InvalidSelectionError|DuplicateNameError|Cycle|NoPlace|NotAdmitted|NotText|bad|warn|error|note|unreachable|protocol)$/;
 
 /** Files that find words for others to throw or tell: in them every text counts. */
 const WORDING =

@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
-import { fold } from '@sqlpipe/catalog';
+import { foldCase } from '@sqlpipe/sql';
 import { readFolder, writeFolder } from '@sqlpipe/files';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
@@ -71,7 +71,7 @@ test('any names: there and back, no two in one file, and each file tells its nam
   const root = await freshFolder(t);
   let nth = 0;
   await fc.assert(
-    fc.asyncProperty(fc.uniqueArray(name, { selector: fold, maxLength: 12 }), async names => {
+    fc.asyncProperty(fc.uniqueArray(name, { selector: foldCase, maxLength: 12 }), async names => {
       const folder = join(root, String(nth++));
       const statements = names.map(each => `CREATE TABLE '${each}' (x INT);`);
       await writeFolder(folder, Readable.from(statements));

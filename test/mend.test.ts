@@ -1,5 +1,6 @@
 /*! What the service prints wrongly and what replays, as text in and text out; on a real server too. */
-import { fold, isOrdinaryTable, mend } from '@sqlpipe/catalog';
+import { isCleanTable, repair } from '@sqlpipe/ddl';
+import { foldCase } from '@sqlpipe/sql';
 import { identify, statementOf } from '@sqlpipe/sql';
 import test from 'ava';
 import fc from 'fast-check';
@@ -9,15 +10,15 @@ import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 
 const told = (row: string): string => {
-  const { statement, notes } = mend(row);
+  const { statement, notes } = repair(row);
   return [statement, ...notes.map(note => `# ${note}`)].join('\n');
 };
 
 for (const { title, input, output } of cases('mend')) {
   test(`mend: ${title}`, t => {
     t.is(told(input), output);
-    const { statement } = mend(input);
-    t.is(mend(statement).statement, statement, 'mended twice it is the same');
+    const { statement } = repair(input);
+    t.is(repair(statement).statement, statement, 'mended twice it is the same');
   });
 }
 
@@ -61,7 +62,7 @@ const types = fc.constantFrom(
 const columns = fc.uniqueArray(fc.record({ name: names, type: types }), {
   minLength: 2,
   maxLength: 8,
-  selector: ({ name }) => fold(name),
+  selector: ({ name }) => foldCase(name),
 });
 type Columns = { name: string; type: string }[];
 
@@ -80,10 +81,10 @@ test('mend: quotes hide nothing but the names that need them', t => {
   fc.assert(
     fc.property(columns, table => {
       const needed = new Set(
-        table.map(({ name }) => name).filter(name => mend(`CREATE TABLE 't' ( \n\t${name} INT\n);`).notes.length),
+        table.map(({ name }) => name).filter(name => repair(`CREATE TABLE 't' ( \n\t${name} INT\n);`).notes.length),
       );
       t.is(
-        mend(printed(table, bare)).statement,
+        repair(printed(table, bare)).statement,
         printed(table, name => (needed.has(name) ? quoted(name) : name)),
       );
     }),
@@ -99,7 +100,7 @@ test('mend: the end of a body is cut and nothing else', t => {
     fc.property(bodies, parts => {
       const body = parts.join('');
       const [, trimmed] = /^[\0- ]*([^]*?)[\0- ]*$/.exec(body) as unknown as [string, string];
-      t.is(mend(`CREATE VIEW 'v' AS ( \n${body}\n);`).statement, `CREATE VIEW 'v' AS ( \n${trimmed}\n);`);
+      t.is(repair(`CREATE VIEW 'v' AS ( \n${body}\n);`).statement, `CREATE VIEW 'v' AS ( \n${trimmed}\n);`);
     }),
   );
 });
@@ -118,11 +119,11 @@ test('mend: what passes as an ordinary table is one statement that makes a table
         (text, { at, gone, put }) => text.slice(0, at) + put + text.slice(at + gone),
         ordinary,
       );
-      if (!isOrdinaryTable(row)) return;
+      if (!isCleanTable(row)) return;
       passed++;
       t.is(statementOf(row), row);
       t.like(identify(row), { kind: 'table', verb: 'CREATE' });
-      t.deepEqual(mend(row), { statement: row, notes: [] });
+      t.deepEqual(repair(row), { statement: row, notes: [] });
     }),
     { numRuns: 5000 },
   );
@@ -151,7 +152,7 @@ testWithQuestDB('mend: what a real server prints of odd names makes the same tab
       await run(printed(table, quoted));
       const was = await show('TABLE', 't');
       await run('DROP TABLE t');
-      await run(mend(was).statement);
+      await run(repair(was).statement);
       t.is(await show('TABLE', 't'), was);
       t.is(was, printed(table, bare));
     }),
@@ -164,7 +165,7 @@ testWithQuestDB('mend: a table with an array of nothing is made again', async t 
   await run('CREATE TABLE "in" AS (SELECT ARRAY[] AS "order", 1::SYMBOL s, NULL::BINARY b FROM long_sequence(0))');
   const was = await show('TABLE', 'in');
   await run('DROP TABLE "in"');
-  await run(mend(was).statement);
+  await run(repair(was).statement);
   t.is(await show('TABLE', 'in'), was);
 });
 
@@ -179,11 +180,11 @@ testWithQuestDB('mend: generation after generation of a view is the same', async
     ['MATERIALIZED VIEW', 'CREATE MATERIALIZED VIEW v AS (SELECT ts, max(x) x FROM b SAMPLE BY 2h) TTL 7 MONTHS'],
   ] as const) {
     await run(sql);
-    const { statement } = mend(await show(kind, 'v'));
+    const { statement } = repair(await show(kind, 'v'));
     for (let generation = 0; generation < 3; generation++) {
       await run(`DROP ${kind} v`);
       await run(statement);
-      t.is(mend(await show(kind, 'v')).statement, statement);
+      t.is(repair(await show(kind, 'v')).statement, statement);
     }
     await run(`DROP ${kind} v`);
   }

@@ -1,6 +1,6 @@
 /*! sqldiff as a user has it: what it finds, how it says so, and that what it writes repairs what creating can repair. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { differences } from '@sqlpipe/catalog';
+import { differences } from '@sqlpipe/schema';
 import { unifiedDiff } from '@sqlpipe/cli';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';

@@ -1,6 +1,6 @@
 /*! sqlsort: whatever order a schema comes in, it leaves in that of its dump; and what no order is right for is named. */
 import { spawnSync } from 'node:child_process';
-import { Catalog } from '@sqlpipe/catalog';
+import { Catalog } from '@sqlpipe/schema';
 import test, { type ExecutionContext } from 'ava';
 import { dot } from '../packages/sqlsort/src/graph.js';
 import { fileScope } from './support/scope.js';

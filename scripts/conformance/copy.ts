@@ -1,6 +1,6 @@
 /*! Copies databases full of scenarios with the built programs and looks what became of each object. */
 import { execFile } from 'node:child_process';
-import { fold } from '@sqlpipe/catalog';
+import { foldCase } from '@sqlpipe/sql';
 import { identify } from '@sqlpipe/sql';
 import type { Scenario } from './corpus.js';
 import { type Database, Refused } from './database.js';
@@ -48,7 +48,7 @@ async function fill(source: Database, scenarios: Scenario[], total: Result): Pro
   const left: Scenario[] = [];
   let count = 0;
   for (const scenario of scenarios) {
-    const statements = scenario.statements.map(sql => [fold(identify(sql).name), sql] as const);
+    const statements = scenario.statements.map(sql => [foldCase(identify(sql).name), sql] as const);
     if (count === CAPACITY || statements.some(([name, sql]) => (made.get(name) ?? sql) !== sql)) {
       left.push(scenario);
       continue;

@@ -1,7 +1,7 @@
 /*! Whole databases as a real server dumped them, where the recordings are. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { mend } from '@sqlpipe/catalog';
+import { repair } from '@sqlpipe/ddl';
 
 /** A recorded database. */
 export interface Database {
@@ -21,5 +21,5 @@ if (!existsSync(FOLDER)) console.error(`Recorded databases are left out: ${FOLDE
 /** All of them; none where the recordings are missing. */
 export const databases: Database[] = (existsSync(FOLDER) ? readdirSync(FOLDER) : []).map(name => {
   const recorded = JSON.parse(readFileSync(join(FOLDER, name), 'utf8'));
-  return { name, ...recorded, statements: recorded.dump.map((row: string) => mend(row).statement) };
+  return { name, ...recorded, statements: recorded.dump.map((row: string) => repair(row).statement) };
 });

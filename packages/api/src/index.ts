@@ -14,8 +14,82 @@
  *
  * @packageDocumentation
  */
-export * from '@sqlpipe/catalog';
-export * from '@sqlpipe/files';
-export * from '@sqlpipe/instance';
-export * from '@sqlpipe/records';
-export * from '@sqlpipe/sql';
+export {
+  type Column,
+  type CompareOptions,
+  type Comparison,
+  compareStatements,
+  type Defaults,
+  type Definition,
+  isEquivalent,
+  type PropertyDifference,
+  parseDefinition,
+  printDefinition,
+  references,
+  repair,
+  type StatementComparison,
+} from '@sqlpipe/ddl';
+export {
+  FileError,
+  FolderError,
+  fromText,
+  NoPlace,
+  readFolder,
+  replaceFile,
+  TextError,
+  toText,
+  writeFolder,
+  writeText,
+} from '@sqlpipe/files';
+export {
+  connect,
+  type DumpOptions,
+  dump,
+  type Instance,
+  InstanceError,
+  type InstanceErrorCode,
+  type InstanceOptions,
+  listInstances,
+  type Refusal,
+  type Reply,
+  type ResolveContext,
+  resolveInstance,
+  type Target,
+} from '@sqlpipe/instance';
+export {
+  MAX_RECORD,
+  type ReadOptions,
+  records,
+  type Spooled,
+  StreamError,
+  sink,
+  spool,
+  statements,
+} from '@sqlpipe/records';
+export {
+  Catalog,
+  compareSchemas,
+  type Difference,
+  DuplicateNameError,
+  deduplicate,
+  dumpOrder,
+  type Entry,
+  findCycle,
+  InvalidSelectionError,
+  type SchemaComparison,
+  type Selection,
+  selection,
+} from '@sqlpipe/schema';
+export {
+  conceal,
+  type Identity,
+  identify,
+  KINDS,
+  type Kind,
+  SplitError,
+  Splitter,
+  statementOf,
+  type Token,
+  title,
+  tokens,
+} from '@sqlpipe/sql';

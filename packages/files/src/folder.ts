@@ -4,7 +4,7 @@
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Catalog, distinct, inServiceOrder } from '@sqlpipe/catalog';
+import { Catalog, deduplicate, dumpOrder } from '@sqlpipe/schema';
 import { FOLDERS, FolderError, leftovers, noPlace, placeOf, scan } from './layout.js';
 import { type Staged, stageFile } from './replace.js';
 
@@ -18,14 +18,14 @@ export class NoPlace extends Error {
  * `*.sql` below the folders of the kinds are looked at.
  *
  * @param maxLength the longest statement, in UTF-16 code units
- * @throws FolderError where a file holds something else than its name says, Conflict where two files make one name
+ * @throws FolderError where a file holds something else than its name says, DuplicateNameError where two files make one name
  */
 export async function readFolder(folder: string, maxLength?: number): Promise<string[]> {
   const found = [...(await scan(folder, maxLength)).values()];
   const foreign = found.find(file => file.foreign)?.foreign;
   if (foreign) throw new FolderError(foreign);
-  const statements = distinct(found.flatMap(file => file.statements));
-  return inServiceOrder(new Catalog(statements)).map(({ statement }) => statement);
+  const statements = deduplicate(found.flatMap(file => file.statements));
+  return dumpOrder(new Catalog(statements)).map(({ statement }) => statement);
 }
 
 /**
@@ -33,7 +33,7 @@ export async function readFolder(folder: string, maxLength?: number): Promise<st
  * the same or not ours is not touched. All files are on the disk before the first takes its place; from then on a failure
  * leaves some new and some old. What an earlier call left that was killed is removed.
  *
- * @throws NoPlace, Conflict; FolderError where something is in the way: then nothing has changed
+ * @throws NoPlace, DuplicateNameError; FolderError where something is in the way: then nothing has changed
  */
 export async function writeFolder(
   folder: string,
@@ -72,7 +72,7 @@ async function filesFor(statements: AsyncIterable<string>): Promise<Map<string, 
   const all: string[] = [];
   for await (const statement of statements) all.push(statement);
   const files = new Map<string, string[]>();
-  for (const statement of distinct(all)) {
+  for (const statement of deduplicate(all)) {
     const place = placeOf(statement);
     if (!place) throw new NoPlace(`there is no file for ${noPlace(statement)}: sqlgrep -v --kind other leaves it out`);
     files.set(place, [...(files.get(place) ?? []), statement]);

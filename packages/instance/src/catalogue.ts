@@ -2,7 +2,7 @@
  * The dump of a server that has no SHOW CREATE DATABASE (QuestDB before 10): its objects one by one, put in the order
  * that the statement would give. The catalogue is no snapshot, so it is read until two readings agree.
  */
-import { Catalog, inServiceOrder } from '@sqlpipe/catalog';
+import { Catalog, dumpOrder } from '@sqlpipe/schema';
 import type { Kind } from '@sqlpipe/sql';
 import { hasDefinition, printedAs } from './definitions.js';
 import { InstanceError } from './error.js';
@@ -28,7 +28,7 @@ export async function catalogueRows(source: Instance, selects: (kind: Kind) => b
       );
     rows = again;
   }
-  return inServiceOrder(new Catalog(rows)).map(({ statement }) => statement);
+  return dumpOrder(new Catalog(rows)).map(({ statement }) => statement);
 }
 
 /** All definitions. An object dropped since it was listed has none; the next reading will tell. */

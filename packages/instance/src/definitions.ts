@@ -1,6 +1,5 @@
 /*! What an instance holds: its own definitions of objects, many to a request. */
-import { fold } from '@sqlpipe/catalog';
-import { type Kind, printable, title } from '@sqlpipe/sql';
+import { foldCase, type Kind, printable, title } from '@sqlpipe/sql';
 import { InstanceError } from './error.js';
 import type { Instance } from './instance.js';
 import { type ObjectName, takenByViews } from './objects.js';
@@ -45,7 +44,7 @@ async function ofTheirKind(instance: Instance, objects: readonly ObjectName[]): 
     instance,
     tables.map(({ name }) => name),
   );
-  return objects.map(({ kind, name }, i) => (kind === 'table' && views.has(fold(name)) ? undefined : printed[i]));
+  return objects.map(({ kind, name }, i) => (kind === 'table' && views.has(foldCase(name)) ? undefined : printed[i]));
 }
 
 /** As `definitions`, for kinds that are known to be right: what is no table must not be asked for as one. */

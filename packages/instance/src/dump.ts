@@ -1,6 +1,7 @@
 /*! An instance's schema as statements: asked for, mended, checked, one after the other. */
-import { isAcl, isOrdinaryTable, mend, type Selection, selection } from '@sqlpipe/catalog';
-import { conceal, excerpt, identify, statementOf, title } from '@sqlpipe/sql';
+import { isCleanTable, repair } from '@sqlpipe/ddl';
+import { type Selection, selection } from '@sqlpipe/schema';
+import { conceal, excerpt, identify, isAcl, statementOf, title } from '@sqlpipe/sql';
 import { Aside } from './aside.js';
 import { catalogueRows } from './catalogue.js';
 import { InstanceError } from './error.js';
@@ -55,7 +56,7 @@ async function* statements(source: Instance, aside: Aside, options: DumpOptions)
     const kept: string[] = [];
     for (const row of batch) {
       n++;
-      if (isOrdinaryTable(row)) {
+      if (isCleanTable(row)) {
         kept.push(row);
         continue;
       }
@@ -75,12 +76,12 @@ async function* statements(source: Instance, aside: Aside, options: DumpOptions)
     }
     yield kept;
   }
-  if (options.selection.asksForAcl && !acl)
+  if (options.selection.requestsAcl && !acl)
     options.warn('access control was asked for and there is none; with access control off a server answers so');
 }
 
 function toStatement(row: string, n: number, label: string, { verbatim, warn }: DumpOptions) {
-  const { statement: text, notes } = verbatim ? { statement: row, notes: [] } : mend(row);
+  const { statement: text, notes } = verbatim ? { statement: row, notes: [] } : repair(row);
   const statement = oneStatement(text, n, label);
   const identity = identify(statement);
   for (const note of notes) warn(`${title(identity)}: ${note}`);

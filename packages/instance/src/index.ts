@@ -1,5 +1,6 @@
 /*! One instance over HTTP: its address, its credentials, its rows, its dump, what it executes, and every way it says no. */
 export { Aside } from './aside.js';
+export { fetchDefaults } from './defaults.js';
 export { definitions, hasDefinition } from './definitions.js';
 export { type DumpOptions, dump } from './dump.js';
 export { InstanceError, type InstanceErrorCode, type InstanceErrorDetails } from './error.js';

@@ -1,6 +1,7 @@
 /*! Which objects an instance has, and of which kinds, as its catalogue functions tell. */
-import { fold } from '@sqlpipe/catalog';
+
 import type { Kind } from '@sqlpipe/sql';
+import { foldCase } from '@sqlpipe/sql';
 import { InstanceError } from './error.js';
 import type { Instance } from './instance.js';
 
@@ -23,15 +24,15 @@ export async function allObjects(source: Instance): Promise<ObjectName[]> {
 
 /** Those of the names, folded, that something else than a table has. */
 export async function takenByViews(source: Instance, names: readonly string[]): Promise<Set<string>> {
-  const folded = names.map(fold);
+  const folded = names.map(foldCase);
   const list = folded.map(name => `'${name}'`).join(', ');
   const rows = await ask(
     source,
     `SELECT table_name FROM tables() WHERE table_type <> 'T' AND lower(table_name) IN (${list})`,
   );
-  if (rows) return new Set(rows.map(([name]) => fold(String(name))));
+  if (rows) return new Set(rows.map(([name]) => foldCase(String(name))));
   const views = (await byName(source)).filter(({ kind }) => kind !== 'table');
-  return new Set(views.map(({ name }) => fold(name)));
+  return new Set(views.map(({ name }) => foldCase(name)));
 }
 
 /** Asks tables(); undefined where it is refused: a view called `tables` hides the function (observed on 9.3.4). */

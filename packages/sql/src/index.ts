@@ -1,5 +1,7 @@
 export { conceal, secretsOf, starOut } from './conceal.js';
+export { foldCase } from './fold.js';
 export { type Identity, identify, KINDS, type Kind, title } from './identify.js';
+export { hasName, identityKey, isAcl, isObject, isPrincipal } from './kinds.js';
 export { Lexer, type Reading, type Segment, type SegmentType, WHITE } from './lexer.js';
 export { nameAt } from './name.js';
 export { excerpt, plainly, printable, reasonOf } from './printable.js';

@@ -1,6 +1,6 @@
 /*! What to tell about a statement that is not in force on the target: what happened, where, and the place in its text. */
-import { mend } from '@sqlpipe/catalog';
-import { unifiedDiff } from '@sqlpipe/cli';
+
+import { propertyLines } from '@sqlpipe/cli';
 import { conceal, excerpt, printable, title } from '@sqlpipe/sql';
 import type { Outcome } from './outcome.js';
 
@@ -12,11 +12,16 @@ const WIDTH = 100;
 
 const DENIED = '; has the user the right to it, or is the server read-only?';
 
-/** The message for a reject: statement number, kind and name, the server's words, and a caret or a difference. */
-export function explain({ n, identity, statement, result, error = '', position, existing, denied }: Outcome): string {
+/**
+ * The message for a reject: statement number, kind and name, the server's message, and a caret or the differences.
+ * @param target what the target is called
+ */
+export function explain(outcome: Outcome, target: string): string {
+  const { n, identity, statement, result, error = '', position, comparison, denied } = outcome;
   const unknown = result === 'unknown' ? 'whether it was applied is unknown: ' : '';
   const head = `${place({ n, identity })}: ${unknown}${excerpt(error, LENGTH)}${denied ? DENIED : ''}`;
-  if (existing !== undefined) return `${head}\n${difference(statement, existing)}`;
+  const differences = propertyLines(comparison?.differences ?? [], ['the statement', target]);
+  if (differences.length > 0) return [head, ...differences.map(line => `  ${line}`)].join('\n');
   return position === undefined ? head : `${head}\n${pointAt(conceal(statement), position)}`;
 }
 
@@ -33,11 +38,3 @@ function pointAt(text: string, position: number): string {
   const before = text.slice(start, at);
   return `  ${printable(line.replaceAll('\t', ' '))}\n  ${' '.repeat(printable(before.replaceAll('\t', ' ')).length)}^`;
 }
-
-/** Two definitions as a unified diff without its file headers; as they are compared: what is misprinted is no difference. */
-function difference(statement: string, existing: string): string {
-  const lines = unifiedDiff(asCompared(existing), asCompared(statement)).map(line => `  ${line}`);
-  return ['  - on the target  + the statement', ...lines].join('\n');
-}
-
-const asCompared = (text: string): string => mend(conceal(text)).statement;

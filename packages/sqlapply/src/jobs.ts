@@ -1,6 +1,6 @@
 /*! Which statements may be under way at once: those that make objects, where none needs another one of them. */
-import { fold, isObject, references } from '@sqlpipe/catalog';
-import { type Identity, identify } from '@sqlpipe/sql';
+import { references } from '@sqlpipe/ddl';
+import { foldCase, type Identity, identify, isObject } from '@sqlpipe/sql';
 import type { Outcome } from './outcome.js';
 
 /** A statement that was begun. */
@@ -17,7 +17,7 @@ export function mustWait(statement: string, underWay: readonly UnderWay[]): Unde
   if (!underWay.length) return [];
   const { kind, name } = identify(statement);
   if (!isObject(kind)) return [...underWay];
-  const isMade = (other: string) => underWay.some(({ identity }) => fold(identity.name) === fold(other));
-  const needed = new Set([name, ...references(statement, isMade)].map(fold));
-  return underWay.filter(({ identity }) => !isObject(identity.kind) || needed.has(fold(identity.name)));
+  const isMade = (other: string) => underWay.some(({ identity }) => foldCase(identity.name) === foldCase(other));
+  const needed = new Set([name, ...references(statement, isMade)].map(foldCase));
+  return underWay.filter(({ identity }) => !isObject(identity.kind) || needed.has(foldCase(identity.name)));
 }

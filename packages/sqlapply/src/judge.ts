@@ -1,14 +1,14 @@
 /*! What becomes of one statement: sent, compared with what is there, or settled by looking where its reply was lost. */
-import { isPrincipal, isPrinted } from '@sqlpipe/catalog';
 import { type Instance, InstanceError } from '@sqlpipe/instance';
-import { identify } from '@sqlpipe/sql';
+import { identify, isPrincipal } from '@sqlpipe/sql';
 import type { Objection } from './admission.js';
-import { canShow, definitionOf, isHeld } from './held.js';
+import { type ExistingObjects, isShowable } from './existing.js';
 import type { Outcome } from './outcome.js';
 
 export interface JudgeOptions {
   objection: Objection;
-  /** What to do about an object that exists: look whether it is the same, take it for a refusal, or pass over it. */
+  existing: ExistingObjects;
+  /** What to do about an object that exists: compare it, count it as an error, or skip it. */
   ifExists: 'compare' | 'fail' | 'skip';
   /** Look what would happen, and change nothing. */
   dryRun: boolean;
@@ -23,15 +23,16 @@ const EXISTS = /already exists/;
 /** Why a statement can look empty to the server: it pairs quotes and sees `--` inside block comments (observed on 9.3.4). */
 const COMMENTS = '; the server reads quotes and -- inside /* */ comments as well: is there one in front?';
 
-const ONE = 'the target has one of this name';
-const ANOTHER = 'the target has another one of this name';
-/** What was written by hand may mean the same all the same. */
-const OTHER_WORDS = `${ONE}, and not in these words; if they mean the same, --if-exists skip passes over it`;
+const SKIP = '--if-exists skip skips it';
+const EXISTING = 'already exists';
+const DIFFERENT = 'already exists with a different definition';
+/** A newer version may print in other words what means the same. */
+const ONLY_TEXT = `already exists with a different text, and what it means is not known; if it means the same, ${SKIP}`;
 
 /** Makes the judge of statements for a target. It never throws but for bugs: what went wrong is in the verdict. */
 export function judge(
   target: Instance,
-  { objection, ifExists, dryRun }: JudgeOptions,
+  { objection, existing, ifExists, dryRun }: JudgeOptions,
 ): (statement: string) => Promise<Verdict> {
   return async statement => {
     try {
@@ -49,7 +50,7 @@ export function judge(
       return await execute(statement);
     } catch (error) {
       const identity = identify(statement);
-      const canLook = canShow(identity) || isPrincipal(identity.kind);
+      const canLook = isShowable(identity) || isPrincipal(identity.kind);
       if (!(error instanceof InstanceError) || !error.lost || !canLook) throw error;
       return settle(statement, error, tries - 1);
     }
@@ -67,7 +68,7 @@ export function judge(
     if (!exists && (!isOfPrincipal || denied)) return refused;
     if (ifExists === 'skip' && exists) return { result: 'skipped' };
     const why = `${error}, and it can not be compared`;
-    const incomparable: Verdict = { ...refused, error: `${why}; --if-exists skip passes over it`, exists };
+    const incomparable: Verdict = { ...refused, error: `${why}; ${SKIP}`, exists };
     try {
       const found = await compare(statement);
       if (found && (exists || found.result === 'same')) return taken(found);
@@ -75,22 +76,23 @@ export function judge(
     } catch (failure) {
       if (!(failure instanceof InstanceError)) throw failure;
       if (failure.serverMessage === undefined) return { ...refused, error: `${why}: ${failure.message}`, failure };
-      return { ...incomparable, error: `${why}: ${failure.serverMessage}; --if-exists skip passes over it` };
+      return { ...incomparable, error: `${why}: ${failure.serverMessage}; ${SKIP}` };
     }
   }
 
   /** What is there, as it is to be taken. */
   function taken(found: Verdict): Verdict {
     if (ifExists === 'compare') return found;
-    return ifExists === 'skip' ? { result: 'skipped' } : { result: 'refused', error: ONE };
+    return ifExists === 'skip' ? { result: 'skipped' } : { result: 'refused', error: EXISTING };
   }
 
   /** How a statement's object compares with the target's; undefined where the target has nothing to show. */
   async function compare(statement: string): Promise<Verdict | undefined> {
-    const existing = await definitionOf(target, identify(statement));
-    if (existing === undefined) return undefined;
-    if (isHeld(statement, existing)) return { result: 'same' };
-    return { result: 'differs', error: isPrinted(statement) ? ANOTHER : OTHER_WORDS, existing };
+    const found = await existing.fetch(identify(statement));
+    if (found === undefined) return undefined;
+    const comparison = await existing.compare(statement, found);
+    if (comparison.differences.length === 0) return { result: 'same', comparison };
+    return { result: 'differs', error: comparison.asText ? ONLY_TEXT : DIFFERENT, comparison };
   }
 
   /** No reply came, which says nothing: so look. What is not there is sent once more, and then looked for again. */
@@ -108,6 +110,6 @@ export function judge(
   async function foresee(statement: string): Promise<Verdict> {
     const found = await compare(statement);
     if (found) return taken(found);
-    return { result: canShow(identify(statement)) ? 'would create' : 'would send' };
+    return { result: isShowable(identify(statement)) ? 'would create' : 'would send' };
   }
 }

@@ -6,6 +6,7 @@ import { connect, type Instance, resolveInstance } from '@sqlpipe/instance';
 import { arriving, MAX_RECORD, records, sink, spool, statements } from '@sqlpipe/records';
 import { admitted, objections } from './admission.js';
 import { apply } from './apply.js';
+import { ExistingObjects } from './existing.js';
 import { judge } from './judge.js';
 import { Tally } from './tally.js';
 import { foretold, rejects, reported, told } from './told.js';
@@ -96,10 +97,11 @@ command({
       const tally = new Tally(target.label, args);
 
       io.interrupted.addEventListener('abort', () => windUp(io.stdin(), [target, ...jobs]));
-      const judges = jobs.map(job => judge(job, { ...args, objection }));
+      const existing = new ExistingObjects(target);
+      const judges = jobs.map(job => judge(job, { ...args, objection, existing }));
       let outcomes = apply(queue, judges, { keepGoing, interrupted: io.interrupted });
       if (args.dryRun) outcomes = foretold(outcomes, io);
-      else if (!args.noVerify) outcomes = verified(outcomes, target);
+      else if (!args.noVerify) outcomes = verified(outcomes, target, existing);
       if (args.report) outcomes = reported(outcomes, args.report);
       const rest = rejects(told(outcomes, tally, io));
       const writeRest = (file: Writable) => pipeline(rest, records(args.maxRecord), sink(file, 'sqlapply'));

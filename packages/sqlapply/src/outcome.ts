@@ -1,3 +1,4 @@
+import type { StatementComparison } from '@sqlpipe/ddl';
 import type { Identity } from '@sqlpipe/sql';
 
 /**
@@ -31,9 +32,9 @@ export interface Outcome {
   denied?: boolean;
   /** For `refused`: that the server has one of the name, which was not or can not be compared. */
   exists?: boolean;
-  /** For `differs`: what the target has instead. */
-  existing?: string;
-  /** For `applied`: whether the target's definition, read back, is the statement's. */
+  /** How it compares with what the target has, where they were compared. */
+  comparison?: StatementComparison;
+  /** For `applied`: whether the target's definition, read back, is the statement's in all that it says. */
   proven?: boolean;
   /** A failure of the instance, which ends the run. */
   failure?: Error;

@@ -5,7 +5,8 @@ import type { JudgeOptions } from './judge.js';
 import { isReject, type Outcome, type Result } from './outcome.js';
 
 export class Tally {
-  readonly #label: string;
+  /** The target's. */
+  readonly label: string;
   readonly #counts = new Map<Result, number>();
   /** How many statements were told of. */
   total = 0;
@@ -19,7 +20,7 @@ export class Tally {
 
   /** @param label the target's, for the summary */
   constructor(label: string, { ifExists, dryRun }: Pick<JudgeOptions, 'ifExists' | 'dryRun'>) {
-    this.#label = label;
+    this.label = label;
     this.#advice = dryRun ? undefined : new Advice(ifExists);
   }
 
@@ -53,6 +54,6 @@ export class Tally {
     if (this.#unproven) counts.push(`${this.#unproven} of them not proven by reading back`);
     const statements = `${this.total} ${this.total === 1 ? 'statement' : 'statements'}`;
     const advice = this.complete || !this.#advice ? '' : `; ${this.#advice}`;
-    return [this.#label, statements, counts.join(', ')].filter(Boolean).join(': ') + advice;
+    return [this.label, statements, counts.join(', ')].filter(Boolean).join(': ') + advice;
   }
 }

@@ -30,7 +30,7 @@ export async function* told(outcomes: AsyncIterable<Outcome>, tally: Tally, io: 
   let [ended, readerLeft] = [false, false];
   try {
     for await (const outcome of outcomes) {
-      if (isReject(outcome) && outcome.result !== 'not reached') io.error(explain(outcome));
+      if (isReject(outcome) && outcome.result !== 'not reached') io.error(explain(outcome, tally.label));
       else if (outcome.failure && !tally.failure)
         io.error(`${place(outcome)}: it was applied, and could not be read back: ${outcome.failure.message}`);
       tally.count(outcome);

@@ -2,42 +2,42 @@
  * Reading back: OK does not mean the same object (the same statement makes a non-WAL table where the target's default
  * says so). What was applied is asked for again, many objects to a request, and compared.
  */
-import { isPrinted, isSame } from '@sqlpipe/catalog';
 import { definitions, type Instance, InstanceError } from '@sqlpipe/instance';
-import { canShow } from './held.js';
+import { type ExistingObjects, isShowable } from './existing.js';
 import type { Outcome } from './outcome.js';
 
 /** Outcomes are held back until this many can be read back at once. */
 const AT_ONCE = 100;
 
-/**
- * The same outcomes, those that were applied with `proven`, or turned to `differs` where the target made something else.
- * A statement written by hand that comes back in other words is no proof either way.
- */
-export async function* verified(outcomes: AsyncIterable<Outcome>, target: Instance): AsyncGenerator<Outcome> {
+/** The same outcomes, those that were applied with `proven`, or turned to `differs` where the target made something else. */
+export async function* verified(
+  outcomes: AsyncIterable<Outcome>,
+  target: Instance,
+  existing: ExistingObjects,
+): AsyncGenerator<Outcome> {
   let waiting: Outcome[] = [];
   try {
     for await (const outcome of outcomes) {
       waiting.push(outcome);
       if (waiting.length < AT_ONCE) continue;
-      yield* await readBack(waiting, target);
+      yield* await readBack(waiting, target, existing);
       waiting = [];
     }
   } catch (error) {
-    yield* await readBack(waiting, target);
+    yield* await readBack(waiting, target, existing);
     throw error;
   }
-  yield* await readBack(waiting, target);
+  yield* await readBack(waiting, target, existing);
 }
 
-async function readBack(outcomes: Outcome[], target: Instance): Promise<Outcome[]> {
-  const made = outcomes.filter(({ result, identity }) => result === 'applied' && canShow(identity));
+async function readBack(outcomes: Outcome[], target: Instance, existing: ExistingObjects): Promise<Outcome[]> {
+  const made = outcomes.filter(({ result, identity }) => result === 'applied' && isShowable(identity));
   try {
     const found = await definitions(
       target,
       made.map(({ identity }) => identity),
     );
-    made.forEach((outcome, i) => Object.assign(outcome, comparison(outcome, found[i])));
+    for (const [i, outcome] of made.entries()) Object.assign(outcome, await verify(outcome, found[i], existing));
   } catch (error) {
     if (!(error instanceof InstanceError)) throw error;
     for (const outcome of made) Object.assign(outcome, { proven: false, failure: error });
@@ -45,9 +45,17 @@ async function readBack(outcomes: Outcome[], target: Instance): Promise<Outcome[
   return outcomes;
 }
 
-function comparison({ statement }: Outcome, existing: string | undefined): Partial<Outcome> {
-  if (existing === undefined) return { result: 'differs', error: 'it was taken, and is not there when read back' };
-  if (isSame(statement, existing)) return { proven: true };
-  if (!isPrinted(statement)) return { proven: false };
-  return { result: 'differs', error: 'the target made something else of it', existing };
+async function verify(
+  { statement }: Outcome,
+  found: string | undefined,
+  existing: ExistingObjects,
+): Promise<Partial<Outcome>> {
+  if (found === undefined)
+    return { result: 'differs', error: 'the server reported success, but the object does not exist' };
+  const comparison = await existing.compare(statement, found);
+  const { differences, notComparable, asText } = comparison;
+  if (differences.length === 0) return { proven: notComparable.length === 0, comparison };
+  // What only a newer version understands may come back in other words.
+  if (asText) return { proven: false, comparison };
+  return { result: 'differs', error: 'the server created it with a different definition', comparison };
 }

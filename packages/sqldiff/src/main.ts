@@ -1,11 +1,12 @@
-import { differences, isSame, selection, withoutOwner } from '@sqlpipe/catalog';
 import { command, EXCLUDE, Exit, INCLUDE, instanceOptions, recordLimit, UsageError } from '@sqlpipe/cli';
 import { arriving, MAX_RECORD, statements } from '@sqlpipe/records';
+import { compareSchemas, selection } from '@sqlpipe/schema';
+import { title } from '@sqlpipe/sql';
 import { otherMeanings, unchanged } from './meaning.js';
 import { writeMissing } from './missing.js';
 import { read } from './read.js';
 import { jsonLine, named, shown } from './shown.js';
-import { bothSides } from './side.js';
+import { bothSides, fetchTargetDefaults } from './side.js';
 
 command({
   name: 'sqldiff',
@@ -20,6 +21,7 @@ command({
   options: cli =>
     instanceOptions(cli)
       .option('names', { type: 'boolean', default: false, describe: 'say which objects differ, not how' })
+      .option('text', { type: 'boolean', default: false, describe: 'show differences line by line, as printed' })
       .option('json', { type: 'boolean', default: false, describe: 'a line of JSON per object that differs' })
       .option('missing', { type: 'boolean', default: false, describe: 'write the stream of what A has and B lacks' })
       .option('ignore-extra', { type: 'boolean', default: false, describe: 'what only B has is no difference' })
@@ -28,9 +30,9 @@ command({
       .option('exclude', EXCLUDE)
       .option('max-record', recordLimit(MAX_RECORD)),
   run: async ({ operands: [a = '', b = ''], ...args }, io) => {
-    const { names, json, missing, maxRecord } = args;
-    if (Number(names) + Number(json) + Number(missing) > 1)
-      throw new UsageError('--names, --json and --missing exclude each other');
+    const { names, json, text, missing, maxRecord } = args;
+    if (Number(names) + Number(json) + Number(text) + Number(missing) > 1)
+      throw new UsageError('--names, --json, --text and --missing exclude each other');
     const stdin = arriving(() => statements(io.stdin(), { maxRecord }));
     const reading = { maxRecord, selection: selection(args.include, args.exclude), stdin, warn: io.note };
     const sides = await bothSides([a, b], {
@@ -44,15 +46,20 @@ command({
       },
     });
     const [inA, inB] = [await read(sides[0], reading), await read(sides[1], reading)];
-    const all = differences(inA, inB, args.ignoreOwner ? sameButForOwner : isSame);
-    for (const warning of await otherMeanings(sides, unchanged(inA, all))) io.warn(warning);
+    const { differences, notComparable } = compareSchemas(inA, inB, {
+      defaults: await fetchTargetDefaults(sides),
+      ignoreOwner: args.ignoreOwner,
+    });
+    for (const { identity, properties } of notComparable)
+      io.note(`${title(identity)}: can not be compared: ${properties.join(', ')}`);
+    for (const warning of await otherMeanings(sides, unchanged(inA, differences))) io.warn(warning);
 
-    const found = args.ignoreExtra || missing ? all.filter(each => each.a !== undefined) : all;
+    const found = args.ignoreExtra || missing ? differences.filter(each => each.a !== undefined) : differences;
     if (missing) return writeMissing(found, maxRecord, io);
     for (const each of found)
-      await io.print(json ? jsonLine(each) : names ? named(each, sides) : shown(each, sides, io.colors));
+      await io.print(
+        json ? jsonLine(each) : names ? named(each, sides) : shown(each, sides, { text, colors: io.colors }),
+      );
     return found.length ? Exit.no : Exit.yes;
   },
 });
-
-const sameButForOwner = (one: string, other: string): boolean => isSame(withoutOwner(one), withoutOwner(other));

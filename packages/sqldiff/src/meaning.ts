@@ -2,9 +2,10 @@
  * Same text, different meaning: settings of a server that statements lean on where they say nothing, and properties of
  * objects that no dump carries. Asked aside, as far as both catalogues know them (their names observed on 9.3.4).
  */
-import { type Difference, fold } from '@sqlpipe/catalog';
+
 import { Aside, type Target } from '@sqlpipe/instance';
-import { type Identity, identify, type Kind, title } from '@sqlpipe/sql';
+import { type Difference } from '@sqlpipe/schema';
+import { foldCase, type Identity, identify, type Kind, title } from '@sqlpipe/sql';
 import type { Sides } from './side.js';
 
 /** What a catalogue says: by property, and of each by object; a setting of the server is of none, ''. */
@@ -103,10 +104,10 @@ async function factsOf(target: Target, same: Identity[]): Promise<Facts> {
 type Add = (property: string, object: string, value: unknown) => void;
 
 async function addProperties(aside: Aside, same: Identity[], add: Add): Promise<void> {
-  const byName = new Map(same.map(identity => [fold(identity.name), identity]));
+  const byName = new Map(same.map(identity => [foldCase(identity.name), identity]));
   for (const [query, properties, kind] of LISTS)
     for (const [name, ...values] of (await aside.table(query)) ?? []) {
-      const object = byName.get(fold(String(name)));
+      const object = byName.get(foldCase(String(name)));
       if (object && object.kind === (kind ?? object.kind))
         properties.forEach((property, i) => void add(property, title(object), values[i]));
     }

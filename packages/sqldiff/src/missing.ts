@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Difference } from '@sqlpipe/catalog';
 import { Exit, type Io } from '@sqlpipe/cli';
 import { writeText } from '@sqlpipe/files';
 import { records, sink } from '@sqlpipe/records';
+import { type Difference } from '@sqlpipe/schema';
 import { title } from '@sqlpipe/sql';
 
 /**

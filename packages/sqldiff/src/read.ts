@@ -1,15 +1,13 @@
 /*! The statements of one side, all of them: nothing is compared with half a schema. */
-import { createReadStream } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
-import { Readable } from 'node:stream';
-import { Conflict, distinct, type Selection } from '@sqlpipe/catalog';
-import { fromText, readFolder } from '@sqlpipe/files';
+import { readSource } from '@sqlpipe/files';
 import { type DumpOptions, dump, InstanceError } from '@sqlpipe/instance';
-import { StreamError, statements } from '@sqlpipe/records';
+import { StreamError } from '@sqlpipe/records';
+import { DuplicateNameError, deduplicate, type Selection } from '@sqlpipe/schema';
 import { identify } from '@sqlpipe/sql';
 import type { Side } from './side.js';
 
-export interface ReadOptions extends Pick<DumpOptions, 'maxRecord' | 'warn'> {
+export interface ReadOptions extends Pick<DumpOptions, 'warn'> {
+  maxRecord: number;
   selection: Selection;
   /** The statements of standard input. */
   stdin: AsyncIterable<string>;
@@ -17,37 +15,24 @@ export interface ReadOptions extends Pick<DumpOptions, 'maxRecord' | 'warn'> {
 
 /**
  * The statements of a side that are selected, each once.
- * @throws what reading it says: InstanceError, StreamError, TextError, Conflict, errors of the file system
+ * @throws what reading it says: InstanceError, StreamError, TextError, DuplicateNameError, errors of the file system
  */
 export async function read({ target, path, label }: Side, options: ReadOptions): Promise<string[]> {
-  const { selection, maxRecord, warn } = options;
-  const source = target ? dump(target, { selection, maxRecord, warn }) : atRest(path, options);
+  const { selection, maxRecord, warn, stdin } = options;
+  const atRest = path === '-' ? stdin : readSource(path, maxRecord);
   const all: string[] = [];
   try {
-    for await (const batch of source)
+    for await (const batch of target ? dump(target, { selection, maxRecord, warn }) : atRest)
       for (const statement of [batch].flat()) if (selection.selects(identify(statement).kind)) all.push(statement);
-    return distinct(all);
+    return deduplicate(all);
   } catch (error) {
     throw explained(error as NodeJS.ErrnoException, label);
   }
 }
 
-/** A file called `*.sql` without a NUL is text. All else is a stream, or a stream that was cut where its first NUL should be. */
-async function* atRest(path: string, { stdin, maxRecord }: ReadOptions): AsyncGenerator<string | string[]> {
-  if (path === '-') yield* stdin;
-  else if ((await stat(path)).isDirectory()) yield* await readFolder(path, maxRecord);
-  else if (!path.endsWith('.sql')) yield* statements(createReadStream(path), { maxRecord });
-  else {
-    const bytes = await readFile(path);
-    const chunks = Readable.from([bytes]);
-    yield* bytes.includes(0) ? statements(chunks, { maxRecord }) : fromText(chunks, path, maxRecord);
-  }
-}
-
-/** What went wrong, and on which side where the error does not say. A server that says no does not say that they differ. */
+/** What went wrong, and on which side where the error does not say. A rejection by a server does not say that they differ. */
 function explained(error: NodeJS.ErrnoException, label: string): Error {
-  if (error.syscall === 'stat' || error.syscall === 'open') return Object.assign(error, { code: 'NOINPUT' });
-  if (error instanceof StreamError || error instanceof Conflict)
+  if (error instanceof StreamError || error instanceof DuplicateNameError)
     return new StreamError(`${label}: ${error.message}`, { cause: error });
   if (error instanceof InstanceError && error.code === 'REFUSED')
     return new InstanceError('UNREACHABLE', error.message, { cause: error });

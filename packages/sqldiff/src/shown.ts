@@ -1,7 +1,9 @@
 /*! Differences as people read them, and as programs do. */
-import { type Difference, hasName } from '@sqlpipe/catalog';
-import { unifiedDiff } from '@sqlpipe/cli';
-import { printable, title } from '@sqlpipe/sql';
+
+import { propertyLines, unifiedDiff } from '@sqlpipe/cli';
+import { meaningOf, printDefinition } from '@sqlpipe/ddl';
+import { type Difference } from '@sqlpipe/schema';
+import { hasName, printable, title } from '@sqlpipe/sql';
 import type { Sides } from './side.js';
 
 /** A line per difference: `only in src: table 'trades'`, `differs: view 'spreads'`; a grant is shown as its statement. */
@@ -11,15 +13,32 @@ export function named({ identity, a, b }: Difference, sides: Sides): string {
   return `${printable(`${how}: ${what}`)}\n`;
 }
 
-/** The same, and below what differs a unified diff: `-` is in A, `+` is in B. */
-export function shown(difference: Difference, sides: Sides, colors: boolean): string {
-  const { a, b } = difference;
-  const lines = a !== undefined && b !== undefined ? unifiedDiff(a, b) : [];
-  const text = lines.map(line => `${line.split('\t').map(printable).join('\t')}\n`);
+/** How to show what differs. */
+export interface ShowOptions {
+  /** Line by line, in the form that servers print, and not property by property. */
+  text: boolean;
+  colors: boolean;
+}
+
+/** The same, and below what differs how: in A, in B; with `text` as a unified diff, `-` is in A, `+` is in B. */
+export function shown(difference: Difference, sides: Sides, { text, colors }: ShowOptions): string {
+  const { a, b, comparison } = difference;
   const head = named(difference, sides);
-  return colors
-    ? paint(head, BOLD) + text.map(line => paint(line, COLORS[line.charAt(0)])).join('')
-    : head + text.join('');
+  const lines =
+    a === undefined || b === undefined
+      ? []
+      : text
+        ? unifiedDiff(asPrinted(a), asPrinted(b)).map(line => line.split('\t').map(printable).join('\t'))
+        : propertyLines(comparison?.differences ?? [], [sides[0].label, sides[1].label]).map(line => `  ${line}`);
+  const body = lines.map(line => `${line}\n`);
+  if (!colors) return head + body.join('');
+  return paint(head, BOLD) + body.map(line => paint(line, COLORS[line.charAt(0)])).join('');
+}
+
+/** A statement in the form that servers print, where it can be told what it means. */
+function asPrinted(statement: string): string {
+  const definition = meaningOf(statement);
+  return definition ? printDefinition(definition, { quoted: true }) : statement;
 }
 
 const BOLD = 1;
@@ -30,10 +49,10 @@ const paint = (line: string, code: number | undefined): string =>
   code === undefined ? line : `\x1b[${code}m${line.slice(0, -1)}\x1b[m\n`;
 
 /**
- * A line of JSON: an object with `kind`, `name`, `result` (`only-a`, `only-b` or `differs`) and the statements `a` and `b`
- * where there is one.
+ * A line of JSON: an object with `kind`, `name`, `result` (`only-a`, `only-b` or `differs`), the statements `a` and `b`
+ * where there is one, and of what differs the `properties`, each with `property`, `a` and `b`.
  */
-export function jsonLine({ identity: { kind, name }, a, b }: Difference): string {
+export function jsonLine({ identity: { kind, name }, a, b, comparison }: Difference): string {
   const result = b === undefined ? 'only-a' : a === undefined ? 'only-b' : 'differs';
-  return `${JSON.stringify({ kind, name, result, a, b })}\n`;
+  return `${JSON.stringify({ kind, name, result, a, b, properties: comparison?.differences })}\n`;
 }

@@ -4,7 +4,10 @@
  */
 import { stat } from 'node:fs/promises';
 import { UsageError } from '@sqlpipe/cli';
+import { DEFAULTS, type Defaults } from '@sqlpipe/ddl';
 import {
+  connect,
+  fetchDefaults,
   InstanceError,
   type InstanceOptions,
   listInstances,
@@ -75,4 +78,19 @@ function refuseShared({ env, options }: Omit<ResolveContext, 'program'>): void {
       'CONFIG',
       `of two instances it is not clear which one ${variable} is for: set ${variable.replace('_', '_A_')} or ${variable.replace('_', '_B_')}`,
     );
+}
+
+/**
+ * What the instance fills in that a file is compared with. Two instances print what they filled in; two files are compared
+ * as a server without configuration reads them.
+ */
+export async function fetchTargetDefaults([a, b]: Sides): Promise<Defaults> {
+  const target = a.target ?? b.target;
+  if (!target || (a.target && b.target)) return DEFAULTS;
+  const instance = connect(target);
+  try {
+    return await fetchDefaults(instance);
+  } finally {
+    await instance.close();
+  }
 }

@@ -1,9 +1,10 @@
 import { pipeline } from 'node:stream/promises';
-import { selection, withoutOwner } from '@sqlpipe/catalog';
 import { command, EXCLUDE, Exit, INCLUDE, instanceOptions, recordLimit, stayLean } from '@sqlpipe/cli';
+import { withoutOwner } from '@sqlpipe/ddl';
 import { replaceFile, writeText } from '@sqlpipe/files';
 import { dump, resolveInstance } from '@sqlpipe/instance';
 import { MAX_RECORD, records, sink } from '@sqlpipe/records';
+import { selection } from '@sqlpipe/schema';
 import { printInstances } from './instances.js';
 import { told } from './told.js';
 

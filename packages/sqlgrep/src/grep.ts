@@ -1,4 +1,4 @@
-import { Catalog, type Entry, entryOf } from '@sqlpipe/catalog';
+import { Catalog, type Entry, toEntry } from '@sqlpipe/schema';
 
 /** What goes with the statements that are asked for. */
 export interface Company {
@@ -21,7 +21,7 @@ export async function* grep(
     if (withDeps) chosen = reach(chosen, entry => catalog.requirements(entry));
     for (const entry of catalog.entries) if (chosen.has(entry)) yield entry.statement;
   } else {
-    for await (const statement of statements) if (isAskedFor(entryOf(statement))) yield statement;
+    for await (const statement of statements) if (isAskedFor(toEntry(statement))) yield statement;
   }
 }
 

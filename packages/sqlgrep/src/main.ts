@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises';
-import type { Entry } from '@sqlpipe/catalog';
 import { command, Exit, recordLimit } from '@sqlpipe/cli';
 import { MAX_RECORD, records, sink, statements } from '@sqlpipe/records';
+import { type Entry } from '@sqlpipe/schema';
 import { grep } from './grep.js';
 import { selection } from './selection.js';
 

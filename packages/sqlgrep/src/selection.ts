@@ -1,7 +1,9 @@
 /*! Which statements are asked for: by their kind, and by the name of what they make or are about. */
-import { access, type Entry, fold } from '@sqlpipe/catalog';
+
 import { UsageError } from '@sqlpipe/cli';
-import { KINDS } from '@sqlpipe/sql';
+import { access } from '@sqlpipe/ddl';
+import { type Entry } from '@sqlpipe/schema';
+import { foldCase, KINDS } from '@sqlpipe/sql';
 import { matchesGlob } from './glob.js';
 
 export interface Criteria {
@@ -21,12 +23,12 @@ export interface Criteria {
  * @throws UsageError for an unknown kind, and for an expression that is none
  */
 export function selection({ patterns, regexp = [], kind = [], invertMatch }: Criteria): (entry: Entry) => boolean {
-  const globs = patterns.map(fold);
+  const globs = patterns.map(foldCase);
   const expressions = regexp.map(expression);
   const kinds = kindsOf(kind);
   const anyName = !globs.length && !expressions.length;
   const matches = (name: string): boolean =>
-    globs.some(glob => matchesGlob(glob, fold(name))) || expressions.some(each => each.test(name));
+    globs.some(glob => matchesGlob(glob, foldCase(name))) || expressions.some(each => each.test(name));
   return entry => ((!kinds.size || kinds.has(entry.kind)) && (anyName || namesOf(entry).some(matches))) !== invertMatch;
 }
 

@@ -1,5 +1,5 @@
 /*! The objects of one database: found by name in any case, listed in the order the service lists them. */
-import { dependencyOrder } from '@sqlpipe/catalog';
+import { topologicalOrder } from '@sqlpipe/schema';
 import type { Naming } from './analysis/relation.js';
 import type { CatalogueObject } from './objects.js';
 
@@ -88,7 +88,7 @@ export class Catalogue {
         .map(object => [object.name, object]),
     );
     const needs = new Map([...objects.values()].map(object => [object.name, this.#needs(object)]));
-    return dependencyOrder(needs).flatMap(name => objects.get(name) ?? []);
+    return topologicalOrder(needs).flatMap(name => objects.get(name) ?? []);
   }
 
   /** What an object needs: its references, and through each view among them what that one needs. */

@@ -1,18 +1,27 @@
 /*! CREATE, held against the catalogue: what exists already, what must exist, which names may not be. */
+
+import { type Column, coverTimestamp, defaultPartition, type Refresh, toTable } from '@sqlpipe/ddl';
+import {
+  type CreateLiveView,
+  type CreateMaterializedView,
+  type CreateTable,
+  type CreateView,
+  isTimestamp,
+  isTimeZone,
+  isValidColumnName,
+  isValidTableName,
+  type LocatedName,
+  maxFileNameLength,
+  type PartitionUnit,
+  policyOfTtl,
+  Rejection,
+  rejectUnevenTtl,
+} from '@sqlpipe/ddl/grammar';
 import { samplingOf } from './analysis/materialized.js';
 import { type Relation, relationOf } from './analysis/relation.js';
 import type { Catalogue } from './catalogue.js';
-import type { Column, MaterializedView, Refresh, Table } from './objects.js';
-import type { CreateLiveView } from './parser/create-live-view.js';
-import type { CreateMaterializedView } from './parser/create-matview.js';
-import type { CreateTable, Placed } from './parser/create-table.js';
-import type { CreateView } from './parser/create-view.js';
-import { isValidColumnName, isValidTableName, maxFileNameLength } from './parser/names.js';
-import { type PartitionUnit, refuseUnevenTtl } from './parser/partition.js';
-import { isTimeZone } from './parser/refresh.js';
-import { Refusal } from './parser/refusal.js';
-import { policyOfTtl } from './parser/storage-policy.js';
-import { isTimestamp } from './parser/types.js';
+import type { MaterializedView, Table } from './objects.js';
+import { queryOf } from './parser/queries.js';
 import { allowReading, references } from './references.js';
 import { allowSeeing, type Session } from './session.js';
 
@@ -24,9 +33,9 @@ function exists(catalogue: Catalogue, statement: Create): boolean {
   const kind = statement.statement.replace('create ', '');
   const object = catalogue.find(name);
   if (!object) return false;
-  if (object.kind !== kind) throw new Refusal(position, `${others[kind]} with the requested name already exists`);
+  if (object.kind !== kind) throw new Rejection(position, `${others[kind]} with the requested name already exists`);
   if (ifNotExists) return true;
-  throw new Refusal(position, `${kind} already exists`);
+  throw new Rejection(position, `${kind} already exists`);
 }
 
 const others: Readonly<Record<string, string>> = {
@@ -45,39 +54,22 @@ export function createTableIn(session: Session, given: CreateTable): void {
   const { name, position, like, select } = statement;
   if (like && !catalogue.find(like.name)) throw noTable(like.name, like.position);
   if (exists(catalogue, statement)) return;
-  refuseVolume(statement);
+  rejectVolume(statement);
   session.allow('CREATE TABLE');
   if (like) allowSeeing(session, like.name);
   const table = like
     ? tableLike(catalogue, statement, like)
     : select
       ? tableAs(catalogue, statement)
-      : tableOf(statement);
-  if (select) allowReading(session, select.query);
-  refuseBadName(name, position, select ? '' : 'Could not create table, ');
+      : toTable(statement);
+  if (select) allowReading(session, queryOf(select));
+  rejectBadName(name, position, select ? '' : 'Could not create table, ');
   // Longer than a file name: the service takes its failure to make the folder for a table that is there.
-  if (Buffer.byteLength(name) > maxFileNameLength) throw new Refusal(position, 'table already exists');
+  if (Buffer.byteLength(name) > maxFileNameLength) throw new Rejection(position, 'table already exists');
   catalogue.put(table);
 }
 
-function tableOf({ name, columns, timestamp, partition, ttl, policy, wal, parquet, owner }: CreateTable): Table {
-  const list = [...columns.values()];
-  const designated = timestamp && columns.find(timestamp.name)?.name;
-  return {
-    kind: 'table',
-    name,
-    columns: list.map(column => coverTimestamp(column, designated)),
-    timestamp: designated,
-    partitionBy: partition?.unit ?? 'NONE',
-    ttl,
-    policy,
-    wal,
-    parquet,
-    owner,
-  };
-}
-
-function tableLike(catalogue: Catalogue, { name, owner }: CreateTable, like: Placed): Table {
+function tableLike(catalogue: Catalogue, { name, owner }: CreateTable, like: LocatedName): Table {
   const model = catalogue.find(like.name);
   if (!model || model.kind === 'view') throw noTable(like.name, like.position);
   const { columns, timestamp, partitionBy, ttl } = model;
@@ -91,20 +83,20 @@ function tableLike(catalogue: Catalogue, { name, owner }: CreateTable, like: Pla
 /** The columns of a query, with what CAST, INDEX and DEDUP say of them. */
 function tableAs(catalogue: Catalogue, statement: CreateTable): Table {
   const { name, position, select, partition, ttl, policy, wal, parquet, owner } = statement;
-  const relation = select ? relationOf(select.query, catalogue) : { fields: [] };
+  const relation = select ? relationOf(queryOf(select), catalogue) : { fields: [] };
   const timestamp = timestampOfQuery(statement, relation);
   if (partition && partition.unit !== 'NONE' && !timestamp) {
-    throw new Refusal(partition.position, 'partitioning is possible only on tables with designated timestamps');
+    throw new Rejection(partition.position, 'partitioning is possible only on tables with designated timestamps');
   }
-  refuseUnknownColumns(statement, relation);
+  rejectUnknownColumns(statement, relation);
   const columns = relation.fields.map(({ name: column, type }, index) => {
     if (!isValidColumnName(column)) {
-      throw new Refusal(position, `invalid column name [name=${column}, position=${index}]`);
+      throw new Rejection(position, `invalid column name [name=${column}, position=${index}]`);
     }
     const said = statement.columns.find(column);
-    if (said?.type && type) refuseCast(statement, column, type, said.type);
+    if (said?.type && type) rejectCast(statement, column, type, said.type);
     if (!said && type === 'NULL') {
-      throw new Refusal(0, `cannot create NULL-type column, please use type cast, e.g. ${column}::type`);
+      throw new Rejection(0, `cannot create NULL-type column, please use type cast, e.g. ${column}::type`);
     }
     const own = {
       name: column,
@@ -113,13 +105,13 @@ function tableAs(catalogue: Catalogue, statement: CreateTable): Table {
       dedup: said?.dedup ?? false,
     };
     if (said?.index && own.type !== 'SYMBOL') {
-      throw new Refusal(0, `indexes are supported only for SYMBOL columns: ${column}`);
+      throw new Rejection(0, `indexes are supported only for SYMBOL columns: ${column}`);
     }
     return coverTimestamp(said?.index ? { ...own, index: said.index } : own, timestamp);
   });
-  const dedup = statement.placed.dedup.toSorted((a, b) => a.position - b.position);
+  const dedup = statement.located.dedup.toSorted((a, b) => a.position - b.position);
   if (dedup[0] && !dedup.some(key => key.name.toLowerCase() === timestamp?.toLowerCase())) {
-    throw new Refusal(dedup[0].position, 'deduplicate key list must include dedicated timestamp column');
+    throw new Rejection(dedup[0].position, 'deduplicate key list must include dedicated timestamp column');
   }
   const stored = { name, columns, timestamp, partitionBy: partition?.unit ?? 'NONE', ttl, owner } as const;
   return { kind: 'table', ...stored, policy, wal, parquet };
@@ -133,20 +125,20 @@ function timestampOfQuery(
   const field = fields.find(({ name }) => name.toLowerCase() === timestamp.name.toLowerCase());
   if (!field && open) return timestamp.name;
   if (!field) {
-    throw new Refusal(timestamp.position, `designated timestamp column doesn't exist [name=${timestamp.name}]`);
+    throw new Rejection(timestamp.position, `designated timestamp column doesn't exist [name=${timestamp.name}]`);
   }
   if (field.type !== undefined && !isTimestamp(field.type)) {
-    throw new Refusal(timestamp.position, `TIMESTAMP column expected [actual=${field.type}]`);
+    throw new Rejection(timestamp.position, `TIMESTAMP column expected [actual=${field.type}]`);
   }
   return field.name;
 }
 
-function refuseUnknownColumns({ placed }: CreateTable, { fields, open }: Relation): void {
+function rejectUnknownColumns({ located }: CreateTable, { fields, open }: Relation): void {
   if (open) return;
-  for (const [clause, columns] of Object.entries(placed)) {
+  for (const [clause, columns] of Object.entries(located)) {
     for (const { name, position } of columns) {
       if (fields.some(field => field.name.toLowerCase() === name.toLowerCase())) continue;
-      throw new Refusal(position, `${clause.toUpperCase()} column doesn't exist [column=${name}]`);
+      throw new Rejection(position, `${clause.toUpperCase()} column doesn't exist [column=${name}]`);
     }
   }
 }
@@ -158,33 +150,25 @@ const castGroups: readonly RegExp[] = [
   /^(?:LONG256|UUID|IPv4|GEOHASH.*|DECIMAL.*|DOUBLE(?:\[\])+)$/,
 ];
 
-function refuseCast({ placed }: CreateTable, column: string, from: string, to: string): void {
+function rejectCast({ located }: CreateTable, column: string, from: string, to: string): void {
   const texts = ['STRING', 'VARCHAR'];
   if (from === to || from === 'NULL' || (texts.includes(from) && to === 'IPv4')) return;
   if (castGroups.some(group => group.test(from) && group.test(to))) return;
-  const cast = placed.cast.find(({ name }) => name.toLowerCase() === column.toLowerCase());
-  if (cast) throw new Refusal(cast.position, `unsupported cast [column=${column}, from=${from}, to=${to}]`);
+  const cast = located.cast.find(({ name }) => name.toLowerCase() === column.toLowerCase());
+  if (cast) throw new Rejection(cast.position, `unsupported cast [column=${column}, from=${from}, to=${to}]`);
 }
 
-/** A posting index that covers columns covers the timestamp too. */
-function coverTimestamp(column: Column, timestamp: string | undefined): Column {
-  const { index } = column;
-  if (!timestamp || !index || index.capacity !== undefined || index.covered.length === 0) return column;
-  const covered = index.covered.some(name => name.toLowerCase() === timestamp.toLowerCase());
-  return covered ? column : { ...column, index: { ...index, covered: [...index.covered, timestamp] } };
-}
-
-const noTable = (name: string, position: number): Refusal =>
-  new Refusal(position, `table does not exist [table=${name}]`);
+const noTable = (name: string, position: number): Rejection =>
+  new Rejection(position, `table does not exist [table=${name}]`);
 
 /** No volumes are configured, so none may be named. */
-function refuseVolume({ volume }: CreateTable | CreateMaterializedView): void {
-  if (volume) throw new Refusal(volume.position, `volume alias is not allowed [alias=${volume.name}]`);
+function rejectVolume({ volume }: CreateTable | CreateMaterializedView): void {
+  if (volume) throw new Rejection(volume.position, `volume alias is not allowed [alias=${volume.name}]`);
 }
 
-function refuseBadName(name: string, position: number, lead: string): void {
+function rejectBadName(name: string, position: number, lead: string): void {
   if (isValidTableName(name)) return;
-  throw new Refusal(position, `${lead}invalid table name [table=${visible(name)}]`);
+  throw new Rejection(position, `${lead}invalid table name [table=${visible(name)}]`);
 }
 
 /** Control characters as the service writes them into its own messages. */
@@ -205,8 +189,8 @@ export function createViewIn(session: Session, statement: CreateView): void {
   try {
     putView(session, statement, body.position);
   } catch (error) {
-    if (!(error instanceof Refusal) || error.position === 0 || /^Duplicate column/.test(error.message)) throw error;
-    throw new Refusal(error.position - shift, error.message);
+    if (!(error instanceof Rejection) || error.position === 0 || /^Duplicate column/.test(error.message)) throw error;
+    throw new Rejection(error.position - shift, error.message);
   }
 }
 
@@ -215,34 +199,34 @@ function putView(session: Session, statement: CreateView, blamed: number): void 
   const { catalogue } = session;
   const { name, position, body, owner = session.owner, orReplace } = statement;
   session.allow('CREATE VIEW');
-  const relation = relationOf(body.query, catalogue);
-  if (orReplace) refuseCircle(catalogue, statement);
-  allowReading(session, body.query);
+  const relation = relationOf(queryOf(body), catalogue);
+  if (orReplace) rejectCircle(catalogue, statement);
+  allowReading(session, queryOf(body));
   relation.fields.forEach((field, index) => {
     if (isValidColumnName(field.name)) return;
-    throw new Refusal(blamed, `invalid column name [name=${field.name}, position=${index}]`);
+    throw new Rejection(blamed, `invalid column name [name=${field.name}, position=${index}]`);
   });
-  refuseBadName(name, position, '');
+  rejectBadName(name, position, '');
   catalogue.put({
     kind: 'view',
     name,
     body: body.text,
     columns: columnsOf(relation),
     timestamp: relation.timestamp,
-    references: references(body.query, catalogue),
+    references: references(queryOf(body), catalogue),
     owner,
   });
 }
 
 /** A view cannot come to stand on itself. */
-function refuseCircle(catalogue: Catalogue, { name, body }: CreateView): void {
-  const below = references(body.query, catalogue).find(below => catalogue.closure([below]).has(name.toLowerCase()));
+function rejectCircle(catalogue: Catalogue, { name, body }: CreateView): void {
+  const below = references(queryOf(body), catalogue).find(below => catalogue.closure([below]).has(name.toLowerCase()));
   if (below === undefined) return;
   const problem =
     below.toLowerCase() === name.toLowerCase()
       ? `view '${name}' cannot reference itself`
       : `'${name}' cannot depend on '${below}' because '${below}' already depends on '${name}'`;
-  throw new Refusal(body.position, `circular dependency detected: ${problem}`);
+  throw new Rejection(body.position, `circular dependency detected: ${problem}`);
 }
 
 /** What a query gives as the columns of a view. */
@@ -252,22 +236,23 @@ export const columnsOf = ({ fields }: Relation): Column[] =>
 /** CREATE MATERIALIZED VIEW. */
 export function createMaterializedViewIn(session: Session, statement: CreateMaterializedView): void {
   const { catalogue } = session;
-  const { name, position, body, base, partition, ttl, owner = session.owner } = statement;
+  const { name, position, body, partition, ttl, owner = session.owner } = statement;
+  const base = statement.base as LocatedName; // found by `baseOf` where it is not named
   if (exists(catalogue, statement)) return;
-  refuseVolume(statement);
+  rejectVolume(statement);
   session.allow('CREATE MATERIALIZED VIEW');
   const { timeZone } = statement.refresh;
-  if (timeZone !== undefined && !isTimeZone(timeZone)) throw new Refusal(position, `invalid timezone: ${timeZone}`);
-  const relation = relationOf(body.query, catalogue);
-  allowReading(session, body.query);
+  if (timeZone !== undefined && !isTimeZone(timeZone)) throw new Rejection(position, `invalid timezone: ${timeZone}`);
+  const relation = relationOf(queryOf(body), catalogue);
+  allowReading(session, queryOf(body));
   const sampling = samplingOf(statement, base, relation, catalogue);
   const unindexable = relation.fields.find(
     ({ name: field, type = 'SYMBOL' }) => statement.indexes.has(field.toLowerCase()) && type !== 'SYMBOL',
   );
-  if (unindexable) throw new Refusal(0, `indexes are supported only for SYMBOL columns: ${unindexable.name}`);
+  if (unindexable) throw new Rejection(0, `indexes are supported only for SYMBOL columns: ${unindexable.name}`);
   const partitionBy = partition ?? defaultPartition(sampling.interval);
-  if (!partition && ttl && ttl.ttl > 0) refuseUnevenTtl(partitionBy, ttl.ttl, ttl.position);
-  refuseBadName(name, position, '');
+  if (!partition && ttl && ttl.ttl > 0) rejectUnevenTtl(partitionBy, ttl.ttl, ttl.position);
+  rejectBadName(name, position, '');
   const view: MaterializedView = {
     kind: 'materialized view',
     name,
@@ -279,7 +264,7 @@ export function createMaterializedViewIn(session: Session, statement: CreateMate
     timestamp: sampling.timestamp,
     partitionBy,
     ttl: ttl?.ttl ?? 0,
-    references: references(body.query, catalogue),
+    references: references(queryOf(body), catalogue),
     owner,
   };
   catalogue.put(view);
@@ -289,18 +274,18 @@ function refreshOf(
   { refresh }: CreateMaterializedView,
   sampling: { period?: string | undefined; timeZone?: string | undefined },
 ): Refresh {
-  const { period, ...rest } = refresh;
+  const { period, ...given } = refresh;
+  const rest = { ...given, start: given.start ?? firstStart(refresh) };
   if (period !== 'sample by interval') return { ...rest, period };
   return { ...rest, timeZone: sampling.timeZone, period: { length: sampling.period ?? '' } };
 }
 
-/** By the bucket: more than an hour YEAR, more than a minute MONTH, else DAY (read in CreateMatViewOperationImpl). */
-function defaultPartition(interval: string): PartitionUnit {
-  const unit = interval.slice(-1);
-  const count = Number.parseInt(interval, 10) || 1;
-  const seconds = count * ({ n: 1e-9, U: 1e-6, T: 1e-3, s: 1, m: 60, h: 3600 }[unit] ?? 86_400);
-  return seconds > 3600 ? 'YEAR' : seconds > 60 ? 'MONTH' : 'DAY';
-}
+/** A timer without START starts now. */
+export const firstStart = ({
+  type,
+  period,
+}: Pick<CreateMaterializedView['refresh'], 'type' | 'period'>): string | undefined =>
+  type === 'EVERY' && !period ? new Date().toISOString().replace('Z', '000Z') : undefined;
 
 /** CREATE LIVE VIEW. */
 export function createLiveViewIn(session: Session, statement: CreateLiveView): void {
@@ -308,10 +293,10 @@ export function createLiveViewIn(session: Session, statement: CreateLiveView): v
   const { name, position, body, flush, inMemory, start, owner = session.owner } = statement;
   if (exists(catalogue, statement)) return;
   session.allow('CREATE LIVE VIEW');
-  const relation = relationOf(body.query, catalogue);
+  const relation = relationOf(queryOf(body), catalogue);
   const base = liveBaseOf(statement, catalogue);
-  allowReading(session, body.query);
-  refuseBadName(name, position, '');
+  allowReading(session, queryOf(body));
+  rejectBadName(name, position, '');
   catalogue.put({
     kind: 'live view',
     name,
@@ -330,11 +315,14 @@ export function createLiveViewIn(session: Session, statement: CreateLiveView): v
 
 /** The one table that a live view is over. It must have what makes rows come in order. */
 function liveBaseOf({ body }: CreateLiveView, catalogue: Catalogue): Table {
-  const [name = '', ...others] = references(body.query, catalogue);
+  const [name = '', ...others] = references(queryOf(body), catalogue);
   const base = catalogue.find(name);
   if (base?.kind !== 'table' || others.length > 0) {
-    throw new Refusal(body.position, 'live view query must have exactly one base table');
+    throw new Rejection(body.position, 'live view query must have exactly one base table');
   }
   if (base.wal && base.timestamp) return base;
-  throw new Refusal(body.position, `base table has to be WAL enabled with a designated timestamp [table=${base.name}]`);
+  throw new Rejection(
+    body.position,
+    `base table has to be WAL enabled with a designated timestamp [table=${base.name}]`,
+  );
 }

@@ -9,7 +9,7 @@ import type { Session } from './session.js';
 export interface Edition {
   /** As `/settings` tells it. */
   readonly release: 'OSS' | 'EE';
-  readonly dialect: Omit<Dialect, 'verbs' | 'baseOf'>;
+  readonly dialect: Omit<Dialect, 'verbs' | 'baseOf' | 'checkQuery' | 'defaults'>;
   readonly changes: Changes;
   /** The caller that an Authorization header stands for; undefined for one who may not come in. */
   authenticate(authorization: string | undefined): Promise<string | undefined>;

@@ -1,4 +1,5 @@
 /*! The enterprise edition: every caller has a name, and every statement is held against what that name may do. */
+import { ownedBy, Rejection } from '@sqlpipe/ddl/grammar';
 import { Acl, type AclState, type Principal } from './acl/acl.js';
 import { keptOf, PasswordCheck } from './acl/credentials.js';
 import { permissionRows, principalRows } from './acl/dump.js';
@@ -16,12 +17,7 @@ import type { Catalogue } from './catalogue.js';
 import { type Change, type Changes, changes } from './change/index.js';
 import type { Edition } from './edition.js';
 import type { Credentials } from './oss.js';
-import type { OwnerClause } from './parser/create-table.js';
-import { is } from './parser/cursor.js';
-import { unquote } from './parser/names.js';
-import { Denial, Refusal } from './parser/refusal.js';
-import { noOwner } from './parser/statement.js';
-import type { Session } from './session.js';
+import { Denial, type Session } from './session.js';
 
 export function enterprise(admin: Credentials): Edition {
   const acl = new Acl(admin.user);
@@ -29,7 +25,7 @@ export function enterprise(admin: Credentials): Edition {
   let saved = acl.version;
   return {
     release: 'EE',
-    dialect: { owner, enterprise: true, show: showKinds },
+    dialect: { owner: ownedBy, enterprise: true, show: showKinds },
     changes: withAcl,
     authenticate: async authorization => (await principalOf(authorization, acl, check, admin)) ?? undefined,
     session: (catalogue, caller) => sessionOf(catalogue, acl, caller),
@@ -99,15 +95,6 @@ async function principalOf(
 const enabled = (principal: Principal | undefined): string | undefined =>
   principal && !principal.disabled ? principal.name : undefined;
 
-/** `OWNED BY name` at the end of a CREATE. */
-const owner: OwnerClause = (cursor, token) => {
-  if (!is(token, 'owned')) return noOwner(cursor, token);
-  cursor.expect('by');
-  const name = unquote(cursor.need('owner name'));
-  noOwner(cursor, cursor.next());
-  return name;
-};
-
 /** A change that needs users: every session here has them. */
 const acl =
   (change: (cursor: Parameters<Change>[0], session: AclSession) => ReturnType<Change>): Change =>
@@ -145,5 +132,5 @@ const withAcl: Changes = {
 
 /** It lasts as long as a connection of the PostgreSQL protocol does; each request here stands alone. */
 function noAssumption(): never {
-  throw new Refusal(0, 'service accounts are not assumed over HTTP: log in as the account');
+  throw new Rejection(0, 'service accounts are not assumed over HTTP: log in as the account');
 }

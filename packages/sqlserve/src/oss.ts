@@ -1,7 +1,8 @@
 /*! The open source edition: one login for all or none, no owners, nobody who may not. */
+
+import { noOwner } from '@sqlpipe/ddl/grammar';
 import { changes } from './change/index.js';
 import type { Edition } from './edition.js';
-import { noOwner } from './parser/statement.js';
 
 export interface Credentials {
   readonly user: string;

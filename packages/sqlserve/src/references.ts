@@ -1,10 +1,11 @@
 /*! Which tables and views a query names, found in its syntax tree: anywhere a name may stand for a table. */
+
 import type { QualifiedName, SelectStatement } from '@questdb/sql-parser';
+import { Rejection } from '@sqlpipe/ddl/grammar';
 import { isBuiltIn } from './analysis/relation.js';
 import type { Catalogue } from './catalogue.js';
 import type { CatalogueObject } from './objects.js';
 import type { Query } from './parser/query.js';
-import { Refusal } from './parser/refusal.js';
 import { allowSeeing, type Session } from './session.js';
 
 type TableRef = NonNullable<SelectStatement['from']>[number];
@@ -17,7 +18,7 @@ interface Visitor {
 
 /**
  * The tables and views a query refers to, each once, as they are called in the query.
- * @throws Refusal for the first that does not exist
+ * @throws Rejection for the first that does not exist
  */
 export function references({ select, at }: Query, catalogue: Catalogue): string[] {
   const found = new Map<string, string>();
@@ -27,7 +28,7 @@ export function references({ select, at }: Query, catalogue: Catalogue): string[
       if (hidden.has(name.toLowerCase()) || found.has(name.toLowerCase())) return;
       const object = catalogue.find(name);
       if (!object && isBuiltIn(name)) return;
-      if (!object) throw new Refusal(at(ref.table), `table does not exist [table=${name}]`);
+      if (!object) throw new Rejection(at(ref.table), `table does not exist [table=${name}]`);
       found.set(name.toLowerCase(), object.name);
     },
   });

@@ -1,17 +1,18 @@
 /*! Which request goes where: the two paths that execute, what is answered without a login, and every refusal before SQL. */
 
+import { Rejection } from '@sqlpipe/ddl/grammar';
 import { version } from './answers.js';
 import type { Edition } from './edition.js';
-import { Denial, Refusal } from './parser/refusal.js';
 import { bare, json, type Reply, refusalReply, replyTo, text, type Wishes } from './reply.js';
 import { type Request, utf8 } from './request.js';
 import type { Service } from './service.js';
+import { Denial } from './session.js';
 
 /** The service's answer to any request. */
 export function routes(service: Service): (request: Request) => Promise<Reply> {
   const { edition } = service;
   return async request => {
-    const refused = refuse(request);
+    const refused = reject(request);
     if (refused) return refused;
     if (request.path === '/settings') return settings(edition);
     if (request.path === '/ping') return bare(204);
@@ -23,7 +24,7 @@ export function routes(service: Service): (request: Request) => Promise<Reply> {
 
 const paths = new Set(['/api/v1/sql/execute', '/exec', '/settings', '/ping', '/']);
 
-function refuse({ method, path, headers }: Request): Reply | undefined {
+function reject({ method, path, headers }: Request): Reply | undefined {
   const length = headers.get('content-length');
   if ((method === 'POST' || method === 'PUT') && length === undefined) {
     return text(400, 'Content-length not specified for POST/PUT request');
@@ -71,7 +72,7 @@ async function execute(service: Service, parameters: Request['parameters'], call
 }
 
 function failure(query: string, error: unknown): Reply {
-  if (error instanceof Refusal)
+  if (error instanceof Rejection)
     return refusalReply(error instanceof Denial ? 403 : 400, query, error.message, error.position);
   return refusalReply(500, query, `internal error: ${(error as Error).message}`, 0);
 }

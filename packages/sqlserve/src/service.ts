@@ -1,4 +1,7 @@
 /*! Statements in, outcomes out: each is parsed, checked against the catalogue and applied, one after the other. */
+
+import { DEFAULTS, printDefinition } from '@sqlpipe/ddl';
+import { type Body, type LocatedName, Rejection } from '@sqlpipe/ddl/grammar';
 import { baseOf } from './analysis/materialized.js';
 import { answer, columnsOf, noRows, parameters, settings } from './answers.js';
 import { Catalogue } from './catalogue.js';
@@ -6,14 +9,11 @@ import { createLiveViewIn, createMaterializedViewIn, createTableIn, createViewIn
 import type { Edition } from './edition.js';
 import type { Journal } from './journal.js';
 import type { CatalogueObject } from './objects.js';
-import { type Body, query } from './parser/body.js';
-import type { Placed } from './parser/create-table.js';
-import { Refusal } from './parser/refusal.js';
+import { loadGrammarFor, parseWholeQuery, queryOf } from './parser/queries.js';
 import type { Kind, Show } from './parser/show.js';
 import { parse, type Statement } from './parser/statement.js';
 import type { ColumnHead, Outcome, Value } from './reply.js';
 import { allowSeeing, type Session } from './session.js';
-import { statementOf } from './text.js';
 import { recompile } from './validity.js';
 
 export interface Parts {
@@ -37,7 +37,7 @@ export class Service {
     this.#verbs = new Set(Object.keys(edition.changes));
   }
 
-  /** Runs one statement for a caller; what it changed is on disk then. @throws Refusal */
+  /** Runs one statement for a caller; what it changed is on disk then. @throws Rejection */
   async execute(text: string, caller = ''): Promise<Outcome> {
     // One at a time, as a statement may wait for the grammar between looking and changing.
     const run = this.#last.then(() => this.#execute(text, caller));
@@ -54,9 +54,12 @@ export class Service {
     const dialect = {
       ...this.edition.dialect,
       verbs: this.#verbs,
-      baseOf: (body: Body, given: Placed | undefined) => baseOf(body, given, this.catalogue),
+      defaults: DEFAULTS,
+      checkQuery: (body: Body) => void queryOf(body),
+      baseOf: (body: Body, given: LocatedName | undefined) => baseOf(body, given, this.catalogue),
     };
-    const statement = await parse(text, dialect);
+    await loadGrammarFor(text);
+    const statement = parse(text, dialect);
     const session = this.edition.session(this.catalogue, caller);
     session.allow('HTTP');
     if (!statement) return { kind: 'empty' };
@@ -86,10 +89,10 @@ export class Service {
       case 'table': {
         const { name, position } = statement;
         if (this.catalogue.find(name)) throw noRows();
-        throw new Refusal(position, `table does not exist [table=${name}]`);
+        throw new Rejection(position, `table does not exist [table=${name}]`);
       }
       case 'query':
-        return relation(answer(await query(statement.text), session));
+        return relation(answer(await parseWholeQuery(statement.text), session));
       default:
         return this.#show(statement, session);
     }
@@ -98,7 +101,7 @@ export class Service {
   #show(show: Show, session: Session): Outcome {
     switch (show.statement) {
       case 'show create':
-        return ddl(show.parts.map(({ kind, name, position }) => statementOf(find(session, kind, name, position))));
+        return ddl(show.parts.map(({ kind, name, position }) => printDefinition(find(session, kind, name, position))));
       case 'show create database':
         return this.#dump(show.categories, session);
       case 'show tables': {
@@ -110,7 +113,7 @@ export class Service {
       }
       case 'show columns': {
         const object = this.catalogue.find(show.name);
-        if (!object) throw new Refusal(show.position, `table does not exist [table=${show.name}]`);
+        if (!object) throw new Rejection(show.position, `table does not exist [table=${show.name}]`);
         allowSeeing(session, object.name);
         return relation(columnsOf(object));
       }
@@ -128,18 +131,18 @@ export class Service {
     const objects = this.catalogue.inDependencyOrder(
       ({ kind, name }) => wanted.has(categories[kind]) && session.maySee(name),
     );
-    return ddl([...before, ...objects.map(statementOf), ...after]);
+    return ddl([...before, ...objects.map(object => printDefinition(object)), ...after]);
   }
 }
 
 /** The object of that kind. Each kind has its own words for what it is not. */
 function find(session: Session, kind: Kind, name: string, position: number): CatalogueObject {
   const object = session.catalogue.find(name);
-  if (!object) throw new Refusal(position, missing(kind, name));
+  if (!object) throw new Rejection(position, missing(kind, name));
   allowSeeing(session, object.name);
   if (object.kind === kind) return object;
-  if (kind === 'table') throw new Refusal(position, 'table name expected, got view or materialized view name');
-  throw new Refusal(position, `${kind} name expected, got ${object.kind} name`);
+  if (kind === 'table') throw new Rejection(position, 'table name expected, got view or materialized view name');
+  throw new Rejection(position, `${kind} name expected, got ${object.kind} name`);
 }
 
 const categories = {

@@ -1,5 +1,11 @@
 /*! On whose behalf a statement runs: the catalogue it may change, and what its caller may do there. */
+import { Rejection } from '@sqlpipe/ddl/grammar';
 import type { Catalogue } from './catalogue.js';
+
+/** The caller may not. The service says so with 403. */
+export class Denial extends Rejection {
+  override readonly code = 'DENIED';
+}
 
 /** Says no by throwing. `on` is a table or view by name; nothing for what concerns the whole database. */
 export type Allow = (permission: string, on?: string, columns?: readonly string[]) => void;

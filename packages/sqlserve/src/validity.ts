@@ -2,12 +2,12 @@
  * What becomes of views when that changes which they stand on. The service finds out a moment later, in jobs of its own;
  * here it is known when the statement is answered (observed on 9.3.4).
  */
+import { Rejection } from '@sqlpipe/ddl/grammar';
 import { relationOf } from './analysis/relation.js';
 import type { Catalogue, Change } from './catalogue.js';
 import { columnsOf } from './create.js';
 import type { View } from './objects.js';
-import { query } from './parser/body.js';
-import { Refusal } from './parser/refusal.js';
+import { parseWholeQuery } from './parser/queries.js';
 
 /** Compiles again each view over what was changed: what it gives now, or why it gives nothing, is put in its place. */
 export async function recompile(catalogue: Catalogue, changes: readonly Change[]): Promise<void> {
@@ -33,10 +33,10 @@ function viewsOver(catalogue: Catalogue, names: readonly string[]): Set<string> 
 
 async function compiled({ invalid: _, ...view }: View, catalogue: Catalogue): Promise<View> {
   try {
-    const relation = relationOf(await query(view.body), catalogue);
+    const relation = relationOf(await parseWholeQuery(view.body), catalogue);
     return { ...view, columns: columnsOf(relation), timestamp: relation.timestamp };
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof Rejection)) throw error;
     return { ...view, invalid: { reason: error.message, position: error.position } };
   }
 }

@@ -2,8 +2,8 @@
  * A schema as a picture: its objects as nodes, with an arrow from each to those that read from it. Names are hostile, so
  * nodes are called by numbers, and names stand in labels only, escaped for the language.
  */
-import { type Catalog, type Entry, inServiceOrder, isObject } from '@sqlpipe/catalog';
-import { type Kind, printable } from '@sqlpipe/sql';
+import { type Catalog, dumpOrder, type Entry } from '@sqlpipe/schema';
+import { isObject, type Kind, printable } from '@sqlpipe/sql';
 
 interface Graph {
   nodes: { id: string; entry: Entry }[];
@@ -13,7 +13,7 @@ interface Graph {
 
 /** The same schema gives the same graph: nodes are numbered in the order of a dump. */
 function graphOf(catalog: Catalog): Graph {
-  const nodes = inServiceOrder(catalog)
+  const nodes = dumpOrder(catalog)
     .filter(({ kind }) => isObject(kind))
     .map((entry, i) => ({ id: `n${i + 1}`, entry }));
   const ids = new Map(nodes.map(({ id, entry }) => [entry.name, id]));

@@ -1,4 +1,4 @@
-import { Catalog, distinct, type Entry, findCycle, inServiceOrder } from '@sqlpipe/catalog';
+import { Catalog, deduplicate, dumpOrder, type Entry, findCycle } from '@sqlpipe/schema';
 import { title } from '@sqlpipe/sql';
 
 /** Objects that need one another, which no order can be right for. */
@@ -8,12 +8,12 @@ class Cycle extends Error {
 
 /**
  * All that a stream holds, each statement once.
- * @throws Conflict where two of one name differ, Cycle where objects need one another, and whatever the input throws
+ * @throws DuplicateNameError where two of one name differ, Cycle where objects need one another, and whatever the input throws
  */
 export async function schema(statements: AsyncIterable<string>): Promise<Catalog> {
   const all: string[] = [];
   for await (const statement of statements) all.push(statement);
-  const catalog = new Catalog(distinct(all));
+  const catalog = new Catalog(deduplicate(all));
   const cycle = findCycle(catalog.needs());
   if (cycle) throw new Cycle(`a cycle, which no order can be right for: ${inWords(catalog, cycle)}`);
   return catalog;
@@ -21,7 +21,7 @@ export async function schema(statements: AsyncIterable<string>): Promise<Catalog
 
 /** The statements in the order of a dump; the first when all have come. @throws as `schema` */
 export async function* sort(statements: AsyncIterable<string>): AsyncGenerator<string> {
-  for (const { statement } of inServiceOrder(await schema(statements))) yield statement;
+  for (const { statement } of dumpOrder(await schema(statements))) yield statement;
 }
 
 /** `view 'a' needs view 'b', which needs view 'a'`. */

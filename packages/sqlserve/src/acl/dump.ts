@@ -2,7 +2,7 @@
  * Access control as statements. The exact form of an enterprise server's rows is not public: these are the documented
  * statements that can be run, names bare where they can be, in an order that replays to the same rows.
  */
-import { isReserved } from '../parser/names.js';
+import { isReserved } from '@sqlpipe/ddl/grammar';
 import type { Acl, Grant, PrincipalKind } from './acl.js';
 
 /** Bare, or in double quotes where it must be. */

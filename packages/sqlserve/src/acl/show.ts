@@ -1,7 +1,5 @@
 /*! SHOW USERS, GROUPS, SERVICE ACCOUNTS and PERMISSIONS. */
-import type { Cursor } from '../parser/cursor.js';
-import { is } from '../parser/cursor.js';
-import { unquote } from '../parser/names.js';
+import { type Cursor, is, unquote } from '@sqlpipe/ddl/grammar';
 import type { Show } from '../parser/show.js';
 import type { Outcome } from '../reply.js';
 import type { Session } from '../session.js';

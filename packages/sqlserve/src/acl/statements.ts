@@ -2,10 +2,7 @@
  * The statements of access control, as documented for the enterprise edition: its server's source is closed, so
  * positions and words of refusals are this service's own.
  */
-import type { Cursor } from '../parser/cursor.js';
-import { is } from '../parser/cursor.js';
-import { unquote } from '../parser/names.js';
-import { Refusal, unexpected } from '../parser/refusal.js';
+import { type Cursor, is, Rejection, unexpected, unquote } from '@sqlpipe/ddl/grammar';
 import type { Session } from '../session.js';
 import type { Acl, Principal, PrincipalKind, Scope } from './acl.js';
 import { hashPassword, keptOf, newToken } from './credentials.js';
@@ -44,11 +41,11 @@ export async function createPrincipal(cursor: Cursor, session: AclSession, kind:
   const { owner = session.caller, ...chosen } = await options(cursor, kind);
   const principal: Principal = { kind, name, groups: [], tokens: [], ...chosen };
   session.allow(`CREATE ${kind.toUpperCase()}`);
-  if (name === '' || /['"]/.test(name)) throw new Refusal(position, `invalid ${kind} name [name=${name}]`);
+  if (name === '' || /['"]/.test(name)) throw new Rejection(position, `invalid ${kind} name [name=${name}]`);
   const existing = acl.find(name);
   if (existing?.kind === kind && optional) return;
   if (existing || name.toLowerCase() === acl.admin.toLowerCase()) {
-    throw new Refusal(position, `${existing?.kind ?? 'user'} already exists [name=${name}]`);
+    throw new Rejection(position, `${existing?.kind ?? 'user'} already exists [name=${name}]`);
   }
   acl.add(principal);
   if (kind === 'service account' && owner !== acl.admin) acl.assume({ account: name, entity: owner, option: true });
@@ -90,7 +87,7 @@ function passwordOf(cursor: Cursor): string | undefined {
   }
   cursor.expectThis(token, 'password');
   const password = nameOf(cursor, 'password').replaceAll("''", "'");
-  if (password === '') throw new Refusal(cursor.at, 'password is empty');
+  if (password === '') throw new Rejection(cursor.at, 'password is empty');
   return password;
 }
 
@@ -106,7 +103,7 @@ export function dropPrincipal(cursor: Cursor, session: AclSession, kind: Princip
   cursor.expectEnd();
   session.allow(`DROP ${kind.toUpperCase()}`);
   if (session.acl.find(unquote(token))?.kind === kind) session.acl.remove(unquote(token));
-  else if (!optional) throw new Refusal(position, `${kind} does not exist [name=${unquote(token)}]`);
+  else if (!optional) throw new Rejection(position, `${kind} does not exist [name=${unquote(token)}]`);
 }
 
 /**
@@ -157,7 +154,7 @@ function dropTokens(cursor: Cursor, session: AclSession, principal: Principal): 
   const one = token === undefined || token === ';' ? undefined : keptOf(unquote(token));
   if (one !== undefined) cursor.expectEnd();
   session.allow('DROP REST TOKEN');
-  if (one !== undefined && !principal.tokens.includes(one)) throw new Refusal(position, 'token does not exist');
+  if (one !== undefined && !principal.tokens.includes(one)) throw new Rejection(position, 'token does not exist');
   principal.tokens = one === undefined ? [] : principal.tokens.filter(kept => kept !== one);
 }
 
@@ -170,7 +167,7 @@ function tokenLife(cursor: Cursor): void {
   const [, count, unit = ''] = /^(\d+)([smhd])$/i.exec(nameOf(cursor, 'TTL')) ?? [];
   const seconds = Number(count) * (secondsIn[unit.toLowerCase()] ?? 0);
   if (!(seconds >= 60 && seconds <= 3650 * 86_400)) {
-    throw new Refusal(cursor.at, "TTL is a number and a unit (s, m, h, d), from '1m' to '3650d'");
+    throw new Rejection(cursor.at, "TTL is a number and a unit (s, m, h, d), from '1m' to '3650d'");
   }
   if (!is(cursor.next(), 'refresh')) cursor.back();
 }
@@ -179,7 +176,7 @@ function existing(cursor: Cursor, acl: Acl, kind: PrincipalKind): Principal {
   const name = nameOf(cursor, `${kind} name`);
   const principal = acl.find(name);
   if (principal?.kind === kind) return principal;
-  throw new Refusal(cursor.at, `${kind} does not exist [name=${name}]`);
+  throw new Rejection(cursor.at, `${kind} does not exist [name=${name}]`);
 }
 
 /** Behind ADD or REMOVE: a user and the groups. */
@@ -209,15 +206,15 @@ export function changeGrants(cursor: Cursor, session: AclSession, grant: boolean
     return;
   }
   const permissions = permissionList(cursor, first);
-  const scopes = placedScopes(cursor, session);
+  const scopes = locatedScopes(cursor, session);
   cursor.expect(grant ? 'to' : 'from');
   const entity = nameOf(cursor, 'entity name');
   const entityAt = cursor.at;
   const { option, verified } = grant ? grantOptions(cursor) : noOptions;
   cursor.expectEnd();
   if (verified) {
-    for (const { scope, position } of scopes) refuseMissing(session, scope, position);
-    refuseNobody(session, entity, entityAt);
+    for (const { scope, position } of scopes) rejectMissing(session, scope, position);
+    rejectNobody(session, entity, entityAt);
   }
   for (const permission of permissions) {
     for (const { scope } of scopes) {
@@ -241,7 +238,7 @@ function permissionList(cursor: Cursor, first: string): string[] {
       continue;
     }
     const permission = words.join(' ').toUpperCase();
-    if (!isPermission(permission)) throw new Refusal(position, `unknown permission [${words.join(' ')}]`);
+    if (!isPermission(permission)) throw new Rejection(position, `unknown permission [${words.join(' ')}]`);
     permissions.push(permission);
     if (token !== ',') break;
     words = [];
@@ -251,7 +248,7 @@ function permissionList(cursor: Cursor, first: string): string[] {
 }
 
 /** A scope, and where the name of its table stands. */
-interface PlacedScope {
+interface LocatedScope {
   readonly scope: Scope;
   readonly position: number;
 }
@@ -260,7 +257,7 @@ interface PlacedScope {
  * Behind ON, `ALL TABLES` or tables, each with columns or without; without ON the database. `(*)` and EXCLUDE are
  * resolved now, as the service does.
  */
-function placedScopes(cursor: Cursor, session: AclSession): PlacedScope[] {
+function locatedScopes(cursor: Cursor, session: AclSession): LocatedScope[] {
   if (!is(cursor.next(), 'on')) {
     cursor.back();
     return [{ scope: {}, position: cursor.at }];
@@ -270,7 +267,7 @@ function placedScopes(cursor: Cursor, session: AclSession): PlacedScope[] {
     cursor.expect('tables');
     return [{ scope: { table: '*' }, position: cursor.at }];
   }
-  const scopes: PlacedScope[] = [];
+  const scopes: LocatedScope[] = [];
   for (;;) {
     const table = unquote(token);
     const position = cursor.at;
@@ -335,17 +332,17 @@ function grantOptions(cursor: Cursor): GrantOptions {
   return options;
 }
 
-function refuseMissing({ catalogue }: AclSession, { table, column }: Scope, position: number): void {
+function rejectMissing({ catalogue }: AclSession, { table, column }: Scope, position: number): void {
   if (table === undefined || table === '*') return;
   const object = catalogue.find(table);
-  if (!object) throw new Refusal(position, `table does not exist [table=${table}]`);
+  if (!object) throw new Rejection(position, `table does not exist [table=${table}]`);
   if (column === undefined || object.columns.some(({ name }) => name.toLowerCase() === column.toLowerCase())) return;
-  throw new Refusal(position, `column does not exist [table=${table}, column=${column}]`);
+  throw new Rejection(position, `column does not exist [table=${table}, column=${column}]`);
 }
 
-function refuseNobody({ acl }: AclSession, name: string, position: number): void {
+function rejectNobody({ acl }: AclSession, name: string, position: number): void {
   if (acl.find(name) || name.toLowerCase() === acl.admin.toLowerCase()) return;
-  throw new Refusal(position, `entity does not exist [name=${name}]`);
+  throw new Rejection(position, `entity does not exist [name=${name}]`);
 }
 
 /** Only who has a permission with the option to give it may do so. */
@@ -365,7 +362,7 @@ function changeAssumption(cursor: Cursor, session: AclSession, grant: boolean): 
   const position = cursor.at;
   const { option, verified } = grant ? grantOptions(cursor) : noOptions;
   cursor.expectEnd();
-  if (verified) refuseNobody(session, entity, position);
+  if (verified) rejectNobody(session, entity, position);
   const own = session.acl.assumptions.some(
     assumption => assumption.account === account && assumption.entity === session.caller && assumption.option,
   );

@@ -1,13 +1,13 @@
 /*! Expressions: what type they have, as far as it is known, and how the service writes them where it names a column. */
+
 import type { Expression } from '@questdb/sql-parser';
-import { Cursor } from '../parser/cursor.js';
+import { Cursor, columnType, geohashType, isTimestamp } from '@sqlpipe/ddl/grammar';
 import type { Query } from '../parser/query.js';
-import { columnType, geohashType, isTimestamp } from '../parser/types.js';
 import { functionType } from './functions.js';
 
 /** What an expression may name. */
 export interface Names {
-  /** The type of a column. @throws Refusal where there is none of that name */
+  /** The type of a column. @throws Rejection where there is none of that name */
   column(parts: readonly string[], expression: Expression): string | undefined;
   /** What a variable was declared as. */
   variable(name: string): Expression | undefined;

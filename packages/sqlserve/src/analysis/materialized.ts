@@ -2,16 +2,22 @@
  * What a materialized view's query may not be, in the order of the service: first what its parser looks at (the base
  * table, aliases, windows, FILL, unions), then what its compiler does (the timestamp, the sampling interval).
  */
+
 import type { Expression, SelectStatement } from '@questdb/sql-parser';
+import {
+  type Body,
+  type CreateMaterializedView,
+  isTimestamp,
+  isTimeZone,
+  isValidColumnName,
+  type LocatedName,
+  Rejection,
+  rejectLongPeriod,
+  type Stride,
+} from '@sqlpipe/ddl/grammar';
 import type { Catalogue } from '../catalogue.js';
-import type { Body } from '../parser/body.js';
-import type { CreateMaterializedView } from '../parser/create-matview.js';
-import type { Placed } from '../parser/create-table.js';
-import { isValidColumnName } from '../parser/names.js';
+import { queryOf } from '../parser/queries.js';
 import type { Query } from '../parser/query.js';
-import { isTimeZone, refuseLongPeriod, type Stride } from '../parser/refresh.js';
-import { Refusal } from '../parser/refusal.js';
-import { isTimestamp } from '../parser/types.js';
 import { isNonDeterministic } from './functions.js';
 import { aliasAt, columnAlias, type Relation, tableAt, tableName } from './relation.js';
 
@@ -20,27 +26,27 @@ type TableRef = NonNullable<Select['from']>[number];
 /** Queries by the names that WITH gave them. */
 type With = ReadonlyMap<string, Select>;
 
-/** The base table of a view. @throws Refusal where the query has none, or treats it in a way that is not supported */
-export function baseOf(body: Body, given: Placed | undefined, catalogue: Catalogue): Placed {
-  const check = new BaseCheck(body.query, catalogue);
-  const names = check.tables(body.query.select, new Map());
+/** The base table of a view. @throws Rejection where the query has none, or treats it in a way that is not supported */
+export function baseOf(body: Body, given: LocatedName | undefined, catalogue: Catalogue): LocatedName {
+  const check = new BaseCheck(queryOf(body), catalogue);
+  const names = check.tables(queryOf(body).select, new Map());
   const base = given ?? onlyOne(names, body.position);
   if (!names.has(base.name.toLowerCase())) {
     const isView = catalogue.find(base.name)?.kind === 'view';
     const problem = isView
       ? 'base table should be a physical table, cannot be a view'
       : 'base table is not referenced in materialized view query';
-    throw new Refusal(base.position, `${problem}: ${base.name}`);
+    throw new Rejection(base.position, `${problem}: ${base.name}`);
   }
-  check.validate(body.query.select, new Map(), base.name);
+  check.validate(queryOf(body).select, new Map(), base.name);
   return base;
 }
 
-function onlyOne(names: ReadonlyMap<string, Placed>, position: number): Placed {
+function onlyOne(names: ReadonlyMap<string, LocatedName>, position: number): LocatedName {
   const [first, second] = names.values();
-  if (!first) throw new Refusal(position, 'missing base table, materialized views have to be based on a table');
+  if (!first) throw new Rejection(position, 'missing base table, materialized views have to be based on a table');
   if (!second) return first;
-  throw new Refusal(
+  throw new Rejection(
     position,
     "query references multiple tables (views are expanded to their underlying physical tables), use 'WITH BASE' to explicitly select the base table",
   );
@@ -53,18 +59,18 @@ class BaseCheck {
   ) {}
 
   /** The tables under a query, by lower-case name; views stand for the tables under them. */
-  tables(select: Select, outer: With): Map<string, Placed> {
-    const names = new Map<string, Placed>();
+  tables(select: Select, outer: With): Map<string, LocatedName> {
+    const names = new Map<string, LocatedName>();
     const around = withOf(select, outer);
-    const add = (placed: Placed) =>
-      names.has(placed.name.toLowerCase()) || names.set(placed.name.toLowerCase(), placed);
-    for (const ref of refsOf(select)) for (const placed of this.#under(ref, around)) add(placed);
+    const add = (located: LocatedName) =>
+      names.has(located.name.toLowerCase()) || names.set(located.name.toLowerCase(), located);
+    for (const ref of refsOf(select)) for (const located of this.#under(ref, around)) add(located);
     for (const { select: next } of select.setOperations ?? [])
-      for (const placed of this.tables(next, around).values()) add(placed);
+      for (const located of this.tables(next, around).values()) add(located);
     return names;
   }
 
-  #under(ref: TableRef, around: With): Iterable<Placed> {
+  #under(ref: TableRef, around: With): Iterable<LocatedName> {
     const { table } = ref;
     if (table.type === 'select') return this.tables(table, around).values();
     const name = tableName(ref);
@@ -87,13 +93,13 @@ class BaseCheck {
     const readsBase = names.has(base.toLowerCase());
     if (readsBase) this.#columns(select, base);
     for (const { select: next } of select.setOperations ?? []) {
-      if (readsBase && names.size > 1) throw new Refusal(this.query.at(next), `union ${notSupported(base)}`);
+      if (readsBase && names.size > 1) throw new Rejection(this.query.at(next), `union ${notSupported(base)}`);
       this.validate(next, around, base);
     }
     const own = new Map(
       refsOf(select)
         .flatMap(ref => [...this.#under(ref, around)])
-        .map(placed => [placed.name.toLowerCase(), placed]),
+        .map(located => [located.name.toLowerCase(), located]),
     );
     if (own.has(base.toLowerCase())) this.#sampling(select, base);
     for (const ref of refsOf(select)) {
@@ -120,14 +126,14 @@ class BaseCheck {
       before.push({ name });
       if (isValidColumnName(name)) continue;
       if (alias !== undefined) {
-        throw new Refusal(aliasAt(this.query, item), `column alias '${name}' contains unsupported characters`);
+        throw new Rejection(aliasAt(this.query, item), `column alias '${name}' contains unsupported characters`);
       }
-      throw new Refusal(
+      throw new Rejection(
         this.query.at(expression),
         `column '${name}' requires an explicit alias. Use: ${name} AS your_column_name`,
       );
     }
-    if (window) throw new Refusal(this.query.at(window), `window function ${notSupported(base)}`);
+    if (window) throw new Rejection(this.query.at(window), `window function ${notSupported(base)}`);
   }
 
   #sampling({ sampleBy }: Select, base: string): void {
@@ -135,11 +141,11 @@ class BaseCheck {
     const { query } = this;
     if (sampleBy.alignTo?.mode === 'firstObservation') {
       const position = query.at(sampleBy, 'DurationLiteral') + sampleBy.duration.length + 1;
-      throw new Refusal(position, `ALIGN TO FIRST OBSERVATION ${notSupported(base)}`);
+      throw new Rejection(position, `ALIGN TO FIRST OBSERVATION ${notSupported(base)}`);
     }
     const bound = sampleBy.from ?? sampleBy.to;
-    if (bound) throw new Refusal(query.at(bound), `FROM-TO ${notSupported(base)}`);
-    if (sampleBy.fill?.length) throw new Refusal(query.at(sampleBy.fill, 'fillValue'), `FILL ${notSupported(base)}`);
+    if (bound) throw new Rejection(query.at(bound), `FROM-TO ${notSupported(base)}`);
+    if (sampleBy.fill?.length) throw new Rejection(query.at(sampleBy.fill, 'fillValue'), `FILL ${notSupported(base)}`);
   }
 }
 
@@ -168,26 +174,26 @@ export interface Sampling {
   readonly timeZone?: string | undefined;
 }
 
-/** @throws Refusal for a query without a timestamp or an interval, and a base table that cannot be followed */
+/** @throws Rejection for a query without a timestamp or an interval, and a base table that cannot be followed */
 export function samplingOf(
   statement: CreateMaterializedView,
-  base: Placed,
+  base: LocatedName,
   relation: Relation,
   catalogue: Catalogue,
 ): Sampling {
   const { body, timestamp } = statement;
-  const { select } = body.query;
+  const { select } = queryOf(body);
   const field = timestamp && relation.fields.find(({ name }) => same(name, timestamp.name));
   if (timestamp && !field && !relation.open) {
-    throw new Refusal(timestamp.position, `TIMESTAMP column does not exist [name=${timestamp.name}]`);
+    throw new Rejection(timestamp.position, `TIMESTAMP column does not exist [name=${timestamp.name}]`);
   }
-  refuseNoWal(base, catalogue);
+  rejectNoWal(base, catalogue);
   const bucket = bucketOf(body, catalogue);
   if (!bucket) {
     const problem = timestamp
       ? `materialized view query requires a sampling interval, use SAMPLE BY or GROUP BY timestamp_floor() [name=${timestamp.name}]`
       : 'TIMESTAMP column is not present in select list';
-    throw new Refusal(body.position, problem);
+    throw new Rejection(body.position, problem);
   }
   if (
     !timestamp &&
@@ -195,29 +201,29 @@ export function samplingOf(
     !relation.open &&
     !relation.fields.some(({ name }) => same(name, bucket.column ?? ''))
   ) {
-    throw new Refusal(
+    throw new Rejection(
       body.position,
       `TIMESTAMP column does not exist or not present in select list [name=${bucket.column}]`,
     );
   }
   const period = statement.refresh.period === 'sample by interval' ? samplePeriod(select, bucket) : undefined;
-  refuseNonDeterministic(body.query);
+  rejectNonDeterministic(queryOf(body));
   if (field?.type !== undefined && !isTimestamp(field.type)) {
-    throw new Refusal(timestamp?.position ?? 0, `TIMESTAMP column expected [actual=${field.type}]`);
+    throw new Rejection(timestamp?.position ?? 0, `TIMESTAMP column expected [actual=${field.type}]`);
   }
   const designated = timestamp?.name ?? relation.timestamp ?? bucket.column;
   if (designated === undefined) {
-    throw new Refusal(body.position, 'materialized view query is required to have designated timestamp');
+    throw new Rejection(body.position, 'materialized view query is required to have designated timestamp');
   }
   return { interval: bucket.interval, timestamp: designated, ...period };
 }
 
 const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
-function refuseNoWal(base: Placed, catalogue: Catalogue): void {
+function rejectNoWal(base: LocatedName, catalogue: Catalogue): void {
   const object = catalogue.find(base.name);
-  if (!object) throw new Refusal(base.position, `table does not exist [table=${base.name}]`);
-  if (object.kind === 'table' && !object.wal) throw new Refusal(base.position, 'base table has to be WAL enabled');
+  if (!object) throw new Rejection(base.position, `table does not exist [table=${base.name}]`);
+  if (object.kind === 'table' && !object.wal) throw new Rejection(base.position, 'base table has to be WAL enabled');
 }
 
 interface Bucket {
@@ -228,7 +234,9 @@ interface Bucket {
 }
 
 /** SAMPLE BY, or a column of timestamp_floor(): in the query or in the one that it only selects from. */
-function bucketOf({ query, position }: Body, catalogue: Catalogue): Bucket | undefined {
+function bucketOf(body: Body, catalogue: Catalogue): Bucket | undefined {
+  const { position } = body;
+  const query = queryOf(body);
   const named: With = withOf(query.select, new Map());
   for (let select: Select | undefined = query.select; select; select = innerOf(select, named)) {
     const { sampleBy } = select;
@@ -281,22 +289,22 @@ function timestampColumn(select: Select, catalogue: Catalogue): string | undefin
 /** PERIOD (SAMPLE BY INTERVAL): the bucket is the period. Positions count from the query, as the service has them. */
 function samplePeriod({ sampleBy }: Select, { interval, position }: Bucket): Pick<Sampling, 'period' | 'timeZone'> {
   const length: Stride = { count: Number.parseInt(interval, 10) || 1, unit: interval.slice(-1) };
-  refuseLongPeriod(length, position);
+  rejectLongPeriod(length, position);
   const { timeZone, offset } = sampleBy?.alignTo ?? {};
-  if (timeZone !== undefined && !isTimeZone(timeZone)) throw new Refusal(position, `invalid timezone: ${timeZone}`);
+  if (timeZone !== undefined && !isTimeZone(timeZone)) throw new Rejection(position, `invalid timezone: ${timeZone}`);
   if (offset !== undefined && !/^[-+]?00:00$/.test(offset)) {
-    throw new Refusal(position, "PERIOD (SAMPLE BY INTERVAL) can't be used with WITH OFFSET");
+    throw new Rejection(position, "PERIOD (SAMPLE BY INTERVAL) can't be used with WITH OFFSET");
   }
   return { period: length.count + length.unit, timeZone };
 }
 
-function refuseNonDeterministic(query: Query): void {
+function rejectNonDeterministic(query: Query): void {
   const visit = (node: unknown): void => {
     if (Array.isArray(node)) node.forEach(visit);
     else if (typeof node === 'object' && node) {
       const { type, name } = node as { type?: string; name?: unknown };
       if (type === 'function' && typeof name === 'string' && isNonDeterministic(name)) {
-        throw new Refusal(query.at(node), `non-deterministic function cannot be used in materialized view: ${name}`);
+        throw new Rejection(query.at(node), `non-deterministic function cannot be used in materialized view: ${name}`);
       }
       Object.values(node).forEach(visit);
     }

@@ -3,12 +3,11 @@
  * References to tables and columns are checked on the way, in the order of the service's compiler: what a query stands
  * on before the query itself.
  */
+
 import type { Expression, QualifiedName, SelectStatement } from '@questdb/sql-parser';
+import { duplicateColumn, isTimestamp, Rejection } from '@sqlpipe/ddl/grammar';
 import type { Catalogue } from '../catalogue.js';
-import { duplicateColumn } from '../parser/columns.js';
 import type { Query } from '../parser/query.js';
-import { Refusal } from '../parser/refusal.js';
-import { isTimestamp } from '../parser/types.js';
 import { type Names, render, typeOf, unite } from './expression.js';
 import { functionType, isAggregate } from './functions.js';
 
@@ -43,7 +42,7 @@ interface Surroundings {
 
 const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
-/** The relation of a query. @throws Refusal for a table or column that does not exist, and for SAMPLE BY misused */
+/** The relation of a query. @throws Rejection for a table or column that does not exist, and for SAMPLE BY misused */
 export function relationOf(query: Query, catalogue: Catalogue): Relation {
   return new Analysis(query, catalogue).relation(query.select, { queries: new Map(), variables: new Map() });
 }
@@ -62,7 +61,7 @@ class Analysis {
     const whole = (select.setOperations ?? []).reduce((left, { operator, select: next }) => {
       const right = this.relation(next, around, left.fields);
       if (!left.open && !right.open && left.fields.length !== right.fields.length)
-        throw new Refusal(this.query.at(next), 'queries have different number of columns');
+        throw new Rejection(this.query.at(next), 'queries have different number of columns');
       const type = operator === 'UNION' ? joint : unite;
       return {
         ...(left.open && { open: true }),
@@ -90,14 +89,14 @@ class Analysis {
       (select.from ?? []).flatMap(ref => this.#sources(ref, around)),
       around.variables,
     );
-    this.#refuseMisusedSampling(select);
+    this.#rejectMisusedSampling(select);
     const sources = select.pivot ? [this.#pivoted(select.pivot, tables)] : tables.sources;
     const scope = new Scope(this.query, sources, around.variables);
     const fields = this.#fields(select, scope);
     this.#visitSubqueries(select, around);
     if (select.where) typeOf(select.where, tables.withAliases([]), this.query);
     const { timestamp, partitionBy = [] } = select.latestOn ?? {};
-    for (const name of timestamp ? [timestamp, ...partitionBy] : partitionBy) scope.refuseUnknown(name);
+    for (const name of timestamp ? [timestamp, ...partitionBy] : partitionBy) scope.rejectUnknown(name);
     for (const expression of select.groupBy ?? []) typeOf(expression, scope.withAliases(fields), this.query);
     const ordered = scope.withAliases([...fields, ...united]);
     for (const { expression } of select.orderBy ?? []) typeOf(expression, ordered, this.query);
@@ -126,29 +125,29 @@ class Analysis {
     if (name.startsWith('@')) return open;
     const object = this.catalogue.find(name);
     if (!object && isBuiltIn(name)) return open;
-    if (!object) throw new Refusal(tableAt(this.query, table), `table does not exist [table=${name}]`);
+    if (!object) throw new Rejection(tableAt(this.query, table), `table does not exist [table=${name}]`);
     // The service counts in the view's text, as if that stood where this query does.
     if (object.kind === 'view' && object.invalid)
-      throw new Refusal(this.query.position + object.invalid.position, object.invalid.reason);
+      throw new Rejection(this.query.position + object.invalid.position, object.invalid.reason);
     return { fields: object.columns, timestamp: object.timestamp, open: object.columns.length === 0 };
   }
 
-  #refuseMisusedSampling(select: SelectStatement): void {
+  #rejectMisusedSampling(select: SelectStatement): void {
     if (!select.sampleBy) return;
     const index = select.columns.findIndex(item => item.type === 'star');
     const star = select.columns[index];
     if (star) {
       // A star at the head of the list has no node of its own.
       const position = index === 0 ? this.query.at(select, 'selectList') : this.query.at(star);
-      throw new Refusal(position, 'wildcard column select is not allowed in sample-by queries');
+      throw new Rejection(position, 'wildcard column select is not allowed in sample-by queries');
     }
     if (select.groupBy) {
       const [first = select] = select.groupBy;
-      throw new Refusal(this.query.at(first), 'SELECT query must not contain both GROUP BY and SAMPLE BY');
+      throw new Rejection(this.query.at(first), 'SELECT query must not contain both GROUP BY and SAMPLE BY');
     }
     if (!select.columns.some(item => hasAggregate(item))) {
       const position = this.query.at(select.sampleBy, 'DurationLiteral') || this.query.at(select.sampleBy);
-      throw new Refusal(position, "at least one aggregation function must be present in 'select' clause");
+      throw new Rejection(position, "at least one aggregation function must be present in 'select' clause");
     }
   }
 
@@ -272,7 +271,7 @@ class Scope {
   }
 
   /** A name of LATEST ON, where only a column can stand: the first table's where several have it. */
-  refuseUnknown(name: QualifiedName): void {
+  rejectUnknown(name: QualifiedName): void {
     const held = this.sources.flatMap(({ relation }) => relation.fields);
     if (name.parts.length > 1 || !held.some(field => same(field.name, name.parts[0] ?? '')))
       this.#column(name.parts, name, []);
@@ -285,10 +284,10 @@ class Scope {
       ({ alias }) => qualifier === undefined || (alias !== undefined && same(alias, qualifier)),
     );
     if (qualifier !== undefined && sources.length === 0)
-      throw new Refusal(this.query.at(expression), 'Invalid table name or alias');
+      throw new Rejection(this.query.at(expression), 'Invalid table name or alias');
     const holders = sources.filter(({ relation }) => relation.fields.some(field => same(field.name, name)));
     if (qualifier === undefined && holders.length > 1 && !aliases.some(alias => same(alias.name, name)))
-      throw new Refusal(this.query.at(expression), `Ambiguous column [name=${name}]`);
+      throw new Rejection(this.query.at(expression), `Ambiguous column [name=${name}]`);
     const field = [...sources.flatMap(({ relation }) => relation.fields), ...(qualifier ? [] : aliases)].find(field =>
       same(field.name, name),
     );
@@ -297,7 +296,7 @@ class Scope {
     // A function without arguments may be called without parentheses.
     const type = qualifier === undefined ? functionType(name, []) : undefined;
     if (type !== undefined) return type;
-    throw new Refusal(this.query.at(expression), `Invalid column: ${parts.join('.')}`);
+    throw new Rejection(this.query.at(expression), `Invalid column: ${parts.join('.')}`);
   }
 
   /** The columns of one table, or of all. */

@@ -2,20 +2,29 @@
  * ALTER TABLE. The service looks at the table while it reads, so that a column that is not there is refused before what
  * stands behind it is read at all: parsing and checking are one here too. Nothing changes before the end is reached.
  */
-import type { Column, Table } from '../objects.js';
-import { defaultIndexCapacity, indexType } from '../parser/columns.js';
-import { refuseBadInterval } from '../parser/create-table.js';
-import type { Cursor } from '../parser/cursor.js';
-import { is } from '../parser/cursor.js';
-import { isValidColumnName, refuseNoLiteral, refuseReserved, unquote } from '../parser/names.js';
-import { ceilPow2, parseInt32 } from '../parser/numbers.js';
-import { parquet } from '../parser/parquet.js';
-import { refuseUnevenTtl, ttl } from '../parser/partition.js';
-import { Refusal } from '../parser/refusal.js';
-import { storagePolicy } from '../parser/storage-policy.js';
+
+import { type Column, DEFAULTS } from '@sqlpipe/ddl';
+import {
+  type Cursor,
+  ceilPow2,
+  indexType,
+  is,
+  isValidColumnName,
+  parquet,
+  parseInt32,
+  parseInterval,
+  Rejection,
+  rejectNoLiteral,
+  rejectReserved,
+  rejectUnevenTtl,
+  storagePolicy,
+  ttl,
+  unquote,
+} from '@sqlpipe/ddl/grammar';
+import type { Table } from '../objects.js';
 import type { Session } from '../session.js';
 import { invalidate } from '../validity.js';
-import { addedColumn, converts, refuseSymbolCapacity } from './column.js';
+import { addedColumn, converts, rejectSymbolCapacity } from './column.js';
 import { resumeWal, suspendWal } from './wal.js';
 
 const verbs = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash' expected";
@@ -24,11 +33,11 @@ const verbs = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 
 export function alterTable(cursor: Cursor, session: Session): void {
   const position = cursor.reach;
   const token = cursor.need('table name');
-  refuseReserved(token, position);
+  rejectReserved(token, position);
   const name = unquote(token);
   const object = session.catalogue.find(name);
-  if (!object) throw new Refusal(position, `table does not exist [table=${name}]`);
-  if (object.kind !== 'table') throw new Refusal(cursor.at, `cannot modify ${object.kind} [view=${object.name}]`);
+  if (!object) throw new Rejection(position, `table does not exist [table=${name}]`);
+  if (object.kind !== 'table') throw new Rejection(cursor.at, `cannot modify ${object.kind} [view=${object.name}]`);
   const changed = new Alteration(
     cursor,
     session,
@@ -91,7 +100,7 @@ class Alteration {
       case 'enable':
       case 'disable':
         if (this.session.enterprise) return this.#switchPolicy(verb === 'disable');
-        throw new Refusal(cursor.at, verbs);
+        throw new Rejection(cursor.at, verbs);
       case 'resume':
         this.#allow('RESUME WAL');
         resumeWal(cursor, table);
@@ -105,9 +114,9 @@ class Alteration {
       case 'detach':
       case 'convert':
       case 'force':
-        throw new Refusal(cursor.at, `sqlserve keeps no rows: nothing to ${verb}`);
+        throw new Rejection(cursor.at, `sqlserve keeps no rows: nothing to ${verb}`);
       default:
-        throw new Refusal(cursor.at, verbs);
+        throw new Rejection(cursor.at, verbs);
     }
   }
 
@@ -120,7 +129,7 @@ class Alteration {
   }
 
   #word(word: string, problem = `'${word}' expected`): void {
-    if (!is(this.cursor.need(`'${word}'`), word)) throw new Refusal(this.cursor.at, problem);
+    if (!is(this.cursor.need(`'${word}'`), word)) throw new Rejection(this.cursor.at, problem);
   }
 
   #addColumns(): void {
@@ -129,14 +138,14 @@ class Alteration {
     const before = this.table.columns.length;
     do this.#addColumn(cursor.need("'column' or column name"));
     while (this.#more());
-    this.#refuseSeveral(this.table.columns.length - before);
+    this.#rejectSeveral(this.table.columns.length - before);
   }
 
   /** A WAL table takes one change of its structure in a transaction. */
-  #refuseSeveral(count: number): void {
+  #rejectSeveral(count: number): void {
     if (!this.table.wal || count < 2) return;
     const { name, structure = 0 } = this.table;
-    throw new Refusal(
+    throw new Rejection(
       0,
       "statement is either no-op, or contains multiple transactions, such as 'alter table add column col1, col2', and " +
         `currently not supported for WAL tables [table=${name}, oldStructureVersion=${structure}, newStructureVersion=${structure + count}]`,
@@ -149,12 +158,12 @@ class Alteration {
     const name = unquote(optional ? this.#ifNotExists() : first);
     const position = cursor.at;
     const existing = this.#find(name);
-    if (existing && !optional) throw new Refusal(position, `column '${name}' already exists`);
-    if (!isValidColumnName(name)) throw new Refusal(position, ' new column name contains invalid characters');
+    if (existing && !optional) throw new Rejection(position, `column '${name}' already exists`);
+    if (!isValidColumnName(name)) throw new Rejection(position, ' new column name contains invalid characters');
     const { column, typePosition } = addedColumn(cursor, name);
     if (!existing) table.columns.push(column);
     else if (existing.type !== column.type) {
-      throw new Refusal(
+      throw new Rejection(
         typePosition,
         `column already exists with a different column type [current type=${existing.type}, requested type=${column.type}]`,
       );
@@ -163,9 +172,9 @@ class Alteration {
 
   #ifNotExists(): string {
     const { cursor } = this;
-    if (!is(cursor.next(), 'not')) throw new Refusal(cursor.at, "'not' expected");
+    if (!is(cursor.next(), 'not')) throw new Rejection(cursor.at, "'not' expected");
     const token = cursor.next();
-    if (!is(token, 'exists')) throw new Refusal(cursor.at, `unexpected token '${token}' for if not exists`);
+    if (!is(token, 'exists')) throw new Rejection(cursor.at, `unexpected token '${token}' for if not exists`);
     return cursor.need('column name');
   }
 
@@ -174,7 +183,7 @@ class Alteration {
     const token = this.cursor.next();
     if (token === ',') return true;
     if (token === undefined || (token === ';' && this.cursor.next() === undefined)) return false;
-    throw new Refusal(this.cursor.at, "',' expected");
+    throw new Rejection(this.cursor.at, "',' expected");
   }
 
   #drop(): Table {
@@ -185,17 +194,17 @@ class Alteration {
       this.#allow('REMOVE STORAGE POLICY');
       return { ...table, policy: undefined };
     }
-    if (is(token, 'partition')) throw new Refusal(cursor.at, 'sqlserve keeps no rows: nothing to drop');
-    if (!is(token, 'column')) throw new Refusal(cursor.at, "'column' or 'partition' expected");
+    if (is(token, 'partition')) throw new Rejection(cursor.at, 'sqlserve keeps no rows: nothing to drop');
+    if (!is(token, 'column')) throw new Rejection(cursor.at, "'column' or 'partition' expected");
     const names: string[] = [];
     do {
       const name = unquote(cursor.need('column name'));
       const column = this.#find(name);
-      if (!column) throw new Refusal(cursor.at, `Invalid column: ${name}`);
+      if (!column) throw new Rejection(cursor.at, `Invalid column: ${name}`);
       if (column.name === table.timestamp) this.#dropTimestamp();
       names.push(column.name);
     } while (this.#more());
-    this.#refuseSeveral(names.length);
+    this.#rejectSeveral(names.length);
     this.#allow('DROP COLUMN', names);
     const columns = table.columns.filter(column => !names.includes(column.name));
     return { ...table, columns, timestamp: this.#timestamp };
@@ -203,15 +212,15 @@ class Alteration {
 
   /** Rows may only be in no order where they need not be. */
   #dropTimestamp(): void {
-    this.#refuseTimestampOfWal('remove');
-    if (this.table.partitionBy !== 'NONE') throw new Refusal(0, 'cannot remove timestamp from partitioned table');
+    this.#rejectTimestampOfWal('remove');
+    if (this.table.partitionBy !== 'NONE') throw new Rejection(0, 'cannot remove timestamp from partitioned table');
     this.#timestamp = undefined;
   }
 
-  #refuseTimestampOfWal(verb: string): void {
+  #rejectTimestampOfWal(verb: string): void {
     const { wal, name, timestamp } = this.table;
     if (!wal) return;
-    throw new Refusal(0, `cannot ${verb} designated timestamp column [table=${name}, column=${timestamp}]`);
+    throw new Rejection(0, `cannot ${verb} designated timestamp column [table=${name}, column=${timestamp}]`);
   }
 
   #renameColumns(): void {
@@ -220,20 +229,20 @@ class Alteration {
       this.#renameColumn(unquote(this.cursor.need('current column name')));
       count++;
     } while (this.#more());
-    this.#refuseSeveral(count);
+    this.#rejectSeveral(count);
   }
 
   #renameColumn(from: string): void {
     const { cursor } = this;
     const column = this.#find(from);
-    if (!column) throw new Refusal(cursor.at, `Invalid column: ${from}`);
-    if (!is(cursor.need("'to' expected"), 'to')) throw new Refusal(cursor.at, "'to' expected'");
+    if (!column) throw new Rejection(cursor.at, `Invalid column: ${from}`);
+    if (!is(cursor.need("'to' expected"), 'to')) throw new Rejection(cursor.at, "'to' expected'");
     const to = unquote(cursor.need('new column name'));
-    if (from === to) throw new Refusal(cursor.at, 'new column name is identical to existing name');
-    if (this.#find(to)) throw new Refusal(cursor.at, ' column already exists');
-    if (!isValidColumnName(to)) throw new Refusal(cursor.at, ' new column name contains invalid characters');
+    if (from === to) throw new Rejection(cursor.at, 'new column name is identical to existing name');
+    if (this.#find(to)) throw new Rejection(cursor.at, ' column already exists');
+    if (!isValidColumnName(to)) throw new Rejection(cursor.at, ' new column name contains invalid characters');
     if (column.name === this.#timestamp) {
-      this.#refuseTimestampOfWal('rename');
+      this.#rejectTimestampOfWal('rename');
       this.#timestamp = to;
     }
     column.name = to;
@@ -244,11 +253,11 @@ class Alteration {
     const position = cursor.reach;
     const name = unquote(cursor.need('column name'));
     const column = this.#find(name);
-    if (!column) throw new Refusal(position, `column '${name}' does not exist in table '${table.name}'`);
+    if (!column) throw new Rejection(position, `column '${name}' does not exist in table '${table.name}'`);
     const token = cursor.need("'add index' or 'drop index' or 'type' or 'cache' or 'nocache' or 'symbol'");
     const action = this.#columnActions(column, name, position)[token.toLowerCase()];
     if (!action) {
-      throw new Refusal(cursor.at, `'add', 'drop', 'set', 'symbol', 'cache' or 'nocache' expected found '${token}'`);
+      throw new Rejection(cursor.at, `'add', 'drop', 'set', 'symbol', 'cache' or 'nocache' expected found '${token}'`);
     }
     action();
   }
@@ -257,7 +266,7 @@ class Alteration {
     const { cursor, table } = this;
     const symbolOnly = (what: string) => {
       if (column.type === 'SYMBOL') return;
-      throw new Refusal(position, `${what} only supported for symbol type [column=${name}, type=${column.type}]`);
+      throw new Rejection(position, `${what} only supported for symbol type [column=${name}, type=${column.type}]`);
     };
     const cache = (cached: boolean) => () => {
       symbolOnly('cache is');
@@ -270,7 +279,8 @@ class Alteration {
         const index = this.#indexOptions();
         symbolOnly('indexes are');
         // A WAL table is altered later, and then it is no matter.
-        if (column.index && !table.wal) throw new Refusal(this.position, `column is already indexed [column=${name}]`);
+        if (column.index && !table.wal)
+          throw new Rejection(this.position, `column is already indexed [column=${name}]`);
         this.#allow('ADD INDEX', [column.name]);
         column.index = index;
       },
@@ -278,7 +288,7 @@ class Alteration {
         this.#word('index');
         this.#end('to drop index');
         symbolOnly('indexes are');
-        if (!column.index && !table.wal) throw new Refusal(position, `column is not indexed [column=${name}]`);
+        if (!column.index && !table.wal) throw new Rejection(position, `column is not indexed [column=${name}]`);
         this.#allow('DROP INDEX', [column.name]);
         delete column.index;
       },
@@ -286,9 +296,9 @@ class Alteration {
       nocache: cache(false),
       type: () => this.#changeType(column, name),
       symbol: () => {
-        if (column.type !== 'SYMBOL') throw new Refusal(position, `column '${name}' is not of symbol type`);
+        if (column.type !== 'SYMBOL') throw new Rejection(position, `column '${name}' is not of symbol type`);
         this.#word('capacity');
-        refuseSymbolCapacity(cursor, 'numeric capacity');
+        rejectSymbolCapacity(cursor, 'numeric capacity');
         this.#end('to change symbol capacity');
         this.#allow('ALTER SYMBOL CAPACITY', [column.name]);
       },
@@ -303,19 +313,19 @@ class Alteration {
   #indexOptions(): NonNullable<Column['index']> {
     const { cursor } = this;
     const token = cursor.next();
-    if (is(token, 'type')) return indexType(cursor);
-    if (token === undefined || token === ';') return { type: 'BITMAP', capacity: defaultIndexCapacity };
-    if (!is(token, 'capacity')) throw new Refusal(cursor.at, "'capacity' expected");
+    if (is(token, 'type')) return indexType(cursor, DEFAULTS);
+    if (token === undefined || token === ';') return { type: 'BITMAP', capacity: DEFAULTS.indexCapacity };
+    if (!is(token, 'capacity')) throw new Rejection(cursor.at, "'capacity' expected");
     const capacity = parseInt32(cursor.need('capacity value'));
     if (capacity !== undefined && capacity > 0) return { type: 'BITMAP', capacity: ceilPow2(capacity) };
-    throw new Refusal(cursor.at, 'positive integer literal expected as index capacity');
+    throw new Rejection(cursor.at, 'positive integer literal expected as index capacity');
   }
 
   #end(doing: string): void {
     const token = this.cursor.next();
     if (token === undefined) return;
     if (token === ';') return this.cursor.expectEnd();
-    throw new Refusal(this.cursor.at, `unexpected token [${token}] while trying ${doing}`);
+    throw new Rejection(this.cursor.at, `unexpected token [${token}] while trying ${doing}`);
   }
 
   #changeType(column: Column, name: string): void {
@@ -323,11 +333,12 @@ class Alteration {
     const { column: changed } = addedColumn(cursor, name);
     this.#end('to change column type');
     if (column.name === table.timestamp) {
-      throw new Refusal(cursor.at, 'cannot change type of designated timestamp column');
+      throw new Rejection(cursor.at, 'cannot change type of designated timestamp column');
     }
-    if (changed.type === column.type) throw new Refusal(cursor.at, `column '${name}' type is already '${column.type}'`);
+    if (changed.type === column.type)
+      throw new Rejection(cursor.at, `column '${name}' type is already '${column.type}'`);
     if (!converts(column.type, changed.type)) {
-      throw new Refusal(cursor.at, `incompatible column type change [existing=${column.type}, new=${changed.type}]`);
+      throw new Rejection(cursor.at, `incompatible column type change [existing=${column.type}, new=${changed.type}]`);
     }
     this.#allow('ALTER COLUMN TYPE', [column.name]);
     const { dedup, name: own } = column;
@@ -342,16 +353,16 @@ class Alteration {
     if (is(token, 'ttl')) {
       const value = ttl(cursor);
       if (this.session.enterprise && value.ttl !== 0) {
-        throw new Refusal(value.position, 'TTL settings are deprecated, please, create a storage policy instead');
+        throw new Rejection(value.position, 'TTL settings are deprecated, please, create a storage policy instead');
       }
-      refuseUnevenTtl(table.partitionBy, value.ttl, value.position);
+      rejectUnevenTtl(table.partitionBy, value.ttl, value.position);
       this.#allow('SET TABLE PARAM');
       return { ...table, ttl: value.ttl };
     }
     if (is(token, 'type')) return this.#setType();
     if (this.session.enterprise && is(token, 'storage')) return this.#setPolicy();
     if (is(token, 'format')) return this.#setFormat();
-    throw new Refusal(cursor.at, "'param' or 'type' expected");
+    throw new Rejection(cursor.at, "'param' or 'type' expected");
   }
 
   /** Stages that are not named keep what they had. */
@@ -367,7 +378,7 @@ class Alteration {
     this.#word('policy');
     this.#allow(`${disabled ? 'DISABLE' : 'ENABLE'} STORAGE POLICY`);
     const { policy, name } = this.table;
-    if (!policy) throw new Refusal(this.cursor.at, `table has no storage policy [table=${name}]`);
+    if (!policy) throw new Rejection(this.cursor.at, `table has no storage policy [table=${name}]`);
     return { ...this.table, policy: { ...policy, disabled } };
   }
 
@@ -375,15 +386,15 @@ class Alteration {
     const { cursor } = this;
     const position = cursor.reach;
     const name = cursor.need('param name');
-    if (cursor.need("'='") !== '=') throw new Refusal(cursor.at, "'=' expected");
+    if (cursor.need("'='") !== '=') throw new Rejection(cursor.at, "'=' expected");
     const value = cursor.next() ?? '';
     this.#allow('SET TABLE PARAM');
     if (is(name, 'maxuncommittedrows')) {
       const rows = parseInt32(value);
-      if (rows === undefined) throw new Refusal(position, `invalid value [value=${value},parameter=${name}]`);
-      if (rows < 0) throw new Refusal(position, 'maxUncommittedRows must be non negative');
-    } else if (is(name, 'o3maxlag')) refuseBadInterval(value, position);
-    else throw new Refusal(position, `unknown parameter '${name}'`);
+      if (rows === undefined) throw new Rejection(position, `invalid value [value=${value},parameter=${name}]`);
+      if (rows < 0) throw new Rejection(position, 'maxUncommittedRows must be non negative');
+    } else if (is(name, 'o3maxlag')) parseInterval(value, position);
+    else throw new Rejection(position, `unknown parameter '${name}'`);
     return this.table;
   }
 
@@ -392,9 +403,9 @@ class Alteration {
     const bypass = is(cursor.need("'bypass' or 'wal'"), 'bypass');
     if (bypass) this.#word('wal');
     else if (!is(cursor.text.slice(cursor.at, cursor.end), 'wal'))
-      throw new Refusal(cursor.at, "'bypass' or 'wal' expected");
+      throw new Rejection(cursor.at, "'bypass' or 'wal' expected");
     this.#allow('SET TABLE TYPE');
-    if (table.partitionBy === 'NONE') throw new Refusal(this.position, 'Cannot convert non-partitioned table');
+    if (table.partitionBy === 'NONE') throw new Rejection(this.position, 'Cannot convert non-partitioned table');
     // It would take effect when the server starts again.
     return table;
   }
@@ -402,9 +413,9 @@ class Alteration {
   #setFormat(): Table {
     const { cursor, table } = this;
     const token = cursor.need("'PARQUET' or 'NATIVE'");
-    if (!is(token, 'parquet') && !is(token, 'native')) throw new Refusal(cursor.at, "'PARQUET' or 'NATIVE' expected");
+    if (!is(token, 'parquet') && !is(token, 'native')) throw new Rejection(cursor.at, "'PARQUET' or 'NATIVE' expected");
     if (is(token, 'parquet') && !table.wal) {
-      throw new Refusal(cursor.at, 'FORMAT PARQUET is only supported on WAL tables');
+      throw new Rejection(cursor.at, 'FORMAT PARQUET is only supported on WAL tables');
     }
     return { ...table, parquet: is(token, 'parquet') };
   }
@@ -418,11 +429,11 @@ class Alteration {
       return table;
     }
     this.#allow('DEDUP ENABLE');
-    if (!table.wal) throw new Refusal(position, 'deduplication is only supported for WAL tables');
+    if (!table.wal) throw new Rejection(position, 'deduplication is only supported for WAL tables');
     const upsert = is(token, 'enable') ? cursor.next() : token;
-    if (!is(upsert, 'upsert')) throw new Refusal(cursor.at, "expected 'upsert'");
-    if (!is(cursor.next(), 'keys')) throw new Refusal(cursor.at, "expected 'keys'");
-    if (cursor.next() !== '(') throw new Refusal(cursor.reach, 'deduplicate key column list expected');
+    if (!is(upsert, 'upsert')) throw new Rejection(cursor.at, "expected 'upsert'");
+    if (!is(cursor.next(), 'keys')) throw new Rejection(cursor.at, "expected 'keys'");
+    if (cursor.next() !== '(') throw new Rejection(cursor.reach, 'deduplicate key column list expected');
     const keys = this.#dedupKeys();
     for (const column of table.columns) column.dedup = keys.has(column);
     return table;
@@ -434,17 +445,17 @@ class Alteration {
     let token = cursor.next();
     const start = cursor.at;
     while (token !== undefined && token !== ')') {
-      refuseNoLiteral(token, cursor.at);
+      rejectNoLiteral(token, cursor.at);
       const name = unquote(token);
       const column = this.#find(name);
-      if (!column) throw new Refusal(cursor.at, `deduplicate key column not found [column=${name}]`);
+      if (!column) throw new Rejection(cursor.at, `deduplicate key column not found [column=${name}]`);
       keys.add(column);
       token = cursor.next();
       if (token === ',') token = cursor.next();
     }
-    if (token !== ')') throw new Refusal(cursor.reach, "')' expected");
+    if (token !== ')') throw new Rejection(cursor.reach, "')' expected");
     if (![...keys].some(({ name }) => name === table.timestamp)) {
-      throw new Refusal(start, 'deduplicate key list must include dedicated timestamp column');
+      throw new Rejection(start, 'deduplicate key list must include dedicated timestamp column');
     }
     return keys;
   }

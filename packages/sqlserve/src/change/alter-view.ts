@@ -1,31 +1,39 @@
 /*! ALTER VIEW and ALTER MATERIALIZED VIEW. */
-import { createViewIn } from '../create.js';
+
+import { DEFAULTS } from '@sqlpipe/ddl';
+import {
+  type Cursor,
+  ceilPow2,
+  endBody,
+  is,
+  newRefresh,
+  parseInt32,
+  Rejection,
+  rejectReserved,
+  rejectUnevenTtl,
+  ttl,
+  unquote,
+  viewBody,
+} from '@sqlpipe/ddl/grammar';
+import { createViewIn, firstStart } from '../create.js';
 import type { MaterializedView } from '../objects.js';
-import { endBody, viewBody } from '../parser/body.js';
-import { defaultIndexCapacity } from '../parser/columns.js';
-import type { Cursor } from '../parser/cursor.js';
-import { is } from '../parser/cursor.js';
-import { refuseReserved, unquote } from '../parser/names.js';
-import { ceilPow2, parseInt32 } from '../parser/numbers.js';
-import { refuseUnevenTtl, ttl } from '../parser/partition.js';
-import { newRefresh } from '../parser/refresh.js';
-import { Refusal } from '../parser/refusal.js';
+import { queryOf } from '../parser/queries.js';
 import type { Session } from '../session.js';
-import { refuseSymbolCapacity } from './column.js';
+import { rejectSymbolCapacity } from './column.js';
 import { resumeWal, suspendWal } from './wal.js';
 
 /** Behind ALTER VIEW: a new query in the place of the old one. */
-export async function alterView(cursor: Cursor, session: Session): Promise<void> {
+export function alterView(cursor: Cursor, session: Session): void {
   const position = cursor.reach;
   const token = cursor.need('view name');
-  refuseReserved(token, position);
+  rejectReserved(token, position);
   const name = unquote(token);
   const view = session.catalogue.find(name);
-  if (!view) throw new Refusal(position, `view does not exist [view=${name}]`);
-  if (view.kind !== 'view') throw new Refusal(cursor.at, 'view name expected');
+  if (!view) throw new Rejection(position, `view does not exist [view=${name}]`);
+  if (view.kind !== 'view') throw new Rejection(cursor.at, 'view name expected');
   session.allow('ALTER VIEW', view.name);
-  if (!is(cursor.need("'as'"), 'as')) throw new Refusal(cursor.at, "'as' expected");
-  const body = await viewBody(cursor);
+  if (!is(cursor.need("'as'"), 'as')) throw new Rejection(cursor.at, "'as' expected");
+  const body = viewBody(cursor, body => void queryOf(body));
   endBody(cursor, body);
   cursor.expectEnd();
   const { owner } = view;
@@ -42,14 +50,14 @@ export async function alterView(cursor: Cursor, session: Session): Promise<void>
 
 /** Behind ALTER MATERIALIZED: how it is refreshed, kept and indexed. */
 export function alterMaterializedView(cursor: Cursor, session: Session): void {
-  if (!is(cursor.need("'view'"), 'view')) throw new Refusal(cursor.at, "'view' expected'");
+  if (!is(cursor.need("'view'"), 'view')) throw new Rejection(cursor.at, "'view' expected'");
   const position = cursor.reach;
   const token = cursor.need('materialized view name');
-  refuseReserved(token, position);
+  rejectReserved(token, position);
   const name = unquote(token);
   const object = session.catalogue.find(name);
-  if (!object) throw new Refusal(position, `materialized view does not exist [view=${name}]`);
-  if (object.kind !== 'materialized view') throw new Refusal(cursor.at, 'materialized view name expected');
+  if (!object) throw new Rejection(position, `materialized view does not exist [view=${name}]`);
+  if (object.kind !== 'materialized view') throw new Rejection(cursor.at, 'materialized view name expected');
   const view = { ...object, columns: structuredClone(object.columns) };
   const verb = cursor.need("'alter' or 'resume' or 'suspend'");
   const changed = altered(verb, cursor, session, view);
@@ -61,7 +69,7 @@ function altered(verb: string, cursor: Cursor, session: Session, view: Materiali
   if (is(verb, 'alter')) return alterColumn(cursor, session, view);
   if (is(verb, 'set')) return set(cursor, session, view);
   if (is(verb, 'suspend')) return suspendWal(cursor, { ...view, wal: true });
-  if (!is(verb, 'resume')) throw new Refusal(cursor.at, "'alter' or 'resume' or 'suspend' expected");
+  if (!is(verb, 'resume')) throw new Rejection(cursor.at, "'alter' or 'resume' or 'suspend' expected");
   session.allow('RESUME WAL', view.name);
   resumeWal(cursor, { ...view, wal: true });
   return view;
@@ -72,17 +80,17 @@ function alterColumn(cursor: Cursor, session: Session, view: MaterializedView): 
   const position = cursor.reach;
   const name = unquote(cursor.need('column name'));
   const column = view.columns.find(column => column.name.toLowerCase() === name.toLowerCase());
-  if (!column) throw new Refusal(position, `column '${name}' does not exist in materialized view '${view.name}'`);
+  if (!column) throw new Rejection(position, `column '${name}' does not exist in materialized view '${view.name}'`);
   const token = cursor.need("'symbol capacity', 'add index' or 'drop index'");
   if (is(token, 'symbol')) {
-    if (column.type !== 'SYMBOL') throw new Refusal(position, `column '${name}' is not of symbol type`);
+    if (column.type !== 'SYMBOL') throw new Rejection(position, `column '${name}' is not of symbol type`);
     cursor.expect('capacity');
-    refuseSymbolCapacity(cursor, 'numeric capacity');
+    rejectSymbolCapacity(cursor, 'numeric capacity');
   } else if (is(token, 'add')) {
     cursor.expect('index');
-    if (column.index) throw new Refusal(position, `column '${name}' already indexed`);
+    if (column.index) throw new Rejection(position, `column '${name}' already indexed`);
     if (column.type !== 'SYMBOL') {
-      throw new Refusal(
+      throw new Rejection(
         position,
         `column '${name}' is of type '${column.type}'. Index supports column type 'SYMBOL' only.`,
       );
@@ -91,19 +99,19 @@ function alterColumn(cursor: Cursor, session: Session, view: MaterializedView): 
     column.index = { type: 'BITMAP', capacity: indexCapacity(cursor) };
   } else if (is(token, 'drop')) {
     cursor.expect('index');
-    if (!column.index) throw new Refusal(position, `column '${name}' is not indexed`);
+    if (!column.index) throw new Rejection(position, `column '${name}' is not indexed`);
     session.allow('DROP INDEX', view.name, [column.name]);
     delete column.index;
-  } else throw new Refusal(cursor.at, "'symbol capacity', 'add index' or 'drop index' expected");
+  } else throw new Rejection(cursor.at, "'symbol capacity', 'add index' or 'drop index' expected");
   return view;
 }
 
 function indexCapacity(cursor: Cursor): number {
   const token = cursor.next();
-  if (token === undefined || token === ';') return defaultIndexCapacity;
-  if (!is(token, 'capacity')) throw new Refusal(cursor.at, "'capacity' keyword expected");
+  if (token === undefined || token === ';') return DEFAULTS.indexCapacity;
+  if (!is(token, 'capacity')) throw new Rejection(cursor.at, "'capacity' keyword expected");
   const capacity = parseInt32(cursor.need('index capacity value'));
-  if (capacity === undefined) throw new Refusal(cursor.at, 'index capacity value must be numeric');
+  if (capacity === undefined) throw new Rejection(cursor.at, 'index capacity value must be numeric');
   return ceilPow2(capacity);
 }
 
@@ -111,11 +119,11 @@ function set(cursor: Cursor, session: Session, view: MaterializedView): Material
   const token = cursor.need("'ttl' or 'refresh'");
   if (is(token, 'ttl')) {
     const value = ttl(cursor);
-    refuseUnevenTtl(view.partitionBy, value.ttl, value.position);
+    rejectUnevenTtl(view.partitionBy, value.ttl, value.position);
     session.allow('SET TABLE PARAM', view.name);
     return { ...view, ttl: value.ttl };
   }
-  if (!is(token, 'refresh')) throw new Refusal(cursor.at, "'ttl' or 'refresh' expected");
+  if (!is(token, 'refresh')) throw new Rejection(cursor.at, "'ttl' or 'refresh' expected");
   session.allow('ALTER MATERIALIZED VIEW', view.name);
   const refresh = newRefresh(cursor);
   if (refresh === undefined) {
@@ -126,6 +134,10 @@ function set(cursor: Cursor, session: Session, view: MaterializedView): Material
   const { period } = refresh;
   return {
     ...view,
-    refresh: { ...refresh, period: period === 'sample by interval' ? { length: view.interval } : period },
+    refresh: {
+      ...refresh,
+      start: refresh.start ?? firstStart(refresh),
+      period: period === 'sample by interval' ? { length: view.interval } : period,
+    },
   };
 }

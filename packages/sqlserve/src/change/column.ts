@@ -1,11 +1,16 @@
 /*! A column as ALTER TABLE adds it or changes its type: less may be said than in CREATE TABLE, and in other words. */
-import type { Column } from '../objects.js';
-import { defaultIndexCapacity, refuseCachedCapacity, refuseOddCapacity } from '../parser/columns.js';
-import type { Cursor } from '../parser/cursor.js';
-import { is } from '../parser/cursor.js';
-import { ceilPow2, parseInt32 } from '../parser/numbers.js';
-import { Refusal } from '../parser/refusal.js';
-import { columnType } from '../parser/types.js';
+
+import { type Column, DEFAULTS } from '@sqlpipe/ddl';
+import {
+  type Cursor,
+  ceilPow2,
+  columnType,
+  is,
+  parseInt32,
+  Rejection,
+  rejectCachedCapacity,
+  rejectOddCapacity,
+} from '@sqlpipe/ddl/grammar';
 
 /** The type and options behind a column's name. */
 export function addedColumn(cursor: Cursor, name: string): { column: Column; typePosition: number } {
@@ -15,7 +20,7 @@ export function addedColumn(cursor: Cursor, name: string): { column: Column; typ
   const column: Column = { name, type, cached: true, dedup: false };
   const next = cursor.next();
   if (next === ']') {
-    throw new Refusal(typePosition, `${name} has an unmatched \`]\` - were you trying to define an array?`);
+    throw new Rejection(typePosition, `${name} has an unmatched \`]\` - were you trying to define an array?`);
   }
   cursor.back();
   if (type === 'SYMBOL' && next !== undefined && next !== ',' && next !== ';') symbolOptions(cursor, column);
@@ -27,21 +32,21 @@ function symbolOptions(cursor: Cursor, column: Column): void {
   let token = cursor.next();
   let capacity = 0;
   if (is(token, 'capacity')) {
-    capacity = refuseSymbolCapacity(cursor, 'symbol capacity');
+    capacity = rejectSymbolCapacity(cursor, 'symbol capacity');
     token = cursor.next();
   }
   column.cached = !is(token, 'nocache');
   if (is(token, 'nocache') || is(token, 'cache')) token = cursor.next();
-  if (column.cached) refuseCachedCapacity(capacity, cursor.at);
+  if (column.cached) rejectCachedCapacity(capacity, cursor.at);
   const indexed = is(token, 'index');
   if (indexed) {
-    column.index = { type: 'BITMAP', capacity: defaultIndexCapacity };
+    column.index = { type: 'BITMAP', capacity: DEFAULTS.indexCapacity };
     token = cursor.next();
   }
   // That of an index is read where there is none, too (observed on 9.3.4).
   if (is(token, 'capacity')) {
     const value = parseInt32(cursor.need('symbol index capacity'));
-    if (value === undefined) throw new Refusal(cursor.at, 'numeric capacity expected');
+    if (value === undefined) throw new Rejection(cursor.at, 'numeric capacity expected');
     if (indexed) column.index = { type: 'BITMAP', capacity: ceilPow2(value) };
     token = cursor.next();
   }
@@ -56,13 +61,13 @@ function nullability(cursor: Cursor): void {
 }
 
 /** The number behind CAPACITY of a symbol, checked. */
-export function refuseSymbolCapacity(cursor: Cursor, expected: string): number {
+export function rejectSymbolCapacity(cursor: Cursor, expected: string): number {
   const token = cursor.need(expected);
   const position = cursor.at;
   const digits = token === '-' ? cursor.need(expected) : token;
   const value = parseInt32(digits);
-  if (value === undefined) throw new Refusal(cursor.at, 'numeric capacity expected');
-  return refuseOddCapacity(token === '-' ? -value : value, position);
+  if (value === undefined) throw new Rejection(cursor.at, 'numeric capacity expected');
+  return rejectOddCapacity(token === '-' ? -value : value, position);
 }
 
 const texts = ['STRING', 'VARCHAR', 'SYMBOL'];

@@ -1,9 +1,14 @@
 /*! DROP, RENAME, TRUNCATE and VACUUM. */
+import {
+  type Cursor,
+  is,
+  isValidTableName,
+  Rejection,
+  rejectReserved,
+  stripPublic,
+  unquote,
+} from '@sqlpipe/ddl/grammar';
 import type { CatalogueObject } from '../objects.js';
-import type { Cursor } from '../parser/cursor.js';
-import { is } from '../parser/cursor.js';
-import { isValidTableName, refuseReserved, sansPublic, unquote } from '../parser/names.js';
-import { Refusal } from '../parser/refusal.js';
 import type { Session } from '../session.js';
 import { goneTable, invalidate } from '../validity.js';
 
@@ -41,14 +46,14 @@ export function drop(cursor: Cursor, session: Session): void {
   if (is(token, 'table')) dropOne(cursor, session, 'table');
   else if (is(token, 'view')) dropOne(cursor, session, 'view');
   else if (is(token, 'materialized')) {
-    if (!is(cursor.next(), 'view')) throw new Refusal(cursor.at, 'expected VIEW');
+    if (!is(cursor.next(), 'view')) throw new Rejection(cursor.at, 'expected VIEW');
     dropOne(cursor, session, 'materialized view');
   } else if (session.enterprise && is(token, 'live')) {
     cursor.expect('view');
     dropOne(cursor, session, 'live view');
   } else if (is(token, 'all')) dropAll(cursor, session);
   else
-    throw new Refusal(
+    throw new Rejection(
       token === undefined ? cursor.reach : cursor.at,
       "'table' or 'view' or 'materialized view' or 'all' expected",
     );
@@ -58,25 +63,25 @@ function dropOne(cursor: Cursor, session: Session, kind: CatalogueObject['kind']
   const { name: expected, short, not, permission } = kinds[kind];
   const first = cursor.next();
   if (first === undefined)
-    throw new Refusal(kind === 'view' ? cursor.reach : cursor.at, `expected [IF EXISTS] ${short}`);
+    throw new Rejection(kind === 'view' ? cursor.reach : cursor.at, `expected [IF EXISTS] ${short}`);
   let position = cursor.at;
   const ifExists = is(first, 'if');
   if (ifExists) {
-    if (!is(cursor.next(), 'exists')) throw new Refusal(cursor.at, `expected EXISTS ${short}`);
+    if (!is(cursor.next(), 'exists')) throw new Rejection(cursor.at, `expected EXISTS ${short}`);
     position = cursor.reach;
   } else cursor.back();
   const token = cursor.need(expected);
-  refuseReserved(token, cursor.at);
+  rejectReserved(token, cursor.at);
   const name = unquote(token);
   const object = session.catalogue.find(name);
-  if (object && object.kind !== kind) throw new Refusal(cursor.at, not);
+  if (object && object.kind !== kind) throw new Rejection(cursor.at, not);
   cursor.expectEnd();
   if (object) {
     session.allow(permission, object.name);
     session.catalogue.drop(object.name);
     invalidate(session.catalogue, object.name, goneTable);
   } else if (!ifExists) {
-    throw new Refusal(position, `${kind} does not exist [${kind === 'table' ? 'table' : 'view'}=${name}]`);
+    throw new Rejection(position, `${kind} does not exist [${kind === 'table' ? 'table' : 'view'}=${name}]`);
   }
 }
 
@@ -91,19 +96,19 @@ function dropAll(cursor: Cursor, session: Session): void {
 export function rename(cursor: Cursor, session: Session): void {
   cursor.expect('table');
   const from = nameOf(cursor, 'from table name');
-  if (cursor.require('to') === '(') throw new Refusal(cursor.at, 'function call is not allowed here');
+  if (cursor.require('to') === '(') throw new Rejection(cursor.at, 'function call is not allowed here');
   cursor.back();
   cursor.expect('to');
   const to = nameOf(cursor, 'to table name');
   const rest = cursor.next();
-  if (rest === '(') throw new Refusal(cursor.at, 'function call is not allowed here');
-  if (rest !== undefined && rest !== ';') throw new Refusal(cursor.at, 'debris?');
+  if (rest === '(') throw new Rejection(cursor.at, 'function call is not allowed here');
+  if (rest !== undefined && rest !== ';') throw new Rejection(cursor.at, 'debris?');
   renameTable(session, from, to);
 }
 
 function nameOf(cursor: Cursor, expected: string): { name: string; position: number } {
-  const token = sansPublic(cursor, cursor.require(expected));
-  refuseReserved(token, cursor.at);
+  const token = stripPublic(cursor, cursor.require(expected));
+  rejectReserved(token, cursor.at);
   return { name: unquote(token), position: cursor.at };
 }
 
@@ -113,13 +118,13 @@ function renameTable(
   to: { name: string },
 ): void {
   const table = catalogue.find(from.name);
-  if (!table) throw new Refusal(0, `table does not exist [table=${from.name}]`);
-  if (table.kind !== 'table') throw new Refusal(from.position, `cannot modify ${table.kind} [view=${from.name}]`);
+  if (!table) throw new Rejection(0, `table does not exist [table=${from.name}]`);
+  if (table.kind !== 'table') throw new Rejection(from.position, `cannot modify ${table.kind} [view=${from.name}]`);
   allow('RENAME TABLE', table.name);
-  if (!isValidTableName(to.name)) throw new Refusal(0, `invalid table name [table=${to.name}]`);
+  if (!isValidTableName(to.name)) throw new Rejection(0, `invalid table name [table=${to.name}]`);
   const taken = catalogue.find(to.name);
   if (taken && taken !== table)
-    throw new Refusal(
+    throw new Rejection(
       0,
       `cannot rename table, new name is already in use [table=${from.name}, toTableName=${to.name}]`,
     );
@@ -131,27 +136,27 @@ function renameTable(
 /** Behind TRUNCATE: there are no rows, but the tables must be there. */
 export function truncate(cursor: Cursor, { catalogue, allow }: Session): void {
   const what = cursor.next();
-  if (!is(what, 'table')) throw new Refusal(what === undefined ? cursor.reach : cursor.at, 'TABLE expected');
+  if (!is(what, 'table')) throw new Rejection(what === undefined ? cursor.reach : cursor.at, 'TABLE expected');
   let token = cursor.next();
   const ifExists = is(token, 'if');
   if (ifExists) {
-    if (!is(cursor.next(), 'exists')) throw new Refusal(cursor.at, 'expected EXISTS table-name');
+    if (!is(cursor.next(), 'exists')) throw new Rejection(cursor.at, 'expected EXISTS table-name');
     token = cursor.next();
   }
   if (is(token, 'only')) token = cursor.next();
-  if (is(token, 'with')) throw new Refusal(cursor.at, 'table name expected');
+  if (is(token, 'with')) throw new Rejection(cursor.at, 'table name expected');
   for (;;) {
-    if (token === undefined || token === ',') throw new Refusal(cursor.reach, 'table name expected');
+    if (token === undefined || token === ',') throw new Rejection(cursor.reach, 'table name expected');
     truncateOne(cursor, { catalogue, allow }, unquote(token), ifExists);
     token = cursor.next();
     if (token === undefined || token === ';' || is(token, 'keep')) break;
-    if (token !== ',') throw new Refusal(cursor.reach, "',' or 'keep' expected");
+    if (token !== ',') throw new Rejection(cursor.reach, "',' or 'keep' expected");
     token = cursor.next();
-    if (is(token, 'keep')) throw new Refusal(cursor.reach, 'table name expected');
+    if (is(token, 'keep')) throw new Rejection(cursor.reach, 'table name expected');
   }
   if (is(token, 'keep')) {
-    if (!is(cursor.next(), 'symbol')) throw new Refusal(cursor.at, 'SYMBOL expected');
-    if (!is(cursor.next(), 'maps')) throw new Refusal(cursor.at, 'MAPS expected');
+    if (!is(cursor.next(), 'symbol')) throw new Rejection(cursor.at, 'SYMBOL expected');
+    if (!is(cursor.next(), 'maps')) throw new Rejection(cursor.at, 'MAPS expected');
     cursor.expectEnd();
   }
 }
@@ -163,8 +168,9 @@ function truncateOne(
   ifExists: boolean,
 ): void {
   const table = catalogue.find(name);
-  if (!table && !ifExists) throw new Refusal(cursor.at, `table does not exist [table=${name}]`);
-  if (table && table.kind !== 'table') throw new Refusal(cursor.at, `cannot modify ${table.kind} [view=${table.name}]`);
+  if (!table && !ifExists) throw new Rejection(cursor.at, `table does not exist [table=${name}]`);
+  if (table && table.kind !== 'table')
+    throw new Rejection(cursor.at, `cannot modify ${table.kind} [view=${table.name}]`);
   if (!table) return;
   allow('TRUNCATE TABLE', table.name);
   invalidate(catalogue, table.name, 'truncate operation');
@@ -173,12 +179,12 @@ function truncateOne(
 /** Behind VACUUM: there is nothing to clear away, but the table must be there. */
 export function vacuum(cursor: Cursor, { catalogue, allow }: Session): void {
   const what = cursor.need("'table'");
-  if (!is(what, 'table') && !is(what, 'partitions')) throw new Refusal(cursor.at, "'partitions' expected");
+  if (!is(what, 'table') && !is(what, 'partitions')) throw new Rejection(cursor.at, "'partitions' expected");
   const name = unquote(cursor.need('table name'));
   const rest = cursor.next();
-  if (rest !== undefined && rest !== ';') throw new Refusal(cursor.at, "end of line or ';' expected");
+  if (rest !== undefined && rest !== ';') throw new Rejection(cursor.at, "end of line or ';' expected");
   const table = catalogue.find(name);
-  if (!table) throw new Refusal(cursor.at, `table does not exist [table=${name}]`);
-  if (table.kind !== 'table') throw new Refusal(cursor.at, `cannot modify ${table.kind} [view=${table.name}]`);
+  if (!table) throw new Rejection(cursor.at, `table does not exist [table=${name}]`);
+  if (table.kind !== 'table') throw new Rejection(cursor.at, `cannot modify ${table.kind} [view=${table.name}]`);
   allow('VACUUM TABLE', table.name);
 }

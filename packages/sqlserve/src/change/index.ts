@@ -1,8 +1,5 @@
 /*! Statements that change what is there: which word leads to which. */
-import type { Cursor } from '../parser/cursor.js';
-import { is } from '../parser/cursor.js';
-import { unquote } from '../parser/names.js';
-import { Refusal } from '../parser/refusal.js';
+import { type Cursor, is, Rejection, unquote } from '@sqlpipe/ddl/grammar';
 import type { Outcome } from '../reply.js';
 import type { Session } from '../session.js';
 import { alterTable } from './alter-table.js';
@@ -24,7 +21,7 @@ const needRows = Object.fromEntries(
   ['insert', 'update', 'copy', 'reindex', 'refresh', 'backup', 'checkpoint', 'snapshot', 'cancel'].map(verb => [
     verb,
     (cursor: Cursor) => {
-      throw new Refusal(cursor.at, `sqlserve keeps the schema and no rows: nothing to ${verb}`);
+      throw new Rejection(cursor.at, `sqlserve keeps the schema and no rows: nothing to ${verb}`);
     },
   ]),
 );
@@ -39,9 +36,9 @@ function compile(cursor: Cursor, { catalogue }: Session): void {
   const position = cursor.at;
   cursor.expectEnd();
   const view = catalogue.find(name);
-  if (!view) throw new Refusal(position, `view does not exist [view=${name}]`);
-  if (view.kind !== 'view') throw new Refusal(position, 'view expected, got table');
-  if (view.invalid) throw new Refusal(position, view.invalid.reason);
+  if (!view) throw new Rejection(position, `view does not exist [view=${name}]`);
+  if (view.kind !== 'view') throw new Rejection(position, 'view expected, got table');
+  if (view.invalid) throw new Rejection(position, view.invalid.reason);
 }
 
 function alter(cursor: Cursor, session: Session): void | Promise<void> {
@@ -49,5 +46,5 @@ function alter(cursor: Cursor, session: Session): void | Promise<void> {
   if (is(token, 'table')) return alterTable(cursor, session);
   if (is(token, 'view')) return alterView(cursor, session);
   if (is(token, 'materialized')) return alterMaterializedView(cursor, session);
-  throw new Refusal(token === undefined ? cursor.reach : cursor.at, "'table' or 'materialized' or 'view' expected");
+  throw new Rejection(token === undefined ? cursor.reach : cursor.at, "'table' or 'materialized' or 'view' expected");
 }

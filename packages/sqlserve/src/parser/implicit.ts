@@ -2,10 +2,7 @@
  * A statement that starts with no word the service knows is to it a query without SELECT: the word is a table, the next
  * one its alias. So come about the refusals of statements that it does not have.
  */
-import type { Cursor } from './cursor.js';
-import { is } from './cursor.js';
-import { refuseReserved, unquote } from './names.js';
-import { unexpected } from './refusal.js';
+import { type Cursor, is, rejectReserved, unexpected, unquote } from '@sqlpipe/ddl/grammar';
 
 /** Words that are no alias (read in SqlParser). */
 const aliasStops = new Set(
@@ -17,17 +14,17 @@ const aliasStops = new Set(
 
 /**
  * The table of such a query; undefined where the word is a function that is called. The first token was read.
- * @throws Refusal for what cannot follow a table
+ * @throws Rejection for what cannot follow a table
  */
 export function implicitTable(cursor: Cursor, first: string): { name: string; position: number } | undefined {
   const position = cursor.at;
-  refuseReserved(first, position);
+  rejectReserved(first, position);
   const stops = (token: string | undefined) => token === undefined || aliasStops.has(token.toLowerCase());
   let token = cursor.next();
   if (token === '(') return;
   if (!stops(token)) {
     if (is(token, 'as')) token = cursor.require('alias');
-    refuseReserved(token ?? '', cursor.at);
+    rejectReserved(token ?? '', cursor.at);
     token = cursor.next();
     if (token !== undefined && !stops(token)) throw unexpected(cursor.at, token);
   }

@@ -2,8 +2,9 @@
  * QuestDB's own grammar, asked for one query, and a syntax tree that remembers where things stood: the tree as the
  * package builds it has no positions, but the service's refusals do.
  */
+
 import { type Expression, parser, type SelectStatement, tokenize, visitor } from '@questdb/sql-parser';
-import { found, Refusal, unexpected } from './refusal.js';
+import { found, Rejection, unexpected } from '@sqlpipe/ddl/grammar';
 
 /** A query, and where its parts stand in the statement. */
 export interface Query {
@@ -62,7 +63,7 @@ export function parseQuery(text: string, position: number, enclosed: boolean): Q
   const rule = rules[first as keyof typeof rules] ?? (() => parser['implicitSelectStatement']());
   const cst = parsed(rule, position);
   const [error] = parser.errors;
-  if (error) throw refusal(error.token, tokens, text, { position, enclosed });
+  if (error) throw rejection(error.token, tokens, text, { position, enclosed });
 
   const places = new Places();
   const select = places.visit(cst as Cst) as SelectStatement;
@@ -112,7 +113,7 @@ function parsed<T>(rule: () => T, position: number): T {
   try {
     return rule();
   } catch (error) {
-    if (error instanceof RangeError) throw new Refusal(position, 'SQL model is too complex');
+    if (error instanceof RangeError) throw new Rejection(position, 'SQL model is too complex');
     throw error;
   }
 }
@@ -179,25 +180,25 @@ const isSuffix = (number: IToken, token: IToken): boolean =>
   /^[df]$/i.test(token.image) && /^[\d.][\d._]*$/.test(number.image) && token.startOffset === endOf(number) + 1;
 
 /** The service's words for what the grammar did not expect. */
-function refusal(
+function rejection(
   bad: IToken | undefined,
   tokens: readonly IToken[],
   text: string,
   place: { position: number; enclosed: boolean },
-): Refusal {
+): Rejection {
   const { position, enclosed } = place;
   if (!bad || Number.isNaN(bad.startOffset)) return atEnd(tokens, position + text.trimEnd().length);
   const at = position + bad.startOffset;
   const shown = endOfShow(tokens, bad);
-  if (shown !== undefined) return new Refusal(position + shown, "')' expected");
+  if (shown !== undefined) return new Rejection(position + shown, "')' expected");
   const before = tokens.filter(token => token.startOffset < bad.startOffset);
   if (bad.image === '.' && tokens.some(token => token.startOffset === bad.startOffset + 1 && token.image === '.')) {
-    return new Refusal(at + 1, 'too many dots');
+    return new Rejection(at + 1, 'too many dots');
   }
   const inSelectList =
     before[0]?.image.toLowerCase() === 'select' && !before.some(token => token.image.toLowerCase() === 'from');
   if (inSelectList && before.length > 2) return found(at, bad.image, "',', 'from' or 'over' expected");
-  return enclosed ? new Refusal(at, "')' expected") : unexpected(at, bad.image);
+  return enclosed ? new Rejection(at, "')' expected") : unexpected(at, bad.image);
 }
 
 /**
@@ -212,8 +213,8 @@ function endOfShow(tokens: readonly IToken[], bad: IToken): number | undefined {
   return tokens[close + 1]?.startOffset ?? endOf(closing) + 1;
 }
 
-function atEnd(tokens: readonly IToken[], position: number): Refusal {
+function atEnd(tokens: readonly IToken[], position: number): Rejection {
   const last = tokens.at(-1)?.image.toLowerCase();
-  if (last === 'select') return new Refusal(position, '[distinct] column expected');
-  return new Refusal(position, last === 'from' ? 'table name or sub-query expected' : 'Expression expected');
+  if (last === 'select') return new Rejection(position, '[distinct] column expected');
+  return new Rejection(position, last === 'from' ? 'table name or sub-query expected' : 'Expression expected');
 }

@@ -1,9 +1,14 @@
 /*! SHOW: what it asks for, and the whole INCLUDE / EXCLUDE grammar of SHOW CREATE DATABASE. */
+import {
+  type Cursor,
+  is,
+  Rejection,
+  rejectDotsAndSlashes,
+  stripPublic,
+  unexpected,
+  unquote,
+} from '@sqlpipe/ddl/grammar';
 import type { CatalogueObject } from '../objects.js';
-import type { Cursor } from './cursor.js';
-import { is } from './cursor.js';
-import { refuseDotsAndSlashes, sansPublic, unquote } from './names.js';
-import { Refusal, unexpected } from './refusal.js';
 
 export type Kind = CatalogueObject['kind'];
 
@@ -56,7 +61,7 @@ export function show(cursor: Cursor, dialect: ShowDialect): Show {
   if (is(token, 'parameters')) return { statement: 'show parameters' };
   if (is(token, 'transaction')) {
     for (const word of ['isolation', 'level']) {
-      if (!is(cursor.next(), word)) throw new Refusal(cursor.reach, `expected '${word}'`);
+      if (!is(cursor.next(), word)) throw new Rejection(cursor.reach, `expected '${word}'`);
     }
     return { statement: 'show setting', setting: 'transaction_isolation' };
   }
@@ -69,7 +74,7 @@ export function show(cursor: Cursor, dialect: ShowDialect): Show {
   }
   const edition = token === undefined ? undefined : dialect.show(cursor, token);
   if (edition) return edition;
-  throw new Refusal(
+  throw new Rejection(
     cursor.reach,
     "expected 'TABLES', 'COLUMNS FROM <tab>', 'PARTITIONS FROM <tab>', 'TRANSACTION ISOLATION LEVEL', " +
       "'transaction_isolation', 'max_identifier_length', 'standard_conforming_strings', 'parameters', " +
@@ -78,13 +83,13 @@ export function show(cursor: Cursor, dialect: ShowDialect): Show {
 }
 
 function fromTable(cursor: Cursor): { name: string; position: number } {
-  if (!is(cursor.next(), 'from')) throw new Refusal(cursor.at, "expected 'from'");
+  if (!is(cursor.next(), 'from')) throw new Rejection(cursor.at, "expected 'from'");
   return tableName(cursor);
 }
 
 function tableName(cursor: Cursor): { name: string; position: number } {
-  const name = unquote(sansPublic(cursor, cursor.require('expected a table name')));
-  refuseDotsAndSlashes(name, cursor.at);
+  const name = unquote(stripPublic(cursor, cursor.require('expected a table name')));
+  rejectDotsAndSlashes(name, cursor.at);
   return { name, position: cursor.at };
 }
 
@@ -120,7 +125,7 @@ function showCreateOne(
     return { kind: 'live view', ...tableName(cursor) };
   }
   const live = enterprise ? "'LIVE VIEW' or " : '';
-  throw new Refusal(cursor.at, `expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW' or ${live}'DATABASE'`);
+  throw new Rejection(cursor.at, `expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW' or ${live}'DATABASE'`);
 }
 
 type Categories = ReadonlyMap<string, readonly string[]>;
@@ -140,14 +145,14 @@ function selection(cursor: Cursor, categories: Categories): Set<string> {
 function categoryList(cursor: Cursor, categories: Categories): Set<string> {
   const token = cursor.next();
   if (is(token, 'all')) return new Set(categories.get('ALL'));
-  if (token !== '(') throw new Refusal(token === undefined ? cursor.reach : cursor.at, "'ALL' or '(' expected");
+  if (token !== '(') throw new Rejection(token === undefined ? cursor.reach : cursor.at, "'ALL' or '(' expected");
   const named = new Set<string>();
   for (;;) {
     for (const category of oneCategory(cursor, categories)) named.add(category);
     const separator = cursor.next();
     if (separator === ')') return named;
     if (separator !== ',') {
-      throw new Refusal(separator === undefined ? cursor.reach : cursor.at, "',' or ')' expected");
+      throw new Rejection(separator === undefined ? cursor.reach : cursor.at, "',' or ')' expected");
     }
   }
 }
@@ -158,5 +163,5 @@ function oneCategory(cursor: Cursor, categories: Categories): readonly string[] 
   const named = categories.get(token.toUpperCase());
   if (named) return named;
   const expected = [...categories.keys()].join(', ');
-  throw new Refusal(cursor.at, `unexpected category [category=${token}], expected one of ${expected}`);
+  throw new Rejection(cursor.at, `unexpected category [category=${token}], expected one of ${expected}`);
 }

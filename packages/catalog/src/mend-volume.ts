@@ -1,9 +1,0 @@
-import { quote } from './quote.js';
-
-/** The end of CREATE with a volume as the parser takes it: without the comma that the service prints before it, and quoted. */
-export function mendVolume(end: string, notes: string[]): string {
-  return end.replace(/, IN VOLUME (.+?)(?=\n|;$| OWNED BY )/, (_, volume: string) => {
-    notes.push('the comma before IN VOLUME left out');
-    return ` IN VOLUME ${quote(volume)}`;
-  });
-}

@@ -1,0 +1,114 @@
+/*! Two statements compared by what they mean, where that can be told; else by their tokens. */
+import { conceal, identify, isObject, isPrincipal } from '@sqlpipe/sql';
+import { type Comparison, compareDefinitions } from './compare.js';
+import { DEFAULTS, type Defaults, type Definition } from './definition.js';
+import { Rejection } from './grammar/rejection.js';
+import { parseDefinition } from './parse.js';
+import { parsePrincipal } from './principal.js';
+import { printDefinition } from './print.js';
+import { findQueryDifference } from './query-tokens.js';
+import { repair } from './repair.js';
+import { isCleanTable } from './repair-table.js';
+
+/** What is known of the server that statements are for. */
+export interface CompareOptions {
+  /** What it fills in. What is in the form that servers print means the same on each. */
+  readonly defaults?: Defaults;
+  /** The statement that makes a table, for those made LIKE it. */
+  readonly findTable?: (name: string) => string | undefined;
+}
+
+/** What comparing two statements came to. */
+export interface StatementComparison extends Comparison {
+  /** Whether they were compared as text, as one of them is in no syntax that is known here. */
+  readonly asText: boolean;
+}
+
+const SAME: StatementComparison = { differences: [], notComparable: [], asText: false };
+
+/** Compares what two statements make, whatever a server printed wrongly in either. */
+export function compareStatements(a: string, b: string, options: CompareOptions = {}): StatementComparison {
+  if (a === b) return SAME;
+  const [{ kind }, { kind: other }] = [identify(a), identify(b)];
+  if (isPrincipal(kind) && kind === other) return comparePrincipals(a, b) ?? compareTexts(a, b);
+  if (!isObject(kind) || !isObject(other)) return compareTexts(a, b);
+  const [inA, inB] = [meaningOf(a, options), meaningOf(b, options)];
+  return inA && inB ? { ...compareDefinitions(inA, inB), asText: false } : compareTexts(a, b);
+}
+
+/** Whether two statements make the same, for all that can be told. */
+export const isEquivalent = (a: string, b: string, options?: CompareOptions): boolean =>
+  compareStatements(a, b, options).differences.length === 0;
+
+/**
+ * What a statement means on a server, misprints repaired and a table made LIKE another resolved; undefined where it is no
+ * CREATE of an object that is known here.
+ */
+export function meaningOf(
+  statement: string,
+  { defaults = DEFAULTS, findTable }: CompareOptions = {},
+): Definition | undefined {
+  const text = repair(statement).statement;
+  const definition = tryParse(text, isCanonical(text, defaults) ? DEFAULTS : defaults);
+  if (definition?.kind !== 'table' || definition.like === undefined) return definition;
+  const found = findTable?.(definition.like);
+  const model = found === undefined ? undefined : meaningOf(found, { defaults });
+  return model?.kind === 'table' ? { ...model, name: definition.name, owner: definition.owner } : definition;
+}
+
+function tryParse(statement: string, defaults: Defaults): Definition | undefined {
+  try {
+    return parseDefinition(statement, defaults);
+  } catch (error) {
+    if (error instanceof Rejection) return undefined;
+    throw error;
+  }
+}
+
+/** Whether a server printed it so: then what it does not say is what every server fills in. Only asked where some fill in otherwise. */
+function isCanonical(statement: string, defaults: Defaults): boolean {
+  if (defaults === DEFAULTS || isCleanTable(statement)) return true;
+  const definition = tryParse(statement, DEFAULTS);
+  if (!definition) return false;
+  const forms = ['9.3', '9.0'] as const;
+  return forms.some(form => printDefinition(definition, { form, quoted: true }) === statement);
+}
+
+/** Undefined where one of them says more than is known here. */
+function comparePrincipals(a: string, b: string): StatementComparison | undefined {
+  const [inA, inB] = [parsePrincipal(a), parsePrincipal(b)];
+  if (!inA || !inB) return undefined;
+  const isOther = inA.name !== inB.name;
+  const owners = [inA.owner, inB.owner];
+  const isOtherOwner = owners[0] !== undefined && owners[1] !== undefined && owners[0] !== owners[1];
+  return {
+    differences: [
+      ...(isOther ? [{ property: 'name', a: inA.name, b: inB.name }] : []),
+      ...(isOtherOwner ? [{ property: 'owner', a: owners[0] ?? '', b: owners[1] ?? '' }] : []),
+    ],
+    notComparable: inA.hasCredentials || inB.hasCredentials ? ['credentials'] : [],
+    asText: false,
+  };
+}
+
+/** By tokens: white space, comments and the case of keywords do not matter. */
+function compareTexts(a: string, b: string): StatementComparison {
+  const at = findQueryDifference(a, b);
+  if (!at) return { ...SAME, asText: true };
+  const difference = { property: 'statement', a: lineAt(conceal(a), at.a), b: lineAt(conceal(b), at.b) };
+  return { differences: [difference], notComparable: [], asText: true };
+}
+
+/** UTF-16 code units of a line that are shown. */
+const WIDTH = 80;
+
+/** The line of a text that holds an offset, or some of it. */
+function lineAt(text: string, at: number): string {
+  const start = Math.max(text.lastIndexOf('\n', at - 1) + 1, at - WIDTH / 2);
+  return (
+    text
+      .slice(start, start + WIDTH)
+      .split('\n', 1)[0]
+      ?.trim() ?? ''
+  );
+}

@@ -1,0 +1,247 @@
+/*!
+ * Whether two definitions make the same object on the same server, and if not, in which properties they differ. What one
+ * of the two leaves to the server, or no server can show, is not compared.
+ */
+import { foldCase } from '@sqlpipe/sql';
+import type {
+  Column,
+  Definition,
+  LiveViewDefinition,
+  MaterializedViewDefinition,
+  Refresh,
+  TableDefinition,
+  ViewDefinition,
+} from './definition.js';
+import { indexText, lengthText, stagesText } from './print.js';
+import { findQueryColumns } from './query-columns.js';
+import { findQueryDifference } from './query-tokens.js';
+
+/** A property that two definitions have in different ways. */
+export interface PropertyDifference {
+  /** What differs, in the user's words: `TTL`, `column 'price'`, `column order`, `query`. */
+  readonly property: string;
+  /** What the first one has, as text to be shown; `none` where it has nothing. */
+  readonly a: string;
+  readonly b: string;
+}
+
+/** What comparing two definitions came to. */
+export interface Comparison {
+  /** None where the two are the same. */
+  readonly differences: PropertyDifference[];
+  /** What one of the two says and the other can not: never a difference, and no proof of the same. */
+  readonly notComparable: string[];
+}
+
+/** A property as text; undefined where a definition leaves it open. */
+interface Property<T> {
+  readonly name: string;
+  readonly value: (definition: T) => string | undefined;
+  /** Whether a value that only one of the two has is worth mentioning: it was asked for, and no server shows it. */
+  readonly mention?: boolean;
+}
+
+const NONE = 'none';
+
+const OWNER = {
+  name: 'owner',
+  value: ({ owner }: { readonly owner?: string | undefined }) => owner && foldCase(owner),
+};
+const VOLUME = { name: 'volume', value: ({ volume }: { readonly volume?: string | undefined }) => volume ?? NONE };
+
+const TABLE: Property<TableDefinition>[] = [
+  { name: 'designated timestamp', value: table => table.timestamp ?? (table.query === undefined ? NONE : undefined) },
+  { name: 'partitioning', value: ({ partitionBy }) => partitionBy },
+  { name: 'TTL', value: table => ttlText(localTtl(table)) },
+  {
+    name: 'storage policy',
+    value: ({ policy }) => (policy && !policy.disabled && !isTtl(policy) ? `(${stagesText(policy)})` : NONE),
+  },
+  { name: 'format', value: ({ parquet }) => (parquet ? 'PARQUET' : 'NATIVE') },
+  { name: 'WAL', value: ({ wal }) => (wal ? 'enabled' : 'bypassed') },
+  VOLUME,
+  { name: 'dedup keys', value: dedupKeys },
+  { name: 'maxUncommittedRows', value: ({ maxUncommittedRows }) => maxUncommittedRows?.toString(), mention: true },
+  { name: 'o3MaxLag', value: ({ o3MaxLag }) => (o3MaxLag === undefined ? undefined : `${o3MaxLag}us`), mention: true },
+  OWNER,
+];
+
+const MATERIALIZED_VIEW: Property<MaterializedViewDefinition>[] = [
+  { name: 'base', value: ({ base }) => base && foldCase(base) },
+  {
+    name: 'refresh',
+    value: ({ refresh: { type, every, deferred } }) => [type, every, deferred && 'DEFERRED'].filter(Boolean).join(' '),
+  },
+  {
+    name: 'refresh start',
+    value: ({ refresh: { type, start, period } }) => start ?? (type === 'EVERY' && !period ? undefined : NONE),
+  },
+  { name: 'refresh period', value: ({ refresh }) => periodText(refresh) },
+  {
+    name: 'refresh time zone',
+    value: ({ refresh }) => (refresh.period?.length === '' ? undefined : (refresh.timeZone ?? NONE)),
+  },
+  { name: 'partitioning', value: ({ partitionBy }) => partitionBy },
+  { name: 'TTL', value: ({ ttl }) => ttlText(ttl) },
+  { name: 'designated timestamp', value: ({ timestamp }) => timestamp, mention: true },
+  {
+    name: 'indexes',
+    value: ({ indexes }) => (indexes?.size ? [...indexes.keys()].join(', ') : undefined),
+    mention: true,
+  },
+  VOLUME,
+  OWNER,
+];
+
+const LIVE_VIEW: Property<LiveViewDefinition>[] = [
+  { name: 'flush interval', value: ({ flush }) => flush ?? NONE },
+  { name: 'time in memory', value: ({ inMemory }) => inMemory ?? NONE },
+  { name: 'partitioning', value: ({ partitionBy }) => partitionBy },
+  { name: 'start', value: ({ start }) => start },
+  OWNER,
+];
+
+const VIEW: Property<ViewDefinition>[] = [OWNER];
+
+/** Compares what two statements mean, property by property. */
+export function compareDefinitions(a: Definition, b: Definition): Comparison {
+  const found = new Found();
+  found.add('name', a.name, b.name);
+  if (a.kind !== b.kind) found.add('kind', a.kind, b.kind);
+  else if (a.kind === 'table') compareTables(a, b as TableDefinition, found);
+  else {
+    compareQueries(a.body, (b as ViewDefinition).body, found);
+    if (a.kind === 'view') found.addAll(VIEW, a, b as ViewDefinition);
+    else if (a.kind === 'materialized view') found.addAll(MATERIALIZED_VIEW, a, b as MaterializedViewDefinition);
+    else found.addAll(LIVE_VIEW, a, b as LiveViewDefinition);
+  }
+  return found;
+}
+
+class Found implements Comparison {
+  readonly differences: PropertyDifference[] = [];
+  readonly notComparable: string[] = [];
+
+  add(property: string, a: string | undefined, b: string | undefined, mention = false): void {
+    if (a !== undefined && b !== undefined) {
+      if (a !== b) this.differences.push({ property, a, b });
+    } else if (mention && a !== b) this.notComparable.push(property);
+  }
+
+  addAll<T>(properties: readonly Property<T>[], a: T, b: T): void {
+    for (const { name, value, mention } of properties) this.add(name, value(a), value(b), mention);
+  }
+}
+
+function compareTables(a: TableDefinition, b: TableDefinition, found: Found): void {
+  if (a.like !== undefined || b.like !== undefined) {
+    if (a.like !== b.like) found.notComparable.push('everything that it is LIKE');
+    return;
+  }
+  compareColumns(asListed(a), asListed(b), found);
+  found.addAll(TABLE, a, b);
+}
+
+/** The columns of a table; `complete` where those are all, in their order. */
+interface ColumnList {
+  readonly columns: readonly ListedColumn[];
+  readonly complete: boolean;
+}
+
+/** A column of which a query may leave the type open, and whether symbols are cached. */
+type ListedColumn = Omit<Column, 'cached'> & { readonly cached?: boolean };
+
+/** What is known of the columns of a table that is made from a query: those it names, and what clauses say of some. */
+function asListed({ columns, query }: TableDefinition): ColumnList {
+  if (query === undefined) return { columns, complete: true };
+  const named = findQueryColumns(query);
+  if (!named) return { columns: columns.filter(({ type }) => type), complete: false };
+  const said = new Map(columns.map(column => [foldCase(column.name), column]));
+  return {
+    columns: named.map(({ name, type = '' }) => {
+      const { name: _, type: cast, ...column } = said.get(foldCase(name)) ?? { name, type, dedup: false };
+      return { name, ...column, type: cast || type };
+    }),
+    complete: true,
+  };
+}
+
+function compareColumns(a: ColumnList, b: ColumnList, found: Found): void {
+  const [inA, inB] = [byName(a), byName(b)];
+  for (const [key, column] of inA) {
+    const other = inB.get(key);
+    if (other) compareColumn(column, other, found);
+    else if (b.complete) found.add(`column '${column.name}'`, column.type || 'present', NONE);
+  }
+  if (a.complete)
+    for (const [key, column] of inB)
+      if (!inA.has(key)) found.add(`column '${column.name}'`, NONE, column.type || 'present');
+  if (!a.complete || !b.complete) found.notComparable.push('the columns that its query gives');
+  else
+    compareOrder(
+      [...inA.keys()].filter(key => inB.has(key)),
+      [...inB.keys()].filter(key => inA.has(key)),
+      found,
+    );
+}
+
+const byName = ({ columns }: ColumnList): Map<string, ListedColumn> =>
+  new Map(columns.map(column => [foldCase(column.name), column]));
+
+function compareOrder(a: string[], b: string[], found: Found): void {
+  found.add('column order', a.join(', '), b.join(', '));
+}
+
+function compareColumn(a: ListedColumn, b: ListedColumn, found: Found): void {
+  const of = (what: string) => `column '${a.name}'${what}`;
+  found.add(of(' name'), a.name, b.name);
+  found.add(of(''), a.type || undefined, b.type || undefined);
+  if (a.type && b.type && a.type !== b.type) return;
+  if (a.type === 'SYMBOL' || b.type === 'SYMBOL') found.add(of(' cache'), cacheText(a), cacheText(b));
+  found.add(of(' capacity'), a.capacity?.toString(), b.capacity?.toString(), true);
+  found.add(of(' index'), indexOf(a), indexOf(b));
+  found.add(of(' Parquet settings'), a.parquet || NONE, b.parquet || NONE);
+}
+
+const cacheText = ({ cached }: ListedColumn): string | undefined =>
+  cached === undefined ? undefined : cached ? 'CACHE' : 'NOCACHE';
+
+const indexOf = ({ index }: ListedColumn): string => foldNames(indexText(index).trim()) || NONE;
+
+/** The columns that an index covers, in one case. */
+const foldNames = (text: string): string => text.replace(/INCLUDE \(.*/s, foldCase);
+
+/** They come in the order of the columns, however they are written. */
+function dedupKeys({ columns }: TableDefinition): string {
+  const keys = columns.filter(({ dedup }) => dedup).map(({ name }) => foldCase(name));
+  return keys.sort().join(', ') || NONE;
+}
+
+const ttlText = (ttl: number): string => (ttl === 0 ? NONE : lengthText(ttl));
+
+/** The enterprise edition makes a storage policy of a TTL, which does nothing but drop. */
+const isTtl = ({ after, disabled }: NonNullable<TableDefinition['policy']>): boolean =>
+  !disabled && Object.keys(after).join() === 'DROP LOCAL';
+
+const localTtl = ({ ttl, policy }: TableDefinition): number =>
+  policy && isTtl(policy) ? (policy.after['DROP LOCAL'] ?? 0) : ttl;
+
+/** Undefined where it is the sampling interval of a query that could not be found. */
+function periodText({ period }: Refresh): string | undefined {
+  if (!period) return NONE;
+  return period.length && `LENGTH ${period.length}${period.delay ? ` DELAY ${period.delay}` : ''}`;
+}
+
+/** UTF-16 code units of a query that are shown around the first difference. */
+const CONTEXT = 40;
+
+function compareQueries(a: string, b: string, found: Found): void {
+  const at = findQueryDifference(a, b);
+  if (at) found.differences.push({ property: 'query', a: around(a, at.a), b: around(b, at.b) });
+}
+
+function around(query: string, at: number): string {
+  const start = Math.max(0, at - CONTEXT / 2);
+  const piece = query.slice(start, at + CONTEXT).replace(/\s+/g, ' ');
+  return `${start > 0 ? '…' : ''}${piece}${at + CONTEXT < query.length ? '…' : ''}`;
+}

@@ -1,0 +1,121 @@
+/*!
+ * A walk over the tokens of one statement, with the ways the service has of asking for the next one. Its two
+ * positions are the service's own: most refusals point at the last token, some at how far it had read.
+ */
+import { scan, type Token } from './lexer.js';
+import { Rejection, unexpected } from './rejection.js';
+
+const blank = new Set([' ', '\t', '\n', '\r']);
+
+/** True if the token is that word, in any case. The word is given in lower case. */
+export const is = (token: string | undefined, word: string): boolean => token?.toLowerCase() === word;
+
+export class Cursor {
+  #last: Token = { at: 0, end: 0, reach: 0 };
+  #word: string | undefined;
+  #returned = false;
+
+  constructor(readonly text: string) {}
+
+  /** Where the last token starts. */
+  get at(): number {
+    return this.#last.at;
+  }
+
+  /** After the last token. */
+  get end(): number {
+    return this.#last.end;
+  }
+
+  /** How far the service has read: past the blank or symbol that ended the last token. */
+  get reach(): number {
+    return this.#last.reach;
+  }
+
+  /** The next token that is neither blank nor comment; undefined at the end. */
+  next(): string | undefined {
+    if (this.#returned) {
+      this.#returned = false;
+      return this.#word;
+    }
+    this.#word = this.#significant();
+    return this.#word;
+  }
+
+  /** Gives the last token back, to be read again. At the end there is nothing to give back. */
+  back(): void {
+    this.#returned = this.#word !== undefined;
+  }
+
+  /** Goes on reading at `position`. */
+  seek(position: number): void {
+    this.#last = { at: position, end: position, reach: position };
+    this.#returned = false;
+  }
+
+  /** The next token, which must be there. */
+  require(expected: string): string {
+    const { reach } = this;
+    const token = this.next();
+    if (token === undefined) throw new Rejection(reach, `${expected} expected`);
+    return token;
+  }
+
+  /** The next token, which must be there, and no semicolon: how the service asks outside of CREATE. */
+  need(expected: string): string {
+    const token = this.next();
+    if (token === undefined) throw new Rejection(this.reach, `${expected} expected`);
+    if (token === ';') throw new Rejection(this.at, `${expected} expected`);
+    return token;
+  }
+
+  /** The next token, which must be that word or symbol. */
+  expect(word: string): void {
+    const token = this.next();
+    if (token === undefined) throw new Rejection(this.reach, `'${word}' expected`);
+    this.expectThis(token, word);
+  }
+
+  /** A token already read, which must be that word or symbol. */
+  expectThis(token: string | undefined, word: string): void {
+    if (!is(token, word)) throw new Rejection(this.at, `'${word}' expected`);
+  }
+
+  /** The end of the statement. */
+  expectEnd(): void {
+    const token = this.next();
+    if (token !== undefined && token !== ';') throw unexpected(this.at, token);
+  }
+
+  #raw(): string | undefined {
+    const token = scan(this.text, this.#last.end);
+    if (!token) return;
+    this.#last = token;
+    return this.text.slice(token.at, token.end);
+  }
+
+  #significant(): string | undefined {
+    let depth = 0;
+    for (let token = this.#raw(); token !== undefined; token = this.#raw()) {
+      if (token === '--') this.#lineComment();
+      else if (token === '/*' || token === '/*+') depth++;
+      else if (token === '*/' && depth > 0) depth--;
+      else if (depth === 0 && !blank.has(token)) {
+        if (token === '"') throw new Rejection(this.at, 'unclosed quotation mark');
+        return token;
+      }
+    }
+    return;
+  }
+
+  /** To the end of the line, even where that falls inside what the lexer takes for a quoted token. */
+  #lineComment(): void {
+    for (let token = this.#raw(); token !== undefined; token = this.#raw()) {
+      const lineEnd = token.search(/[\r\n]/);
+      if (lineEnd < 0) continue;
+      const skip = token.startsWith('\r\n', lineEnd) ? 2 : 1;
+      if (token.length > 1) this.seek(this.at + lineEnd + skip);
+      return;
+    }
+  }
+}

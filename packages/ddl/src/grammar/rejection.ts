@@ -1,0 +1,20 @@
+/*! A refused statement: the service's words and the place in the text, which together are the reply. */
+
+/** The statement is refused. `position` counts UTF-16 code units from the start of the statement. */
+export class Rejection extends Error {
+  readonly code: string = 'REFUSED';
+
+  constructor(
+    readonly position: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** A token that has no place there. */
+export const unexpected = (position: number, token: string) => new Rejection(position, `unexpected token [${token}]`);
+
+/** The service's form for a token that was looked at closely and found wanting. */
+export const found = (position: number, token: string, problem: string) =>
+  new Rejection(position, `found [tok='${token}', len=${token.length}] ${problem}`);

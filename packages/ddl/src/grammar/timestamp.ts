@@ -1,0 +1,18 @@
+/*! Timestamps in statements: ISO 8601 cut off anywhere after the year, to the microsecond. */
+
+const shape =
+  /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d)(?::(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?)?)?)?(Z|[-+]\d\d(?::?\d\d)?)?$/;
+
+/** The moment in the service's own form, `2025-01-01T00:00:00.000000Z`, or undefined where the text is none. */
+export function parseTimestamp(text: string): string | undefined {
+  const match = shape.exec(text);
+  if (!match) return;
+  const [, year, month = '01', day = '01', hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] =
+    match;
+  const offset =
+    zone === 'Z' ? zone : zone.replace(/^(...):?(..)?$/, (_, hours, minutes = '00') => `${hours}:${minutes}`);
+  const moment = new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}${offset}`);
+  if (Number.isNaN(moment.getTime())) return;
+  const micros = fraction.padEnd(6, '0').slice(0, 6);
+  return moment.toISOString().replace('.000Z', `.${micros}Z`);
+}

@@ -1,0 +1,185 @@
+/*! Column types: what may be written for one, and the one name the service prints for it. */
+import type { Cursor } from './cursor.js';
+import { is } from './cursor.js';
+import { literal } from './names.js';
+import { parseInt32 } from './numbers.js';
+import { Rejection } from './rejection.js';
+
+/** Written names to printed ones (read in ColumnType). */
+const typeNames = new Map(
+  Object.entries({
+    ...{
+      boolean: 'BOOLEAN',
+      byte: 'BYTE',
+      double: 'DOUBLE',
+      float: 'FLOAT',
+      real: 'FLOAT',
+      int: 'INT',
+      integer: 'INT',
+    },
+    ...{
+      long: 'LONG',
+      bigint: 'LONG',
+      short: 'SHORT',
+      smallint: 'SHORT',
+      char: 'CHAR',
+      string: 'STRING',
+      text: 'STRING',
+    },
+    ...{ bytea: 'STRING', varchar: 'VARCHAR', array: 'ARRAY', symbol: 'SYMBOL', binary: 'BINARY', date: 'DATE' },
+    ...{ timestamp: 'TIMESTAMP', timestamp_ns: 'TIMESTAMP_NS', long256: 'LONG256', uuid: 'UUID', long128: 'LONG128' },
+    ...{ geohash: 'GEOHASH', ipv4: 'IPv4', decimal: 'DECIMAL' },
+    ...{
+      interval: 'INTERVAL',
+      parameter: 'PARAMETER',
+      cursor: 'CURSOR',
+      regclass: 'regclass',
+      regprocedure: 'regprocedure',
+    },
+  }),
+);
+
+/** Types that exist in expressions only. */
+const notStored = new Set(['INTERVAL', 'PARAMETER', 'CURSOR', 'regclass', 'regprocedure']);
+
+const maxDimensions = 32;
+
+export const isTimestamp = (type: string): boolean => type === 'TIMESTAMP' || type === 'TIMESTAMP_NS';
+export const isArray = (type: string): boolean => type.endsWith('[]');
+
+/** A column type, whose first token was read already. */
+export function columnType(cursor: Cursor, token: string): string {
+  const position = cursor.at;
+  if (token === '[') throw bracketForType(cursor, position);
+  const type = typeNames.get(token.toLowerCase());
+  if (!type) throw new Rejection(position, `unsupported column type: ${token}`);
+  if (notStored.has(type)) throw new Rejection(position, `non-persisted type: ${token}`);
+  if (type === 'DOUBLE') {
+    const next = cursor.next();
+    if (next !== undefined && !is(next, 'precision')) cursor.back();
+  }
+  const dimensions = arrayDimensions(cursor, type, position);
+  if (dimensions > 0) return arrayType(type, dimensions, position);
+  if (type === 'GEOHASH') return geohash(cursor);
+  if (type === 'DECIMAL') return decimal(cursor);
+  return type;
+}
+
+function arrayType(type: string, dimensions: number, position: number): string {
+  if (type !== 'DOUBLE') throw new Rejection(position, `unsupported array element type [type=${type}]`);
+  if (dimensions > maxDimensions) {
+    throw new Rejection(position, `too many array dimensions [nDims=${dimensions}, maxNDims=${maxDimensions}]`);
+  }
+  return type + '[]'.repeat(dimensions);
+}
+
+/** `[` where a type should be is somebody's idea of an array. */
+function bracketForType(cursor: Cursor, position: number): Rejection {
+  const second = cursor.next();
+  if (second === undefined) return new Rejection(position, "dangling '[' where column type is expected");
+  if (second === ']') {
+    const third = cursor.next();
+    if (third === undefined) return new Rejection(position, "did you mean 'double[]'?");
+    if (!'),('.includes(third)) return new Rejection(position, `did you mean '${third}[]'?`);
+  }
+  return new Rejection(position, 'column type is expected here');
+}
+
+function arrayDimensions(cursor: Cursor, type: string, typePosition: number): number {
+  if (type === 'ARRAY') {
+    throw new Rejection(
+      typePosition,
+      'the system supports type-safe arrays, e.g. `type[]`. Supported types are: DOUBLE. More types incoming.',
+    );
+  }
+  let dimensions = 0;
+  let sized: number | undefined;
+  while (cursor.next() === '[') {
+    const open = cursor.at;
+    if (/\s/.test(cursor.text.charAt(open - 1))) {
+      throw new Rejection(open, 'array type requires no whitespace between type and brackets');
+    }
+    const inside = cursor.next();
+    if (inside === ']') dimensions++;
+    else if (inside !== undefined && parseInt32(inside) !== undefined) {
+      sized ??= cursor.at;
+      // What follows the number is taken for the next bracket, as the service does.
+    } else throw notAnArray(cursor, type, typePosition, open, dimensions);
+  }
+  cursor.back();
+  if (sized !== undefined) throw new Rejection(sized, 'arrays do not have a fixed size, remove the number');
+  return dimensions;
+}
+
+function notAnArray(cursor: Cursor, type: string, typePosition: number, open: number, dimensions: number): Rejection {
+  let last = cursor.at;
+  let token = cursor.next();
+  while (token !== undefined && !'],)'.includes(token)) {
+    last = cursor.at;
+    token = cursor.next();
+  }
+  const stop = token === ']' ? cursor.at : last;
+  const expected = type + '[]'.repeat(dimensions + 1);
+  const seen = cursor.text.slice(typePosition, stop);
+  return new Rejection(
+    open,
+    `syntax error at column type definition, expected array type: '${expected}...', but found: '${seen}'`,
+  );
+}
+
+/** `(5c)` or `(33b)`: printed in characters where the bits are a multiple of five. */
+function geohash(cursor: Cursor): string {
+  cursor.expect('(');
+  const position = cursor.at;
+  const { name } = literal(cursor);
+  const count = parseInt32(name.slice(0, -1));
+  if (count === undefined) {
+    throw new Rejection(position, "invalid GEOHASH size, must be number followed by 'C' or 'B' character");
+  }
+  const unit = name.slice(-1).toLowerCase();
+  if (unit !== 'c' && unit !== 'b') {
+    throw new Rejection(position, "invalid GEOHASH size units, must be 'c', 'C' for chars, or 'b', 'B' for bits");
+  }
+  const bits = unit === 'c' ? count * 5 : count;
+  if (bits < 1 || bits > 60) {
+    throw new Rejection(position, `invalid GEOHASH type precision range, must be [1, 60] bits, provided=${bits}`);
+  }
+  cursor.expect(')');
+  return geohashType(bits);
+}
+
+export const geohashType = (bits: number): string => (bits % 5 === 0 ? `GEOHASH(${bits / 5}c)` : `GEOHASH(${bits}b)`);
+
+const maxPrecision = 76;
+
+/** `(precision[, scale])`; without, 18 digits, 3 of them after the point. */
+function decimal(cursor: Cursor): string {
+  const start = cursor.at;
+  const bad = (position: number, problem: string) => new Rejection(position, `Invalid decimal type. ${problem}`);
+  const number = (what: string): number => {
+    const token = cursor.next();
+    if (token === undefined || token.startsWith(')')) throw bad(cursor.at, `The ${what} is missing`);
+    const value = parseInt32(token);
+    if (value === undefined) throw bad(cursor.at, `The ${what} ('${token}') must be a number`);
+    return value;
+  };
+
+  if (cursor.next() !== '(') {
+    cursor.back();
+    return 'DECIMAL(18,3)';
+  }
+  const precision = number('precision');
+  let scale = precision < 8 ? 0 : 3;
+  let token = cursor.next();
+  if (token === ',') {
+    scale = number('scale');
+    token = cursor.next();
+  }
+  if (token !== ')') throw bad(cursor.at, "Missing ')'");
+  const what = `The precision (${precision}) must be`;
+  if (precision <= 0) throw bad(start, `${what} greater than zero`);
+  if (precision > maxPrecision) throw bad(start, `${what} less than ${maxPrecision}`);
+  if (scale < 0) throw bad(start, `The scale (${scale}) must be greater than or equal to zero`);
+  if (scale > precision) throw bad(start, `${what} greater than or equal to the scale (${scale})`);
+  return `DECIMAL(${precision},${scale})`;
+}

@@ -1,0 +1,28 @@
+export { type Access, access } from './access.js';
+export { type Comparison, compareDefinitions, type PropertyDifference } from './compare.js';
+export {
+  type CompareOptions,
+  compareStatements,
+  isEquivalent,
+  meaningOf,
+  type StatementComparison,
+} from './compare-statements.js';
+export {
+  type Column,
+  DEFAULTS,
+  type Defaults,
+  type Definition,
+  type Index,
+  type LiveViewDefinition,
+  type MaterializedViewDefinition,
+  type Refresh,
+  type TableDefinition,
+  type ViewDefinition,
+} from './definition.js';
+export { isSystemTable, needsQuotes, quoteName } from './names.js';
+export { owner, withoutOwner } from './owner.js';
+export { coverTimestamp, defaultPartition, parseDefinition, toTable } from './parse.js';
+export { type PrintOptions, printDefinition } from './print.js';
+export { references } from './references.js';
+export { type Repaired, repair } from './repair.js';
+export { isCleanTable } from './repair-table.js';

@@ -1,0 +1,100 @@
+/*! Statements to definitions. */
+
+import type { Refresh } from './definition.js';
+import { type Column, DEFAULTS, type Defaults, type Definition, type TableDefinition } from './definition.js';
+import { AFTER_CREATE, type Create, create } from './grammar/create.js';
+import type { CreateMaterializedView } from './grammar/create-matview.js';
+import type { CreateTable } from './grammar/create-table.js';
+import { Cursor } from './grammar/cursor.js';
+import { ownedBy } from './grammar/dialect.js';
+import type { PartitionUnit } from './grammar/partition.js';
+import { findSampling } from './sampling.js';
+
+/**
+ * What a CREATE of a table, view, materialized view or live view means, in any edition.
+ *
+ * @param statement one statement, with or without `;`
+ * @param defaults what the server that it is for fills in
+ * @throws Rejection with the service's message and position (UTF-16 code units) where it is no such statement
+ */
+export function parseDefinition(statement: string, defaults: Defaults = DEFAULTS): Definition {
+  const cursor = new Cursor(statement);
+  cursor.expect('create');
+  return toDefinition(
+    create(cursor, cursor.require(AFTER_CREATE), { enterprise: true, owner: ownedBy, defaults, checkQuery() {} }),
+  );
+}
+
+function toDefinition(statement: Create): Definition {
+  switch (statement.statement) {
+    case 'create table':
+      return toTable(statement);
+    case 'create view': {
+      const { name, body, owner } = statement;
+      return { kind: 'view', name, body: body.text, owner };
+    }
+    case 'create materialized view':
+      return toMaterializedView(statement);
+    default: {
+      const { name, flush, inMemory, partition, start, body, owner } = statement;
+      return { kind: 'live view', name, flush, inMemory, partitionBy: partition, start, body: body.text, owner };
+    }
+  }
+}
+
+/** What a CREATE TABLE means, as far as it says so itself: not what it is LIKE, nor what columns its query gives. */
+export function toTable(statement: CreateTable): TableDefinition {
+  const { name, columns, timestamp, partition, ttl, policy, wal, parquet, volume, owner, like, select } = statement;
+  const { maxUncommittedRows, o3MaxLag } = statement;
+  const designated = timestamp && (columns.find(timestamp.name)?.name ?? timestamp.name);
+  return {
+    kind: 'table',
+    name,
+    columns: [...columns.values()].map(column => coverTimestamp(column, designated)),
+    timestamp: designated,
+    partitionBy: partition?.unit ?? 'NONE',
+    ...{ ttl, policy, wal, parquet, volume: volume?.name, maxUncommittedRows, o3MaxLag, owner },
+    like: like?.name,
+    query: select?.text,
+  };
+}
+
+/** A posting index that covers columns covers the timestamp too. */
+export function coverTimestamp(column: Column, timestamp: string | undefined): Column {
+  const { index } = column;
+  if (!timestamp || !index || index.capacity !== undefined || index.covered.length === 0) return column;
+  const covered = index.covered.some(name => name.toLowerCase() === timestamp.toLowerCase());
+  return covered ? column : { ...column, index: { ...index, covered: [...index.covered, timestamp] } };
+}
+
+function toMaterializedView(statement: CreateMaterializedView): Definition {
+  const { name, base, refresh, body, indexes, timestamp, partition, ttl, volume, owner } = statement;
+  const { period, ...rest } = refresh;
+  const sampling = !partition || period === 'sample by interval' ? findSampling(body.text) : undefined;
+  const resolved: Refresh =
+    period === 'sample by interval'
+      ? { ...rest, timeZone: sampling?.timeZone, period: { length: sampling?.interval ?? '' } }
+      : { ...rest, period };
+  return {
+    kind: 'materialized view',
+    name,
+    base: base?.name,
+    refresh: resolved,
+    body: body.text,
+    partitionBy: partition ?? (sampling && defaultPartition(sampling.interval)),
+    ttl: ttl?.ttl ?? 0,
+    timestamp: timestamp?.name,
+    indexes,
+    volume: volume?.name,
+    owner,
+  };
+}
+
+const SECONDS: Readonly<Record<string, number>> = { n: 1e-9, U: 1e-6, T: 1e-3, s: 1, m: 60, h: 3600 };
+
+/** By the interval that it samples by: more than an hour YEAR, more than a minute MONTH, else DAY (read in CreateMatViewOperationImpl). */
+export function defaultPartition(interval: string): PartitionUnit {
+  const count = Number.parseInt(interval, 10) || 1;
+  const seconds = count * (SECONDS[interval.slice(-1)] ?? 86_400);
+  return seconds > 3600 ? 'YEAR' : seconds > 60 ? 'MONTH' : 'DAY';
+}

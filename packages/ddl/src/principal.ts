@@ -1,0 +1,35 @@
+/*! What CREATE USER, GROUP and SERVICE ACCOUNT say. */
+import { foldCase, identify, type Kind, meaningful, nameAt, wordOf } from '@sqlpipe/sql';
+
+/** A user, a group or a service account. */
+export interface Principal {
+  readonly kind: Kind;
+  readonly name: string;
+  /** Who owns it, where that is said. */
+  readonly owner?: string | undefined;
+  /** Whether it is given a password or a key, which no server shows. */
+  readonly hasCredentials: boolean;
+}
+
+/** What a statement that makes a user, a group or a service account says; undefined where it says something else as well. */
+export function parsePrincipal(statement: string): Principal | undefined {
+  const { kind, name } = identify(statement);
+  const tokens = [...meaningful(statement)].filter(({ text }) => text !== ';');
+  let at = tokens.findIndex(token => ['USER', 'GROUP', 'ACCOUNT'].includes(wordOf(token))) + 1;
+  if (wordOf(tokens[at]) === 'IF') at += 3;
+  at += nameAt(distance => tokens[at + distance]).tokens;
+  let owner: string | undefined;
+  let hasCredentials = false;
+  for (let word = wordOf(tokens[at]); at < tokens.length; word = wordOf(tokens[at])) {
+    if (word === 'OWNED' && wordOf(tokens[at + 1]) === 'BY') {
+      const { name: named, tokens: length } = nameAt(distance => tokens[at + 2 + distance]);
+      owner = foldCase(named);
+      at += 2 + length;
+    } else if (word === 'WITH' && ['PASSWORD', 'JWK'].includes(wordOf(tokens[at + 1]))) {
+      hasCredentials = true;
+      at += 3;
+    } else if (word === 'WITH' && wordOf(tokens[at + 1]) === 'NO') at += 3;
+    else return undefined;
+  }
+  return { kind, name: foldCase(name), owner, hasCredentials };
+}

@@ -1,0 +1,83 @@
+/*! The columns that a CREATE TABLE … AS makes, as far as its query says so itself. */
+import { Cursor } from './grammar/cursor.js';
+import { unquote } from './grammar/names.js';
+import { Rejection } from './grammar/rejection.js';
+import { columnType } from './grammar/types.js';
+import { queryTokens } from './query-tokens.js';
+
+/** A column of a query; its type where a cast says so. */
+export interface QueryColumn {
+  readonly name: string;
+  readonly type?: string | undefined;
+}
+
+/** What may begin an item that stands for more than one column, or is none at all. */
+const NAME = /^(?:[\p{L}_][\p{L}\p{N}_$]*|".*"|`.*`)$/su;
+
+/**
+ * The columns of a query that is one plain SELECT, each item a column, a cast or something with an alias.
+ * Undefined where more would have to be known: stars, several queries, expressions that have no name.
+ */
+export function findQueryColumns(query: string): QueryColumn[] | undefined {
+  const tokens = queryTokens(query).map(({ text }) => text);
+  if (tokens[0]?.toLowerCase() !== 'select' || tokens[1]?.toLowerCase() === 'distinct') return undefined;
+  const columns: QueryColumn[] = [];
+  let item: string[] = [];
+  let depth = 0;
+  for (const token of [...tokens.slice(1), 'from']) {
+    const ends = depth === 0 && (token === ',' || token.toLowerCase() === 'from');
+    if (token === '(' || token === '[') depth++;
+    if (token === ')' || token === ']') depth--;
+    if (!ends) item.push(token);
+    else {
+      const column = columnOf(item);
+      if (!column) return undefined;
+      columns.push(column);
+      item = [];
+    }
+    if (ends && token !== ',') return tokens.some(each => SEVERAL.has(each.toLowerCase())) ? undefined : columns;
+  }
+  return undefined;
+}
+
+const SEVERAL = new Set(['union', 'except', 'intersect', 'pivot']);
+
+function columnOf(item: readonly string[]): QueryColumn | undefined {
+  const name = item.at(-1) ?? '';
+  const before = item.at(-2)?.toLowerCase();
+  if (!NAME.test(name)) return undefined;
+  if (item.length === 1) return { name: unquote(name) };
+  if (before === 'as') return { name: unquote(name), type: castType(item.slice(0, -2)) };
+  return before === '.' && item.length === 3 ? { name: unquote(name) } : undefined;
+}
+
+/** `CAST(… AS type)`, `…::type` or `ARRAY[]`. */
+function castType(expression: readonly string[]): string | undefined {
+  if (expression.join('').toUpperCase() === 'ARRAY[]') return 'ARRAY';
+  const isCast = expression[0]?.toLowerCase() === 'cast' && closing(expression, 1) === expression.length - 1;
+  const written = isCast
+    ? expression.slice(expression.findLastIndex(token => token.toLowerCase() === 'as') + 1, -1)
+    : expression.slice(expression.lastIndexOf('::') + 1 || expression.length);
+  return written.length > 0 ? typeOf(written.join('')) : undefined;
+}
+
+/** Where the parenthesis at an index closes. */
+function closing(tokens: readonly string[], open: number): number {
+  let depth = 0;
+  for (let at = open; at < tokens.length; at++) {
+    if (tokens[at] === '(') depth++;
+    else if (tokens[at] === ')' && --depth === 0) return at;
+  }
+  return -1;
+}
+
+function typeOf(written: string): string | undefined {
+  const cursor = new Cursor(written);
+  try {
+    const type = columnType(cursor, cursor.require('type'));
+    return cursor.next() === undefined ? type : undefined;
+  } catch (error) {
+    if (error instanceof Rejection) return undefined;
+    throw error;
+  }
+}

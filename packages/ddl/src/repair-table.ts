@@ -1,0 +1,69 @@
+/*! CREATE TABLE as the service prints it (SERVICE.md 2.5): column names stand bare, wherever it has them. */
+
+import { needsQuotes, quoteName, RESERVED } from './names.js';
+import { repairVolume } from './repair-volume.js';
+
+/** Types by the words that a statement can give them. */
+export const TYPE =
+  'BOOLEAN|BYTE|SHORT|CHAR|INT|LONG|LONG128|LONG256|FLOAT|DOUBLE|DATE|TIMESTAMP|TIMESTAMP_NS|INTERVAL|STRING|VARCHAR' +
+  String.raw`|BINARY|UUID|IPv4|GEOHASH\(\d+[bc]\)|DECIMAL\(\d+,\d+\)|DOUBLE(?:\[\])+` +
+  String.raw`|SYMBOL(?: NOCACHE)?(?: INDEX CAPACITY \d+)?`;
+export const POSTING = String.raw`SYMBOL(?: NOCACHE)? INDEX TYPE [A-Z ]+?(?: INCLUDE \([^()]*\))?`;
+
+/** A name, which may hold blanks and words that look like types, and all that says what kind of column it is. */
+const COLUMN = new RegExp(String.raw`^([^(]+?) ((?:${TYPE}|ARRAY|${POSTING})(?: PARQUET\(.*\))?)$`);
+
+/** What replays as it is: names of plain characters that are no keywords, types that we know, no volume, one `;`. */
+const ORDINARY = new RegExp(
+  String.raw`^CREATE TABLE '[^']+' \( \n(?:\t(?!(?:${[...RESERVED].join('|')}) )[\w$]+ (?:${TYPE})(?:,\n|\n(?=\))))+\)` +
+    String.raw`(?: timestamp\([\w$]+\) PARTITION BY \w+(?: TTL \d+ \w+)?(?: BYPASS WAL)?)?` +
+    String.raw`(?:\nDEDUP UPSERT KEYS\([\w$,]+\))?;$`,
+  'i',
+);
+
+/** Whether a row is one statement that makes a table, with nothing to mend; found fast, as nearly all are. */
+export const isCleanTable = (row: string): boolean => ORDINARY.test(row);
+
+/** The statement with names in quotes that need them. */
+export function repairTable(row: string, notes: string[]): string {
+  const head = /^CREATE TABLE '[^']+' (?=\( \n\t)/.exec(row)?.[0];
+  const end = row.indexOf('\n)');
+  if (!head || end < 0) return row;
+  const quoted = new Set<string>();
+  const name = (bare: string): string => {
+    if (needsQuotes(bare)) quoted.add(bare);
+    return quoteName(bare);
+  };
+  const inList = (list: RegExp, comma: string, text: string): string =>
+    text.replace(list, (_, before: string, names: string) => before + names.split(comma).map(name).join(comma));
+  const column = (line: string): Column => {
+    const blank = line.indexOf(' ');
+    const [, bare = line.slice(0, blank), definition = line.slice(blank + 1)] = COLUMN.exec(line) ?? [];
+    return { name: name(bare), definition: inList(/( INCLUDE \()([^()]*)/, ', ', definition) };
+  };
+
+  const columns = row.slice(`${head}( \n\t`.length, end).split(',\n\t').map(column);
+  const tail = inList(/^(\n\) timestamp\()([^()]*)/, ',', row.slice(end));
+  const mended =
+    head + list(columns, notes) + repairVolume(inList(/(\nDEDUP UPSERT KEYS\()([^()]*)/, ',', tail), notes);
+  if (quoted.size) notes.push(`names that can't stand bare put in quotes: ${Array.from(quoted, quoteName).join(', ')}`);
+  return mended;
+}
+
+interface Column {
+  name: string;
+  definition: string;
+}
+
+/** The columns up to the closing parenthesis. An array of nothing (`SELECT ARRAY[]`) has a type that only a query can give. */
+function list(columns: Column[], notes: string[]): string {
+  const untyped = columns.filter(({ definition }) => definition === 'ARRAY');
+  const options = columns.some(({ definition }) => definition.includes(' '));
+  if (!untyped.length || options)
+    return `( \n\t${columns.map(each => `${each.name} ${each.definition}`).join(',\n\t')}`;
+  notes.push(`made by a query, for the type of ${untyped.map(each => each.name).join(', ')}, which can't be written`);
+  const select = columns.map(({ name, definition }) =>
+    definition === 'ARRAY' ? `ARRAY[] AS ${name}` : `CAST(NULL AS ${definition}) AS ${name}`,
+  );
+  return `AS (\nSELECT ${select.join(', ')} FROM long_sequence(0)`;
+}

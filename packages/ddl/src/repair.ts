@@ -1,0 +1,25 @@
+/*!
+ * What the service prints wrongly, put right, so that the statement makes again what it was printed from.
+ *
+ * Rows are read as the text they are and not through the lexer: a column called ` opens a quote where it stands bare.
+ * That is exact, as no name may hold a line break, a comma, a parenthesis or a quote (observed on 9.3.4).
+ */
+import { isCleanTable, repairTable } from './repair-table.js';
+import { repairView } from './repair-view.js';
+
+/** A statement that replays, and how it came to that. */
+export interface Repaired {
+  statement: string;
+  /** What was put right, in plain words; the layout of a view's body is not worth any. */
+  notes: string[];
+}
+
+/**
+ * The statement that replays, from one that the service printed (SHOW CREATE … or a row of SHOW CREATE DATABASE).
+ * What replays as it is, is made by hand or unknown comes back untouched; so does what was mended before.
+ */
+export function repair(row: string): Repaired {
+  if (isCleanTable(row)) return { statement: row, notes: [] };
+  const notes: string[] = [];
+  return { statement: repairView(repairTable(row, notes), notes), notes };
+}

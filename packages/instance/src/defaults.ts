@@ -1,0 +1,26 @@
+/*! What an instance fills in where a statement says nothing, as its parameters tell. */
+import { DEFAULTS, type Defaults } from '@sqlpipe/ddl';
+import { InstanceError } from './error.js';
+import type { Instance } from './instance.js';
+
+/** The instance's own defaults; those of a server without configuration where it does not tell. */
+export async function fetchDefaults(instance: Instance): Promise<Defaults> {
+  const parameters = await fetchParameters(instance);
+  const flag = (path: string, otherwise: boolean): boolean => (parameters.get(path) ?? String(otherwise)) === 'true';
+  return {
+    wal: flag('cairo.wal.enabled.default', DEFAULTS.wal),
+    symbolCached: flag('cairo.default.symbol.cache.flag', DEFAULTS.symbolCached),
+    indexCapacity: Number(parameters.get('cairo.index.value.block.size')) || DEFAULTS.indexCapacity,
+  };
+}
+
+/** Values of SHOW PARAMETERS by property; none where the instance does not show them. */
+async function fetchParameters(instance: Instance): Promise<Map<string, string>> {
+  try {
+    const rows = await instance.table('SELECT property_path, value FROM (SHOW PARAMETERS)');
+    return new Map(rows.map(([path, value]) => [String(path), String(value)]));
+  } catch (error) {
+    if (!(error instanceof InstanceError) || error.serverMessage === undefined) throw error;
+    return new Map();
+  }
+}

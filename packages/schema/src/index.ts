@@ -1,0 +1,11 @@
+export { Catalog, dumpOrder, type Entry, toEntry } from './catalog.js';
+export { InvalidSelectionError, type Selection, selection } from './categories.js';
+export {
+  type CompareSchemasOptions,
+  compareSchemas,
+  type Difference,
+  type SchemaComparison,
+} from './compare-schemas.js';
+export { findCycle } from './cycle.js';
+export { DuplicateNameError, deduplicate } from './deduplicate.js';
+export { topologicalOrder } from './order.js';

@@ -1,0 +1,34 @@
+/*!
+ * Queries as QuestDB's own grammar reads them. The grammar is loaded when the first statement with a query comes, as that
+ * takes most of a second.
+ */
+import { type Body, Cursor, codeOf, unexpected } from '@sqlpipe/ddl/grammar';
+import type { Query } from './query.js';
+
+let parser: typeof import('./query.js') | undefined;
+
+/** Loads the grammar, if a statement may hold a query. */
+export async function loadGrammarFor(statement: string): Promise<void> {
+  if (!parser && /\bas\b/i.test(statement)) parser = await import('./query.js');
+}
+
+const parsed = new WeakMap<Body, Query>();
+
+/** What the query of a statement says. @throws Rejection where it is none */
+export function queryOf(body: Body): Query {
+  const { code, position, enclosed } = body;
+  const known = parsed.get(body) ?? (parser as NonNullable<typeof parser>).parseQuery(code, position, enclosed);
+  parsed.set(body, known);
+  return known;
+}
+
+/** A whole statement that is a query. @throws Rejection */
+export async function parseWholeQuery(text: string): Promise<Query> {
+  const cursor = new Cursor(text);
+  const code = codeOf(cursor, 0, false);
+  for (let token = cursor.next(); token !== undefined; token = cursor.next()) {
+    if (token !== ';') throw unexpected(cursor.at, token);
+  }
+  parser ??= await import('./query.js');
+  return parser.parseQuery(code, 0, false);
+}
