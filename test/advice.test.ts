@@ -26,35 +26,29 @@ async function advised(t: ExecutionContext, url: string, text: string, options =
 }
 
 for (const [title, text, options, advice, then] of [
-  ['in the words of the server', PRINTED, '', ' run the same again: ', ''],
-  ['in other words', BY_HAND, '', ' run the same again with --if-exists skip: ', '--if-exists skip'],
-  ['in other words, skipped anyway', BY_HAND, '--if-exists skip', ' run the same again: ', '--if-exists skip'],
-  ['not read back', PRINTED, '--no-verify', ' run the same again: ', ''],
-  ['where nothing may exist', PRINTED, '--if-exists fail', ' run the same again with --if-exists compare: ', ''],
+  ['in the form of the server', PRINTED, '', '', ''],
+  ['written by hand', BY_HAND, '', '', ''],
+  ['skipped anyway', BY_HAND, '--if-exists skip', '', '--if-exists skip'],
+  ['not read back', PRINTED, '--no-verify', '', ''],
+  ['where nothing may exist', PRINTED, '--if-exists fail', ' with --if-exists compare', ''],
 ] as const)
   test.serial(`how to go on: ${title}`, async t => {
     await target.empty();
     const { run, advice: told } = await advised(t, target.url, `${text}${WRONG}`, options);
-    t.is(told, `; once that is put right${advice}what is there already is passed over`);
+    t.is(told, `; fix the error and rerun the same command${advice}; existing objects are skipped`);
     t.like(await run(`sqlsplit <<< "${text}${RIGHT}" | sqlapply ${then} $DST`), { code: 0, stderr: '' });
   });
 
-test.serial('how to go on: what was made by hand needs nothing put right', async t => {
-  await target.empty();
-  const run = await shell(t, { DST: target.url });
-  await run(`sqlsplit <<< "${BY_HAND}" | sqlapply $DST`);
-  const again = await run(`sqlsplit <<< "${BY_HAND}${RIGHT}" | sqlapply $DST`);
-  t.regex(again.stderr, /in these words; if they mean the same, --if-exists skip passes over it\n/);
-  t.regex(again.stderr, /; to go on run the same again with --if-exists skip: what is there already is passed over\n$/);
-  t.like(await run(`sqlsplit <<< "${BY_HAND}${RIGHT}" | sqlapply --if-exists skip $DST`), { code: 0, stderr: '' });
-});
-
-test.serial('how to go on: what was made by hand is no fault where nothing may exist', async t => {
+test.serial('how to go on: what exists is no error to be fixed where nothing may exist', async t => {
   await target.empty();
   const run = await shell(t, { DST: target.url });
   await run(`sqlsplit <<< "${BY_HAND}" | sqlapply $DST`);
   const again = await run(`sqlsplit <<< "${BY_HAND}" | sqlapply --if-exists fail $DST`);
-  t.regex(again.stderr, /; to go on run the same again with --if-exists skip: what is there already is passed over\n$/);
+  t.regex(
+    again.stderr,
+    /; to continue, rerun the same command with --if-exists compare; existing objects are skipped\n$/,
+  );
+  t.like(await run(`sqlsplit <<< "${BY_HAND}" | sqlapply $DST`), { code: 0, stderr: '' });
 });
 
 test('how to go on: what exists and can not be shown is to be skipped', async t => {
@@ -63,7 +57,7 @@ test('how to go on: what exists and can not be shown is to be skipped', async t 
     socket.write(reply(JSON.stringify({ error, position: 0 }), 400));
   });
   const { advice } = await advised(t, url, PRINTED);
-  t.is(advice, '; to go on run the same again with --if-exists skip: what is there already is passed over');
+  t.is(advice, '; to continue, rerun the same command with --if-exists skip; existing objects are skipped');
 });
 
 test.serial('how to go on: what would be done a second time is to be left out', async t => {
@@ -71,7 +65,7 @@ test.serial('how to go on: what would be done a second time is to be left out', 
   const { advice } = await advised(t, target.url, `${PRINTED}alter table t add column y int;${WRONG}`, '--allow ALTER');
   t.is(
     advice,
-    '; once that is put right run the same again, without each ALTER that was applied: what is there already is passed over',
+    '; fix the error and rerun the same command, without each ALTER that was applied; existing objects are skipped',
   );
 });
 
@@ -93,7 +87,7 @@ test.serial('how to go on: a dry run that finds another object leaves nothing ha
 test('how to go on: what became of a statement is for the user to see', async t => {
   const { url } = await misbehaving(t, socket => socket.destroy());
   const { advice } = await advised(t, url, 'grant select on t to u;');
-  t.regex(advice, /; once that is put right run the same again, without statement 1 if it is in force there: /);
+  t.regex(advice, /; fix the error and rerun the same command, without statement 1 if it is in force there; /);
 });
 
 test('what was refused is not said to be unknown where the target then falls silent', async t => {
@@ -104,5 +98,5 @@ test('what was refused is not said to be unknown where the target then falls sil
   const { code, stderr } = await run(`sqlsplit <<< "${PRINTED}" | sqlapply $DST`);
   t.is(code, 69);
   t.regex(stderr, /table 't'\): table already exists, and it can not be compared: .*the reply is lost/);
-  t.regex(stderr, /: 1 refused; once that is put right run the same again: /);
+  t.regex(stderr, /: 1 refused; fix the error and rerun the same command; /);
 });

@@ -2,8 +2,8 @@
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
-import { foldCase } from '@sqlpipe/sql';
 import { readFolder, writeFolder } from '@sqlpipe/files';
+import { foldCase } from '@sqlpipe/sql';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { freshFolder } from './support/folder.js';

@@ -78,7 +78,7 @@ for (const signal of SIGNALS) {
     t.is(sent(), 2);
     t.is(
       await stderr,
-      `sqlapply: ${url}: 3 statements: 2 applied, 1 not reached; to go on run the same again: what is there already is passed over\n`,
+      `sqlapply: ${url}: 3 statements: 2 applied, 1 not reached; to continue, rerun the same command; existing objects are skipped\n`,
     );
     t.deepEqual(await left(), ['rest']);
     t.is(await readFile(join(folder, 'rest'), 'utf8'), `${TABLES[2]}\0`);

@@ -20,7 +20,7 @@ interface Package {
 }
 
 /** Arrows go up this list only: a package imports what stands in a line above its own. Programs come last. */
-const LAYERS = [['sql'], ['catalog'], ['cli', 'files', 'instance', 'records'], ['api']];
+const LAYERS = [['sql'], ['ddl'], ['schema'], ['records'], ['cli', 'files', 'instance'], ['api']];
 
 /** These have one home each, so that nobody else need know them. */
 const HOMES = {
@@ -126,14 +126,12 @@ test('docs/API.md has each name that the libraries give to others (make api writ
   const page = readFileSync('docs/API.md', 'utf8').replaceAll('\\_', '_');
   const headings = new Set(Array.from(page.matchAll(/^### (\w+)/gm), ([, name]) => name));
   const api = packages.find(({ name }) => name === 'api');
-  for (const { name, sources } of packages.filter(({ manifest }) => api?.manifest.dependencies?.[manifest.name])) {
-    const given = sources.find(({ path }) => path.endsWith('/src/index.ts'))?.passedOn ?? [];
-    t.deepEqual(
-      given.filter(each => !headings.has(each)),
-      [],
-      name,
-    );
-  }
+  const given = api?.sources.flatMap(({ passedOn }) => passedOn) ?? [];
+  t.true(given.length > 0);
+  t.deepEqual(
+    given.filter(each => !headings.has(each)),
+    [],
+  );
 });
 
 test('a bin is executable and starts the built program, all of them alike', t => {

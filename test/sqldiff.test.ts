@@ -1,7 +1,7 @@
 /*! sqldiff as a user has it: what it finds, how it says so, and that what it writes repairs what creating can repair. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { differences } from '@sqlpipe/schema';
 import { unifiedDiff } from '@sqlpipe/cli';
+import { compareSchemas } from '@sqlpipe/schema';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { misbehaving, reply } from './faults/server.js';
@@ -43,12 +43,12 @@ for (const { name, dump } of databases) {
     fc.assert(
       fc.property(order, some => {
         const kept = new Set(some);
-        const found = differences(dump, some);
+        const found = compareSchemas(dump, some).differences;
         t.deepEqual(
           found.map(({ a, b }) => [a, b]),
           dump.filter(row => !kept.has(row)).map(row => [row, undefined]),
         );
-        t.is(differences(some, dump).length, found.length);
+        t.is(compareSchemas(some, dump).differences.length, found.length);
       }),
       { numRuns: 10 },
     );
@@ -84,7 +84,8 @@ only in ${b.url}: table 'extra'
 `,
     );
     t.is(found.code, 1);
-    t.regex((await run('sqldiff $A $B')).stdout.toString(), /^\+\tsize LONG$/m);
+    t.regex((await run('sqldiff $A $B')).stdout.toString(), /^ {2}column 'size': none in \S+, LONG in \S+$/m);
+    t.regex((await run('sqldiff --text $A $B')).stdout.toString(), /^\+\tsize LONG$/m);
 
     const repaired = await run('sqldiff --missing $A $B | sqlapply $B; echo "${PIPESTATUS[@]}"');
     t.is(repaired.stdout.toString(), '1 0\n');
@@ -168,13 +169,9 @@ test(
   "sed 's/VIEW/TABLE/; s/UPDATE/INSERT/; s/DAY/HOUR/' a.sql > b.sql; sqldiff a b.sql",
   1,
   `differs: table 'trades'
-@@ -1,1 +1,1 @@
--CREATE TABLE 'trades' (ts TIMESTAMP, price DOUBLE) TIMESTAMP(ts) PARTITION BY DAY;
-+CREATE TABLE 'trades' (ts TIMESTAMP, price DOUBLE) TIMESTAMP(ts) PARTITION BY HOUR;
+  partitioning: DAY in a, HOUR in b.sql
 differs: view 'last'
-@@ -1,1 +1,1 @@
--CREATE VIEW 'last' AS (SELECT * FROM trades);
-+CREATE TABLE 'last' AS (SELECT * FROM trades);
+  kind: view in a, table in b.sql
 only in a: GRANT UPDATE ON trades TO zoe;
 only in b.sql: GRANT INSERT ON trades TO zoe;
 `,
@@ -188,7 +185,25 @@ test(
 ["grant","zoe","only-b","null","GRANT INSERT ON trades TO zoe;"]
 `,
 );
-test(says, 'sed "s/\'trades\'/TRADES/" a.sql > b.sql; sqldiff --names a b.sql', 1, "differs: table 'trades'\n");
+test(
+  says,
+  "sed 's/DAY/HOUR/' a.sql > b.sql; sqldiff --text --include TABLES a b.sql",
+  1,
+  `differs: table 'trades'
+@@ -2,3 +2,3 @@
+ \tts TIMESTAMP,
+ \tprice DOUBLE
+-) timestamp(ts) PARTITION BY DAY;
++) timestamp(ts) PARTITION BY HOUR;
+`,
+);
+test(
+  says,
+  'sed "s/\'trades\'/TRADES/" a.sql > b.sql; sqldiff a b.sql',
+  1,
+  "differs: table 'trades'\n  name: trades in a, TRADES in b.sql\n",
+);
+test(says, "sed 's/ (ts/(ts/; s/DOUBLE/double -- by hand\\n/; s/DAY/day wal/' a.sql > b.sql; sqldiff a b.sql", 0, '');
 test(says, 'grep -v USER a.sql > b.sql; sqldiff --ignore-extra b.sql a; sqldiff --exclude ACL b.sql a', 0, '');
 test(
   says,
@@ -207,7 +222,7 @@ GRANT UPDATE ON trades TO zoe;
 test(says, 'sqldiff --missing a a.sql | od -An -tx1', 0, ' 00\n');
 test(
   says,
-  "sed 's/DAY;/DAY OWNED BY zoe;/' a.sql > b.sql; sqldiff --ignore-owner a b.sql && ! sqldiff --names a b.sql",
+  'for o in zoe bob; do sed "s/DAY;/DAY OWNED BY $o;/" a.sql > $o.sql; done; sqldiff --ignore-owner zoe.sql bob.sql && ! sqldiff --names zoe.sql bob.sql',
   0,
   "differs: table 'trades'\n",
 );
@@ -219,7 +234,7 @@ test(says, 'sqldiff a /', 65, '', /^sqldiff: \/ has no folder tables/);
 test(says, 'sqldiff - -', 64, '', /only one of the two can be standard input/);
 test(says, 'sqldiff "" a', 64, '', /^sqldiff: an operand is empty; is a variable unset\?$/m);
 test(says, 'sqldiff a ""', 64, '', /^sqldiff: an operand is empty; is a variable unset\?$/m);
-test(says, 'sqldiff --names --json a a', 64, '', /exclude each other/);
+test(says, 'sqldiff --names --text a a', 64, '', /exclude each other/);
 test(says, 'head -c 200 a.stream | sqldiff - a', 65, '', /^sqldiff: standard input: cut after 4 whole records/);
 test(says, ': | sqldiff - a', 65, '', /^sqldiff: standard input: no input, not even the NUL/);
 test(
@@ -240,17 +255,18 @@ test(
 test(says, 'sqldiff a http://127.0.0.1:1', 69, '', /^sqldiff: http:\/\/127\.0\.0\.1:1: connection refused/);
 
 test('on a terminal it is in color, unless that is not wanted', async t => {
-  const script = `sed 's/DAY/HOUR/' ${schema}/a.sql > b.sql; sqldiff ${schema}/a b.sql`;
-  t.regex((await (await terminal(t))(script)).screen, /\x1b\[31m-CREATE TABLE 'trades'/);
+  const script = `sed 's/DAY/HOUR/' ${schema}/a.sql > b.sql; sqldiff --text ${schema}/a b.sql`;
+  t.regex((await (await terminal(t))(script)).screen, /\x1b\[31m-\) timestamp/);
   for (const setting of [{ NO_COLOR: '1' }, { TERM: 'dumb' }])
     t.notRegex((await (await terminal(t, setting))(script)).screen, /\x1b\[3/);
 });
 
 test('control characters of a file are shown, not obeyed', async t => {
   const run = await shell(t);
-  const { stdout } = await run(String.raw`printf "CREATE VIEW 'v' AS (x /* \e[31m */)" > a.sql
-printf "CREATE VIEW 'v' AS (x)" > b.sql; sqldiff a.sql b.sql`);
-  t.regex(stdout.toString(), /^-CREATE VIEW 'v' AS \(x \/\* \\x1b\[31m \*\/\);$/m);
+  const { stdout } = await run(String.raw`printf "CREATE VIEW 'v' AS ('\e[31m')" > a.sql
+printf "CREATE VIEW 'v' AS (x)" > b.sql; sqldiff a.sql b.sql; sqldiff --text a.sql b.sql`);
+  t.regex(stdout.toString(), /^ {2}query: '\\x1b\[31m' in a\.sql, x in b\.sql$/m);
+  t.regex(stdout.toString(), /^-'\\x1b\[31m'$/m);
 });
 
 test('a difference is a patch, however much differs', t => {

@@ -89,7 +89,7 @@ test(
   'two that differ and have one name are named both',
   refused,
   ['CREATE TABLE Trades (x INT);', 'CREATE TABLE t (x INT);', "CREATE VIEW 'trades' AS (SELECT 1);", ''],
-  "statement 1 (table 'Trades') and statement 3 (view 'trades') have one name and differ: leave one of them out",
+  "statement 1 (table 'Trades') and statement 3 (view 'trades') have the same name and different definitions: leave one of them out",
 );
 test(
   'a cycle is named',

@@ -125,7 +125,13 @@ export const targetFaults: TargetFault[] = [
     NOTHING,
     sends('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n{"ddl":"OK"}'),
   ),
-  fault('OK, and nothing done', ONCE, 1, /it was taken, and is not there when read back/, sends(reply('{"ddl":"OK"}'))),
+  fault(
+    'OK, and nothing done',
+    ONCE,
+    1,
+    /the server reported success, but the object does not exist/,
+    sends(reply('{"ddl":"OK"}')),
+  ),
   fault('the answer twice, after it did it', AFTERWARDS, 0, NOTHING, sends(Buffer.concat([OK, OK]))),
   fault('OK, and the end of the connection', AFTERWARDS, 0, NOTHING, socket => socket.end(OK)),
   fault('OK, byte by byte', AFTERWARDS, 0, NOTHING, async socket => {

@@ -10,6 +10,7 @@ export type Index =
   | { readonly type: 'BITMAP'; readonly capacity: number }
   | { readonly type: string; readonly covered: readonly string[]; readonly capacity?: undefined };
 
+/** A column of a table. */
 export interface Column {
   name: string;
   /** As printed: `INT`, `DOUBLE[]`, `GEOHASH(5c)`. */
@@ -34,6 +35,7 @@ interface Stored {
   readonly owner?: string | undefined;
 }
 
+/** What a CREATE TABLE says. */
 export interface TableDefinition extends Stored {
   readonly kind: 'table';
   readonly columns: Column[];
@@ -62,6 +64,7 @@ export interface ViewDefinition {
   readonly owner?: string | undefined;
 }
 
+/** When a materialized view is refreshed. */
 export interface Refresh {
   readonly type: 'IMMEDIATE' | 'MANUAL' | 'EVERY';
   readonly deferred: boolean;
@@ -73,6 +76,7 @@ export interface Refresh {
   readonly period?: { readonly length: string; readonly delay?: string | undefined } | undefined;
 }
 
+/** A query whose result is kept and refreshed. */
 export interface MaterializedViewDefinition extends Stored {
   readonly kind: 'materialized view';
   /** The table that it follows. */

@@ -1,8 +1,12 @@
 /*! What a run comes to: counts, the exit status, and what to tell at its end. */
 import { Exit, exitStatus } from '@sqlpipe/cli';
+import { title } from '@sqlpipe/sql';
 import { Advice } from './advice.js';
 import type { JudgeOptions } from './judge.js';
 import { isReject, type Outcome, type Result } from './outcome.js';
+
+/** Statements that are named in a line about several. */
+const NAMED = 5;
 
 export class Tally {
   /** The target's. */
@@ -10,7 +14,8 @@ export class Tally {
   readonly #counts = new Map<Result, number>();
   /** How many statements were told of. */
   total = 0;
-  #unproven = 0;
+  /** What the target does not show of each statement. */
+  readonly #notComparable: string[] = [];
   #denied = false;
   #rejects = false;
   /** The first failure of the instance, if there was one. */
@@ -29,7 +34,8 @@ export class Tally {
     this.#counts.set(outcome.result, (this.#counts.get(outcome.result) ?? 0) + 1);
     this.failure ??= outcome.failure;
     this.#advice?.count(outcome);
-    if (outcome.proven === false) this.#unproven++;
+    const hidden = outcome.comparison?.notComparable ?? [];
+    if (hidden.length > 0) this.#notComparable.push(`${title(outcome.identity)}: ${hidden.join(', ')}`);
     if (isReject(outcome) && outcome.result !== 'not reached') {
       this.#denied ||= outcome.denied === true;
       this.#rejects = true;
@@ -48,10 +54,16 @@ export class Tally {
     return this.status === Exit.yes && !this.#counts.has('not reached');
   }
 
+  /** What could not be compared, as the target does not show it, on one line; undefined for nothing. */
+  get notComparable(): string | undefined {
+    const [some, more] = [this.#notComparable.slice(0, NAMED), this.#notComparable.length - NAMED];
+    if (some.length === 0) return undefined;
+    return `not compared, as ${this.label} does not show it: ${some.join('; ')}${more > 0 ? `; and of ${more} more` : ''}`;
+  }
+
   /** One line: `http://host:9000: 5 statements: 3 applied, 1 same, 1 refused`, and how to go on where that was not all. */
   toString(): string {
     const counts = [...this.#counts].map(([result, count]) => `${count} ${result}`);
-    if (this.#unproven) counts.push(`${this.#unproven} of them not proven by reading back`);
     const statements = `${this.total} ${this.total === 1 ? 'statement' : 'statements'}`;
     const advice = this.complete || !this.#advice ? '' : `; ${this.#advice}`;
     return [this.label, statements, counts.join(', ')].filter(Boolean).join(': ') + advice;

@@ -44,6 +44,7 @@ export async function* told(outcomes: AsyncIterable<Outcome>, tally: Tally, io: 
     throw error;
   } finally {
     for (const note of lacking) io.warn(note);
+    if (tally.notComparable) io.note(tally.notComparable);
     const toldOfAny = ended || tally.total > 0;
     const isWell = ended && tally.complete && !io.interrupted.aborted;
     if (toldOfAny && !readerLeft) (isWell ? io.summary : io.error)(`${tally}`);

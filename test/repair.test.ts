@@ -1,7 +1,6 @@
 /*! What the service prints wrongly and what replays, as text in and text out; on a real server too. */
 import { isCleanTable, repair } from '@sqlpipe/ddl';
-import { foldCase } from '@sqlpipe/sql';
-import { identify, statementOf } from '@sqlpipe/sql';
+import { foldCase, identify, statementOf } from '@sqlpipe/sql';
 import test from 'ava';
 import fc from 'fast-check';
 import { cases } from './cases/cases.js';
