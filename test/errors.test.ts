@@ -16,7 +16,7 @@ const WORDING =
   /^packages\/(instance\/src\/(failure|json|reply|scanner)|sql\/src\/splitter|sqlapply\/src\/(admission|explain|judge|verify|credentials))\.ts$/;
 
 /** In these the words are the service's, as sqlserve stands for it. */
-const SERVICE = /^packages\/sqlserve\/src\/(acl|analysis|change|parser|routes)/;
+const SERVICE = /^packages\/(sqlserve\/src\/(acl|analysis|change|parser|routes)|ddl\/src\/grammar)/;
 
 /** Shown to nobody, or no words. */
 const OTHER = new Set([

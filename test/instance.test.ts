@@ -30,6 +30,7 @@ test('the package exports', t => {
     'definitions',
     'dump',
     'encodeQuery',
+    'fetchDefaults',
     'hasDefinition',
     'listInstances',
     'resolveInstance',

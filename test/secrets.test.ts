@@ -249,5 +249,5 @@ test('a line end in a name feigns no message', async t => {
   const run = await shell(t);
   const twice = ['x', 'y'].map(column => `CREATE TABLE 'a\\nsqlsort: done' (${column} INT);`).join(' ');
   const { stderr } = await run(`printf "${twice}" | sqlsplit | sqlsort`);
-  t.regex(stderr, /^sqlsort: .*'a\\nsqlsort: done'.* differ: leave one of them out\n$/);
+  t.regex(stderr, /^sqlsort: .*'a\\nsqlsort: done'.* different definitions: leave one of them out\n$/);
 });

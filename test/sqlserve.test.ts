@@ -471,7 +471,7 @@ test('options that cannot be are refused, and folders that cannot be made', asyn
     [['--request-limit', '0'], 64, /--request-limit takes a whole number, 1 or more/],
     [['--data', file], 74, /file\/journal.jsonl: not a directory/],
     [['--data', '/proc/nothing/here'], 74, /\/proc\/nothing: no such file or directory/],
-    [['--load', folder], 74, /^sqlserve: \/.*: is a directory/],
+    [['--load', folder], 65, /^sqlserve: \/.* has no folder tables/],
   ] as const) {
     const refused = await refusal(...args);
     t.is(refused.status, status, args.join(' '));

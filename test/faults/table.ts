@@ -123,7 +123,7 @@ async function runTarget(scope: Scope, { target: good }: Servers, fault: TargetF
     [`sqlapply says ${fault.says}`]: fault.says.test(run.stderr),
     'the message names the statement': !told || run.stderr.includes(`sqlapply: statement ${place + 1} (`),
     'the message names the instance': !told || run.stderr.includes(to),
-    'the message says how to go on': !told || run.stderr.includes('run the same again'),
+    'the message says how to go on': !told || run.stderr.includes('rerun the same command'),
     'the same command again finishes the job, where it has to': again.apply === 0 && again.stderr === '',
     [`then the target has it all: ${JSON.stringify(dataset)}`]:
       JSON.stringify(dataset) === JSON.stringify(SCHEMA.map(statement => [statement])),
