@@ -2,6 +2,8 @@
  * The dump of a server that has no SHOW CREATE DATABASE (QuestDB before 10): its objects one by one, put in the order
  * that the statement would give. The catalogue is no snapshot, so it is read until two readings agree.
  */
+
+import { isSystemTable } from '@sqlpipe/ddl';
 import { Catalog, dumpOrder } from '@sqlpipe/schema';
 import type { Kind } from '@sqlpipe/sql';
 import { hasDefinition, printedAs } from './definitions.js';
@@ -43,7 +45,3 @@ async function listObjects(source: Instance, selects: (kind: Kind) => boolean): 
     ({ name, kind }) => hasDefinition(kind) && selects(kind) && !isSystemTable(name),
   );
 }
-
-/** As the service tells them, with its default configuration (TableFlagResolverImpl; query tracing). */
-const isSystemTable = (name: string): boolean =>
-  name.startsWith('sys.') || ['telemetry', 'telemetry_config', '_query_trace'].includes(name.toLowerCase());

@@ -1,5 +1,7 @@
 /*! The objects of one database: found by name in any case, listed in the order the service lists them. */
+import { isSystemTable } from '@sqlpipe/ddl';
 import { topologicalOrder } from '@sqlpipe/schema';
+import { foldCase } from '@sqlpipe/sql';
 import type { Naming } from './analysis/relation.js';
 import type { CatalogueObject } from './objects.js';
 
@@ -77,7 +79,7 @@ export class Catalogue {
 
   /** Everything that is not the service's own, in the order it came. */
   list(): CatalogueObject[] {
-    return [...this.#objects.values()].filter(({ name }) => !isSystem(name));
+    return [...this.#objects.values()].filter(({ name }) => !isSystemTable(name));
   }
 
   /** The objects chosen, as the dump orders them: what is not chosen leads nowhere. */
@@ -120,8 +122,4 @@ export class Catalogue {
 
 const referencesOf = (object: CatalogueObject): readonly string[] => ('references' in object ? object.references : []);
 
-const key = (name: string): string => name.toLowerCase();
-
-/** The service's own tables, and whatever is called like them, are listed nowhere (read in TableFlagResolverImpl). */
-const isSystem = (name: string): boolean =>
-  name.startsWith('sys.') || ['telemetry', 'telemetry_config', '_query_trace'].includes(key(name));
+const key = foldCase;
