@@ -3,7 +3,6 @@
  * Seen from outside, by killing the programs, and from inside, by the system calls they make.
  * KILLS says how often each is killed.
  */
-import { spawnSync } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import { reply, rowsBody } from './faults/server.js';
@@ -11,6 +10,7 @@ import { source as answeringSource } from './faults/sources.js';
 import { fileScope } from './support/scope.js';
 import { shell } from './support/shell.js';
 import { startSlow } from './support/slow.js';
+import { testWithStrace } from './support/strace.js';
 
 const KILLS = Number(process.env.KILLS ?? 6);
 
@@ -74,9 +74,6 @@ function writesIn(log: string): Buffer[] {
   });
 }
 
-const missing = spawnSync('strace', ['-V']).status === 0 ? undefined : 'strace is not on the PATH';
-if (missing && !process.env.CI) console.error(`Tests of system calls are skipped: ${missing}`);
-
 const plainWrites = test.macro<[command: string]>({
   title: (_, command) => `${command}: writes fit into a pipe at once, and none but the last ends on a NUL`,
   async exec(t, command) {
@@ -100,6 +97,5 @@ const plainWrites = test.macro<[command: string]>({
   },
 });
 
-const testOfCalls = missing && !process.env.CI ? test.serial.skip : test.serial;
 for (const command of ['sqldump $SRC', 'sqlsplit text', 'sqlgrep --kind other', 'sqlsort'])
-  testOfCalls(plainWrites, command);
+  testWithStrace(plainWrites, command);

@@ -1,7 +1,6 @@
 /*! The statement stream: records there and back, and the commit mark that tells a whole stream from a cut one. */
-import { once } from 'node:events';
 import { Readable, Writable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { finished, pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
 import * as api from '@sqlpipe/records';
 import { type ReadOptions, records, sink, spool, statements } from '@sqlpipe/records';
@@ -113,7 +112,7 @@ test('a writer that fails withholds the NUL and says why', async t => {
     throw new Error('the well\nran dry');
   }
   await t.throwsAsync(pipeline(failing(), records(), end), { message: /ran dry/ });
-  if (!end.closed) await once(end, 'close');
+  await finished(end).catch(() => {});
   const left = Buffer.concat(pieces).toString();
   t.is(left, 'a;\n-- sqlwell: incomplete: the well ran dry\n');
   const message = 'incomplete after 0 whole records: sqlwell: the well ran dry';
@@ -169,7 +168,7 @@ const unfit = test.macro<[string, RegExp, number?]>({
     const { out, pieces } = taker();
     const end = sink(out, 'test');
     await t.throwsAsync(pipeline([text], records(maxRecord), end), { message });
-    if (!end.closed) await once(end, 'close');
+    await finished(end).catch(() => {});
     t.regex(Buffer.concat(pieces).toString(), new RegExp(`^-- test: incomplete: ${message.source}[^\\0]*\\n$`));
   },
 });
