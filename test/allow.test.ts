@@ -11,7 +11,7 @@ interface Effect extends Replay {
   columns: unknown[] | undefined;
 }
 
-async function effectOf(t: ExecutionContext, text: string, options = ''): Promise<Effect> {
+async function replayCounted(t: ExecutionContext, text: string, options = ''): Promise<Effect> {
   const good = await startSqlserve(t);
   await good.execute('CREATE TABLE t (x INT)');
   const { url, requests } = await misbehaving(t, async (socket, request) => socket.write(await passOn(good, request)));
@@ -37,40 +37,40 @@ for (const statement of [
   'drop table t',
 ])
   test(`without --allow it is not sent, nor what comes before it: ${statement}`, async t => {
-    const { code, sent, columns, report } = await effectOf(t, `${MORE}; ${statement};`);
+    const { code, sent, columns, report } = await replayCounted(t, `${MORE}; ${statement};`);
     t.is(code, 1);
     t.deepEqual([sent, columns, report], [[], ['x'], []]);
   });
 
 for (const allowed of ['ALTER', 'alter', 'ALTER,RENAME', 'ALTER --allow INSERT', 'all', 'ALL', 'DROP,ALL'])
   test(`--allow ${allowed} sends an ALTER`, async t => {
-    const { code, sent, columns, stderr } = await effectOf(t, `${ADD};`, `--allow ${allowed}`);
+    const { code, sent, columns, stderr } = await replayCounted(t, `${ADD};`, `--allow ${allowed}`);
     t.is(code, 0, stderr);
     t.deepEqual([sent, columns], [[ADD], ['x', 'y']]);
   });
 
 for (const allowed of ['ALTER', 'ALTER,INSERT', 'ALTER --allow RENAME'])
   test(`--allow ${allowed} does not send a DROP, nor what comes before it`, async t => {
-    const { code, sent, columns } = await effectOf(t, `${MORE}; ${ADD}; ${DROP};`, `--allow ${allowed}`);
+    const { code, sent, columns } = await replayCounted(t, `${MORE}; ${ADD}; ${DROP};`, `--allow ${allowed}`);
     t.is(code, 1);
     t.deepEqual([sent, columns], [[], ['x']]);
   });
 
 for (const allowed of ['D', 'DROPS', 'TABLE', '"DROP TABLE"'])
   test(`--allow ${allowed} names no verb, so no DROP is sent`, async t => {
-    const { code, sent, columns } = await effectOf(t, `${MORE}; ${DROP};`, `--allow ${allowed}`);
+    const { code, sent, columns } = await replayCounted(t, `${MORE}; ${DROP};`, `--allow ${allowed}`);
     t.true([1, 64].includes(code), `status ${code}`);
     t.deepEqual([sent, columns], [[], ['x']]);
   });
 
 test('--allow DROP does not send an ALTER', async t => {
-  const { code, sent, columns } = await effectOf(t, `${ADD}; ${DROP};`, '--allow DROP');
+  const { code, sent, columns } = await replayCounted(t, `${ADD}; ${DROP};`, '--allow DROP');
   t.is(code, 1);
   t.deepEqual([sent, columns], [[], ['x']]);
 });
 
 test('--allow all sends every verb', async t => {
-  const { code, sent, columns, results } = await effectOf(t, `${MORE}; ${ADD}; ${DROP};`, '--allow all');
+  const { code, sent, columns, results } = await replayCounted(t, `${MORE}; ${ADD}; ${DROP};`, '--allow all');
   t.is(code, 0);
   t.deepEqual(sent, [MORE, ADD, DROP]);
   t.deepEqual(results, ['applied', 'applied', 'applied']);
@@ -78,7 +78,7 @@ test('--allow all sends every verb', async t => {
 });
 
 test('what is not allowed ends a replay that sends as records arrive, and is among the rejects', async t => {
-  const { code, sent, columns, results, rejects } = await effectOf(
+  const { code, sent, columns, results, rejects } = await replayCounted(
     t,
     `${ADD}; ${DROP}; ${MORE};`,
     '--stream --allow ALTER',
@@ -90,7 +90,7 @@ test('what is not allowed ends a replay that sends as records arrive, and is amo
 });
 
 test('with --keep-going what is not allowed is left out, and the status is 1', async t => {
-  const { code, sent, columns, results, rejects } = await effectOf(
+  const { code, sent, columns, results, rejects } = await replayCounted(
     t,
     `${DROP}; ${MORE};`,
     '--keep-going --allow ALTER',
@@ -102,7 +102,7 @@ test('with --keep-going what is not allowed is left out, and the status is 1', a
 });
 
 test('a dry run refuses what would not be sent', async t => {
-  const { code, sent, results } = await effectOf(t, `${ADD}; ${DROP};`, '--dry-run --allow ALTER');
+  const { code, sent, results } = await replayCounted(t, `${ADD}; ${DROP};`, '--dry-run --allow ALTER');
   t.is(code, 1);
   t.deepEqual(sent, []);
   t.deepEqual(results, ['would send', 'refused']);

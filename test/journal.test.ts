@@ -15,7 +15,7 @@ const PROGRAM = 'packages/sqlserve/bin/sqlserve.js';
 type Step = { did: 'write' | 'acknowledge'; n: number } | { did: 'begin sync' | 'end sync' | 'rename' | 'ready' };
 
 /** The steps in a log of strace. Threads do the writing and the syncing: a call may begin in one line and end in another. */
-const stepsIn = (log: string): Step[] =>
+const parseSteps = (log: string): Step[] =>
   log.split('\n').flatMap((line): Step[] => {
     const count = (text: RegExp) => line.match(text)?.length ?? 0;
     if (/ f(data)?sync\(/.test(line)) return [{ did: 'begin sync' }, ...(/ = 0$/.test(line) ? [END] : [])];
@@ -29,7 +29,7 @@ const stepsIn = (log: string): Step[] =>
 const END: Step = { did: 'end sync' };
 
 /** Runs a service on a folder under strace while `work` goes on; resolves to what it did. */
-async function traced(
+async function traceService(
   t: ExecutionContext,
   data: string,
   work: (execute: (sql: string) => Promise<unknown>) => Promise<unknown>,
@@ -40,7 +40,7 @@ async function traced(
   const server = await startServer(t, 'strace', [...trace, PROGRAM, '--port', '0', '--data', data]);
   await work(sql => server.execute(sql));
   await server.end();
-  return stepsIn(await readFile(log, 'utf8'));
+  return parseSteps(await readFile(log, 'utf8'));
 }
 
 for (const [how, work] of [
@@ -53,11 +53,11 @@ for (const [how, work] of [
     },
   ],
   ['at once', execute => Promise.all(Array.from({ length: 7 }, (_, n) => execute(`CREATE TABLE t${n} (x INT)`)))],
-] as const satisfies [string, Parameters<typeof traced>[2]][])
+] as const satisfies [string, Parameters<typeof traceService>[2]][])
   testWithStrace(
     `statements ${how} are in the journal, and it is on the disk, before they are acknowledged`,
     async t => {
-      const steps = await traced(t, join(await freshFolder(t), 'data'), work);
+      const steps = await traceService(t, join(await freshFolder(t), 'data'), work);
       let [written, syncing, synced, acknowledged] = [0, 0, 0, 0];
       for (const step of steps.slice(steps.findIndex(({ did }) => did === 'ready'))) {
         if (step.did === 'write') written += step.n;
@@ -72,8 +72,8 @@ for (const [how, work] of [
 
 testWithStrace('a start replaces the journal by one that is on the disk, before the service is ready', async t => {
   const data = join(await freshFolder(t), 'data');
-  await traced(t, data, execute => execute('CREATE TABLE a (x INT)'));
-  const steps = await traced(t, data, async () => {});
+  await traceService(t, data, execute => execute('CREATE TABLE a (x INT)'));
+  const steps = await traceService(t, data, async () => {});
   const sync = ['begin sync', 'end sync'];
   t.deepEqual(
     steps.map(({ did }) => did),

@@ -8,7 +8,7 @@ import { terminal } from './support/terminal.js';
 const rows = (...names: string[]) => names.map(name => JSON.stringify([`CREATE TABLE '${name}' (x INT)`])).join(',');
 
 /** Dumps four statements at once, then three, one, and one more; what is over sooner than that is not drawn. */
-const source = (scope: Scope) =>
+const startSource = (scope: Scope) =>
   startSlow(scope, async (query, response) => {
     if (!query.startsWith('SHOW CREATE DATABASE')) return response.end('{"dataset":[]}');
     response.write(`{"dataset":[${rows('a', 'b', 'c', 'd')},`);
@@ -21,21 +21,23 @@ const source = (scope: Scope) =>
   });
 
 /** What was drawn: the counts, with the total where one is known, the rate, and the statement at hand. */
-const drawn = (screen: string, program: string) =>
+const readCounts = (screen: string, program: string) =>
   Array.from(
     screen.matchAll(new RegExp(`${program}: (?:\\[[=-]*\\] )?(\\d+(?:/\\d+)?), ([\\d.]+)/s, \\w+ '(\\w+)'`, 'g')),
     ([, count = '', rate = '', name = '']) => ({ count, rate: Number(rate), name }),
   );
 
 /** Counts and names without those that are drawn again. */
-const steps = (all: ReturnType<typeof drawn>) => [...new Set(all.map(({ count, name }) => `${count} ${name}`))];
+const distinctSteps = (all: ReturnType<typeof readCounts>) => [
+  ...new Set(all.map(({ count, name }) => `${count} ${name}`)),
+];
 
 test('sqldump counts what it has read, however many came at once', async t => {
   const on = await terminal(t);
-  const { code, screen } = await on(`sqldump -o x ${await source(t)}`);
+  const { code, screen } = await on(`sqldump -o x ${await startSource(t)}`);
   t.is(code, 0, screen);
-  const all = drawn(screen, 'sqldump');
-  t.deepEqual(steps(all), ['4 e', '7 h', '8 i']);
+  const all = readCounts(screen, 'sqldump');
+  t.deepEqual(distinctSteps(all), ['4 e', '7 h', '8 i']);
   for (const { count, rate } of all) t.true(rate > 0 && rate < Number(count) / 0.4, `${count} at ${rate}/s`);
   t.regex(screen, /sqldump: 9 statements\r\n$/);
 });
@@ -54,8 +56,8 @@ for (const [options, total] of [
     const records = ['a', 'b', 'c', 'd'].map(name => `CREATE TABLE '${name}' (x INT)\\0`).join('');
     const { code, screen } = await on(`printf "${records}" | sqlapply ${options} --keep-going --no-verify ${target}`);
     t.is(code, 1, screen);
-    const all = drawn(screen, 'sqlapply');
-    t.deepEqual(steps(all), [`1${total} b`, `2${total} c`, `3${total} d`]);
+    const all = readCounts(screen, 'sqlapply');
+    t.deepEqual(distinctSteps(all), [`1${total} b`, `2${total} c`, `3${total} d`]);
     for (const { count, rate } of all) t.true(rate > 0 && rate < parseInt(count, 10) / 0.4, `${count} at ${rate}/s`);
     t.regex(screen, /: 4 statements: 3 applied, 1 refused/);
   });

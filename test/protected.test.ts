@@ -6,7 +6,7 @@ import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
 
 /** Two protected instances and two that are not, all of them one server; `requests` are those that reached it. */
-async function protectedInstances(t: ExecutionContext) {
+async function startProtected(t: ExecutionContext) {
   const good = await startSqlserve(t);
   const { url, requests } = await misbehaving(t, async (socket, request) => socket.write(await passOn(good, request)));
   const run = await shell(t, { URL: url });
@@ -31,7 +31,7 @@ for (const options of [
   '--allow all',
 ])
   test(`a protected instance is not touched by sqlapply ${options}`, async t => {
-    const { run, requests, tables } = await protectedInstances(t);
+    const { run, requests, tables } = await startProtected(t);
     const { code, stderr } = await run(`sqlapply ${options} prod < stream`);
     t.is(code, 64, stderr);
     t.regex(stderr, /--yes-to/);
@@ -41,14 +41,14 @@ for (const options of [
 
 for (const command of ['sqlapply --yes-to prod prod', 'sqlapply --yes-to=spare spare', 'sqlapply lab', 'sqlapply open'])
   test(`what ${command} is given is carried out`, async t => {
-    const { run, tables } = await protectedInstances(t);
+    const { run, tables } = await startProtected(t);
     const { code, stderr } = await run(`${command} < stream`);
     t.is(code, 0, stderr);
     t.deepEqual(await tables(), ['a']);
   });
 
 test('what changes nothing needs no confirmation', async t => {
-  const { run, requests, tables } = await protectedInstances(t);
+  const { run, requests, tables } = await startProtected(t);
   const { code, stdout, stderr } = await run(
     'sqlapply --dry-run prod < stream && sqldump -o dump prod && sqldiff --names prod stream',
   );

@@ -5,10 +5,11 @@ import { startSqlserve } from './support/sqlserve.js';
 
 const SHARED = "CREATE TABLE 'same' (x INT);";
 const LACKED = "CREATE TABLE 'lacked' (x INT);";
-const [INT, LONG] = ['INT', 'LONG'].map(type => `CREATE TABLE 'changed' (x ${type});`);
+const INT = "CREATE TABLE 'changed' (x INT);";
+const LONG = INT.replace('x INT', 'x LONG');
 const EXTRA = "CREATE TABLE 'extra' (x INT);";
 
-/** What B has of A's, and the statuses of plain sqldiff, --ignore-extra and --missing; `missing` is what that writes. */
+/** Two schemas, the statuses of plain sqldiff and of --ignore-extra, and the status of --missing with the statement it writes. */
 const CASES: Record<string, { a: string; b: string; plain: number; ignoreExtra: number; missing: [number, string] }> = {
   'B is the same': { a: SHARED, b: SHARED, plain: 0, ignoreExtra: 0, missing: [0, ''] },
   'both are empty': { a: '', b: '', plain: 0, ignoreExtra: 0, missing: [0, ''] },
@@ -17,14 +18,14 @@ const CASES: Record<string, { a: string; b: string; plain: number; ignoreExtra: 
   'B has more': { a: SHARED, b: SHARED + EXTRA, plain: 1, ignoreExtra: 0, missing: [0, ''] },
   'B lacks something and has something else': {
     a: LACKED + INT,
-    b: `${LONG}`,
+    b: LONG,
     plain: 1,
     ignoreExtra: 1,
     missing: [1, LACKED],
   },
   'B lacks something and has more': { a: LACKED, b: EXTRA, plain: 1, ignoreExtra: 1, missing: [0, LACKED] },
   'B has something else and more': {
-    a: `${INT}`,
+    a: INT,
     b: LONG + EXTRA,
     plain: 1,
     ignoreExtra: 1,

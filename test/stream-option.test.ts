@@ -9,7 +9,7 @@ import { startSqlserve } from './support/sqlserve.js';
 const table = (name: string, type = 'INT') => `CREATE TABLE '${name}' ( \n\tx ${type}\n);`;
 const record = (statement: string) => `${statement}\n\0`;
 
-/** What comes behind the last whole record, and the essence of what is wrong with it. */
+/** What comes after the last whole record, and the essence of what is wrong with it. */
 const DAMAGE: Record<string, [bytes: string, essence: RegExp]> = {
   'a record that is cut': ["CREATE TABLE 'd' (x", /3 whole records/],
   'a note of the writer': ['-- sqldump: incomplete: connection lost\\n', /sqldump: connection lost/],
@@ -18,7 +18,7 @@ const DAMAGE: Record<string, [bytes: string, essence: RegExp]> = {
 };
 
 /** Has the damage sent when the last of three statements, the second one wrong, is in force. */
-const untilLast = (damage: string) => {
+const sendDamageAfter = (damage: string) => {
   const records = [table('a'), table('b', 'NUMBER'), table('c')].map(record).join('');
   const text = records.replaceAll('\n', '\\n').replaceAll('\t', '\\t').replaceAll('\0', '\\0');
   return `printf "${text}"; until sqldump $DST | grep -qz "'c'"; do :; done; printf -- "${damage}"`;
@@ -28,7 +28,7 @@ for (const [name, [bytes, essence]] of Object.entries(DAMAGE))
   test(`${name}: what was done before is reported and kept`, async t => {
     const { url, execute } = await startSqlserve(t);
     const { code, stderr, report, rejects } = await replay(t, url, {
-      input: untilLast(bytes),
+      input: sendDamageAfter(bytes),
       options: '--stream --keep-going',
     });
     t.is(code, 65, stderr);
