@@ -133,6 +133,9 @@ test.serial('GitHub: the check fails where the instance differs, and shows how',
   const { code, stdout } = await step();
   t.is(code, 1);
   t.regex(stdout.toString(), /^::error file=schema\.sql::/);
-  t.regex((await run('cat summary')).stdout.toString(), /^````diff\ndiffers: table 'trades'\n {2}partitioning: HOUR in schema\.sql, DAY in src\n````\n$/m);
+  t.regex(
+    (await run('cat summary')).stdout.toString(),
+    /^````diff\ndiffers: table 'trades'\n {2}partitioning: HOUR in schema\.sql, DAY in src\n````\n$/m,
+  );
   t.like(await run(`rm schema.sql; bash -e step`), { code: 66, stdout: Buffer.from('') });
 });

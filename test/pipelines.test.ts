@@ -53,7 +53,7 @@ const ways: Record<string, string> = {
   'a stream as records arrive': 'sqldump $SRC | sqlapply --stream $DST',
   'a stream in a file': 'sqldump -o copy $SRC && sqlapply $DST < copy',
   tee: 'sqldump $SRC | tee copy | sqlapply $DST && cmp copy <(sqldump $SRC)',
-  'tr and sqlsplit': "sqldump $SRC | tr '\\0' '\\n' > copy.sql; sqlsplit copy.sql | sqlapply $DST",
+  'tr and sqlsplit': "sqldump $SRC | tr '\\0' '\\n' > copy.sql && sqlsplit copy.sql | sqlapply $DST",
   'sqljoin and sqlsplit': 'sqldump $SRC | sqljoin -o copy.sql && sqlsplit copy.sql | sqlapply $DST',
   'CRLF and a BOM put in by an editor':
     "sqldump $SRC | sqljoin | sed '1s/^/\\xEF\\xBB\\xBF/; s/^);$/&\\r/' | sqlsplit | sqlapply $DST",
@@ -99,9 +99,9 @@ for (const service of [sqlserve, questdb]) {
 
   service.test(`${service.name}: a dump as text and back is the dump`, async t => {
     const run = await between(t, service);
-    ranWell(t, await run("sqldump $SRC | tr '\\0' '\\n' > a.sql; sqlsplit a.sql | cmp - <(sqldump $SRC)"));
-    ranWell(t, await run('sqldump $SRC | sqljoin -o b.sql; sqlsplit b.sql | cmp - <(sqldump $SRC); cmp a.sql b.sql'));
-    const { stdout } = await run("sqldump $SRC | grep -zc '^CREATE'");
+    const copy = "set -o pipefail; sqldump -o src $SRC && tr '\\0' '\\n' < src > a.sql && sqljoin -o b.sql < src";
+    ranWell(t, await run(`${copy} && sqlsplit a.sql | cmp - src && sqlsplit b.sql | cmp - src && cmp a.sql b.sql`));
+    const { stdout } = await run("grep -zc '^CREATE' src");
     t.is(stdout.toString(), '31\n');
   });
 

@@ -172,7 +172,8 @@ test('deduplicate: two that differ have one name, in any case and of any kind th
     differ("CREATE USER u WITH PASSWORD 'a';", "CREATE USER u WITH PASSWORD 'b';"),
     "statement 2 (user 'u') and statement 3 (user 'u') have the same name and different definitions: leave one of them out",
   );
-  t.notThrows(() => deduplicate(['CREATE TABLE u (x INT);', 'CREATE USER u;', 'GRANT HTTP TO u;', 'GRANT ILP TO u;']));
+  const apart = ['CREATE TABLE u (x INT);', 'CREATE USER u;', 'GRANT HTTP TO u;', 'GRANT ILP TO u;'];
+  t.deepEqual(deduplicate(apart), apart);
 });
 
 for (const { title, input, output } of cases('access')) {

@@ -1,10 +1,9 @@
 /*! The programs on a terminal: what they ask there, and what they show. */
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import type { Scope } from './support/scope.js';
 import { shell } from './support/shell.js';
+import { startSlow } from './support/slow.js';
 import { startSqlserve } from './support/sqlserve.js';
 import { terminal } from './support/terminal.js';
 
@@ -81,24 +80,11 @@ test('--help is no wider than the terminal, and no line too wide to read', async
   }
 });
 
-/** URL of an instance that takes longer than what is over too soon to be drawn. */
-async function slow(scope: Scope, answer: (query: string, response: ServerResponse) => Promise<unknown>) {
-  const server = createServer((request, response) => {
-    void answer(new URL(request.url ?? '', 'http://x').searchParams.get('query') ?? '', response);
-  });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  scope.teardown(async () => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
 const LONG = `取引${'テーブル'.repeat(20)}`;
 
 /** Dumps a statement, another one a while later, and a third. */
 const slowSource = (scope: Scope) =>
-  slow(scope, async (query, response) => {
+  startSlow(scope, async (query, response) => {
     if (!query.startsWith('SHOW CREATE DATABASE')) return response.end('{"dataset":[]}');
     response.write(`{"dataset":[["CREATE TABLE 'a' (x INT)"],`);
     await pause(400);
@@ -126,8 +112,11 @@ test('a dump into a file shows how far it is, and what it came to', async t => {
 
 test('the first program in a pipe leaves the line to the last', async t => {
   const on = await terminal(t);
-  const { screen } = await on(`sqldump --include ACL ${await slowSource(t)} | cat > x`);
-  t.regex(screen, /^\r\x1b\[K\S+sqldump:\S+ access control .*\r\n$/);
+  const { screen } = await on(
+    `sqldump --include ACL ${await slowSource(t)} | cat > x; echo "\${PIPESTATUS[@]}"; grep -zc . x`,
+  );
+  // The warning is all of it: no progress before or after, no summary.
+  t.regex(screen, /^\r\x1b\[K\x1b\[33msqldump:\x1b\[39m access control was asked for[^\x1b\r\n]*\r\n0 0\r\n3\r\n$/);
 });
 
 test('-q shows nothing, and a dumb terminal no more than lines', async t => {
@@ -146,7 +135,7 @@ test('NO_COLOR leaves color out, and only that', async t => {
 });
 
 test('a replay shows a bar, and messages above it', async t => {
-  const target = await slow(t, async (query, response) => {
+  const target = await startSlow(t, async (query, response) => {
     await pause(350);
     if (query.startsWith('CREATE TABLE b')) response.writeHead(400).end('{"error":"no","position":0}');
     else response.end('{"ddl":"OK"}');

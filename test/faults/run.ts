@@ -2,7 +2,7 @@
 import type { Scope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 import { shell } from '../support/shell.js';
-import { misbehaving, reply } from './server.js';
+import { misbehaving, type Request, reply } from './server.js';
 import type { Source } from './sources.js';
 import type { TargetFault } from './targets.js';
 
@@ -32,16 +32,21 @@ export async function copy(scope: Scope, source: Source, target: string, timeout
 export async function failingTarget(scope: Scope, good: Server, fault: TargetFault, nth: number): Promise<string> {
   let creates = 0;
   let failing = false;
-  const { url } = await misbehaving(scope, async (socket, { line, statement }) => {
-    const hit = statement.startsWith('CREATE ') && creates++ === nth;
+  const { url } = await misbehaving(scope, async (socket, request) => {
+    const hit = request.statement.startsWith('CREATE ') && creates++ === nth;
     const fails = hit || (failing && fault.lasting);
     failing ||= hit;
     if (!fails || (hit && fault.reached)) {
-      const response = await fetch(good.url + line.split(' ')[1]);
-      const whole = reply(await response.text(), response.status);
+      const whole = await passOn(good, request);
       if (!fails) return socket.write(whole);
     }
     return fault.answer(socket);
   });
   return url;
+}
+
+/** What a good server answers a request, whole. */
+export async function passOn(good: Server, { line }: Request): Promise<Buffer> {
+  const response = await fetch(good.url + line.split(' ')[1]);
+  return reply(await response.text(), response.status);
 }

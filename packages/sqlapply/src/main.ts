@@ -1,13 +1,11 @@
-import type { Writable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { command, instanceOptions, recordLimit, stayLean, UsageError, watched } from '@sqlpipe/cli';
-import { replaceFile } from '@sqlpipe/files';
 import { connect, type Instance, resolveInstance } from '@sqlpipe/instance';
-import { arriving, MAX_RECORD, records, sink, spool, statements } from '@sqlpipe/records';
+import { arriving, MAX_RECORD, spool, statements } from '@sqlpipe/records';
 import { admitted, objections } from './admission.js';
 import { apply } from './apply.js';
 import { ExistingObjects } from './existing.js';
 import { judge } from './judge.js';
+import { writeRejects } from './rejects.js';
 import { Tally } from './tally.js';
 import { foretold, rejects, reported, told } from './told.js';
 import { verified } from './verify.js';
@@ -15,9 +13,6 @@ import { windUp } from './wind-up.js';
 
 /** More gain nothing, and a server has other clients. */
 const MAX_JOBS = 64;
-
-/** Statements may hold passwords. */
-const PRIVATE = 0o600;
 
 command({
   name: 'sqlapply',
@@ -104,8 +99,7 @@ command({
       else if (!args.noVerify) outcomes = verified(outcomes, target, existing);
       if (args.report) outcomes = reported(outcomes, args.report);
       const rest = rejects(told(outcomes, tally, io));
-      const writeRest = (file: Writable) => pipeline(rest, records(args.maxRecord), sink(file, 'sqlapply'));
-      if (args.rejects) await replaceFile(args.rejects, writeRest, undefined, PRIVATE);
+      if (args.rejects) await writeRejects(args.rejects, rest, args.maxRecord);
       else for await (const _ of rest);
       return tally.status;
     } finally {

@@ -40,7 +40,8 @@ export async function* told(outcomes: AsyncIterable<Outcome>, tally: Tally, io: 
     }
     ended = true;
   } catch (error) {
-    readerLeft = (error as { code?: string }).code === 'EPIPE'; // which is no news
+    const { code, path } = error as NodeJS.ErrnoException;
+    readerLeft = code === 'EPIPE' && path === undefined; // of standard output, which is no news; of a report it is
     throw error;
   } finally {
     for (const note of lacking) io.warn(note);

@@ -1,0 +1,76 @@
+/*! `sqlapply --if-exists`: what it does about an object that is there, and that it hides no other refusal. */
+import test, { type ExecutionContext } from 'ava';
+import { misbehaving, reply } from './faults/server.js';
+import { replay } from './support/replay.js';
+import { fileScope } from './support/scope.js';
+import type { Server } from './support/server.js';
+import { startSqlserve } from './support/sqlserve.js';
+
+const scope = fileScope();
+let target: Server;
+
+test.before(async () => {
+  target = await startSqlserve(scope);
+});
+
+const T = "CREATE TABLE 't' ( \n\tx INT\n);";
+const VIEW = 'CREATE VIEW v AS (SELECT x FROM t);';
+
+/** A replay on an instance with the table `t`, whose column is of this type. */
+async function replayOnto(t: ExecutionContext, type: string, text: string, options: string) {
+  await target.empty();
+  await target.execute(`CREATE TABLE t (x ${type})`);
+  const outcome = await replay(t, target.url, { text, options });
+  const [[definition = ''] = []] = (await target.execute('SHOW CREATE TABLE t')).dataset ?? [];
+  return { ...outcome, definition };
+}
+
+for (const statement of [
+  'CREATE VIEW bad AS (SELECT x FROM nope);',
+  'CREATE MATERIALIZED VIEW bad AS (SELECT ts, max(x) AS x FROM nope SAMPLE BY 1h) PARTITION BY DAY;',
+  'ALTER TABLE nope ADD COLUMN y INT;',
+  'DROP TABLE nope;',
+])
+  for (const ifExists of ['skip', 'compare', 'fail'])
+    test.serial(`--if-exists ${ifExists} does not hide what does not exist: ${statement}`, async t => {
+      const { code, results, report, rejects } = await replayOnto(
+        t,
+        'INT',
+        `${statement} ${VIEW}`,
+        `--allow ALTER,DROP --if-exists ${ifExists}`,
+      );
+      t.is(code, 1);
+      t.deepEqual(results, ['refused', 'not reached']);
+      t.regex(report[0]?.error ?? '', /does not exist/);
+      t.true(rejects?.startsWith(statement));
+    });
+
+test('--if-exists skip hides no refusal of any other kind', async t => {
+  for (const error of [
+    'boom',
+    'table name is reserved',
+    'table exists in a state that is not known',
+    'permission denied',
+  ]) {
+    const { url } = await misbehaving(t, socket => socket.write(reply(JSON.stringify({ error, position: 0 }), 400)));
+    const { code, results } = await replay(t, url, { text: T, options: '--if-exists skip' });
+    t.is(code, error === 'permission denied' ? 77 : 1, error);
+    t.deepEqual(results, ['refused'], error);
+  }
+});
+
+for (const [ifExists, type, code, results] of [
+  ['compare', 'INT', 0, ['same', 'applied']],
+  ['compare', 'LONG', 1, ['differs', 'not reached']],
+  ['skip', 'INT', 0, ['skipped', 'applied']],
+  ['skip', 'LONG', 0, ['skipped', 'applied']],
+  ['fail', 'INT', 1, ['refused', 'not reached']],
+  ['fail', 'LONG', 1, ['refused', 'not reached']],
+] as const)
+  test.serial(`--if-exists ${ifExists}, where the column is ${type} and INT is asked for`, async t => {
+    const outcome = await replayOnto(t, type, `${T} ${VIEW}`, `--if-exists ${ifExists}`);
+    t.is(outcome.code, code, outcome.stderr);
+    t.deepEqual(outcome.results, [...results]);
+    t.regex(String(outcome.definition), new RegExp(`x ${type}\n`), 'it stays as it was');
+    t.is(outcome.rejects, code === 0 ? '\0' : `${T}\n\0${VIEW}\n\0`);
+  });

@@ -1,0 +1,63 @@
+/*! The counts that are shown while a program works, on a terminal: how many are done, of how many, and how fast. */
+import { setTimeout as pause } from 'node:timers/promises';
+import test from 'ava';
+import type { Scope } from './support/scope.js';
+import { startSlow } from './support/slow.js';
+import { terminal } from './support/terminal.js';
+
+const rows = (...names: string[]) => names.map(name => JSON.stringify([`CREATE TABLE '${name}' (x INT)`])).join(',');
+
+/** Dumps four statements at once, then three, one, and one more; what is over sooner than that is not drawn. */
+const startSource = (scope: Scope) =>
+  startSlow(scope, async (query, response) => {
+    if (!query.startsWith('SHOW CREATE DATABASE')) return response.end('{"dataset":[]}');
+    response.write(`{"dataset":[${rows('a', 'b', 'c', 'd')},`);
+    for (const names of [['e', 'f', 'g'], ['h']]) {
+      await pause(450);
+      response.write(`${rows(...names)},`);
+    }
+    await pause(450);
+    response.end(`${rows('i')}]}`);
+  });
+
+/** What was drawn: the counts, with the total where one is known, the rate, and the statement at hand. */
+const readCounts = (screen: string, program: string) =>
+  Array.from(
+    screen.matchAll(new RegExp(`${program}: (?:\\[[=-]*\\] )?(\\d+(?:/\\d+)?), ([\\d.]+)/s, \\w+ '(\\w+)'`, 'g')),
+    ([, count = '', rate = '', name = '']) => ({ count, rate: Number(rate), name }),
+  );
+
+/** Counts and names without those that are drawn again. */
+const distinctSteps = (all: ReturnType<typeof readCounts>) => [
+  ...new Set(all.map(({ count, name }) => `${count} ${name}`)),
+];
+
+test('sqldump counts what it has read, however many came at once', async t => {
+  const on = await terminal(t);
+  const { code, screen } = await on(`sqldump -o x ${await startSource(t)}`);
+  t.is(code, 0, screen);
+  const all = readCounts(screen, 'sqldump');
+  t.deepEqual(distinctSteps(all), ['4 e', '7 h', '8 i']);
+  for (const { count, rate } of all) t.true(rate > 0 && rate < Number(count) / 0.4, `${count} at ${rate}/s`);
+  t.regex(screen, /sqldump: 9 statements\r\n$/);
+});
+
+for (const [options, total] of [
+  ['', '/4'],
+  ['--stream', ''],
+] as const)
+  test(`sqlapply ${options} counts what is done, rejected or not`, async t => {
+    const target = await startSlow(t, async (query, response) => {
+      await pause(450);
+      if (query.includes("'b'")) response.writeHead(400).end('{"error":"no","position":0}');
+      else response.end('{"ddl":"OK"}');
+    });
+    const on = await terminal(t);
+    const records = ['a', 'b', 'c', 'd'].map(name => `CREATE TABLE '${name}' (x INT)\\0`).join('');
+    const { code, screen } = await on(`printf "${records}" | sqlapply ${options} --keep-going --no-verify ${target}`);
+    t.is(code, 1, screen);
+    const all = readCounts(screen, 'sqlapply');
+    t.deepEqual(distinctSteps(all), [`1${total} b`, `2${total} c`, `3${total} d`]);
+    for (const { count, rate } of all) t.true(rate > 0 && rate < parseInt(count, 10) / 0.4, `${count} at ${rate}/s`);
+    t.regex(screen, /: 4 statements: 3 applied, 1 refused/);
+  });

@@ -1,0 +1,62 @@
+/*! An instance that instances.toml protects is changed by those alone who name it, and by the others nothing is sent. */
+import test, { type ExecutionContext } from 'ava';
+import { passOn } from './faults/run.js';
+import { misbehaving } from './faults/server.js';
+import { shell } from './support/shell.js';
+import { startSqlserve } from './support/sqlserve.js';
+
+/** Two protected instances and two that are not, all of them one server; `requests` are those that reached it. */
+async function startProtected(t: ExecutionContext) {
+  const good = await startSqlserve(t);
+  const { url, requests } = await misbehaving(t, async (socket, request) => socket.write(await passOn(good, request)));
+  const run = await shell(t, { URL: url });
+  await run(`mkdir -p .config/sqlpipe; {
+    printf '[prod]\\nurl = "%s"\\nprotected = true\\n[spare]\\nurl = "%s"\\nprotected = true\\n' $URL $URL
+    printf '[lab]\\nurl = "%s"\\n[open]\\nurl = "%s"\\nprotected = false\\n' $URL $URL
+  } > .config/sqlpipe/instances.toml; printf 'CREATE TABLE a (x INT);\\n\\0' > stream`);
+  const tables = async () => (await good.execute('SELECT table_name FROM tables()')).dataset?.flat();
+  return { run, requests, tables };
+}
+
+for (const options of [
+  '',
+  '--yes-to spare',
+  '--yes-to lab',
+  '--yes-to PROD',
+  '--yes-to pro',
+  '--yes-to ""',
+  '--yes-to $URL',
+  '--stream',
+  '--keep-going --if-exists skip',
+  '--allow all',
+])
+  test(`a protected instance is not touched by sqlapply ${options}`, async t => {
+    const { run, requests, tables } = await startProtected(t);
+    const { code, stderr } = await run(`sqlapply ${options} prod < stream`);
+    t.is(code, 64, stderr);
+    t.regex(stderr, /--yes-to/);
+    t.deepEqual(requests, []);
+    t.deepEqual(await tables(), []);
+  });
+
+for (const command of ['sqlapply --yes-to prod prod', 'sqlapply --yes-to=spare spare', 'sqlapply lab', 'sqlapply open'])
+  test(`what ${command} is given is carried out`, async t => {
+    const { run, tables } = await startProtected(t);
+    const { code, stderr } = await run(`${command} < stream`);
+    t.is(code, 0, stderr);
+    t.deepEqual(await tables(), ['a']);
+  });
+
+test('what changes nothing needs no confirmation', async t => {
+  const { run, requests, tables } = await startProtected(t);
+  const { code, stdout, stderr } = await run(
+    'sqlapply --dry-run prod < stream && sqldump -o dump prod && sqldiff --names prod stream',
+  );
+  t.is(code, 1, stderr); // the two differ
+  t.is(stdout.toString(), "would create table 'a'\nonly in stream: table 'a'\n");
+  t.deepEqual(
+    requests.filter(({ statement }) => statement.startsWith('CREATE')),
+    [],
+  );
+  t.deepEqual(await tables(), []);
+});
