@@ -96,7 +96,7 @@ for (const operand of [
 test(isNoAddress, 'http:addr=h;token=t0ken;', /^the address is not an address/);
 test(isNoAddress, 'tcp::addr=host:9009;', /for tcp/);
 test(isNoAddress, 'http::username=u;', /no addr/);
-test(isNoAddress, 'http::addr=h;token=t0ken;token=x', /token twice/);
+test(isNoAddress, 'http::addr=h;token=t0ken;token=x', /a key twice, at character 27/);
 test(isNoAddress, 'http::addr=h;s3cr', /not key=value; from character 14 on/);
 
 test('any text is an address or a matter of configuration', t => {

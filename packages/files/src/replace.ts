@@ -53,7 +53,7 @@ export async function stageFile(
 /**
  * Has a file written under a temporary name beside `path`, and renames it when all is on the disk. When that fails,
  * what was at `path` is as it was and nothing else is left. A device or a pipe can't be replaced, and is written to.
- * Parameters are those of `stageFile`; a file that is there keeps its mode.
+ * Parameters are those of `stageFile`; a file that is there keeps of its mode what `mode` permits.
  *
  * @throws FileError for a folder, and what `stageFile` throws
  */
@@ -67,9 +67,12 @@ export async function replaceFile(
   if (existing?.isDirectory()) throw new FileError(`${path}: is a directory: give the name of a file in it`);
   if (existing && !existing.isFile()) return writeFile(path, 'w', write, interrupted);
   const place = existing ? await realpath(path) : path; // a link stays one
-  const staged = await stageFile(place, write, interrupted, existing?.mode ?? mode);
+  const staged = await stageFile(place, write, interrupted, existing ? existing.mode & (mode ?? ALL) : mode);
   await staged.commit();
 }
+
+/** Whatever a mode may permit. */
+const ALL = 0o777;
 
 async function statIfThere(path: string): Promise<Stats | undefined> {
   try {

@@ -15,8 +15,12 @@ export interface Entry {
   /** A shell command that prints the token. */
   token_command?: string;
   cacert?: string;
-  /** Seconds without a byte of an answer. */
+  /** Whether its TLS certificate has to be right. */
+  tls_verify?: boolean;
+  /** Seconds for a whole answer, or between two rows of it. */
   timeout?: number;
+  /** Seconds for a connection to come about. */
+  connect_timeout?: number;
   /** Whether a change has to be confirmed by name. */
   protected?: boolean;
 }
@@ -28,7 +32,9 @@ const TYPES: Record<keyof Entry, 'string' | 'number' | 'boolean'> = {
   token_file: 'string',
   token_command: 'string',
   cacert: 'string',
+  tls_verify: 'boolean',
   timeout: 'number',
+  connect_timeout: 'number',
   protected: 'boolean',
 };
 

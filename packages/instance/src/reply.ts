@@ -1,5 +1,5 @@
 /*! What an answer means: the server's yes, its no, or something that is not this protocol. */
-import { excerpt, printable, secretsOf, starOut } from '@sqlpipe/sql';
+import { excerpt, secretsOf, starOut } from '@sqlpipe/sql';
 import type { InstanceErrorCode } from './error.js';
 import { PROXY_CREDENTIALS } from './failure.js';
 import type { Response } from './http.js';
@@ -230,13 +230,14 @@ export function retryAfter({ headers }: Response): number | undefined {
 }
 
 /** Where a redirect points, without its path and query: they may hold secrets, ours or theirs. */
-function redirected({ status, headers, url }: Response): string {
+function redirected(response: Response): string {
+  const { status, headers, url } = response;
   const what = `answered with a redirect (${status})`;
   if (headers.location === undefined || !URL.canParse(headers.location, url)) return `${what} to nowhere: ${WHO}`;
   const { origin } = new URL(headers.location, url);
   return origin === new URL(url).origin
     ? `${what} to another path there, which is not followed: does the address lack a path prefix, or is that a login page?`
-    : `${what} to ${printable(origin)}, which is not followed: give the address it leads to, unless that is a login page`;
+    : `${what} to ${quoted(origin, 300, response)}, which is not followed: give the address it leads to, unless that is a login page`;
 }
 
 function answered(response: Response, body: Buffer): string {
