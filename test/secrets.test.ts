@@ -238,6 +238,22 @@ for (const [how, quote] of Object.entries(DECODED))
     t.notRegex(`${stdout}${stderr}`, /s3|cr.{0,6}t(\/|%2F)|Fr0m|re\?|czMg|YWRtaW/i);
   });
 
+test('what a server says of the login in rows and keys that make no dump is not shown', async t => {
+  const run = await shell(t, ENV);
+  const long = 'x'.repeat(100_000);
+  for (const reply of [
+    { dataset: [[`who is admin:${SECRET}; x`]] },
+    { columns: [{ name: `who is admin:${SECRET}?` }] },
+    { dataset: [], count: `who is admin:${SECRET}?${long}` },
+  ]) {
+    const { url } = await answering(t, 200, {}, JSON.stringify(reply));
+    const { code, stderr } = await run(`sqldump ${url}`);
+    t.is(code, 76, stderr);
+    t.regex(stderr, /who is \*{21}/);
+    t.true(stderr.length < 600);
+  }
+});
+
 test("what a server's refusal quotes of the login is not shown", async t => {
   const run = await shell(t, ENV);
   for (const [status, program] of [

@@ -3,6 +3,7 @@ import type { Stats } from 'node:fs';
 import { open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { addAbortSignal, type Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
+import { isatty } from 'node:tty';
 
 /** A place where no file can be written. */
 export class FileError extends Error {
@@ -91,7 +92,7 @@ async function writeFile(
   mode?: number,
 ): Promise<void> {
   const handle = await open(path, flags, mode); // before any work is done that a wrong path would be the end of
-  const file = handle.createWriteStream({ flush: flags === 'wx' });
+  const file = Object.assign(handle.createWriteStream({ flush: flags === 'wx' }), { isTTY: isatty(handle.fd) });
   if (interrupted) addAbortSignal(interrupted, file);
   const closed = finished(file);
   closed.catch(() => {}); // told below

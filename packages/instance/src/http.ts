@@ -78,7 +78,7 @@ export class Connection {
   constructor(options: ConnectionOptions) {
     this.#options = options;
     this.#headers = options.authorization === undefined ? {} : { authorization: options.authorization };
-    this.#secrets = [...secretsOfHeader(options.authorization), ...secretsOfProxy(options.proxy)];
+    this.#secrets = credentialsIn(options);
     this.#dispatcher = dispatcher(options);
   }
 
@@ -134,6 +134,15 @@ export class Connection {
     this.#spent = false;
   }
 }
+
+/** What goes with each request and nobody is to see, in each form that an answer may quote. */
+export const credentialsIn = ({
+  authorization,
+  proxy,
+}: Pick<ConnectionOptions, 'authorization' | 'proxy'>): string[] => [
+  ...secretsOfHeader(authorization),
+  ...secretsOfProxy(proxy),
+];
 
 /** What an Authorization header lets others in with: a token, or a login as it is sent, decoded, and its password. */
 function secretsOfHeader(authorization = ''): string[] {

@@ -90,7 +90,8 @@ export function badReply(error: JsonError, response: Response, start: Buffer = B
   function words(): string {
     if (coding !== undefined && coding !== 'identity')
       return `the reply is compressed (${quoted(coding, 20, response)}), which nobody asked for: does a proxy do that?`;
-    if (shown.startsWith('{')) return `the reply ${error.message}: ${UNFIT.test(error.message) ? ANEW : AGAIN}`;
+    if (shown.startsWith('{'))
+      return `the reply ${quoted(error.message, 300, response)}: ${UNFIT.test(error.message) ? ANEW : AGAIN}`;
     if (shown === '') return `the reply is empty (status ${response.status}): ${WHO}`;
     return `${answered(response, start)}, which is not QuestDB's JSON: ${WHO}`;
   }

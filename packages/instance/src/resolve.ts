@@ -55,7 +55,10 @@ export async function resolveInstance(operand: string, context: ResolveContext):
   const proxy = proxyFor(address.url, env);
   const help = credentialsHelp(context.program);
   const limit = (key: string, option: number | undefined, ofEntry: number | undefined, otherwise: number): number =>
-    milliseconds(option === undefined && entry ? `${key} of ${operand}` : key, option ?? ofEntry ?? otherwise);
+    milliseconds(
+      option === undefined && entry ? `${key} of ${operand}` : key.replace('_', '-'),
+      option ?? ofEntry ?? otherwise,
+    );
   const timeout = limit('timeout', options.timeout, entry?.timeout, TIMEOUT);
   const sources = [
     fromOptions(options),
