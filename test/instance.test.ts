@@ -353,14 +353,14 @@ test(
 );
 
 test('rows of the reply before its damage were really there', async t => {
-  let goOn = () => {};
+  let restartClock = () => {};
   const { db } = await instance(t, socket => {
     socket.write(Buffer.concat([head(), chunk('{"dataset":[["a"],["b"],')]));
-    goOn = () => socket.write(Buffer.concat([chunk('[null]]}'), LAST_CHUNK]));
+    restartClock = () => socket.write(Buffer.concat([chunk('[null]]}'), LAST_CHUNK]));
   });
   const seen: string[] = [];
   const error = await t.throwsAsync(async () => {
-    for await (const batch of db.rows('q')) if (seen.push(...batch) === 2) goOn();
+    for await (const batch of db.rows('q')) if (seen.push(...batch) === 2) restartClock();
   });
   t.like(error, {
     code: 'PROTOCOL',

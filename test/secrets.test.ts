@@ -254,6 +254,20 @@ test('what a server says of the login in rows and keys that make no dump is not 
   }
 });
 
+test('a password that is a word of the server changes nothing', async t => {
+  const { url } = await misbehaving(t, (socket, { statement }) => {
+    const rows = statement.startsWith('SHOW CREATE TABLE') ? [["CREATE TABLE 'a' ( \n\tx INT\n);"]] : [];
+    if (!statement.startsWith('CREATE')) socket.write(reply(JSON.stringify({ dataset: rows, count: rows.length })));
+    else socket.write(reply('{"error":"table already exists","position":13}', 400));
+  });
+  for (const password of ['exists', 'already', 'table']) {
+    const run = await shell(t, { SQLAPPLY_USER: 'admin', SQLAPPLY_PASSWORD: password });
+    const { code, stderr } = await run(`printf "CREATE TABLE 'a' ( \n\tx INT\n);\\0" | sqlapply -v ${url}`);
+    t.is(code, 0, stderr);
+    t.regex(stderr, /1 (?:the )?same/);
+  }
+});
+
 test("what a server's refusal quotes of the login is not shown", async t => {
   const run = await shell(t, ENV);
   for (const [status, program] of [
@@ -293,7 +307,7 @@ test('passwords of statements are in no form of a difference', async t => {
     echo "CREATE USER u WITH PASSWORD '${SECRET}-longer'; CREATE USER v WITH PASSWORD '${SECRET}y';" > b.sql
     for how in -q --names --json; do sqldiff $how a.sql b.sql; sqldiff $how b.sql a.sql; done`,
   );
-  t.regex(`${stdout}`, /^differs: user 'u'\n {2}in a secret, which is not shown\n/m);
+  t.regex(`${stdout}`, /^differs: user 'u'\n {2}only secrets differ; they are not shown\n/m);
   t.regex(`${stdout}`, /^-CREATE USER v WITH PASSWORD '\*\*\*' SECRET_TOO;$/m);
   t.regex(`${stdout}`, /"a":"CREATE USER only WITH PASSWORD '\*\*\*';"/);
   t.regex(`${stdout}`, /only in a.sql: ALTER USER w WITH PASSWORD '\*\*\*';/);

@@ -1,6 +1,6 @@
 /*! `.sql` text: statements, each with its `;`, a blank line between; what `tr '\0' '\n'` makes of a stream. */
 import type { Writable } from 'node:stream';
-import { printableLines, SplitError, Splitter } from '@sqlpipe/sql';
+import { escapeLines, SplitError, Splitter } from '@sqlpipe/sql';
 import { characters, NotText } from './characters.js';
 
 /** A `.sql` text that can't be read; the message starts with its name, line and column. */
@@ -19,7 +19,7 @@ export async function writeText(
   statements: AsyncIterable<string | string[]>,
   out: Writable & { isTTY?: boolean },
 ): Promise<void> {
-  const shown = out.isTTY ? printableLines : (text: string) => text;
+  const shown = out.isTTY ? escapeLines : (text: string) => text;
   let text = '';
   let empty = true;
   for await (const batch of statements) {

@@ -31,7 +31,7 @@ export class Clock {
   }
 
   /** Gives the whole time again, to a clock that stands. */
-  wind(): void {
+  reset(): void {
     this.#left = this.#limit;
   }
 }

@@ -4,7 +4,7 @@ import { conceal, excerpt, identify, starOut, statementOf, title } from '@sqlpip
 import { Aside } from './aside.js';
 import { catalogueRows } from './catalogue.js';
 import { InstanceError } from './error.js';
-import { credentialsIn } from './http.js';
+import { requestSecrets } from './http.js';
 import { connect, type Instance } from './instance.js';
 import { invalidObjects } from './invalid.js';
 import type { Target } from './target.js';
@@ -138,7 +138,7 @@ function oneStatement(row: string, n: number, target: Target): string {
 
 /** What the source said, without secrets of its own or of ours. */
 const quoted = (text: string, target: Target): string =>
-  excerpt(starOut(conceal(text).slice(0, QUOTABLE), credentialsIn(target)), 200);
+  excerpt(starOut(conceal(text).slice(0, QUOTABLE), requestSecrets(target)), 200);
 
 /** UTF-16 code units; room for the longest secret before what is shown. */
 const QUOTABLE = 64 * 1024;

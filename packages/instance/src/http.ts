@@ -36,7 +36,7 @@ export interface Response {
   secrets: readonly string[];
   status: number;
   headers: IncomingHttpHeaders;
-  /** Runs until the body has come, and fails it when time is up. Who reads it row by row stops and winds it. */
+  /** Runs until the body has come, and fails it when time is up. Who reads row by row stops and resets it. */
   clock: Clock;
   /** Fails with `TransportError` when the body does not arrive whole. */
   body: Readable;
@@ -78,7 +78,7 @@ export class Connection {
   constructor(options: ConnectionOptions) {
     this.#options = options;
     this.#headers = options.authorization === undefined ? {} : { authorization: options.authorization };
-    this.#secrets = credentialsIn(options);
+    this.#secrets = requestSecrets(options);
     this.#dispatcher = dispatcher(options);
   }
 
@@ -136,26 +136,26 @@ export class Connection {
 }
 
 /** What goes with each request and nobody is to see, in each form that an answer may quote. */
-export const credentialsIn = ({
+export const requestSecrets = ({
   authorization,
   proxy,
 }: Pick<ConnectionOptions, 'authorization' | 'proxy'>): string[] => [
-  ...secretsOfHeader(authorization),
-  ...secretsOfProxy(proxy),
+  ...headerSecrets(authorization),
+  ...proxySecrets(proxy),
 ];
 
 /** What an Authorization header lets others in with: a token, or a login as it is sent, decoded, and its password. */
-function secretsOfHeader(authorization = ''): string[] {
+function headerSecrets(authorization = ''): string[] {
   const [scheme, sent = ''] = authorization.split(' ');
-  return scheme === 'Basic' ? secretsOfLogin(Buffer.from(sent, 'base64').toString()) : [sent];
+  return scheme === 'Basic' ? loginForms(Buffer.from(sent, 'base64').toString()) : [sent];
 }
 
 /** As undici tells a proxy who we are. */
-const secretsOfProxy = ({ username, password }: Partial<URL> = {}): string[] =>
-  username && password ? secretsOfLogin(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`) : [];
+const proxySecrets = ({ username, password }: Partial<URL> = {}): string[] =>
+  username && password ? loginForms(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`) : [];
 
 /** The forms of `user:password` and of the password alone; a server that reads Latin-1 has letters of its own for them. */
-function secretsOfLogin(login: string): string[] {
+function loginForms(login: string): string[] {
   const password = login.slice(login.indexOf(':') + 1);
   const bytes = [login, password].map(text => Buffer.from(text));
   return bytes.flatMap(each => [
@@ -207,15 +207,15 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#timeout = timeout;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#clock = new Clock(connectTimeout, () => this.#fail(timeUp()));
+    this.#clock = new Clock(connectTimeout, () => this.#fail(timeoutError()));
     this.#clock.start();
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#failed) return controller.abort(timeUp()); // connected after all, and nobody expects it to be sent any more
+    if (this.#failed) return controller.abort(timeoutError()); // connected after all, and nobody expects it to be sent any more
     this.#phase = 'waiting';
     this.#clock.stop();
-    this.#clock = new Clock(this.#timeout, () => controller.abort(timeUp()));
+    this.#clock = new Clock(this.#timeout, () => controller.abort(timeoutError()));
     this.#clock.start();
   }
 
@@ -259,4 +259,4 @@ class Exchange implements Dispatcher.DispatchHandler {
 }
 
 /** What a clock fails a request with. */
-const timeUp = (): NodeJS.ErrnoException => Object.assign(new Error('time-out'), { code: 'TIMEOUT' });
+const timeoutError = (): NodeJS.ErrnoException => Object.assign(new Error('time-out'), { code: 'TIMEOUT' });

@@ -183,19 +183,19 @@ async function* scan(response: Response, maxRow: number | undefined): AsyncGener
   const { body, clock } = response;
   const scanner = new RowScanner(maxRow);
   let start: Buffer | undefined;
-  const goOn = (): void => {
-    clock.wind();
+  const restartClock = (): void => {
+    clock.reset();
     clock.start();
   };
+  clock.stop();
+  restartClock();
   try {
-    clock.stop();
-    goOn();
     for await (const chunk of body as AsyncIterable<Buffer>) {
       clock.stop(); // while others are at work nobody waits for the server
       start ??= chunk;
       const rows = scanner.write(chunk);
       yield rows;
-      if (rows.length) goOn();
+      if (rows.length) restartClock();
       else clock.start();
     }
     scanner.end();

@@ -252,8 +252,16 @@ function answered(response: Response, body: Buffer): string {
 const quoted = (text: string, length: number, response: Response): string => excerpt(concealed(text, response), length);
 
 /** What an answer says without our secrets: a server or a proxy may quote from the request. */
-const concealed = (text: string, { url, secrets }: Response): string =>
-  starOut(text.slice(0, QUOTABLE), [...secrets, ...secretsOf(new URL(url).searchParams.get('query') ?? '')]);
+function concealed(text: string, { url, secrets }: Response): string {
+  const all = [...secrets, ...secretsOf(new URL(url).searchParams.get('query') ?? '')];
+  return starOut(
+    text.slice(0, QUOTABLE),
+    all.filter(secret => !DECISIVE.includes(secret)),
+  );
+}
+
+/** What others decide by. Stars in place of a password that is one of these words would mislead them, and give it away. */
+const DECISIVE = "already exists, does not exist, name expected, got, expected 'TABLE', DATABASE, empty query";
 
 /** Nobody reads more, in UTF-16 code units; room for the longest secret before what is shown. */
 const QUOTABLE = 64 * 1024;

@@ -6,7 +6,7 @@
  */
 import { platform } from 'node:os';
 import { Writable } from 'node:stream';
-import { plainly, printableLines } from '@sqlpipe/sql';
+import { escapeLines, plainly } from '@sqlpipe/sql';
 import { incompleteLine } from './incomplete.js';
 
 const PIPE_BUF = platform() === 'linux' ? 4096 : 512;
@@ -24,7 +24,7 @@ export function sink(out: Writable & { isTTY?: boolean }, name: string): Writabl
   let writing = Promise.resolve();
 
   const write = (bytes: Buffer, done: (error?: Error | null) => void): void => {
-    writing = writing.then(() => (out.isTTY ? writeShown(out, bytes) : writePieces(out, bytes)));
+    writing = writing.then(() => (out.isTTY ? writeEscaped(out, bytes) : writePieces(out, bytes)));
     writing.then(() => done(), done);
   };
 
@@ -59,8 +59,8 @@ async function writePieces(out: Writable, bytes: Buffer): Promise<void> {
 }
 
 /** What `tr '\0' '\n'` would make of it; it ends where a record does. */
-const writeShown = (out: Writable, bytes: Buffer): Promise<void> =>
-  write(out, Buffer.from(printableLines(bytes.toString().replaceAll('\0', '\n'))));
+const writeEscaped = (out: Writable, bytes: Buffer): Promise<void> =>
+  write(out, Buffer.from(escapeLines(bytes.toString().replaceAll('\0', '\n'))));
 
 const write = (out: Writable, bytes: Buffer): Promise<void> =>
   new Promise((resolve, reject) => {

@@ -11,10 +11,10 @@ export function printable(text: string): string {
 }
 
 /** As `printable`, but on the lines that it has, with the tabs that are in them. */
-export const printableLines = (text: string): string => text.replace(/[^\n\t]+/g, printable);
+export const escapeLines = (text: string): string => text.replace(/[^\n\t]+/g, printable);
 
 /** A value as JSON on one line, safe to show: the same to whoever parses it, with escapes where `printable` has them. */
-export const printableJson = (value: unknown): string =>
+export const formatSafeJson = (value: unknown): string =>
   JSON.stringify(value).replace(
     UNPRINTABLE,
     character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,

@@ -1,4 +1,4 @@
-import { printableJson } from '@sqlpipe/sql';
+import { formatSafeJson } from '@sqlpipe/sql';
 import type { Outcome } from './outcome.js';
 
 /**
@@ -6,5 +6,5 @@ import type { Outcome } from './outcome.js';
  * `position` (UTF-16 code units into the statement) and `proven`. Never the statement's text. Safe to show.
  */
 export function reportLine({ n, identity: { kind, name }, result, error, position, proven, ms }: Outcome): string {
-  return `${printableJson({ n, kind, name, result, error, position, proven, ms })}\n`;
+  return `${formatSafeJson({ n, kind, name, result, error, position, proven, ms })}\n`;
 }

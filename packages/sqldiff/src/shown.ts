@@ -1,12 +1,12 @@
 /*! Differences as people read them, and as programs do: without the secrets that statements hold. */
 import { type Difference, hasName } from '@sqlpipe/catalog';
 import { unifiedDiff } from '@sqlpipe/cli';
-import { conceal, printable, printableJson, title } from '@sqlpipe/sql';
+import { conceal, formatSafeJson, printable, title } from '@sqlpipe/sql';
 import type { Sides } from './side.js';
 
 /** A line per difference: `only in src: table 'trades'`, `differs: view 'spreads'`; a grant is shown as its statement. */
 export function named({ identity, a, b }: Difference, sides: Sides): string {
-  const what = hasName(identity) ? title(identity) : redacted(a ?? b ?? '');
+  const what = hasName(identity) ? title(identity) : redact(a ?? b ?? '');
   const how = b === undefined ? `only in ${sides[0].label}` : a === undefined ? `only in ${sides[1].label}` : 'differs';
   return `${printable(`${how}: ${what}`)}\n`;
 }
@@ -14,7 +14,7 @@ export function named({ identity, a, b }: Difference, sides: Sides): string {
 /** The same, and below what differs a unified diff: `-` is in A, `+` is in B. */
 export function shown(difference: Difference, sides: Sides, colors: boolean): string {
   const { a, b } = difference;
-  const lines = a !== undefined && b !== undefined ? changes(redacted(a), redacted(b)) : [];
+  const lines = a !== undefined && b !== undefined ? diffLines(redact(a), redact(b)) : [];
   const text = lines.map(line => `${line.split('\t').map(printable).join('\t')}\n`);
   const head = named(difference, sides);
   return colors
@@ -23,10 +23,10 @@ export function shown(difference: Difference, sides: Sides, colors: boolean): st
 }
 
 /** Not even how long a secret is. */
-const redacted = (statement: string): string => conceal(statement, () => '***');
+const redact = (statement: string): string => conceal(statement, () => '***');
 
-const changes = (a: string, b: string): string[] =>
-  a === b ? ['  in a secret, which is not shown'] : unifiedDiff(a, b);
+const diffLines = (a: string, b: string): string[] =>
+  a === b ? ['  only secrets differ; they are not shown'] : unifiedDiff(a, b);
 
 const BOLD = 1;
 /** By the first character of a line, as git has them. */
@@ -41,5 +41,5 @@ const paint = (line: string, code: number | undefined): string =>
  */
 export function jsonLine({ identity: { kind, name }, a, b }: Difference): string {
   const result = b === undefined ? 'only-a' : a === undefined ? 'only-b' : 'differs';
-  return `${printableJson({ kind, name, result, a: a && redacted(a), b: b && redacted(b) })}\n`;
+  return `${formatSafeJson({ kind, name, result, a: a && redact(a), b: b && redact(b) })}\n`;
 }
