@@ -223,7 +223,7 @@ const DECODED: Record<string, (login: string) => string> = {
 
 for (const [how, quote] of Object.entries(DECODED))
   test(`a password is in no message where a server quotes the login decoded: ${how}`, async t => {
-    const password = 's3 cr"t/Fr0m+Hère?';
+    const password = 's3 cr"t/Fr0m+Hère?>?>?>';
     const { url } = await misbehaving(t, (socket, { headers }) => {
       const login = Buffer.from(headers['authorization']?.split(' ')[1] ?? '', 'base64').toString();
       socket.write(reply(quote(login), 500, 'Content-Type: text/plain'));
