@@ -43,7 +43,8 @@ cpSync('packages/cli/sqlpipe.7', at('sqlpipe.7'));
 await oneModule({ entryPoints: ['packages/api/src/index.ts'], outfile: at('lib/index.js') });
 for (const library of ['api', 'catalog', 'files', 'instance', 'records', 'sql']) copyDeclarations(library);
 
-for (const file of ['README.md', 'CHANGELOG.md', 'LICENSE', 'docs']) cpSync(file, at(file), { recursive: true });
+for (const file of ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'docs'])
+  cpSync(file, at(file), { recursive: true });
 put('NOTICES.md', notices());
 const { name, version, description, license, type, engines } = JSON.parse(readFileSync('package.json', 'utf8'));
 const bin = Object.fromEntries(programs.map(program => [program, `programs/${program}/bin/${program}.js`]));

@@ -96,7 +96,7 @@ for (const operand of [
 test(isNoAddress, 'http:addr=h;token=t0ken;', /^the address is not an address/);
 test(isNoAddress, 'tcp::addr=host:9009;', /for tcp/);
 test(isNoAddress, 'http::username=u;', /no addr/);
-test(isNoAddress, 'http::addr=h;token=t0ken;token=x', /token twice/);
+test(isNoAddress, 'http::addr=h;token=t0ken;token=x', /a key twice, at character 26/);
 test(isNoAddress, 'http::addr=h;s3cr', /not key=value; from character 14 on/);
 
 test('any text is an address or a matter of configuration', t => {
@@ -200,12 +200,12 @@ test("never one user with another's password", async t => {
   await misconfigured(
     t,
     { env, options: { user: 'bob' } },
-    'there is no password for the user "bob". Give credentials in SQLDUMP_USER and SQLDUMP_PASSWORD, or SQLDUMP_TOKEN',
+    'there is a user, but no password for it. Give credentials in SQLDUMP_USER and SQLDUMP_PASSWORD, or SQLDUMP_TOKEN',
   );
   await misconfigured(
     t,
     { env: { SQLDUMP_TOKEN: 't0ken' }, options: { user: 'bob' } },
-    /no password for the user "bob"/,
+    /a user, but no password for it/,
   );
   await misconfigured(t, { env: { ...env, SQLDUMP_TOKEN: 't0ken' } }, /SQLDUMP_TOKEN gives a token and a user/);
   await misconfigured(t, { env: { ...env, SQLDUMP_USER: 'a:b' } }, /can't have a ":"/);
@@ -237,6 +237,8 @@ test('an instance by name', async t => {
     user = "admin"
     password_file = "~/password"
     timeout = 30
+    connect_timeout = 3
+    tls_verify = false
     protected = true
 
     [dev]
@@ -254,6 +256,8 @@ test('an instance by name', async t => {
     name: 'prod',
     protected: true,
     timeout: 30_000,
+    connectTimeout: 3000,
+    insecure: true,
     authorization: basic('admin', SECRET),
   });
   t.like(await resolve({ operand: 'prod', env, options: { timeout: 5 } }), { timeout: 5000 });
@@ -274,6 +278,12 @@ const badFile = test.macro(async (t, toml: string, message: RegExp) => {
   await misconfigured(t, { operand: 'prod', env }, message);
 });
 
+test('a file that everybody can change', async t => {
+  const { env, config } = await home(t, '[prod]\nurl = "http://x"\n');
+  await resolve({ operand: 'prod', env });
+  await chmod(join(config, 'instances.toml'), 0o646);
+  await misconfigured(t, { operand: 'prod', env }, /can be changed by everybody: chmod o-w/);
+});
 test('a file that is not TOML', badFile, '[prod]\nurl = http://x', /instances.toml, line 2: /);
 test('an unknown key', badFile, '[prod]\nurl = "x"\nprotect = true', /\[prod\] has a key "protect"/);
 test(
@@ -314,7 +324,7 @@ test('from netrc, by host', async t => {
   t.is((await ask('https://bob@DB.example')).authorization, basic('bob', 's3cr2'));
   t.is((await ask('https://bearer.example')).authorization, 'Bearer qt1token');
   t.is((await ask('https://nobody.example')).authorization, undefined);
-  await misconfigured(t, { operand: 'https://x@db.example', env }, /no password for the user "x"/);
+  await misconfigured(t, { operand: 'https://x@db.example', env }, /a user, but no password for it/);
   await chmod(join(env.HOME, '.netrc'), 0o644);
   await misconfigured(t, { operand: 'https://db.example', env }, /the netrc file .* can be read by others/);
   t.is((await ask('https://nobody.example')).authorization, undefined);
@@ -342,7 +352,7 @@ test('from somebody who is there, when only the user is known', async t => {
   await resolve({ operand, ask, env: { SQLDUMP_PASSWORD: SECRET } });
   t.is(asked.length, 1);
   for (const nothing of [undefined, ''])
-    await misconfigured(t, { operand, ask: async () => nothing }, /no password for the user "bob"/);
+    await misconfigured(t, { operand, ask: async () => nothing }, /a user, but no password for it/);
 });
 
 test('the instances that have a name, without secrets', async t => {

@@ -147,7 +147,14 @@ testWithMandoc('sqlpipe(7) names each exit status', t => {
   for (const status of Object.values(Exit)) t.regex(section, new RegExp(`^ {5}${status} `, 'm'));
 });
 
-for (const path of ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'examples/README.md', 'docs/ERRORS.md']) {
+for (const path of [
+  'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  'SECURITY.md',
+  'examples/README.md',
+  'docs/ERRORS.md',
+]) {
   const text = readFileSync(path, 'utf8');
 
   test(`${path} links to files that exist`, t => {

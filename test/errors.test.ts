@@ -22,6 +22,7 @@ const SERVICE = /^packages\/(sqlserve\/src\/(acl|analysis|change|parser|routes)|
 const OTHER = new Set([
   'no longer wanted',
   "(SHOW PARAMETERS) WHERE property_path = 'http.request.header.buffer.size'",
+  "already exists, does not exist, name expected, got, expected 'TABLE', DATABASE, empty query",
 ]);
 
 const isTold = (path: string, { within }: Text) => WORDING.test(path) || within.some(callee => TELLING.test(callee));

@@ -81,7 +81,7 @@ for (const number of ['x', '0', '1.5', '-1', '1 --max-record=0'])
   test(exits, `sqlsplit --max-record ${number}`, 64, /--max-record takes a whole number, 1 or more$/m);
 test(exits, `${TEXT} | sqlsplit --max-record 1 --max-record 1000`, 0);
 test(exits, 'sqlsplit --max-record', 64, /an option lacks its value: max-record$/m);
-test(exits, `${STREAM} | sqljoin extra`, 64, /one operand too many: extra/);
+test(exits, `${STREAM} | sqljoin extra`, 64, /too many operands: 1 given, 0 accepted/);
 test(exits, `${STREAM} | sqljoin > /dev/full`, 74, 'sqljoin: write failed: no space left on device\n');
 test(exits, `${STREAM} | sqljoin -o /nowhere/x`, 74, 'sqljoin: /nowhere/x: no such file or directory\n');
 test(exits, `${STREAM} | sqljoin -o x && ${STREAM} | tr '\\0' '\\n' | cmp - x && ls`, 0);
@@ -132,7 +132,7 @@ sqldump --list-instances`);
   t.is(stdout.toString(), 'prod\thttps://db.example.com\neu west\thttp://localhost:9000\n');
 });
 
-test(exits, 'sqldump --list-instances extra', 64, /one operand too many: extra/);
+test(exits, 'sqldump --list-instances extra', 64, /too many operands: 1 given, 0 accepted/);
 
 test('output that was cut is nothing that a reader takes', async t => {
   const run = await shell(t);

@@ -102,11 +102,25 @@ test('an address that is not one, or one too many, is not shown where it may hol
     [`sqldump h 'https::addr=h;token=${SECRET};'`, 64],
     [`sqldiff http//u:${SECRET}@h x`, 78],
     [`sqldump --user u:${SECRET} h`, 78],
+    [`sqldump https://u:${SECRET}`, 78],
+    [`sqldump u:${SECRET}`, 78],
+    [`sqldump ftp://u:${SECRET}`, 78],
+    [`sqldump 'http::addr=h;password=x;a=1;a=2'`, 78],
+    [`sqldump 'http::addr=h;password=x;${SECRET.replaceAll('-', '')}=1;${SECRET.replaceAll('-', '')}=2'`, 78],
+    [`sqldump h --user u ${SECRET}`, 64],
+    [`sqldump --password=${SECRET} h`, 64],
   ] as const) {
     const { code, stderr } = await run(command);
     t.is(code, status, stderr);
-    t.false(stderr.includes(SECRET), stderr);
+    t.false(stderr.includes(SECRET) || stderr.includes(SECRET.replaceAll('-', '')), stderr);
   }
+});
+
+test('a password behind an option that there is not is not spelled out', async t => {
+  const run = await shell(t);
+  const { code, stderr } = await run('sqldump -uadmin -pquest h');
+  t.is(code, 64);
+  t.regex(stderr, /^sqldump: no such option: u\n/);
 });
 
 test('a secrets file that others can read is refused', async t => {
@@ -147,14 +161,14 @@ for (const statement of [
     t.false(`${stdout}${stderr}`.includes(SECRET), stderr);
   });
 
-test('rejects, which may hold passwords, are for nobody else to read, unless they were before', async t => {
+test('rejects, which may hold passwords, are for nobody else to read, even where others could before', async t => {
   const { url } = await answering(t, 400, {}, '{"error":"no","position":0}');
   const run = await shell(t);
   const { stdout } = await run(
     `umask 022; apply() { printf 'CREATE USER u WITH PASSWORD x\\0' | sqlapply -q --rejects $1 ${url}; stat -c %a $1; }
-    apply new; touch there; apply there`,
+    apply new; touch there; apply there; umask 277; touch less; apply less`,
   );
-  t.is(stdout.toString(), '600\n644\n');
+  t.is(stdout.toString(), '600\n600\n400\n');
 });
 
 /** Answers that quote the request, as servers and proxies do; a quotation may be cut by what we show of it. */
@@ -195,14 +209,150 @@ test('a long token is in no message where the answer quotes it, and no trouble',
   t.regex(stderr, /"<p>who is Bearer \*{20}/);
 });
 
+/** What a server may make of the login that it was sent, when it says whose it does not accept. */
+const DECODED: Record<string, (login: string) => string> = {
+  'as it is': login => `bad login [${login}]`,
+  'the password alone': login => `wrong password "${login.slice(login.indexOf(':') + 1)}"`,
+  'as JSON': login => JSON.stringify({ error: `bad login: ${login}` }),
+  'as a URL': login => `no such page: /login?as=${encodeURIComponent(login)}`,
+  'in HTML': login => login.replace(/[&"'<>]/g, character => `&#${character.charCodeAt(0)};`),
+  'in base64': login => Buffer.from(login.slice(login.indexOf(':') + 1)).toString('base64'),
+  'in base64 for URLs': login => Buffer.from(login).toString('base64url'),
+  'read as Latin-1': login => Buffer.from(login).toString('latin1'),
+};
+
+for (const [how, quote] of Object.entries(DECODED))
+  test(`a password is in no message where a server quotes the login decoded: ${how}`, async t => {
+    const password = 's3 cr"t/Fr0m+Hère?>?>?>';
+    const { url } = await misbehaving(t, (socket, { headers }) => {
+      const login = Buffer.from(headers['authorization']?.split(' ')[1] ?? '', 'base64').toString();
+      socket.write(reply(quote(login), 500, 'Content-Type: text/plain'));
+    });
+    const run = await shell(t, { SQLDUMP_USER: 'admin', SQLDUMP_PASSWORD: password, SQLAPPLY_USER: 'admin' });
+    const { stdout, stderr } = await run(
+      `export SQLAPPLY_PASSWORD="$SQLDUMP_PASSWORD"; sqldump -v ${url}
+      printf 'CREATE TABLE a (x INT)\\0' | sqlapply -v --report r ${url}; cat r`,
+    );
+    t.regex(stderr, /answered 500.*\*\*/);
+    t.regex(`${stdout}`, /"error":".*\*\*/);
+    t.notRegex(`${stdout}${stderr}`, /s3|cr.{0,6}t(\/|%2F)|Fr0m|re\?|czMg|YWRtaW/i);
+  });
+
+test('what a server says of the login in rows and keys that make no dump is not shown', async t => {
+  const run = await shell(t, ENV);
+  const long = 'x'.repeat(100_000);
+  for (const reply of [
+    { dataset: [[`who is admin:${SECRET}; x`]] },
+    { columns: [{ name: `who is admin:${SECRET}?` }] },
+    { dataset: [], count: `who is admin:${SECRET}?${long}` },
+  ]) {
+    const { url } = await answering(t, 200, {}, JSON.stringify(reply));
+    const { code, stderr } = await run(`sqldump ${url}`);
+    t.is(code, 76, stderr);
+    t.regex(stderr, /who is \*{21}/);
+    t.true(stderr.length < 600);
+  }
+});
+
+test('a password that is a word of the server changes nothing', async t => {
+  const { url } = await misbehaving(t, (socket, { statement }) => {
+    const rows = statement.startsWith('SHOW CREATE TABLE') ? [["CREATE TABLE 'a' ( \n\tx INT\n);"]] : [];
+    if (!statement.startsWith('CREATE')) socket.write(reply(JSON.stringify({ dataset: rows, count: rows.length })));
+    else socket.write(reply('{"error":"table already exists","position":13}', 400));
+  });
+  for (const password of ['exists', 'already', 'table']) {
+    const run = await shell(t, { SQLAPPLY_USER: 'admin', SQLAPPLY_PASSWORD: password });
+    const { code, stderr } = await run(`printf "CREATE TABLE 'a' ( \n\tx INT\n);\\0" | sqlapply -v ${url}`);
+    t.is(code, 0, stderr);
+    t.regex(stderr, /1 (?:the )?same/);
+  }
+});
+
+test("what a server's refusal quotes of the login is not shown", async t => {
+  const run = await shell(t, ENV);
+  for (const [status, program] of [
+    [400, 'sqldump'],
+    [403, "printf 'CREATE TABLE a (x INT)\\0' | sqlapply"],
+  ] as const) {
+    const { url } = await answering(
+      t,
+      status,
+      {},
+      JSON.stringify({ error: `Access denied for ${SECRET}`, position: 0 }),
+    );
+    const { stderr } = await run(`${program} -v ${url}`);
+    t.regex(stderr, /Access denied for \*{15}/);
+    t.false(stderr.includes(SECRET), stderr);
+  }
+});
+
 test('what a proxy is told of who we are is in no message', async t => {
   const { url } = await misbehaving(t, (socket, { headers }) => {
-    socket.write(reply(`who is ${headers['proxy-authorization']}?`, 502, 'Content-Type: text/plain'));
+    const sent = headers['proxy-authorization'] ?? '';
+    const login = Buffer.from(sent.split(' ')[1] ?? '', 'base64');
+    socket.write(reply(`who is ${sent}? Not ${login}.`, 502, 'Content-Type: text/plain'));
   });
   const run = await shell(t, { http_proxy: url.replace('//', `//joe:${SECRET}@`), no_proxy: '' });
   const { code, stderr } = await run('sqldump http://db.invalid');
   t.is(code, 69);
   t.regex(stderr, /"who is Basic \*{20}/);
+  t.false(stderr.includes(SECRET), stderr);
+});
+
+test('passwords of statements are in no form of a difference', async t => {
+  const run = await shell(t);
+  const { stdout, stderr } = await run(
+    `echo "CREATE USER u WITH PASSWORD '${SECRET}'; CREATE USER v WITH PASSWORD '${SECRET}x' SECRET_TOO;
+      CREATE USER only WITH PASSWORD '${SECRET}'; ALTER USER w WITH PASSWORD '${SECRET}';" > a.sql
+    echo "CREATE USER u WITH PASSWORD '${SECRET}-longer'; CREATE USER v WITH PASSWORD '${SECRET}y';" > b.sql
+    for how in -q --text --names --json; do sqldiff $how a.sql b.sql; sqldiff $how b.sql a.sql; done`,
+  );
+  t.regex(`${stdout}`, /^differs: user 'u'\n {2}credentials: \*\*\* in a\.sql, \*\*\* in b\.sql\n/m);
+  t.regex(`${stdout}`, /^-CREATE USER v WITH PASSWORD '\*\*\*' SECRET_TOO;$/m);
+  t.regex(`${stdout}`, /^ {2}statement: CREATE USER v WITH PASSWORD '\*\*\*' SECRET_TOO; in a\.sql, /m);
+  t.regex(`${stdout}`, /"a":"CREATE USER only WITH PASSWORD '\*\*\*';"/);
+  t.regex(`${stdout}`, /only in a.sql: ALTER USER w WITH PASSWORD '\*\*\*';/);
+  t.false(`${stdout}${stderr}`.includes(SECRET), `${stdout}${stderr}`);
+});
+
+test('a token_command that fails does not tell the token, and one that does not end is ended', async t => {
+  const run = await shell(t);
+  const { stderr } = await run(
+    `mkdir -p .config/sqlpipe; cat > .config/sqlpipe/instances.toml <<'TOML'
+[a]
+url = "http://127.0.0.1:1"
+token_command = "echo ${SECRET}; echo no ${SECRET} >&2; exit 1"
+[b]
+url = "http://127.0.0.1:1"
+token_command = "trap : TERM; sleep 5; echo ${SECRET}"
+timeout = 0.5
+TOML
+    sqldump a; echo $? >&2; timeout 20 sqldump b; echo $? >&2`,
+  );
+  t.regex(stderr, /^sqldump: token_command of a failed: no \*{15}\n78\n/);
+  t.regex(stderr, /\nsqldump: token_command of b did not end within 0.5 s: .*\n78\n$/);
+});
+
+test('credentials on plain http by way of a proxy are warned about, wherever they end', async t => {
+  const { url } = await answering(t, 200, {}, '{"dataset":[],"count":0}');
+  const run = await shell(t, { ...ENV, no_proxy: '' });
+  // 127.0.0.1 by a name that does not say so, and one that nobody has.
+  const proxy = url.replace('127.0.0.1', '[::ffff:127.0.0.1]');
+  const warned = async (script: string) => (await run(script)).stderr;
+  t.is(await warned(`http_proxy=${url} sqldump http://127.0.0.1:1`), '');
+  t.regex(
+    await warned(`http_proxy=${url} sqldump http://db.invalid`),
+    /to db.invalid, by way of the proxy 127\S+, over plain http/,
+  );
+  t.regex(
+    await warned(`http_proxy=${proxy} sqldump http://127.0.0.1:1`),
+    /to 127.0.0.1:1, by way of the proxy \[::f\S+, over plain/,
+  );
+  t.is(await warned(`http_proxy=${proxy} SQLDUMP_PASSWORD= SQLDUMP_USER= sqldump http://127.0.0.1:1`), '');
+  const login = proxy.replace('//', `//joe:${SECRET}@`);
+  const stderr = await warned(`https_proxy=${login} SQLDUMP_PASSWORD= SQLDUMP_USER= sqldump https://db.invalid`);
+  t.regex(stderr, /the proxy's credentials go to \[::f\S+ over plain http/);
+  t.false(stderr.includes(SECRET), stderr);
 });
 
 test('a secret in a row that is no statement, or in one without a place, is not told', async t => {

@@ -58,14 +58,14 @@ test('^D at the question is no answer', async t => {
   const on = await terminal(t);
   const { code, screen } = await on('sqldump --user ann http://127.0.0.1:1', [[/ann at .*: /, '\x04']]);
   t.is(code, 78);
-  t.regex(screen, /no password for the user "ann"/);
+  t.regex(screen, /a user, but no password for it/);
 });
 
 test('without a terminal nothing is asked', async t => {
   const run = await shell(t);
   const { code, stderr } = await run('setsid --wait sqldump --user ann http://127.0.0.1:1');
   t.is(code, 78);
-  t.regex(stderr, /^sqldump: there is no password for the user "ann"/);
+  t.regex(stderr, /^sqldump: there is a user, but no password for it/);
 });
 
 test('--help is no wider than the terminal, and no line too wide to read', async t => {
@@ -148,4 +148,85 @@ test('a replay shows a bar, and messages above it', async t => {
   t.regex(screen, /^\x1b\[1Gsqlapply: \[=======-{13}\] 1\/3, [\d.]+\/s, table 'b'/);
   t.regex(screen, /\r\x1b\[K\x1b\[31msqlapply:\x1b\[39m statement 2 [^]*\] 2\/3, [\d.]+\/s, view 'c'/);
   t.regex(screen, /\x1b\[31msqlapply:\x1b\[39m http:\S+: 3 statements: 2 applied, 1 refused;.*\r\n$/);
+});
+
+/** A statement that would set a title, clear the screen, go back on its line and turn it round. */
+const HOSTILE = "CREATE VIEW 'v' AS (SELECT '\x1b]0;pwned\x07\x1b[2J\r\x9b1m\u202e' a,\n\t1 b)";
+const MOVES = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e]/;
+const SHOWN = /SELECT '\\x1b\]0;pwned\\x07\\x1b\[2J\\r\\x9b1m\\u202e' a,\r\n( {8}|\t)1 b\);\r\n/;
+
+const hostile = (scope: Scope, answer: object = { dataset: [[HOSTILE]] }) =>
+  startSlow(scope, async (query, response) =>
+    response.end(JSON.stringify(query.startsWith('SHOW CREATE DATABASE') ? answer : { dataset: [] })),
+  );
+
+for (const command of [
+  'sqldump $URL',
+  'sqldump --verbatim $URL',
+  'sqljoin < x',
+  'sqlsplit x.sql',
+  'sqlgrep v < x',
+  'sqlsort < x',
+  'sqldiff --missing x none',
+])
+  test(`text is shown on a terminal and not obeyed; in a pipe and in a file its bytes stay: ${command}`, async t => {
+    const on = await terminal(t, { URL: await hostile(t), HOSTILE });
+    const prepare = `printf '%s;\n\\0' "$HOSTILE" > x; printf '%s;\n\n' "$HOSTILE" > x.sql; printf '\\0' > none;`;
+    const { code, screen } = await on(`${prepare} ${command}`);
+    t.is(code, 0, screen);
+    t.notRegex(screen, MOVES);
+    t.regex(screen, SHOWN);
+    const bytes = await on(
+      `${command} | cat > piped; ${command} > filed; for f in piped filed; do tr '\\0' '\\n' < $f | cmp - x.sql; done`,
+    );
+    t.notRegex(bytes.screen, /differ|EOF/);
+  });
+
+test('a terminal by the name of a file is one too', async t => {
+  const on = await terminal(t, { URL: await hostile(t) });
+  for (const command of ['sqldump -q -o /dev/tty $URL', 'sqldump $URL | sqljoin -o /dev/stdout']) {
+    const { code, screen } = await on(command);
+    t.is(code, 0, screen);
+    t.notRegex(screen, MOVES);
+    t.regex(screen, SHOWN);
+  }
+});
+
+test('a stream on a terminal is its text, whole or not', async t => {
+  const on = await terminal(t);
+  const { screen } = await on(`${SCHEMA} | sqlgrep '*'`);
+  t.is(screen, 'CREATE TABLE a (x INT);\r\n\r\nCREATE TABLE b (x INT);\r\n\r\n');
+  t.is((await on(`${SCHEMA} | sqlgrep nothing`)).screen, '\r\n');
+  const long = '取引'.repeat(3000);
+  const cut = await on(`printf "CREATE TABLE '${long}' (x INT)\\0CREATE" | sqlgrep '*'`);
+  t.is(cut.code, 65);
+  t.true(cut.screen.startsWith(`CREATE TABLE '${long}' (x INT);\r\n`), cut.screen);
+});
+
+for (const [what, command] of Object.entries({
+  'a difference': 'sed s/pwned/other/ x > y; sqldiff $URL y',
+  'a difference of two': 'sed s/pwned/other/ x > y; sqldiff x y',
+  'names that differ': 'sqldiff --names $URL none',
+  'a difference as JSON': 'sqldiff --json $URL none',
+  'a dry run': 'sqlapply --dry-run --stream --allow ALTER $URL < named',
+  'a graph': 'sqlsort --graph dot < named',
+  'a report': 'sqlapply -q --report r $BAD < named; cat r',
+  'a reject': 'sqlapply $BAD < named',
+}))
+  test(`what comes from a server or a file does not move the cursor: ${what}`, async t => {
+    const error = { error: `no\x1b]0;pwned\x07\x9b1m\u202e`, position: 0 };
+    const bad = await startSlow(t, async (_query, response) => response.writeHead(400).end(JSON.stringify(error)));
+    const NAMED = "CREATE TABLE 'a\x1b]0;pwned\x07\x9b1m\u202e' (x INT)";
+    const on = await terminal(t, { URL: await hostile(t), BAD: bad, HOSTILE, NAMED, NO_COLOR: '1' });
+    const { screen } = await on(
+      `printf '%s;\n\\0' "$HOSTILE" > x; printf '%s;\n\\0' "$NAMED" > named; printf '\\0' > none; ${command}`,
+    );
+    t.notRegex(screen.replaceAll('\r\x1b[K', ''), MOVES);
+    t.regex(screen, what === 'names that differ' ? /only in/ : /pwned|other/);
+  });
+
+test('JSON says with escapes what it said without', async t => {
+  const on = await terminal(t, { HOSTILE });
+  const { screen } = await on(`printf '%s;\n\\0' "$HOSTILE" > x; printf '\\0' > none; sqldiff --json x none`);
+  t.is(JSON.parse(screen).a, `${HOSTILE};`);
 });

@@ -71,6 +71,8 @@ test(trusts, 'sqldump "https::addr=$' + '{URL#https://};tls_roots=$ROOT;"');
 test(trusts, 'sqldump "https::addr=$' + '{URL#https://};tls_verify=unsafe_off;"');
 test(trusts, `${instances('cacert = "ca.pem"')}\nsqldump prod`);
 test(trusts, `${instances('cacert = "nowhere.pem"')}\nsqldump --cacert $ROOT prod`);
+test(trusts, `${instances('tls_verify = false')}\nsqldump prod`);
+test(trusts, `${instances('tls_verify = true')}\nsqldump --insecure prod`);
 
 const distrusts = test.macro(async (t, identity: () => Identity, script: string, reason: RegExp) => {
   const { code, stdout, stderr } = await on(t, await secure(t, identity()), script);
@@ -101,7 +103,33 @@ test(
   'openssl req -x509 -newkey rsa:2048 -nodes -keyout k -out other.pem -subj /CN=Other 2>/dev/null; sqldump --cacert other.pem $URL',
   /unknown authority/,
 );
+test(
+  'an entry that wants certificates verified, whatever its configuration string says',
+  distrusts,
+  () => good,
+  `${instances('tls_verify = true').replace('$URL', 'https::addr=$' + '{URL#https://};tls_verify=unsafe_off;')}\nsqldump prod`,
+  /unknown authority/,
+);
 test('http where TLS is spoken', distrusts, () => good, 'sqldump http://$' + '{URL#https://}', /is it https:\/\/\?/);
+
+test('sqldiff --insecure is for one instance, not for two at once', async t => {
+  const [url, other] = [await secure(t, good), await secure(t, good)];
+  const diff = (script: string) => on(t, url, `OTHER=${other}; ${instances('tls_verify = false')}\n${script}`);
+  const both = await diff('sqldiff --insecure $URL $OTHER; s=$?; sqldiff --insecure prod $OTHER; exit $((s + $?))');
+  t.is(both.code, 128, both.stderr);
+  t.regex(both.stderr, /--insecure would accept any certificate of both instances: .* tls_verify = false/);
+  for (const script of [
+    'sqldiff prod "https::addr=$' + '{OTHER#https://};tls_verify=unsafe_off;"',
+    'sqldiff --cacert $ROOT prod $OTHER',
+    'sqldump --insecure $URL | sqldiff --insecure - $OTHER',
+  ]) {
+    const { code, stderr } = await diff(script);
+    t.is(code, 0, stderr);
+  }
+  const { code, stderr } = await diff('sqldiff prod $OTHER');
+  t.is(code, 69);
+  t.regex(stderr, /unknown authority/);
+});
 
 const speakNoTls = test.macro(async (t, server: () => NetServer, message: string) => {
   const url = `https://localhost:${await listening(t, server())}`;

@@ -10,5 +10,9 @@ export const instanceOptions = <Options>(cli: Argv<Options>) =>
     .option('netrc-file', { type: 'string', requiresArg: true, describe: 'instead of ~/.netrc' })
     .option('cacert', { type: 'string', requiresArg: true, describe: 'certificates to trust (PEM)' })
     .option('insecure', { type: 'boolean', describe: 'take any TLS certificate' })
-    .option('timeout', { type: 'number', requiresArg: true, describe: 'seconds to wait for a byte of an answer' })
+    .option('timeout', {
+      type: 'number',
+      requiresArg: true,
+      describe: 'seconds to wait for an answer, or its next row',
+    })
     .option('connect-timeout', { type: 'number', requiresArg: true, describe: 'seconds to wait for a connection' });

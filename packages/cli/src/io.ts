@@ -2,7 +2,7 @@
 import { fstatSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { styleText } from 'node:util';
-import { printable } from '@sqlpipe/sql';
+import { escapeLines, printable } from '@sqlpipe/sql';
 import { UsageError } from './exit.js';
 import { Progress } from './progress.js';
 
@@ -44,7 +44,7 @@ export function processIo(name: string, { quiet, verbose }: Loudness): Io {
   const say = (message: string, color?: Color): void => {
     drawn?.wipe();
     const prefix = color ? styleText(color, `${name}:`, { stream: process.stderr }) : `${name}:`;
-    process.stderr.write(`${isTTY && !isDumb ? WIPE : ''}${prefix} ${message.replace(/[^\n\t]+/g, printable)}\n`);
+    process.stderr.write(`${isTTY && !isDumb ? WIPE : ''}${prefix} ${escapeLines(message)}\n`);
   };
   return {
     env: process.env,

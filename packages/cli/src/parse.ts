@@ -23,7 +23,7 @@ export function parse<Options>(program: Program<Options>, words: string[]): Pars
   let parsed: Parsed<Options> | undefined;
   checkNames(words);
   cli.parse(words, {}, (error, values, output) => {
-    if (error) throw new UsageError(error.message);
+    if (error) throw new UsageError(error.message.replace(LETTERS, ': $1'));
     const loudness = { quiet: values['quiet'] === true, verbose: values['verbose'] === true };
     if (output) parsed = { ...loudness, output: `${output}\n` };
     else if (values['completion'] !== undefined)
@@ -43,6 +43,9 @@ function checkNames(words: string[]): void {
   for (const [, name = ''] of options.map(word => /^--?([^=]*)/.exec(word) ?? []))
     if (name in Object.prototype) throw new UsageError(`no such option: ${name}`);
 }
+
+/** More than the first of the options that there are not: of `-pSECRET` each letter is one. */
+const LETTERS = /(?<=^no such option)s: ([^,]*),.*$/s;
 
 /** An option as programs have it: `keepGoing`. */
 const camelCase = (name: string): string => name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
@@ -118,18 +121,16 @@ function checkValue(option: string, value: unknown): void {
 /** An option as it is typed. */
 const flag = (option: string): string => (option.length > 1 ? `--${option}` : `-${option}`);
 
+/** How many there are is checked; a surplus one is not shown, as it may be a password. */
 function counted(operands: string[], usage: string): string[] {
   const wanted = usage.split(' ').filter(Boolean);
   if (operands.includes('')) throw new UsageError('an operand is empty; is a variable unset?');
   const missing = wanted.filter(operand => operand.startsWith('<'))[operands.length];
   if (missing) throw new UsageError(`${missing} is missing`);
   if (!usage.includes('..') && operands.length > wanted.length)
-    throw new UsageError(`one operand too many: ${withoutSecret(operands[wanted.length])}`);
+    throw new UsageError(`too many operands: ${operands.length} given, ${wanted.length} accepted`);
   return operands;
 }
-
-/** An operand as it may be shown: an address can hold credentials. */
-const withoutSecret = (operand = ''): string => (/[@?#;=]|::/.test(operand) ? 'an address' : operand);
 
 /** The script for a shell; for that of the user where none is named. @throws UsageError for one that is not known */
 function completion<Options>({ name, takes = [] }: Program<Options>, cli: Argv<Options>, shell: string): string {

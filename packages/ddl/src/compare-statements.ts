@@ -1,6 +1,6 @@
 /*! Two statements compared by what they mean, where that can be told; else by their tokens. */
 import { conceal, identify, isObject, isPrincipal } from '@sqlpipe/sql';
-import { type Comparison, compareDefinitions } from './compare.js';
+import { type Comparison, compareDefinitions, type PropertyDifference } from './compare.js';
 import { DEFAULTS, type Defaults, type Definition } from './definition.js';
 import { Rejection } from './grammar/rejection.js';
 import { parseDefinition } from './parse.js';
@@ -78,37 +78,31 @@ function isCanonical(statement: string, defaults: Defaults): boolean {
 function comparePrincipals(a: string, b: string): StatementComparison | undefined {
   const [inA, inB] = [parsePrincipal(a), parsePrincipal(b)];
   if (!inA || !inB) return undefined;
-  const isOther = inA.name !== inB.name;
-  const owners = [inA.owner, inB.owner];
-  const isOtherOwner = owners[0] !== undefined && owners[1] !== undefined && owners[0] !== owners[1];
-  return {
-    differences: [
-      ...(isOther ? [{ property: 'name', a: inA.name, b: inB.name }] : []),
-      ...(isOtherOwner ? [{ property: 'owner', a: owners[0] ?? '', b: owners[1] ?? '' }] : []),
-    ],
-    notComparable: inA.hasCredentials || inB.hasCredentials ? ['credentials'] : [],
-    asText: false,
-  };
+  const differ = (one?: string, other?: string) => one !== undefined && other !== undefined && one !== other;
+  const differences = (['name', 'owner'] as const)
+    .filter(property => differ(inA[property], inB[property]))
+    .map((property): PropertyDifference => ({ property, a: inA[property] ?? '', b: inB[property] ?? '' }));
+  if (differ(inA.credentials, inB.credentials)) differences.push({ property: 'credentials', a: '***', b: '***' });
+  const isOpen = (inA.credentials === undefined) !== (inB.credentials === undefined);
+  return { differences, notComparable: isOpen ? ['credentials'] : [], asText: false };
 }
 
 /** By tokens: white space, comments and the case of keywords do not matter. */
 function compareTexts(a: string, b: string): StatementComparison {
   const at = findQueryDifference(a, b);
   if (!at) return { ...SAME, asText: true };
-  const difference = { property: 'statement', a: lineAt(conceal(a), at.a), b: lineAt(conceal(b), at.b) };
+  const difference = { property: 'statement', a: lineAt(a, at.a), b: lineAt(b, at.b) };
   return { differences: [difference], notComparable: [], asText: true };
 }
 
 /** UTF-16 code units of a line that are shown. */
 const WIDTH = 80;
 
-/** The line of a text that holds an offset, or some of it. */
+/** The line of a text that holds an offset, or some of it, without secrets: not even how long one is. */
 function lineAt(text: string, at: number): string {
   const start = Math.max(text.lastIndexOf('\n', at - 1) + 1, at - WIDTH / 2);
-  return (
-    text
-      .slice(start, start + WIDTH)
-      .split('\n', 1)[0]
-      ?.trim() ?? ''
-  );
+  const [line = ''] = conceal(text)
+    .slice(start, start + WIDTH)
+    .split('\n', 1);
+  return line.trim().replace(/\*{2,}/g, '***');
 }

@@ -7,8 +7,8 @@ export interface Principal {
   readonly name: string;
   /** Who owns it, where that is said. */
   readonly owner?: string | undefined;
-  /** Whether it is given a password or a key, which no server shows. */
-  readonly hasCredentials: boolean;
+  /** The password or the key that it is given, as it is written; no server shows one. */
+  readonly credentials?: string | undefined;
 }
 
 /** What a statement that makes a user, a group or a service account says; undefined where it says something else as well. */
@@ -19,17 +19,17 @@ export function parsePrincipal(statement: string): Principal | undefined {
   if (wordOf(tokens[at]) === 'IF') at += 3;
   at += nameAt(distance => tokens[at + distance]).tokens;
   let owner: string | undefined;
-  let hasCredentials = false;
+  let credentials: string | undefined;
   for (let word = wordOf(tokens[at]); at < tokens.length; word = wordOf(tokens[at])) {
     if (word === 'OWNED' && wordOf(tokens[at + 1]) === 'BY') {
       const { name: named, tokens: length } = nameAt(distance => tokens[at + 2 + distance]);
       owner = foldCase(named);
       at += 2 + length;
     } else if (word === 'WITH' && ['PASSWORD', 'JWK'].includes(wordOf(tokens[at + 1]))) {
-      hasCredentials = true;
+      credentials = tokens[at + 2]?.text;
       at += 3;
     } else if (word === 'WITH' && wordOf(tokens[at + 1]) === 'NO') at += 3;
     else return undefined;
   }
-  return { kind, name: foldCase(name), owner, hasCredentials };
+  return { kind, name: foldCase(name), owner, credentials };
 }

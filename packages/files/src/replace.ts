@@ -3,6 +3,7 @@ import type { Stats } from 'node:fs';
 import { open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { addAbortSignal, type Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
+import { isatty } from 'node:tty';
 
 /** A place where no file can be written. */
 export class FileError extends Error {
@@ -53,7 +54,7 @@ export async function stageFile(
 /**
  * Has a file written under a temporary name beside `path`, and renames it when all is on the disk. When that fails,
  * what was at `path` is as it was and nothing else is left. A device or a pipe can't be replaced, and is written to.
- * Parameters are those of `stageFile`; a file that is there keeps its mode.
+ * Parameters are those of `stageFile`; a file that is there keeps of its mode what `mode` permits.
  *
  * @throws FileError for a folder, and what `stageFile` throws
  */
@@ -67,9 +68,12 @@ export async function replaceFile(
   if (existing?.isDirectory()) throw new FileError(`${path}: is a directory: give the name of a file in it`);
   if (existing && !existing.isFile()) return writeFile(path, 'w', write, interrupted);
   const place = existing ? await realpath(path) : path; // a link stays one
-  const staged = await stageFile(place, write, interrupted, existing?.mode ?? mode);
+  const staged = await stageFile(place, write, interrupted, existing ? existing.mode & (mode ?? ALL) : mode);
   await staged.commit();
 }
+
+/** Whatever a mode may permit. */
+const ALL = 0o777;
 
 async function statIfThere(path: string): Promise<Stats | undefined> {
   try {
@@ -88,7 +92,7 @@ async function writeFile(
   mode?: number,
 ): Promise<void> {
   const handle = await open(path, flags, mode); // before any work is done that a wrong path would be the end of
-  const file = handle.createWriteStream({ flush: flags === 'wx' });
+  const file = Object.assign(handle.createWriteStream({ flush: flags === 'wx' }), { isTTY: isatty(handle.fd) });
   if (interrupted) addAbortSignal(interrupted, file);
   const closed = finished(file);
   closed.catch(() => {}); // told below

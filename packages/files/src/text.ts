@@ -1,6 +1,6 @@
 /*! `.sql` text: statements, each with its `;`, a blank line between; what `tr '\0' '\n'` makes of a stream. */
 import type { Writable } from 'node:stream';
-import { SplitError, Splitter } from '@sqlpipe/sql';
+import { escapeLines, SplitError, Splitter } from '@sqlpipe/sql';
 import { characters, NotText } from './characters.js';
 
 /** A `.sql` text that can't be read; the message starts with its name, line and column. */
@@ -13,19 +13,23 @@ export const toText = (statement: string): string => `${statement}\n\n`;
 
 /**
  * Writes statements, one or many at once, as `.sql` text, UTF-8; none at all make one LF, as `tr` makes of the lone NUL.
- * `out` is not ended. @throws whatever `statements` throws, and what writing says
+ * On a terminal what could move its cursor is escaped. `out` is not ended. @throws whatever `statements` throws, and what writing says
  */
-export async function writeText(statements: AsyncIterable<string | string[]>, out: Writable): Promise<void> {
+export async function writeText(
+  statements: AsyncIterable<string | string[]>,
+  out: Writable & { isTTY?: boolean },
+): Promise<void> {
+  const shown = out.isTTY ? escapeLines : (text: string) => text;
   let text = '';
   let empty = true;
   for await (const batch of statements) {
     for (const statement of [batch].flat()) text += toText(statement);
     empty &&= !text;
     if (text.length < CHUNK) continue;
-    await write(out, text);
+    await write(out, shown(text));
     text = '';
   }
-  await write(out, empty ? '\n' : text);
+  await write(out, empty ? '\n' : shown(text));
 }
 
 /** Statements are written this many UTF-16 code units at a time. */

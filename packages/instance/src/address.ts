@@ -110,8 +110,8 @@ const SCHEMES = new Map<string, 'http' | 'https'>([
   ['wss', 'https'],
 ]);
 
-/** What has one of these signs may hold a secret, which no message may repeat. */
+/** What has one of these characters, or a colon that is not the scheme's, may hold a secret, which no message may repeat. */
 function bad(operand: string, why: string): InstanceError {
-  const shown = /[@?#;=]/.test(operand) ? 'the address' : `"${printable(operand)}"`;
+  const shown = /[@?#;=]|:(?!\/\/)/.test(operand) ? 'the address' : `"${printable(operand)}"`;
   return new InstanceError('CONFIG', `${shown} ${why}: give something like http://host:9000`);
 }

@@ -5,7 +5,7 @@
 import { connect, type Instance } from './instance.js';
 import type { Target } from './target.js';
 
-/** Milliseconds; a server that leaves one side question this long is not asked another. */
+/** Milliseconds, with all tries; a server that leaves one side question this long is not asked another. */
 const PATIENCE = 5000;
 
 /** Asks an instance aside; an answer that does not come, or is no answer, is undefined. */
@@ -20,11 +20,14 @@ export class Aside {
   /** As `Instance.table`, of a small answer. */
   async table(query: string): Promise<unknown[][] | undefined> {
     if (this.#silent) return undefined;
+    const tooLong = setTimeout(() => void this.close(), PATIENCE);
     try {
       return await this.#instance.table(query);
     } catch (error) {
       this.#silent = (error as { code?: string }).code === 'UNREACHABLE';
       return undefined;
+    } finally {
+      clearTimeout(tooLong);
     }
   }
 

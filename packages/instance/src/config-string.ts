@@ -15,7 +15,7 @@ const PAIR = /(\w+)=((?:[^;]|;;)*)(?:;|$)/y;
 
 /**
  * Reads `schema::key=value;key=value;`. What the keys mean is not looked at.
- * Throws `CONFIG`; values may be secrets, so it names keys and places only.
+ * Throws `CONFIG`; values may be secrets, and a ; in one makes a key of its rest, so it names places only.
  */
 export function parseConfigString(text: string): ConfigString {
   const start = text.indexOf('::') + 2;
@@ -30,7 +30,10 @@ export function parseConfigString(text: string): ConfigString {
         `the configuration string is not key=value; from character ${at + 1} on: write http::addr=host:9000;`,
       );
     if (values.has(key))
-      throw new InstanceError('CONFIG', `the configuration string has ${key} twice: leave one of them out`);
+      throw new InstanceError(
+        'CONFIG',
+        `the configuration string has a key twice, at character ${at + 1}: leave one out, or write a ; inside a value as ;;`,
+      );
     values.set(key, value.replaceAll(';;', ';'));
   }
   return { schema: text.slice(0, start - 2), values };

@@ -43,7 +43,8 @@ export async function authorization(sources: readonly Source[], help: string): P
     password ??= found.password;
     if (user !== undefined && password !== undefined) return basic(user, password);
   }
-  if (user !== undefined) throw new InstanceError('CONFIG', `there is no password for the user "${user}". ${help}`);
+  // The user is not shown: in an address a token may stand in that place.
+  if (user !== undefined) throw new InstanceError('CONFIG', `there is a user, but no password for it. ${help}`);
   if (password !== undefined)
     throw new InstanceError('CONFIG', `there is a password, but no user it belongs to. ${help}`);
   return undefined;

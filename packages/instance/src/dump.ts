@@ -1,10 +1,11 @@
 /*! An instance's schema as statements: asked for, mended, checked, one after the other. */
 import { isCleanTable, repair } from '@sqlpipe/ddl';
 import { type Selection, selection } from '@sqlpipe/schema';
-import { conceal, excerpt, identify, isAcl, statementOf, title } from '@sqlpipe/sql';
+import { conceal, excerpt, identify, isAcl, starOut, statementOf, title } from '@sqlpipe/sql';
 import { Aside } from './aside.js';
 import { catalogueRows } from './catalogue.js';
 import { InstanceError } from './error.js';
+import { requestSecrets } from './http.js';
 import { connect, type Instance } from './instance.js';
 import { invalidObjects } from './invalid.js';
 import type { Target } from './target.js';
@@ -42,13 +43,18 @@ export async function* dump(target: Target, given: Partial<DumpOptions> = {}): A
   const options = { ...DEFAULTS, ...given };
   const [source, aside] = [connect(target), new Aside(target)];
   try {
-    yield* statements(source, aside, options);
+    yield* statements(target, source, aside, options);
   } finally {
     await Promise.all([source.close(), aside.close()]);
   }
 }
 
-async function* statements(source: Instance, aside: Aside, options: DumpOptions): AsyncGenerator<string[]> {
+async function* statements(
+  target: Target,
+  source: Instance,
+  aside: Aside,
+  options: DumpOptions,
+): AsyncGenerator<string[]> {
   let invalid: Map<string, string> | undefined;
   let acl = false;
   let n = 0;
@@ -60,7 +66,7 @@ async function* statements(source: Instance, aside: Aside, options: DumpOptions)
         kept.push(row);
         continue;
       }
-      const { statement, identity } = toStatement(row, n, source.label, options);
+      const { statement, identity } = toStatement(row, n, target, options);
       const { kind, name } = identity;
       if (isAcl(kind)) acl = true;
       if (kind === 'view' || kind === 'matview') {
@@ -68,7 +74,7 @@ async function* statements(source: Instance, aside: Aside, options: DumpOptions)
         const reason = invalid.get(name);
         if (reason)
           options.warn(
-            `${title(identity)} is invalid on the source, ${options.skipInvalid ? 'left out' : 'it may not replay'}: ${excerpt(reason, 200)}`,
+            `${title(identity)} is invalid on the source, ${options.skipInvalid ? 'left out' : 'it may not replay'}: ${quoted(reason, target)}`,
           );
         if (reason && options.skipInvalid) continue;
       }
@@ -80,9 +86,9 @@ async function* statements(source: Instance, aside: Aside, options: DumpOptions)
     options.warn('access control was asked for and there is none; with access control off a server answers so');
 }
 
-function toStatement(row: string, n: number, label: string, { verbatim, warn }: DumpOptions) {
+function toStatement(row: string, n: number, target: Target, { verbatim, warn }: DumpOptions) {
   const { statement: text, notes } = verbatim ? { statement: row, notes: [] } : repair(row);
-  const statement = oneStatement(text, n, label);
+  const statement = oneStatement(text, n, target);
   const identity = identify(statement);
   for (const note of notes) warn(`${title(identity)}: ${note}`);
   return { statement, identity };
@@ -117,7 +123,7 @@ const tooOld = (error: InstanceError): InstanceError =>
     cause: error,
   });
 
-function oneStatement(row: string, n: number, label: string): string {
+function oneStatement(row: string, n: number, target: Target): string {
   try {
     const statement = statementOf(row);
     if (statement) return statement;
@@ -125,8 +131,15 @@ function oneStatement(row: string, n: number, label: string): string {
   } catch (error) {
     throw new InstanceError(
       'PROTOCOL',
-      `${label}: row ${n} is not one statement (${(error as Error).message}): is that the schema of a QuestDB? ${excerpt(conceal(row), 200)}`,
+      `${target.label}: row ${n} is not one statement (${(error as Error).message}): is that the schema of a QuestDB? ${quoted(row, target)}`,
       { cause: error },
     );
   }
 }
+
+/** What the source said, without secrets of its own or of ours. */
+const quoted = (text: string, target: Target): string =>
+  excerpt(starOut(conceal(text).slice(0, QUOTABLE), requestSecrets(target)), 200);
+
+/** UTF-16 code units; room for the longest secret before what is shown. */
+const QUOTABLE = 64 * 1024;

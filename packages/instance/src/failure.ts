@@ -66,10 +66,10 @@ export function transportFailure(error: TransportError, at: Circumstances): Fail
   if (code === 'UND_ERR_SOCKET' && INTERIM.has(error.cause.message))
     return protocol('answered 100 or 101, which nobody asked for: is this the address of a QuestDB server?');
   if (error.phase === 'connecting') return unreachable(connecting(error.cause, at));
-  if (code === 'UND_ERR_HEADERS_TIMEOUT')
-    return unreachable(`no answer within ${seconds(at.timeout)}: is the server busy? --timeout waits longer`);
-  if (code === 'UND_ERR_BODY_TIMEOUT')
-    return unreachable(`the reply stopped for ${seconds(at.timeout)}: is the server busy? --timeout waits longer`);
+  if (code === 'TIMEOUT') {
+    const what = error.phase === 'waiting' ? 'no answer' : 'the reply neither ended nor brought another row';
+    return unreachable(`${what} within ${seconds(at.timeout)}: is the server busy? --timeout waits longer`);
+  }
   if (error.phase === 'reading')
     return protocol('the reply is cut: the connection closed before its end; did the server stop?');
   if (error.isClose) return unreachable(closedUnanswered(at));
@@ -87,7 +87,7 @@ function protocol(message: string): Failure {
 function connecting(cause: NodeJS.ErrnoException, { connectTimeout, url, proxy }: Circumstances): string {
   const [first] = cause instanceof AggregateError ? cause.errors : [];
   const code = cause.code ?? first?.code ?? '';
-  if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') {
+  if (code === 'TIMEOUT' || code === 'ETIMEDOUT') {
     const what = url.protocol === 'https:' ? 'no connection with TLS' : 'no connection';
     return `${what} within ${seconds(connectTimeout)}: ${HOST} --connect-timeout waits longer`;
   }

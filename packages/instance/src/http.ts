@@ -10,6 +10,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import { Clock } from './clock.js';
 
 export interface ConnectionOptions {
   /** Scheme, host and port. */
@@ -22,19 +23,21 @@ export interface ConnectionOptions {
   insecure?: boolean | undefined;
   /** The proxy to go through. */
   proxy?: URL | undefined;
-  /** The longest time without a byte of the answer, in milliseconds. */
+  /** The longest time for a whole answer, or between two rows of it, in milliseconds; 0 for ever. */
   timeout: number;
-  /** The longest time for a connection to come about, in milliseconds. */
+  /** The longest time for a connection to come about, in milliseconds; 0 for ever. */
   connectTimeout: number;
 }
 
 export interface Response {
   /** What was asked for. */
   url: string;
-  /** What went with it and nobody is to see: of the headers for credentials what stands behind the scheme. */
+  /** What went with it and nobody is to see, in each form that an answer may quote. */
   secrets: readonly string[];
   status: number;
   headers: IncomingHttpHeaders;
+  /** Runs until the body has come, and fails it when time is up. Who reads row by row stops and resets it. */
+  clock: Clock;
   /** Fails with `TransportError` when the body does not arrive whole. */
   body: Readable;
 }
@@ -75,7 +78,7 @@ export class Connection {
   constructor(options: ConnectionOptions) {
     this.#options = options;
     this.#headers = options.authorization === undefined ? {} : { authorization: options.authorization };
-    this.#secrets = [options.authorization?.split(' ')[1] ?? '', proxySecret(options.proxy)];
+    this.#secrets = requestSecrets(options);
     this.#dispatcher = dispatcher(options);
   }
 
@@ -90,12 +93,15 @@ export class Connection {
   async get(path: string): Promise<Response> {
     if (this.#spent) await this.#renew();
     const dispatcher = await this.#dispatcher;
+    const { origin } = this.#options;
+    // One clock is enough, and undici's starts anew with every byte.
+    const request = { origin, path, method: 'GET', headers: this.#headers, headersTimeout: 0, bodyTimeout: 0 } as const;
+    const asked = { url: origin + path, secrets: this.#secrets };
     const response = await new Promise<Response>((resolve, reject) => {
-      const { origin, timeout } = this.#options;
-      dispatcher.dispatch(
-        { origin, path, method: 'GET', headers: this.#headers, headersTimeout: timeout, bodyTimeout: timeout },
-        new Exchange({ url: origin + path, secrets: this.#secrets }, resolve, reject),
-      );
+      dispatcher.dispatch(request, new Exchange(asked, this.#options, resolve, reject));
+    }).catch(error => {
+      this.#spent = true; // it may still be trying to connect
+      throw error;
     });
     // Observed on 9.3.4: too many connections are answered 429 and closed, and the next request would cross the close.
     // So does what has failed, often.
@@ -129,20 +135,39 @@ export class Connection {
   }
 }
 
-/** What undici tells a proxy of who we are. */
-const proxySecret = ({ username, password }: Partial<URL> = {}): string =>
-  username && password
-    ? Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')
-    : '';
-
-async function dispatcher({
-  origin,
+/** What goes with each request and nobody is to see, in each form that an answer may quote. */
+export const requestSecrets = ({
+  authorization,
   proxy,
-  ca,
-  insecure = false,
-  connectTimeout,
-}: ConnectionOptions): Promise<Dispatcher> {
-  const tls = { timeout: connectTimeout, rejectUnauthorized: !insecure, ...(ca === undefined ? {} : { ca }) };
+}: Pick<ConnectionOptions, 'authorization' | 'proxy'>): string[] => [
+  ...headerSecrets(authorization),
+  ...proxySecrets(proxy),
+];
+
+/** What an Authorization header lets others in with: a token, or a login as it is sent, decoded, and its password. */
+function headerSecrets(authorization = ''): string[] {
+  const [scheme, sent = ''] = authorization.split(' ');
+  return scheme === 'Basic' ? loginForms(Buffer.from(sent, 'base64').toString()) : [sent];
+}
+
+/** As undici tells a proxy who we are. */
+const proxySecrets = ({ username, password }: Partial<URL> = {}): string[] =>
+  username && password ? loginForms(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`) : [];
+
+/** The forms of `user:password` and of the password alone; a server that reads Latin-1 has letters of its own for them. */
+function loginForms(login: string): string[] {
+  const password = login.slice(login.indexOf(':') + 1);
+  const bytes = [login, password].map(text => Buffer.from(text));
+  return bytes.flatMap(each => [
+    each.toString(),
+    each.toString('latin1'),
+    each.toString('base64').replace(/=+$/, ''),
+    each.toString('base64url'),
+  ]);
+}
+
+async function dispatcher({ origin, proxy, ca, insecure = false }: ConnectionOptions): Promise<Dispatcher> {
+  const tls = { timeout: 0, rejectUnauthorized: !insecure, ...(ca === undefined ? {} : { ca }) };
   if (proxy === undefined) {
     // Loaded when it is needed: not for --help.
     const { Client } = await import('./undici.js');
@@ -164,22 +189,34 @@ class Exchange implements Dispatcher.DispatchHandler {
   #phase: Phase = 'connecting';
   #body: Readable | undefined;
   #ended = false;
+  #failed = false;
   readonly #asked: Pick<Response, 'url' | 'secrets'>;
+  readonly #timeout: number;
+  /** The time for the connection at first, then that for the answer. */
+  #clock: Clock;
   readonly #resolve: (response: Response) => void;
   readonly #reject: (error: TransportError) => void;
 
   constructor(
     asked: Pick<Response, 'url' | 'secrets'>,
+    { timeout, connectTimeout }: Pick<ConnectionOptions, 'timeout' | 'connectTimeout'>,
     resolve: (response: Response) => void,
     reject: (error: TransportError) => void,
   ) {
     this.#asked = asked;
+    this.#timeout = timeout;
     this.#resolve = resolve;
     this.#reject = reject;
+    this.#clock = new Clock(connectTimeout, () => this.#fail(timeoutError()));
+    this.#clock.start();
   }
 
-  onRequestStart(): void {
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#failed) return controller.abort(timeoutError()); // connected after all, and nobody expects it to be sent any more
     this.#phase = 'waiting';
+    this.#clock.stop();
+    this.#clock = new Clock(this.#timeout, () => controller.abort(timeoutError()));
+    this.#clock.start();
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
@@ -188,13 +225,14 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#body = new Readable({
       read: () => controller.resume(),
       destroy: (error, done) => {
+        this.#clock.stop();
         if (!this.#ended) controller.abort(error ?? new Error('no longer wanted'));
         done(error);
       },
     });
     // Whoever reads the body meets its error; one that comes before is no reason to crash.
     this.#body.on('error', () => {});
-    this.#resolve({ ...this.#asked, status, headers, body: this.#body });
+    this.#resolve({ ...this.#asked, status, headers, clock: this.#clock, body: this.#body });
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -203,12 +241,22 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     this.#ended = true;
+    this.#clock.stop();
     this.#body?.push(null);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, cause: NodeJS.ErrnoException): void {
+    this.#fail(cause);
+  }
+
+  #fail(cause: NodeJS.ErrnoException): void {
+    this.#failed = true;
+    this.#clock.stop();
     const error = new TransportError(this.#phase, cause);
     if (this.#body) this.#body.destroy(error);
     else this.#reject(error);
   }
 }
+
+/** What a clock fails a request with. */
+const timeoutError = (): NodeJS.ErrnoException => Object.assign(new Error('time-out'), { code: 'TIMEOUT' });

@@ -180,16 +180,29 @@ class HttpInstance implements Instance {
 
 /** The rows of an answer, as many at a time as have come. Throws `UnexpectedReply` in place of `JsonError`. */
 async function* scan(response: Response, maxRow: number | undefined): AsyncGenerator<string[]> {
+  const { body, clock } = response;
   const scanner = new RowScanner(maxRow);
   let start: Buffer | undefined;
+  const restartClock = (): void => {
+    clock.reset();
+    clock.start();
+  };
+  clock.stop();
+  restartClock();
   try {
-    for await (const chunk of response.body as AsyncIterable<Buffer>) {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      clock.stop(); // while others are at work nobody waits for the server
       start ??= chunk;
-      yield scanner.write(chunk);
+      const rows = scanner.write(chunk);
+      yield rows;
+      if (rows.length) restartClock();
+      else clock.start();
     }
     scanner.end();
   } catch (error) {
     throw error instanceof JsonError ? badReply(error, response, start) : error;
+  } finally {
+    clock.stop();
   }
 }
 

@@ -1,5 +1,5 @@
 /*! Instances by name, from a file of the user's: their addresses, and where their credentials are (never what). */
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { InstanceError } from './error.js';
 import { cantRead, isAbsent } from './secret-file.js';
@@ -15,8 +15,12 @@ export interface Entry {
   /** A shell command that prints the token. */
   token_command?: string;
   cacert?: string;
-  /** Seconds without a byte of an answer. */
+  /** Whether its TLS certificate has to be right. */
+  tls_verify?: boolean;
+  /** Seconds for a whole answer, or between two rows of it. */
   timeout?: number;
+  /** Seconds for a connection to come about. */
+  connect_timeout?: number;
   /** Whether a change has to be confirmed by name. */
   protected?: boolean;
 }
@@ -28,9 +32,13 @@ const TYPES: Record<keyof Entry, 'string' | 'number' | 'boolean'> = {
   token_file: 'string',
   token_command: 'string',
   cacert: 'string',
+  tls_verify: 'boolean',
   timeout: 'number',
+  connect_timeout: 'number',
   protected: 'boolean',
 };
+
+const EVERYBODY_WRITES = 0o002;
 
 const PATHS = ['password_file', 'token_file', 'cacert'] as const;
 
@@ -40,7 +48,10 @@ export function instancesPath({ XDG_CONFIG_HOME, HOME }: Environment): string | 
   return config ? join(config, 'sqlpipe', 'instances.toml') : undefined;
 }
 
-/** The entries by name; none where there is no file. Throws `CONFIG` for a file that can't be understood. */
+/**
+ * The entries by name; none where there is no file. Throws `CONFIG` for a file that can't be understood, or that
+ * everybody can change: it says where credentials go, and which commands are run.
+ */
 export async function readInstances(env: Environment): Promise<Map<string, Entry>> {
   const path = instancesPath(env);
   const text = path && (await readIfThere(path));
@@ -51,11 +62,13 @@ export async function readInstances(env: Environment): Promise<Map<string, Entry
 
 async function readIfThere(path: string): Promise<string | undefined> {
   try {
-    return await readFile(path, 'utf8');
+    const { mode } = await stat(path);
+    if ((mode & EVERYBODY_WRITES) === 0) return await readFile(path, 'utf8');
   } catch (error) {
     if (isAbsent(error)) return undefined;
     throw cantRead('the instances in', path, error);
   }
+  throw new InstanceError('CONFIG', `${path} can be changed by everybody: chmod o-w it`);
 }
 
 async function parseToml(text: string, path: string): Promise<Record<string, unknown>> {

@@ -1,5 +1,5 @@
 /*! What an answer means: the server's yes, its no, or something that is not this protocol. */
-import { excerpt, printable, secretsOf, starOut } from '@sqlpipe/sql';
+import { excerpt, secretsOf, starOut } from '@sqlpipe/sql';
 import type { InstanceErrorCode } from './error.js';
 import { PROXY_CREDENTIALS } from './failure.js';
 import type { Response } from './http.js';
@@ -90,7 +90,8 @@ export function badReply(error: JsonError, response: Response, start: Buffer = B
   function words(): string {
     if (coding !== undefined && coding !== 'identity')
       return `the reply is compressed (${quoted(coding, 20, response)}), which nobody asked for: does a proxy do that?`;
-    if (shown.startsWith('{')) return `the reply ${error.message}: ${UNFIT.test(error.message) ? ANEW : AGAIN}`;
+    if (shown.startsWith('{'))
+      return `the reply ${quoted(error.message, 300, response)}: ${UNFIT.test(error.message) ? ANEW : AGAIN}`;
     if (shown === '') return `the reply is empty (status ${response.status}): ${WHO}`;
     return `${answered(response, start)}, which is not QuestDB's JSON: ${WHO}`;
   }
@@ -230,13 +231,14 @@ export function retryAfter({ headers }: Response): number | undefined {
 }
 
 /** Where a redirect points, without its path and query: they may hold secrets, ours or theirs. */
-function redirected({ status, headers, url }: Response): string {
+function redirected(response: Response): string {
+  const { status, headers, url } = response;
   const what = `answered with a redirect (${status})`;
   if (headers.location === undefined || !URL.canParse(headers.location, url)) return `${what} to nowhere: ${WHO}`;
   const { origin } = new URL(headers.location, url);
   return origin === new URL(url).origin
     ? `${what} to another path there, which is not followed: does the address lack a path prefix, or is that a login page?`
-    : `${what} to ${printable(origin)}, which is not followed: give the address it leads to, unless that is a login page`;
+    : `${what} to ${quoted(origin, 300, response)}, which is not followed: give the address it leads to, unless that is a login page`;
 }
 
 function answered(response: Response, body: Buffer): string {
@@ -250,8 +252,16 @@ function answered(response: Response, body: Buffer): string {
 const quoted = (text: string, length: number, response: Response): string => excerpt(concealed(text, response), length);
 
 /** What an answer says without our secrets: a server or a proxy may quote from the request. */
-const concealed = (text: string, { url, secrets }: Response): string =>
-  starOut(text.slice(0, QUOTABLE), [...secrets, ...secretsOf(new URL(url).searchParams.get('query') ?? '')]);
+function concealed(text: string, { url, secrets }: Response): string {
+  const all = [...secrets, ...secretsOf(new URL(url).searchParams.get('query') ?? '')];
+  return starOut(
+    text.slice(0, QUOTABLE),
+    all.filter(secret => !DECISIVE.includes(secret)),
+  );
+}
+
+/** What others decide by. Stars in place of a password that is one of these words would mislead them, and give it away. */
+const DECISIVE = "already exists, does not exist, name expected, got, expected 'TABLE', DATABASE, empty query";
 
 /** Nobody reads more, in UTF-16 code units; room for the longest secret before what is shown. */
 const QUOTABLE = 64 * 1024;

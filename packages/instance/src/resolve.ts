@@ -30,7 +30,7 @@ export interface InstanceOptions {
   netrcFile?: string | undefined;
   cacert?: string | undefined;
   insecure?: boolean | undefined;
-  /** The longest time without a byte of an answer, in seconds; 0 for ever. */
+  /** The longest time for a whole answer, or between two rows of it, in seconds; 0 for ever. */
   timeout?: number | undefined;
   /** The longest time for a connection to come about, in seconds; 0 for ever. */
   connectTimeout?: number | undefined;
@@ -54,27 +54,31 @@ export async function resolveInstance(operand: string, context: ResolveContext):
   const address = parseAddress(entry?.url ?? operand);
   const proxy = proxyFor(address.url, env);
   const help = credentialsHelp(context.program);
+  const limit = (key: string, option: number | undefined, ofEntry: number | undefined, otherwise: number): number =>
+    milliseconds(
+      option === undefined && entry ? `${key} of ${operand}` : key.replace('_', '-'),
+      option ?? ofEntry ?? otherwise,
+    );
+  const timeout = limit('timeout', options.timeout, entry?.timeout, TIMEOUT);
   const sources = [
     fromOptions(options),
     fromAddress(address, context),
     fromEnvironment(context.program, env),
-    ...(entry ? [fromEnvironment(`sqlpipe_${operand}`, env), fromEntry(entry, operand, env)] : []),
+    ...(entry ? [fromEnvironment(`sqlpipe_${operand}`, env), fromEntry(entry, operand, env, timeout)] : []),
     fromNetrc(address.url, options.netrcFile, env.HOME),
     fromSomebody(label(address.url), context),
   ];
   const header = await authorization(sources, help);
   const cacert = options.cacert ?? entry?.cacert ?? address.cacert;
-  if (header !== undefined) warnOfPlainHttp(address.url, context);
+  if (header !== undefined) warnOfPlainHttp(address.url, proxy, context);
+  if (proxy?.username) warnOfPlainProxy(proxy, context);
   return {
     label: label(address.url, proxy),
     url: address.url,
     credentialsHelp: help,
-    insecure: options.insecure ?? address.insecure ?? false,
-    timeout: milliseconds(
-      options.timeout === undefined && entry ? `timeout of ${operand}` : 'timeout',
-      options.timeout ?? entry?.timeout ?? TIMEOUT,
-    ),
-    connectTimeout: milliseconds('connect-timeout', options.connectTimeout ?? CONNECT_TIMEOUT),
+    insecure: options.insecure || (entry?.tls_verify === undefined ? (address.insecure ?? false) : !entry.tls_verify),
+    timeout,
+    connectTimeout: limit('connect_timeout', options.connectTimeout, entry?.connect_timeout, CONNECT_TIMEOUT),
     ...(entry && { name: operand, protected: entry.protected ?? false }),
     ...(header !== undefined && { authorization: header }),
     ...(cacert !== undefined && { ca: await readCertificates(cacert) }),
@@ -149,6 +153,7 @@ function fromEntry(
   { user, password_file, token_file, token_command }: Entry,
   name: string,
   env: ResolveContext['env'],
+  timeout: number,
 ): Source {
   return {
     name: `[${name}] in instances.toml`,
@@ -158,7 +163,7 @@ function fromEntry(
         password: password_file && (await readSecretLine(password_file, `password_file of ${name}`)),
         token: token_file
           ? await readSecretLine(token_file, `token_file of ${name}`)
-          : token_command && (await runTokenCommand(token_command, name, env)),
+          : token_command && (await runTokenCommand(token_command, name, env, timeout)),
       };
     },
   };
@@ -172,9 +177,19 @@ function fromSomebody(address: string, { ask }: ResolveContext): Source {
   };
 }
 
-function warnOfPlainHttp(url: URL, context: ResolveContext): void {
-  if (url.protocol === 'https:' || isThisMachine(url.hostname)) return;
-  context.warn(`credentials go to ${url.host} over plain http, where anyone on the way can read them: use https`);
+function warnOfPlainHttp(url: URL, proxy: URL | undefined, context: ResolveContext): void {
+  if (url.protocol === 'https:') return;
+  const way = [proxy, url].filter(each => each !== undefined);
+  if (way.every(({ hostname }) => isThisMachine(hostname))) return;
+  const by = proxy ? `, by way of the proxy ${proxy.host},` : '';
+  context.warn(`credentials go to ${url.host}${by} over plain http, where anyone on the way can read them: use https`);
+}
+
+function warnOfPlainProxy({ protocol, hostname, host }: URL, context: ResolveContext): void {
+  if (protocol === 'https:' || isThisMachine(hostname)) return;
+  context.warn(
+    `the proxy's credentials go to ${host} over plain http, where anyone on the way can read them: is there an https:// proxy?`,
+  );
 }
 
 function isThisMachine(host: string): boolean {

@@ -20,8 +20,8 @@ export interface Target {
   insecure: boolean;
   /** The proxy to go through. */
   proxy?: URL;
-  /** The longest time without a byte of an answer, in milliseconds. */
+  /** The longest time for a whole answer, or between two rows of it, in milliseconds; 0 for ever. */
   timeout: number;
-  /** The longest time for a connection to come about, in milliseconds. */
+  /** The longest time for a connection to come about, in milliseconds; 0 for ever. */
   connectTimeout: number;
 }

@@ -1,23 +1,37 @@
 /*! A token that a command prints: a password manager's, or whatever else keeps it. */
 import { promisify } from 'node:util';
-import { excerpt } from '@sqlpipe/sql';
+import { excerpt, starOut } from '@sqlpipe/sql';
 import { InstanceError } from './error.js';
 
 /**
  * The one line that a shell command prints. Its stdin is empty, because ours may be a statement stream.
- * Throws `CONFIG` where it fails, with what it said on stderr.
+ * Throws `CONFIG` where it fails, with what it said on stderr, and where it takes longer than `timeout` (milliseconds;
+ * 0 for ever).
  */
 export async function runTokenCommand(
   command: string,
   name: string,
   env: Readonly<Record<string, string | undefined>>,
+  timeout: number,
 ): Promise<string> {
   const { execFile } = await import('node:child_process'); // few runs need it
-  const run = promisify(execFile)('/bin/sh', ['-c', command], { env });
+  const run = promisify(execFile)('/bin/sh', ['-c', command], {
+    env,
+    timeout,
+    killSignal: 'SIGKILL',
+  });
   run.child.stdin?.end();
   const { stdout } = await run.catch(error => {
-    const said = String(error.stderr ?? '').trim() || `exit status ${error.code}`;
-    throw new InstanceError('CONFIG', `token_command of ${name} failed: ${excerpt(said, 200)}`);
+    if (error.killed && error.signal === 'SIGKILL')
+      throw new InstanceError(
+        'CONFIG',
+        `token_command of ${name} did not end within ${timeout / 1000} s: does it wait for somebody? --timeout waits longer`,
+      );
+    const said = starOut(String(error.stderr ?? ''), [String(error.stdout ?? '').trim()]).trim();
+    throw new InstanceError(
+      'CONFIG',
+      `token_command of ${name} failed: ${excerpt(said || `exit status ${error.code}`, 200)}`,
+    );
   });
   const token = stdout.replace(/\r?\n$/, '');
   if (token === '')

@@ -6,7 +6,7 @@
  */
 import { platform } from 'node:os';
 import { Writable } from 'node:stream';
-import { plainly } from '@sqlpipe/sql';
+import { escapeLines, plainly } from '@sqlpipe/sql';
 import { incompleteLine } from './incomplete.js';
 
 const PIPE_BUF = platform() === 'linux' ? 4096 : 512;
@@ -14,17 +14,17 @@ const NUL = Buffer.alloc(1);
 
 /**
  * The end of a writer's pipeline: records in, written to `out`, the last NUL when all came.
- * No record at all makes one lone NUL. A pipeline that fails leaves a note (`-- NAME: incomplete: REASON`) and no NUL.
+ * No record at all makes one lone NUL. A terminal gets text, with what could move its cursor escaped. A pipeline that fails leaves a note (`-- NAME: incomplete: REASON`) and no NUL.
  *
  * @param out where to; it is not ended, and its errors end the pipeline
  * @param name the program's, for the note
  */
-export function sink(out: Writable, name: string): Writable {
+export function sink(out: Writable & { isTTY?: boolean }, name: string): Writable {
   let held = Buffer.alloc(0); // the NUL of the last record, once there is one
   let writing = Promise.resolve();
 
   const write = (bytes: Buffer, done: (error?: Error | null) => void): void => {
-    writing = writing.then(() => writePieces(out, bytes));
+    writing = writing.then(() => (out.isTTY ? writeEscaped(out, bytes) : writePieces(out, bytes)));
     writing.then(() => done(), done);
   };
 
@@ -57,6 +57,10 @@ async function writePieces(out: Writable, bytes: Buffer): Promise<void> {
     if (out.writableLength || out.errored || end === bytes.length) await written;
   }
 }
+
+/** What `tr '\0' '\n'` would make of it; it ends where a record does. */
+const writeEscaped = (out: Writable, bytes: Buffer): Promise<void> =>
+  write(out, Buffer.from(escapeLines(bytes.toString().replaceAll('\0', '\n'))));
 
 const write = (out: Writable, bytes: Buffer): Promise<void> =>
   new Promise((resolve, reject) => {

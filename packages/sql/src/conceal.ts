@@ -11,12 +11,12 @@ const NO_SECRET = new Set(['WITH', 'TO', 'FROM', 'ON']);
 /** Statements that hold none: there those words are names. */
 const WITHOUT: ReadonlySet<Kind> = new Set(['table', 'view', 'matview', 'liveview']);
 
-/** A statement with its secrets starred out and all else where it was. */
-export function conceal(statement: string): string {
+/** A statement with its secrets starred out and all else where it was, unless `mask` has another length than they. */
+export function conceal(statement: string, mask = (secret: string) => '*'.repeat(secret.length)): string {
   let shown = '';
   let end = 0;
   for (const { text, start } of secrets(statement)) {
-    const stars = text.replace(QUOTES, (_, open, inner, close) => open + '*'.repeat(inner.length) + close);
+    const stars = text.replace(QUOTES, (_, open, inner, close) => open + mask(inner) + close);
     shown += statement.slice(end, start) + stars;
     end = start + text.length;
   }

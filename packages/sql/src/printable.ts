@@ -10,6 +10,16 @@ export function printable(text: string): string {
   return text.replace(UNPRINTABLE, character => SHORT[character] ?? escape(character.charCodeAt(0)));
 }
 
+/** As `printable`, but on the lines that it has, with the tabs that are in them. */
+export const escapeLines = (text: string): string => text.replace(/[^\n\t]+/g, printable);
+
+/** A value as JSON on one line, safe to show: the same to whoever parses it, with escapes where `printable` has them. */
+export const formatSafeJson = (value: unknown): string =>
+  JSON.stringify(value).replace(
+    UNPRINTABLE,
+    character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
 /** As `printable`, and no longer than `length` characters. */
 export function excerpt(text: string, length: number): string {
   const shown = text.length > length ? `${text.slice(0, length)}…` : text;

@@ -1,14 +1,13 @@
-/*! Differences as people read them, and as programs do. */
-
+/*! Differences as people read them, and as programs do: without the secrets that statements hold. */
 import { propertyLines, unifiedDiff } from '@sqlpipe/cli';
 import { meaningOf, printDefinition } from '@sqlpipe/ddl';
-import { type Difference } from '@sqlpipe/schema';
-import { hasName, printable, title } from '@sqlpipe/sql';
+import type { Difference } from '@sqlpipe/schema';
+import { conceal, formatSafeJson, hasName, printable, title } from '@sqlpipe/sql';
 import type { Sides } from './side.js';
 
 /** A line per difference: `only in src: table 'trades'`, `differs: view 'spreads'`; a grant is shown as its statement. */
 export function named({ identity, a, b }: Difference, sides: Sides): string {
-  const what = hasName(identity) ? title(identity) : (a ?? b ?? '');
+  const what = hasName(identity) ? title(identity) : redact(a ?? b ?? '');
   const how = b === undefined ? `only in ${sides[0].label}` : a === undefined ? `only in ${sides[1].label}` : 'differs';
   return `${printable(`${how}: ${what}`)}\n`;
 }
@@ -38,8 +37,11 @@ export function shown(difference: Difference, sides: Sides, { text, colors }: Sh
 /** A statement in the form that servers print, where it can be told what it means. */
 function asPrinted(statement: string): string {
   const definition = meaningOf(statement);
-  return definition ? printDefinition(definition, { quoted: true }) : statement;
+  return definition ? printDefinition(definition, { quoted: true }) : redact(statement);
 }
+
+/** Not even how long a secret is. */
+const redact = (statement: string): string => conceal(statement, () => '***');
 
 const BOLD = 1;
 /** By the first character of a line, as git has them. */
@@ -54,5 +56,6 @@ const paint = (line: string, code: number | undefined): string =>
  */
 export function jsonLine({ identity: { kind, name }, a, b, comparison }: Difference): string {
   const result = b === undefined ? 'only-a' : a === undefined ? 'only-b' : 'differs';
-  return `${JSON.stringify({ kind, name, result, a, b, properties: comparison?.differences })}\n`;
+  const properties = comparison?.differences;
+  return `${formatSafeJson({ kind, name, result, a: a && redact(a), b: b && redact(b), properties })}\n`;
 }

@@ -47,7 +47,15 @@ export async function bothSides(operands: [string, string], context: Omit<Resolv
     const target = await resolveInstance(operand, { ...context, program });
     return { label: target.name ?? target.label, path: '', target };
   };
-  return [await side(a, isA, isB ? 'sqldiff_a' : 'sqldiff'), await side(b, isB, isA ? 'sqldiff_b' : 'sqldiff')];
+  const sides: Sides = [
+    await side(a, isA, isB ? 'sqldiff_a' : 'sqldiff'),
+    await side(b, isB, isA ? 'sqldiff_b' : 'sqldiff'),
+  ];
+  if (context.options?.insecure && sides.every(({ target }) => target?.url.protocol === 'https:'))
+    throw new UsageError(
+      '--insecure would accept any certificate of both instances: for one of them, write tls_verify = false into its entry in instances.toml, or tls_verify=unsafe_off; into its configuration string',
+    );
+  return sides;
 }
 
 /** What looks like a path is one, so that a file that is missing is not looked for on the network. */

@@ -1,0 +1,122 @@
+/*! Time: no server keeps a program waiting longer than `--timeout` says, however it goes about it. */
+import type { Socket } from 'node:net';
+import test, { type ExecutionContext } from 'ava';
+import { type Answer, chunk, head, LAST_CHUNK, misbehaving, reply, rowsBody } from './faults/server.js';
+import { shell } from './support/shell.js';
+
+/** Writes a piece every 100 ms for as long as somebody listens. */
+function drip(socket: Socket, piece: () => string | Buffer): void {
+  const dripping = setInterval(() => socket.write(piece()), 100);
+  socket.on('close', () => clearInterval(dripping));
+}
+
+const APPLY = "printf 'CREATE TABLE a (x INT)\\0' | sqlapply --no-verify --timeout 1 $URL";
+const DUMP = 'sqldump --timeout 1 $URL';
+
+const givesUp = test.macro(async (t: ExecutionContext, command: string, answer: Answer, message: RegExp) => {
+  const { url } = await misbehaving(t, answer);
+  const run = await shell(t, { URL: url });
+  const { code, stderr } = await run(`timeout 20 ${command.includes('|') ? `bash -c "${command}"` : command}`);
+  t.is(code, 69, stderr);
+  t.regex(stderr, message);
+});
+
+const spaces: Answer = socket => {
+  socket.write(head());
+  drip(socket, () => chunk(' '));
+};
+const informs: Answer = socket => drip(socket, () => 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n');
+
+const NO_END = /the reply neither ended nor brought another row within 1 s: .* --timeout waits longer/;
+
+test('an outcome that drips', givesUp, APPLY, spaces, NO_END);
+test('a dump that drips before its first row', givesUp, DUMP, spaces, NO_END);
+test('informational responses for ever, to a statement', givesUp, APPLY, informs, /no answer within 1 s/);
+test('informational responses for ever, to a dump', givesUp, DUMP, informs, /no answer within 1 s/);
+test(
+  'a dump that drips within a row',
+  givesUp,
+  DUMP,
+  socket => {
+    socket.write(Buffer.concat([head(), chunk(`{"dataset":[["CREATE TABLE 'a' (x INT)"],["CREATE TABLE 'b`)]));
+    drip(socket, () => chunk('b'));
+  },
+  NO_END,
+);
+test(
+  'a dump that drips after its last row',
+  givesUp,
+  DUMP,
+  socket => {
+    socket.write(Buffer.concat([head(), chunk(`{"dataset":[["CREATE TABLE 'a' (x INT)"]]`)]));
+    drip(socket, () => chunk(' '));
+  },
+  NO_END,
+);
+test(
+  'a refusal that drips',
+  givesUp,
+  APPLY,
+  socket => {
+    socket.write(head(400));
+    drip(socket, () => chunk('{'));
+  },
+  NO_END,
+);
+
+test('rows that come in time may take any time together, and so may whoever reads them', async t => {
+  let rows = 0;
+  const { url } = await misbehaving(t, socket => {
+    socket.write(Buffer.concat([head(), chunk('{"dataset":[["CREATE TABLE a0 (x INT)"]')]));
+    drip(socket, () => {
+      if (++rows === 15) return Buffer.concat([chunk(']}'), LAST_CHUNK]);
+      return rows < 15 ? chunk(`,["CREATE TABLE a${rows} (x INT)"]`) : '';
+    });
+  });
+  const run = await shell(t, { URL: url });
+  const { code, stdout, stderr } = await run(`${DUMP} | tr -cd '\\0' | wc -c`);
+  t.is(code, 0, stderr);
+  t.is(`${stdout}`, '15\n');
+
+  const long = Array.from({ length: 300 }, (_, i) => `CREATE TABLE 'a${i}' (${'x'.repeat(10_000)} INT)`);
+  const large = await misbehaving(t, socket => socket.write(reply(rowsBody(...long))));
+  const late = await run(`sqldump --timeout 1 ${large.url} | (sleep 2; cat) | tr -cd '\\0' | wc -c; exit $PIPESTATUS`);
+  t.is(late.code, 0, late.stderr);
+  t.is(`${late.stdout}`, '300\n');
+});
+
+/** Rows with a view, and side questions that are answered in some other way. */
+const withAside =
+  (aside: Answer): Answer =>
+  (socket, request) =>
+    request.statement.startsWith('SHOW CREATE DATABASE')
+      ? socket.write(reply(rowsBody("CREATE VIEW 'v' AS (SELECT 1)")))
+      : aside(socket, request);
+
+for (const [how, aside] of Object.entries<Answer>({
+  'is not answered': () => {},
+  'is answered by drips': spaces,
+  'is answered by informational responses': informs,
+  'is put off again and again': socket => socket.write(reply('busy', 429, 'Retry-After: 9')),
+}))
+  test(`a dump whose rows are complete does not hang on a side question that ${how}`, async t => {
+    const { url } = await misbehaving(t, withAside(aside));
+    const run = await shell(t, { URL: url });
+    const { code, stdout, stderr } = await run('timeout 20 sqldump $URL');
+    t.is(code, 0, stderr);
+    t.is(`${stdout}`, "CREATE VIEW 'v' AS (SELECT 1);\n\0");
+  });
+
+test('a proxy that is asked for a tunnel and never answers gets the time of a connection', async t => {
+  const trickles: Answer = socket => {
+    socket.write('HTTP/1.1 200 OK\r\nX: ');
+    drip(socket, () => 'x');
+  };
+  for (const answer of [() => {}, trickles]) {
+    const { url } = await misbehaving(t, answer);
+    const run = await shell(t, { https_proxy: url, no_proxy: '' });
+    const { code, stderr } = await run('timeout 20 sqldump --connect-timeout 1 https://db.invalid');
+    t.is(code, 69, stderr);
+    t.regex(stderr, /no connection with TLS within 1 s/);
+  }
+});
