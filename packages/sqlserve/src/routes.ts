@@ -2,15 +2,21 @@
 
 import { version } from './answers.js';
 import type { Edition } from './edition.js';
+import { rejectForeign } from './origin.js';
 import { Denial, Refusal } from './parser/refusal.js';
 import { bare, json, type Reply, refusalReply, replyTo, text, type Wishes } from './reply.js';
 import { type Request, utf8 } from './request.js';
 import type { Service } from './service.js';
 
-/** The service's answer to any request. */
-export function routes(service: Service): (request: Request) => Promise<Reply> {
+/**
+ * The service's answer to any request.
+ * @param hosts names that requests may be addressed to besides this machine's own; any where undefined
+ */
+export function routes(service: Service, hosts?: ReadonlySet<string>): (request: Request) => Promise<Reply> {
   const { edition } = service;
   return async request => {
+    const foreign = rejectForeign(request.headers, hosts);
+    if (foreign !== undefined) return text(403, foreign);
     const refused = refuse(request);
     if (refused) return refused;
     if (request.path === '/settings') return settings(edition);
