@@ -69,9 +69,9 @@ const openJournal = (
   begin: () => Promise<void>,
 ): Promise<Journal> =>
   Journal.open(folder, {
-    replay: change => ('state' in change ? edition.restore(change.state) : catalogue.replay(change)),
+    replay: change => ('acl' in change ? edition.replay(change.acl) : catalogue.replay(change)),
     begin,
-    state: () => [...catalogue.all(), ...edition.all()],
+    state: () => [...catalogue.all(), ...edition.all().map(acl => ({ acl }))],
   });
 
 type LogEntry = [request: Request | undefined, status: number | undefined, milliseconds: number];

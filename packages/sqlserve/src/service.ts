@@ -43,9 +43,7 @@ export class Service {
     const run = this.#last.then(() => this.#execute(text, caller));
     this.#last = run.catch(() => {});
     const outcome = await run;
-    const changes = this.catalogue.takeChanges();
-    const state = this.edition.takeState();
-    if (state !== undefined) changes.push({ state });
+    const changes = [...this.catalogue.takeChanges(), ...this.edition.takeChanges().map(acl => ({ acl }))];
     if (changes.length > 0) await this.#journal?.append(changes);
     return outcome;
   }
@@ -56,9 +54,9 @@ export class Service {
       verbs: this.#verbs,
       baseOf: (body: Body, given: Placed | undefined) => baseOf(body, given, this.catalogue),
     };
-    const statement = await parse(text, dialect);
     const session = this.edition.session(this.catalogue, caller);
     session.allow('HTTP');
+    const statement = await parse(text, dialect);
     if (!statement) return { kind: 'empty' };
     const outcome = await this.#run(statement, session);
     await recompile(this.catalogue, [...this.catalogue.changes]);

@@ -33,7 +33,7 @@ const needRows = Object.fromEntries(
 export const changes: Changes = { alter, compile, drop, rename, truncate, vacuum, ...nothingToDo, ...needRows };
 
 /** Views are compiled as soon as what they stand on changes. */
-function compile(cursor: Cursor, { catalogue }: Session): void {
+function compile(cursor: Cursor, { catalogue, allow }: Session): void {
   cursor.expectThis(cursor.need("'view'"), 'view');
   const name = unquote(cursor.need('view name'));
   const position = cursor.at;
@@ -41,6 +41,7 @@ function compile(cursor: Cursor, { catalogue }: Session): void {
   const view = catalogue.find(name);
   if (!view) throw new Refusal(position, `view does not exist [view=${name}]`);
   if (view.kind !== 'view') throw new Refusal(position, 'view expected, got table');
+  allow('COMPILE VIEW', view.name);
   if (view.invalid) throw new Refusal(position, view.invalid.reason);
 }
 
