@@ -1,9 +1,12 @@
 /*! sqlserve against whoever can reach its port: web pages, requests hidden in others, clients that never end. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import test from 'ava';
+import { freshFolder } from './support/folder.js';
 import { getRequest, nextReply, openSocket } from './support/raw-http.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
@@ -120,10 +123,31 @@ test('idle connections keep nobody out', async t => {
   t.deepEqual(await tables(busy), []);
 });
 
+test('a reply that nobody reads holds the next request back', async t => {
+  const folder = await freshFolder(t);
+  const file = join(folder, 'large.sql');
+  const padding = 'x'.repeat(8_000_000);
+  const view = (n: number) => `create view v${n} as (select a from t /* ${padding} */);`;
+  await writeFile(file, `create table t (a int);${view(1)}${view(2)}`);
+  const large = await startSqlserve(t, ['--load', file]);
+  const socket = await openSocket(t, large.url);
+  socket.write(getRequest('show create database'));
+  await once(socket, 'readable');
+  for (let n = 0; n < 3; n++) {
+    socket.write(getRequest(`create table ahead${n} (a int)`));
+    t.is((await large.execute('show tables')).dataset?.length, 3);
+  }
+  const reply = await nextReply(socket);
+  t.true(reply.length > 16_000_000);
+  socket.write(getRequest('create table after (a int)'));
+  t.regex(await nextReply(socket), /"ddl":"OK"/);
+  t.is((await large.execute('show tables')).dataset?.length, 4);
+});
+
 test('-v logs requests, and no query, no login, nothing that moves a cursor', async t => {
   const child = spawn('packages/sqlserve/bin/sqlserve.js', ['--port', '0', '-v'], { stdio: 'pipe' });
   const [url] = (await once(createInterface(child.stdout), 'line')) as [string];
-  const quiet = await startSqlserve(t);
+  t.teardown(() => child.kill());
   await fetch(`${url}/exec?query=${encodeURIComponent("create user x with password 'secret1'")}`);
   await fetch(`${url}/settings`);
   for (const request of [
@@ -135,7 +159,6 @@ test('-v logs requests, and no query, no login, nothing that moves a cursor', as
     socket.write(request);
     await nextReply(socket);
   }
-  await quiet.execute('show tables');
   child.kill();
   const log = await text(child.stderr);
   t.deepEqual(log.replace(/[\d.]+ ms/g, 'N ms').split('\n'), [

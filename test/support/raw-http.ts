@@ -15,17 +15,22 @@ export async function openSocket(scope: Scope, url: string): Promise<Socket> {
   return socket.setEncoding('latin1');
 }
 
+/** The last chunk, as QuestDB writes it, with the line end before it. */
+const END = '\r\n00\r\n\r\n';
+
 /** The next reply on a connection, with its head; what came until then where the connection is closed before its end. */
 export function nextReply(socket: Socket): Promise<string> {
   return new Promise(resolve => {
-    let received = '';
+    const received: string[] = [];
+    let tail = '';
     const done = () => {
       socket.off('data', onData).off('close', done);
-      resolve(received);
+      resolve(received.join(''));
     };
     const onData = (bytes: string) => {
-      received += bytes;
-      if (received.endsWith('\r\n00\r\n\r\n')) done();
+      received.push(bytes);
+      tail = (tail + bytes).slice(-END.length);
+      if (tail === END) done();
     };
     socket.on('data', onData).on('close', done);
   });

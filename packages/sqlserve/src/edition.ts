@@ -23,6 +23,8 @@ export interface Edition {
   takeChanges(): AclChange[];
   /** Does again what was done. */
   replay(change: AclChange): void;
+  /** Called when all that was done is done again. @throws AdminNameError */
+  checkPrincipals(): void;
   /** The changes that make all this out of nothing. */
   all(): AclChange[];
 }

@@ -1,5 +1,5 @@
 /*! The enterprise edition: every caller has a name, and every statement is held against what that name may do. */
-import { Acl, isSameName, type PrincipalKind } from './acl/acl.js';
+import { Acl, isSameName, type Principal, type PrincipalKind } from './acl/acl.js';
 import { permissionRows, principalRows } from './acl/dump.js';
 import { logins } from './acl/login.js';
 import { entityName } from './acl/names.js';
@@ -23,6 +23,15 @@ import { Denial, Refusal } from './parser/refusal.js';
 import { noOwner } from './parser/statement.js';
 import type { Session } from './session.js';
 
+/** Somebody has the name of the administrator, if not in the same case, and so would have all rights. */
+export class AdminNameError extends Error {
+  readonly code = 'CONFIG';
+
+  constructor({ kind, name }: Principal) {
+    super(`QDB_ACL_ADMIN_USER: the folder of --data has a ${kind} called '${name}'; choose another name`);
+  }
+}
+
 export function enterprise(admin: Credentials): Edition {
   const acl = new Acl(admin.user);
   const login = logins(acl, admin);
@@ -42,6 +51,10 @@ export function enterprise(admin: Credentials): Edition {
     takeChanges: () => acl.takeChanges(),
     replay(change) {
       acl.replay(change);
+    },
+    checkPrincipals() {
+      const taken = acl.find(admin.user);
+      if (taken) throw new AdminNameError(taken);
     },
     all: () => acl.all(),
   };

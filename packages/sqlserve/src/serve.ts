@@ -44,6 +44,7 @@ export async function serve(
     for (const file of files) await load(file, statement => service.execute(statement, admin.user));
   };
   const journal = data === undefined ? await begin() : await openJournal(data, catalogue, edition, begin);
+  edition.checkPrincipals();
   if (kept && files.length > 0) io.warn(`${data} holds a schema already: --load is left out`);
   const service = new Service({ edition, catalogue, journal: journal ?? undefined });
 
@@ -93,7 +94,10 @@ function credentialsOf({
 }
 
 /** The built-in administrator of the enterprise edition. */
-const adminOf = ({
+function adminOf({
   QDB_ACL_ADMIN_USER: user = 'admin',
   QDB_ACL_ADMIN_PASSWORD: password = 'quest',
-}: NodeJS.ProcessEnv): Credentials => ({ user, password });
+}: NodeJS.ProcessEnv): Credentials {
+  if (user && password) return { user, password };
+  throw new UsageError('QDB_ACL_ADMIN_USER and QDB_ACL_ADMIN_PASSWORD must not be empty');
+}
