@@ -79,6 +79,8 @@ async function execute(service: Service, parameters: Request['parameters'], call
 function failure(query: string, error: unknown): Reply {
   if (error instanceof Refusal)
     return refusalReply(error instanceof Denial ? 403 : 400, query, error.message, error.position);
+  // What reads the statement goes as deep as the statement does, and nothing was changed before it had been read.
+  if (error instanceof RangeError) return refusalReply(400, query, 'the statement is nested too deeply', 0);
   return refusalReply(500, query, `internal error: ${(error as Error).message}`, 0);
 }
 
