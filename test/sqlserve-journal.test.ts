@@ -145,7 +145,8 @@ test('a journal grows with what it keeps, not with what was done', async t => {
   }
   t.true(one > 50_000 && one < 500_000, `${one} bytes`);
   t.true(largest < 4.5 * 1024 * 1024 + 3 * one, `${largest} bytes after 100 changes of ${one}`);
-  const [[before]] = (await server.execute('show create table wide')).dataset as string[][];
+  const before = (await server.execute('show create table wide')).dataset?.[0]?.[0];
+  t.is(typeof before, 'string');
   await server.end();
   const again = await startSqlserve(t, ['--data', folder]);
   t.is((await again.execute('show create table wide')).dataset?.[0]?.[0], before);
