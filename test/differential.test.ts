@@ -21,7 +21,17 @@ test.before(async () => {
     startServer(
       scope,
       process.execPath,
-      ['packages/sqlserve/bin/sqlserve.js', '--port', '0', '--request-limit', '1048576'],
+      [
+        'packages/sqlserve/bin/sqlserve.js',
+        '--port',
+        '0',
+        '--request-limit',
+        '1048576',
+        '--allow-host',
+        'l',
+        '--allow-host',
+        'x',
+      ],
       env,
     );
   server = await start({});

@@ -2,20 +2,21 @@
 import { isSystemTable } from '@sqlpipe/ddl';
 import { topologicalOrder } from '@sqlpipe/schema';
 import { foldCase } from '@sqlpipe/sql';
+import type { AclChange } from './acl/acl.js';
 import type { Naming } from './analysis/relation.js';
 import type { CatalogueObject } from './objects.js';
 
-/** One step of what a statement did; `state` is what an edition keeps besides the objects. */
+/** One step of what a statement did; `acl` is for the edition that has access control. */
 export type Change =
   | { readonly put: CatalogueObject }
   | { readonly drop: string }
   | { readonly clear: true }
-  | { readonly state: unknown };
+  | { readonly acl: AclChange };
 
 export class Catalogue {
   readonly #objects = new Map<string, CatalogueObject>();
 
-  /** Views by what they name, in lower case: by what they once named, too. */
+  /** Views by what they name, in lower case, whether it is there or not. */
   readonly #over = new Map<string, Set<string>>();
 
   #changes: Change[] = [];
@@ -28,6 +29,7 @@ export class Catalogue {
 
   /** Adds an object, or puts it in the place of the one with its name. */
   put(object: CatalogueObject): void {
+    this.#forget(object.name);
     this.#objects.set(key(object.name), object);
     for (const name of referencesOf(object)) {
       const views = this.#over.get(key(name)) ?? new Set();
@@ -37,8 +39,19 @@ export class Catalogue {
   }
 
   drop(name: string): void {
+    this.#forget(name);
     this.#objects.delete(key(name));
     this.#changes.push({ drop: name });
+  }
+
+  /** What the object of that name referred to, it refers to no more. */
+  #forget(name: string): void {
+    const object = this.find(name);
+    for (const reference of object ? referencesOf(object) : []) {
+      const views = this.#over.get(key(reference));
+      views?.delete(key(name));
+      if (views?.size === 0) this.#over.delete(key(reference));
+    }
   }
 
   clear(): void {
@@ -49,8 +62,7 @@ export class Catalogue {
 
   /** The views that name an object, which need not be there. */
   over(name: string): CatalogueObject[] {
-    const views = [...(this.#over.get(key(name)) ?? [])].flatMap(view => this.find(view) ?? []);
-    return views.filter(view => referencesOf(view).some(reference => key(reference) === key(name)));
+    return [...(this.#over.get(key(name)) ?? [])].flatMap(view => this.find(view) ?? []);
   }
 
   get changes(): readonly Change[] {
@@ -75,6 +87,11 @@ export class Catalogue {
   /** The changes that make this catalogue out of an empty one. */
   all(): Change[] {
     return [...this.#objects.values()].map(put => ({ put }));
+  }
+
+  /** The objects of an owner. */
+  owned(owner: string): CatalogueObject[] {
+    return [...this.#objects.values()].filter(object => object.owner && key(object.owner) === key(owner));
   }
 
   /** Everything that is not the service's own, in the order it came. */

@@ -1,5 +1,6 @@
 /*! What the two editions do differently: who may come in, what they may do, which statements there are besides. */
-import type { Catalogue, Change } from './catalogue.js';
+import type { AclChange } from './acl/acl.js';
+import type { Catalogue } from './catalogue.js';
 import type { Changes } from './change/index.js';
 import type { Show } from './parser/show.js';
 import type { Dialect } from './parser/statement.js';
@@ -18,9 +19,12 @@ export interface Edition {
   dump(categories: ReadonlySet<string>, session: Session): { before: string[]; after: string[] };
   /** Answers a SHOW that only this edition has. */
   show(show: Extract<Show, { statement: 'show acl' }>, session: Session): Outcome;
-  /** What must outlive a restart besides the objects, if it changed since it was last asked for. */
-  takeState(): unknown;
-  restore(state: unknown): void;
-  /** The changes that make its state out of an empty one. */
-  all(): Change[];
+  /** What was changed besides the objects since this was last asked, in order. */
+  takeChanges(): AclChange[];
+  /** Does again what was done. */
+  replay(change: AclChange): void;
+  /** Called when all that was done is done again. @throws AdminNameError */
+  checkPrincipals(): void;
+  /** The changes that make all this out of nothing. */
+  all(): AclChange[];
 }

@@ -1,8 +1,8 @@
 /*! The enterprise edition: every caller has a name, and every statement is held against what that name may do. */
 import { ownedBy, Rejection } from '@sqlpipe/ddl/grammar';
-import { Acl, type AclState, type Principal } from './acl/acl.js';
-import { keptOf, PasswordCheck } from './acl/credentials.js';
+import { Acl, isSameName, type Principal, type PrincipalKind } from './acl/acl.js';
 import { permissionRows, principalRows } from './acl/dump.js';
+import { logins } from './acl/login.js';
 import { showAcl, showKinds } from './acl/show.js';
 import {
   type AclSession,
@@ -19,15 +19,23 @@ import type { Edition } from './edition.js';
 import type { Credentials } from './oss.js';
 import { Denial, type Session } from './session.js';
 
+/** Somebody has the name of the administrator, if not in the same case, and so would have all rights. */
+export class AdminNameError extends Error {
+  readonly code = 'CONFIG';
+
+  constructor({ kind, name }: Principal) {
+    super(`QDB_ACL_ADMIN_USER: the folder of --data has a ${kind} called '${name}'; choose another name`);
+  }
+}
+
 export function enterprise(admin: Credentials): Edition {
   const acl = new Acl(admin.user);
-  const check = new PasswordCheck();
-  let saved = acl.version;
+  const login = logins(acl, admin);
   return {
     release: 'EE',
     dialect: { owner: ownedBy, enterprise: true, show: showKinds },
     changes: withAcl,
-    authenticate: async authorization => (await principalOf(authorization, acl, check, admin)) ?? undefined,
+    authenticate: login,
     session: (catalogue, caller) => sessionOf(catalogue, acl, caller),
     dump(categories, session) {
       for (const category of ['USERS', 'GROUPS', 'SERVICE_ACCOUNTS'])
@@ -35,22 +43,21 @@ export function enterprise(admin: Credentials): Edition {
       if (categories.has('PERMISSIONS')) session.allow('USER DETAILS');
       return { before: principalRows(acl, categories), after: permissionRows(acl, categories) };
     },
-    show: (show, session) => showAcl(acl, show, session),
-    takeState() {
-      if (acl.version === saved) return;
-      saved = acl.version;
-      return acl.state;
+    show: (show, session) => showAcl(show, session as AclSession),
+    takeChanges: () => acl.takeChanges(),
+    replay(change) {
+      acl.replay(change);
     },
-    restore(state) {
-      acl.state = state as AclState;
-      saved = acl.version;
+    checkPrincipals() {
+      const taken = acl.find(admin.user);
+      if (taken) throw new AdminNameError(taken);
     },
-    all: () => (acl.version === 0 ? [] : [{ state: acl.state }]),
+    all: () => acl.all(),
   };
 }
 
 function sessionOf(catalogue: Catalogue, acl: Acl, caller: string): AclSession {
-  const owns = (name: string) => catalogue.find(name)?.owner?.toLowerCase() === caller.toLowerCase();
+  const owns = (name: string) => isSameName(catalogue.find(name)?.owner, caller);
   const may = (permission: string, table?: string, columns?: readonly string[]) =>
     (table !== undefined && owns(table)) ||
     acl.has(caller, permission, { table }) ||
@@ -64,6 +71,10 @@ function sessionOf(catalogue: Catalogue, acl: Acl, caller: string): AclSession {
     enterprise: true,
     owner: caller,
     maySee: name => owns(name) || acl.maySee(caller, name),
+    ownColumn(table, column, owner = caller) {
+      if (isSameName(owner, acl.admin) || isSameName(catalogue.find(table)?.owner, owner)) return;
+      acl.grant({ entity: owner, permission: 'ALL', option: true, table, column });
+    },
     allow(permission, table, columns) {
       if (may(permission, table, columns)) return;
       const on = table === undefined ? '' : ` on ${table}`;
@@ -71,29 +82,6 @@ function sessionOf(catalogue: Catalogue, acl: Acl, caller: string): AclSession {
     },
   };
 }
-
-/** `Basic user:password` or `Bearer token`. The administrator's password is the configured one. */
-async function principalOf(
-  authorization: string | undefined,
-  acl: Acl,
-  check: PasswordCheck,
-  admin: Credentials,
-): Promise<string | undefined> {
-  const [scheme, value = ''] = authorization?.split(' ') ?? [];
-  if (scheme === 'Bearer') {
-    const kept = keptOf(value);
-    return enabled(acl.everybody().find(({ tokens }) => tokens.includes(kept)));
-  }
-  if (scheme !== 'Basic') return;
-  const [, user = '', password = ''] = /^([^:]*):(.*)$/s.exec(Buffer.from(value, 'base64').toString()) ?? [];
-  if (user === admin.user) return keptOf(password) === keptOf(admin.password) ? user : undefined;
-  const principal = acl.find(user);
-  if (!principal?.password || !(await check.matches(password, principal.password))) return;
-  return enabled(principal);
-}
-
-const enabled = (principal: Principal | undefined): string | undefined =>
-  principal && !principal.disabled ? principal.name : undefined;
 
 /** A change that needs users: every session here has them. */
 const acl =
@@ -103,7 +91,7 @@ const acl =
 
 const orElse =
   (
-    change: (cursor: Parameters<Change>[0], session: AclSession, kind: Principal['kind']) => ReturnType<Change>,
+    change: (cursor: Parameters<Change>[0], session: AclSession, kind: PrincipalKind) => ReturnType<Change>,
     other: Change | undefined,
   ): Change =>
   (cursor, session: Session) => {
@@ -117,11 +105,7 @@ const withAcl: Changes = {
   ...changes,
   create: orElse(createPrincipal, undefined),
   drop: orElse(dropPrincipal, changes['drop']),
-  alter: orElse(async (cursor, session, kind) => {
-    const token = await alterPrincipal(cursor, session, kind);
-    if (token === undefined) return;
-    return { kind: 'rows', columns: [{ name: 'token', type: 'STRING' }], rows: [[token]] };
-  }, changes['alter']),
+  alter: orElse(alterPrincipal, changes['alter']),
   add: acl((cursor, session) => changeMembership(cursor, session, true)),
   remove: acl((cursor, session) => changeMembership(cursor, session, false)),
   grant: acl((cursor, session) => changeGrants(cursor, session, true)),

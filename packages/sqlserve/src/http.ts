@@ -1,7 +1,8 @@
 /*!
  * The endpoint, on bare sockets: Node's HTTP server would put right what this service does its own way. It takes one
  * request at a time and drops what is sent ahead, keeps every connection open whatever the client says, answers in
- * chunks, and hangs up without a word where it cannot read (observed on 9.3.4).
+ * chunks, and hangs up without a word where it cannot read (observed on 9.3.4). Three things it does not do: wait for ever
+ * for the end of a request, let idle connections keep new ones out, read on behind a body.
  */
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Reply } from './reply.js';
@@ -12,37 +13,84 @@ export interface Endpoint {
   answer(request: Request): Promise<Reply>;
   /** `http.request.header.buffer.size`, in bytes. */
   readonly requestLimit: number;
+  /** Called for each request that ended; without a reply where the connection was closed unanswered. */
+  readonly onRequest?:
+    | ((request: Request | undefined, status: number | undefined, milliseconds: number) => void)
+    | undefined;
 }
 
 /** A server that is not listening yet. */
 export function endpoint(options: Endpoint): Server {
-  return createServer({ noDelay: true }, socket => serve(socket, options));
+  const connections: Connections = { open: new Set(), waiting: new Set() };
+  return createServer({ noDelay: true }, socket => serve(socket, options, connections));
 }
 
-const idle = 300_000;
+/** `http.net.connection.timeout`: how long a connection stays open without a byte on it. */
+const idleTimeout = 300_000;
 
-function serve(socket: Socket, { answer, requestLimit }: Endpoint): void {
+/** How long a request may take to arrive, and a client to hang up after it was told to. */
+const requestTimeout = 30_000;
+
+/** `http.net.connection.limit`. */
+const maxConnections = 256;
+
+interface Connections {
+  readonly open: Set<Socket>;
+  /** Those without a request under way; first the one that waits longest. */
+  readonly waiting: Set<Socket>;
+}
+
+function serve(socket: Socket, { answer, requestLimit, onRequest }: Endpoint, { open, waiting }: Connections): void {
   let received = '';
   let busy = false;
+  let deadline: NodeJS.Timeout | undefined;
+  const closeLater = () => setTimeout(() => socket.destroy(), requestTimeout).unref();
   socket.setEncoding('latin1');
-  socket.setTimeout(idle, () => socket.destroy());
+  socket.setTimeout(idleTimeout, () => socket.destroy());
   socket.on('error', () => socket.destroy());
   socket.on('end', () => socket.destroy());
+  socket.on('close', () => {
+    clearTimeout(deadline);
+    open.delete(socket);
+    waiting.delete(socket);
+  });
   socket.on('data', async (bytes: string) => {
     if (busy) return;
     received += bytes;
     const reading = readRequest(received, requestLimit);
-    if (reading === 'incomplete') return;
+    if (reading === 'incomplete') {
+      deadline ??= closeLater();
+      return;
+    }
+    clearTimeout(deadline);
+    deadline = undefined;
     received = '';
     if (reading === 'hang up') {
+      onRequest?.(undefined, undefined, 0);
       socket.destroy();
       return;
     }
     busy = true;
-    const reply = await answer(reading.request);
-    busy = false;
-    if (!socket.destroyed) socket.write(message(reply));
+    waiting.delete(socket);
+    const start = performance.now();
+    const { request } = reading;
+    const reply = await answer(request);
+    onRequest?.(request, reply.status, performance.now() - start);
+    if (socket.destroyed) return;
+    if (request.hasBody) {
+      socket.end(message(reply, true));
+      deadline = closeLater();
+      return;
+    }
+    // The next request waits until this reply is out: replies that nobody reads must not pile up.
+    socket.write(message(reply), () => {
+      busy = false;
+      waiting.add(socket);
+    });
   });
+  open.add(socket);
+  waiting.add(socket);
+  if (open.size > maxConnections) [...waiting].at(0)?.destroy();
 }
 
 const reasons: Readonly<Record<number, string>> = {
@@ -62,12 +110,13 @@ const types = { json: 'application/json; charset=utf-8', text: 'text/plain; char
 /** `http.send.buffer.size`: no chunk is larger. */
 const maxChunk = 2 * 1024 * 1024;
 
-function message({ status, type, body, headers = {}, whole = false }: Reply): Buffer {
+function message({ status, type, body, headers = {}, whole = false }: Reply, closing = false): Buffer {
   const bytes = Buffer.from(body);
   const lines = [`HTTP/1.1 ${status} ${reasons[status]}`, 'Server: questDB/1.0', `Date: ${new Date().toUTCString()}`];
   if (!whole) lines.push('Transfer-Encoding: chunked');
   else if (status !== 204) lines.push(`Content-Length: ${bytes.length}`);
   lines.push(`Content-Type: ${types[type]}`);
+  if (closing) lines.push('Connection: close');
   for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
   const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`);
   return Buffer.concat([head, ...(whole ? [bytes] : chunks(bytes))]);

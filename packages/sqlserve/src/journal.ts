@@ -1,10 +1,10 @@
 /*!
  * The catalogue on disk: a line of JSON for what each statement changed, synced before the statement is acknowledged.
  * After a crash the last line may be half there; it was never acknowledged, so it is dropped. A start writes the whole
- * state anew, beside the old file and then in its place.
+ * state anew, beside the old file and then in its place; so does a journal that has grown to more than twice as much.
  */
-import { createReadStream } from 'node:fs';
-import { type FileHandle, mkdir, open, rename } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import type { Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -28,8 +28,10 @@ export class Journal {
   #writing = false;
 
   private constructor(
-    readonly file: FileHandle,
+    readonly path: string,
     readonly lock: Server | undefined,
+    readonly state: () => readonly Change[],
+    private file: Written,
   ) {}
 
   /**
@@ -47,17 +49,9 @@ export class Journal {
       replay(change);
     });
     if (empty) await begin();
-    const fresh = `${path}.new`;
-    const file = await open(fresh, 'w');
-    await file.writeFile(
-      state()
-        .map(change => `${JSON.stringify([change])}\n`)
-        .join(''),
-    );
-    await file.sync();
-    await rename(fresh, path);
+    const file = await rewrite(path, state());
     await syncFolder(folder);
-    return new Journal(file, lock);
+    return new Journal(path, lock, state, file);
   }
 
   /** Resolves when the changes of one statement are on disk, all of them or, after a crash, none. */
@@ -75,8 +69,7 @@ export class Journal {
       const batch = this.#pending;
       this.#pending = [];
       try {
-        await this.file.writeFile(batch.map(({ line }) => line).join(''));
-        await this.file.datasync();
+        await this.#commit(batch.map(({ line }) => line).join(''));
         for (const { done } of batch) done();
       } catch (error) {
         for (const { fail } of batch) fail(error);
@@ -85,50 +78,142 @@ export class Journal {
     this.#writing = false;
   }
 
+  /** A write that failed in the middle is taken back, as nothing can be read behind half a line. */
+  async #commit(lines: string): Promise<void> {
+    const { file } = this;
+    const bytes = Buffer.from(lines);
+    try {
+      await writeAt(file.handle, bytes, file.size);
+      await file.handle.datasync();
+    } catch (error) {
+      await file.handle.truncate(file.size);
+      throw error;
+    }
+    file.size += bytes.length;
+    if (file.size >= 2 * file.initialSize + slack) await this.#compact();
+  }
+
+  /** All that was executed is in the state, also what still waits to be written: to do it again changes nothing. */
+  async #compact(): Promise<void> {
+    const old = this.file;
+    try {
+      this.file = await rewrite(this.path, this.state());
+    } catch {
+      old.initialSize = old.size; // It grows on, as nothing is wrong with it, and is tried again later.
+      return;
+    }
+    await old.handle.close();
+    await syncFolder(dirname(this.path));
+  }
+
   async close(): Promise<void> {
-    await this.file.close();
+    await this.file.handle.close();
     this.lock?.close();
   }
 }
 
-/** A folder and those above it. Node's own `recursive` never ends where the system lets nobody make one, as in /proc. */
+/** How much longer than twice the state a journal gets before it is written anew. */
+const slack = 4 * 1024 * 1024;
+
+/** A journal that is being written, and where its last whole line ends. */
+interface Written {
+  readonly handle: FileHandle;
+  initialSize: number;
+  size: number;
+}
+
+/**
+ * Writes a journal anew, beside the old one and then in its place. Who else can write to the folder may have put a link
+ * there for us to follow: the file is made by us, for us alone.
+ */
+async function rewrite(path: string, state: readonly Change[]): Promise<Written> {
+  const fresh = `${path}.new`;
+  await rm(fresh, { force: true });
+  const handle = await open(fresh, 'wx', 0o600);
+  try {
+    const size = await writeState(handle, state);
+    await rename(fresh, path);
+    return { handle, initialSize: size, size };
+  } catch (error) {
+    await handle.close();
+    await rm(fresh, { force: true });
+    throw error;
+  }
+}
+
+async function writeState(handle: FileHandle, state: readonly Change[]): Promise<number> {
+  let size = 0;
+  for (let start = 0; start < state.length; start += 1000) {
+    const lines = state.slice(start, start + 1000).map(change => `${JSON.stringify([change])}\n`);
+    const bytes = Buffer.from(lines.join(''));
+    await writeAt(handle, bytes, size);
+    size += bytes.length;
+  }
+  await handle.sync();
+  return size;
+}
+
+async function writeAt(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
+  for (let written = 0; written < bytes.length; ) {
+    const { bytesWritten } = await handle.write(bytes, written, bytes.length - written, position + written);
+    written += bytesWritten;
+  }
+}
+
+/**
+ * A folder and those above it, for nobody else where they are made. Node's own `recursive` never ends where the system
+ * lets nobody make one, as in /proc.
+ */
 async function makeFolder(path: string): Promise<void> {
   try {
-    await mkdir(path);
+    await mkdir(path, 0o700);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') return;
     if (code !== 'ENOENT' || dirname(path) === path) throw error;
     await makeFolder(dirname(path));
-    await mkdir(path);
+    await mkdir(path, 0o700);
   }
 }
 
 /** Gives every change to `replay`, but for a last line that is not whole. */
 async function read(path: string, replay: (change: Change) => void): Promise<void> {
-  let torn: { line: string; number: number } | undefined;
+  const file = await openRegular(path);
+  if (!file) return;
+  let torn: number | undefined;
   let number = 0;
+  for await (const line of createInterface({ input: file.createReadStream(), crlfDelay: Number.POSITIVE_INFINITY })) {
+    number++;
+    if (torn) throw new JournalError(`${path}: line ${torn} is damaged; restore the folder from a copy`);
+    const changes = parse(line);
+    if (changes) changes.forEach(replay);
+    else torn = number;
+  }
+}
+
+/** Undefined where there is none. @throws JournalError for a link, a pipe and the like, which we never made */
+async function openRegular(path: string): Promise<FileHandle | undefined> {
   try {
-    for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
-      number++;
-      if (torn) throw new JournalError(`${path}: line ${torn.number} is damaged; restore the folder from a copy`);
-      const changes = parse(line);
-      if (changes) changes.forEach(replay);
-      else torn = { line, number };
-    }
+    const found = await lstat(path);
+    if (!found.isFile()) throw new JournalError(`${path} is not a regular file: restore the folder from a copy`);
+    return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return;
   }
 }
 
 function parse(line: string): Change[] | undefined {
   try {
     const changes: unknown = JSON.parse(line);
-    return Array.isArray(changes) ? (changes as Change[]) : undefined;
+    return Array.isArray(changes) && changes.every(isChange) ? (changes as Change[]) : undefined;
   } catch {
     return;
   }
 }
+
+const isChange = (change: unknown): boolean =>
+  typeof change === 'object' && change !== null && ['put', 'drop', 'clear', 'acl'].some(step => step in change);
 
 /** A rename is safe when the folder is. */
 async function syncFolder(path: string): Promise<void> {

@@ -16,6 +16,13 @@ command({
       .option('edition', { choices: ['oss', 'enterprise'] as const, default: 'oss' as const, describe: 'what to be' })
       .option('port', { type: 'number', default: 9000, requiresArg: true, describe: 'port; 0 picks a free one' })
       .option('address', { type: 'string', default: '127.0.0.1', requiresArg: true, describe: 'address to listen on' })
+      .option('allow-host', {
+        type: 'string',
+        array: true,
+        default: [],
+        requiresArg: true,
+        describe: 'name that requests may be addressed to, besides localhost',
+      })
       .option('data', { type: 'string', requiresArg: true, describe: 'folder that keeps the schema over restarts' })
       .option('load', { type: 'string', array: true, default: [], requiresArg: true, describe: 'file to run first' })
       .option('request-limit', {

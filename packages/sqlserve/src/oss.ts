@@ -1,6 +1,6 @@
 /*! The open source edition: one login for all or none, no owners, nobody who may not. */
-
 import { noOwner } from '@sqlpipe/ddl/grammar';
+import { isSame } from './acl/credentials.js';
 import { changes } from './change/index.js';
 import type { Edition } from './edition.js';
 
@@ -17,12 +17,19 @@ export function openSource(credentials: Credentials | undefined): Edition {
     dialect: { owner: noOwner, enterprise: false, show: () => undefined },
     changes,
     authenticate: async authorization =>
-      expected === undefined || authorization === expected ? (credentials?.user ?? '') : undefined,
-    session: catalogue => ({ catalogue, enterprise: false, allow: () => {}, maySee: () => true }),
+      expected === undefined || isSame(authorization ?? '', expected) ? (credentials?.user ?? '') : undefined,
+    session: catalogue => ({
+      catalogue,
+      enterprise: false,
+      allow: () => {},
+      maySee: () => true,
+      ownColumn: () => {},
+    }),
     dump: () => ({ before: [], after: [] }),
     show: () => ({ kind: 'rows', columns: [], rows: [] }),
-    takeState: () => undefined,
-    restore: () => {},
+    takeChanges: () => [],
+    replay: () => {},
+    checkPrincipals: () => {},
     all: () => [],
   };
 }

@@ -8,8 +8,10 @@ export interface Request {
   readonly path: string;
   /** Decoded parameters as bytes in a Latin-1 string; of one given twice the last. */
   readonly parameters: ReadonlyMap<string, string>;
-  /** By lower-case name. */
+  /** By lower-case name; values of one given twice are joined by a comma. */
   readonly headers: ReadonlyMap<string, string>;
+  /** Whether a body follows, or may: nobody reads it, and nothing after it can be told from it. */
+  readonly hasBody: boolean;
 }
 
 /** What of a connection's bytes: a request and where it ends, nothing yet, or a reason to hang up. */
@@ -34,9 +36,11 @@ export function readRequest(bytes: string, limit: number): Reading {
   const parameters = parse(query ?? '');
   const headerBytes = lines.reduce((sum, line) => sum + line.length + 1, 0) + 1;
   if (!parameters || isTooLong(requestLine, query ?? '', headerBytes, limit)) return 'hang up';
-  const headers = new Map(lines.map(header));
+  const headers = parseHeaders(lines);
+  if (!headers) return 'hang up';
+  const hasBody = headers.has('transfer-encoding') || (headers.get('content-length') ?? '0') !== '0';
   // A second question mark is part of no path that exists.
-  return { request: { method, path: more.length > 0 ? '' : path, parameters, headers }, end };
+  return { request: { method, path: more.length > 0 ? '' : path, parameters, headers, hasBody }, end };
 }
 
 /**
@@ -49,9 +53,20 @@ function isTooLong(requestLine: string, query: string, headers: number, limit: n
   return rest + 2 * query.length >= limit || rest + query.length + decoded + headers > limit + 1;
 }
 
-function header(line: string): [name: string, value: string] {
-  const colon = line.indexOf(':');
-  return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+/**
+ * Undefined where a line is no header: `Content-Length : 9` and folded lines are read differently by different programs,
+ * so a request could hide in what another takes for a body.
+ */
+function parseHeaders(lines: readonly string[]): Map<string, string> | undefined {
+  const headers = new Map<string, string>();
+  for (const line of lines) {
+    const [, name, value = ''] = /^([^\s:]+):(.*)$/.exec(line) ?? [];
+    if (name === undefined) return;
+    const key = name.toLowerCase();
+    const before = headers.get(key);
+    headers.set(key, before === undefined ? value.trim() : `${before}, ${value.trim()}`);
+  }
+  return headers;
 }
 
 /** Decoded names and values; undefined where an escape is malformed. A second `=` leaves a parameter without a value. */

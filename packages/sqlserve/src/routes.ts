@@ -3,15 +3,21 @@
 import { Rejection } from '@sqlpipe/ddl/grammar';
 import { version } from './answers.js';
 import type { Edition } from './edition.js';
+import { rejectForeign } from './origin.js';
 import { bare, json, type Reply, refusalReply, replyTo, text, type Wishes } from './reply.js';
 import { type Request, utf8 } from './request.js';
 import type { Service } from './service.js';
 import { Denial } from './session.js';
 
-/** The service's answer to any request. */
-export function routes(service: Service): (request: Request) => Promise<Reply> {
+/**
+ * The service's answer to any request.
+ * @param hosts names that requests may be addressed to besides this machine's own; any where undefined
+ */
+export function routes(service: Service, hosts?: ReadonlySet<string>): (request: Request) => Promise<Reply> {
   const { edition } = service;
   return async request => {
+    const foreign = rejectForeign(request.headers, hosts);
+    if (foreign !== undefined) return text(403, foreign);
     const refused = reject(request);
     if (refused) return refused;
     if (request.path === '/settings') return settings(edition);
@@ -74,6 +80,8 @@ async function execute(service: Service, parameters: Request['parameters'], call
 function failure(query: string, error: unknown): Reply {
   if (error instanceof Rejection)
     return refusalReply(error instanceof Denial ? 403 : 400, query, error.message, error.position);
+  // What reads the statement goes as deep as the statement does, and nothing was changed before it had been read.
+  if (error instanceof RangeError) return refusalReply(400, query, 'the statement is nested too deeply', 0);
   return refusalReply(500, query, `internal error: ${(error as Error).message}`, 0);
 }
 

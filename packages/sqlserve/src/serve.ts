@@ -1,4 +1,5 @@
 /*! The service from start to end: what it knew is read, files are run, requests are answered until a signal comes. */
+import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { Exit, type Io, UsageError } from '@sqlpipe/cli';
@@ -8,7 +9,9 @@ import { enterprise } from './enterprise.js';
 import { endpoint } from './http.js';
 import { Journal } from './journal.js';
 import { load } from './load.js';
+import { isLoopback } from './origin.js';
 import { type Credentials, openSource } from './oss.js';
+import type { Request } from './request.js';
 import { routes } from './routes.js';
 import { Service } from './service.js';
 
@@ -19,10 +22,12 @@ export interface Options {
   readonly data?: string | undefined;
   readonly load: readonly string[];
   readonly requestLimit: number;
+  readonly allowHost: readonly string[];
+  readonly verbose?: boolean | undefined;
 }
 
 export async function serve(
-  { edition: name, port, address, data, load: files, requestLimit }: Options,
+  { edition: name, port, address, data, load: files, requestLimit, allowHost, verbose }: Options,
   io: Io,
 ): Promise<number> {
   if (!Number.isInteger(port) || port > 65_535) throw new UsageError('--port takes a whole number up to 65535');
@@ -39,10 +44,14 @@ export async function serve(
     for (const file of files) await load(file, statement => service.execute(statement, admin.user));
   };
   const journal = data === undefined ? await begin() : await openJournal(data, catalogue, edition, begin);
+  edition.checkPrincipals();
   if (kept && files.length > 0) io.warn(`${data} holds a schema already: --load is left out`);
   const service = new Service({ edition, catalogue, journal: journal ?? undefined });
 
-  const server = endpoint({ answer: routes(service), requestLimit });
+  const isPublic = !isLoopback((await lookup(address)).address);
+  const hosts = isPublic && allowHost.length === 0 ? undefined : new Set(allowHost.map(host => host.toLowerCase()));
+  const onRequest = verbose ? (...entry: LogEntry) => io.note(logLine(...entry)) : undefined;
+  const server = endpoint({ answer: routes(service, hosts), requestLimit, onRequest });
   await once(server.listen(port, address), 'listening');
   const { interrupted } = io;
   await io.print(
@@ -61,10 +70,19 @@ const openJournal = (
   begin: () => Promise<void>,
 ): Promise<Journal> =>
   Journal.open(folder, {
-    replay: change => ('state' in change ? edition.restore(change.state) : catalogue.replay(change)),
+    replay: change => ('acl' in change ? edition.replay(change.acl) : catalogue.replay(change)),
     begin,
-    state: () => [...catalogue.all(), ...edition.all()],
+    state: () => [...catalogue.all(), ...edition.all().map(acl => ({ acl }))],
   });
+
+type LogEntry = [request: Request | undefined, status: number | undefined, milliseconds: number];
+
+/** Neither the query, which may hold a password, nor a login before the host. */
+function logLine(request: LogEntry[0], status: LogEntry[1], milliseconds: number): string {
+  if (!request) return 'closed a connection without an answer: not a request, or longer than --request-limit';
+  const path = request.path.replace(/\/\/[^/]*@/, '//').slice(0, 100);
+  return `${request.method.slice(0, 20)} ${path} ${status} ${milliseconds.toFixed(1)} ms`;
+}
 
 /** The one login of the open source edition, by the names that QuestDB gives to it. */
 function credentialsOf({
@@ -76,7 +94,10 @@ function credentialsOf({
 }
 
 /** The built-in administrator of the enterprise edition. */
-const adminOf = ({
+function adminOf({
   QDB_ACL_ADMIN_USER: user = 'admin',
   QDB_ACL_ADMIN_PASSWORD: password = 'quest',
-}: NodeJS.ProcessEnv): Credentials => ({ user, password });
+}: NodeJS.ProcessEnv): Credentials {
+  if (user && password) return { user, password };
+  throw new UsageError('QDB_ACL_ADMIN_USER and QDB_ACL_ADMIN_PASSWORD must not be empty');
+}

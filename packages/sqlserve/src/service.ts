@@ -43,9 +43,7 @@ export class Service {
     const run = this.#last.then(() => this.#execute(text, caller));
     this.#last = run.catch(() => {});
     const outcome = await run;
-    const changes = this.catalogue.takeChanges();
-    const state = this.edition.takeState();
-    if (state !== undefined) changes.push({ state });
+    const changes = [...this.catalogue.takeChanges(), ...this.edition.takeChanges().map(acl => ({ acl }))];
     if (changes.length > 0) await this.#journal?.append(changes);
     return outcome;
   }
@@ -58,10 +56,10 @@ export class Service {
       checkQuery: (body: Body) => void queryOf(body),
       baseOf: (body: Body, given: LocatedName | undefined) => baseOf(body, given, this.catalogue),
     };
-    await loadGrammarFor(text);
-    const statement = parse(text, dialect);
     const session = this.edition.session(this.catalogue, caller);
     session.allow('HTTP');
+    await loadGrammarFor(text);
+    const statement = parse(text, dialect);
     if (!statement) return { kind: 'empty' };
     const outcome = await this.#run(statement, session);
     await recompile(this.catalogue, [...this.catalogue.changes]);

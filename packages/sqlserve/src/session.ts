@@ -19,6 +19,8 @@ export interface Session {
   readonly enterprise: boolean;
   /** Who owns what is made without another owner being named. */
   readonly owner?: string | undefined;
+  /** Gives an added column of a table to its owner, or to the caller. */
+  readonly ownColumn: (table: string, column: string, owner: string | undefined) => void;
 }
 
 /** To look at an object takes a right to read some of it. @throws Denial */

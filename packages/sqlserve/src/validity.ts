@@ -2,6 +2,7 @@
  * What becomes of views when that changes which they stand on. The service finds out a moment later, in jobs of its own;
  * here it is known when the statement is answered (observed on 9.3.4).
  */
+import { isDeepStrictEqual } from 'node:util';
 import { Rejection } from '@sqlpipe/ddl/grammar';
 import { relationOf } from './analysis/relation.js';
 import type { Catalogue, Change } from './catalogue.js';
@@ -14,8 +15,11 @@ export async function recompile(catalogue: Catalogue, changes: readonly Change[]
   const changed = changes.flatMap(change => ('put' in change ? change.put.name : 'drop' in change ? change.drop : []));
   const above = viewsOver(catalogue, changed);
   if (above.size === 0) return;
-  for (const view of catalogue.inDependencyOrder(({ name }) => above.has(name)))
-    if (view.kind === 'view') catalogue.put(await compiled(view, catalogue));
+  for (const view of catalogue.inDependencyOrder(({ name }) => above.has(name))) {
+    if (view.kind !== 'view') continue;
+    const now = await compiled(view, catalogue);
+    if (!isDeepStrictEqual(now, view)) catalogue.put(now);
+  }
 }
 
 function viewsOver(catalogue: Catalogue, names: readonly string[]): Set<string> {

@@ -4,7 +4,7 @@ import type { Body, CheckQuery } from './body.js';
 import type { Cursor } from './cursor.js';
 import { is } from './cursor.js';
 import { type LocatedName, unquote } from './names.js';
-import { unexpected } from './rejection.js';
+import { Rejection, unexpected } from './rejection.js';
 
 /** One server's grammar of CREATE. */
 export interface Dialect {
@@ -33,6 +33,7 @@ export const ownedBy: OwnerClause = (cursor, token) => {
   if (!is(token, 'owned')) return noOwner(cursor, token);
   cursor.expect('by');
   const name = unquote(cursor.need('owner name'));
+  if (name === '' || /['"]/.test(name)) throw new Rejection(cursor.at, `invalid owner name [name=${name}]`);
   noOwner(cursor, cursor.next());
   return name;
 };

@@ -1,4 +1,5 @@
 /*! Who there is and who may what: users, groups, service accounts, memberships, grants, assumptions. */
+import type { Token } from './credentials.js';
 
 export type PrincipalKind = 'user' | 'group' | 'service account';
 
@@ -6,12 +7,11 @@ export interface Principal {
   readonly kind: PrincipalKind;
   readonly name: string;
   /** Users only: the groups they are in. */
-  readonly groups: string[];
+  readonly groups: readonly string[];
   /** Hash of the password, if one is set. */
-  password?: string | undefined;
-  /** Digests of REST tokens. */
-  tokens: string[];
-  disabled?: boolean;
+  readonly password?: string | undefined;
+  readonly tokens: readonly Token[];
+  readonly disabled?: boolean;
   /** Groups only: what they are called elsewhere. */
   readonly alias?: string | undefined;
 }
@@ -36,45 +36,65 @@ export interface Assumption {
   readonly option: boolean;
 }
 
-/** All of it, as it is written to the journal. */
-export interface AclState {
-  readonly principals: readonly Principal[];
-  readonly grants: readonly Grant[];
-  readonly assumptions: readonly Assumption[];
-}
+/** One step of what a statement did, as it is written to the journal. */
+export type AclChange =
+  | { readonly put: Principal }
+  | { readonly remove: string }
+  | { readonly grant: Grant }
+  | { readonly revoke: Omit<Grant, 'option'> }
+  | { readonly assume: Assumption }
+  | { readonly unassume: Omit<Assumption, 'option'> };
+
+/** Names differ by more than case. */
+export const isSameName = (a: string | undefined, b: string | undefined): boolean =>
+  a?.toLowerCase() === b?.toLowerCase();
 
 const key = (name: string): string => name.toLowerCase();
-const same = (a: string | undefined, b: string | undefined): boolean => a?.toLowerCase() === b?.toLowerCase();
+
+/** By table and column, each in lower case; the database and a whole table have keys that no name is. */
+type Grants = Map<string, Map<string, Grant>>;
+const database = '';
+const allTables = '*';
+const wholeTable = '';
+
+const tableKey = ({ table }: Scope): string => (table === undefined ? database : key(table));
+const columnKey = ({ column }: Scope): string => (column === undefined ? wholeTable : key(column));
 
 export class Acl {
   readonly #principals = new Map<string, Principal>();
-  #grants: Grant[] = [];
+  /** By entity and permission. */
+  readonly #grants = new Map<string, Map<string, Grants>>();
   #assumptions: Assumption[] = [];
-  /** Counts changes. */
-  version = 0;
+  #changes: AclChange[] = [];
 
-  /** @param admin the built-in administrator, who may everything and is never listed */
+  /** @param admin the built-in administrator, who may everything */
   constructor(readonly admin: string) {}
 
-  get state(): AclState {
-    return structuredClone({
-      principals: [...this.#principals.values()],
-      grants: this.#grants,
-      assumptions: this.#assumptions,
-    });
+  /** What was changed since this was last asked, in order. */
+  takeChanges(): AclChange[] {
+    const changes = this.#changes;
+    this.#changes = [];
+    return changes;
   }
 
-  set state({ principals, grants, assumptions }: AclState) {
-    this.#principals.clear();
-    for (const principal of structuredClone(principals)) this.#principals.set(key(principal.name), principal);
-    this.#grants = [...grants];
-    this.#assumptions = [...assumptions];
-    this.touch();
+  /** Does again what was done. */
+  replay(change: AclChange): void {
+    if ('put' in change) this.put(change.put);
+    else if ('remove' in change) this.remove(change.remove);
+    else if ('grant' in change) this.grant(change.grant);
+    else if ('revoke' in change) this.revoke(change.revoke);
+    else if ('assume' in change) this.assume(change.assume);
+    else this.unassume(change.unassume);
+    this.takeChanges();
   }
 
-  /** Something was changed: principals are changed in place. */
-  touch(): void {
-    this.version++;
+  /** The changes that make all this out of nothing. */
+  all(): AclChange[] {
+    return [
+      ...this.everybody().map(put => ({ put })),
+      ...this.grants.map(grant => ({ grant })),
+      ...this.#assumptions.map(assume => ({ assume })),
+    ];
   }
 
   everybody(): Principal[] {
@@ -87,29 +107,38 @@ export class Acl {
 
   /** Principals of a kind, by name. */
   list(kind: PrincipalKind): Principal[] {
-    const ofKind = [...this.#principals.values()].filter(principal => principal.kind === kind);
+    const ofKind = this.everybody().filter(principal => principal.kind === kind);
     return ofKind.sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  add(principal: Principal): void {
-    this.touch();
+  /** Adds a principal, or puts it in the place of the one with its name. */
+  put(principal: Principal): void {
+    this.#changes.push({ put: principal });
     this.#principals.set(key(principal.name), principal);
   }
 
   /** Removes a principal, and what was said of it. */
   remove(name: string): void {
-    this.touch();
+    this.#changes.push({ remove: name });
     this.#principals.delete(key(name));
-    for (const { groups } of this.#principals.values()) {
-      const index = groups.findIndex(group => same(group, name));
-      if (index >= 0) groups.splice(index, 1);
+    for (const [id, principal] of this.#principals) {
+      const groups = principal.groups.filter(group => !isSameName(group, name));
+      if (groups.length < principal.groups.length) this.#principals.set(id, { ...principal, groups });
     }
-    this.#grants = this.#grants.filter(({ entity }) => !same(entity, name));
-    this.#assumptions = this.#assumptions.filter(({ entity, account }) => !same(entity, name) && !same(account, name));
+    this.#grants.delete(key(name));
+    this.#assumptions = this.#assumptions.filter(
+      ({ entity, account }) => !isSameName(entity, name) && !isSameName(account, name),
+    );
   }
 
   get grants(): readonly Grant[] {
-    return this.#grants;
+    return [...this.#grants.keys()].flatMap(entity => this.grantsTo(entity));
+  }
+
+  /** What was granted to somebody, not to their groups. */
+  grantsTo(entity: string): Grant[] {
+    const permissions = [...(this.#grants.get(key(entity))?.values() ?? [])];
+    return permissions.flatMap(tables => [...tables.values()].flatMap(columns => [...columns.values()]));
   }
 
   get assumptions(): readonly Assumption[] {
@@ -118,46 +147,40 @@ export class Acl {
 
   /** Adds a grant, in the place of an equal one: its option may differ. A wider one takes in the narrower. */
   grant(grant: Grant): void {
-    this.touch();
-    this.#grants = this.#grants.filter(
-      old => !(same(old.entity, grant.entity) && old.permission === grant.permission && covers(grant, old)),
-    );
-    const wider = this.#grants.some(
-      old =>
-        same(old.entity, grant.entity) &&
-        old.permission === grant.permission &&
-        covers(old, grant) &&
-        (old.option || !grant.option),
-    );
-    if (!wider) this.#grants.push(grant);
+    this.#changes.push({ grant });
+    const permissions = entry(this.#grants, key(grant.entity));
+    const tables: Grants = entry(permissions, grant.permission);
+    removeCovered(tables, grant);
+    if (covering(tables, grant).some(wider => wider.option || !grant.option)) return;
+    entry(tables, tableKey(grant)).set(columnKey(grant), grant);
   }
 
-  revoke({ entity, permission, ...scope }: Omit<Grant, 'option'>): void {
-    this.touch();
-    this.#grants = this.#grants.filter(
-      old =>
-        !(same(old.entity, entity) && (permission === 'ALL' || old.permission === permission) && covers(scope, old)),
-    );
+  revoke(revoked: Omit<Grant, 'option'>): void {
+    this.#changes.push({ revoke: revoked });
+    for (const [permission, tables] of this.#grants.get(key(revoked.entity)) ?? [])
+      if (revoked.permission === 'ALL' || revoked.permission === permission) removeCovered(tables, revoked);
   }
 
+  /** Adds an assumption, in the place of an equal one: its option may differ. */
   assume(assumption: Assumption): void {
-    this.unassume(assumption);
-    this.#assumptions.push(assumption);
+    this.#changes.push({ assume: assumption });
+    this.#assumptions = [...this.#assumptionsBut(assumption), assumption];
   }
 
-  unassume({ account, entity }: Omit<Assumption, 'option'>): void {
-    this.touch();
-    this.#assumptions = this.#assumptions.filter(old => !(same(old.account, account) && same(old.entity, entity)));
+  unassume(assumption: Omit<Assumption, 'option'>): void {
+    this.#changes.push({ unassume: assumption });
+    this.#assumptions = this.#assumptionsBut(assumption);
   }
 
-  /** Whether somebody has a permission, of their own or by a group. */
+  #assumptionsBut({ account, entity }: Omit<Assumption, 'option'>): Assumption[] {
+    return this.#assumptions.filter(old => !(isSameName(old.account, account) && isSameName(old.entity, entity)));
+  }
+
+  /** Whether somebody has a permission, of their own or by a group; and, if asked, may pass it on. */
   has(name: string, permission: string, scope: Scope, withOption = false): boolean {
-    if (same(name, this.admin)) return true;
-    return this.#grantsOf(name).some(
-      grant =>
-        (grant.permission === permission || grant.permission === 'ALL' || grant.permission === 'DATABASE ADMIN') &&
-        covers(grant, scope) &&
-        (grant.option || !withOption),
+    if (isSameName(name, this.admin)) return true;
+    return this.#grantsFor(name, permission).some(tables =>
+      covering(tables, scope).some(({ option }) => option || !withOption),
     );
   }
 
@@ -165,20 +188,44 @@ export class Acl {
   maySee(name: string, table: string): boolean {
     return (
       this.has(name, 'SELECT', { table }) ||
-      this.#grantsOf(name).some(grant => grant.permission === 'SELECT' && same(grant.table, table))
+      this.#grantsFor(name, 'SELECT').some(tables => (tables.get(key(table))?.size ?? 0) > 0)
     );
   }
 
-  #grantsOf(name: string): Grant[] {
-    const names = [name, ...(this.find(name)?.groups ?? [])];
-    return this.#grants.filter(({ entity }) => names.some(own => same(own, entity)));
+  /** Somebody, and the groups that they are in. */
+  namesOf(name: string): string[] {
+    return [name, ...(this.find(name)?.groups ?? [])];
+  }
+
+  /** What holds a permission: itself, and those that hold every other one. ALL is less than DATABASE ADMIN. */
+  #grantsFor(name: string, permission: string): Grants[] {
+    const holding = permission === 'DATABASE ADMIN' ? [permission] : [permission, 'ALL', 'DATABASE ADMIN'];
+    return this.namesOf(name).flatMap(own => holding.flatMap(held => this.#grants.get(key(own))?.get(held) ?? []));
   }
 }
 
-/** Whether one scope holds another. */
-function covers(wide: Scope, narrow: Scope): boolean {
-  if (wide.table === undefined) return true;
-  if (narrow.table === undefined) return false;
-  if (wide.table !== '*' && !same(wide.table, narrow.table)) return false;
-  return wide.column === undefined || same(wide.column, narrow.column);
+function entry<K, L, V>(map: Map<K, Map<L, V>>, at: K): Map<L, V> {
+  const found = map.get(at) ?? new Map<L, V>();
+  map.set(at, found);
+  return found;
+}
+
+/** The grants whose scope holds another one. */
+function covering(tables: Grants, scope: Scope): Grant[] {
+  const places = [
+    [database, wholeTable],
+    ...(scope.table === undefined ? [] : [[allTables, wholeTable]]),
+    [tableKey(scope), wholeTable],
+    [tableKey(scope), columnKey(scope)],
+  ] as const;
+  return places.flatMap(([table, column]) => tables.get(table)?.get(column) ?? []);
+}
+
+/** Removes the grants whose scope is held by another one. */
+function removeCovered(tables: Grants, scope: Scope): void {
+  if (scope.table === undefined) tables.clear();
+  else if (scope.table === allTables) {
+    for (const table of tables.keys()) if (table !== database) tables.delete(table);
+  } else if (scope.column === undefined) tables.delete(tableKey(scope));
+  else tables.get(tableKey(scope))?.delete(columnKey(scope));
 }

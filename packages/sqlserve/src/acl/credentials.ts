@@ -1,35 +1,84 @@
 /*!
- * Passwords and tokens: never kept, only their hashes. A password is guessable, so it takes argon2id, slow on purpose; a
- * token is 256 random bits, for which one round of SHA-256 will do.
+ * Passwords and tokens: never kept, only their hashes. A password is guessable, so its hash is slow on purpose; a token
+ * is 256 random bits, for which one round of SHA-256 will do.
  */
-import { createHash, randomBytes } from 'node:crypto';
-import { argon2id, argon2Verify } from 'hash-wasm';
+import { createHash, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 
-/** The parameters that OWASP recommends for argon2id. */
-const argon2 = { parallelism: 1, iterations: 2, memorySize: 19 * 1024, hashLength: 32, outputType: 'encoded' } as const;
+/** What OWASP recommends for scrypt where memory is dear: 16 MiB. */
+const cost = { N: 2 ** 14, r: 8, p: 5 };
 
-/** The hash of a password, with its salt and parameters. */
-export const hashPassword = (password: string): Promise<string> =>
-  argon2id({ ...argon2, password, salt: randomBytes(16) });
+const keyLength = 32;
 
-const digest = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
+/** Hashes under way. The threads that hash also write the journal, and somebody who guesses must not have them all. */
+const maxConcurrent = 2;
+let running = 0;
+const queue: (() => void)[] = [];
 
-/** A new REST token, and what is kept of it. */
-export function newToken(): { token: string; kept: string } {
-  const token = `qt1${randomBytes(32).toString('base64url')}`;
-  return { token, kept: digest(token) };
+async function derive(password: string, salt: Buffer): Promise<Buffer> {
+  if (running >= maxConcurrent) await new Promise<void>(resolve => queue.push(resolve));
+  else running++;
+  try {
+    return await new Promise((resolve, reject) => {
+      scrypt(password, salt, keyLength, cost, (error, key) => (error ? reject(error) : resolve(key)));
+    });
+  } finally {
+    const next = queue.shift();
+    if (next) next();
+    else running--;
+  }
 }
 
-export const keptOf = digest;
+const format = (salt: Buffer, key: Buffer): string => `scrypt$${salt.toString('base64')}$${key.toString('base64')}`;
+
+/** The hash of a password, with its salt; made beside the event loop. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(16);
+  return format(salt, await derive(password, salt));
+}
+
+/** What names a secret without telling it. */
+export const digest = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
+
+/** Compares in a time that tells nothing. */
+export const isSame = (a: string, b: string): boolean =>
+  timingSafeEqual(Buffer.from(digest(a)), Buffer.from(digest(b)));
+
+/** What is kept of a REST token. */
+export interface Token {
+  readonly digest: string;
+  /** When it ends, in milliseconds of the epoch. */
+  readonly expires: number;
+  /** How much longer, in milliseconds, each login makes it live; only of those that were made with REFRESH. */
+  readonly refresh?: number | undefined;
+}
+
+/** A new REST token, and what is kept of it. */
+export function newToken(ttl: number, refresh: boolean): { token: string; kept: Token } {
+  const token = `qt1${randomBytes(32).toString('base64url')}`;
+  return { token, kept: { digest: digest(token), expires: Date.now() + ttl, refresh: refresh ? ttl : undefined } };
+}
+
+export const isExpired = ({ expires }: Token): boolean => expires <= Date.now();
+
+/** Nobody's: who guesses names waits as long for it as for somebody's. */
+const decoy = format(randomBytes(16), randomBytes(keyLength));
+
+/** Right passwords that are remembered. */
+const maxRemembered = 1000;
 
 /** Checks passwords; each right one is computed once, as a client sends it with every request. */
 export class PasswordCheck {
   readonly #right = new Set<string>();
 
-  async matches(password: string, hash: string): Promise<boolean> {
+  /** @param hash undefined where there is nobody of that name, or no password: never matched, as slow as any other */
+  async matches(password: string, hash: string | undefined): Promise<boolean> {
     const known = digest(`${hash}\0${password}`);
     if (this.#right.has(known)) return true;
-    if (password === '' || !(await argon2Verify({ password, hash }))) return false;
+    const [, salt = '', key = ''] = (hash ?? decoy).split('$');
+    const expected = Buffer.from(key, 'base64');
+    const derived = await derive(password, Buffer.from(salt, 'base64'));
+    if (expected.length !== keyLength || !timingSafeEqual(derived, expected) || hash === undefined) return false;
+    if (this.#right.size >= maxRemembered) this.#right.clear();
     this.#right.add(known);
     return true;
   }

@@ -23,7 +23,7 @@ export function principalRows(acl: Acl, categories: ReadonlySet<string>): string
           .list(kind)
           .map(
             ({ name, alias }) =>
-              `CREATE ${kind.toUpperCase()} ${quoted(name)}${alias ? ` WITH EXTERNAL ALIAS '${alias}'` : ''};`,
+              `CREATE ${kind.toUpperCase()} ${quoted(name)}${alias ? ` WITH EXTERNAL ALIAS '${alias.replaceAll("'", "''")}'` : ''};`,
           )
       : [],
   );

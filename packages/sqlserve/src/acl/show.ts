@@ -1,37 +1,145 @@
-/*! SHOW USERS, GROUPS, SERVICE ACCOUNTS and PERMISSIONS. */
-import { type Cursor, is, unquote } from '@sqlpipe/ddl/grammar';
+/*!
+ * SHOW USERS, GROUPS, SERVICE ACCOUNTS, USER, SERVICE ACCOUNT and PERMISSIONS, with the columns that the documentation
+ * of the enterprise edition says. What is one's own everybody may look at.
+ */
+import { type Cursor, is, Rejection, unquote } from '@sqlpipe/ddl/grammar';
+import type { CatalogueObject } from '../objects.js';
 import type { Show } from '../parser/show.js';
-import type { Outcome } from '../reply.js';
-import type { Session } from '../session.js';
-import type { Acl, PrincipalKind } from './acl.js';
+import type { ColumnHead, Outcome, Value } from '../reply.js';
+import { type Acl, type Grant, isSameName, type Principal } from './acl.js';
+import { isExpired } from './credentials.js';
+import type { AclSession } from './statements.js';
 
 type ShowAcl = Extract<Show, { statement: 'show acl' }>;
 
-/** The lists that can be shown; PERMISSIONS of somebody, or of the caller. */
+/** What SHOW of this edition is about, and whom it names. */
 export function showKinds(cursor: Cursor, token: string): Show | undefined {
-  const what = token.toLowerCase();
-  if (what === 'service') {
-    cursor.expect('accounts');
-    return { statement: 'show acl', what: 'service account' };
-  }
-  if (what === 'users' || what === 'groups') return { statement: 'show acl', what: what.slice(0, -1) };
-  if (what !== 'permissions') return;
+  const what = is(token, 'service') ? `service ${cursor.need("'account' or 'accounts'")}` : token;
+  const kind = what.toLowerCase();
+  if (!Object.hasOwn(answers, kind)) return;
+  if (kind === 'users') return { statement: 'show acl', what: kind };
   const entity = cursor.next();
-  if (entity === undefined || is(entity, ';')) return { statement: 'show acl', what };
-  return { statement: 'show acl', what, entity: unquote(entity) };
+  if (entity !== undefined && entity !== ';') return { statement: 'show acl', what: kind, entity: unquote(entity) };
+  cursor.back();
+  return { statement: 'show acl', what: kind };
 }
 
-export function showAcl(acl: Acl, { what, entity }: ShowAcl, session: Session): Outcome {
-  if (what !== 'permissions') {
-    session.allow('LIST USERS');
-    const rows = acl.list(what as PrincipalKind).map(({ name }) => [name]);
-    return { kind: 'rows', columns: [{ name: 'name', type: 'STRING' }], rows };
+/** @throws Denial, and a Rejection where there is nobody of that name */
+export function showAcl({ what, entity }: ShowAcl, session: AclSession): Outcome {
+  if (entity !== undefined) allowDetails(session, entity);
+  const { heads, rows } = answers[what]?.(session, entity) ?? { heads: [], rows: [] };
+  return { kind: 'rows', columns: heads, rows };
+}
+
+/** Oneself, one's groups and the accounts that one may assume are nobody else's business. */
+function allowDetails({ acl, caller, allow }: AclSession, entity: string): void {
+  const own = acl.namesOf(caller);
+  const isOwn = (name: string) => own.some(other => isSameName(other, name));
+  if (isOwn(entity) || acl.assumptions.some(({ account, entity: who }) => isSameName(account, entity) && isOwn(who))) {
+    return;
   }
-  if (entity !== undefined) session.allow('USER DETAILS');
-  const name = entity ?? session.owner ?? '';
-  const columns = ['permission', 'table_name', 'column_name'].map(name => ({ name, type: 'STRING' }));
-  const rows = acl.grants
-    .filter(grant => grant.entity.toLowerCase() === name.toLowerCase())
-    .map(({ permission, table, column, option }) => [permission, table ?? null, column ?? null, option]);
-  return { kind: 'rows', columns: [...columns, { name: 'grant_option', type: 'BOOLEAN' }], rows };
+  allow('USER DETAILS');
+}
+
+interface Relation {
+  readonly heads: readonly ColumnHead[];
+  readonly rows: readonly (readonly Value[])[];
+}
+
+type Answer = (session: AclSession, entity: string | undefined) => Relation;
+
+const strings = (...names: string[]): ColumnHead[] => names.map(name => ({ name, type: 'STRING' }));
+const boolean = (name: string): ColumnHead => ({ name, type: 'BOOLEAN' });
+
+const answers: Readonly<Record<string, Answer>> = {
+  users: ({ acl, allow }) => {
+    allow('LIST USERS');
+    const rows = acl.list('user').map(({ name, disabled = false }): Value[] => [name, !disabled]);
+    return { heads: [...strings('name'), boolean('enabled')], rows: [[acl.admin, true], ...rows] };
+  },
+  groups: ({ acl, allow }, entity) => {
+    if (entity === undefined) allow('LIST USERS');
+    const names = entity === undefined ? undefined : (need(acl, entity)?.groups ?? []);
+    const groups = acl.list('group').filter(({ name }) => names?.some(own => isSameName(own, name)) ?? true);
+    return { heads: strings('name', 'external_alias'), rows: groups.map(({ name, alias }) => [name, alias ?? null]) };
+  },
+  'service accounts': ({ acl, allow }, entity) => {
+    if (entity === undefined) {
+      allow('LIST USERS');
+      const rows = acl.list('service account').map(({ name, disabled = false }) => [name, !disabled]);
+      return { heads: [...strings('name'), boolean('enabled')], rows };
+    }
+    need(acl, entity);
+    const who = acl.namesOf(entity);
+    const assumptions = acl.assumptions.filter(({ entity: name }) => who.some(own => isSameName(own, name)));
+    return {
+      heads: [...strings('name'), boolean('grant_option')],
+      rows: assumptions.map(({ account, option }): Value[] => [account, option]).toSorted(),
+    };
+  },
+  user: (session, entity) => credentials(session, 'user', entity),
+  'service account': (session, entity) => credentials(session, 'service account', entity),
+  permissions: ({ acl, catalogue, caller }, entity = caller) => {
+    need(acl, entity);
+    const grants = acl.namesOf(entity).flatMap(name => acl.grantsTo(name));
+    return {
+      heads: [...strings('permission', 'table_name', 'column_name'), boolean('grant_option'), ...strings('origin')],
+      rows: permissionRows(grants, name => catalogue.find(name)),
+    };
+  },
+};
+
+/** Somebody of that name; undefined for the administrator. */
+function need(acl: Acl, name: string): Principal | undefined {
+  const principal = acl.find(name);
+  if (principal || isSameName(name, acl.admin)) return principal;
+  throw new Rejection(0, `entity does not exist [name=${name}]`);
+}
+
+/** Which ways to log in somebody has. */
+function credentials({ acl, caller }: AclSession, kind: Principal['kind'], name = caller): Relation {
+  const principal = need(acl, name);
+  if ((principal?.kind ?? 'user') !== kind) throw new Rejection(0, `${kind} does not exist [name=${name}]`);
+  const hasToken = principal?.tokens.some(token => !isExpired(token)) ?? false;
+  return {
+    heads: [...strings('auth_type'), boolean('enabled')],
+    rows: [
+      ['Password', principal ? principal.password !== undefined : true],
+      ['JWK Token', false],
+      ['REST Token', hasToken],
+    ],
+  };
+}
+
+/**
+ * A row for each permission and scope, the wider option where somebody has it twice; nothing of objects and columns that
+ * are not there. Who may read or update some columns may do so to the designated timestamp: origin `I`.
+ */
+function permissionRows(grants: readonly Grant[], find: (name: string) => CatalogueObject | undefined): Value[][] {
+  const rows = new Map<string, Value[]>();
+  const idOf = (...scope: Value[]) => JSON.stringify(scope);
+  const add = (permission: string, table: string | null, column: string | null, option: boolean) => {
+    const id = idOf(permission, table, column);
+    if (option || !rows.has(id)) rows.set(id, [permission, table, column, option, 'G']);
+  };
+  const implied: [permission: string, table: string, timestamp: string][] = [];
+  for (const { permission, table, column, option } of grants) {
+    if (table === undefined || table === '*') {
+      add(permission, null, null, option);
+      continue;
+    }
+    const object = find(table);
+    const there = object?.columns.find(({ name }) => isSameName(name, column));
+    if (!object || (column !== undefined && !there)) continue;
+    add(permission, object.name, there?.name ?? null, option);
+    if (there && object.timestamp !== undefined && (permission === 'SELECT' || permission === 'UPDATE')) {
+      implied.push([permission, object.name, object.timestamp]);
+    }
+  }
+  for (const [permission, table, timestamp] of implied) {
+    const wider = [idOf(permission, null, null), idOf(permission, table, null), idOf(permission, table, timestamp)];
+    if (wider.some(id => rows.has(id))) continue;
+    rows.set(idOf(permission, table, timestamp), [permission, table, timestamp, false, 'I']);
+  }
+  return [...rows.values()];
 }

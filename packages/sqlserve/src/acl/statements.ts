@@ -2,10 +2,21 @@
  * The statements of access control, as documented for the enterprise edition: its server's source is closed, so
  * positions and words of refusals are this service's own.
  */
-import { type Cursor, is, Rejection, unexpected, unquote } from '@sqlpipe/ddl/grammar';
-import type { Session } from '../session.js';
-import type { Acl, Principal, PrincipalKind, Scope } from './acl.js';
-import { hashPassword, keptOf, newToken } from './credentials.js';
+import {
+  type Cursor,
+  is,
+  isValidColumnName,
+  isValidTableName,
+  type LocatedName,
+  Rejection,
+  unexpected,
+  unquote,
+} from '@sqlpipe/ddl/grammar';
+import type { Outcome } from '../reply.js';
+import { Denial, type Session } from '../session.js';
+import { type Acl, isSameName, type Principal, type PrincipalKind, type Scope } from './acl.js';
+import { digest, hashPassword, isExpired, newToken } from './credentials.js';
+import { entityName } from './names.js';
 import { isPermission } from './permissions.js';
 
 /** A session of the enterprise edition. */
@@ -13,9 +24,6 @@ export interface AclSession extends Session {
   readonly acl: Acl;
   readonly caller: string;
 }
-
-/** The next token as a name. */
-const nameOf = (cursor: Cursor, expected: string): string => unquote(cursor.need(expected));
 
 /** USER, GROUP or SERVICE ACCOUNT, where the token starts one. */
 export function principalKind(cursor: Cursor, token: string | undefined): PrincipalKind | undefined {
@@ -26,57 +34,58 @@ export function principalKind(cursor: Cursor, token: string | undefined): Princi
   return 'service account';
 }
 
+/** `IF …` before a name, and the name. */
+function optionalName(cursor: Cursor, kind: PrincipalKind, ...words: string[]): LocatedName & { optional: boolean } {
+  const optional = is(cursor.need(`${kind} name or 'if'`), 'if');
+  if (optional) for (const word of words) cursor.expect(word);
+  else cursor.back();
+  return { optional, ...entityName(cursor, `${kind} name`) };
+}
+
 /** Behind CREATE USER, GROUP or SERVICE ACCOUNT. */
 export async function createPrincipal(cursor: Cursor, session: AclSession, kind: PrincipalKind): Promise<void> {
   const { acl } = session;
-  let token = cursor.need(`${kind} name or 'if'`);
-  const optional = is(token, 'if');
-  if (optional) {
-    cursor.expect('not');
-    cursor.expect('exists');
-    token = cursor.need(`${kind} name`);
-  }
-  const name = unquote(token);
-  const position = cursor.at;
-  const { owner = session.caller, ...chosen } = await options(cursor, kind);
-  const principal: Principal = { kind, name, groups: [], tokens: [], ...chosen };
+  const { optional, name, position } = optionalName(cursor, kind, 'not', 'exists');
+  const { owner = session.caller, password, alias } = options(cursor, kind);
   session.allow(`CREATE ${kind.toUpperCase()}`);
-  if (name === '' || /['"]/.test(name)) throw new Rejection(position, `invalid ${kind} name [name=${name}]`);
   const existing = acl.find(name);
   if (existing?.kind === kind && optional) return;
-  if (existing || name.toLowerCase() === acl.admin.toLowerCase()) {
+  if (existing || isSameName(name, acl.admin)) {
     throw new Rejection(position, `${existing?.kind ?? 'user'} already exists [name=${name}]`);
   }
-  acl.add(principal);
-  if (kind === 'service account' && owner !== acl.admin) acl.assume({ account: name, entity: owner, option: true });
+  const hash = password && (await hashPassword(password));
+  acl.put({ kind, name, groups: [], tokens: [], password: hash, alias });
+  if (kind === 'service account' && !isSameName(owner, acl.admin)) {
+    acl.assume({ account: name, entity: owner, option: true });
+  }
 }
 
 interface Options {
-  password?: string;
+  password?: string | undefined;
   alias?: string;
   /** Of a service account: who may assume it, and let others. */
   owner?: string;
 }
 
-/** What may stand behind the name, to the end. */
-async function options(cursor: Cursor, kind: PrincipalKind): Promise<Options> {
+/** What may stand behind the name, each once, to the end. */
+function options(cursor: Cursor, kind: PrincipalKind): Options {
   const chosen: Options = {};
   for (let token = cursor.next(); token !== undefined && token !== ';'; token = cursor.next()) {
-    if (is(token, 'owned') && kind === 'service account') {
+    if (is(token, 'owned') && kind === 'service account' && !('owner' in chosen)) {
       cursor.expect('by');
-      chosen.owner = nameOf(cursor, 'owner name');
-    } else if (!is(token, 'with')) throw unexpected(cursor.at, token);
+      chosen.owner = entityName(cursor, 'owner name').name;
+    } else if (!is(token, 'with') || 'alias' in chosen || 'password' in chosen) throw unexpected(cursor.at, token);
     else if (kind === 'group') {
       cursor.expect('external');
       cursor.expect('alias');
-      chosen.alias = nameOf(cursor, 'alias');
-    } else {
-      const password = passwordOf(cursor);
-      if (password !== undefined) chosen.password = await hashPassword(password);
-    }
+      chosen.alias = text(cursor, 'alias');
+    } else chosen.password = passwordOf(cursor);
   }
   return chosen;
 }
+
+/** The next token as a text, which may be in quotes. */
+const text = (cursor: Cursor, expected: string): string => unquote(cursor.need(expected)).replaceAll("''", "'");
 
 /** `PASSWORD 'p'` or `NO PASSWORD`. */
 function passwordOf(cursor: Cursor): string | undefined {
@@ -86,120 +95,176 @@ function passwordOf(cursor: Cursor): string | undefined {
     return;
   }
   cursor.expectThis(token, 'password');
-  const password = nameOf(cursor, 'password').replaceAll("''", "'");
+  const password = text(cursor, 'password');
   if (password === '') throw new Rejection(cursor.at, 'password is empty');
   return password;
 }
 
-/** Behind DROP USER, GROUP or SERVICE ACCOUNT. */
+/** Behind DROP USER, GROUP or SERVICE ACCOUNT. What it owned is the administrator's: nobody inherits by a name. */
 export function dropPrincipal(cursor: Cursor, session: AclSession, kind: PrincipalKind): void {
-  let token = cursor.need(`${kind} name or 'if'`);
-  const optional = is(token, 'if');
-  if (optional) {
-    cursor.expect('exists');
-    token = cursor.need(`${kind} name`);
-  }
-  const position = cursor.at;
+  const { acl, catalogue } = session;
+  const { optional, name, position } = optionalName(cursor, kind, 'exists');
   cursor.expectEnd();
   session.allow(`DROP ${kind.toUpperCase()}`);
-  if (session.acl.find(unquote(token))?.kind === kind) session.acl.remove(unquote(token));
-  else if (!optional) throw new Rejection(position, `${kind} does not exist [name=${unquote(token)}]`);
+  if (acl.find(name)?.kind !== kind) {
+    if (optional) return;
+    throw new Rejection(position, `${kind} does not exist [name=${name}]`);
+  }
+  acl.remove(name);
+  for (const object of catalogue.owned(name)) catalogue.put({ ...object, owner: acl.admin });
 }
 
-/**
- * Behind ALTER USER or SERVICE ACCOUNT.
- * @returns the new token, where one was asked for
- */
+/** Behind ALTER USER, GROUP or SERVICE ACCOUNT. A new token is answered with. */
 export async function alterPrincipal(
   cursor: Cursor,
   session: AclSession,
   kind: PrincipalKind,
-): Promise<string | undefined> {
-  const principal = existing(cursor, session.acl, kind);
-  session.acl.touch();
+): Promise<Outcome | undefined> {
+  const { acl } = session;
+  const named = entityName(cursor, `${kind} name`);
+  if (kind === 'group') {
+    changeAlias(cursor, session, named);
+    return;
+  }
   const verb = cursor.need("'enable', 'disable', 'with', 'create' or 'drop'").toLowerCase();
-  if (verb === 'enable' || verb === 'disable') {
-    cursor.expectEnd();
-    session.allow(`${verb.toUpperCase()} USER`);
-    principal.disabled = verb === 'disable';
-    return;
+  switch (verb) {
+    case 'enable':
+    case 'disable':
+      cursor.expectEnd();
+      session.allow(`${verb.toUpperCase()} USER`);
+      acl.put({ ...existing(acl, kind, named), disabled: verb === 'disable' });
+      return;
+    case 'with':
+      await setPassword(cursor, session, kind, named);
+      return;
+    case 'create':
+      return createToken(cursor, session, kind, named);
+    case 'drop':
+      dropTokens(cursor, session, kind, named);
+      return;
+    default:
+      throw unexpected(cursor.at, verb);
   }
-  if (verb === 'with') {
-    const password = passwordOf(cursor);
-    cursor.expectEnd();
-    if (session.caller !== principal.name) session.allow(`${password === undefined ? 'REMOVE' : 'ADD'} PASSWORD`);
-    principal.password = password === undefined ? undefined : await hashPassword(password);
-    return;
-  }
-  if (verb !== 'create' && verb !== 'drop') throw unexpected(cursor.at, verb);
+}
+
+/** `WITH EXTERNAL ALIAS 'a'` or `DROP EXTERNAL ALIAS 'a'`: a group has no more that could be changed, and never logs in. */
+function changeAlias(cursor: Cursor, session: AclSession, named: LocatedName): void {
+  const { acl } = session;
+  const adds = is(cursor.need("'with' or 'drop'"), 'with');
+  if (!adds) cursor.expectThis(cursor.text.slice(cursor.at, cursor.end), 'drop');
+  cursor.expect('external');
+  cursor.expect('alias');
+  const alias = text(cursor, 'alias');
+  const position = cursor.at;
+  cursor.expectEnd();
+  session.allow(`${adds ? 'ADD' : 'REMOVE'} EXTERNAL ALIAS`);
+  const group = existing(acl, 'group', named);
+  if (!adds && group.alias !== alias) throw new Rejection(position, `external alias does not exist [name=${alias}]`);
+  acl.put({ ...group, alias: adds ? alias : undefined });
+}
+
+async function setPassword(
+  cursor: Cursor,
+  session: AclSession,
+  kind: PrincipalKind,
+  named: LocatedName,
+): Promise<void> {
+  const { acl, caller } = session;
+  const password = passwordOf(cursor);
+  cursor.expectEnd();
+  if (!isSameName(caller, named.name)) session.allow(`${password === undefined ? 'REMOVE' : 'ADD'} PASSWORD`);
+  existing(acl, kind, named);
+  const hash = password && (await hashPassword(password));
+  // Read again: a login in the meantime may have made a token live longer.
+  acl.put({ ...existing(acl, kind, named), password: hash });
+}
+
+/** TOKEN TYPE REST: those for other protocols are not made here. */
+function restToken(cursor: Cursor): void {
   cursor.expect('token');
   cursor.expect('type');
   cursor.expect('rest');
-  if (verb === 'drop') {
-    dropTokens(cursor, session, principal);
-    return;
-  }
-  tokenLife(cursor);
+}
+
+function createToken(cursor: Cursor, session: AclSession, kind: PrincipalKind, named: LocatedName): Outcome {
+  restToken(cursor);
+  const { ttl, refresh } = tokenLife(cursor);
   cursor.expectEnd();
   session.allow('CREATE REST TOKEN');
-  const { token, kept } = newToken();
-  principal.tokens.push(kept);
-  return token;
+  const principal = existing(session.acl, kind, named);
+  const { token, kept } = newToken(ttl, refresh);
+  session.acl.put({ ...principal, tokens: [...principal.tokens.filter(old => !isExpired(old)), kept] });
+  return {
+    kind: 'rows',
+    columns: [
+      { name: 'name', type: 'STRING' },
+      { name: 'token', type: 'STRING' },
+      { name: 'expires_at', type: 'TIMESTAMP' },
+      { name: 'refresh', type: 'BOOLEAN' },
+    ],
+    rows: [[principal.name, token, new Date(kept.expires).toISOString().replace('Z', '000Z'), refresh]],
+  };
 }
 
 /** `[token]` and the end: one token or, where none is named, all. */
-function dropTokens(cursor: Cursor, session: AclSession, principal: Principal): void {
+function dropTokens(cursor: Cursor, session: AclSession, kind: PrincipalKind, named: LocatedName): void {
+  restToken(cursor);
   const token = cursor.next();
   const position = cursor.at;
-  const one = token === undefined || token === ';' ? undefined : keptOf(unquote(token));
+  const one = token === undefined || token === ';' ? undefined : digest(unquote(token));
   if (one !== undefined) cursor.expectEnd();
   session.allow('DROP REST TOKEN');
-  if (one !== undefined && !principal.tokens.includes(one)) throw new Rejection(position, 'token does not exist');
-  principal.tokens = one === undefined ? [] : principal.tokens.filter(kept => kept !== one);
+  const principal = existing(session.acl, kind, named);
+  const tokens = principal.tokens.filter(kept => one !== undefined && kept.digest !== one);
+  if (one !== undefined && tokens.length === principal.tokens.length) {
+    throw new Rejection(position, 'token does not exist');
+  }
+  session.acl.put({ ...principal, tokens });
 }
 
 const secondsIn: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
-/** `WITH TTL '30d' [REFRESH]`, from a minute to ten years. It is read only: tokens do not expire here. */
-function tokenLife(cursor: Cursor): void {
+/** `WITH TTL '30d' [REFRESH]`, from a minute to ten years; in milliseconds. */
+function tokenLife(cursor: Cursor): { ttl: number; refresh: boolean } {
   cursor.expect('with');
   cursor.expect('ttl');
-  const [, count, unit = ''] = /^(\d+)([smhd])$/i.exec(nameOf(cursor, 'TTL')) ?? [];
+  const [, count, unit = ''] = /^(\d+)([smhd])$/i.exec(unquote(cursor.need('TTL'))) ?? [];
   const seconds = Number(count) * (secondsIn[unit.toLowerCase()] ?? 0);
   if (!(seconds >= 60 && seconds <= 3650 * 86_400)) {
     throw new Rejection(cursor.at, "TTL is a number and a unit (s, m, h, d), from '1m' to '3650d'");
   }
-  if (!is(cursor.next(), 'refresh')) cursor.back();
+  const refresh = is(cursor.next(), 'refresh');
+  if (!refresh) cursor.back();
+  return { ttl: seconds * 1000, refresh };
 }
 
-function existing(cursor: Cursor, acl: Acl, kind: PrincipalKind): Principal {
-  const name = nameOf(cursor, `${kind} name`);
+function existing(acl: Acl, kind: PrincipalKind, { name, position }: LocatedName): Principal {
   const principal = acl.find(name);
   if (principal?.kind === kind) return principal;
-  throw new Rejection(cursor.at, `${kind} does not exist [name=${name}]`);
+  throw new Rejection(position, `${kind} does not exist [name=${name}]`);
 }
 
 /** Behind ADD or REMOVE: a user and the groups. */
 export function changeMembership(cursor: Cursor, session: AclSession, add: boolean): void {
+  const { acl } = session;
   cursor.expect('user');
-  const user = existing(cursor, session.acl, 'user');
+  const named = entityName(cursor, 'user name');
   cursor.expect(add ? 'to' : 'from');
-  const groups: string[] = [];
-  do groups.push(existing(cursor, session.acl, 'group').name);
+  const listed: LocatedName[] = [];
+  do listed.push(entityName(cursor, 'group name'));
   while (cursor.next() === ',');
   cursor.back();
   cursor.expectEnd();
   session.allow(add ? 'ADD USER' : 'REMOVE USER');
-  session.acl.touch();
-  for (const group of groups) {
-    const index = user.groups.indexOf(group);
-    if (add && index < 0) user.groups.push(group);
-    if (!add && index >= 0) user.groups.splice(index, 1);
-  }
+  const user = existing(acl, 'user', named);
+  const names = listed.map(group => existing(acl, 'group', group).name);
+  const others = user.groups.filter(group => !names.includes(group));
+  acl.put({ ...user, groups: add ? [...new Set([...user.groups, ...names])] : others });
 }
 
 /** Behind GRANT or REVOKE. */
 export function changeGrants(cursor: Cursor, session: AclSession, grant: boolean): void {
+  const { acl } = session;
   const first = cursor.need('permission');
   if (is(first, 'assume')) {
     changeAssumption(cursor, session, grant);
@@ -208,19 +273,19 @@ export function changeGrants(cursor: Cursor, session: AclSession, grant: boolean
   const permissions = permissionList(cursor, first);
   const scopes = locatedScopes(cursor, session);
   cursor.expect(grant ? 'to' : 'from');
-  const entity = nameOf(cursor, 'entity name');
-  const entityAt = cursor.at;
+  const named = entityName(cursor, 'entity name');
   const { option, verified } = grant ? grantOptions(cursor) : noOptions;
   cursor.expectEnd();
+  for (const permission of permissions) for (const { scope } of scopes) mayGrant(session, permission, scope);
   if (verified) {
     for (const { scope, position } of scopes) rejectMissing(session, scope, position);
-    rejectNobody(session, entity, entityAt);
+    rejectNobody(session, named);
   }
+  const entity = acl.find(named.name)?.name ?? named.name;
   for (const permission of permissions) {
     for (const { scope } of scopes) {
-      mayGrant(session, permission, scope);
-      if (grant) session.acl.grant({ entity, permission, option, ...scope });
-      else session.acl.revoke({ entity, permission, ...scope });
+      if (grant) acl.grant({ entity, permission, option, ...scope });
+      else acl.revoke({ entity, permission, ...scope });
     }
   }
 }
@@ -271,6 +336,7 @@ function locatedScopes(cursor: Cursor, session: AclSession): LocatedScope[] {
   for (;;) {
     const table = unquote(token);
     const position = cursor.at;
+    if (!isValidTableName(table)) throw new Rejection(position, `invalid table name [table=${table}]`);
     const next = cursor.next();
     if (next === '(')
       scopes.push(...columnList(cursor, session, table).map(column => ({ scope: { table, column }, position })));
@@ -285,26 +351,51 @@ function locatedScopes(cursor: Cursor, session: AclSession): LocatedScope[] {
   return scopes;
 }
 
+/** In parentheses behind a table's name: columns, or `*` for those that it has now, but for some. */
 function columnList(cursor: Cursor, { catalogue }: AclSession, table: string): string[] {
-  const columns: string[] = [];
-  let token = cursor.need('column name');
-  if (token === '*') {
-    const excluded = new Set<string>();
-    token = cursor.need("')' or 'exclude'");
-    if (is(token, 'exclude')) {
-      cursor.expect('(');
-      for (const name of columnList(cursor, { catalogue } as AclSession, table)) excluded.add(name.toLowerCase());
-      token = cursor.need("')'");
-    }
-    cursor.expectThis(token, ')');
-    const all = catalogue.find(table)?.columns.map(({ name }) => name) ?? [];
-    return all.filter(name => !excluded.has(name.toLowerCase()));
+  if (cursor.need('column name') !== '*') {
+    cursor.back();
+    const listed = columnNames(cursor).map(({ name }) => name);
+    cursor.expect(')');
+    return listed;
   }
-  for (;;) {
-    columns.push(unquote(token));
-    if (cursor.need("',' or ')'") === ')') return columns;
-    token = cursor.need('column name');
+  const { at } = cursor;
+  const excluded = excludedColumns(cursor);
+  cursor.expect(')');
+  const object = catalogue.find(table);
+  if (!object) throw new Rejection(at, `table does not exist [table=${table}]`);
+  const all = object.columns.map(({ name }) => name);
+  for (const { name, position } of excluded) {
+    if (all.some(column => isSameName(column, name))) continue;
+    throw new Rejection(position, `column does not exist [table=${table}, column=${name}]`);
   }
+  const columns = all.filter(column => !excluded.some(({ name }) => isSameName(column, name)));
+  if (columns.length === 0) throw new Rejection(at, `no column is left [table=${table}]`);
+  return columns;
+}
+
+/** `EXCLUDE (a, b)`, if it is there. */
+function excludedColumns(cursor: Cursor): LocatedName[] {
+  if (!is(cursor.next(), 'exclude')) {
+    cursor.back();
+    return [];
+  }
+  cursor.expect('(');
+  const excluded = columnNames(cursor);
+  cursor.expect(')');
+  return excluded;
+}
+
+/** Names between commas. */
+function columnNames(cursor: Cursor): LocatedName[] {
+  const listed: LocatedName[] = [];
+  do {
+    const name = unquote(cursor.need('column name'));
+    if (!isValidColumnName(name)) throw new Rejection(cursor.at, `invalid column name [column=${name}]`);
+    listed.push({ name, position: cursor.at });
+  } while (cursor.next() === ',');
+  cursor.back();
+  return listed;
 }
 
 interface GrantOptions {
@@ -340,33 +431,38 @@ function rejectMissing({ catalogue }: AclSession, { table, column }: Scope, posi
   throw new Rejection(position, `column does not exist [table=${table}, column=${column}]`);
 }
 
-function rejectNobody({ acl }: AclSession, name: string, position: number): void {
-  if (acl.find(name) || name.toLowerCase() === acl.admin.toLowerCase()) return;
+function rejectNobody({ acl }: AclSession, { name, position }: LocatedName): void {
+  if (acl.find(name) || isSameName(name, acl.admin)) return;
   throw new Rejection(position, `entity does not exist [name=${name}]`);
 }
 
-/** Only who has a permission with the option to give it may do so. */
-function mayGrant(session: AclSession, permission: string, scope: Scope): void {
-  if (session.acl.has(session.caller, permission, scope, true)) return;
-  const owner = scope.table === undefined ? undefined : session.catalogue.find(scope.table)?.owner;
-  if (owner?.toLowerCase() !== session.caller.toLowerCase())
-    session.allow(`${permission} WITH GRANT OPTION`, scope.table);
+/** Only who has a permission with the option to give it may do so; an owner has all on what is theirs. @throws Denial */
+function mayGrant({ acl, caller, catalogue }: AclSession, permission: string, scope: Scope): void {
+  if (acl.has(caller, permission, scope, true)) return;
+  if (scope.table !== undefined && isSameName(catalogue.find(scope.table)?.owner, caller)) return;
+  const on = scope.table === undefined || scope.table === '*' ? '' : ` on ${scope.table}`;
+  throw new Denial(0, `Access denied for ${caller} [${permission} WITH GRANT OPTION${on}]`);
 }
 
 function changeAssumption(cursor: Cursor, session: AclSession, grant: boolean): void {
+  const { acl, caller } = session;
   cursor.expect('service');
   cursor.expect('account');
-  const account = existing(cursor, session.acl, 'service account').name;
+  const named = entityName(cursor, 'service account name');
   cursor.expect(grant ? 'to' : 'from');
-  const entity = nameOf(cursor, 'entity name');
-  const position = cursor.at;
+  const assuming = entityName(cursor, 'entity name');
   const { option, verified } = grant ? grantOptions(cursor) : noOptions;
   cursor.expectEnd();
-  if (verified) rejectNobody(session, entity, position);
-  const own = session.acl.assumptions.some(
-    assumption => assumption.account === account && assumption.entity === session.caller && assumption.option,
+  const own = acl.assumptions.some(
+    assumption =>
+      assumption.option &&
+      isSameName(assumption.account, named.name) &&
+      acl.namesOf(caller).some(name => isSameName(name, assumption.entity)),
   );
-  if (!own) session.allow('GRANT ASSUME SERVICE ACCOUNT');
-  if (grant) session.acl.assume({ account, entity, option });
-  else session.acl.unassume({ account, entity });
+  if (!own) mayGrant(session, 'ASSUME SERVICE ACCOUNT', {});
+  const account = existing(acl, 'service account', named).name;
+  if (verified) rejectNobody(session, assuming);
+  const entity = acl.find(assuming.name)?.name ?? assuming.name;
+  if (grant) acl.assume({ account, entity, option });
+  else acl.unassume({ account, entity });
 }

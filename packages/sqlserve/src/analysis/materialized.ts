@@ -20,6 +20,8 @@ import { queryOf } from '../parser/queries.js';
 import type { Query } from '../parser/query.js';
 import { isNonDeterministic } from './functions.js';
 import { aliasAt, columnAlias, type Relation, tableAt, tableName } from './relation.js';
+import { TakenNames } from './taken-names.js';
+import { Variables } from './variables.js';
 
 type Select = SelectStatement;
 type TableRef = NonNullable<Select['from']>[number];
@@ -112,18 +114,16 @@ class BaseCheck {
 
   /** Each column needs a name that can stand in a table; none may be a window function. */
   #columns(select: Select, base: string): void {
-    const before: { name: string }[] = [];
+    const taken = new TakenNames();
     let window: Expression | undefined;
-    const variables = new Map(
-      (select.declare?.assignments ?? []).map(({ name, value }) => [name.toLowerCase(), value]),
-    );
-    const names = { column: () => undefined, variable: (name: string) => variables.get(name.toLowerCase()) };
+    const variables = new Variables(select.declare?.assignments);
+    const names = { column: () => undefined, variable: (name: string) => variables.get(name) };
     for (const item of select.columns) {
       if (item.type !== 'selectItem') continue;
       const { expression, alias } = item;
       if (expression.type === 'function' && expression.over) window = expression;
-      const name = alias ?? columnAlias(expression, names, this.query, before, this.catalogue.naming);
-      before.push({ name });
+      const name = alias ?? columnAlias(expression, names, this.query, taken, this.catalogue.naming);
+      taken.add(name);
       if (isValidColumnName(name)) continue;
       if (alias !== undefined) {
         throw new Rejection(aliasAt(this.query, item), `column alias '${name}' contains unsupported characters`);

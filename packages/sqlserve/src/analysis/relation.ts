@@ -10,6 +10,8 @@ import type { Catalogue } from '../catalogue.js';
 import type { Query } from '../parser/query.js';
 import { type Names, render, typeOf, unite } from './expression.js';
 import { functionType, isAggregate } from './functions.js';
+import { TakenNames } from './taken-names.js';
+import { Variables } from './variables.js';
 
 type TableRef = NonNullable<SelectStatement['from']>[number];
 type Pivot = NonNullable<SelectStatement['pivot']>;
@@ -37,14 +39,17 @@ interface Source {
 /** What names stand for where a query is looked at: results of WITH, variables of DECLARE. */
 interface Surroundings {
   readonly queries: ReadonlyMap<string, Relation>;
-  readonly variables: ReadonlyMap<string, Expression>;
+  readonly variables: Variables;
 }
+
+/** A few words can name any number of columns: each query over `a JOIN a` has twice as many. */
+const maxColumns = 20_000;
 
 const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
 /** The relation of a query. @throws Rejection for a table or column that does not exist, and for SAMPLE BY misused */
 export function relationOf(query: Query, catalogue: Catalogue): Relation {
-  return new Analysis(query, catalogue).relation(query.select, { queries: new Map(), variables: new Map() });
+  return new Analysis(query, catalogue).relation(query.select, { queries: new Map(), variables: new Variables() });
 }
 
 class Analysis {
@@ -74,8 +79,7 @@ class Analysis {
 
   /** WITH and DECLARE, each seeing those before it. */
   #surroundings(select: SelectStatement, outer: Surroundings): Surroundings {
-    const variables = new Map(outer.variables);
-    for (const { name, value } of select.declare?.assignments ?? []) variables.set(name.toLowerCase(), value);
+    const variables = new Variables(select.declare?.assignments, outer.variables);
     const queries = new Map(outer.queries);
     for (const { name, query } of select.with ?? []) {
       queries.set(name.toLowerCase(), this.relation(query, { queries, variables }));
@@ -153,35 +157,45 @@ class Analysis {
 
   #fields(select: SelectStatement, scope: Scope): Field[] {
     const fields: Field[] = [];
+    const taken = new TakenNames();
     // What is selected by name gets a name of its own before anybody knows the columns of a star.
     const named: Field[] = [];
+    const takenByName = new TakenNames();
     for (const item of select.columns) {
-      if (item.type !== 'selectItem') fields.push(...free(scope.of(starred(item)), fields));
-      else {
-        const field = this.#field(item, scope, named);
-        named.push(field);
-        fields.push(...free([field], fields));
+      const isStar = item.type !== 'selectItem';
+      const columns = isStar ? scope.of(starred(item)) : [this.#field(item, scope, named, takenByName)];
+      if (!isStar) named.push(...columns);
+      if (fields.length + columns.length > maxColumns)
+        throw new Rejection(this.query.at(item), `sqlserve keeps no query of more than ${maxColumns} columns`);
+      for (const { name, type } of columns) {
+        const unused = taken.unused(name, n => `${name}${n}`);
+        taken.add(unused);
+        fields.push({ name: unused, type });
       }
     }
     return fields;
   }
 
-  #field(item: Extract<SelectItem, { type: 'selectItem' }>, scope: Scope, before: readonly Field[]): Field {
+  #field(
+    item: Extract<SelectItem, { type: 'selectItem' }>,
+    scope: Scope,
+    before: readonly Field[],
+    taken: TakenNames,
+  ): Field {
     const { expression, alias } = item;
     const names = scope.withAliases(before);
     const type = typeOf(expression, names, this.query);
-    if (alias !== undefined) {
-      if (before.some(({ name }) => same(name, alias))) throw duplicateColumn(alias, aliasAt(this.query, item));
-      return { name: alias, type };
-    }
-    return { name: columnAlias(expression, names, this.query, before, this.catalogue.naming), type };
+    if (alias !== undefined && taken.has(alias)) throw duplicateColumn(alias, aliasAt(this.query, item));
+    const name = alias ?? columnAlias(expression, names, this.query, taken, this.catalogue.naming);
+    taken.add(name);
+    return { name, type };
   }
 
   /** What PIVOT makes of tables: the columns it groups by, then each aggregate for each choice of values. */
   #pivoted({ aggregations, pivots, groupBy = [] }: Pivot, tables: Scope): Source {
     const names = tables.withAliases([]);
     const field = (expression: Expression, alias?: string): Field => ({
-      name: alias ?? columnAlias(expression, names, this.query, [], this.catalogue.naming),
+      name: alias ?? columnAlias(expression, names, this.query, new TakenNames(), this.catalogue.naming),
       type: typeOf(expression, names, this.query),
     });
     const results = aggregations.map(({ expression, alias }) => field(expression, alias));
@@ -189,6 +203,8 @@ class Analysis {
     const values = pivots.map(({ in: { values = [] } }) =>
       values.map(({ expression }) => this.query.text(expression).replace(/^'(.*)'$/s, '$1')),
     );
+    if (values.reduce((count, texts) => count * texts.length, results.length) > maxColumns)
+      throw new Rejection(0, `sqlserve keeps no query of more than ${maxColumns} columns`);
     const choices = values.reduce((before, texts) => before.flatMap(choice => texts.map(text => `${choice}_${text}`)));
     const fields = choices.flatMap(choice =>
       results.map(({ name, type }) => ({ name: short ? choice : `${choice}_${name}`, type })),
@@ -259,14 +275,14 @@ class Scope {
   constructor(
     readonly query: Query,
     readonly sources: readonly Source[],
-    readonly variables: ReadonlyMap<string, Expression>,
+    readonly variables: Variables,
   ) {}
 
   /** Names, where those given by the query itself count too. */
   withAliases(aliases: readonly Field[]): Names {
     return {
       column: (parts, expression) => this.#column(parts, expression, aliases),
-      variable: name => this.variables.get(name.toLowerCase()),
+      variable: name => this.variables.get(name),
     };
   }
 
@@ -310,34 +326,20 @@ class Scope {
 const starred = (item: SelectItem): string | undefined =>
   item.type === 'qualifiedStar' ? item.qualifier.parts.at(-1) : undefined;
 
-/** Columns behind others: one whose name is taken gets a number. */
-function free(columns: readonly Field[], before: readonly Field[]): Field[] {
-  const taken = new Set(before.map(({ name }) => name.toLowerCase()));
-  return columns.map(({ name, type }) => {
-    let unused = name;
-    for (let n = 1; taken.has(unused.toLowerCase()); n++) unused = `${name}${n}`;
-    taken.add(unused.toLowerCase());
-    return { name: unused, type };
-  });
-}
-
 /** How columns without an alias are named: `cairo.sql.column.alias.expression.enabled` chooses the first. */
 export type Naming = 'by expression' | 'by function';
 
-/** The name of a column that was given none, one that none of those before it has. */
+/** The name of a column that was given none, one that is not taken. */
 export function columnAlias(
   expression: Expression,
   names: Names,
   query: Query,
-  before: readonly { name: string }[],
+  taken: TakenNames,
   naming: Naming,
 ): string {
   const base =
     naming === 'by expression' ? expressionAlias(expression, names, query) : functionAlias(expression, query);
-  const numbered = (n: number) => (naming === 'by expression' ? `${base}_${n + 1}` : `${base}${n}`);
-  let name = base;
-  for (let n = 1; before.some(field => same(field.name, name)); n++) name = numbered(n);
-  return name;
+  return taken.unused(base, n => (naming === 'by expression' ? `${base}_${n + 1}` : `${base}${n}`));
 }
 
 /** The expression itself; with a point inside it is quoted. */

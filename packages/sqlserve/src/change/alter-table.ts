@@ -2,7 +2,6 @@
  * ALTER TABLE. The service looks at the table while it reads, so that a column that is not there is refused before what
  * stands behind it is read at all: parsing and checking are one here too. Nothing changes before the end is reached.
  */
-
 import { type Column, DEFAULTS } from '@sqlpipe/ddl';
 import {
   type Cursor,
@@ -21,6 +20,7 @@ import {
   ttl,
   unquote,
 } from '@sqlpipe/ddl/grammar';
+import { entityName } from '../acl/names.js';
 import type { Table } from '../objects.js';
 import type { Session } from '../session.js';
 import { invalidate } from '../validity.js';
@@ -38,13 +38,10 @@ export function alterTable(cursor: Cursor, session: Session): void {
   const object = session.catalogue.find(name);
   if (!object) throw new Rejection(position, `table does not exist [table=${name}]`);
   if (object.kind !== 'table') throw new Rejection(cursor.at, `cannot modify ${object.kind} [view=${object.name}]`);
-  const changed = new Alteration(
-    cursor,
-    session,
-    { ...object, columns: structuredClone(object.columns) },
-    position,
-  ).read();
+  const alteration = new Alteration(cursor, session, { ...object, columns: structuredClone(object.columns) }, position);
+  const changed = alteration.read();
   cursor.expectEnd();
+  for (const { name: column } of alteration.added) session.ownColumn(object.name, column, alteration.owner);
   const restructured =
     changed.columns.some((column, i) => column.name !== object.columns[i]?.name) ||
     changed.columns.length < object.columns.length;
@@ -63,6 +60,10 @@ function columnOperation({ columns: before }: Table, { columns: after }: Table):
 class Alteration {
   /** What the designated timestamp is called now. */
   #timestamp: string | undefined;
+
+  /** Columns that were not there, and whose they are where that is said. */
+  readonly added: Column[] = [];
+  owner: string | undefined;
 
   constructor(
     readonly cursor: Cursor,
@@ -135,10 +136,21 @@ class Alteration {
   #addColumns(): void {
     const { cursor } = this;
     if (!is(cursor.next(), 'column')) cursor.back();
-    const before = this.table.columns.length;
     do this.#addColumn(cursor.need("'column' or column name"));
-    while (this.#more());
-    this.#rejectSeveral(this.table.columns.length - before);
+    while (!this.#isOwned() && this.#more());
+    this.#rejectSeveral(this.added.length);
+  }
+
+  /** `OWNED BY name`, which ends the columns. */
+  #isOwned(): boolean {
+    const { cursor } = this;
+    if (this.session.enterprise && is(cursor.next(), 'owned')) {
+      cursor.expect('by');
+      this.owner = entityName(cursor, 'owner name').name;
+      return true;
+    }
+    cursor.back();
+    return false;
   }
 
   /** A WAL table takes one change of its structure in a transaction. */
@@ -161,8 +173,10 @@ class Alteration {
     if (existing && !optional) throw new Rejection(position, `column '${name}' already exists`);
     if (!isValidColumnName(name)) throw new Rejection(position, ' new column name contains invalid characters');
     const { column, typePosition } = addedColumn(cursor, name);
-    if (!existing) table.columns.push(column);
-    else if (existing.type !== column.type) {
+    if (!existing) {
+      table.columns.push(column);
+      this.added.push(column);
+    } else if (existing.type !== column.type) {
       throw new Rejection(
         typePosition,
         `column already exists with a different column type [current type=${existing.type}, requested type=${column.type}]`,
@@ -365,12 +379,11 @@ class Alteration {
     throw new Rejection(cursor.at, "'param' or 'type' expected");
   }
 
-  /** Stages that are not named keep what they had. */
+  /** Replaces the policy as a whole: stages that are not named are cleared. */
   #setPolicy(): Table {
-    const { after } = storagePolicy(this.cursor, this.table.partitionBy);
+    const policy = storagePolicy(this.cursor, this.table.partitionBy);
     this.#allow('SET STORAGE POLICY');
-    const { policy } = this.table;
-    return { ...this.table, policy: { ...policy, after: { ...policy?.after, ...after } } };
+    return { ...this.table, policy };
   }
 
   #switchPolicy(disabled: boolean): Table {

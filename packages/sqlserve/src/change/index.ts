@@ -30,7 +30,7 @@ const needRows = Object.fromEntries(
 export const changes: Changes = { alter, compile, drop, rename, truncate, vacuum, ...nothingToDo, ...needRows };
 
 /** Views are compiled as soon as what they stand on changes. */
-function compile(cursor: Cursor, { catalogue }: Session): void {
+function compile(cursor: Cursor, { catalogue, allow }: Session): void {
   cursor.expectThis(cursor.need("'view'"), 'view');
   const name = unquote(cursor.need('view name'));
   const position = cursor.at;
@@ -38,6 +38,7 @@ function compile(cursor: Cursor, { catalogue }: Session): void {
   const view = catalogue.find(name);
   if (!view) throw new Rejection(position, `view does not exist [view=${name}]`);
   if (view.kind !== 'view') throw new Rejection(position, 'view expected, got table');
+  allow('COMPILE VIEW', view.name);
   if (view.invalid) throw new Rejection(position, view.invalid.reason);
 }
 

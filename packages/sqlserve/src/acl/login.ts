@@ -1,0 +1,47 @@
+/*! Who a login stands for. How long the answer takes does not tell whether there is somebody of that name. */
+import type { Acl, Principal } from './acl.js';
+import { digest, hashPassword, isExpired, PasswordCheck, type Token } from './credentials.js';
+
+/**
+ * Resolves an Authorization header to a name, or to undefined. The administrator's password is the configured one, and
+ * is hashed like any other.
+ */
+export function logins(
+  acl: Acl,
+  admin: { readonly user: string; readonly password: string },
+): (authorization: string | undefined) => Promise<string | undefined> {
+  const check = new PasswordCheck();
+  let adminHash: Promise<string> | undefined;
+
+  async function byPassword(user: string, password: string): Promise<string | undefined> {
+    adminHash ??= hashPassword(admin.password);
+    const principal = user === admin.user ? undefined : acl.find(user);
+    const hash = user === admin.user ? await adminHash : principal?.password;
+    if (!(await check.matches(password, hash))) return;
+    return user === admin.user ? user : enabled(principal);
+  }
+
+  function byToken(secret: string): string | undefined {
+    const id = digest(secret);
+    const isIt = (token: Token) => token.digest === id;
+    const principal = acl.everybody().find(({ tokens }) => tokens.some(isIt));
+    const token = principal?.tokens.find(isIt);
+    if (!principal || !token || isExpired(token) || principal.disabled) return;
+    if (token.refresh !== undefined) {
+      const renewed = { ...token, expires: Date.now() + token.refresh };
+      acl.put({ ...principal, tokens: principal.tokens.map(old => (old === token ? renewed : old)) });
+    }
+    return principal.name;
+  }
+
+  return async authorization => {
+    const [scheme, value = ''] = authorization?.split(' ') ?? [];
+    if (scheme === 'Bearer') return byToken(value);
+    if (scheme !== 'Basic') return;
+    const [, user = '', password = ''] = /^([^:]*):(.*)$/s.exec(Buffer.from(value, 'base64').toString()) ?? [];
+    return byPassword(user, password);
+  };
+}
+
+const enabled = (principal: Principal | undefined): string | undefined =>
+  principal && !principal.disabled ? principal.name : undefined;

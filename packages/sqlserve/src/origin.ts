@@ -1,0 +1,54 @@
+/*!
+ * Requests that a web page sent. A browser sends a GET to any address, this machine's too, for any page; so whatever
+ * says that it comes from another page is rejected. A page can also give its own name this machine's address (DNS
+ * rebinding); so a service for this machine alone answers to this machine's names alone.
+ */
+import { BlockList } from 'node:net';
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('::1', 'ipv6');
+
+/** Whether an IP address is this machine's own. */
+export const isLoopback = (address: string): boolean =>
+  loopback.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
+
+/**
+ * Why a request is rejected, if it is.
+ * @param hosts names, in lower case, that it may be addressed to besides this machine's own; any where undefined
+ */
+export function rejectForeign(
+  headers: ReadonlyMap<string, string>,
+  hosts: ReadonlySet<string> | undefined,
+): string | undefined {
+  const host = headers.get('host');
+  if (hosts && host !== undefined && !isAllowed(host, hosts)) {
+    return 'Host not allowed: start sqlserve with --allow-host NAME to allow it';
+  }
+  const site = headers.get('sec-fetch-site') ?? 'none';
+  const pages = [headers.get('origin'), headers.get('referer')].filter(page => page !== undefined);
+  if ((site === 'none' || site === 'same-origin') && pages.every(page => isOn(page, host))) return;
+  return 'Requests from pages of other origins are not allowed';
+}
+
+function isAllowed(host: string, hosts: ReadonlySet<string>): boolean {
+  const name = urlOf(`http://${host}`)
+    ?.hostname.replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '');
+  if (name === undefined) return false;
+  return name === 'localhost' || hosts.has(name) || isLoopback(name);
+}
+
+/** Whether a page is this server's own, by the address that the client used. */
+function isOn(page: string, host: string | undefined): boolean {
+  const url = urlOf(page);
+  return url !== undefined && host !== undefined && url.host === urlOf(`${url.protocol}//${host}`)?.host;
+}
+
+function urlOf(text: string): URL | undefined {
+  try {
+    return new URL(text);
+  } catch {
+    return;
+  }
+}

@@ -1,0 +1,185 @@
+/*! sqlserve's folder: whose it is, what links do in it, how large it gets, and what a full disk leaves. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import test from 'ava';
+import { freshFolder } from './support/folder.js';
+import { admin, basic, executeAs, setUp } from './support/principals.js';
+import type { Scope } from './support/scope.js';
+import { startSqlserve } from './support/sqlserve.js';
+
+const PROGRAM = 'packages/sqlserve/bin/sqlserve.js';
+
+const keeping = (folder: string) => ['--edition', 'enterprise', '--data', folder];
+
+/** What the program says where it does not start. */
+async function failure(args: string[], env: NodeJS.ProcessEnv = {}): Promise<{ status: number; message: string }> {
+  const child = spawn(PROGRAM, ['--port', '0', ...args], { env: { ...process.env, ...env }, timeout: 20_000 });
+  const [[status], message] = await Promise.all([once(child, 'close'), text(child.stderr)]);
+  return { status, message };
+}
+
+/** A sqlserve that can write so many KiB to any file. */
+async function startLimited(
+  scope: Scope,
+  folder: string,
+  kib: number,
+): Promise<{ url: string; end(): Promise<unknown> }> {
+  const script = `trap '' XFSZ; ulimit -f ${kib}; exec ${PROGRAM} --port 0 --data ${folder}`;
+  const child = spawn('bash', ['-c', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = once(child, 'close');
+  const end = () => {
+    child.kill();
+    return ended;
+  };
+  scope.teardown(async () => void (await end()));
+  const [url] = (await once(createInterface(child.stdout), 'line')) as [string];
+  return { url, end };
+}
+
+const mode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
+
+test('the journal is for its owner alone, and so is a folder that was made for it', async t => {
+  const folder = join(await freshFolder(t), 'made/data');
+  const server = await startSqlserve(t, keeping(folder));
+  await setUp(server, 'create user ann');
+  t.is(await mode(join(folder, 'journal.jsonl')), '600');
+  t.is(await mode(folder), '700');
+  t.deepEqual(await readdir(folder), ['journal.jsonl']);
+});
+
+test('a link in the place of the new journal is not followed', async t => {
+  const folder = await freshFolder(t);
+  const victim = join(folder, 'victim');
+  await writeFile(victim, 'precious');
+  const data = join(folder, 'data');
+  await mkdir(data);
+  await symlink(victim, join(data, 'journal.jsonl.new'));
+  const server = await startSqlserve(t, keeping(data));
+  await setUp(server, 'create user ann');
+  t.is(await readFile(victim, 'utf8'), 'precious');
+  t.regex(await readFile(join(data, 'journal.jsonl'), 'utf8'), /"ann"/);
+});
+
+test('a journal that is a link, or a pipe that would never end, is refused', async t => {
+  const folder = await freshFolder(t);
+  const journal = join(folder, 'journal.jsonl');
+  await writeFile(join(folder, 'other'), '[]\n');
+  await symlink(join(folder, 'other'), journal);
+  const link = await failure(keeping(folder));
+  t.is(link.status, 65);
+  t.regex(link.message, /journal\.jsonl is not a regular file: restore the folder from a copy/);
+  const pipes = await freshFolder(t);
+  await once(spawn('mkfifo', [join(pipes, 'journal.jsonl')]), 'close');
+  t.is((await failure(keeping(pipes))).status, 65);
+});
+
+test('a journal with steps that are not known is damaged', async t => {
+  const folder = await freshFolder(t);
+  await writeFile(join(folder, 'journal.jsonl'), '[{"state":{}}]\n[{"drop":"x"}]\n');
+  const { status, message } = await failure(keeping(folder));
+  t.is(status, 65);
+  t.regex(message, /line 1 is damaged/);
+});
+
+test('access control is kept over restarts, as it is dumped', async t => {
+  const folder = await freshFolder(t);
+  const first = await startSqlserve(t, keeping(folder));
+  await setUp(
+    first,
+    'create table t (a int, b int)',
+    "create user ann with password 'ann'",
+    'create user gone',
+    'create group ops',
+    'add user ann to ops',
+    'add user gone to ops',
+    'create service account robot',
+    'grant assume service account robot to ops with grant option',
+    'grant select on t(a) to ann with grant option',
+    'grant select on t to ann',
+    'grant select on t(b) to ann with grant option',
+    'grant http to ops',
+    'grant insert on t to ops',
+    'revoke insert on t from ops',
+    'drop user gone',
+    'alter service account robot disable',
+  );
+  const before = await executeAs(first, admin, 'show create database');
+  await first.end();
+  const second = await startSqlserve(t, keeping(folder));
+  t.deepEqual((await executeAs(second, admin, 'show create database')).dataset, before.dataset);
+  t.is((await executeAs(second, basic('ann', 'ann'), 'show tables')).status, 200);
+  t.deepEqual((await executeAs(second, admin, 'show service accounts')).dataset, [['robot', false]]);
+});
+
+test('nobody gets the rights of the administrator by the name', async t => {
+  const folder = await freshFolder(t);
+  const first = await startSqlserve(t, keeping(folder));
+  await setUp(first, "create user Boss with password 'b'", 'create user other');
+  t.regex((await executeAs(first, admin, 'create user ADMIN')).error ?? '', /user already exists/);
+  await first.end();
+  const { status, message } = await failure(keeping(folder), { QDB_ACL_ADMIN_USER: 'bOSS' });
+  t.is(status, 78);
+  t.regex(message, /QDB_ACL_ADMIN_USER: the folder of --data has a user called 'Boss'; choose another name/);
+  for (const env of [{ QDB_ACL_ADMIN_USER: '' }, { QDB_ACL_ADMIN_PASSWORD: '' }]) {
+    const empty = await failure(['--edition', 'enterprise'], env);
+    t.is(empty.status, 64);
+    t.regex(empty.message, /QDB_ACL_ADMIN_USER and QDB_ACL_ADMIN_PASSWORD must not be empty/);
+  }
+});
+
+const columns = (count: number) => Array.from({ length: count }, (_, n) => `c${n} int`).join();
+
+test('a journal grows with what it keeps, not with what was done', async t => {
+  const folder = await freshFolder(t);
+  const server = await startSqlserve(t, ['--data', folder]);
+  await server.execute(`create table wide (ts timestamp, ${columns(2000)}) timestamp(ts) partition by day`);
+  const one = (await stat(join(folder, 'journal.jsonl'))).size;
+  let largest = 0;
+  for (let n = 1; n <= 100; n++) {
+    t.is((await server.execute(`alter table wide set ttl ${n} days`)).ddl, 'OK');
+    largest = Math.max(largest, (await stat(join(folder, 'journal.jsonl'))).size);
+  }
+  t.true(one > 50_000 && one < 500_000, `${one} bytes`);
+  t.true(largest < 4.5 * 1024 * 1024 + 3 * one, `${largest} bytes after 100 changes of ${one}`);
+  const before = (await server.execute('show create table wide')).dataset?.[0]?.[0];
+  t.is(typeof before, 'string');
+  await server.end();
+  const again = await startSqlserve(t, ['--data', folder]);
+  t.is((await again.execute('show create table wide')).dataset?.[0]?.[0], before);
+});
+
+test('a grant is written to the journal, not all grants again', async t => {
+  const folder = await freshFolder(t);
+  const server = await startSqlserve(t, keeping(folder));
+  const size = async () => (await stat(join(folder, 'journal.jsonl'))).size;
+  const tables = Array.from({ length: 3000 }, (_, n) => `t${n}`).join();
+  await setUp(server, `grant select, insert on ${tables} to ann`);
+  const before = await size();
+  for (let n = 0; n < 10; n++) await setUp(server, `grant select on u${n} to ann`);
+  t.true((await size()) - before < 10 * 200, `${(await size()) - before} bytes for 10 grants`);
+});
+
+test('what a full disk refuses is not acknowledged, and damages nothing', async t => {
+  const folder = await freshFolder(t);
+  const limited = await startLimited(t, folder, 64);
+  const made: string[] = [];
+  let refused = 0;
+  for (let n = 0; refused < 3; n++) {
+    const sql = `create table t${n} (${columns(refused === 0 ? 100 : 1)})`;
+    const reply = await fetch(`${limited.url}/exec?${new URLSearchParams({ query: sql })}`);
+    if (reply.status === 200) made.push(`t${n}`);
+    else refused++;
+    t.true(n < 1000);
+    if (refused > 0 && made.at(-1) === `t${n}`) break;
+  }
+  t.is(refused, 1, 'what is short still goes behind what was too long');
+  t.true(made.length > 3);
+  await limited.end();
+  const again = await startSqlserve(t, ['--data', folder]);
+  const there = (await again.execute('show tables')).dataset?.flat() ?? [];
+  for (const name of made) t.true(there.includes(name), name);
+});
