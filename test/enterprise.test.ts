@@ -42,7 +42,7 @@ const database = [
     (name, n) => `GRANT ASSUME SERVICE ACCOUNT ${name} TO ${n % 2 ? `user${n} WITH GRANT OPTION` : groups[n % 3]};`,
   ),
   ...grants,
-  'CREATE USER reader WITH PASSWORD reader;',
+  'CREATE USER reader WITH PASSWORD s3cret;',
   'GRANT HTTP TO reader;',
   'GRANT SELECT ON ALL TABLES TO reader;',
 ];
@@ -63,7 +63,7 @@ test.before(async () => {
   if (made.code !== 0) throw new Error(made.stderr);
 });
 
-const asReader = 'SQLDUMP_USER=reader SQLDUMP_PASSWORD=reader sqldump';
+const asReader = 'SQLDUMP_USER=reader SQLDUMP_PASSWORD=s3cret sqldump';
 
 test.serial('a dump replays to a byte-identical one', async t => {
   const copied = await run('set -o pipefail; sqldump $ENT | sqlapply $ENT2');
@@ -120,7 +120,7 @@ test.serial('on the copy nobody can log in before credentials are set', async t 
   t.is(before.code, 77);
   t.regex(before.stderr, /^sqldump: .*401/);
   const set = await run(
-    "printf \"ALTER USER 'reader' WITH PASSWORD 'reader';\\0\" | sqlapply --allow ALTER --no-verify $ENT2",
+    "printf \"ALTER USER 'reader' WITH PASSWORD 's3cret';\\0\" | sqlapply --allow ALTER --no-verify $ENT2",
   );
   t.is(set.code, 0, set.stderr);
   const after = await run(`${asReader} --include SCHEMA $ENT2 > b && sqldump --include SCHEMA $ENT | cmp - b`);
