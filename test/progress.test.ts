@@ -20,12 +20,15 @@ const startSource = (scope: Scope) =>
     response.end(`${rows('i')}]}`);
   });
 
-/** What was drawn: the counts, with the total where one is known, the rate, and the statement at hand. */
-const readCounts = (screen: string, program: string) =>
+/**
+ * What was drawn: the counts, with the total where one is known, the rate, and the statement at hand. On a busy machine the
+ * first statement is seen too, with none done, and those that sqlapply reads before it sends any, without a total.
+ */
+const readCounts = (screen: string, program: string, total: string) =>
   Array.from(
     screen.matchAll(new RegExp(`${program}: (?:\\[[=-]*\\] )?(\\d+(?:/\\d+)?), ([\\d.]+)/s, \\w+ '(\\w+)'`, 'g')),
     ([, count = '', rate = '', name = '']) => ({ count, rate: Number(rate), name }),
-  );
+  ).filter(({ count }) => parseInt(count, 10) > 0 && count.includes('/') === (total !== ''));
 
 /** Counts and names without those that are drawn again. */
 const distinctSteps = (all: ReturnType<typeof readCounts>) => [
@@ -36,7 +39,7 @@ test('sqldump counts what it has read, however many came at once', async t => {
   const on = await terminal(t);
   const { code, screen } = await on(`sqldump -o x ${await startSource(t)}`);
   t.is(code, 0, screen);
-  const all = readCounts(screen, 'sqldump');
+  const all = readCounts(screen, 'sqldump', '');
   t.deepEqual(distinctSteps(all), ['4 e', '7 h', '8 i']);
   for (const { count, rate } of all) t.true(rate > 0 && rate < Number(count) / 0.4, `${count} at ${rate}/s`);
   t.regex(screen, /sqldump: 9 statements\r\n$/);
@@ -56,7 +59,7 @@ for (const [options, total] of [
     const records = ['a', 'b', 'c', 'd'].map(name => `CREATE TABLE '${name}' (x INT)\\0`).join('');
     const { code, screen } = await on(`printf "${records}" | sqlapply ${options} --keep-going --no-verify ${target}`);
     t.is(code, 1, screen);
-    const all = readCounts(screen, 'sqlapply');
+    const all = readCounts(screen, 'sqlapply', total);
     t.deepEqual(distinctSteps(all), [`1${total} b`, `2${total} c`, `3${total} d`]);
     for (const { count, rate } of all) t.true(rate > 0 && rate < parseInt(count, 10) / 0.4, `${count} at ${rate}/s`);
     t.regex(screen, /: 4 statements: 3 applied, 1 refused/);
