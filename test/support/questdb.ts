@@ -6,7 +6,7 @@ import { type Server, startServer } from './server.js';
 
 const SCRIPT = ['--import=tsx', 'scripts/questdb.ts'];
 
-/** Starts an empty QuestDB 9.3.4 with extra `QDB_…` variables. It takes two seconds: share one per file where that does. */
+/** Starts an empty QuestDB 9.3.4, or the version in `QUESTDB_VERSION`, with extra `QDB_…` variables. It takes two seconds: share one per file where that does. */
 export const startQuestDB = (scope: Scope, env: NodeJS.ProcessEnv = {}): Promise<Server> =>
   startServer(scope, process.execPath, SCRIPT, env);
 

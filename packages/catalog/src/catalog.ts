@@ -1,5 +1,5 @@
 /*! The statements of a schema as a set of objects: which needs which, and the order the service would dump them in. */
-import { type Identity, identify, type Kind } from '@sqlpipe/sql';
+import { type Identity, identify, type Kind, requireUnambiguous } from '@sqlpipe/sql';
 import { access } from './access.js';
 import { fold } from './fold.js';
 import { isObject, isPrincipal } from './kinds.js';
@@ -12,8 +12,11 @@ export interface Entry extends Identity {
   statement: string;
 }
 
-/** The entry of one statement. */
-export const entryOf = (statement: string): Entry => ({ ...identify(statement), statement });
+/** The entry of one statement. @throws AmbiguousStatementError where a comment hides from SQL what QuestDB runs */
+export function entryOf(statement: string): Entry {
+  requireUnambiguous(statement, ['9.3.2']);
+  return { ...identify(statement), statement };
+}
 
 /** Statements by the object that each makes, names compared as the service does: without regard to case. */
 export class Catalog {
@@ -23,7 +26,7 @@ export class Catalog {
   readonly #principals = new Map<string, Entry>();
   #needs?: ReadonlyMap<string, string[]>;
 
-  /** @param statements in any order, of any kind */
+  /** @param statements in any order, of any kind @throws as `entryOf` */
   constructor(statements: Iterable<string>) {
     this.entries = Array.from(statements, entryOf);
     for (const entry of this.entries) {

@@ -1,6 +1,6 @@
 /*! What an instance holds: its own definitions of objects, many to a request. */
 import { fold } from '@sqlpipe/catalog';
-import { type Kind, printable, title } from '@sqlpipe/sql';
+import { type Kind, printable, quoteName, title } from '@sqlpipe/sql';
 import { InstanceError } from './error.js';
 import type { Instance } from './instance.js';
 import { type ObjectName, takenByViews } from './objects.js';
@@ -67,7 +67,7 @@ function fitting(instance: Instance, objects: readonly ObjectName[]): readonly O
 }
 
 const question = (objects: readonly ObjectName[]): string =>
-  objects.map(({ kind, name }) => `SHOW CREATE ${WORDS[kind]} '${name}'`).join(' UNION ALL ');
+  objects.map(({ kind, name }) => `SHOW CREATE ${WORDS[kind]} ${quoteName(name)}`).join(' UNION ALL ');
 
 /** One object that is not there, or can't be shown, fails them all; then half of them are asked for at a time. */
 async function ask(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {

@@ -1,6 +1,6 @@
 /*! Which objects an instance has, and of which kinds, as its catalogue functions tell. */
 import { fold } from '@sqlpipe/catalog';
-import type { Kind } from '@sqlpipe/sql';
+import { type Kind, quoteName } from '@sqlpipe/sql';
 import { InstanceError } from './error.js';
 import type { Instance } from './instance.js';
 
@@ -24,7 +24,7 @@ export async function allObjects(source: Instance): Promise<ObjectName[]> {
 /** Those of the names, folded, that something else than a table has. */
 export async function takenByViews(source: Instance, names: readonly string[]): Promise<Set<string>> {
   const folded = names.map(fold);
-  const list = folded.map(name => `'${name}'`).join(', ');
+  const list = folded.map(quoteName).join(', ');
   const rows = await ask(
     source,
     `SELECT table_name FROM tables() WHERE table_type <> 'T' AND lower(table_name) IN (${list})`,

@@ -27,12 +27,24 @@ const TYPE: Record<Exclude<SegmentType, 'code'>, TokenType> = {
 
 /** All tokens of a text; joined they are the text, whatever it holds. */
 export function* tokens(text: string, reading: Reading = 'sql'): Generator<Token> {
+  let quoted: Token | undefined;
   for (const { type, start, end } of new Lexer(reading).segments(text)) {
     const segment = text.slice(start, end);
-    if (type === 'code') yield* codeTokens(segment, start);
-    else yield { type: TYPE[type], text: segment, start };
+    if (quoted && goesOn(quoted, start, segment)) quoted.text += segment;
+    else {
+      if (quoted) yield quoted;
+      quoted = undefined;
+      if (type === 'code') yield* codeTokens(segment, start);
+      else if (type === 'string' || type === 'name') quoted = { type, text: segment, start };
+      else yield { type: TYPE[type], text: segment, start };
+    }
   }
+  if (quoted) yield quoted;
 }
+
+/** A quote right behind one of its kind was a doubled one; to the server a doubled backtick is none. */
+const goesOn = ({ text, start }: Token, at: number, segment: string): boolean =>
+  at === start + text.length && segment.charAt(0) === text.charAt(0) && text.charAt(0) !== '`';
 
 /** The tokens that mean something: no white space, no comments. */
 export function* meaningful(text: string, reading?: Reading): Generator<Token> {
@@ -46,8 +58,12 @@ function* codeTokens(code: string, offset: number): Generator<Token> {
   }
 }
 
-/** A bare word in upper case, as keywords are written here; '' for any other token, and for none. */
-export const wordOf = (token: Token | undefined): string => (token?.type === 'word' ? token.text.toUpperCase() : '');
+/** A bare word of plain letters in upper case, as keywords are written here; '' for any other token, and for none. */
+export const wordOf = (token: Token | undefined): string =>
+  token?.type === 'word' && PLAIN.test(token.text) ? token.text.toUpperCase() : '';
+
+/** What a keyword may be made of: `ß` must not make one of two letters. */
+const PLAIN = /^[\w$@]+$/;
 
 /** The name that a word, a string or a quoted name stands for: its text without the quotes, doubled ones made single. */
 export function unquote(text: string): string {

@@ -4,7 +4,7 @@
  */
 import { type Difference, fold } from '@sqlpipe/catalog';
 import { Aside, type Target } from '@sqlpipe/instance';
-import { type Identity, identify, type Kind, title } from '@sqlpipe/sql';
+import { type Identity, identify, type Kind, quoteName, title } from '@sqlpipe/sql';
 import type { Sides } from './side.js';
 
 /** What a catalogue says: by property, and of each by object; a setting of the server is of none, ''. */
@@ -117,7 +117,7 @@ async function addColumns(aside: Aside, objects: Identity[], scaled: boolean, ad
   for (let at = 0; at < objects.length; at += AT_ONCE) {
     const some = objects.slice(at, at + AT_ONCE);
     const query = some.map(
-      ({ name }, i) => `SELECT ${i}, "column", indexed, designated, symbolCapacity FROM table_columns('${name}')`,
+      ({ name }, i) => `SELECT ${i}, "column", indexed, designated, symbolCapacity FROM table_columns(${quoteName(name)})`,
     );
     for (const [i, column, indexed, designated, capacity] of (await aside.table(query.join(' UNION ALL '))) ?? []) {
       const object = `column ${column} of ${title(some[Number(i)] as Identity)}`;
