@@ -7,7 +7,7 @@ export { Conflict, distinct } from './distinct.js';
 export { fold } from './fold.js';
 export { hasName, isAcl, isObject, isPrincipal } from './kinds.js';
 export { type Mended, mend } from './mend.js';
-export { isOrdinaryTable } from './mend-table.js';
+export { isMadeByMending, isOrdinaryTable } from './mend-table.js';
 export { dependencyOrder } from './order.js';
 export { owner, withoutOwner } from './owner.js';
 export { isPrinted } from './printed.js';

@@ -48,6 +48,15 @@ export function mendTable(row: string, notes: string[]): string {
   return mended;
 }
 
+const TYPE_NAME = String.raw`[A-Za-z]\w*(?:\(\w+(?:,\w+)?\))?(?:\[\])*`;
+const MADE_COLUMN = String.raw`(?:CAST\(NULL AS ${TYPE_NAME}\)|ARRAY\[\]) AS (?:[^\s"'\`(),;/*-]+|"[^"\n]+")`;
+const MADE_BY_MENDING = new RegExp(
+  String.raw`^CREATE TABLE '[^']+' AS \(\nSELECT ${MADE_COLUMN}(?:, ${MADE_COLUMN})* FROM long_sequence\(0\)\n\)`,
+);
+
+/** Whether a table is made by a query that `mend` wrote, which reads nothing. */
+export const isMadeByMending = (statement: string): boolean => MADE_BY_MENDING.test(statement);
+
 interface Column {
   name: string;
   definition: string;

@@ -1,10 +1,11 @@
 /*! What becomes of one statement: sent, compared with what is there, or settled by looking where its reply was lost. */
 import { isPrincipal, isPrinted } from '@sqlpipe/catalog';
 import { type Instance, InstanceError } from '@sqlpipe/instance';
-import { identify } from '@sqlpipe/sql';
+import { describe, identify } from '@sqlpipe/sql';
 import type { Objection } from './admission.js';
 import { canShow, definitionOf, isHeld } from './held.js';
 import type { Outcome } from './outcome.js';
+import { withoutReplace } from './replace.js';
 
 export interface JudgeOptions {
   objection: Objection;
@@ -56,8 +57,10 @@ export function judge(
   }
 
   async function execute(statement: string): Promise<Verdict> {
+    const before = describe(statement).replaces ? await compare(statement) : undefined;
+    if (before && (before.result === 'same' || ifExists !== 'compare')) return taken(before);
     const reply = await target.execute(statement);
-    if (reply.ok) return { result: 'applied' };
+    if (reply.ok) return { result: 'applied', ...(before && { replaced: before }) };
     const { message, position, denied } = reply;
     const error = message + (message === 'empty query' ? COMMENTS : '');
     const refused: Verdict = { result: 'refused', error, denied, ...(position === undefined ? {} : { position }) };
@@ -89,8 +92,9 @@ export function judge(
   async function compare(statement: string): Promise<Verdict | undefined> {
     const existing = await definitionOf(target, identify(statement));
     if (existing === undefined) return undefined;
-    if (isHeld(statement, existing)) return { result: 'same' };
-    return { result: 'differs', error: isPrinted(statement) ? ANOTHER : OTHER_WORDS, existing };
+    const made = withoutReplace(statement);
+    if (isHeld(made, existing)) return { result: 'same' };
+    return { result: 'differs', error: isPrinted(made) ? ANOTHER : OTHER_WORDS, existing };
   }
 
   /** No reply came, which says nothing: so look. What is not there is sent once more, and then looked for again. */
@@ -107,6 +111,8 @@ export function judge(
 
   async function foresee(statement: string): Promise<Verdict> {
     const found = await compare(statement);
+    const isReplaced = found?.result === 'differs' && ifExists === 'compare' && describe(statement).replaces;
+    if (isReplaced) return { result: 'would replace', replaced: found };
     if (found) return taken(found);
     return { result: canShow(identify(statement)) ? 'would create' : 'would send' };
   }

@@ -2,7 +2,7 @@ import type { Identity } from '@sqlpipe/sql';
 
 /**
  * What became of a statement. `unknown`: sent, and no reply came that settles it. `not reached`: never sent.
- * `would create` and `would send` are a dry run's; `would send` where there is nothing to compare with.
+ * `would create`, `would replace` and `would send` are a dry run's; `would send` where there is nothing to compare with.
  */
 export type Result =
   | 'applied'
@@ -14,6 +14,7 @@ export type Result =
   | 'failed'
   | 'not reached'
   | 'would create'
+  | 'would replace'
   | 'would send';
 
 /** A statement and what became of it. */
@@ -35,6 +36,8 @@ export interface Outcome {
   existing?: string;
   /** For `applied`: whether the target's definition, read back, is the statement's. */
   proven?: boolean;
+  /** For `applied` and `would replace`: how the definition differs that CREATE OR REPLACE puts another in the place of. */
+  replaced?: Partial<Outcome>;
   /** A failure of the instance, which ends the run. */
   failure?: Error;
   /** Milliseconds it took, with its reply. */

@@ -6,6 +6,7 @@ import { isPrinted, isSame } from '@sqlpipe/catalog';
 import { definitions, type Instance, InstanceError } from '@sqlpipe/instance';
 import { canShow } from './held.js';
 import type { Outcome } from './outcome.js';
+import { withoutReplace } from './replace.js';
 
 /** Outcomes are held back until this many can be read back at once. */
 const AT_ONCE = 100;
@@ -47,7 +48,8 @@ async function readBack(outcomes: Outcome[], target: Instance): Promise<Outcome[
 
 function comparison({ statement }: Outcome, existing: string | undefined): Partial<Outcome> {
   if (existing === undefined) return { result: 'differs', error: 'it was taken, and is not there when read back' };
-  if (isSame(statement, existing)) return { proven: true };
-  if (!isPrinted(statement)) return { proven: false };
+  const made = withoutReplace(statement);
+  if (isSame(made, existing)) return { proven: true };
+  if (!isPrinted(made)) return { proven: false };
   return { result: 'differs', error: 'the target made something else of it', existing };
 }
