@@ -33,6 +33,7 @@ test('the public names', t => {
     'hasName',
     'inServiceOrder',
     'isAcl',
+    'isMadeByMending',
     'isObject',
     'isOrdinaryTable',
     'isPrincipal',

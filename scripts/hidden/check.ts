@@ -38,10 +38,12 @@ const gap = fc.oneof(
   },
 );
 
-/** Statements, most often one or two, with gaps before, between and behind them. */
+/** Statements with gaps before, between and behind them; half of the time the same one, as it takes two to hide something. */
 const texts = fc
-  .tuple(gap, fc.array(fc.tuple(fc.constantFrom(...STATEMENTS), gap), { minLength: 1, maxLength: 3 }))
-  .map(([before, parts]) => before + parts.flat().join(''));
+  .tuple(gap, fc.boolean(), fc.array(fc.tuple(fc.constantFrom(...STATEMENTS), gap), { minLength: 1, maxLength: 3 }))
+  .map(
+    ([first, isSame, parts]) => first + parts.map(([statement, gap]) => statement + (isSame ? first : gap)).join(''),
+  );
 
 /** What came of it. */
 export interface Checked {
