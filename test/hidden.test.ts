@@ -264,6 +264,15 @@ test('without comments a reading leaves nothing out, and a short look finds what
   );
 });
 
+test('the look takes no time that grows faster than the text', t => {
+  for (const unit of ["'", "' ", "''", 'a"', "a'b'", "-- '\n", "\n-- ''x", "/* ' */", '/* ', '/-', 'a,', 'a.', '('])
+    for (const start of ['/**/ GRANT ', "/**/ GRANT a ON '", '/**/ CREATE TABLE x ']) {
+      const before = process.cpuUsage();
+      findAmbiguity(start + unit.repeat(200_000 / unit.length));
+      t.true(process.cpuUsage(before).user < 2e6, start + unit); // 0.3 s at most; quadratic it is 4 s and more
+    }
+});
+
 test('the tokens of a server are pieces of the text, in order', t => {
   fc.assert(
     fc.property(text, fc.constantFrom('9.0' as const, '9.3.2' as const), (statement, reading) => {

@@ -1,5 +1,5 @@
 /*! Tokens: the lexer's segments, with the code between quotes and comments cut into words, white space and signs. */
-import { Lexer, type Reading, type SegmentType } from './lexer.js';
+import { Lexer, type Reading, type Segment, type SegmentType } from './lexer.js';
 
 /** A `name` is quoted by `"` or backticks; a bare one is a `word`. */
 export type TokenType = 'space' | 'comment' | 'string' | 'name' | 'word' | 'sign';
@@ -27,24 +27,30 @@ const TYPE: Record<Exclude<SegmentType, 'code'>, TokenType> = {
 
 /** All tokens of a text; joined they are the text, whatever it holds. */
 export function* tokens(text: string, reading: Reading = 'sql'): Generator<Token> {
-  let quoted: Token | undefined;
-  for (const { type, start, end } of new Lexer(reading).segments(text)) {
-    const segment = text.slice(start, end);
-    if (quoted && goesOn(quoted, start, segment)) quoted.text += segment;
-    else {
-      if (quoted) yield quoted;
-      quoted = undefined;
-      if (type === 'code') yield* codeTokens(segment, start);
-      else if (type === 'string' || type === 'name') quoted = { type, text: segment, start };
-      else yield { type: TYPE[type], text: segment, start };
+  let quoted: Segment | undefined;
+  for (const segment of new Lexer(reading).segments(text)) {
+    const { type, start, end } = segment;
+    if (quoted && goesOn(text, quoted, start)) {
+      quoted.end = end;
+      continue;
     }
+    if (quoted) yield tokenOf(text, quoted);
+    quoted = type === 'string' || type === 'name' ? segment : undefined;
+    if (type === 'code') yield* codeTokens(text.slice(start, end), start);
+    else if (!quoted) yield tokenOf(text, segment);
   }
-  if (quoted) yield quoted;
+  if (quoted) yield tokenOf(text, quoted);
 }
 
-/** A quote right behind one of its kind was a doubled one; to the server a doubled backtick is none. */
-const goesOn = ({ text, start }: Token, at: number, segment: string): boolean =>
-  at === start + text.length && segment.charAt(0) === text.charAt(0) && text.charAt(0) !== '`';
+/** Whether quoted text goes on at a place, as its quote was a doubled one; to the server a doubled backtick is none. */
+const goesOn = (text: string, { start, end }: Segment, at: number): boolean =>
+  at === end && text.charAt(at) === text.charAt(start) && text.charAt(start) !== '`';
+
+const tokenOf = (text: string, { type, start, end }: Segment): Token => ({
+  type: TYPE[type as Exclude<SegmentType, 'code'>],
+  text: text.slice(start, end),
+  start,
+});
 
 /** The tokens that mean something: no white space, no comments. */
 export function* meaningful(text: string, reading?: Reading): Generator<Token> {

@@ -117,7 +117,8 @@ async function addColumns(aside: Aside, objects: Identity[], scaled: boolean, ad
   for (let at = 0; at < objects.length; at += AT_ONCE) {
     const some = objects.slice(at, at + AT_ONCE);
     const query = some.map(
-      ({ name }, i) => `SELECT ${i}, "column", indexed, designated, symbolCapacity FROM table_columns(${quoteName(name)})`,
+      ({ name }, i) =>
+        `SELECT ${i}, "column", indexed, designated, symbolCapacity FROM table_columns(${quoteName(name)})`,
     );
     for (const [i, column, indexed, designated, capacity] of (await aside.table(query.join(' UNION ALL '))) ?? []) {
       const object = `column ${column} of ${title(some[Number(i)] as Identity)}`;
