@@ -19,10 +19,12 @@ build: $(INSTALLED) ## compile the programs; they are on node_modules/.bin then
 demo: build ## copy a trading schema between two instances, before your eyes
 	@scripts/demo
 
-# The jar is fetched first: test files run side by side, and Maven does not like company.
+# The jars are fetched first: test files run side by side, and Maven does not like company.
 test: build ## run all tests, against a real QuestDB too where Java and Maven are
 	@tsc --noEmit -p tsconfig.test.json
-	@tsx scripts/questdb.ts --jar >/dev/null || test -z "$$CI"
+	@for version in 9.3.4 9.2.3; do \
+	  QUESTDB_VERSION=$$version tsx scripts/questdb.ts --jar >/dev/null || test -z "$$CI" || exit 1; \
+	done
 	@npm run --silent test
 
 lint: $(INSTALLED) ## check format and style
@@ -42,8 +44,9 @@ faults: build ## try every way a source or a target can fail, kill all by the hu
 conformance: build ## copy the recorded objects of a real server, one by one
 	@tsx scripts/conformance.ts
 
-fuzz: build ## feed the parsers nonsense for a while
+fuzz: build ## feed the parsers nonsense for a while, and real servers what comments hide
 	@tsx scripts/fuzz.ts
+	@tsx scripts/fuzz-hidden.ts
 
 api: $(INSTALLED) ## write docs/API.md from the docstrings
 	@cd packages/api && npm exec --yes --loglevel=error --package=typedoc@0.28.20 \

@@ -1,7 +1,6 @@
 /*! Copies databases full of scenarios with the built programs and looks what became of each object. */
 import { execFile } from 'node:child_process';
-import { foldCase } from '@sqlpipe/sql';
-import { identify } from '@sqlpipe/sql';
+import { foldCase, identify } from '@sqlpipe/sql';
 import type { Scenario } from './corpus.js';
 import { type Database, Refused } from './database.js';
 

@@ -25,4 +25,4 @@ export { coverTimestamp, defaultPartition, parseDefinition, toTable } from './pa
 export { type PrintOptions, printDefinition } from './print.js';
 export { references } from './references.js';
 export { type Repaired, repair } from './repair.js';
-export { isCleanTable } from './repair-table.js';
+export { isCleanTable, isRepairForm } from './repair-table.js';

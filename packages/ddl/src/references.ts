@@ -2,7 +2,7 @@
  * What a view, or a table made by a query, reads from, found from its tokens alone: names where a table may stand. There is no grammar, so that
  * syntax to come does no harm. Each rule beyond plain SQL was observed on QuestDB 9.3.4.
  */
-import { foldCase, identify, isObject, meaningful, nameAt, type Token, wordOf } from '@sqlpipe/sql';
+import { foldCase, identify, isObject, meaningful, nameAt, serverTokens, type Token, wordOf } from '@sqlpipe/sql';
 
 /**
  * The names that the query of a view, materialized view or live view reads from, and the base that it names; of a table
@@ -17,7 +17,7 @@ export function references(statement: string, isView: (name: string) => boolean 
   const { kind } = identify(statement);
   if (!isObject(kind) || (kind === 'table' && !COPIES.test(statement))) return [];
   // Quotes in a block comment make two readings; the wrong one swallows the end of the body.
-  const reads = new Walk(isView).over(meaningful(statement)) ?? new Walk(isView).over(meaningful(statement, 'server'));
+  const reads = new Walk(isView).over(meaningful(statement)) ?? new Walk(isView).over(serverTokens(statement, '9.3.2'));
   return [...(reads ?? [])];
 }
 

@@ -50,6 +50,15 @@ export function repairTable(row: string, notes: string[]): string {
   return mended;
 }
 
+const TYPE_NAME = String.raw`[A-Za-z]\w*(?:\(\w+(?:,\w+)?\))?(?:\[\])*`;
+const MADE_COLUMN = String.raw`(?:CAST\(NULL AS ${TYPE_NAME}\)|ARRAY\[\]) AS (?:[^\s"'\`(),;/*-]+|"[^"\n]+")`;
+const REPAIR_FORM = new RegExp(
+  String.raw`^CREATE TABLE '[^']+' AS \(\nSELECT ${MADE_COLUMN}(?:, ${MADE_COLUMN})* FROM long_sequence\(0\)\n\)`,
+);
+
+/** Whether a table is made by a query that `mend` wrote, which reads nothing. */
+export const isRepairForm = (statement: string): boolean => REPAIR_FORM.test(statement);
+
 interface Column {
   name: string;
   definition: string;

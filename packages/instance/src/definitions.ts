@@ -1,5 +1,5 @@
 /*! What an instance holds: its own definitions of objects, many to a request. */
-import { foldCase, type Kind, printable, title } from '@sqlpipe/sql';
+import { foldCase, type Kind, printable, quoteLiteral, title } from '@sqlpipe/sql';
 import { InstanceError } from './error.js';
 import type { Instance } from './instance.js';
 import { type ObjectName, takenByViews } from './objects.js';
@@ -66,7 +66,7 @@ function fitting(instance: Instance, objects: readonly ObjectName[]): readonly O
 }
 
 const question = (objects: readonly ObjectName[]): string =>
-  objects.map(({ kind, name }) => `SHOW CREATE ${WORDS[kind]} '${name}'`).join(' UNION ALL ');
+  objects.map(({ kind, name }) => `SHOW CREATE ${WORDS[kind]} ${quoteLiteral(name)}`).join(' UNION ALL ');
 
 /** One object that is not there, or can't be shown, fails them all; then half of them are asked for at a time. */
 async function ask(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {

@@ -1,7 +1,5 @@
 /*! Which objects an instance has, and of which kinds, as its catalogue functions tell. */
-
-import type { Kind } from '@sqlpipe/sql';
-import { foldCase } from '@sqlpipe/sql';
+import { foldCase, type Kind, quoteLiteral } from '@sqlpipe/sql';
 import { InstanceError } from './error.js';
 import type { Instance } from './instance.js';
 
@@ -25,7 +23,7 @@ export async function allObjects(source: Instance): Promise<ObjectName[]> {
 /** Those of the names, folded, that something else than a table has. */
 export async function takenByViews(source: Instance, names: readonly string[]): Promise<Set<string>> {
   const folded = names.map(foldCase);
-  const list = folded.map(name => `'${name}'`).join(', ');
+  const list = folded.map(quoteLiteral).join(', ');
   const rows = await ask(
     source,
     `SELECT table_name FROM tables() WHERE table_type <> 'T' AND lower(table_name) IN (${list})`,

@@ -1,6 +1,6 @@
 /*! The statements of a schema as a set of objects: which needs which, and the order the service would dump them in. */
 import { access, owner, references } from '@sqlpipe/ddl';
-import { foldCase, type Identity, identify, isObject, isPrincipal, type Kind } from '@sqlpipe/sql';
+import { foldCase, type Identity, identify, isObject, isPrincipal, type Kind, requireUnambiguous } from '@sqlpipe/sql';
 import { topologicalOrder } from './order.js';
 
 /** A statement with what it makes. */
@@ -8,8 +8,11 @@ export interface Entry extends Identity {
   statement: string;
 }
 
-/** The entry of one statement. */
-export const toEntry = (statement: string): Entry => ({ ...identify(statement), statement });
+/** The entry of one statement. @throws AmbiguousStatementError where a comment hides from SQL what QuestDB runs */
+export function toEntry(statement: string): Entry {
+  requireUnambiguous(statement, ['9.3.2']);
+  return { ...identify(statement), statement };
+}
 
 /** Statements by the object that each makes, names compared as the service does: without regard to case. */
 export class Catalog {
@@ -19,7 +22,7 @@ export class Catalog {
   readonly #principals = new Map<string, Entry>();
   #needs?: ReadonlyMap<string, string[]>;
 
-  /** @param statements in any order, of any kind */
+  /** @param statements in any order, of any kind @throws as `entryOf` */
   constructor(statements: Iterable<string>) {
     this.entries = Array.from(statements, toEntry);
     for (const entry of this.entries) {

@@ -52,39 +52,77 @@ const TITLES: Partial<Record<Kind, string>> = {
 export const title = ({ kind, name, verb }: Identity): string =>
   kind === 'other' ? verb : `${TITLES[kind] ?? kind} '${name}'`;
 
-const PRINTED = /^CREATE ([A-Z ]+) '([^']+)' /;
+/** What a statement does beyond its identity, as far as it is told before the object's own text. */
+export interface Head extends Identity {
+  /** Whether it replaces what is there: CREATE OR REPLACE. */
+  replaces: boolean;
+  /** Whether it makes a table from a query, and so runs that: CREATE TABLE … AS, CREATE BATCH, CREATE ATOMIC. */
+  runsQuery: boolean;
+}
+
+const PRINTED = /^CREATE ([A-Z ]+) '([^']+)' (?=(\(?))/;
 
 /** The kind, name and verb of one statement. Never fails: what it does not know is `other`. */
 export function identify(statement: string): Identity {
-  // The form that the service prints, and so most statements have: no need to read those word by word.
-  const [, phrase, name] = PRINTED.exec(statement) ?? [];
-  const kind = CREATED.find(([words]) => words === phrase)?.[1];
-  return kind && name !== undefined ? { kind, name, verb: 'CREATE' } : identifyByWords(statement);
+  const { kind, name, verb } = headAtAGlance(statement) ?? readHead(meaningful(statement));
+  return { kind, name, verb };
 }
 
-function identifyByWords(statement: string): Identity {
-  const words = new Cursor(meaningful(statement));
-  const verb = wordOf(words.peek());
-  if (words.accept('CREATE')) {
-    words.accept('OR REPLACE');
-    if (words.accept('ATOMIC') || words.accept('BATCH')) words.skipTo('TABLE');
-    for (const [phrase, kind] of CREATED) {
-      if (!words.accept(phrase)) continue;
-      words.accept('IF NOT EXISTS');
-      return { kind, name: words.name(), verb };
-    }
-  } else if (words.accept('ADD USER')) {
-    return { kind: 'membership', name: words.name(), verb };
-  } else if (words.accept('GRANT ASSUME') || words.accept('ASSUME')) {
-    words.skipTo('TO');
-    words.accept('TO');
-    return { kind: 'assumption', name: words.name(), verb };
-  } else if (words.accept('GRANT')) {
-    words.skipTo('TO');
-    words.accept('TO');
-    return { kind: 'grant', name: words.name(), verb };
+/**
+ * The head of a statement in the form that a server prints, as most have: no need to read those word by word. However
+ * comments are read, it is the same, as none can begin before its end.
+ */
+export function headAtAGlance(statement: string): Head | undefined {
+  const [, phrase, name, parenthesis] = PRINTED.exec(statement) ?? [];
+  const kind = CREATED.find(([words]) => words === phrase)?.[1];
+  if (!kind || name === undefined || (kind === 'table' && !parenthesis)) return undefined;
+  return { kind, name, verb: 'CREATE', replaces: false, runsQuery: false };
+}
+
+/** The head of the statement that these tokens make; reads no further than it must. */
+export function readHead(tokens: Iterator<Token>): Head {
+  const words = new Cursor(tokens);
+  const head = { kind: 'other' as Kind, name: '', verb: wordOf(words.peek()), replaces: false, runsQuery: false };
+  if (words.accept('CREATE')) return { ...head, ...readCreate(words) };
+  return { ...head, ...readAccess(words) };
+}
+
+function readCreate(words: Cursor): Partial<Head> {
+  const replaces = words.accept('OR REPLACE');
+  const isBatch = words.accept('ATOMIC') || words.accept('BATCH');
+  if (isBatch) words.skipTo('TABLE');
+  for (const [phrase, kind] of CREATED) {
+    if (!words.accept(phrase)) continue;
+    words.accept('IF NOT EXISTS');
+    const name = words.name();
+    return { kind, name, replaces, runsQuery: isBatch || (kind === 'table' && isMadeByQuery(words)) };
   }
-  return { kind: 'other', name: '', verb };
+  return { replaces, runsQuery: isBatch };
+}
+
+/** Behind a table's name: columns in parentheses, or AS and a query. */
+function isMadeByQuery(words: Cursor): boolean {
+  if (words.peek()?.text === '(') return false;
+  words.skipTo('AS');
+  return words.peek() !== undefined;
+}
+
+/**
+ * The statements that give rights, by their whole form: to a server without access control `ASSUME` and `GRANT` are names,
+ * and `ASSUME WHERE …` or `GRANT g JOIN …` is a query (observed on 9.3.4).
+ */
+function readAccess(words: Cursor): Partial<Head> | undefined {
+  if (words.accept('ADD USER')) {
+    const name = words.name();
+    return words.accept('TO') ? { kind: 'membership', name } : undefined;
+  }
+  if (words.accept('GRANT ASSUME SERVICE ACCOUNT') || words.accept('ASSUME SERVICE ACCOUNT')) {
+    words.name();
+    return words.accept('TO') ? { kind: 'assumption', name: words.name() } : undefined;
+  }
+  if (!words.accept('GRANT') || !words.skipPermissions()) return undefined;
+  if (words.accept('ON') && !words.skipObjects()) return undefined;
+  return words.accept('TO') ? { kind: 'grant', name: words.name() } : undefined;
 }
 
 /** Looks at a statement's words one after the other; reads no further than it must, as bodies are long. */
@@ -114,7 +152,44 @@ class Cursor {
     while (this.peek() && wordOf(this.peek()) !== word) this.#ahead.shift();
   }
 
+  /** Steps over a name, which may be of several tokens. */
   name(): string {
-    return nameAt(distance => this.peek(distance)).name;
+    const { name, tokens } = nameAt(distance => this.peek(distance));
+    this.#ahead.splice(0, tokens);
+    return name;
+  }
+
+  /** Steps over words and commas up to ON or TO; whether that is what comes. A query would need FROM or a sign. */
+  skipPermissions(): boolean {
+    for (let word = wordOf(this.peek()); word !== 'ON' && word !== 'TO'; word = wordOf(this.peek())) {
+      if (word === 'FROM' || (word === '' && this.peek()?.text !== ',')) return false;
+      this.#ahead.shift();
+    }
+    return true;
+  }
+
+  /** Steps over names, each with a list of columns or without, or ALL TABLES; whether that is what comes. */
+  skipObjects(): boolean {
+    if (this.accept('ALL TABLES')) return true;
+    do {
+      if (!this.name()) return false;
+      this.#skipParentheses();
+    } while (this.#acceptSign(','));
+    return true;
+  }
+
+  #skipParentheses(): void {
+    let depth = 0;
+    do {
+      if (this.#acceptSign('(')) depth++;
+      else if (this.#acceptSign(')')) depth--;
+      else if (depth) this.#ahead.shift();
+    } while (depth && this.peek());
+  }
+
+  #acceptSign(sign: string): boolean {
+    const isNext = this.peek()?.text === sign;
+    if (isNext) this.#ahead.shift();
+    return isNext;
   }
 }

@@ -1,7 +1,7 @@
 import { type Token, unquote } from './tokens.js';
 
-/** What may be inside a bare name beside letters and digits; some principals have dashes. */
-const INSIDE = '.-#!{}';
+/** What ends a bare name; of what else is no letter or digit the server minds nothing, and some principals have dashes. */
+const OUTSIDE = '();,[]~:*/%+&^|<>=';
 
 /**
  * The name that begins with a token, bare or in any quotes, without the schema `public`; '' where none begins.
@@ -18,7 +18,10 @@ export function nameAt(peek: (distance: number) => Token | undefined): { name: s
   return { name, tokens: at };
 }
 
-const isPart = ({ type, text }: Token): boolean => type !== 'sign' || INSIDE.includes(text);
+const isPart = ({ type, text }: Token): boolean => type !== 'sign' || !OUTSIDE.includes(text.charAt(0));
 
 const isPublic = (first?: Token, dot?: Token): boolean =>
   dot?.text === '.' && first !== undefined && first.type !== 'sign' && unquote(first.text).toLowerCase() === 'public';
+
+/** A name as a question of ours holds it: in single quotes, those within doubled, so that it ends nowhere else. */
+export const quoteLiteral = (name: string): string => `'${name.replaceAll("'", "''")}'`;

@@ -1,9 +1,7 @@
 /*! What can be said against a statement before anything is sent. */
+import { isRepairForm } from '@sqlpipe/ddl';
 import { DEFAULT_REQUEST_BUFFER, type Instance } from '@sqlpipe/instance';
-import { identify, title } from '@sqlpipe/sql';
-
-/** What a schema dump contains; ALTER, DROP, INSERT and the like have to be allowed by name. */
-const DUMP_VERBS = ['CREATE', 'ADD', 'GRANT', 'ASSUME'];
+import { describe, findAmbiguity, type Head, identify, SERVER_READINGS, type ServerReading, title } from '@sqlpipe/sql';
 
 /**
  * Statements up to this length need not be measured: the server keeps a request twice, and nine bytes are the most that a
@@ -20,24 +18,65 @@ export class NotAdmitted extends Error {
 }
 
 /**
- * The objections to statements for this target: a verb that is not allowed, a request larger than the server takes.
- * @param allow more verbs, in any case; `all` allows every one
+ * The objections to statements for this target: one that is something else to the server than to SQL, what no schema dump
+ * contains and is not allowed, a request larger than the server takes.
+ * @param allow more verbs, in any case, and what more a CREATE may do: `CTAS`, `REPLACE`; `all` allows everything
  */
 export function objections(target: Instance, allow: string[]): Objection {
-  const verbs = new Set([...DUMP_VERBS, ...allow.flatMap(list => list.toUpperCase().split(','))]);
+  const allowed = new Set(allow.flatMap(list => list.toUpperCase().split(',')));
+  let readings: Promise<readonly ServerReading[]> | undefined;
   let limit: Promise<number> | undefined;
   return async statement => {
-    const { verb } = identify(statement);
-    if (!verbs.has(verb) && !verbs.has('ALL'))
-      return `${verb || 'this'} is no statement of a schema dump; --allow ${verb || 'all'} sends it`;
+    if (findAmbiguity(statement)) {
+      readings ??= readingsOf(target);
+      const ambiguity = findAmbiguity(statement, await readings);
+      if (ambiguity) return ambiguity;
+    }
+    const head = describe(statement);
+    const needed = permissionFor(head, statement);
+    if (needed && !allowed.has(needed.permission) && !allowed.has('ALL'))
+      return `${needed.reason}; --allow ${needed.permission} sends it`;
     if (statement.length <= SURELY_FITS) return undefined;
-    const needed = target.bufferNeeded(statement);
-    if (needed <= DEFAULT_REQUEST_BUFFER) return undefined;
+    const buffer = target.bufferNeeded(statement);
+    if (buffer <= DEFAULT_REQUEST_BUFFER) return undefined;
     limit ??= requestBuffer(target);
-    if (needed <= (await limit)) return undefined;
-    return `too large a request for the server: it takes a request buffer of ${needed} bytes and has ${await limit}; raise http.request.header.buffer.size there`;
+    if (buffer <= (await limit)) return undefined;
+    return `too large a request for the server: it takes a request buffer of ${buffer} bytes and has ${await limit}; raise http.request.header.buffer.size there`;
   };
 }
+
+/** What --allow has to hold for a statement that is in no schema dump. */
+function permissionFor(
+  { kind, verb, runsQuery, replaces }: Head,
+  statement: string,
+): { permission: string; reason: string } | undefined {
+  if (kind === 'other' && verb !== 'CREATE')
+    return { permission: verb || 'all', reason: `${describeVerb(verb)} is no statement of a schema dump` };
+  if (runsQuery && !isRepairForm(statement))
+    return { permission: 'CTAS', reason: 'it runs a query, which no statement of a schema dump does' };
+  if (replaces)
+    return { permission: 'REPLACE', reason: 'it may replace a view, which no statement of a schema dump does' };
+  return undefined;
+}
+
+/** A dump has these in one form each. */
+const describeVerb = (verb: string): string =>
+  ['ADD', 'GRANT', 'ASSUME'].includes(verb) ? `this form of ${verb}` : verb || 'this';
+
+/** How the target reads comments, by its version; where that is not known, every way. */
+async function readingsOf(target: Instance): Promise<readonly ServerReading[]> {
+  try {
+    const [[build] = []] = await target.table('SELECT build()');
+    const [, major, minor, patch] = BUILD.exec(String(build)) ?? [];
+    const isPaired = Number(major) * 1e6 + Number(minor) * 1e3 + Number(patch ?? 0) < 9_003_002;
+    return major === undefined ? SERVER_READINGS : [isPaired ? '9.0' : '9.3.2'];
+  } catch {
+    return SERVER_READINGS;
+  }
+}
+
+/** The enterprise edition counts its versions in its own way. */
+const BUILD = /^(?!.*enterprise).*\bQuestDB (\d+)\.(\d+)(?:\.(\d+))?/i;
 
 /** The server's request buffer in bytes, as its parameters tell; no limit that is known where they don't. */
 async function requestBuffer(target: Instance): Promise<number> {

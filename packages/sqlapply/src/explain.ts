@@ -25,6 +25,10 @@ export function explain(outcome: Outcome, target: string): string {
   return position === undefined ? head : `${head}\n${pointAt(conceal(statement), position)}`;
 }
 
+/** The note for a definition that CREATE OR REPLACE puts another in the place of: the difference. */
+export const explainReplaced = (outcome: Outcome, target: string): string =>
+  explain({ ...outcome, ...outcome.replaced, error: 'it replaces a different definition' }, target);
+
 /** Which statement it is: `statement 3 (table 'fx_trades')`. */
 export const place = ({ n, identity }: Pick<Outcome, 'n' | 'identity'>): string =>
   `statement ${n} (${printable(title(identity))})`;

@@ -1,6 +1,6 @@
 /*! What becomes of one statement: sent, compared with what is there, or settled by looking where its reply was lost. */
 import { type Instance, InstanceError } from '@sqlpipe/instance';
-import { identify, isPrincipal } from '@sqlpipe/sql';
+import { describe, identify, isPrincipal } from '@sqlpipe/sql';
 import type { Objection } from './admission.js';
 import { type ExistingObjects, isShowable } from './existing.js';
 import type { Outcome } from './outcome.js';
@@ -57,8 +57,10 @@ export function judge(
   }
 
   async function execute(statement: string): Promise<Verdict> {
+    const before = describe(statement).replaces ? await compare(statement) : undefined;
+    if (before && (before.result === 'same' || ifExists !== 'compare')) return taken(before);
     const reply = await target.execute(statement);
-    if (reply.ok) return { result: 'applied' };
+    if (reply.ok) return { result: 'applied', ...(before && { replaced: before }) };
     const { message, position, denied } = reply;
     const error = message + (message === 'empty query' ? COMMENTS : '');
     const refused: Verdict = { result: 'refused', error, denied, ...(position === undefined ? {} : { position }) };
@@ -109,6 +111,8 @@ export function judge(
 
   async function foresee(statement: string): Promise<Verdict> {
     const found = await compare(statement);
+    const isReplaced = found?.result === 'differs' && ifExists === 'compare' && describe(statement).replaces;
+    if (isReplaced) return { result: 'would replace', replaced: found };
     if (found) return taken(found);
     return { result: isShowable(identify(statement)) ? 'would create' : 'would send' };
   }

@@ -50,7 +50,7 @@ command({
         type: 'string',
         array: true,
         default: [],
-        describe: 'send these verbs too: ALTER, DROP, … or all',
+        describe: 'send these too: ALTER, DROP, …, CTAS, REPLACE, or all',
       })
       .option('no-verify', { type: 'boolean', default: false, describe: 'do not read back what was made' })
       .option('yes-to', {

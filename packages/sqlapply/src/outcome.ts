@@ -3,7 +3,7 @@ import type { Identity } from '@sqlpipe/sql';
 
 /**
  * What became of a statement. `unknown`: sent, and no reply came that settles it. `not reached`: never sent.
- * `would create` and `would send` are a dry run's; `would send` where there is nothing to compare with.
+ * `would create`, `would replace` and `would send` are a dry run's; `would send` where there is nothing to compare with.
  */
 export type Result =
   | 'applied'
@@ -15,6 +15,7 @@ export type Result =
   | 'failed'
   | 'not reached'
   | 'would create'
+  | 'would replace'
   | 'would send';
 
 /** A statement and what became of it. */
@@ -36,6 +37,8 @@ export interface Outcome {
   comparison?: StatementComparison;
   /** For `applied`: whether the target's definition, read back, is the statement's in all that it says. */
   proven?: boolean;
+  /** For `applied` and `would replace`: how the definition differs that CREATE OR REPLACE puts another in the place of. */
+  replaced?: Partial<Outcome>;
   /** A failure of the instance, which ends the run. */
   failure?: Error;
   /** Milliseconds it took, with its reply. */

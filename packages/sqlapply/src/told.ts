@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import type { Io } from '@sqlpipe/cli';
 import { printable, title } from '@sqlpipe/sql';
 import { missingCredentials } from './credentials.js';
-import { explain, place } from './explain.js';
+import { explain, explainReplaced, place } from './explain.js';
 import { isReject, type Outcome } from './outcome.js';
 import { reportLine } from './report.js';
 import type { Tally } from './tally.js';
@@ -33,6 +33,7 @@ export async function* told(outcomes: AsyncIterable<Outcome>, tally: Tally, io: 
       if (isReject(outcome) && outcome.result !== 'not reached') io.error(explain(outcome, tally.label));
       else if (outcome.failure && !tally.failure)
         io.error(`${place(outcome)}: it was applied, and could not be read back: ${outcome.failure.message}`);
+      if (outcome.replaced) for (const line of explainReplaced(outcome, tally.label).split('\n')) io.warn(line);
       tally.count(outcome);
       const note = missingCredentials(outcome);
       if (note) lacking.push(note);

@@ -4,8 +4,8 @@
  */
 
 import { Aside, type Target } from '@sqlpipe/instance';
-import { type Difference } from '@sqlpipe/schema';
-import { foldCase, type Identity, identify, type Kind, title } from '@sqlpipe/sql';
+import type { Difference } from '@sqlpipe/schema';
+import { foldCase, type Identity, identify, type Kind, quoteLiteral, title } from '@sqlpipe/sql';
 import type { Sides } from './side.js';
 
 /** What a catalogue says: by property, and of each by object; a setting of the server is of none, ''. */
@@ -118,7 +118,8 @@ async function addColumns(aside: Aside, objects: Identity[], scaled: boolean, ad
   for (let at = 0; at < objects.length; at += AT_ONCE) {
     const some = objects.slice(at, at + AT_ONCE);
     const query = some.map(
-      ({ name }, i) => `SELECT ${i}, "column", indexed, designated, symbolCapacity FROM table_columns('${name}')`,
+      ({ name }, i) =>
+        `SELECT ${i}, "column", indexed, designated, symbolCapacity FROM table_columns(${quoteLiteral(name)})`,
     );
     for (const [i, column, indexed, designated, capacity] of (await aside.table(query.join(' UNION ALL '))) ?? []) {
       const object = `column ${column} of ${title(some[Number(i)] as Identity)}`;

@@ -2,7 +2,7 @@
  * A walk over the tokens of one statement, with the ways the service has of asking for the next one. Its two
  * positions are the service's own: most refusals point at the last token, some at how far it had read.
  */
-import { scan, type Token } from './lexer.js';
+import { type ServerToken, scanToken } from '@sqlpipe/sql';
 import { Rejection, unexpected } from './rejection.js';
 
 const blank = new Set([' ', '\t', '\n', '\r']);
@@ -11,7 +11,7 @@ const blank = new Set([' ', '\t', '\n', '\r']);
 export const is = (token: string | undefined, word: string): boolean => token?.toLowerCase() === word;
 
 export class Cursor {
-  #last: Token = { at: 0, end: 0, reach: 0 };
+  #last: ServerToken = { at: 0, end: 0, reach: 0 };
   #word: string | undefined;
   #returned = false;
 
@@ -88,7 +88,7 @@ export class Cursor {
   }
 
   #raw(): string | undefined {
-    const token = scan(this.text, this.#last.end);
+    const token = scanToken(this.text, this.#last.end);
     if (!token) return;
     this.#last = token;
     return this.text.slice(token.at, token.end);
