@@ -66,7 +66,7 @@ function changesOfColumn(table: TableDefinition, column: Column): Change[] {
   });
   const isNamed = table.timestamp === name || table.columns.some(({ index }) => covers(index, name));
   const changes: Change[] = [];
-  if (!isNamed && !column.dedup) {
+  if (!isNamed && !column.dedup && table.columns.length > 1) {
     const without = table.columns.filter(each => each !== column);
     changes.push({ property: property(''), changed: { ...table, columns: without } });
     const { capacity: _, index: __, ...rest } = column;
@@ -96,14 +96,14 @@ const covers = (index: Column['index'], name: string): boolean =>
 
 function changesOfTable(table: TableDefinition): Change[] {
   const { columns, timestamp, partitionBy, ttl, policy, wal, parquet, volume, maxUncommittedRows, o3MaxLag } = table;
-  const [first, second, ...others] = columns as [Column, Column];
+  const [first, second, ...others] = columns as [Column, Column?];
   const isDeduplicated = columns.some(({ dedup }) => dedup);
   const change = (property: string, other: Partial<TableDefinition>): Change => ({
     property,
     changed: { ...table, ...other },
   });
   const changes = [
-    change('column order', { columns: [second, first, ...others] }),
+    ...(second ? [change('column order', { columns: [second, first, ...others] })] : []),
     change("column 'a brand new one'", {
       columns: [...columns, { ...PLAIN, name: 'a brand new one', type: 'INT', dedup: false } as Column],
     }),
@@ -169,7 +169,7 @@ function changesOfMaterializedView(view: MaterializedViewDefinition): Change[] {
       change('refresh time zone', { refresh: { ...refresh, timeZone: timeZone === 'UTC' ? undefined : 'UTC' } }),
     );
   if (period) {
-    changes.push(change('refresh period', { refresh: { ...refresh, period: { ...period, length: '3h' } } }));
+    changes.push(change('refresh period', { refresh: { ...refresh, period: { ...period, length: '23h' } } }));
     changes.push(change('refresh period', { refresh: { ...refresh, period: { ...period, delay: '7s' } } }));
   }
   if (ttl === 0) changes.push(change('partitioning', { partitionBy: partitionBy === 'DAY' ? 'MONTH' : 'DAY' }));
