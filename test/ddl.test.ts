@@ -1,7 +1,16 @@
 /*! The public names of the package, comparisons case by case, and that none of it grows faster than its input. */
 import * as ddl from '@sqlpipe/ddl';
-import { type CompareOptions, compareStatements, meaningOf, parseDefinition, repair } from '@sqlpipe/ddl';
+import {
+  type CompareOptions,
+  compareStatements,
+  isCleanTable,
+  meaningOf,
+  needsQuotes,
+  parseDefinition,
+  repair,
+} from '@sqlpipe/ddl';
 import { Rejection } from '@sqlpipe/ddl/grammar';
+import { foldCase } from '@sqlpipe/sql';
 import test from 'ava';
 import fc from 'fast-check';
 
@@ -94,6 +103,12 @@ const PAIRS: [title: string, a: string, b: string, expected: string[]][] = [
     'create materialized view v as (select ts, a from t sample by 1h), index(a capacity 64)',
     ['indexes: a CAPACITY 256 / a CAPACITY 64'],
   ],
+  [
+    'the start of a live view',
+    "create live view v start from '2025' as (select 1)",
+    "create live view v start from '2025-01-01T00:00:00.000Z' as (select 1)",
+    [],
+  ],
   ['a user', 'create user BOB with password secret', "CREATE USER 'bob';", ['credentials?']],
   ['two users', 'create user bob', 'create user eve', ['name: bob / eve']],
   ['a grant', 'GRANT SELECT ON t TO bob', 'GRANT  SELECT ON t -- and no more\nTO bob;', ['as text']],
@@ -159,7 +174,7 @@ const QUERIES: [query: string, clauses: string, expected: string[]][] = [
   ['select x::int as x, y::int as y, s::symbol as s from u', ', index(s)', ["column 'y': INT / LONG"]],
   ['select x::int as x, y::int + x::short as y, s::symbol as s from u', ', index(s)', ["column 'y' type?"]],
   ['select x::int as x, (y)::long as y, f(1, 2)::symbol as s from u', ', index(s)', []],
-  ['select x::int as x, s::symbol as s, y::long as y from u', ', index(s)', ['column order: x, s, y / x, y, s']],
+  ['select x::int as x, s::symbol as s, y::long as y from u', ', index(s)', ['column order: s, y / y, s']],
   ['select x::int as x, y::long as y from u', '', ["column 's': none / SYMBOL"]],
   ['select * from u', ', index(s)', ["column 's' type?", 'the columns that its query gives?']],
   [
@@ -204,6 +219,27 @@ test('what is left out is what the server says that it fills in, unless a server
   t.deepEqual(compare(hand, printed, options), []);
   t.deepEqual(compare(printed.replace(' BYPASS WAL', ''), printed, options), ['WAL: enabled / bypassed']);
   t.deepEqual(compare(printed.replace(' NOCACHE', ''), printed, options), ["column 's' cache: CACHE / NOCACHE"]);
+});
+
+/** Names that a column may have, and no control characters. */
+const columnName = fc
+  .oneof(
+    fc.string({ unit: 'binary', minLength: 1, maxLength: 4 }),
+    fc.constantFrom('order', 'Select', 'ts', 'a b', '#1', '{x}', '$', '表'),
+  )
+  .filter(name => !/[?.,'"\\/:()+\-*%~\0-\x1f\x7f\ufeff]/.test(name));
+
+test('a table is clean where all its names can stand bare, whatever their script', t => {
+  fc.assert(
+    fc.property(fc.uniqueArray(columnName, { minLength: 1, selector: foldCase }), names => {
+      const columns = names.map(name => `\t${name} TIMESTAMP`).join(',\n');
+      const row = `CREATE TABLE 't' ( \n${columns}\n) timestamp(${names[0]}) PARTITION BY DAY\nDEDUP UPSERT KEYS(${names.join(',')});`;
+      const needed = names.filter(needsQuotes);
+      t.is(isCleanTable(row), needed.length === 0);
+      t.is(repair(row).notes.length, Math.min(1, needed.length));
+    }),
+    { numRuns: 2000 },
+  );
 });
 
 /** Text of a length, from pieces. */

@@ -12,6 +12,8 @@ import type {
   TableDefinition,
   ViewDefinition,
 } from './definition.js';
+import { unquote } from './grammar/names.js';
+import { parseTimestamp } from './grammar/timestamp.js';
 import { indexText, lengthText, stagesText } from './print.js';
 import { findQueryColumns } from './query-columns.js';
 import { findQueryDifference } from './query-tokens.js';
@@ -94,7 +96,7 @@ const LIVE_VIEW: Property<LiveViewDefinition>[] = [
   { name: 'flush interval', value: ({ flush }) => flush ?? NONE },
   { name: 'time in memory', value: ({ inMemory }) => inMemory ?? NONE },
   { name: 'partitioning', value: ({ partitionBy }) => partitionBy },
-  { name: 'start', value: ({ start }) => start },
+  { name: 'start', value: ({ start }) => parseTimestamp(unquote(start)) ?? start },
   OWNER,
 ];
 
@@ -191,8 +193,13 @@ function compareColumns(a: ColumnList, b: ColumnList, found: Found): void {
 const byName = ({ columns }: ColumnList): Map<string, ListedColumn> =>
   new Map(columns.map(column => [foldCase(column.name), column]));
 
+/** The same columns in two orders; those that are at one place in both, before and after the others, are not shown. */
 function compareOrder(a: string[], b: string[], found: Found): void {
-  found.add('column order', a.join(', '), b.join(', '));
+  const first = a.findIndex((name, at) => name !== b[at]);
+  if (first < 0) return;
+  const end = a.findLastIndex((name, at) => name !== b[at]) + 1;
+  const [inA, inB] = [a, b].map(names => names.slice(first, end).join(', '));
+  found.add('column order', inA, inB);
 }
 
 function compareColumn(a: ListedColumn, b: ListedColumn, found: Found): void {
