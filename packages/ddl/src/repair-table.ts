@@ -13,8 +13,11 @@ const POSTING = String.raw`SYMBOL(?: CAPACITY \d+)?(?: NOCACHE| CACHE)? INDEX TY
 /** A name, which may hold blanks and words that look like types, and all that says what kind of column it is. No name is longer. */
 const COLUMN = new RegExp(String.raw`^([^(]{1,127}?) ((?:${TYPE}|ARRAY|${POSTING})(?: PARQUET\(.*\))?)$`);
 
-/** The characters that no column's name may hold, and those that end a bare one: blanks, quotes and most punctuation of ASCII. */
-const BARE = String.raw`[^\0- "%-/:-?[-^\x60|~\x7f\ufeff]+`;
+/**
+ * The characters that no column's name may hold, and those that end a bare one: blanks, quotes and most
+ * punctuation of ASCII. And two letters that are ASCII in lower case, and may so make a keyword.
+ */
+const BARE = String.raw`[^\0- "%-/:-?[-^\x60|~\x7f\u0130\u212a\ufeff]+`;
 
 /** In any case, spelled out: a pattern that does not look at case is slower for names beyond ASCII. */
 const RESERVED_WORD = [...RESERVED]
