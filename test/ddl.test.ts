@@ -225,7 +225,7 @@ test('what is left out is what the server says that it fills in, unless a server
 const columnName = fc
   .oneof(
     fc.string({ unit: 'binary', minLength: 1, maxLength: 4 }),
-    fc.constantFrom('order', 'Select', 'ts', 'a b', '#1', '{x}', '$', '表', 'İn', 'liKe'),
+    fc.constantFrom('order', 'Select', 'ts', 'a b', '#1', '{x}', '$', '表', '\u0130n', 'li\u212ae'),
   )
   .filter(name => !/[?.,'"\\/:()+\-*%~\0-\x1f\x7f\ufeff]/.test(name));
 
@@ -235,7 +235,7 @@ test('a table is clean where all its names can stand bare, whatever their script
       const columns = names.map(name => `\t${name} TIMESTAMP`).join(',\n');
       const row = `CREATE TABLE 't' ( \n${columns}\n) timestamp(${names[0]}) PARTITION BY DAY\nDEDUP UPSERT KEYS(${names.join(',')});`;
       const needed = names.filter(needsQuotes);
-      t.is(isCleanTable(row), needed.length === 0 && !/[İK]/.test(names.join()));
+      t.is(isCleanTable(row), needed.length === 0 && !/[\u0130\u212a]/.test(names.join()));
       t.is(repair(row).notes.length, Math.min(1, needed.length));
     }),
     { numRuns: 2000 },
