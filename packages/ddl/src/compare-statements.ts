@@ -1,7 +1,7 @@
 /*! Two statements compared by what they mean, where that can be told; else by their tokens. */
 import { conceal, identify, isObject, isPrincipal } from '@sqlpipe/sql';
 import { type Comparison, compareDefinitions, type PropertyDifference } from './compare.js';
-import { DEFAULTS, type Defaults, type Definition } from './definition.js';
+import { DEFAULTS, type Defaults, type Definition, type TableDefinition } from './definition.js';
 import { Rejection } from './grammar/rejection.js';
 import { parseDefinition } from './parse.js';
 import { parsePrincipal } from './principal.js';
@@ -48,12 +48,31 @@ export function meaningOf(
   statement: string,
   { defaults = DEFAULTS, findTable }: CompareOptions = {},
 ): Definition | undefined {
+  const definition = read(statement, defaults);
+  const model =
+    findTable &&
+    definition &&
+    findModel(definition, name => {
+      const found = findTable(name);
+      return found === undefined ? undefined : read(found, defaults);
+    });
+  return model && definition ? { ...model, name: definition.name, owner: definition.owner } : definition;
+}
+
+function read(statement: string, defaults: Defaults): Definition | undefined {
   const text = repair(statement).statement;
-  const definition = tryParse(text, isCanonical(text, defaults) ? DEFAULTS : defaults);
-  if (definition?.kind !== 'table' || definition.like === undefined) return definition;
-  const found = findTable?.(definition.like);
-  const model = found === undefined ? undefined : meaningOf(found, { defaults });
-  return model?.kind === 'table' ? { ...model, name: definition.name, owner: definition.owner } : definition;
+  return tryParse(text, isCanonical(text, defaults) ? DEFAULTS : defaults);
+}
+
+/** The table at the end of a chain of tables, each made LIKE the next; undefined where there is none, or where it is a circle. */
+function findModel(start: Definition, find: (name: string) => Definition | undefined): TableDefinition | undefined {
+  const seen = new Set<string>();
+  let table: Definition | undefined = start;
+  while (table?.kind === 'table' && table.like !== undefined && !seen.has(table.like)) {
+    seen.add(table.like);
+    table = find(table.like);
+  }
+  return table?.kind === 'table' && table !== start && table.like === undefined ? table : undefined;
 }
 
 function tryParse(statement: string, defaults: Defaults): Definition | undefined {

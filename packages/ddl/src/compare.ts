@@ -12,6 +12,8 @@ import type {
   TableDefinition,
   ViewDefinition,
 } from './definition.js';
+import { unquote } from './grammar/names.js';
+import { parseTimestamp } from './grammar/timestamp.js';
 import { indexText, lengthText, stagesText } from './print.js';
 import { findQueryColumns } from './query-columns.js';
 import { findQueryDifference } from './query-tokens.js';
@@ -50,7 +52,7 @@ const OWNER = {
 const VOLUME = { name: 'volume', value: ({ volume }: { readonly volume?: string | undefined }) => volume ?? NONE };
 
 const TABLE: Property<TableDefinition>[] = [
-  { name: 'designated timestamp', value: table => table.timestamp ?? (table.query === undefined ? NONE : undefined) },
+  { name: 'designated timestamp', value: timestampOf },
   { name: 'partitioning', value: ({ partitionBy }) => partitionBy },
   { name: 'TTL', value: table => ttlText(localTtl(table)) },
   {
@@ -58,7 +60,8 @@ const TABLE: Property<TableDefinition>[] = [
     value: ({ policy }) => (policy && !policy.disabled && !isTtl(policy) ? `(${stagesText(policy)})` : NONE),
   },
   { name: 'format', value: ({ parquet }) => (parquet ? 'PARQUET' : 'NATIVE') },
-  { name: 'WAL', value: ({ wal }) => (wal ? 'enabled' : 'bypassed') },
+  // Without partitions there is no choice.
+  { name: 'WAL', value: ({ partitionBy, wal }) => (partitionBy === 'NONE' ? undefined : wal ? 'enabled' : 'bypassed') },
   VOLUME,
   { name: 'dedup keys', value: dedupKeys },
   { name: 'maxUncommittedRows', value: ({ maxUncommittedRows }) => maxUncommittedRows?.toString(), mention: true },
@@ -83,12 +86,8 @@ const MATERIALIZED_VIEW: Property<MaterializedViewDefinition>[] = [
   },
   { name: 'partitioning', value: ({ partitionBy }) => partitionBy },
   { name: 'TTL', value: ({ ttl }) => ttlText(ttl) },
-  { name: 'designated timestamp', value: ({ timestamp }) => timestamp, mention: true },
-  {
-    name: 'indexes',
-    value: ({ indexes }) => (indexes?.size ? [...indexes.keys()].join(', ') : undefined),
-    mention: true,
-  },
+  { name: 'designated timestamp', value: ({ timestamp }) => timestamp && foldCase(timestamp), mention: true },
+  { name: 'indexes', value: indexesOf, mention: true },
   VOLUME,
   OWNER,
 ];
@@ -97,7 +96,7 @@ const LIVE_VIEW: Property<LiveViewDefinition>[] = [
   { name: 'flush interval', value: ({ flush }) => flush ?? NONE },
   { name: 'time in memory', value: ({ inMemory }) => inMemory ?? NONE },
   { name: 'partitioning', value: ({ partitionBy }) => partitionBy },
-  { name: 'start', value: ({ start }) => start },
+  { name: 'start', value: ({ start }) => parseTimestamp(unquote(start)) ?? start },
   OWNER,
 ];
 
@@ -155,15 +154,21 @@ type ListedColumn = Omit<Column, 'cached'> & { readonly cached?: boolean };
 function asListed({ columns, query }: TableDefinition): ColumnList {
   if (query === undefined) return { columns, complete: true };
   const named = findQueryColumns(query);
-  if (!named) return { columns: columns.filter(({ type }) => type), complete: false };
-  const said = new Map(columns.map(column => [foldCase(column.name), column]));
+  const said = columns.map(asSaid);
+  if (!named) return { columns: said, complete: false };
+  const byKey = new Map(said.map(column => [foldCase(column.name), column]));
   return {
     columns: named.map(({ name, type = '' }) => {
-      const { name: _, type: cast, ...column } = said.get(foldCase(name)) ?? { name, type, dedup: false };
-      return { name, ...column, type: cast || type };
+      const column = byKey.get(foldCase(name));
+      return { dedup: false, ...column, name, type: column?.type || type };
     }),
     complete: true,
   };
+}
+
+/** Whether symbols are cached is known of a column of a query where a CAST makes it one. */
+function asSaid({ cached, ...column }: Column): ListedColumn {
+  return column.type ? { ...column, cached } : column;
 }
 
 function compareColumns(a: ColumnList, b: ColumnList, found: Found): void {
@@ -188,15 +193,20 @@ function compareColumns(a: ColumnList, b: ColumnList, found: Found): void {
 const byName = ({ columns }: ColumnList): Map<string, ListedColumn> =>
   new Map(columns.map(column => [foldCase(column.name), column]));
 
+/** The same columns in two orders; those that are at one place in both, before and after the others, are not shown. */
 function compareOrder(a: string[], b: string[], found: Found): void {
-  found.add('column order', a.join(', '), b.join(', '));
+  const first = a.findIndex((name, at) => name !== b[at]);
+  if (first < 0) return;
+  const end = a.findLastIndex((name, at) => name !== b[at]) + 1;
+  const [inA, inB] = [a, b].map(names => names.slice(first, end).join(', '));
+  found.add('column order', inA, inB);
 }
 
 function compareColumn(a: ListedColumn, b: ListedColumn, found: Found): void {
   const of = (what: string) => `column '${a.name}'${what}`;
   found.add(of(' name'), a.name, b.name);
-  found.add(of(''), a.type || undefined, b.type || undefined);
-  if (a.type && b.type && a.type !== b.type) return;
+  if (!a.type || !b.type) found.notComparable.push(of(' type'));
+  else if (a.type !== b.type) return found.add(of(''), a.type, b.type);
   if (a.type === 'SYMBOL' || b.type === 'SYMBOL') found.add(of(' cache'), cacheText(a), cacheText(b));
   found.add(of(' capacity'), a.capacity?.toString(), b.capacity?.toString(), true);
   found.add(of(' index'), indexOf(a), indexOf(b));
@@ -210,6 +220,17 @@ const indexOf = ({ index }: ListedColumn): string => foldNames(indexText(index).
 
 /** The columns that an index covers, in one case. */
 const foldNames = (text: string): string => text.replace(/INCLUDE \(.*/s, foldCase);
+
+/** Undefined where a query may bring one along. */
+function timestampOf({ timestamp, query }: TableDefinition): string | undefined {
+  if (timestamp === undefined) return query === undefined ? NONE : undefined;
+  return foldCase(timestamp);
+}
+
+function indexesOf({ indexes = new Map() }: MaterializedViewDefinition): string | undefined {
+  const texts = Array.from(indexes, ([column, capacity]) => `${column} CAPACITY ${capacity}`);
+  return texts.sort().join(', ') || undefined;
+}
 
 /** They come in the order of the columns, however they are written. */
 function dedupKeys({ columns }: TableDefinition): string {

@@ -1,7 +1,13 @@
 /*! Statements to definitions. */
-
-import type { Refresh } from './definition.js';
-import { type Column, DEFAULTS, type Defaults, type Definition, type TableDefinition } from './definition.js';
+import { foldCase } from '@sqlpipe/sql';
+import {
+  type Column,
+  DEFAULTS,
+  type Defaults,
+  type Definition,
+  type Refresh,
+  type TableDefinition,
+} from './definition.js';
 import { AFTER_CREATE, type Create, create } from './grammar/create.js';
 import type { CreateMaterializedView } from './grammar/create-matview.js';
 import type { CreateTable } from './grammar/create-table.js';
@@ -63,7 +69,7 @@ export function toTable(statement: CreateTable): TableDefinition {
 export function coverTimestamp(column: Column, timestamp: string | undefined): Column {
   const { index } = column;
   if (!timestamp || !index || index.capacity !== undefined || index.covered.length === 0) return column;
-  const covered = index.covered.some(name => name.toLowerCase() === timestamp.toLowerCase());
+  const covered = index.covered.some(name => foldCase(name) === foldCase(timestamp));
   return covered ? column : { ...column, index: { ...index, covered: [...index.covered, timestamp] } };
 }
 

@@ -1,4 +1,5 @@
 /*! The columns that a CREATE TABLE … AS makes, as far as its query says so itself. */
+import { foldCase } from '@sqlpipe/sql';
 import { Cursor } from './grammar/cursor.js';
 import { unquote } from './grammar/names.js';
 import { Rejection } from './grammar/rejection.js';
@@ -11,17 +12,17 @@ export interface QueryColumn {
   readonly type?: string | undefined;
 }
 
-/** What may begin an item that stands for more than one column, or is none at all. */
+/** A bare or quoted name, and no number, string or star. */
 const NAME = /^(?:[\p{L}_][\p{L}\p{N}_$]*|".*"|`.*`)$/su;
 
 /**
  * The columns of a query that is one plain SELECT, each item a column, a cast or something with an alias.
- * Undefined where more would have to be known: stars, several queries, expressions that have no name.
+ * Undefined where more would have to be known: stars, several queries, expressions that have no name, two columns of one name.
  */
 export function findQueryColumns(query: string): QueryColumn[] | undefined {
   const tokens = queryTokens(query).map(({ text }) => text);
   if (tokens[0]?.toLowerCase() !== 'select' || tokens[1]?.toLowerCase() === 'distinct') return undefined;
-  const columns: QueryColumn[] = [];
+  const columns = new Map<string, QueryColumn>();
   let item: string[] = [];
   let depth = 0;
   for (const token of [...tokens.slice(1), 'from']) {
@@ -31,11 +32,12 @@ export function findQueryColumns(query: string): QueryColumn[] | undefined {
     if (!ends) item.push(token);
     else {
       const column = columnOf(item);
-      if (!column) return undefined;
-      columns.push(column);
+      if (!column || columns.has(foldCase(column.name))) return undefined;
+      columns.set(foldCase(column.name), column);
       item = [];
     }
-    if (ends && token !== ',') return tokens.some(each => SEVERAL.has(each.toLowerCase())) ? undefined : columns;
+    if (ends && token !== ',')
+      return tokens.some(each => SEVERAL.has(each.toLowerCase())) ? undefined : [...columns.values()];
   }
   return undefined;
 }
@@ -55,10 +57,27 @@ function columnOf(item: readonly string[]): QueryColumn | undefined {
 function castType(expression: readonly string[]): string | undefined {
   if (expression.join('').toUpperCase() === 'ARRAY[]') return 'ARRAY';
   const isCast = expression[0]?.toLowerCase() === 'cast' && closing(expression, 1) === expression.length - 1;
-  const written = isCast
-    ? expression.slice(expression.findLastIndex(token => token.toLowerCase() === 'as') + 1, -1)
-    : expression.slice(expression.lastIndexOf('::') + 1 || expression.length);
-  return written.length > 0 ? typeOf(written.join('')) : undefined;
+  if (isCast) return typeOf(expression.slice(expression.findLastIndex(token => token.toLowerCase() === 'as') + 1, -1));
+  const [operand = [], ...types] = split(expression, '::');
+  if (!isOperand(operand)) return undefined;
+  const known = types.map(typeOf);
+  return known.includes(undefined) ? undefined : known.at(-1);
+}
+
+function split(tokens: readonly string[], separator: string): string[][] {
+  const parts: string[][] = [[]];
+  for (const token of tokens) {
+    if (token === separator) parts.push([]);
+    else parts.at(-1)?.push(token);
+  }
+  return parts;
+}
+
+/** Whether an expression is one token, a name with a dot, a call, or in parentheses: then `::` is about all of it. */
+function isOperand(expression: readonly string[]): boolean {
+  const open = expression.indexOf('(');
+  if (open < 0) return expression.length === 1 || (expression.length === 3 && expression[1] === '.');
+  return open <= 1 && closing(expression, open) === expression.length - 1;
 }
 
 /** Where the parenthesis at an index closes. */
@@ -71,8 +90,8 @@ function closing(tokens: readonly string[], open: number): number {
   return -1;
 }
 
-function typeOf(written: string): string | undefined {
-  const cursor = new Cursor(written);
+function typeOf(tokens: readonly string[]): string | undefined {
+  const cursor = new Cursor(tokens.join(''));
   try {
     const type = columnType(cursor, cursor.require('type'));
     return cursor.next() === undefined ? type : undefined;

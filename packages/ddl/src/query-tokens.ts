@@ -10,14 +10,24 @@ export interface QueryToken {
 }
 
 /** Words that are keywords where they stand, and may be names elsewhere. */
-const UNRESERVED = (
-  'asof by calendar cast convert cross current declare decimal else fill first first_value full group groups horizon inner interval is ' +
-  'latest left limit linear lt natural no none null observation offset over overridable partition pivot prev preceding range right row ' +
-  'rows sample splice then tick ties time timestamp tolerance unbounded using following when window with within without zone exclude ' +
-  'include if'
-).split(' ');
+const UNRESERVED = new Set(
+  (
+    'asof by calendar cast convert cross current declare decimal else fill first first_value full group groups horizon inner interval is ' +
+    'latest left limit linear lt natural no none null observation offset over overridable partition pivot prev preceding range right row ' +
+    'rows sample splice then tick ties time timestamp tolerance unbounded using following when window with within without zone exclude ' +
+    'include if'
+  ).split(' '),
+);
 
-const KEYWORDS = new Set([...RESERVED, ...UNRESERVED]);
+/** Those of them that end a phrase (CURRENT ROW, ALIGN TO CALENDAR), where a name could stand as well. */
+const ENDS_PHRASE = new Set(
+  'calendar following group interval linear none null observation preceding prev range row rows ties window zone'.split(
+    ' ',
+  ),
+);
+
+/** Those of them that are an item of a list (FILL(PREV, NULL)). */
+const ITEMS = new Set(['linear', 'none', 'null', 'prev']);
 
 const TYPES = new Set(
   (
@@ -44,18 +54,54 @@ export function queryTokens(query: string): QueryToken[] {
 export function findQueryDifference(a: string, b: string): { a: number; b: number } | undefined {
   if (a === b) return undefined;
   const [inA, inB] = [queryTokens(a), queryTokens(b)];
-  for (let i = 0; i < inA.length || i < inB.length; i++)
-    if (comparable(inA, i) !== comparable(inB, i)) return { a: inA[i]?.at ?? a.length, b: inB[i]?.at ?? b.length };
+  const casts = new CastDepth();
+  for (let i = 0; i < inA.length || i < inB.length; i++) {
+    if (comparable(inA, i, casts.isInside) !== comparable(inB, i, casts.isInside))
+      return { a: inA[i]?.at ?? a.length, b: inB[i]?.at ?? b.length };
+    casts.step(inA, i);
+  }
   return undefined;
 }
 
+/** Whether the parentheses that we are in are those of a CAST, where AS is followed by a type and not by a name. */
+class CastDepth {
+  readonly #open: boolean[] = [];
+
+  get isInside(): boolean {
+    return this.#open.at(-1) ?? false;
+  }
+
+  step(tokens: readonly QueryToken[], at: number): void {
+    const text = tokens[at]?.text;
+    if (text === '(') this.#open.push(tokens[at - 1]?.text.toLowerCase() === 'cast');
+    if (text === ')') this.#open.pop();
+  }
+}
+
 /** A token in the form that two spellings of it share. */
-function comparable(tokens: readonly QueryToken[], at: number): string | undefined {
+function comparable(tokens: readonly QueryToken[], at: number, isInCast: boolean): string | undefined {
   const text = tokens[at]?.text;
   const word = text?.toLowerCase();
   if (word === undefined || word === text) return text;
-  const [before, after] = [tokens[at - 1]?.text.toLowerCase(), tokens[at + 1]?.text];
-  const isType = TYPES.has(word) && (before === '::' || (before === 'as' && (after === ')' || after === '(')));
-  const isName = before === 'as' || before === '.' || after === '.';
-  return isType || (KEYWORDS.has(word) && !isName) ? word : text;
+  const before = tokens[at - 1]?.text.toLowerCase();
+  const after = tokens[at + 1]?.text.toLowerCase();
+  const isType = TYPES.has(word) && (before === '::' || (isInCast && before === 'as'));
+  const isKeyword = RESERVED.has(word)
+    ? !isNameAnyway(before, after)
+    : UNRESERVED.has(word) && !isName(word, before, after);
+  return isType || isKeyword ? word : text;
 }
+
+/** Whether a word stands where no keyword can. */
+const isNameAnyway = (before: string | undefined, after: string | undefined): boolean =>
+  before === 'as' || before === '.' || after === '.';
+
+/** Whether a word that can be either is a name: all of an item of a list, or the alias at the end of one. */
+function isName(word: string, before: string | undefined, after: string | undefined): boolean {
+  if (isNameAnyway(before, after)) return true;
+  if (after !== undefined && !ENDS_ITEM.has(after)) return false;
+  return before !== undefined && BEGINS_ITEM.has(before) ? !ITEMS.has(word) : !ENDS_PHRASE.has(word);
+}
+
+const BEGINS_ITEM = new Set(['select', 'distinct', ',']);
+const ENDS_ITEM = new Set([',', ')', 'from']);

@@ -3,26 +3,37 @@
 import { needsQuotes, quoteName, RESERVED } from './names.js';
 import { repairVolume } from './repair-volume.js';
 
-/** Types by the words that a statement can give them. */
-export const TYPE =
+/** Types by the words that a statement can give them, with what QuestDB 9.0 to 9.2 say of symbols. */
+const TYPE =
   'BOOLEAN|BYTE|SHORT|CHAR|INT|LONG|LONG128|LONG256|FLOAT|DOUBLE|DATE|TIMESTAMP|TIMESTAMP_NS|INTERVAL|STRING|VARCHAR' +
   String.raw`|BINARY|UUID|IPv4|GEOHASH\(\d+[bc]\)|DECIMAL\(\d+,\d+\)|DOUBLE(?:\[\])+` +
-  String.raw`|SYMBOL(?: NOCACHE)?(?: INDEX CAPACITY \d+)?`;
-export const POSTING = String.raw`SYMBOL(?: NOCACHE)? INDEX TYPE [A-Z ]+?(?: INCLUDE \([^()]*\))?`;
+  String.raw`|SYMBOL(?: CAPACITY \d+)?(?: NOCACHE| CACHE)?(?: INDEX CAPACITY \d+)?`;
+const POSTING = String.raw`SYMBOL(?: CAPACITY \d+)?(?: NOCACHE| CACHE)? INDEX TYPE [A-Z]+(?: [A-Z]+)?(?: INCLUDE \([^()]*\))?`;
 
-/** A name, which may hold blanks and words that look like types, and all that says what kind of column it is. */
-const COLUMN = new RegExp(String.raw`^([^(]+?) ((?:${TYPE}|ARRAY|${POSTING})(?: PARQUET\(.*\))?)$`);
+/** A name, which may hold blanks and words that look like types, and all that says what kind of column it is. No name is longer. */
+const COLUMN = new RegExp(String.raw`^([^(]{1,127}?) ((?:${TYPE}|ARRAY|${POSTING})(?: PARQUET\(.*\))?)$`);
 
-/** What replays as it is: names of plain characters that are no keywords, types that we know, no volume, one `;`. */
-const ORDINARY = new RegExp(
-  String.raw`^CREATE TABLE '[^']+' \( \n(?:\t(?!(?:${[...RESERVED].join('|')}) )[\w$]+ (?:${TYPE})(?:,\n|\n(?=\))))+\)` +
-    String.raw`(?: timestamp\([\w$]+\) PARTITION BY \w+(?: TTL \d+ \w+)?(?: BYPASS WAL)?)?` +
-    String.raw`(?:\nDEDUP UPSERT KEYS\([\w$,]+\))?;$`,
-  'i',
+/**
+ * The characters that no column's name may hold, and those that end a bare one: blanks, quotes and most
+ * punctuation of ASCII. And two letters that are ASCII in lower case, and may so make a keyword.
+ */
+const BARE = String.raw`[^\0- "%-/:-?[-^\x60|~\x7f\u0130\u212a\ufeff]+`;
+
+/** In any case, spelled out: a pattern that does not look at case is slower for names beyond ASCII. */
+const RESERVED_WORD = [...RESERVED]
+  .map(word => word.replace(/./g, letter => `[${letter}${letter.toUpperCase()}]`))
+  .join('|');
+
+/** What replays as it is: names that may stand bare, types that we know, no volume, one `;`. */
+const CLEAN = new RegExp(
+  String.raw`^CREATE TABLE '[^']+' \( \n(?:\t(?!(?:${RESERVED_WORD}) )${BARE} (?:${TYPE})(?:,\n|\n(?=\))))+\)` +
+    String.raw`(?: timestamp\(${BARE}\) PARTITION BY \w+(?: TTL \d+ \w+)?(?: BYPASS WAL| WAL)?)?` +
+    String.raw`(?:\nWITH maxUncommittedRows=\d+, o3MaxLag=\d+us)?` +
+    String.raw`(?:\nDEDUP UPSERT KEYS\(${BARE}(?:,${BARE})*\))?;$`,
 );
 
-/** Whether a row is one statement that makes a table, with nothing to mend; found fast, as nearly all are. */
-export const isCleanTable = (row: string): boolean => ORDINARY.test(row);
+/** Whether a row is one statement that makes a table, with nothing to repair; found fast, as nearly all are. */
+export const isCleanTable = (row: string): boolean => CLEAN.test(row);
 
 /** The statement with names in quotes that need them. */
 export function repairTable(row: string, notes: string[]): string {
@@ -44,10 +55,10 @@ export function repairTable(row: string, notes: string[]): string {
 
   const columns = row.slice(`${head}( \n\t`.length, end).split(',\n\t').map(column);
   const tail = inList(/^(\n\) timestamp\()([^()]*)/, ',', row.slice(end));
-  const mended =
+  const repaired =
     head + list(columns, notes) + repairVolume(inList(/(\nDEDUP UPSERT KEYS\()([^()]*)/, ',', tail), notes);
   if (quoted.size) notes.push(`names that can't stand bare put in quotes: ${Array.from(quoted, quoteName).join(', ')}`);
-  return mended;
+  return repaired;
 }
 
 const TYPE_NAME = String.raw`[A-Za-z]\w*(?:\(\w+(?:,\w+)?\))?(?:\[\])*`;

@@ -1,9 +1,14 @@
 import { quoteName } from './names.js';
 
-/** The end of CREATE with a volume as the parser takes it: without the comma that the service prints before it, and quoted. */
+const CLAUSE = ', IN VOLUME ';
+
+/** The end of CREATE with a volume as the parser accepts it: without the comma that the service prints before it, and quoted. */
 export function repairVolume(end: string, notes: string[]): string {
-  return end.replace(/, IN VOLUME (.+?)(?=\n|;$| OWNED BY )/, (_, volume: string) => {
-    notes.push('the comma before IN VOLUME left out');
-    return ` IN VOLUME ${quoteName(volume)}`;
-  });
+  const start = end.indexOf(CLAUSE);
+  if (start < 0) return end;
+  const rest = end.slice(start + CLAUSE.length);
+  const [volume = ''] = rest.split(/\n| OWNED BY |;$/, 1);
+  if (volume === '' || volume === rest) return end;
+  notes.push('the comma before IN VOLUME left out');
+  return `${end.slice(0, start)} IN VOLUME ${quoteName(volume)}${rest.slice(volume.length)}`;
 }

@@ -16,22 +16,21 @@ export interface Sampling {
 export function findSampling(body: string): Sampling | undefined {
   const tokens = queryTokens(body).map(({ text }) => text);
   let depth = 0;
-  const found: { depth: number; sampling: Sampling }[] = [];
+  const found: { depth: number; interval: string; clauses?: number }[] = [];
   tokens.forEach((token, at) => {
     if (token === '(') depth++;
     else if (token === ')') depth--;
     const word = token.toLowerCase();
     if (word === 'sample' && tokens[at + 1]?.toLowerCase() === 'by')
-      found.push({
-        depth,
-        sampling: { interval: inFull(tokens[at + 2] ?? ''), timeZone: timeZoneAfter(tokens, at + 3) },
-      });
+      found.push({ depth, interval: inFull(tokens[at + 2] ?? ''), clauses: at + 3 });
     if (word === 'timestamp_floor' && tokens[at + 1] === '(')
-      found.push({ depth, sampling: { interval: inFull(unquote(tokens[at + 2] ?? '')) } });
+      found.push({ depth, interval: inFull(unquote(tokens[at + 2] ?? '')) });
   });
   const least = found.reduce((min, each) => Math.min(min, each.depth), Number.POSITIVE_INFINITY);
   const [first, ...others] = found.filter(each => each.depth === least);
-  return others.every(({ sampling }) => sampling.interval === first?.sampling.interval) ? first?.sampling : undefined;
+  if (!first || others.some(({ interval }) => interval !== first.interval)) return undefined;
+  const { interval, clauses } = first;
+  return { interval, timeZone: clauses === undefined ? undefined : timeZoneAfter(tokens, clauses) };
 }
 
 const inFull = (interval: string): string => (/^\d/.test(interval) ? interval : `1${interval}`);

@@ -1,4 +1,5 @@
 /*! The column list of CREATE TABLE, and what may stand after a column: capacity, cache, index, parquet. */
+import { foldCase } from '@sqlpipe/sql';
 import type { Column, Defaults, Index } from '../definition.js';
 import type { Cursor } from './cursor.js';
 import { is } from './cursor.js';
@@ -14,12 +15,12 @@ const indexCapacity = { min: 2, max: 2 ** 23 };
 /** Columns by name in any case, in the order they were given. */
 export class Columns extends Map<string, Column> {
   find(name: string): Column | undefined {
-    return this.get(name.toLowerCase());
+    return this.get(foldCase(name));
   }
 
   add(column: Column, position: number): Column {
     if (this.find(column.name)) throw duplicateColumn(column.name, position);
-    this.set(column.name.toLowerCase(), column);
+    this.set(foldCase(column.name), column);
     return column;
   }
 }

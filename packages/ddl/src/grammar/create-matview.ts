@@ -1,4 +1,5 @@
 /*! CREATE MATERIALIZED VIEW, check by check in the order of the service's own parser. */
+import { foldCase } from '@sqlpipe/sql';
 import { type Body, endBody, viewBody } from './body.js';
 import { parseIndexCapacity } from './columns.js';
 import { inVolume } from './create-table.js';
@@ -86,7 +87,7 @@ function clauses(cursor: Cursor, { owner, defaults }: Dialect) {
 function index(cursor: Cursor, indexes: Map<string, number>, defaultCapacity: number): void {
   cursor.expect('(');
   const { name, position } = literal(cursor);
-  const key = name.toLowerCase();
+  const key = foldCase(name);
   if (indexes.has(key)) throw new Rejection(position, 'duplicate index clause');
   const capacity = is(cursor.require("'capacity'"), 'capacity');
   if (!capacity) cursor.back();

@@ -2,6 +2,7 @@
  * CREATE TABLE, clause by clause and check by check in the order of the service's own parser: the first thing wrong
  * is the one it tells.
  */
+import { foldCase } from '@sqlpipe/sql';
 import type { Column, Defaults } from '../definition.js';
 import { type Body, enclosedBody, endBody } from './body.js';
 import {
@@ -381,7 +382,7 @@ class Clauses {
     let withTimestamp = false;
     while (token !== undefined && token !== ')') {
       const name = this.#dedupKey(token);
-      withTimestamp ||= name.toLowerCase() === timestamp?.name.toLowerCase();
+      withTimestamp ||= timestamp !== undefined && foldCase(name) === foldCase(timestamp.name);
       token = cursor.next();
       if (token === ',') token = cursor.next();
     }

@@ -1,4 +1,5 @@
 /*! Names: which words must be quoted, what quotes do, which characters tables and columns may not have. */
+import { foldCase } from '@sqlpipe/sql';
 import { RESERVED } from '../names.js';
 import type { Cursor } from './cursor.js';
 import { is } from './cursor.js';
@@ -21,7 +22,7 @@ const isQuoted = (token: string): boolean => token.length > 1 && /^(['"`]).*\1$/
 export const unquote = (token: string): string => (isQuoted(token) ? token.slice(1, -1) : token);
 
 /** Whether a name must be quoted for being a word of the language. */
-export const isReserved = (name: string): boolean => RESERVED.has(name.toLowerCase());
+export const isReserved = (name: string): boolean => RESERVED.has(foldCase(name));
 
 export function rejectReserved(token: string, position: number): void {
   if (!isReserved(token)) return;

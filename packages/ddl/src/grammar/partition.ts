@@ -85,7 +85,7 @@ function toTtl(count: number, unit: string, position: number): Ttl {
     const name = `${unit.toLowerCase()}s`;
     throw new Rejection(position, `value out of range: ${count} ${name}. Max value: ${max} ${name}`);
   }
-  return count * length;
+  return count * length || 0; // months above zero are negative, none are not
 }
 
 /** Refuses a TTL that does not end on a partition's edge. The words changed between 9.3.4 and the later build. */

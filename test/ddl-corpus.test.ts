@@ -1,0 +1,144 @@
+/*! What real servers made of recorded statements: text and print are the same by meaning, and no change of the print is. */
+import { existsSync, readFileSync } from 'node:fs';
+import { compareStatements, type Definition, meaningOf, printDefinition } from '@sqlpipe/ddl';
+import { foldCase, identify, isObject, type Token, tokens } from '@sqlpipe/sql';
+import test, { type ExecutionContext } from 'ava';
+import { type Change, changesOf } from './support/changes.js';
+import { databases } from './support/databases.js';
+
+const corpus = process.env.CORPUS ?? '../shared/corpus';
+const recorded = existsSync(`${corpus}/tables.jsonl`) ? test : test.skip;
+if (!existsSync(corpus)) console.error(`No recorded corpus at ${corpus}: the tests of recorded statements are skipped`);
+
+/** A statement that a server accepted, what there was before, and what servers then printed. */
+interface Recorded {
+  readonly sql: string;
+  readonly setup: string[];
+  readonly printed: string[];
+}
+
+/** What is in a file of the corpus, as far as it makes an object. */
+function read(name: string): Recorded[] {
+  const lines = readFileSync(`${corpus}/${name}.jsonl`, 'utf8').trim().split('\n');
+  return lines.flatMap(line => {
+    const { sql, setup, status, show_create, later } = JSON.parse(line);
+    const results = [{ status, show_create }, later ?? {}].filter(
+      result => result.status === 200 && result.show_create,
+    );
+    const printed = [...new Set(results.map(result => result.show_create as string))];
+    const { kind, verb } = identify(sql);
+    return printed.length > 0 && verb === 'CREATE' && isObject(kind)
+      ? [{ sql, setup: [setup ?? []].flat(), printed }]
+      : [];
+  });
+}
+
+/** Of each kind, how many statements are the same as their print, how many of those in part only, and which are not. */
+class Shares {
+  readonly #kinds = new Map<string, { of: number; inPart: number; differing: string[] }>();
+
+  add(sql: string, printed: string, before: string[]): void {
+    const { kind } = identify(printed);
+    const share = this.#kinds.get(kind) ?? { of: 0, inPart: 0, differing: [] };
+    this.#kinds.set(kind, share);
+    share.of++;
+    const findTable = (name: string) => before.find(statement => foldCase(identify(statement).name) === foldCase(name));
+    const { differences, notComparable, asText } = compareStatements(sql, printed, { findTable });
+    if (asText || differences.length > 0)
+      share.differing.push(`${JSON.stringify(sql)}: ${JSON.stringify(differences)}`);
+    else if (notComparable.length > 0) share.inPart++;
+  }
+
+  get differing(): string[] {
+    return [...this.#kinds.values()].flatMap(({ differing }) => differing);
+  }
+
+  log(t: ExecutionContext): void {
+    for (const [kind, { of, inPart, differing }] of this.#kinds)
+      t.log(
+        `${kind}: ${of - differing.length} of ${of} the same, ${inPart} of them with something that can not be compared`,
+      );
+    for (const difference of this.differing) t.log(difference);
+  }
+}
+
+/** The server answers OK and leaves what is there, which is another table. */
+const OVER_ANOTHER = 'create table if not exists t (a int, b int)';
+
+for (const name of ['tables', 'views', 'names'])
+  recorded(`${name}: each statement is the same as what servers print of it`, t => {
+    const shares = new Shares();
+    for (const { sql, setup, printed } of read(name)) for (const print of printed) shares.add(sql, print, setup);
+    shares.log(t);
+    t.deepEqual(
+      shares.differing.filter(difference => !difference.startsWith(JSON.stringify(OVER_ANOTHER))),
+      [],
+    );
+  });
+
+for (const { name, creation, dump } of databases)
+  test(`${name}: each statement that made it is the same as its row of the dump`, t => {
+    const shares = new Shares();
+    const rows = new Map(dump.map(row => [nameOf(row), row]));
+    const names = creation.map(nameOf);
+    creation.forEach((sql, at) => {
+      const row = rows.get(names[at]);
+      // Of several for one name it is not told which one was there in the end.
+      if (row !== undefined && names.indexOf(names[at]) === names.lastIndexOf(names[at]))
+        shares.add(sql, row, creation);
+    });
+    shares.log(t);
+    t.deepEqual(shares.differing, []);
+  });
+
+const nameOf = (statement: string): string | undefined => {
+  const name = meaningOf(statement)?.name;
+  return name === undefined ? undefined : foldCase(name);
+};
+
+/** So many changes of each statement are tried, and of each query. */
+const TRIED = 6;
+
+/** Some of a list, other ones for each nth. */
+function some<T>(list: readonly T[], nth: number): T[] {
+  const step = Math.max(1, Math.floor(list.length / TRIED));
+  return list.filter((_, at) => at % step === nth % step);
+}
+
+for (const name of ['tables', 'views'])
+  recorded(`${name}: no change of what servers print is the same`, t => {
+    const found = new Map<string, number>();
+    read(name).forEach(({ printed: [print = ''] }, nth) => {
+      const definition = meaningOf(print);
+      if (!definition) return t.fail(print);
+      if (definition.kind === 'table' && definition.query !== undefined) return;
+      const changes = changesOf(definition).filter(({ property }) => property !== 'query');
+      for (const { property, changed } of [...some(changes, nth), ...changesOfQuery(definition, nth)]) {
+        const statement = printDefinition(changed, { quoted: true });
+        const properties = compareStatements(print, statement).differences.map(difference => difference.property);
+        t.deepEqual(properties, [property], `${print}\n${statement}`);
+        const what = property.replace(/'.*'/s, '…');
+        found.set(what, (found.get(what) ?? 0) + 1);
+      }
+    });
+    t.log(
+      Array.from(found, ([property, count]) => `${property} ${count}`)
+        .sort()
+        .join(', '),
+    );
+  });
+
+/** The query with one of its words or strings longer, or without it. */
+function changesOfQuery(definition: Definition, nth: number): Change[] {
+  if (definition.kind === 'table') return [];
+  const all = [...tokens(definition.body)];
+  const words = all.filter(({ type }) => type === 'word' || type === 'string');
+  const changed = (word: Token, text: string): Change => {
+    const body = all.map(token => (token === word ? text : token.text)).join('');
+    return { property: 'query', changed: { ...definition, body } };
+  };
+  return some(words, nth).flatMap(word => {
+    const longer = word.type === 'string' ? `'x${word.text.slice(1)}` : `${word.text}0`;
+    return words.length > 1 ? [changed(word, longer), changed(word, '')] : [changed(word, longer)];
+  });
+}

@@ -1,0 +1,112 @@
+/*! What holds of any definition: it is read as it was printed, however it is written it is the same, and no change of it is. */
+import {
+  type Comparison,
+  compareDefinitions,
+  compareStatements,
+  type Definition,
+  parseDefinition,
+  printDefinition,
+  repair,
+} from '@sqlpipe/ddl';
+import { foldCase } from '@sqlpipe/sql';
+import test from 'ava';
+import fc from 'fast-check';
+import { changesOf } from './support/changes.js';
+import { definitions } from './support/definitions.js';
+import { spell } from './support/spellings.js';
+
+const choices = fc.array(fc.nat(11), { size: 'large', maxLength: 400 });
+
+/** As far as a server of this form prints it, without what is not given. */
+function printable(definition: Definition, form: '9.3' | '9.0'): object {
+  const shown: Record<string, unknown> = { ...definition };
+  delete shown.indexes;
+  if (definition.kind === 'materialized view') delete shown.timestamp;
+  if (definition.kind === 'table') {
+    const { maxUncommittedRows, o3MaxLag } = definition;
+    const isPrinted = form === '9.0' && maxUncommittedRows !== undefined && o3MaxLag !== undefined;
+    if (!isPrinted) Object.assign(shown, { maxUncommittedRows: undefined, o3MaxLag: undefined });
+    shown.columns = definition.columns.map(({ capacity, parquet, ...column }) => ({
+      ...column,
+      ...(form === '9.0' && { capacity }),
+      ...(parquet && { parquet }),
+    }));
+  }
+  return JSON.parse(JSON.stringify(shown));
+}
+
+for (const form of ['9.3', '9.0'] as const)
+  for (const quoted of [true, false]) {
+    test(`what is printed as QuestDB ${form} does, ${quoted ? 'quoted' : 'bare'}, is read as it was`, t => {
+      fc.assert(
+        fc.property(definitions, definition => {
+          const printed = printDefinition(definition, { form, quoted });
+          const statement = quoted ? printed : repair(printed).statement;
+          t.deepEqual(printable(parseDefinition(statement), form), printable(definition, form), statement);
+        }),
+        { numRuns: 500 },
+      );
+    });
+  }
+
+test('however a statement is written, it is the same', t => {
+  fc.assert(
+    fc.property(definitions, choices, choices, (definition, one, other) => {
+      const [a, b] = [spell(definition, one), spell(definition, other)];
+      const { differences, asText } = compareStatements(a, b);
+      t.deepEqual({ differences, asText }, { differences: [], asText: false }, `${a}\n${b}`);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('a statement and the print of it are the same, in the form of any server', t => {
+  fc.assert(
+    fc.property(definitions, choices, fc.constantFrom('9.3', '9.0'), fc.boolean(), (definition, how, form, quoted) => {
+      const [a, b] = [spell(definition, how), printDefinition(definition, { form: form as '9.3' | '9.0', quoted })];
+      t.deepEqual(compareStatements(a, b).differences, [], `${a}\n${b}`);
+      t.deepEqual(compareStatements(b, a).differences, [], `${a}\n${b}`);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+/** A definition, and the same with one property changed. */
+const changes = definitions.chain(definition =>
+  fc.record({ definition: fc.constant(definition), change: fc.constantFrom(...changesOf(definition)) }),
+);
+
+test('a change of one property is that difference and no other', t => {
+  const properties = new Set<string>();
+  fc.assert(
+    fc.property(changes, choices, choices, ({ definition, change: { property, changed } }, one, other) => {
+      // The base may be left out: then the server infers it, and nobody else.
+      const [a, b] =
+        property === 'base'
+          ? [spell(definition, []), spell(changed, [])]
+          : [spell(definition, one), spell(changed, other)];
+      t.deepEqual(differing(a, b), [property], `${a}\n${b}`);
+      t.deepEqual(differing(b, a).map(foldCase), [foldCase(property)], `${b}\n${a}`);
+      properties.add(property.replace(/'.*'/, '…'));
+    }),
+    { numRuns: 2000 },
+  );
+  t.log([...properties].sort().join(', '));
+});
+
+/** The properties in which two statements differ, none of them found by comparing texts. */
+function differing(a: string, b: string): string[] {
+  const { differences, asText } = compareStatements(a, b);
+  return asText ? ['text'] : differences.map(({ property }) => property);
+}
+
+test('definitions compare as their statements do', t => {
+  fc.assert(
+    fc.property(definitions, definitions, (one, other) => {
+      const properties = ({ differences }: Comparison) => differences.map(({ property }) => property);
+      const [a, b] = [spell(one, []), spell(other, [])];
+      t.deepEqual(properties(compareStatements(a, b)), properties(compareDefinitions(one, other)), `${a}\n${b}`);
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,260 @@
+/*! Random definitions of all four kinds, valid by the grammar's own rules, with every property that the model has. */
+import type {
+  Column,
+  Definition,
+  Index,
+  LiveViewDefinition,
+  MaterializedViewDefinition,
+  Refresh,
+  TableDefinition,
+  ViewDefinition,
+} from '@sqlpipe/ddl';
+import { foldCase } from '@sqlpipe/sql';
+import fc, { type Arbitrary } from 'fast-check';
+
+/** What no name of an object or a column may hold; line breaks and controls are not told apart here. */
+const FORBIDDEN = /[\0-\x1f\x7f\ufeff?.,'"\\/:()+\-*%~]/;
+
+/** Characters that a name may have only in quotes, words of the language, and letters of several scripts. */
+const PIECES = [
+  ...' ;`&|^<=>[]!#$@{}_éΣς表ẞ🎈',
+  'order',
+  'SELECT',
+  'index',
+  'DOUBLE[]',
+  'public',
+  'if',
+  'null',
+  'Time',
+  '--',
+];
+
+const name: Arbitrary<string> = fc
+  .oneof(
+    { weight: 3, arbitrary: fc.stringMatching(/^[a-zA-Z_][a-zA-Z0-9_]{0,5}$/) },
+    {
+      weight: 1,
+      arbitrary: fc.array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 4 }).map(all => all.join('')),
+    },
+  )
+  .filter(text => !FORBIDDEN.test(text) && text.trim() === text && text.isWellFormed());
+
+const columnName = name.filter(text => !text.includes('`'));
+
+const optional = <T>(arbitrary: Arbitrary<T>): Arbitrary<T | undefined> => fc.option(arbitrary, { nil: undefined });
+
+/** Types that hold no symbols and no time. */
+export const PLAIN_TYPES = [
+  ...['BOOLEAN', 'BYTE', 'SHORT', 'CHAR', 'INT', 'LONG', 'LONG128', 'LONG256', 'FLOAT', 'DOUBLE', 'DATE', 'STRING'],
+  ...[
+    'VARCHAR',
+    'BINARY',
+    'UUID',
+    'IPv4',
+    'GEOHASH(5c)',
+    'GEOHASH(33b)',
+    'DECIMAL(18,3)',
+    'DECIMAL(7,0)',
+    'DECIMAL(76,10)',
+  ],
+  ...['DOUBLE[]', 'DOUBLE[][]'],
+];
+
+const PARQUET = ['default, zstd(3)', 'default, snappy, bloom_filter', 'bloom_filter'];
+
+const powerOfTwo = (most: number): Arbitrary<number> => fc.integer({ min: 1, max: most }).map(power => 2 ** power);
+
+const plainColumn = fc.record({ type: fc.constantFrom(...PLAIN_TYPES), parquet: fc.constantFrom('', '', ...PARQUET) });
+
+const symbolColumn = (names: string[]): Arbitrary<Pick<Column, 'type' | 'cached' | 'capacity' | 'index' | 'parquet'>> =>
+  fc.record({
+    type: fc.constant('SYMBOL'),
+    cached: fc.boolean(),
+    capacity: optional(powerOfTwo(20)),
+    index: optional(index(names)),
+    parquet: fc.constantFrom('', 'rle_dictionary, lz4_raw'),
+  }) as Arbitrary<Pick<Column, 'type' | 'cached' | 'capacity' | 'index' | 'parquet'>>;
+
+const index = (names: string[]): Arbitrary<Index> =>
+  fc.oneof(
+    powerOfTwo(20).map((capacity): Index => ({ type: 'BITMAP', capacity })),
+    fc.record({
+      type: fc.constantFrom('POSTING', 'POSTING DELTA', 'POSTING EF'),
+      covered: fc.subarray(names, { maxLength: 2 }),
+    }),
+  );
+
+const columnNames = fc.uniqueArray(columnName, { minLength: 3, maxLength: 7, selector: foldCase });
+
+/** Two timestamps, two symbols, and whatever else there is, in any order. */
+const columnsOf = (names: string[]): Arbitrary<Column[]> => {
+  const typed = names.map((name, i) => {
+    const described: Arbitrary<Partial<Column>> =
+      i === 0
+        ? fc.record({
+            type: fc.constantFrom('TIMESTAMP', 'TIMESTAMP_NS'),
+            parquet: fc.constantFrom('', 'plain, gzip(9)'),
+          })
+        : i === 1
+          ? symbolColumn(names.slice(0, 3))
+          : fc.oneof(plainColumn, symbolColumn(names.slice(0, 2)), fc.constant({ type: 'TIMESTAMP' }));
+    return described.map((column): Column => ({ cached: true, dedup: false, parquet: '', ...column, name }) as Column);
+  });
+  return fc.tuple(...typed).chain(all => fc.shuffledSubarray(all, { minLength: all.length }));
+};
+
+/** Partitioning with a time to live that ends on its edges. */
+const stored = fc.constantFrom(
+  { partitionBy: 'HOUR', ttl: 25 },
+  { partitionBy: 'HOUR', ttl: 0 },
+  { partitionBy: 'DAY', ttl: 0 },
+  { partitionBy: 'DAY', ttl: 14 * 24 },
+  { partitionBy: 'DAY', ttl: -7 },
+  { partitionBy: 'WEEK', ttl: 3 * 168 },
+  { partitionBy: 'MONTH', ttl: -24 },
+  { partitionBy: 'MONTH', ttl: 0 },
+  { partitionBy: 'YEAR', ttl: -12 },
+) as Arbitrary<{ partitionBy: TableDefinition['partitionBy']; ttl: number }>;
+
+const policy = fc.constantFrom(
+  { after: { 'TO PARQUET': -12, 'DROP LOCAL': -24 } },
+  { after: { 'TO REMOTE': -36 } },
+  { after: { 'TO PARQUET': -12, 'TO REMOTE': -24, 'DROP LOCAL': -36, 'DROP REMOTE': -48 } },
+);
+
+const owner = optional(fc.constantFrom('admin', 'Zoë', 'etl user'));
+const volume = optional(fc.constantFrom('cold', 'my volume'));
+
+const settings = fc.record({
+  shape: stored,
+  hasTimestamp: fc.boolean().map(no => !no),
+  isPartitioned: fc.constantFrom(true, true, true, false),
+  policy: optional(policy),
+  wal: fc.constantFrom(true, true, false),
+  parquet: fc.boolean(),
+  isDeduplicated: fc.boolean(),
+  parameters: optional(fc.record({ rows: fc.nat(2 ** 31 - 1), lag: fc.nat(10 ** 9) })),
+  volume,
+  owner,
+});
+
+/** A table. */
+export const tables: Arbitrary<TableDefinition> = columnNames.chain(names =>
+  fc
+    .record({ name, columns: columnsOf(names), set: settings, keys: fc.subarray(names) })
+    .map(({ name, columns, set, keys }) => {
+      const timestamp = set.hasTimestamp ? names[0] : undefined;
+      const isPartitioned = timestamp !== undefined && set.isPartitioned;
+      const wal = isPartitioned && set.wal;
+      const isDeduplicated = wal && set.isDeduplicated;
+      const isKey = ({ name, type }: Column) => name === timestamp || (keys.includes(name) && !type.endsWith('[]'));
+      const hasPolicy = isPartitioned && set.policy !== undefined;
+      return {
+        kind: 'table',
+        name,
+        columns: columns.map(column => covering({ ...column, dedup: isDeduplicated && isKey(column) }, timestamp)),
+        timestamp,
+        partitionBy: isPartitioned ? set.shape.partitionBy : 'NONE',
+        ttl: isPartitioned && !hasPolicy ? set.shape.ttl : 0,
+        policy: hasPolicy ? set.policy : undefined,
+        wal,
+        parquet: wal && set.parquet,
+        volume: set.volume,
+        maxUncommittedRows: set.parameters?.rows,
+        o3MaxLag: set.parameters?.lag,
+        owner: set.owner,
+      };
+    }),
+);
+
+/** An index that covers something covers the timestamp, as its last column where it is not named. */
+function covering(column: Column, timestamp: string | undefined): Column {
+  const covered = column.index?.capacity === undefined ? (column.index?.covered ?? []) : [];
+  if (timestamp === undefined || covered.length === 0 || covered.includes(timestamp)) return column;
+  return { ...column, index: { type: column.index?.type ?? '', covered: [...covered, timestamp] } };
+}
+
+/** Queries, their tokens between single blanks; words in upper case are keywords. */
+const QUERIES = [
+  'SELECT ts , price FROM trades',
+  "SELECT * FROM trades WHERE pair = 'a;b' AND price > 1.5 ORDER BY ts DESC LIMIT 10",
+  'WITH big AS ( SELECT * FROM trades WHERE price > ( 1 + 2 ) * 3 ) SELECT ts , price AS "Order" FROM big',
+  "SELECT CAST ( price AS INT ) AS p , ts :: LONG AS l , 'it is -- no comment' AS s FROM trades",
+  'DECLARE @x := 5 SELECT ts , CASE WHEN price > @x THEN 1 ELSE 0 END AS isBig FROM trades LATEST ON ts PARTITION BY pair',
+  'SELECT a . ts , b . price FROM trades AS a ASOF JOIN quotes AS b ON ( pair ) WHERE a . price IS NOT NULL',
+  'SELECT Timestamp , Time AS First FROM trades UNION ALL SELECT x , y FROM trades',
+];
+
+const SAMPLINGS = [
+  'SELECT ts , max ( price ) AS high FROM trades SAMPLE BY 1h',
+  'SELECT ts , pair , avg ( price ) AS a FROM trades WHERE price > 0 SAMPLE BY 30s FILL ( PREV )',
+  "SELECT ts , last ( price ) AS l FROM trades SAMPLE BY 1d ALIGN TO CALENDAR TIME ZONE 'Europe/London'",
+  "SELECT timestamp_floor ( '10m' , ts ) AS ts , sum ( price ) AS s FROM trades GROUP BY ts",
+];
+
+/** A view. */
+export const views: Arbitrary<ViewDefinition> = fc.record({
+  kind: fc.constant('view'),
+  name,
+  body: fc.constantFrom(...QUERIES, ...SAMPLINGS),
+  owner,
+});
+
+const START = '2025-01-01T00:00:00.000000Z';
+const timeZone = optional(fc.constantFrom('Europe/London', 'UTC'));
+
+const refresh: Arbitrary<Refresh> = fc
+  .record({
+    type: fc.constantFrom('IMMEDIATE', 'MANUAL', 'EVERY'),
+    deferred: fc.boolean(),
+    every: fc.constantFrom('1h', '10m', '1d', '2w'),
+    start: fc.constantFrom(undefined, START, '2025-06-30T12:30:01.500000Z'),
+    period: fc.constantFrom(undefined, undefined, { length: '1h' }, { length: '1d', delay: '2h' }),
+    timeZone,
+  })
+  .map(({ type, deferred, every, start, period, timeZone }) => {
+    const starts = type === 'EVERY' && !period ? start : undefined;
+    return {
+      type: type as Refresh['type'],
+      deferred,
+      every: type === 'EVERY' ? every : undefined,
+      start: starts,
+      timeZone: period || starts ? timeZone : undefined,
+      period: period && { delay: undefined, ...period },
+    };
+  });
+
+/** A materialized view. */
+export const materializedViews: Arbitrary<MaterializedViewDefinition> = fc
+  .record({
+    name,
+    base: fc.constantFrom('trades', 'Quotes', 'order book'),
+    refresh,
+    body: fc.constantFrom(...SAMPLINGS),
+    shape: stored,
+    timestamp: optional(fc.constantFrom('ts', 'order')),
+    indexes: fc.constantFrom(new Map(), new Map([['pair', 64]]), new Map([...Object.entries({ a: 256, b: 1024 })])),
+    volume,
+    owner,
+  })
+  .map(({ shape, ...rest }) => ({ kind: 'materialized view', ...rest, ...shape }));
+
+/** A live view. */
+export const liveViews: Arbitrary<LiveViewDefinition> = fc.record({
+  kind: fc.constant('live view'),
+  name,
+  flush: fc.constantFrom(undefined, '5s', '100ms'),
+  inMemory: fc.constantFrom(undefined, '1h', '2d'),
+  partitionBy: fc.constantFrom(undefined, 'DAY', 'HOUR'),
+  start: fc.constantFrom('NOW', 'BEGINNING', "'2025-01-01'"),
+  body: fc.constantFrom(...QUERIES),
+  owner,
+});
+
+/** A definition of any kind. */
+export const definitions: Arbitrary<Definition> = fc.oneof(
+  { weight: 4, arbitrary: tables },
+  { weight: 1, arbitrary: views },
+  { weight: 2, arbitrary: materializedViews },
+  { weight: 1, arbitrary: liveViews },
+);
