@@ -6,6 +6,7 @@ export { type Difference, differences } from './differences.js';
 export { Conflict, distinct } from './distinct.js';
 export { fold } from './fold.js';
 export { hasName, isAcl, isObject, isPrincipal } from './kinds.js';
+export { LimitError } from './limit-error.js';
 export { type Mended, mend } from './mend.js';
 export { isOrdinaryTable } from './mend-table.js';
 export { dependencyOrder } from './order.js';

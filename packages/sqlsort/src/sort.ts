@@ -24,8 +24,12 @@ export async function* sort(statements: AsyncIterable<string>): AsyncGenerator<s
   for (const { statement } of inServiceOrder(await schema(statements))) yield statement;
 }
 
+/** So many of a cycle are named; one of more is no cycle that somebody made by mistake. */
+const NAMED = 20;
+
 /** `view 'a' needs view 'b', which needs view 'a'`. */
 function inWords(catalog: Catalog, cycle: string[]): string {
-  const titles = [...cycle, ...cycle.slice(0, 1)].map(name => title(catalog.object(name) as Entry));
-  return titles.join(', which needs ').replace(', which needs ', ' needs ');
+  const named = [...cycle.slice(0, NAMED), ...cycle.slice(0, 1)].map(name => title(catalog.object(name) as Entry));
+  if (cycle.length > NAMED) named.splice(-1, 0, `${cycle.length - NAMED} more`);
+  return named.join(', which needs ').replace(', which needs ', ' needs ');
 }
