@@ -1,6 +1,7 @@
 export { type Access, access } from './access.js';
 export { Catalog, type Entry, entryOf, inServiceOrder } from './catalog.js';
 export { BadSelection, type Selection, selection } from './categories.js';
+export { collect, MemoryError, Room } from './collect.js';
 export { findCycle } from './cycle.js';
 export { type Difference, differences } from './differences.js';
 export { Conflict, distinct } from './distinct.js';

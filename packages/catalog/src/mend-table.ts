@@ -7,7 +7,7 @@ export const TYPE =
   'BOOLEAN|BYTE|SHORT|CHAR|INT|LONG|LONG128|LONG256|FLOAT|DOUBLE|DATE|TIMESTAMP|TIMESTAMP_NS|INTERVAL|STRING|VARCHAR' +
   String.raw`|BINARY|UUID|IPv4|GEOHASH\(\d+[bc]\)|DECIMAL\(\d+,\d+\)|DOUBLE(?:\[\])+` +
   String.raw`|SYMBOL(?: NOCACHE)?(?: INDEX CAPACITY \d+)?`;
-export const POSTING = String.raw`SYMBOL(?: NOCACHE)? INDEX TYPE [A-Z ]+?(?: INCLUDE \([^()]*\))?`;
+export const POSTING = String.raw`SYMBOL(?: NOCACHE)? INDEX TYPE [A-Z]+(?: [A-Z]+){0,3}(?: INCLUDE \([^()]*\))?`;
 
 /** A name, which may hold blanks and words that look like types, and all that says what kind of column it is. */
 const COLUMN = new RegExp(String.raw`^([^(]+?) ((?:${TYPE}|ARRAY|${POSTING})(?: PARQUET\(.*\))?)$`);

@@ -66,8 +66,8 @@ class Visit {
   }
 }
 
-/** What may be looked at in all, nodes and edges: a second or two of work. Where only views stand on each other each is looked at once. */
-const MOST_STEPS = 20_000_000;
+/** What may be looked at in all, nodes and edges: about a second of work. Where only views stand on each other each is looked at once. */
+const MOST_STEPS = 10_000_000;
 
 const NONE = new Int32Array();
 

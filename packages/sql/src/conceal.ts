@@ -17,8 +17,8 @@ export function conceal(statement: string): string {
   let end = 0;
   for (const { text, start } of secrets(statement)) {
     const stars = text.replace(QUOTES, (_, open, inner, close) => open + '*'.repeat(inner.length) + close);
-    shown += statement.slice(end, start) + stars.slice(Math.max(end - start, 0)); // a quoted one may begin within a bare one
-    end = Math.max(end, start + text.length);
+    shown += statement.slice(end, start) + stars;
+    end = start + text.length;
   }
   return shown + statement.slice(end);
 }
@@ -30,7 +30,7 @@ const QUOTES = /^(['"`]?)([^]*?)(\1?)$/;
 export const secretsOf = (statement: string): string[] =>
   secrets(statement).flatMap(({ text }) => [text.replace(QUOTES, '$2'), unquote(text)]);
 
-/** Where the secrets stand, with their quotes. Of bare ones none begins within another: all of them could be longer than a string can get. */
+/** Where the secrets stand, with their quotes. None reaches into another: all that do could be longer than a string can get. */
 function secrets(statement: string): Pick<Token, 'text' | 'start'>[] {
   if (!/password|token/i.test(statement) || WITHOUT.has(identify(statement).kind)) return [];
   const found: Pick<Token, 'text' | 'start'>[] = [];
@@ -38,13 +38,15 @@ function secrets(statement: string): Pick<Token, 'text' | 'start'>[] {
   let isNext = false;
   for (const token of meaningful(statement)) {
     if (isNext && BETWEEN.has(token.text.toUpperCase())) continue;
-    const word = wordOf(token);
-    if (isNext && !NO_SECRET.has(word) && (token.start >= end || isQuoted(token))) {
+    const { start } = token;
+    const before = found.at(-1);
+    if (isNext && !NO_SECRET.has(wordOf(token)) && (start >= end || isQuoted(token))) {
+      if (before && start < end) before.text = before.text.slice(0, start - before.start);
       const text = secretAt(statement, token);
-      if (text) found.push({ text, start: token.start });
-      end = Math.max(end, token.start + text.length);
+      if (text) found.push({ text, start });
+      end = start + text.length;
     }
-    isNext = BEFORE_SECRET.has(word);
+    isNext = BEFORE_SECRET.has(wordOf(token));
   }
   return found;
 }

@@ -1,4 +1,4 @@
-import { differences, isSame, selection, withoutOwner } from '@sqlpipe/catalog';
+import { differences, isSame, Room, selection, withoutOwner } from '@sqlpipe/catalog';
 import { command, EXCLUDE, Exit, INCLUDE, instanceOptions, recordLimit, UsageError } from '@sqlpipe/cli';
 import { arriving, MAX_RECORD, statements } from '@sqlpipe/records';
 import { otherMeanings, unchanged } from './meaning.js';
@@ -32,7 +32,13 @@ command({
     if (Number(names) + Number(json) + Number(missing) > 1)
       throw new UsageError('--names, --json and --missing exclude each other');
     const stdin = arriving(() => statements(io.stdin(), { maxRecord }));
-    const reading = { maxRecord, selection: selection(args.include, args.exclude), stdin, warn: io.note };
+    const reading = {
+      maxRecord,
+      room: new Room(),
+      selection: selection(args.include, args.exclude),
+      stdin,
+      warn: io.note,
+    };
     const sides = await bothSides([a, b], {
       env: io.env,
       options: args,

@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { Conflict, distinct, type Selection } from '@sqlpipe/catalog';
+import { Conflict, collect, distinct, type Room, type Selection } from '@sqlpipe/catalog';
 import { fromText, readFolder } from '@sqlpipe/files';
 import { type DumpOptions, dump, InstanceError } from '@sqlpipe/instance';
 import { StreamError, statements } from '@sqlpipe/records';
@@ -11,6 +11,8 @@ import type { Side } from './side.js';
 
 export interface ReadOptions extends Pick<DumpOptions, 'maxRecord' | 'warn'> {
   selection: Selection;
+  /** For the statements of both sides. */
+  room: Room;
   /** The statements of standard input. */
   stdin: AsyncIterable<string>;
 }
@@ -20,13 +22,10 @@ export interface ReadOptions extends Pick<DumpOptions, 'maxRecord' | 'warn'> {
  * @throws what reading it says: InstanceError, StreamError, TextError, Conflict, errors of the file system
  */
 export async function read({ target, path, label }: Side, options: ReadOptions): Promise<string[]> {
-  const { selection, maxRecord, warn } = options;
+  const { selection, maxRecord, warn, room } = options;
   const source = target ? dump(target, { selection, maxRecord, warn }) : atRest(path, options);
-  const all: string[] = [];
   try {
-    for await (const batch of source)
-      for (const statement of [batch].flat()) if (selection.selects(identify(statement).kind)) all.push(statement);
-    return distinct(all);
+    return distinct(await collect(source, statement => selection.selects(identify(statement).kind), room));
   } catch (error) {
     throw explained(error as NodeJS.ErrnoException, label);
   }
@@ -39,9 +38,15 @@ async function* atRest(path: string, { stdin, maxRecord }: ReadOptions): AsyncGe
   else if (!path.endsWith('.sql')) yield* statements(createReadStream(path), { maxRecord });
   else {
     const bytes = await readFile(path);
-    const chunks = Readable.from([bytes]);
+    const chunks = Readable.from(pieces(bytes));
     yield* bytes.includes(0) ? statements(chunks, { maxRecord }) : fromText(chunks, path, maxRecord);
   }
+}
+
+/** In pieces as a file would be read by: text of any length at once fits into no string. */
+function* pieces(bytes: Buffer): Generator<Buffer> {
+  const size = 64 * 1024;
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
 /** What went wrong, and on which side where the error does not say. A server that says no does not say that they differ. */

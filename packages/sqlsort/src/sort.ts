@@ -1,4 +1,4 @@
-import { Catalog, distinct, type Entry, findCycle, inServiceOrder } from '@sqlpipe/catalog';
+import { Catalog, collect, distinct, type Entry, findCycle, inServiceOrder } from '@sqlpipe/catalog';
 import { title } from '@sqlpipe/sql';
 
 /** Objects that need one another, which no order can be right for. */
@@ -11,9 +11,7 @@ class Cycle extends Error {
  * @throws Conflict where two of one name differ, Cycle where objects need one another, and whatever the input throws
  */
 export async function schema(statements: AsyncIterable<string>): Promise<Catalog> {
-  const all: string[] = [];
-  for await (const statement of statements) all.push(statement);
-  const catalog = new Catalog(distinct(all));
+  const catalog = new Catalog(distinct(await collect(statements)));
   const cycle = findCycle(catalog.needs());
   if (cycle) throw new Cycle(`a cycle, which no order can be right for: ${inWords(catalog, cycle)}`);
   return catalog;
