@@ -1,0 +1,37 @@
+/*! An instance that answers what a hostile one might. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** The body that a query is answered with, in pieces, and the status where it is not 200. */
+export interface Answer {
+  status?: number;
+  body: string | Iterable<string>;
+}
+
+/** The answer to a query. */
+export type Answers = (query: string) => Answer;
+
+/** Starts it on a port of its own on 127.0.0.1. */
+export async function startStub(answers: Answers): Promise<{ url: string; close(): Promise<void> }> {
+  const server = createServer({ maxHeaderSize: 128 * 1024 * 1024 }, async (request, response) => {
+    const query = new URL(request.url ?? '', 'http://x').searchParams.get('query') ?? '';
+    const { status = 200, body } = answers(query);
+    response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8' });
+    for (const piece of typeof body === 'string' ? [body] : body) {
+      if (response.destroyed) return;
+      if (!response.write(piece)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+    }
+    response.end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
