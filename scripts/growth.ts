@@ -14,7 +14,7 @@ const TABLE = process.argv.includes('--table');
 const RATIO = 2.6;
 /** What is less, beside that, says nothing: seconds and MiB. */
 const NOISE = { seconds: 0.3, mebibytes: 120 };
-/** What any megabyte may take, and so what less may. */
+/** What a megabyte in one record may take, and so what less may. */
 const MOST = { seconds: 3, mebibytes: 600 };
 
 /** What is wrong with how a program ended, or nothing. */
@@ -24,17 +24,17 @@ function crash({ status, stderr }: Run): string {
 }
 
 /** What is wrong with how a program grows from nothing to n and to 2n, or nothing. */
-function growth(none: Run, once: Run, twice: Run): string {
+function growth({ many }: Input, [none, once, twice]: [Run, Run, Run]): string {
   const wrong = (['seconds', 'mebibytes'] as const).filter(what => {
     const [first, second] = [once[what] - none[what], twice[what] - none[what]];
-    return twice[what] > MOST[what] || (second > NOISE[what] && second / first > RATIO);
+    return (!many && twice[what] > MOST[what]) || (second > NOISE[what] && second / first > RATIO);
   });
   return wrong.map(what => `${once[what].toFixed(2)}, then ${twice[what].toFixed(2)} ${what}`).join('; ');
 }
 
 async function verdict(input: Input): Promise<string> {
-  const runs = [await run(input, 100), await run(input, BYTES), await run(input, 2 * BYTES)] as const;
-  return runs.map(crash).find(Boolean) ?? growth(...runs);
+  const runs: [Run, Run, Run] = [await run(input, 100), await run(input, BYTES), await run(input, 2 * BYTES)];
+  return runs.map(crash).find(Boolean) ?? growth(input, runs);
 }
 
 const cell = ({ seconds, mebibytes }: Run): string => `${seconds.toFixed(2)} s, ${mebibytes.toFixed(0)} MiB`;

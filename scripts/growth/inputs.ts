@@ -11,6 +11,8 @@ export interface Input {
   stdin?: (bytes: number) => string;
   /** The contents of a file. */
   file?: (bytes: number) => string;
+  /** Whether it is of many small statements: these take their time each, and are held to no limit but that of growth. */
+  many?: boolean;
   /** A server whose replies come to about this many bytes. */
   reply?: (bytes: number) => Answers;
 }
@@ -189,7 +191,7 @@ const SCHEMAS: Input[] = [
       program,
       stdin: bytes => record(`CREATE TABLE t (x INT) OWNED BY ${flood('a.', bytes)}a`),
     },
-    { what: 'many small statements', program, stdin: bytes => flood('a;\0', bytes) },
+    { what: 'many small statements', program, many: true, stdin: bytes => flood('a;\0', bytes) },
   ]),
   {
     what: 'grant select on t<i> to bob, for each table',
@@ -213,6 +215,7 @@ const SCHEMAS: Input[] = [
 const FILES: Input[] = [...COMMENTS, 'a;', '(', "'"].map(unit => ({
   what: `${JSON.stringify(unit)} in a file`,
   program: 'sqldiff {file} {file}',
+  many: true,
   file: bytes => flood(unit, bytes),
 }));
 
@@ -255,7 +258,13 @@ const ROWS: Record<string, (bytes: number) => Iterable<string>> = {
 const SERVERS: Input[] = [
   ...Object.entries(ROWS).flatMap(([what, all]): Input[] => [
     { what, program: 'sqldump {url}', reply: dumps(all) },
-    { what, program: 'sqldiff {url} {file}', reply: dumps(all), file: bytes => [...all(bytes)].join(';\n') },
+    {
+      what,
+      program: 'sqldiff {url} {file}',
+      many: what === 'many small rows',
+      reply: dumps(all),
+      file: bytes => [...all(bytes)].join(';\n'),
+    },
   ]),
   ...['sqlapply {url}', 'sqldump --via catalogue {url}', 'sqldump {url}'].flatMap((program): Input[] => {
     const stdin = () => record('CREATE TABLE t (x INT)');

@@ -2,6 +2,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 
 /** The body that a query is answered with, in pieces, and the status where it is not 200. */
 export interface Answer {
@@ -18,11 +20,8 @@ export async function startStub(answers: Answers): Promise<{ url: string; close(
     const query = new URL(request.url ?? '', 'http://x').searchParams.get('query') ?? '';
     const { status = 200, body } = answers(query);
     response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8' });
-    for (const piece of typeof body === 'string' ? [body] : body) {
-      if (response.destroyed) return;
-      if (!response.write(piece)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
-    }
-    response.end();
+    const pieces = Readable.from(typeof body === 'string' ? [body] : body);
+    await pipeline(pieces, response).catch(() => {}); // whoever has enough of it leaves
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,6 +1,6 @@
 /*! Two schemas held against each other, object by object; the order of their statements does not count. */
-import { type Identity, identify, meaningful } from '@sqlpipe/sql';
-import { Catalog, inServiceOrder } from './catalog.js';
+import { type Identity, meaningful } from '@sqlpipe/sql';
+import { Catalog, type Entry, inServiceOrder } from './catalog.js';
 import { hasName, nameKey } from './kinds.js';
 import { isSame } from './same.js';
 
@@ -21,22 +21,18 @@ export interface Difference {
 export function differences(a: Iterable<string>, b: Iterable<string>, same = isSame): Difference[] {
   const [inA, inB] = [byKey(a), byKey(b)];
   const found: Difference[] = [];
-  for (const [key, statement] of inA) {
-    const identity = identify(statement);
-    const other = inB.get(key);
+  for (const [key, { statement, ...identity }] of inA) {
+    const other = inB.get(key)?.statement;
     if (other === undefined) found.push({ identity, a: statement });
     else if (hasName(identity) && !same(statement, other)) found.push({ identity, a: statement, b: other });
   }
-  for (const [key, statement] of inB) if (!inA.has(key)) found.push({ identity: identify(statement), b: statement });
+  for (const [key, { statement, ...identity }] of inB) if (!inA.has(key)) found.push({ identity, b: statement });
   return found;
 }
 
-const byKey = (statements: Iterable<string>): Map<string, string> =>
-  new Map(inServiceOrder(new Catalog(statements)).map(({ statement }) => [key(statement), statement]));
+const byKey = (statements: Iterable<string>): Map<string, Entry> =>
+  new Map(inServiceOrder(new Catalog(statements)).map(entry => [key(entry), entry]));
 
 /** What makes two statements ones about the same thing. */
-function key(statement: string): string {
-  const identity = identify(statement);
-  if (hasName(identity)) return nameKey(identity);
-  return Array.from(meaningful(statement), ({ text }) => text).join(' ');
-}
+const key = (entry: Entry): string =>
+  hasName(entry) ? nameKey(entry) : Array.from(meaningful(entry.statement), ({ text }) => text).join(' ');
