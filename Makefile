@@ -44,9 +44,10 @@ faults: build ## try every way a source or a target can fail, kill all by the hu
 conformance: build ## copy the recorded objects of a real server, one by one
 	@tsx scripts/conformance.ts
 
-fuzz: build ## feed the parsers nonsense for a while, and real servers what comments hide
+fuzz: build ## feed the parsers nonsense for a while, real servers what comments hide, and all inputs that grow
 	@tsx scripts/fuzz.ts
 	@tsx scripts/fuzz-hidden.ts
+	@tsx scripts/growth.ts
 
 api: $(INSTALLED) ## write docs/API.md from the docstrings
 	@cd packages/api && npm exec --yes --loglevel=error --package=typedoc@0.28.20 \

@@ -7,10 +7,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { repair } from '@sqlpipe/ddl';
+import { LimitError, repair } from '@sqlpipe/ddl';
 import { InstanceError, resolveInstance } from '@sqlpipe/instance';
 import { StreamError, statements } from '@sqlpipe/records';
-import { identify, SplitError, Splitter, statementOf, tokens } from '@sqlpipe/sql';
+import { Catalog, dumpOrder } from '@sqlpipe/schema';
+import { conceal, identify, SplitError, Splitter, secretsOf, starOut, statementOf, tokens } from '@sqlpipe/sql';
 import fc from 'fast-check';
 import { JsonError } from '../packages/instance/src/json.js';
 import { RowScanner, ServerError } from '../packages/instance/src/scanner.js';
@@ -146,6 +147,21 @@ const home = mkdtempSync(join(tmpdir(), 'sqlpipe-fuzz-'));
 mkdirSync(join(home, 'sqlpipe'));
 process.on('exit', () => rmSync(home, { recursive: true }));
 
+/** What reads a text in time that is to grow as the text does. */
+const READERS: ((text: string) => unknown)[] = [
+  text => {
+    const splitter = new Splitter();
+    return [...splitter.write(text), ...splitter.end()];
+  },
+  statementOf,
+  text => starOut(conceal(text), secretsOf(text)),
+  text => repair(text),
+  text => {
+    const catalog = new Catalog([text]);
+    return [dumpOrder(catalog), ...catalog.entries.map(entry => catalog.requirements(entry))];
+  },
+];
+
 const size = fc.integer({ min: 1, max: 9 });
 const SUBJECTS: Record<string, fc.IAsyncProperty<unknown> | fc.IProperty<unknown>> = {
   'row scanner': fc.property(bytesOf(jsonText), size, (bytes, size) => {
@@ -205,6 +221,32 @@ const SUBJECTS: Record<string, fc.IAsyncProperty<unknown> | fc.IProperty<unknown
           if (!(error instanceof InstanceError && error.code === 'CONFIG')) throw error;
         });
     },
+  ),
+  growth: fc.property(
+    fc.constantFrom(
+      '',
+      "CREATE VIEW 'v' AS (\n",
+      'GRANT SELECT ON ',
+      "CREATE TABLE 't' ( \n\t",
+      'ALTER USER a PASSWORD ',
+    ),
+    sqlText.filter(text => text !== ''),
+    fc.constantFrom('', '\n);', ' TO b', "'", '*/'),
+    (before, unit, behind) =>
+      READERS.every(read => {
+        const seconds = (bytes: number) => {
+          const text = before + unit.repeat(bytes / unit.length) + behind;
+          const started = process.cpuUsage();
+          mayRefuse(() => read(text), SplitError, LimitError);
+          const { user, system } = process.cpuUsage(started);
+          return (user + system) / 1e6;
+        };
+        const grows = () => {
+          const twice = seconds(200_000);
+          return twice > 0.3 && twice > 2.6 * seconds(100_000);
+        };
+        return !(grows() && grows() && grows()); // a machine that does something else makes anything slow
+      }),
   ),
   programs: fc.property(
     fc.constantFrom('sqlsplit', 'sqljoin', 'sqlapply -n http://127.0.0.1:1'),

@@ -192,6 +192,48 @@ test('an object that no reply can hold is named, and what is no matter of one ob
   t.is(page.requests.length, 1);
 });
 
+test('a small answer has a limit on what it holds, and what nobody asks for is not kept', async t => {
+  const bodies: Record<string, string> = {
+    cells: `{"dataset":[["a"${',1'.repeat(2_000_000)}]]}`,
+    rows: `{"dataset":[[]${',[]'.repeat(2_000_000)}]}`,
+    long: `{"dataset":[["${'a'.repeat(33 * 1024 * 1024)}"]]}`,
+    keys: `{${Array.from({ length: 100_000 }, (_, i) => `"${i}":{}`)},"dataset":[["a",[1],{}]],"1":0}`,
+  };
+  const { db } = await instance(t, (socket, { statement }) => socket.write(reply(bodies[statement] ?? '')));
+  const values = { code: 'PROTOCOL', message: /^INSTANCE: the reply holds more than 2000000 values: / };
+  await t.throwsAsync(db.table('cells'), values);
+  await t.throwsAsync(db.table('rows'), values);
+  await t.throwsAsync(db.table('long'), { code: 'PROTOCOL', message: /the reply is longer than 33554432 bytes/ });
+  t.deepEqual(await db.table('keys'), [['a', undefined, undefined]]);
+});
+
+test('a yes or no may be as long as what it quotes, and not much longer', async t => {
+  const quoted = 'x'.repeat(100_000);
+  const { db } = await instance(t, (socket, { statement }) =>
+    socket.write(
+      statement === quoted
+        ? reply(JSON.stringify({ query: statement, error: `no: ${statement}`, position: 1 }), 400)
+        : reply(`{"ddl":"OK","note":"${quoted}"}`),
+    ),
+  );
+  const { ok } = await db.execute(quoted);
+  t.false(ok);
+  await t.throwsAsync(db.execute('y'), { code: 'PROTOCOL', message: /the reply is longer than 6\d{4} bytes/ });
+});
+
+test('definitions that were not asked for are not waited for', async t => {
+  const tables = ['a', 'b'].map(name => ({ kind: 'table', name }) as const);
+  const { db } = await instance(t, socket => {
+    socket.write('HTTP/1.1 200 OK\r\n\r\n{"dataset":[["a"]');
+    const more = () => {
+      while (!socket.destroyed && socket.write(',["a"]'.repeat(1000)));
+    };
+    socket.on('drain', more);
+    more();
+  });
+  await t.throwsAsync(definitions(db, tables), { code: 'PROTOCOL', message: /asked for 2 definitions and got more/ });
+});
+
 test('a dump by a statement that the server lacks', async t => {
   const old = `{"query":"x","error":"expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW'","position":12}`;
   const { url } = await misbehaving(t, sends(reply(old, 400)));

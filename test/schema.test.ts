@@ -1,5 +1,5 @@
 /*! Dependencies and order: what a view reads from, and the service's own order, compared with real dumps. */
-import { access, owner, references, withoutOwner } from '@sqlpipe/ddl';
+import { access, LimitError, owner, references, withoutOwner } from '@sqlpipe/ddl';
 import * as schema from '@sqlpipe/schema';
 import { Catalog, deduplicate, dumpOrder, findCycle, topologicalOrder } from '@sqlpipe/schema';
 import { foldCase, identify } from '@sqlpipe/sql';
@@ -32,6 +32,28 @@ for (const { title, input, output } of cases('references')) {
 test('references: parentheses deeper than the call stack', t => {
   const depth = 100_000;
   t.deepEqual(references(`CREATE VIEW v AS (select * from ${'('.repeat(depth)}a${')'.repeat(depth)}, b)`), ['a', 'b']);
+});
+
+test('references: more parentheses, expressions or variables than any query has', t => {
+  const reads = (query: string) => references(`CREATE VIEW v AS (${query})`);
+  const expressions = (count: number) => Array.from({ length: count }, (_, i) => `c${i + 1} as (select * from c${i})`);
+  const within = { instanceOf: LimitError, message: /^view 'v': more than 200000 parentheses within each other: / };
+  const named = { instanceOf: LimitError, message: /^view 'v': more than 200000 common table expressions and / };
+  t.throws(() => reads(`select ${'('.repeat(300_000)}a${')'.repeat(300_000)} from b`), within);
+  t.throws(() => reads(`with ${expressions(200_001)} select * from c9`), named);
+  t.throws(() => reads(`declare ${'@a := 1,'.repeat(200_001)} @b := 2 select * from a`), named);
+  t.deepEqual(reads(`with ${expressions(199_999)} select * from c199999, d`), ['c0', 'd']);
+});
+
+test('references: an expression goes out of sight with its query, and one of the same name comes back', t => {
+  t.deepEqual(references('CREATE VIEW v AS (with a as (b) select * from (with a as (c) select * from a) join a)'), [
+    'c',
+    'b',
+  ]);
+  t.deepEqual(references('CREATE VIEW v AS (select * from (with a as (c) select 1) join a)'), ['a']);
+  t.deepEqual(references('CREATE VIEW v AS (declare @a := (select 1 from b), @a := @a, @c := @c select @a from d)'), [
+    'd',
+  ]);
 });
 
 test('references: common table expressions that double at each step', t => {
@@ -311,6 +333,17 @@ test('order: equal to the law in its plain form', t => {
   );
 });
 
+test('order: one that needs itself changes nothing', t => {
+  fc.assert(
+    fc.property(graphs, fc.nat(), ({ names, needs, views }, nth) => {
+      const expands = (name: string) => views.has(name);
+      const order = topologicalOrder(needs, expands);
+      const name = names[nth % names.length] as string;
+      t.deepEqual(topologicalOrder(new Map(needs).set(name, [...(needs.get(name) ?? []), name]), expands), order);
+    }),
+  );
+});
+
 test('order: the same for the same statements in any order', t => {
   const schemas = graphs.chain(({ names, needs, views }) => {
     const statements = names.map(name => {
@@ -347,6 +380,13 @@ test('order: a chain of 10,000 views, whichever way its names run', t => {
     topologicalOrder(chain(10_000, 1), () => true),
     down.reverse(),
   );
+});
+
+test('order: a chain of 100,000 views is put in order, one with a cycle is too much', t => {
+  const views = () => true;
+  t.is(topologicalOrder(chain(100_000, 1), views).length, 100_000);
+  const circle = chain(100_000, 1).set('v100000', ['v000000']);
+  t.throws(() => topologicalOrder(circle, views), { instanceOf: LimitError, message: /can not be put in order/ });
 });
 
 test('order: 100,000 statements', t => {

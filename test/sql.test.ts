@@ -145,6 +145,34 @@ for (const [statement, shown] of [
     t.is(conceal(statement), shown);
   });
 
+test('what is concealed is as long as it was, however secrets lie', t => {
+  const words = fc.constantFrom('PASSWORD ', 'token', 'TOKEN ', '-', '= ', 'type ', "'a b'", '"c', 'd ', ';', ',', '(');
+  fc.assert(
+    fc.property(fc.array(words, { maxLength: 20 }), parts => {
+      const text = `ALTER USER a ${parts.join('')}`;
+      t.is(conceal(text).length, text.length);
+    }),
+  );
+  t.is(conceal(`x ${'token-'.repeat(100_000)};`), `x token${'*'.repeat(599_995)};`);
+  t.is(conceal("x PASSWORD PASSWORD 'y'"), "x PASSWORD ******** '*'");
+  t.is(conceal("x token-token'y z'"), "x token******'***'");
+});
+
+test('what is open is told by where it began, however much is', t => {
+  const open = (text: string) => t.throws(() => split([text])) as SplitError;
+  t.like(open(`a;\n b (${'('.repeat(1_000_000)}`), { line: 2, column: 4 });
+  t.like(open('(a)\n(b(c)'), { line: 2, column: 1 });
+  t.like(open(`${')'.repeat(5)}(`), { line: 1, column: 6 });
+});
+
+test('statements that only one of two readings ends come out one by one, in a chunk of any size', t => {
+  for (const statement of ['/*--*/a;', "/*'*/a;", "/*'/*'*/a;"]) {
+    const all = split([statement.repeat(100_000)]);
+    t.is(all.length, 100_000);
+    t.true(all.every(one => one === statement));
+  }
+});
+
 test('tokens joined are the text', t => {
   fc.assert(
     fc.property(odd, reading, (text, reading) => [...tokens(text, reading)].map(token => token.text).join('') === text),

@@ -11,19 +11,16 @@ export interface Access {
 
 /** Reads `ADD USER … TO …`, `[GRANT] ASSUME SERVICE ACCOUNT … TO …` and `GRANT … [ON …] TO …`. Other kinds name nothing. */
 export function access(statement: string, kind: Kind): Access {
-  const objects: string[] = [];
-  const principals: string[] = [];
-  if (kind !== 'membership' && kind !== 'assumption' && kind !== 'grant') return { objects, principals };
+  if (kind !== 'membership' && kind !== 'assumption' && kind !== 'grant') return { objects: [], principals: [] };
   const tokens = [...outsideParentheses(meaningful(statement))];
   const to = find(tokens, 'TO');
   const head = tokens.slice(0, to);
   const behind = (word: string) => names(head.slice(find(head, word) + 1));
-  if (kind === 'membership') principals.push(...behind('USER'));
-  if (kind === 'assumption') principals.push(...behind('ACCOUNT'));
+  const receivers = names(tokens.slice(to + 1));
+  if (kind === 'membership') return { objects: [], principals: [...behind('USER'), ...receivers] };
+  if (kind === 'assumption') return { objects: [], principals: [...behind('ACCOUNT'), ...receivers] };
   const isOnAll = wordOf(head.at(-2)) === 'ALL' && wordOf(head.at(-1)) === 'TABLES';
-  if (kind === 'grant' && !isOnAll) objects.push(...behind('ON'));
-  principals.push(...names(tokens.slice(to + 1)));
-  return { objects, principals };
+  return { objects: isOnAll ? [] : behind('ON'), principals: receivers };
 }
 
 /** Where a bare word is first; the end where it is not. */

@@ -14,10 +14,13 @@ export function withoutOwner(statement: string): string {
 
 function clause(statement: string): { name: string; start: number } | undefined {
   if (!/\bowned\b/i.test(statement)) return undefined; // few have it, and tokens take their time
-  const tokens = [...meaningful(statement)];
-  const at = tokens.findLastIndex(token => wordOf(token) === 'OWNED');
-  if (at < 0 || wordOf(tokens[at + 1]) !== 'BY') return undefined;
-  const { name, tokens: length } = nameAt(next => tokens[at + 2 + next]);
-  const isLast = (tokens[at + 2 + length]?.text ?? ';') === ';';
-  return name && isLast ? { name, start: (tokens[at] as Token).start } : undefined;
+  let last: Token[] = []; // the last OWNED, and what follows
+  for (const token of meaningful(statement))
+    if (wordOf(token) === 'OWNED') last = [token];
+    else if (last.length) last.push(token);
+  const [owned, by, ...behind] = last;
+  if (!owned || wordOf(by) !== 'BY') return undefined;
+  const { name, tokens } = nameAt(next => behind[next]);
+  const isLast = (behind[tokens]?.text ?? ';') === ';';
+  return name && isLast ? { name, start: owned.start } : undefined;
 }

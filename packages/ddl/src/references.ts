@@ -2,7 +2,12 @@
  * What a view, or a table made by a query, reads from, found from its tokens alone: names where a table may stand. There is no grammar, so that
  * syntax to come does no harm. Each rule beyond plain SQL was observed on QuestDB 9.3.4.
  */
-import { foldCase, identify, isObject, meaningful, nameAt, serverTokens, type Token, wordOf } from '@sqlpipe/sql';
+import { foldCase, identify, isObject, meaningful, serverTokens, type Token, title, wordOf } from '@sqlpipe/sql';
+import { Ahead } from './ahead.js';
+import { LimitError } from './limit-error.js';
+
+/** So many parentheses may be open at once, and so many common table expressions and variables be defined. */
+const LIMIT = 200_000;
 
 /**
  * The names that the query of a view, materialized view or live view reads from, and the base that it names; of a table
@@ -12,12 +17,15 @@ import { foldCase, identify, isObject, meaningful, nameAt, serverTokens, type To
  * expression or a variable that is not used reads nothing. Other statements have no references.
  *
  * @param isView whether a name is that of a view: a view comes before a common table expression of that name, a table after it
+ * @throws LimitError where 200,000 parentheses are open at once, or as many expressions and variables defined
  */
 export function references(statement: string, isView: (name: string) => boolean = () => false): string[] {
-  const { kind } = identify(statement);
+  const identity = identify(statement);
+  const { kind } = identity;
   if (!isObject(kind) || (kind === 'table' && !COPIES.test(statement))) return [];
+  const walk = (tokens: Iterable<Token>) => new Walk(tokens, isView, title(identity)).reads();
   // Quotes in a block comment make two readings; the wrong one swallows the end of the body.
-  const reads = new Walk(isView).over(meaningful(statement)) ?? new Walk(isView).over(serverTokens(statement, '9.3.2'));
+  const reads = walk(meaningful(statement)) ?? walk(serverTokens(statement, '9.3.2'));
   return [...(reads ?? [])];
 }
 
@@ -68,9 +76,15 @@ const WORDS: Record<Place, Record<string, Place>> = {
 /** Where a comma leads. */
 const COMMA: Partial<Record<Place, Place>> = { from: 'table', start: 'with', value: 'declare' };
 
+/**
+ * What is read, in order: names, and definitions for all that those read. Only at the end are these followed, each once:
+ * to add up what each one reads takes time and memory by the square where each is made from the one before.
+ */
+type Reads = (string | Definition)[];
+
 /** A common table expression or a variable: what it reads is read where it is used. */
 interface Definition {
-  reads: Set<string>;
+  reads: Reads;
   /** What a variable's value begins with: a table where the variable is used as one, else a column. */
   table?: string | undefined;
 }
@@ -78,28 +92,35 @@ interface Definition {
 /** A query or an expression in parentheses. */
 interface Level {
   place: Place;
-  reads: Set<string>;
-  /** By folded name. What the levels around this one define can be used too. */
-  definitions: Map<string, Definition>;
+  reads: Reads;
+  /** The folded names that are defined here, as often as they are. */
+  defined?: string[];
   /** The folded name and the definition that we are in. */
   defining?: [name: string, definition: Definition];
 }
 
 /** One way through the tokens of a statement. It has a stack of its own: parentheses may be deeper than the call stack. */
 class Walk {
-  readonly #levels: Level[] = [];
-  #tokens: Token[] = [];
-  #at = 0;
+  readonly #reads: Reads = [];
+  readonly #levels: Level[] = [{ place: 'header', reads: this.#reads }];
+  /** What can be used here, by folded name: what this level and those around it define, the innermost last. */
+  readonly #scope = new Map<string, Definition[]>();
+  #definitions = 0;
+  readonly #ahead: Ahead;
 
-  constructor(private readonly isView: (name: string) => boolean) {}
+  /** @param title what the statement is called in messages */
+  constructor(
+    tokens: Iterable<Token>,
+    private readonly isView: (name: string) => boolean,
+    private readonly title: string,
+  ) {
+    this.#ahead = new Ahead(tokens);
+  }
 
   /** What is read, or undefined where a parenthesis is left open. */
-  over(tokens: Iterable<Token>): Set<string> | undefined {
-    const reads = new Set<string>();
-    this.#tokens = [...tokens];
-    this.#levels.push({ place: 'header', reads, definitions: new Map() });
-    for (let token = this.#tokens[0]; token; token = this.#tokens[++this.#at]) this.#take(token);
-    return this.#levels.length === 1 ? reads : undefined;
+  reads(): Set<string> | undefined {
+    for (let token = this.#ahead.peek(); token; token = this.#ahead.peek()) this.#take(token);
+    return this.#levels.length === 1 ? namesOf(this.#reads) : undefined;
   }
 
   get #level(): Level {
@@ -107,63 +128,80 @@ class Walk {
   }
 
   /** Where references go: to the variable whose value we are in, or to the query. */
-  get #sink(): Set<string> {
+  get #sink(): Reads {
     const { place, defining, reads } = this.#level;
     return defining && (place === 'value' || place === 'named') ? defining[1].reads : reads;
   }
 
   #take(token: Token): void {
     const level = this.#level;
+    if (token.type !== 'sign') return this.#takeWord(token, level);
+    this.#ahead.take();
     if (token.text === '(') this.#open(level);
     else if (token.text === ')') this.#close();
     else if (token.text === ',') level.place = COMMA[level.place] ?? level.place;
-    else if (token.type !== 'sign') this.#takeWord(token, level);
   }
 
   #takeWord(token: Token, level: Level): void {
     const { place } = level;
     const next = WORDS[place][wordOf(token)];
+    const isVariable = token.text.startsWith('@');
+    if (!next && !isVariable && place !== 'declare') {
+      if (place === 'with') return this.#beginExpression(level);
+      if (place === 'value' && level.defining && level.defining[1].table === undefined)
+        return void (level.defining[1].table = this.#ahead.name());
+      if (place === 'start' || place === 'table') return this.#table(level);
+      if (place === 'base') return this.#base(level);
+    }
+    this.#ahead.take();
     if (next) level.place = next;
     else if (place === 'declare') this.#declare(token.text, level);
-    else if (token.text.startsWith('@')) this.#use(token.text, level);
-    else if (place === 'with') this.#beginExpression(level);
-    else if (place === 'value' && level.defining) level.defining[1].table ??= this.#name();
-    else if (place === 'start' || place === 'table') this.#table(level);
-    else if (place === 'base') this.#base(level);
+    else if (isVariable) this.#use(token.text, level);
   }
 
   #open(level: Level): void {
     const { place } = level;
-    const isQuery = place === 'start' || place === 'table' || place === 'named' || this.#next in QUERY;
-    const inside = isQuery ? 'start' : place === 'header' && this.#next === 'LIKE' ? 'like' : 'expression';
-    this.#levels.push({ place: inside, reads: this.#sink, definitions: new Map() });
+    const { word } = this.#ahead;
+    const isQuery = place === 'start' || place === 'table' || place === 'named' || word in QUERY;
+    const inside = isQuery ? 'start' : place === 'header' && word === 'LIKE' ? 'like' : 'expression';
+    if (this.#levels.length > LIMIT) throw this.#beyond('parentheses within each other');
+    this.#levels.push({ place: inside, reads: this.#sink });
     if (place === 'table') level.place = 'from';
     // After the body's own parentheses comes the end of CREATE.
     if (place === 'start') level.place = this.#levels.length > 2 ? 'from' : 'rest';
   }
 
   #close(): void {
-    if (this.#levels.length > 1) this.#levels.pop();
+    if (this.#levels.length > 1) for (const name of this.#levels.pop()?.defined ?? []) this.#scope.get(name)?.pop();
     const level = this.#level;
     if (level.place !== 'named' || !level.defining) return;
-    level.definitions.set(...level.defining); // not before: in its own body the name is still a table's
+    this.#define(level); // not before: in its own body the name is still a table's
     level.place = 'start';
   }
 
   #beginExpression(level: Level): void {
-    level.defining = [foldCase(this.#name()), { reads: new Set() }];
+    level.defining = [foldCase(this.#ahead.name()), { reads: [] }];
     level.place = 'named';
   }
 
   #declare(variable: string, level: Level): void {
-    level.defining = [foldCase(variable), { reads: new Set() }];
-    level.definitions.set(...level.defining);
+    level.defining = [foldCase(variable), { reads: [] }];
+    this.#define(level);
     level.place = 'value';
+  }
+
+  #define(level: Level): void {
+    const [name, definition] = level.defining as [string, Definition];
+    if (++this.#definitions > LIMIT) throw this.#beyond('common table expressions and variables');
+    const scope = this.#scope.get(name);
+    if (scope) scope.push(definition);
+    else this.#scope.set(name, [definition]);
+    (level.defined ??= []).push(name);
   }
 
   #use(variable: string, level: Level): void {
     const used = this.#defined(variable);
-    for (const name of used?.reads ?? []) this.#sink.add(name);
+    if (used) this.#sink.push(used);
     if (level.place === 'value' && level.defining) level.defining[1].table ??= used?.table;
     if (level.place !== 'start' && level.place !== 'table') return;
     if (used?.table !== undefined) this.#read(used.table);
@@ -171,35 +209,41 @@ class Walk {
   }
 
   #table(level: Level): void {
-    const name = this.#name();
-    if (this.#tokens[this.#at + 1]?.text !== '(') this.#read(name); // else it is a function
+    const name = this.#ahead.name();
+    if (this.#ahead.peek()?.text !== '(') this.#read(name); // else it is a function
     level.place = 'from';
   }
 
   #base(level: Level): void {
-    level.reads.add(this.#name());
+    level.reads.push(this.#ahead.name());
     level.place = 'header';
   }
 
   #read(name: string): void {
-    const expression = this.isView(name) ? undefined : this.#defined(name);
-    for (const read of expression?.reads ?? [name]) this.#sink.add(read);
+    this.#sink.push((this.isView(name) ? undefined : this.#defined(name)) ?? name);
   }
 
   #defined(name: string): Definition | undefined {
-    const folded = foldCase(name);
-    return this.#levels.findLast(({ definitions }) => definitions.has(folded))?.definitions.get(folded);
+    return this.#scope.get(foldCase(name))?.at(-1);
   }
 
-  /** The next word in upper case. */
-  get #next(): string {
-    return wordOf(this.#tokens[this.#at + 1]);
-  }
+  #beyond = (what: string): LimitError =>
+    new LimitError(`${this.title}: more than ${LIMIT} ${what}: what it reads from can not be told`);
+}
 
-  /** Takes the name that begins here, which may be of several tokens. */
-  #name(): string {
-    const { name, tokens } = nameAt(distance => this.#tokens[this.#at + distance]);
-    this.#at += tokens - 1;
-    return name;
+/** The names among what is read, and those that definitions among it read, in order; a definition may use itself. */
+function namesOf(reads: Reads): Set<string> {
+  const names = new Set<string>();
+  const followed = new Set<Definition>();
+  const path = [reads.values()];
+  for (let at = path.at(-1); at; at = path.at(-1)) {
+    const { done, value } = at.next();
+    if (done) path.pop();
+    else if (typeof value === 'string') names.add(value);
+    else if (!followed.has(value)) {
+      followed.add(value);
+      path.push(value.reads.values());
+    }
   }
+  return names;
 }

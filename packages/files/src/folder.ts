@@ -4,7 +4,7 @@
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Catalog, deduplicate, dumpOrder } from '@sqlpipe/schema';
+import { Catalog, collect, deduplicate, dumpOrder } from '@sqlpipe/schema';
 import { FOLDERS, FolderError, leftovers, noPlace, placeOf, scan } from './layout.js';
 import { type Staged, stageFile } from './replace.js';
 
@@ -69,13 +69,13 @@ async function ensureFolder(path: string): Promise<void> {
 
 /** The content of each file by its path. */
 async function filesFor(statements: AsyncIterable<string>): Promise<Map<string, string>> {
-  const all: string[] = [];
-  for await (const statement of statements) all.push(statement);
   const files = new Map<string, string[]>();
-  for (const statement of deduplicate(all)) {
+  for (const statement of deduplicate(await collect(statements))) {
     const place = placeOf(statement);
     if (!place) throw new NoPlace(`there is no file for ${noPlace(statement)}: sqlgrep -v --kind other leaves it out`);
-    files.set(place, [...(files.get(place) ?? []), statement]);
+    const own = files.get(place);
+    if (own) own.push(statement);
+    else files.set(place, [statement]);
   }
   return new Map(Array.from(files, ([path, own]) => [path, contentOf(own)]));
 }

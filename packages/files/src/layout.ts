@@ -2,6 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
+import { collect, Room } from '@sqlpipe/schema';
 import { conceal, excerpt, identify, type Kind, title } from '@sqlpipe/sql';
 import { CONTINUED, fileName } from './file-name.js';
 import { isStaged } from './replace.js';
@@ -48,8 +49,10 @@ export interface Found {
  */
 export async function scan(folder: string, maxLength?: number): Promise<Map<string, Found>> {
   const found = new Map<string, Found>();
+  const room = new Room();
   for (const path of await paths(folder))
-    if (path.endsWith(SUFFIX) && !basename(path).startsWith('.')) found.set(path, await look(folder, path, maxLength));
+    if (path.endsWith(SUFFIX) && !basename(path).startsWith('.'))
+      found.set(path, await look(folder, path, room, maxLength));
   return found;
 }
 
@@ -78,12 +81,12 @@ async function inside(folder: string, name: string): Promise<string[]> {
 
 const inTheWay = (path: string): FolderError => new FolderError(`${path} is in the way of a folder`);
 
-async function look(folder: string, path: string, maxLength?: number): Promise<Found> {
+async function look(folder: string, path: string, room: Room, maxLength?: number): Promise<Found> {
   const full = join(folder, path);
-  const statements: string[] = [];
+  let statements: string[] = [];
   if (!(await lstat(full)).isFile()) return { statements, foreign: `${full} is no plain file` };
   try {
-    for await (const some of fromText(createReadStream(full), full, maxLength)) statements.push(...some);
+    statements = await collect(fromText(createReadStream(full), full, maxLength), () => true, room);
   } catch (error) {
     if (error instanceof TextError) return { statements, foreign: error.message };
     throw error;

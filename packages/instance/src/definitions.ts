@@ -1,4 +1,5 @@
 /*! What an instance holds: its own definitions of objects, many to a request. */
+import { Room } from '@sqlpipe/schema';
 import { foldCase, type Kind, printable, quoteLiteral, title } from '@sqlpipe/sql';
 import { InstanceError } from './error.js';
 import type { Instance } from './instance.js';
@@ -15,6 +16,9 @@ const WORDS: Partial<Record<Kind, string>> = {
 
 /** More SHOW CREATE in one request are refused with `SQL model is too complex`, from 130 on (observed on 9.3.4). */
 const MOST_AT_ONCE = 100;
+
+/** Definitions that are longer together, in UTF-16 code units, are not taken in one reply; one alone may be as long as a row. */
+const MOST_AT_ONCE_LENGTH = 64 * 1024 * 1024;
 
 /** Its words for an object that is not there, not of this kind, or of a kind it does not know (observed on 9.3.4). */
 const NOT_THERE = /does not exist|name expected, got|^expected 'TABLE'/;
@@ -50,9 +54,13 @@ async function ofTheirKind(instance: Instance, objects: readonly ObjectName[]): 
 /** As `definitions`, for kinds that are known to be right: what is no table must not be asked for as one. */
 export async function printedAs(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
   const found: (string | undefined)[] = [];
+  const room = new Room();
   while (found.length < objects.length) {
     const batch = fitting(instance, objects.slice(found.length, found.length + MOST_AT_ONCE));
-    found.push(...(await ask(instance, batch)));
+    for (const row of await ask(instance, batch)) {
+      if (row !== undefined) room.take(row);
+      found.push(row);
+    }
   }
   return found;
 }
@@ -71,8 +79,15 @@ const question = (objects: readonly ObjectName[]): string =>
 /** One object that is not there, or can't be shown, fails them all; then half of them are asked for at a time. */
 async function ask(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
   const rows: string[] = [];
+  let length = 0;
   try {
-    for await (const batch of instance.rows(question(objects))) rows.push(...batch);
+    for await (const batch of instance.rows(question(objects)))
+      for (const row of batch) {
+        rows.push(row);
+        length += row.length;
+        if (rows.length > objects.length) throw otherNumber(instance, objects.length, 'more');
+        if (length > MOST_AT_ONCE_LENGTH && objects.length > 1) return halves(instance, objects);
+      }
   } catch (error) {
     if (!(error instanceof InstanceError) || !isOfOne(error)) throw error;
     const [object] = objects;
@@ -80,16 +95,22 @@ async function ask(instance: Instance, objects: readonly ObjectName[]): Promise<
       if (NOT_THERE.test(error.serverMessage ?? '')) return [undefined];
       throw about(object, error, instance);
     }
-    const half = Math.ceil(objects.length / 2);
-    return [...(await ask(instance, objects.slice(0, half))), ...(await ask(instance, objects.slice(half)))];
+    return halves(instance, objects);
   }
-  if (rows.length !== objects.length)
-    throw new InstanceError(
-      'PROTOCOL',
-      `${instance.label}: asked for ${objects.length} definitions and got ${rows.length}: does a proxy change what it says?`,
-    );
+  if (rows.length !== objects.length) throw otherNumber(instance, objects.length, `${rows.length}`);
   return rows;
 }
+
+async function halves(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
+  const half = Math.ceil(objects.length / 2);
+  return [...(await ask(instance, objects.slice(0, half))), ...(await ask(instance, objects.slice(half)))];
+}
+
+const otherNumber = ({ label }: Instance, asked: number, got: string): InstanceError =>
+  new InstanceError(
+    'PROTOCOL',
+    `${label}: asked for ${asked} definitions and got ${got}: does a proxy change what it says?`,
+  );
 
 /** Whether it may be a matter of one object: the server refuses to show it, or shows what no reply can hold, as a NUL. */
 const isOfOne = ({ code, message }: InstanceError): boolean =>

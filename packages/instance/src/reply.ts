@@ -3,7 +3,7 @@ import { excerpt, secretsOf, starOut } from '@sqlpipe/sql';
 import type { InstanceErrorCode } from './error.js';
 import { PROXY_CREDENTIALS } from './failure.js';
 import type { Response } from './http.js';
-import { JsonError, JsonScanner } from './json.js';
+import { JsonError, type JsonEvents, JsonScanner } from './json.js';
 import { checkCount, checkError, MAX_DEPTH, ServerError, twice } from './scanner.js';
 
 /** The server's no to one statement. */
@@ -32,25 +32,33 @@ export class UnexpectedReply extends Error {
   }
 }
 
-type JsonObject = Record<string, unknown>;
+/** What a reply says that is not rows, by key; nothing is kept of keys that nobody asks for. */
+type Said = Record<string, unknown>;
 
-/** Far more than the catalogue of a hundred thousand tables, or an error with a large statement echoed in it. */
-const MAX_WHOLE = 64 * 1024 * 1024;
+/** Far more than the catalogue of a hundred thousand tables. */
+const MAX_TABLE = 32 * 1024 * 1024;
+
+/** Rows and cells of a small answer, taken together: 32 MiB of JSON may hold ten million, and take a gibibyte. */
+const MAX_CELLS = 2_000_000;
+
+/** What a yes or a no may take beside the statement; in that each byte of the request may be up to 12, quoted twice. */
+const MAX_OUTCOME = 64 * 1024;
+const maxOutcome = ({ url }: Response): number => MAX_OUTCOME + 12 * url.length;
 
 /** The outcome of a statement. Throws `UnexpectedReply`, and `TransportError` where the answer is cut. */
 export async function readOutcome(response: Response): Promise<Reply> {
   if (response.status !== 200) return readRefusal(response);
-  const body = await readWhole(response);
+  const body = await readBody(response, maxOutcome(response));
   if (body.equals(OK)) return { ok: true };
-  const reply = meaningOf(body, response, reply => reply);
+  const { said } = read(body, response, maxOutcome(response));
   try {
-    checkError(reply);
+    checkError(said);
   } catch (error) {
     if (error instanceof ServerError) return refusal(error, response);
     throw error;
   }
-  if (reply.ddl === 'OK' || reply.dml === 'OK') return { ok: true };
-  const what = 'dataset' in reply ? 'with rows' : `with ${quoted(JSON.stringify(reply), 80, response)}`;
+  if (said.ddl === 'OK' || said.dml === 'OK') return { ok: true };
+  const what = 'dataset' in said ? 'with rows' : `with ${quoted(startOf(body), 80, response)}`;
   throw new UnexpectedReply('PROTOCOL', `answered ${what} where {"ddl":"OK"} was expected: ${WHO}`);
 }
 
@@ -59,21 +67,21 @@ const OK = Buffer.from('{"ddl":"OK"}');
 
 /** The rows of a small answer, whole. Throws as `readOutcome` does, and `ServerError` where it says `error`. */
 export async function readTable(response: Response): Promise<unknown[][]> {
-  return meaningOf(await readWhole(response), response, reply => {
-    checkError(reply);
-    const { dataset, count } = reply;
-    if (dataset === undefined) throw new JsonError('holds no dataset');
-    if (!Array.isArray(dataset) || !dataset.every(Array.isArray))
-      throw new JsonError('holds a dataset that is not rows of cells');
-    checkCount(count, dataset.length);
-    return dataset;
-  });
+  const { said, rows } = read(await readBody(response, MAX_TABLE), response, MAX_TABLE);
+  checkError(said);
+  try {
+    if (!('dataset' in said)) throw new JsonError('holds no dataset');
+    checkCount(said.count, rows.length);
+  } catch (error) {
+    throw error instanceof JsonError ? badReply(error, response, Buffer.from('{')) : error;
+  }
+  return rows;
 }
 
 /** An answer with another status than 200: the server's no, or else it throws `UnexpectedReply`. */
 export async function readRefusal(response: Response): Promise<Refusal> {
   const { status } = response;
-  const body = await readWhole(response);
+  const body = await readBody(response, maxOutcome(response));
   if (status === 400 || status === 403) {
     const error = serverError(body);
     if (error) return refusal(error, response);
@@ -84,7 +92,7 @@ export async function readRefusal(response: Response): Promise<Refusal> {
 /** Words for a reply that is no JSON of this protocol; `start` is how its body begins. */
 export function badReply(error: JsonError, response: Response, start: Buffer = Buffer.alloc(0)): UnexpectedReply {
   const coding = response.headers['content-encoding'];
-  const shown = start.toString('latin1').trimStart();
+  const shown = start.toString('latin1', 0, QUOTABLE).trimStart();
   return new UnexpectedReply('PROTOCOL', words());
 
   function words(): string {
@@ -111,67 +119,107 @@ export function refusal({ message, position }: ServerError, response: Response):
   };
 }
 
-/** What the one object of a reply means. Throws `UnexpectedReply` in place of `JsonError`. */
-function meaningOf<T>(body: Buffer, response: Response, meaning: (reply: JsonObject) => T): T {
-  try {
-    return meaning(parseObject(body));
-  } catch (error) {
-    throw error instanceof JsonError ? badReply(error, response, body) : error;
-  }
-}
-
-/** By events, as most answers are one small chunk, and an iterator costs more than all the rest of it. */
-function readWhole({ body }: Response): Promise<Buffer> {
+/**
+ * The body of a small answer; of one that is longer, this many bytes and the next piece: its end is not waited for.
+ * By events, as most answers are one small chunk, and an iterator costs more than all the rest of it.
+ */
+function readBody({ body }: Response, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
+    const done = () => resolve(Buffer.concat(chunks));
     body.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
       length += chunk.length;
-      if (length > MAX_WHOLE)
-        body.destroy(new UnexpectedReply('PROTOCOL', `the reply is longer than ${MAX_WHOLE} bytes: ${WHO}`));
+      if (length <= limit) return;
+      done();
+      body.destroy();
     });
-    body.on('end', () => resolve(Buffer.concat(chunks)));
+    body.on('end', done);
     body.on('error', reject);
   });
 }
 
-function parseObject(body: Buffer): JsonObject {
-  checkObject(body);
-  return JSON.parse(body.toString()) as JsonObject;
+/** What the one object of a reply says. Throws `UnexpectedReply` in place of `JsonError`. */
+function read(body: Buffer, response: Response, limit: number): SmallReply {
+  try {
+    const reply = parse(body);
+    if (body.length > limit) throw tooLong(limit);
+    return reply;
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    // One that was cut is long before it is anything else.
+    throw badReply(body.length > limit && startOf(body).startsWith('{') ? tooLong(limit) : error, response, body);
+  }
 }
 
-/** The scanner says in our words what is wrong; and JSON.parse would take the last of two values for one key. */
-function checkObject(body: Buffer): void {
-  const keys = new Set<string>();
-  const scanner = new JsonScanner(
-    {
-      open(kind, depth) {
-        if (depth === 0 && kind !== 'object') throw new JsonError('is not a JSON object');
-      },
-      close() {},
-      key(name, depth) {
-        if (depth === 1 && keys.has(name)) throw twice(name);
-        if (depth === 1) keys.add(name);
-      },
-      scalar(_value, depth) {
-        if (depth === 0) throw new JsonError('is not a JSON object');
-      },
-    },
-    { token: MAX_WHOLE, depth: MAX_DEPTH },
-  );
+const tooLong = (limit: number): JsonError => new JsonError(`is longer than ${limit} bytes`);
+
+function parse(body: Buffer): SmallReply {
+  const reply = new SmallReply();
+  const scanner = new JsonScanner(reply, { token: body.length, depth: MAX_DEPTH });
   scanner.write(body);
   scanner.end();
+  return reply;
 }
+
+/** The keys that decide what a reply means. */
+const ASKED_FOR = new Set(['ddl', 'dml', 'dataset', 'error', 'notice', 'position', 'errorPos', 'count']);
+
+/** Depths within a reply: `{` 0 `"dataset": [` 1 `[` 2 a cell 3. */
+class SmallReply implements JsonEvents {
+  readonly said: Said = {};
+  readonly rows: unknown[][] = [];
+  #key = '';
+  #cells = 0;
+
+  key(name: string, depth: number): void {
+    if (depth !== 1) return;
+    this.#key = name;
+    if (!ASKED_FOR.has(name)) return;
+    if (Object.hasOwn(this.said, name)) throw twice(name); // JSON.parse would take the last of the two
+    this.said[name] = undefined;
+  }
+
+  open(kind: 'array' | 'object', depth: number): void {
+    if (depth === 0 && kind !== 'object') throw new JsonError('is not a JSON object');
+    if (this.#key !== 'dataset') return;
+    if ((depth === 1 || depth === 2) && kind !== 'array') throw notRows();
+    if (depth === 2) this.#addTo(this.rows, []);
+    if (depth === 3) this.#addTo(this.#row, undefined); // an array or object in a cell says nothing to anybody
+  }
+
+  close(): void {}
+
+  scalar(value: unknown, depth: number): void {
+    if (depth === 0) throw new JsonError('is not a JSON object');
+    if (this.#key === 'dataset' && depth < 3) throw notRows();
+    if (depth === 1 && ASKED_FOR.has(this.#key)) this.said[this.#key] = value;
+    if (this.#key === 'dataset' && depth === 3) this.#addTo(this.#row, value);
+  }
+
+  get #row(): unknown[] {
+    return this.rows.at(-1) as unknown[];
+  }
+
+  #addTo<T>(list: T[], item: T): void {
+    if (++this.#cells > MAX_CELLS) throw new JsonError(`holds more than ${MAX_CELLS} values`);
+    list.push(item);
+  }
+}
+
+const notRows = (): JsonError => new JsonError('holds a dataset that is not rows of cells');
 
 function serverError(body: Buffer): ServerError | undefined {
   try {
-    checkError(parseObject(body));
+    checkError(parse(body).said);
   } catch (error) {
     if (error instanceof ServerError) return error;
   }
   return undefined;
 }
+
+const startOf = (body: Buffer): string => body.toString('utf8', 0, QUOTABLE).trimStart();
 
 const AGAIN = "try again; if it stays so the server's log may say why";
 /** What a server may hold and no statement stream can. */

@@ -37,7 +37,8 @@ export const DEFAULT_REQUEST_BUFFER = 64448;
 export function bufferNeeded(target: string, headers: readonly string[]): number {
   const query = target.slice(target.indexOf('?') + 1);
   const around = `GET ${target} HTTP/1.1`.length - query.length;
-  const escapes = query.split('%').length - 1;
+  let escapes = 0; // counted one by one: to split there makes as many strings
+  for (let at = query.indexOf('%'); at >= 0; at = query.indexOf('%', at + 1)) escapes++;
   const decoded = query.length - 2 * escapes;
   const header = headers.reduce((sum, line) => sum + line.length + 1, 1);
   return Math.max(around + 2 * query.length + 1, around + query.length + decoded + header);

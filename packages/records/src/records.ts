@@ -12,7 +12,7 @@ export const MAX_RECORD = 16 * 1024 * 1024;
 export function records(maxRecord = MAX_RECORD) {
   let nth = 0;
   // One at a time, as one may be a whole batch.
-  return objectTransform({ highWaterMark: 1 }, async (batch: string | string[]) => {
+  const transform = objectTransform({ highWaterMark: 1 }, async (batch: string | string[]) => {
     let text = '';
     for (const statement of typeof batch === 'string' ? [batch] : batch) {
       nth++;
@@ -23,10 +23,17 @@ export function records(maxRecord = MAX_RECORD) {
           `statement ${nth} makes a record longer than ${maxRecord} bytes: --max-record takes more`,
         );
       text += `${statement}\n\0`;
+      if (text.length < CHUNK) continue;
+      transform.push(Buffer.from(text)); // a batch may be a schema, and longer than a string can get
+      text = '';
     }
     return text ? Buffer.from(text) : undefined;
   });
+  return transform;
 }
+
+/** Records leave in buffers of this many UTF-16 code units at least. */
+const CHUNK = 1024 * 1024;
 
 /** Whether its record, with LF and NUL, takes more bytes. A UTF-16 code unit takes 3 at most: few need to be counted. */
 const isLonger = (statement: string, bytes: number): boolean =>

@@ -1,7 +1,7 @@
 /*! Two schemas compared, object by object; the order of their statements does not matter. */
 import { type CompareOptions, compareStatements, type StatementComparison } from '@sqlpipe/ddl';
-import { hasName, type Identity, identify, identityKey, meaningful } from '@sqlpipe/sql';
-import { Catalog, dumpOrder } from './catalog.js';
+import { hasName, type Identity, identityKey, meaningful } from '@sqlpipe/sql';
+import { Catalog, dumpOrder, type Entry } from './catalog.js';
 
 /** What one schema has and the other has not, or has in another way: one statement or both. */
 export interface Difference {
@@ -45,9 +45,8 @@ export function compareSchemas(
   });
   const [byKeyA, byKeyB] = [byKey(inA), byKey(inB)];
   const result: SchemaComparison = { differences: [], total: byKeyA.size, notComparable: [] };
-  for (const [key, statement] of byKeyA) {
-    const identity = identify(statement);
-    const other = byKeyB.get(key);
+  for (const [key, { statement, ...identity }] of byKeyA) {
+    const other = byKeyB.get(key)?.statement;
     if (other === undefined) result.differences.push({ identity, a: statement });
     else if (hasName(identity)) {
       const comparison = withoutOwner(compareStatements(statement, other, options(inA)), ignoreOwner);
@@ -56,9 +55,9 @@ export function compareSchemas(
         result.notComparable.push({ identity, properties: comparison.notComparable });
     }
   }
-  for (const [key, statement] of byKeyB) {
+  for (const [key, { statement, ...identity }] of byKeyB) {
     if (byKeyA.has(key)) continue;
-    result.differences.push({ identity: identify(statement), b: statement });
+    result.differences.push({ identity, b: statement });
     result.total++;
   }
   return result;
@@ -69,12 +68,8 @@ function withoutOwner(comparison: StatementComparison, ignoreOwner: boolean): St
   return { ...comparison, differences: comparison.differences.filter(({ property }) => property !== 'owner') };
 }
 
-const byKey = (catalog: Catalog): Map<string, string> =>
-  new Map(dumpOrder(catalog).map(({ statement }) => [keyOf(statement), statement]));
+const byKey = (catalog: Catalog): Map<string, Entry> => new Map(dumpOrder(catalog).map(entry => [keyOf(entry), entry]));
 
 /** What makes two statements ones about the same thing. */
-function keyOf(statement: string): string {
-  const identity = identify(statement);
-  if (hasName(identity)) return identityKey(identity);
-  return Array.from(meaningful(statement), ({ text }) => text).join(' ');
-}
+const keyOf = (entry: Entry): string =>
+  hasName(entry) ? identityKey(entry) : Array.from(meaningful(entry.statement), ({ text }) => text).join(' ');

@@ -30,25 +30,39 @@ const QUOTES = /^(['"`]?)([^]*?)(\1?)$/;
 export const secretsOf = (statement: string): string[] =>
   secrets(statement).flatMap(({ text }) => [text.replace(QUOTES, '$2'), unquote(text)]);
 
-/** Where the secrets stand, with their quotes. */
+/** Where the secrets stand, with their quotes. None reaches into another: all that do could be longer than a string can get. */
 function secrets(statement: string): Pick<Token, 'text' | 'start'>[] {
   if (!/password|token/i.test(statement) || WITHOUT.has(identify(statement).kind)) return [];
-  const tokens = [...meaningful(statement)];
-  return tokens.flatMap((token, i) => {
-    if (!BEFORE_SECRET.has(wordOf(token))) return [];
-    let first = i + 1;
-    while (BETWEEN.has(tokens[first]?.text.toUpperCase() ?? '')) first++;
-    const { start, type } = tokens[first] ?? token;
-    if (first === tokens.length || NO_SECRET.has(wordOf(tokens[first]))) return [];
-    const isQuoted = type === 'string' || type === 'name';
-    const text = (isQuoted ? QUOTED : BARE).exec(statement.slice(start))?.[0] ?? '';
-    return text ? { text, start } : [];
-  });
+  const found: Pick<Token, 'text' | 'start'>[] = [];
+  let end = 0;
+  let isNext = false;
+  for (const token of meaningful(statement)) {
+    if (isNext && BETWEEN.has(token.text.toUpperCase())) continue;
+    const { start } = token;
+    const before = found.at(-1);
+    if (isNext && !NO_SECRET.has(wordOf(token)) && (start >= end || isQuoted(token))) {
+      if (before && start < end) before.text = before.text.slice(0, start - before.start);
+      const text = secretAt(statement, token);
+      if (text) found.push({ text, start });
+      end = start + text.length;
+    }
+    isNext = BEFORE_SECRET.has(wordOf(token));
+  }
+  return found;
 }
 
-/** One that is quoted may hold doubled quotes, and the text may end in it; a bare one ends as a word of a command does. */
-const QUOTED = /^(?:'(?:[^']|'')*'?|"(?:[^"]|"")*"?|`(?:[^`]|``)*`?)/;
-const BARE = /^[^\s;),]+/;
+const isQuoted = ({ type }: Token): boolean => type === 'string' || type === 'name';
+
+/** The secret that begins with a token; one that is quoted may hold doubled quotes, and the text may end in it. */
+function secretAt(statement: string, token: Token): string {
+  const pattern = isQuoted(token) ? QUOTED : BARE;
+  pattern.lastIndex = token.start;
+  return pattern.exec(statement)?.[0] ?? '';
+}
+
+const QUOTED = /'(?:[^']|'')*'?|"(?:[^"]|"")*"?|`(?:[^`]|``)*`?/y;
+/** A bare one ends as a word of a command does. */
+const BARE = /[^\s;),]+/y;
 
 /** A text with stars in place of the secrets, also where they are written as URLs, JSON or HTML have it, even twice. */
 export function starOut(text: string, secrets: readonly string[]): string {

@@ -20,7 +20,9 @@ export class Course {
   last: SegmentType = 'code';
 
   readonly #lexer: Lexer;
-  readonly #parentheses: Opening[] = [];
+  /** How many parentheses are open, and the first of them: as many objects as a text can open would not fit into memory. */
+  #depth = 0;
+  #outermost: Opening | undefined;
   #unfinished: Opening | undefined;
   #length = 0;
 
@@ -31,7 +33,8 @@ export class Course {
   /** What is open where the text read so far ends; a line comment may be. */
   get opened(): Opening | undefined {
     const { open } = this.#lexer;
-    return open && open !== 'line-comment' ? this.#unfinished : this.#parentheses[0];
+    if (open && open !== 'line-comment') return this.#unfinished;
+    return this.#depth ? this.#outermost : undefined;
   }
 
   /** White space matters only before anything else and behind a line comment. */
@@ -39,23 +42,24 @@ export class Course {
     return !this.substance || this.last === 'line-comment';
   }
 
-  /** Reads a chunk from `from` on; the offset in it of the `;` that ends the statement, or -1. */
-  read(chunk: string, from: number): number {
-    const base = this.#length - from;
-    for (let start = from, end = 0; start < chunk.length; start = end) {
+  /** Reads a chunk; the offset in it of the `;` that ends the statement, or -1. */
+  read(chunk: string): number {
+    for (let start = 0, end = 0; start < chunk.length; start = end) {
       end = this.#lexer.next(chunk, start);
       const { type } = this.#lexer;
-      if (type === ';' && !this.#parentheses.length) return start;
-      if (end > start) this.#take(type, chunk, start, end, base);
+      if (type === ';' && !this.#depth) return start;
+      if (end > start) this.#take(type, chunk, start, end);
     }
-    this.#length = base + chunk.length;
+    this.#length += chunk.length;
     return -1;
   }
-  #take(type: SegmentType, chunk: string, start: number, end: number, base: number): void {
-    this.#unfinished = this.#lexer.open ? (this.#unfinished ?? { type, at: base + start }) : undefined;
+
+  #take(type: SegmentType, chunk: string, start: number, end: number): void {
+    const at = this.#length + start;
+    this.#unfinished = this.#lexer.open ? (this.#unfinished ?? { type, at }) : undefined;
     if (type === 'code' && this.#mayBeWhite && !NOT_WHITE.test(chunk.slice(start, end))) return;
-    if (type === '(') this.#parentheses.push({ type, at: base + start });
-    if (type === ')') this.#parentheses.pop();
+    if (type === '(' && this.#depth++ === 0) this.#outermost = { type, at };
+    if (type === ')' && this.#depth > 0) this.#depth--;
     if (type === 'block-comment') this.doubtful ||= DOUBTFUL.test(chunk.slice(start, end));
     if (type !== 'line-comment' && type !== 'block-comment') this.substance = true;
     this.last = type;

@@ -1,6 +1,7 @@
 /*! Where statements end in a text that arrives in chunks, and the one form a statement has between programs. */
 import { Course, type Opening } from './course.js';
 import { endOfCode, type SegmentType, WHITE } from './lexer.js';
+import { excerpt } from './printable.js';
 import { type Token, tokens } from './tokens.js';
 
 /** Text that can't be cut into statements. `line` and `column` count from 1, columns in UTF-16 code units. */
@@ -22,6 +23,9 @@ const INCOMPLETE = /^-- ([\w.-]+): incomplete: (.*)/s;
 const MARKS = '-/*';
 
 const NOT_WHITE = /[^ \t\n\r]/;
+
+/** How much of a chunk is looked at first for the end of a statement; see `#follow`. */
+const FIRST_LOOK = 256;
 
 const OPENED: Partial<Record<SegmentType, string>> = {
   string: 'a string that is never closed',
@@ -55,10 +59,16 @@ export class Splitter {
 
   /** The statements that end in this chunk. */
   write(text: string): string[] {
-    const chunk = this.#carry + text;
-    const end = lastIndexNotOf(MARKS, chunk) + 1;
-    this.#carry = chunk.slice(end);
-    return this.#cut(chunk.slice(0, end));
+    return [...this.each(text)];
+  }
+
+  /** As `write`, one after the other: whoever wants no more of them need not read on. */
+  *each(text: string): Generator<string> {
+    const end = lastIndexNotOf(MARKS, text) + 1;
+    // What is carried is not looked at again before it ends, or marks without end would be with each chunk.
+    const chunk = end ? this.#carry + text.slice(0, end) : '';
+    this.#carry = end ? text.slice(end) : this.#carry + text;
+    yield* this.#cut(chunk);
   }
 
   /**
@@ -68,25 +78,23 @@ export class Splitter {
   end(): string[] {
     const chunk = this.#carry;
     this.#carry = '';
-    const statements = this.#cut(chunk);
+    const statements = [...this.#cut(chunk)];
     const whole = this.#readings.find(reading => !reading.opened);
     if (!whole) throw this.#unclosed();
     const statement = this.#finish(whole);
     return statement ? [...statements, statement] : statements;
   }
 
-  #cut(chunk: string): string[] {
-    const statements: string[] = [];
+  *#cut(chunk: string): Generator<string> {
     let start = 0;
     for (let end = this.#endIn(chunk, start); end; end = this.#endIn(chunk, start)) {
       const statement = end.reading
         ? this.#careful(chunk.slice(start, end.at), end.reading)
         : this.#plain(chunk.slice(start, end.at + 1));
       start = end.at + 1;
-      if (statement) statements.push(statement);
+      if (statement) yield statement;
     }
     this.#keep(chunk.slice(start));
-    return statements;
   }
 
   /** Where the current statement ends in this chunk, if it does, and which reading says so: none where all do. */
@@ -112,22 +120,35 @@ export class Splitter {
     return body && (body.length === trimmed.length - 1 ? trimmed : `${body};`);
   }
 
-  /** Follows all readings of the current statement; the first semicolon that ends it, if this chunk has one. */
+  /**
+   * Follows all readings of the current statement; the first semicolon that ends it, if this chunk has one.
+   * They look ahead by steps that double: where one reading ends a statement that the other does not, the other would
+   * read the rest of the chunk in vain, with each statement.
+   */
   #follow(chunk: string, from: number): { at: number; reading: Course } | undefined {
-    const [sql, server] = this.#readings as [Course, Course?];
-    const end = { at: sql.read(chunk, from), reading: sql };
-    const other = server ?? (sql.doubtful ? this.#second() : undefined);
-    if (other) {
-      const at = other.read(chunk, from);
-      if (at >= 0 && (end.at < 0 || at < end.at)) return { at, reading: other };
+    for (let start = from, size = FIRST_LOOK; start < chunk.length; size *= 2) {
+      const end = behindMarks(chunk, start + size);
+      const found = this.#followPiece(chunk, from, start, end);
+      if (found) return found;
+      start = end;
     }
-    return end.at < 0 ? undefined : end;
+    return undefined;
   }
 
-  /** Starts the server's reading of the current statement, from its beginning. */
-  #second(): Course {
+  /** The same in a piece of a chunk that has been read from `from` to `start`. */
+  #followPiece(chunk: string, from: number, start: number, end: number): { at: number; reading: Course } | undefined {
+    const [sql, server] = this.#readings as [Course, Course?];
+    const inSql = sql.read(chunk.slice(start, end));
+    const other = server ?? (sql.doubtful ? this.#second(chunk.slice(from, start)) : undefined);
+    const inServer = other ? other.read(chunk.slice(start, inSql < 0 ? end : start + inSql)) : -1;
+    if (other && inServer >= 0) return { at: start + inServer, reading: other };
+    return inSql < 0 ? undefined : { at: start + inSql, reading: sql };
+  }
+
+  /** Starts the server's reading of the current statement, from its beginning; its last piece is not kept yet. */
+  #second(last: string): Course {
     const course = new Course('server');
-    for (const piece of this.#pieces) course.read(piece, 0);
+    for (const piece of [...this.#pieces, last]) course.read(piece);
     this.#readings.push(course);
     return course;
   }
@@ -163,20 +184,23 @@ export class Splitter {
   #refuseIncomplete(text: string): void {
     if (!text.includes(': incomplete: ')) return;
     let before = true;
+    let startsLine = this.#column === 1;
     let note: Token | undefined;
     for (const token of tokens(text)) {
-      if (token.type === 'comment' && INCOMPLETE.test(token.text) && this.#startsLine(text.slice(0, token.start)))
-        note = token;
-      else if (token.type === 'space' || token.type === 'comment') continue;
-      else if (before && note) break;
-      else [before, note] = [false, undefined];
+      const isComment = token.type === 'comment';
+      if (isComment && startsLine && INCOMPLETE.test(token.text)) note = token;
+      else if (!isComment && token.type !== 'space') {
+        if (before && note) break;
+        [before, note] = [false, undefined];
+      }
+      startsLine = token.type === 'space' && (startsLine || token.text.includes('\n'));
     }
     const [, name, reason] = INCOMPLETE.exec(note?.text ?? '') ?? [];
-    if (note && name) throw new SplitError(`${name} left it incomplete: ${reason}`, ...this.#place(text, note.start));
-  }
-
-  #startsLine(before: string): boolean {
-    return /\n[ \t\r]*$/.test(before) || (this.#column === 1 && !NOT_WHITE.test(before));
+    if (note && name)
+      throw new SplitError(
+        `${name} left it incomplete: ${excerpt(reason ?? '', 500)}`,
+        ...this.#place(text, note.start),
+      );
   }
 
   #unclosed(): SplitError {
@@ -206,13 +230,17 @@ export function statementOf(text: string): string {
   const trimmed = trim(text);
   if (isPlain(trimmed)) return trimmed;
   const splitter = new Splitter();
-  const [first, second] = splitter.write(text);
+  const [first, second] = splitter.each(text); // reads no further than that
+  if (first && second) throw secondStatement(first);
   const comments = splitter.rest;
   const [last] = splitter.end();
-  if (first && (second || last)) throw new SplitError('a second statement behind the first', 1, first.length + 1);
+  if (first && last) throw secondStatement(first);
   if (first && NOT_WHITE.test(comments)) return statementOf(first.slice(0, -1) + comments);
   return first ?? last ?? '';
 }
+
+const secondStatement = (first: string): SplitError =>
+  new SplitError('a second statement behind the first', 1, first.length + 1);
 
 /** Whether a text without white space at its ends is one plain statement in its one form: nearly all are. */
 function isPlain(text: string): boolean {
@@ -241,6 +269,13 @@ function trim(text: string): string {
   let start = 0;
   while (start < text.length && WHITE.includes(text.charAt(start))) start++;
   return text.slice(start, lastIndexNotOf(WHITE, text) + 1);
+}
+
+/** The first offset from `at` on that does not cut a mark of two characters. */
+function behindMarks(text: string, at: number): number {
+  let end = Math.min(at, text.length);
+  while (end < text.length && MARKS.includes(text.charAt(end - 1))) end++;
+  return end;
 }
 
 /** Where the last character stands that is none of these; -1 where all are. A regular expression would be quadratic. */

@@ -13,7 +13,8 @@ export interface Token {
 }
 
 /** A word is a keyword, a bare name, a number or a `@variable`; any other character is a sign of its own. */
-const CODE = /(?<space>[ \t\n\r]+)|(?<word>[\w$@\u0080-\uffff]+)|[^]/g;
+const SPACE = /[ \t\n\r]+/y;
+const WORD = /[\w$@\u0080-\uffff]+/y;
 
 const TYPE: Record<Exclude<SegmentType, 'code'>, TokenType> = {
   string: 'string',
@@ -58,10 +59,19 @@ export function* meaningful(text: string, reading?: Reading): Generator<Token> {
 }
 
 function* codeTokens(code: string, offset: number): Generator<Token> {
-  for (const { 0: text, index, groups } of code.matchAll(CODE)) {
-    const type = groups?.space ? 'space' : groups?.word ? 'word' : 'sign';
-    yield { type, text, start: offset + index };
+  for (let at = 0, end = 0; at < code.length; at = end) {
+    let type: TokenType = 'space';
+    end = endOf(SPACE, code, at);
+    if (end === at) [type, end] = ['word', endOf(WORD, code, at)];
+    if (end === at) [type, end] = ['sign', at + 1];
+    yield { type, text: code.slice(at, end), start: offset + at };
   }
+}
+
+/** Where what a pattern finds at `at` ends; `at` itself where it finds nothing. */
+function endOf(pattern: RegExp, code: string, at: number): number {
+  pattern.lastIndex = at;
+  return pattern.test(code) ? pattern.lastIndex : at; // test() makes no garbage, as exec() does
 }
 
 /** A bare word of plain letters in upper case, as keywords are written here; '' for any other token, and for none. */

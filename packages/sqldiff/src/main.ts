@@ -1,6 +1,6 @@
 import { command, EXCLUDE, Exit, INCLUDE, instanceOptions, recordLimit, UsageError } from '@sqlpipe/cli';
 import { arriving, MAX_RECORD, statements } from '@sqlpipe/records';
-import { compareSchemas, selection } from '@sqlpipe/schema';
+import { compareSchemas, Room, selection } from '@sqlpipe/schema';
 import { title } from '@sqlpipe/sql';
 import { otherMeanings, unchanged } from './meaning.js';
 import { writeMissing } from './missing.js';
@@ -34,7 +34,13 @@ command({
     if (Number(names) + Number(json) + Number(text) + Number(missing) > 1)
       throw new UsageError('--names, --json, --text and --missing exclude each other');
     const stdin = arriving(() => statements(io.stdin(), { maxRecord }));
-    const reading = { maxRecord, selection: selection(args.include, args.exclude), stdin, warn: io.note };
+    const reading = {
+      maxRecord,
+      room: new Room(),
+      selection: selection(args.include, args.exclude),
+      stdin,
+      warn: io.note,
+    };
     const sides = await bothSides([a, b], {
       env: io.env,
       options: args,

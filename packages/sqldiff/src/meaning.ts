@@ -66,7 +66,9 @@ export async function otherMeanings([a, b]: Sides, same: Identity[]): Promise<st
       const other = inB.get(property)?.get(object);
       if (other === undefined || other === value) continue;
       const values = `${property} is ${value} in ${a.label} and ${other} in ${b.label}`;
-      groups.set(values, [...(groups.get(values) ?? []), object]);
+      const group = groups.get(values);
+      if (group) group.push(object);
+      else groups.set(values, [object]);
     }
     return Array.from(groups, ([values, objects]) => sentence(values, objects));
   });

@@ -2,13 +2,15 @@
 import { readSource } from '@sqlpipe/files';
 import { type DumpOptions, dump, InstanceError } from '@sqlpipe/instance';
 import { StreamError } from '@sqlpipe/records';
-import { DuplicateNameError, deduplicate, type Selection } from '@sqlpipe/schema';
+import { collect, DuplicateNameError, deduplicate, type Room, type Selection } from '@sqlpipe/schema';
 import { identify } from '@sqlpipe/sql';
 import type { Side } from './side.js';
 
 export interface ReadOptions extends Pick<DumpOptions, 'warn'> {
   maxRecord: number;
   selection: Selection;
+  /** For the statements of both sides. */
+  room: Room;
   /** The statements of standard input. */
   stdin: AsyncIterable<string>;
 }
@@ -18,13 +20,11 @@ export interface ReadOptions extends Pick<DumpOptions, 'warn'> {
  * @throws what reading it says: InstanceError, StreamError, TextError, DuplicateNameError, errors of the file system
  */
 export async function read({ target, path, label }: Side, options: ReadOptions): Promise<string[]> {
-  const { selection, maxRecord, warn, stdin } = options;
+  const { selection, maxRecord, warn, stdin, room } = options;
   const atRest = path === '-' ? stdin : readSource(path, maxRecord);
-  const all: string[] = [];
+  const source = target ? dump(target, { selection, maxRecord, warn }) : atRest;
   try {
-    for await (const batch of target ? dump(target, { selection, maxRecord, warn }) : atRest)
-      for (const statement of [batch].flat()) if (selection.selects(identify(statement).kind)) all.push(statement);
-    return deduplicate(all);
+    return deduplicate(await collect(source, statement => selection.selects(identify(statement).kind), room));
   } catch (error) {
     throw explained(error as NodeJS.ErrnoException, label);
   }

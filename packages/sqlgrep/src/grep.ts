@@ -1,4 +1,4 @@
-import { Catalog, type Entry, toEntry } from '@sqlpipe/schema';
+import { Catalog, collect, type Entry, toEntry } from '@sqlpipe/schema';
 
 /** What goes with the statements that are asked for. */
 export interface Company {
@@ -15,7 +15,7 @@ export async function* grep(
   { withDeps, withDependents }: Company,
 ): AsyncGenerator<string> {
   if (withDeps || withDependents) {
-    const catalog = await all(statements);
+    const catalog = new Catalog(await collect(statements));
     let chosen = new Set(catalog.entries.filter(isAskedFor));
     if (withDependents) chosen = reach(chosen, dependents(catalog));
     if (withDeps) chosen = reach(chosen, entry => catalog.requirements(entry));
@@ -23,12 +23,6 @@ export async function* grep(
   } else {
     for await (const statement of statements) if (isAskedFor(toEntry(statement))) yield statement;
   }
-}
-
-async function all(statements: AsyncIterable<string>): Promise<Catalog> {
-  const held: string[] = [];
-  for await (const statement of statements) held.push(statement);
-  return new Catalog(held);
 }
 
 /** What needs an entry. */

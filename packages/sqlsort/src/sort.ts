@@ -1,4 +1,4 @@
-import { Catalog, deduplicate, dumpOrder, type Entry, findCycle } from '@sqlpipe/schema';
+import { Catalog, collect, deduplicate, dumpOrder, type Entry, findCycle } from '@sqlpipe/schema';
 import { title } from '@sqlpipe/sql';
 
 /** Objects that need one another, which no order can be right for. */
@@ -11,9 +11,7 @@ class Cycle extends Error {
  * @throws DuplicateNameError where two of one name differ, Cycle where objects need one another, and whatever the input throws
  */
 export async function schema(statements: AsyncIterable<string>): Promise<Catalog> {
-  const all: string[] = [];
-  for await (const statement of statements) all.push(statement);
-  const catalog = new Catalog(deduplicate(all));
+  const catalog = new Catalog(deduplicate(await collect(statements)));
   const cycle = findCycle(catalog.needs());
   if (cycle) throw new Cycle(`a cycle, which no order can be right for: ${inWords(catalog, cycle)}`);
   return catalog;
@@ -24,8 +22,12 @@ export async function* sort(statements: AsyncIterable<string>): AsyncGenerator<s
   for (const { statement } of dumpOrder(await schema(statements))) yield statement;
 }
 
+/** So many of a cycle are named; one of more is no cycle that somebody made by mistake. */
+const NAMED = 20;
+
 /** `view 'a' needs view 'b', which needs view 'a'`. */
 function inWords(catalog: Catalog, cycle: string[]): string {
-  const titles = [...cycle, ...cycle.slice(0, 1)].map(name => title(catalog.object(name) as Entry));
-  return titles.join(', which needs ').replace(', which needs ', ' needs ');
+  const named = [...cycle.slice(0, NAMED), ...cycle.slice(0, 1)].map(name => title(catalog.object(name) as Entry));
+  if (cycle.length > NAMED) named.splice(-1, 0, `${cycle.length - NAMED} more`);
+  return named.join(', which needs ').replace(', which needs ', ' needs ');
 }

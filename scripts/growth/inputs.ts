@@ -1,0 +1,310 @@
+/*! Inputs that once took a program more than twice the time, or memory, at twice their length; each grows to any length. */
+import type { Answers } from './stub.js';
+
+/** A program and something for it to read. */
+export interface Input {
+  /** What it is, in few words. */
+  what: string;
+  /** A command line; `{url}` is a server that answers with `reply`, `{folder}` a folder that is not there, `{file}` holds `file`. */
+  program: string;
+  /** Standard input of about this many bytes. */
+  stdin?: (bytes: number) => string;
+  /** The contents of a file. */
+  file?: (bytes: number) => string;
+  /** Whether it is of many small statements: these take their time each, and are held to no limit but that of growth. */
+  many?: boolean;
+  /** A server whose replies come to about this many bytes. */
+  reply?: (bytes: number) => Answers;
+}
+
+/** A text repeated up to a length. */
+const flood = (unit: string, bytes: number): string => unit.repeat(Math.ceil(bytes / unit.length));
+
+/** A text within so many others that they come to a length. */
+function nested(before: string, inside: string, behind: string, bytes: number): string {
+  const depth = Math.ceil(bytes / (before.length + behind.length));
+  return before.repeat(depth) + inside + behind.repeat(depth);
+}
+
+/** Numbered texts up to a length. */
+function numbered(bytes: number, text: (i: number) => string): string[] {
+  const all: string[] = [];
+  for (let i = 0, length = 0; length < bytes; i++) {
+    const one = text(i);
+    all.push(one);
+    length += one.length;
+  }
+  return all;
+}
+
+const record = (statement: string): string => `${statement};\n\0`;
+const stream = (statements: string[]): string => statements.map(record).join('');
+const view = (body: string): string => `CREATE VIEW 'v' AS (\n${body}\n)`;
+
+/** One record that is a view whose body is a text of this length. */
+const body = (text: (bytes: number) => string) => (bytes: number) => record(view(text(bytes)));
+
+const rows = function* (all: Iterable<string>): Generator<string> {
+  yield '{"query":"","columns":[{"name":"ddl","type":"VARCHAR"}],"timestamp":-1,"dataset":[';
+  let comma = '';
+  for (const row of all) {
+    yield `${comma}[${JSON.stringify(row)}]`;
+    comma = ',';
+  }
+  yield ']}';
+};
+
+/** A server that answers everything with these rows, but for what it is asked aside. */
+const dumps =
+  (all: (bytes: number) => Iterable<string>) =>
+  (bytes: number): Answers =>
+  query =>
+    query.startsWith('SHOW CREATE') ? { body: rows(all(bytes)) } : { body: '{"dataset":[],"count":0}' };
+
+/** A server that answers everything with this text. */
+const says =
+  (body: (bytes: number) => string, status = 200) =>
+  (bytes: number): Answers =>
+  () => ({ status, body: body(bytes) });
+
+const FLOODS = [
+  '/-',
+  '-',
+  '/',
+  '*',
+  '/*',
+  '*/',
+  '(',
+  ')',
+  '()',
+  '+',
+  ';',
+  ' ',
+  '\n',
+  "'",
+  '"',
+  '`',
+  "''",
+  'a ',
+  'a,',
+  'a;',
+];
+const COMMENTS = [
+  '/*--*/a;',
+  "/*'*/a;",
+  "/*'/*'*/a;",
+  '/*a*/',
+  "/*'*/",
+  '-- x: incomplete: y\n',
+  'a -- x: incomplete: y\n',
+];
+
+const TEXTS: Input[] = [...FLOODS, ...COMMENTS].flatMap((unit): Input[] => {
+  const what = JSON.stringify(unit);
+  return [
+    { what, program: 'sqlsplit', stdin: bytes => flood(unit, bytes) },
+    { what: `${what} in one record`, program: 'sqlsort', stdin: bytes => `${flood(unit, bytes)}\0` },
+    { what: `${what} in a view`, program: 'sqlsort', stdin: body(bytes => flood(unit, bytes)) },
+  ];
+});
+
+const chain = (bytes: number): string[] => numbered(bytes, i => `CREATE VIEW 'v${i}' AS (\nselect * from v${i + 1}\n)`);
+
+const tables = (bytes: number): string => numbered(bytes, i => `t${i}`).join(',');
+
+/** Half of it tables that the first expression reads, half of it expressions that each read the one before. */
+const expressions = (bytes: number): string =>
+  `with c0 as (select * from ${tables(bytes / 2)}), ${numbered(bytes / 2, i => `c${i + 1} as (select * from c${i})`).join(', ')} select * from c1`;
+
+const variables = (bytes: number): string =>
+  `declare @a0 := (select x from ${tables(bytes / 2)}), ${numbered(bytes / 2, i => `@a${i + 1} := @a${i}`).join(', ')} select @a1`;
+
+const SCHEMAS: Input[] = [
+  ...['sqlsort', 'sqlgrep --with-deps v'].flatMap((program): Input[] => [
+    { what: 'with c0 as (… from t0,…,tn), c1 as (… from c0), …', program, stdin: body(expressions) },
+    { what: 'declare @a1 := @a0, @a2 := @a1, …', program, stdin: body(variables) },
+    {
+      what: 'names under deep parentheses',
+      program,
+      stdin: body(bytes => `select ${'('.repeat(bytes / 4)}${flood('@a,', bytes / 2)}a${')'.repeat(bytes / 4)} from t`),
+    },
+    {
+      what: 'tables under deep subqueries',
+      program,
+      stdin: body(bytes => nested('select * from (', `select * from ${flood('a,', bytes / 2)}b`, ')', bytes / 2)),
+    },
+    {
+      what: 'a variable of many tables used many times',
+      program,
+      stdin: body(
+        bytes => `declare @a := (select x from ${tables(bytes / 2)}) select ${flood('@a,', bytes / 2)}1 from t`,
+      ),
+    },
+    {
+      what: 'expressions within each other',
+      program,
+      stdin: body(bytes => nested('with a as (', 'select 1', ') select * from a', bytes)),
+    },
+    { what: 'views, each of the next', program, stdin: bytes => stream(chain(bytes)) },
+    { what: 'views, each of the one before', program, stdin: bytes => stream(chain(bytes).reverse()) },
+    {
+      what: 'views, each of the next, in a circle of two at the end',
+      program,
+      stdin: bytes =>
+        stream([
+          ...chain(bytes),
+          "CREATE VIEW 'y' AS (\nselect * from z\n)",
+          "CREATE VIEW 'z' AS (\nselect * from y\n)",
+        ]),
+    },
+    {
+      what: 'views in one large circle',
+      program,
+      stdin: bytes => {
+        const all = chain(bytes);
+        return stream([...all, `CREATE VIEW 'v${all.length}' AS (\nselect * from v0\n)`]);
+      },
+    },
+    {
+      what: 'materialized views, each of the next and of a view over a long chain',
+      program,
+      stdin: bytes =>
+        stream([
+          ...chain(bytes / 2),
+          ...numbered(
+            bytes / 2,
+            i =>
+              `CREATE MATERIALIZED VIEW 'm${i}' WITH BASE 'm${i + 1}' REFRESH MANUAL AS (\nselect * from m${i + 1} join v0\n)`,
+          ),
+        ]),
+    },
+    { what: 'grant select on a,a,…', program, stdin: bytes => record(`GRANT select on ${flood('a,', bytes)}a to b`) },
+    { what: 'grant … to a,a,…', program, stdin: bytes => record(`GRANT select on t to ${flood('a,', bytes)}a`) },
+    { what: 'grant … to a.a.…', program, stdin: bytes => record(`GRANT select on t to ${flood('a.', bytes)}a`) },
+    {
+      what: 'owned by, again and again',
+      program,
+      stdin: bytes => record(`CREATE TABLE t (x INT) ${flood('OWNED BY a ', bytes)}`),
+    },
+    {
+      what: 'owned by a.a.…',
+      program,
+      stdin: bytes => record(`CREATE TABLE t (x INT) OWNED BY ${flood('a.', bytes)}a`),
+    },
+    { what: 'many small statements', program, many: true, stdin: bytes => flood('a;\0', bytes) },
+  ]),
+  {
+    what: 'grant select on t<i> to bob, for each table',
+    program: 'sqljoin -d {folder}',
+    stdin: bytes => stream(numbered(bytes, i => `GRANT SELECT ON t${i} TO bob`)),
+  },
+  ...['sqljoin', 'sqlsort --graph dot', 'sqlsort --graph mermaid', 'sqlgrep a*b*c'].map(
+    (program): Input => ({
+      what: 'a name as long as the record',
+      program,
+      stdin: bytes => record(`CREATE TABLE '${flood('ab_', bytes)}' (x INT)`),
+    }),
+  ),
+  {
+    what: '-- x: incomplete: y on every line of a record',
+    program: 'sqljoin',
+    stdin: bytes => record(`a\n${flood('-- x: incomplete: y\n', bytes)}`),
+  },
+];
+
+const FILES: Input[] = [...COMMENTS, 'a;', '(', "'"].map(unit => ({
+  what: `${JSON.stringify(unit)} in a file`,
+  program: 'sqldiff {file} {file}',
+  many: true,
+  file: bytes => flood(unit, bytes),
+}));
+
+const SECRETS = ['token-', 'token ', 'token = ', "token 'a' ", 'password a ', "password '"];
+
+const MESSAGES: Input[] = SECRETS.flatMap((unit): Input[] => [
+  {
+    what: `x ${unit}… in a server's row`,
+    program: 'sqldump {url}',
+    reply: dumps(bytes => [`x ${flood(unit, bytes)}; b;`]),
+  },
+  {
+    what: `ALTER USER a ${unit}… that the server rejects`,
+    program: 'sqlapply --allow ALTER {url}',
+    stdin: bytes => record(`ALTER USER a ${flood(unit, bytes)}`),
+    reply: bytes => query =>
+      query.startsWith('ALTER')
+        ? {
+            status: 400,
+            body: JSON.stringify({ query, error: `no such user: ${query.slice(0, 100_000)}`, position: bytes / 2 }),
+          }
+        : { body: '{"dataset":[],"count":0}' },
+  },
+]);
+
+const ROWS: Record<string, (bytes: number) => Iterable<string>> = {
+  ', IN VOLUME … without ;': bytes => [`CREATE TABLE 't' ( \n\tx INT\n)${flood(', IN VOLUME a', bytes)}`],
+  'a column of many blanks': bytes => [`CREATE TABLE 't' ( \n\t${flood('a ', bytes)}\n);`],
+  'a column of INDEX TYPE': bytes => [`CREATE TABLE 't' ( \n\tx ${flood('SYMBOL INDEX TYPE A ', bytes)}1\n);`],
+  'many columns': bytes => [`CREATE TABLE 't' ( \n${numbered(bytes, i => `\tc${i} INT`).join(',\n')}\n);`],
+  'many columns and keys': bytes => [
+    `CREATE TABLE 't' ( \n\tts TIMESTAMP,\n${numbered(bytes / 2, i => `\tc${i} INT`).join(',\n')}\n) timestamp(ts) PARTITION BY DAY\nDEDUP UPSERT KEYS(ts,${numbered(bytes / 2, i => `c${i}`).join(',')});`,
+  ],
+  'a body of \\n)': bytes => [`CREATE VIEW 'v' AS ( \n${flood('\n)', bytes)}\n);`],
+  'a body of blank lines': bytes => [`CREATE VIEW 'v' AS ( \n${flood(' \n', bytes)}\n);`],
+  'two statements, many words': bytes => [`${flood('a ', bytes)}; b;`],
+  'many small rows': bytes => numbered(bytes, () => 'a;'),
+};
+
+const SERVERS: Input[] = [
+  ...Object.entries(ROWS).flatMap(([what, all]): Input[] => [
+    { what, program: 'sqldump {url}', reply: dumps(all) },
+    {
+      what,
+      program: 'sqldiff {url} {file}',
+      many: what === 'many small rows',
+      reply: dumps(all),
+      file: bytes => [...all(bytes)].join(';\n'),
+    },
+  ]),
+  ...['sqlapply {url}', 'sqldump --via catalogue {url}', 'sqldump {url}'].flatMap((program): Input[] => {
+    const stdin = () => record('CREATE TABLE t (x INT)');
+    return [
+      {
+        what: 'a reply of many keys',
+        program,
+        stdin,
+        reply: says(bytes => `{${numbered(bytes, i => `"${i}":1`).join(',')},"ddl":"OK","dataset":[]}`),
+      },
+      { what: 'a reply of [[],[],…]', program, stdin, reply: says(bytes => `{"dataset":[${flood('[],', bytes)}[]]}`) },
+      {
+        what: 'a reply of [[0],[0],…]',
+        program,
+        stdin,
+        reply: says(bytes => `{"dataset":[${flood('[0],', bytes)}[0]]}`),
+      },
+      {
+        what: 'a reply of ["",…] in one row',
+        program,
+        stdin,
+        reply: says(bytes => `{"dataset":[[${flood('"",', bytes)}""]]}`),
+      },
+      {
+        what: 'a reply of ["a","T"] rows',
+        program,
+        stdin,
+        reply: says(bytes => `{"dataset":[${flood('["a","T"],', bytes)}["a","T"]]}`),
+      },
+      { what: 'a reply of blanks', program, stdin, reply: says(bytes => flood(' ', bytes)) },
+      {
+        what: 'a long rejection',
+        program,
+        stdin,
+        reply: says(bytes => `{"error":"${flood('a', bytes)}","position":1}`, 400),
+      },
+      { what: 'a long page', program, stdin, reply: says(bytes => `<p>${flood('a', bytes)}`, 404) },
+    ];
+  }),
+];
+
+/** All of them. */
+export const INPUTS: readonly Input[] = [...TEXTS, ...SCHEMAS, ...FILES, ...MESSAGES, ...SERVERS];

@@ -1,0 +1,62 @@
+/*! Runs a program of ours on an input and measures the processor time and the memory that it took. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { Input } from './inputs.js';
+import { startStub } from './stub.js';
+
+/** What a run took, and how it ended. */
+export interface Run {
+  /** Processor time; other programs on the machine do not change it much. */
+  seconds: number;
+  /** The peak of the resident memory. */
+  mebibytes: number;
+  /** The exit status; null where it was killed because it took too long. */
+  status: number | null;
+  stderr: string;
+}
+
+/** Seconds after which a run is killed. */
+const PATIENCE = 120;
+
+/** Runs an input's program on about this many bytes of it. */
+export async function run({ program, stdin, file, reply }: Input, bytes: number): Promise<Run> {
+  const folder = mkdtempSync(join(tmpdir(), 'sqlpipe-growth-'));
+  const server = reply && (await startStub(reply(bytes)));
+  try {
+    writeFileSync(join(folder, 'in'), stdin?.(bytes) ?? '');
+    if (file) writeFileSync(join(folder, 'file.sql'), file(bytes));
+    const words = { '{url}': server?.url ?? '', '{folder}': join(folder, 'out'), '{file}': join(folder, 'file.sql') };
+    const [name = '', ...args] = program.split(' ').map(word => words[word as keyof typeof words] ?? word);
+    return await measure(resolve('node_modules/.bin', name), args, join(folder, 'in'));
+  } finally {
+    rmSync(folder, { recursive: true });
+    await server?.close();
+  }
+}
+
+async function measure(path: string, args: string[], input: string): Promise<Run> {
+  const stdin = openSync(input, 'r');
+  const child = spawn(path, args, {
+    // Node 20 reads these certificates at each start, which takes longer than all the rest of starting.
+    env: {
+      ...process.env,
+      NODE_EXTRA_CA_CERTS: undefined,
+      NODE_OPTIONS: `--require ${resolve('scripts/growth/usage.cjs')}`,
+    },
+    stdio: [stdin, 'ignore', 'pipe', 'pipe'],
+    timeout: PATIENCE * 1000,
+    killSignal: 'SIGKILL',
+  });
+  closeSync(stdin);
+  const [told, used, [status]] = await Promise.all([
+    text(child.stdio[2] as NodeJS.ReadableStream),
+    text(child.stdio[3] as NodeJS.ReadableStream),
+    once(child, 'close'),
+  ]);
+  const { seconds, mebibytes } = used ? JSON.parse(used) : { seconds: PATIENCE, mebibytes: Number.NaN };
+  return { seconds, mebibytes, status, stderr: told };
+}

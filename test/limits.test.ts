@@ -1,0 +1,78 @@
+/*! What is more than a program can bear is said in plain words, by the built programs: no stack trace, no abort, no silence. */
+import test from 'ava';
+import { misbehaving, reply } from './faults/server.js';
+import { shell } from './support/shell.js';
+
+/** As many statements as do not fit into the memory that Node has then, with an object and a grant among them. */
+const MANY = `many() { printf 'CREATE TABLE a (x INT)\\0GRANT SELECT ON a TO b\\0'; yes 'a' | head -n 200000 | tr '\\n' '\\0'; }
+export NODE_OPTIONS=--max-old-space-size=64`;
+
+for (const command of [
+  'many | sqlsort > out',
+  'many | sqlgrep --with-deps a > out',
+  'many | sqljoin -d folder',
+  'many > s; sqldiff s s',
+  'many | sqljoin > s.sql; sqldiff s.sql s.sql',
+])
+  test(`more than fits into memory: ${command}`, async t => {
+    const { code, stderr } = await (await shell(t))(`${MANY}; ${command}`);
+    t.regex(stderr, /^sql\w+: there is no memory for more than \d+ statements: the variable NODE_OPTIONS=\S+ gives/);
+    t.is(code, 74);
+  });
+
+for (const command of ['sqlsort', 'sqlgrep --with-deps v'])
+  test(`${command}: parentheses without end`, async t => {
+    const many = `node -e 'process.stdout.write("CREATE VIEW v AS (select " + "(".repeat(3e5) + ")".repeat(3e5) + ")\\0")'`;
+    const { code, stderr } = await (await shell(t))(`${many} | ${command} > out`);
+    t.is(
+      stderr,
+      `${command.split(' ')[0]}: view 'v': more than 200000 parentheses within each other: what it reads from can not be told\n`,
+    );
+    t.is(code, 65);
+  });
+
+test('sqlsort: of a long cycle some are named', async t => {
+  const circle = `node -e 'for (let i = 0; i < 1000; i++) process.stdout.write("CREATE VIEW v" + i + " AS (v" + (i + 1) % 1000 + ")\\0")'`;
+  const { code, stderr } = await (await shell(t))(`${circle} | sqlsort > out`);
+  t.regex(
+    stderr,
+    /: view 'v0' needs view 'v1', which .* needs view 'v19', which needs 980 more, which needs view 'v0'\n$/,
+  );
+  t.is(code, 65);
+});
+
+test('a grant on more objects than fit on a call stack', async t => {
+  const grant = `node -e 'process.stdout.write("GRANT SELECT ON " + "a,".repeat(2e5) + "a TO b\\0CREATE TABLE a (x INT)\\0")'`;
+  const { code, stdout } = await (await shell(t))(
+    `${grant} | sqlgrep --with-deps --kind grant | tr '\\0' '\\n' | grep -c ';$'`,
+  );
+  t.deepEqual([code, stdout.toString()], [0, '2\n']);
+});
+
+test('a dump that is one endless list of volumes goes through as it is', async t => {
+  const row = `CREATE TABLE 't' ( \n\tx INT\n)${', IN VOLUME a'.repeat(100_000)}`;
+  const { url } = await misbehaving(t, (socket, { statement }) =>
+    socket.write(reply(JSON.stringify({ dataset: statement.startsWith('SHOW') ? [[row]] : [], count: undefined }))),
+  );
+  const { code, stdout } = await (await shell(t, { URL: url }))('sqldump "$URL"');
+  t.is(stdout.toString(), `${row};\n\0`);
+  t.is(code, 0);
+});
+
+test('a yes that does not end is no yes, and nothing more of it is read', async t => {
+  let sent = 0;
+  const { url } = await misbehaving(t, socket => {
+    socket.write('HTTP/1.1 200 OK\r\n\r\n{"ddl":"OK"');
+    const more = () => {
+      while (!socket.destroyed && socket.write(' '.repeat(10_000))) sent += 10_000;
+    };
+    socket.on('drain', more);
+    more();
+  });
+  const { code, stderr } = await (await shell(t, { URL: url }))(
+    `printf 'GRANT SELECT ON a TO b\\0' | sqlapply --no-verify "$URL"`,
+  );
+  t.regex(stderr, /whether it was applied is unknown: .*: the reply is longer than \d+ bytes/);
+  t.is(code, 76);
+  t.true(sent < 100_000_000);
+});
