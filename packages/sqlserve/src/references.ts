@@ -6,6 +6,7 @@ import { isBuiltIn } from './analysis/relation.js';
 import type { Catalogue } from './catalogue.js';
 import type { CatalogueObject } from './objects.js';
 import type { Query } from './parser/query.js';
+import { childrenOf, type TreeNode } from './parser/tree.js';
 import { allowSeeing, type Session } from './session.js';
 
 type TableRef = NonNullable<SelectStatement['from']>[number];
@@ -75,18 +76,13 @@ function readings({ select }: Query, catalogue: Catalogue): { object: CatalogueO
 }
 
 /** Walks a tree, keeping the names that WITH gives to queries: those hide tables. */
-function visit(node: unknown, select: SelectStatement, hidden: ReadonlySet<string>, visitor: Visitor): void {
-  if (Array.isArray(node)) {
-    for (const element of node) visit(element, select, hidden, visitor);
-    return;
-  }
-  if (typeof node !== 'object' || node === null) return;
-  switch ((node as { type?: string }).type) {
+function visit(node: TreeNode, select: SelectStatement, hidden: ReadonlySet<string>, visitor: Visitor): void {
+  switch (node.type) {
     case 'tableRef': {
       const { table, ...rest } = node as TableRef;
       if (table.type === 'qualifiedName') visitor.table(node as TableRef & { table: QualifiedName }, select, hidden);
       else visit(table, select, hidden, visitor);
-      visit(Object.values(rest), select, hidden, visitor);
+      visitBelow(rest, select, hidden, visitor);
       return;
     }
     case 'select': {
@@ -96,13 +92,17 @@ function visit(node: unknown, select: SelectStatement, hidden: ReadonlySet<strin
         visit(query, select, names, visitor);
         names = new Set([...names, name.toLowerCase()]);
       }
-      visit(Object.values(rest), node as SelectStatement, names, visitor);
+      visitBelow(rest, node as SelectStatement, names, visitor);
       return;
     }
     case 'qualifiedName':
       visitor.column?.((node as QualifiedName).parts);
       return;
     default:
-      visit(Object.values(node), select, hidden, visitor);
+      visitBelow(node, select, hidden, visitor);
   }
+}
+
+function visitBelow(node: object, ...around: [SelectStatement, ReadonlySet<string>, Visitor]): void {
+  for (const child of childrenOf(node)) visit(child, ...around);
 }

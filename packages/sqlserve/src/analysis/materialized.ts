@@ -18,6 +18,7 @@ import {
 import type { Catalogue } from '../catalogue.js';
 import { queryOf } from '../parser/queries.js';
 import type { Query } from '../parser/query.js';
+import { childrenOf, type TreeNode } from '../parser/tree.js';
 import { isNonDeterministic } from './functions.js';
 import { aliasAt, columnAlias, type Relation, tableAt, tableName } from './relation.js';
 import { TakenNames } from './taken-names.js';
@@ -299,15 +300,12 @@ function samplePeriod({ sampleBy }: Select, { interval, position }: Bucket): Pic
 }
 
 function rejectNonDeterministic(query: Query): void {
-  const visit = (node: unknown): void => {
-    if (Array.isArray(node)) node.forEach(visit);
-    else if (typeof node === 'object' && node) {
-      const { type, name } = node as { type?: string; name?: unknown };
-      if (type === 'function' && typeof name === 'string' && isNonDeterministic(name)) {
-        throw new Rejection(query.at(node), `non-deterministic function cannot be used in materialized view: ${name}`);
-      }
-      Object.values(node).forEach(visit);
+  const visit = (node: TreeNode): void => {
+    const { type, name } = node as { type?: string; name?: unknown };
+    if (type === 'function' && typeof name === 'string' && isNonDeterministic(name)) {
+      throw new Rejection(query.at(node), `non-deterministic function cannot be used in materialized view: ${name}`);
     }
+    childrenOf(node).forEach(visit);
   };
   visit(query.select);
 }

@@ -8,6 +8,7 @@ import type { Expression, QualifiedName, SelectStatement } from '@questdb/sql-pa
 import { duplicateColumn, isTimestamp, Rejection } from '@sqlpipe/ddl/grammar';
 import type { Catalogue } from '../catalogue.js';
 import type { Query } from '../parser/query.js';
+import { childrenOf, type TreeNode } from '../parser/tree.js';
 import { type Names, render, typeOf, unite } from './expression.js';
 import { functionType, isAggregate } from './functions.js';
 import { TakenNames } from './taken-names.js';
@@ -218,12 +219,11 @@ class Analysis {
   }
 
   /** Queries inside expressions name tables too. */
-  #visitSubqueries(node: unknown, around: Surroundings): void {
-    if (Array.isArray(node)) for (const element of node) this.#visitSubqueries(element, around);
-    else if (typeof node === 'object' && node) {
-      const { type, query } = node as { type?: string; query?: SelectStatement };
+  #visitSubqueries(node: TreeNode, around: Surroundings): void {
+    for (const child of childrenOf(node)) {
+      const { type, query } = child as { type?: string; query?: SelectStatement };
       if (type === 'subquery' && query) this.relation(query, around);
-      else if (type !== 'tableRef' && type !== 'cte') this.#visitSubqueries(Object.values(node), around);
+      else if (type !== 'tableRef' && type !== 'cte') this.#visitSubqueries(child, around);
     }
   }
 }
@@ -375,13 +375,11 @@ function functionAlias(expression: Expression, query: Query): string {
 }
 
 /** Whether a select item calls an aggregate, and not as a window function. */
-function hasAggregate(node: unknown): boolean {
-  if (Array.isArray(node)) return node.some(hasAggregate);
-  if (typeof node !== 'object' || node === null) return false;
+function hasAggregate(node: TreeNode): boolean {
   const { type, name, over } = node as { type?: string; name?: string; over?: unknown };
   if (type === 'subquery') return false;
   if (type === 'function' && typeof name === 'string' && isAggregate(name) && !over) return true;
-  return Object.values(node).some(hasAggregate);
+  return childrenOf(node).some(hasAggregate);
 }
 
 /** The designated timestamp of a result: the one of the first source, where it is selected and order keeps it. */

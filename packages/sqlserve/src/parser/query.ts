@@ -5,6 +5,7 @@
 
 import { type Expression, parser, type SelectStatement, tokenize, visitor } from '@questdb/sql-parser';
 import { found, Rejection, unexpected } from '@sqlpipe/ddl/grammar';
+import { childrenOf, type TreeNode } from './tree.js';
 
 /** A query, and where its parts stand in the statement. */
 export interface Query {
@@ -88,24 +89,19 @@ function tokensOfQuery(text: string): readonly IToken[] {
 }
 
 /** Puts what DECLARE says in the place of `@t` where a table is named: a query, or the table's own name. */
-function declareTables(node: unknown, outer: ReadonlyMap<string, Expression>): void {
-  if (Array.isArray(node)) {
-    for (const element of node) declareTables(element, outer);
-    return;
-  }
-  if (typeof node !== 'object' || node === null) return;
+function declareTables(node: TreeNode, outer: ReadonlyMap<string, Expression>): void {
   const variables = new Map(outer);
-  const { type, declare } = node as Partial<SelectStatement>;
-  if (type === 'select')
-    for (const { name, value } of declare?.assignments ?? []) variables.set(name.toLowerCase(), value);
-  if ((node as { type?: string }).type === 'tableRef') {
+  if (node.type === 'select')
+    for (const { name, value } of (node as SelectStatement).declare?.assignments ?? [])
+      variables.set(name.toLowerCase(), value);
+  if (node.type === 'tableRef') {
     const ref = node as NonNullable<SelectStatement['from']>[number];
     const name = ref.table.type === 'qualifiedName' ? ref.table.parts.join('.') : '';
     const value = name.startsWith('@') ? variables.get(name.slice(1).toLowerCase()) : undefined;
     if (value?.type === 'subquery') ref.table = value.query;
     else if (value?.type === 'column') ref.table = value.name;
   }
-  for (const child of Object.values(node)) declareTables(child, variables);
+  for (const child of childrenOf(node)) declareTables(child, variables);
 }
 
 /** The grammar calls itself for each parenthesis: thousands of them are too many. */
