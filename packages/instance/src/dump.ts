@@ -1,7 +1,7 @@
 /*! An instance's schema as statements: asked for, mended, checked, one after the other. */
 import { isCleanTable, repair } from '@sqlpipe/ddl';
 import { type Selection, selection } from '@sqlpipe/schema';
-import { conceal, excerpt, identify, isAcl, starOut, statementOf, title } from '@sqlpipe/sql';
+import { conceal, excerpt, identify, isAcl, MAX_RECORD, starOut, statementOf, title } from '@sqlpipe/sql';
 import { Aside } from './aside.js';
 import { catalogueRows } from './catalogue.js';
 import { InstanceError } from './error.js';
@@ -29,7 +29,7 @@ const DEFAULTS: DumpOptions = {
   selection: selection(),
   via: 'auto',
   verbatim: false,
-  maxRecord: 16 * 1024 * 1024,
+  maxRecord: MAX_RECORD,
   skipInvalid: false,
   warn() {},
 };

@@ -4,9 +4,9 @@
  * tail as a record, put U+FFFD for bytes that are not UTF-8, and search what it holds again with every chunk.
  */
 import { isUtf8 } from 'node:buffer';
+import { parseFailureMarker } from '@sqlpipe/sql';
 import { transform } from 'through2';
 import { StreamError } from './errors.js';
-import { incompleteNote } from './incomplete.js';
 
 /**
  * A transform that passes whole records only.
@@ -63,13 +63,17 @@ const noNul = (): StreamError =>
   );
 
 function cut(rest: Buffer, whole: number): StreamError {
-  const reason = incompleteNote(rest);
-  if (reason) return new StreamError(`incomplete after ${count(whole)}: ${reason}`);
+  const marker = parseFailureMarker(lastLine(rest));
+  if (marker) return new StreamError(`incomplete after ${count(whole)}: ${marker.name}: ${marker.reason}`);
   return whole
     ? new StreamError(
         `cut after ${count(whole)}: the input does not end on a NUL; the program before this one may have failed`,
       )
     : noNul();
 }
+
+/** The last line of a cut stream, as far as a marker may be long. */
+const lastLine = (rest: Buffer): string =>
+  rest.subarray(-4096).toString().replace(/\n$/, '').split('\n').at(-1) as string;
 
 const count = (whole: number): string => `${whole} whole ${whole === 1 ? 'record' : 'records'}`;

@@ -1,9 +1,7 @@
 /*! Statements to bytes. */
+import { MAX_RECORD } from '@sqlpipe/sql';
 import { objectTransform } from 'through2';
 import { StreamError } from './errors.js';
-
-/** One record may be 16 MiB, its NUL included. */
-export const MAX_RECORD = 16 * 1024 * 1024;
 
 /**
  * A transform from statements in their one form, one or many at once, to records: the statement, a LF, a NUL, in UTF-8.

@@ -6,8 +6,7 @@
  */
 import { platform } from 'node:os';
 import { Writable } from 'node:stream';
-import { escapeLines, plainly } from '@sqlpipe/sql';
-import { incompleteLine } from './incomplete.js';
+import { escapeLines, formatFailureMarker, plainly } from '@sqlpipe/sql';
 
 const PIPE_BUF = platform() === 'linux' ? 4096 : 512;
 const NUL = Buffer.alloc(1);
@@ -42,7 +41,7 @@ export function sink(out: Writable & { isTTY?: boolean }, name: string): Writabl
     destroy(error, done) {
       const closed = () => done(error);
       if (!error || out.errored) closed();
-      else write(Buffer.from(incompleteLine(name, plainly(error))), closed);
+      else write(Buffer.from(formatFailureMarker({ name, reason: plainly(error) })), closed);
     },
   });
 }

@@ -1,11 +1,10 @@
 /*! Bytes to statements. */
 import { pipeline, type Readable } from 'node:stream';
-import { statementOf } from '@sqlpipe/sql';
+import { MAX_RECORD, statementOf } from '@sqlpipe/sql';
 import split2 from 'split2';
 import { objectTransform } from 'through2';
 import { StreamError } from './errors.js';
 import { guard } from './guard.js';
-import { MAX_RECORD } from './records.js';
 
 /** How much a reader of a stream takes, and how little. */
 export interface ReadOptions {

@@ -1,9 +1,11 @@
 export { AmbiguousStatementError, describe, findAmbiguity, requireUnambiguous } from './agreement.js';
 export { conceal, secretsOf, starOut } from './conceal.js';
+export { type FailureMarker, formatFailureMarker, parseFailureMarker } from './failure-marker.js';
 export { foldCase } from './fold.js';
 export { type Head, type Identity, identify, KINDS, type Kind, title } from './identify.js';
 export { hasName, identityKey, isAcl, isObject, isPrincipal } from './kinds.js';
 export { Lexer, type Reading, type Segment, type SegmentType, WHITE } from './lexer.js';
+export { MAX_RECORD } from './limits.js';
 export { nameAt, quoteLiteral } from './name.js';
 export { escapeLines, excerpt, formatSafeJson, plainly, printable, reasonOf } from './printable.js';
 export { SERVER_READINGS, type ServerReading, type ServerToken, scanToken, serverTokens } from './server-lexer.js';

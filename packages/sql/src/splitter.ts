@@ -1,5 +1,6 @@
 /*! Where statements end in a text that arrives in chunks, and the one form a statement has between programs. */
 import { Course, type Opening } from './course.js';
+import { mayHoldFailureMarker, parseFailureMarker } from './failure-marker.js';
 import { endOfCode, type SegmentType, WHITE } from './lexer.js';
 import { excerpt } from './printable.js';
 import { type Token, tokens } from './tokens.js';
@@ -15,9 +16,6 @@ export class SplitError extends Error {
     super(message);
   }
 }
-
-/** What a writer leaves behind its last statement when it fails. */
-const INCOMPLETE = /^-- ([\w.-]+): incomplete: (.*)/s;
 
 /** What `--`, `/*` and their end are made of: a chunk is not cut among these. */
 const MARKS = '-/*';
@@ -182,23 +180,23 @@ export class Splitter {
 
   /** Such a note counts on a line of its own before the statement or behind it. */
   #refuseIncomplete(text: string): void {
-    if (!text.includes(': incomplete: ')) return;
+    if (!mayHoldFailureMarker(text)) return;
     let before = true;
     let startsLine = this.#column === 1;
     let note: Token | undefined;
     for (const token of tokens(text)) {
       const isComment = token.type === 'comment';
-      if (isComment && startsLine && INCOMPLETE.test(token.text)) note = token;
+      if (isComment && startsLine && parseFailureMarker(token.text)) note = token;
       else if (!isComment && token.type !== 'space') {
         if (before && note) break;
         [before, note] = [false, undefined];
       }
       startsLine = token.type === 'space' && (startsLine || token.text.includes('\n'));
     }
-    const [, name, reason] = INCOMPLETE.exec(note?.text ?? '') ?? [];
-    if (note && name)
+    const marker = note && parseFailureMarker(note.text);
+    if (note && marker)
       throw new SplitError(
-        `${name} left it incomplete: ${excerpt(reason ?? '', 500)}`,
+        `${marker.name} left it incomplete: ${excerpt(marker.reason, 500)}`,
         ...this.#place(text, note.start),
       );
   }
