@@ -1,3 +1,4 @@
+export type { Argv as CommandLine } from 'yargs';
 export { type Args, command, type Program } from './command.js';
 export { Exit, exitStatus, UsageError } from './exit.js';
 export { instanceOptions } from './instance-options.js';

@@ -1,0 +1,42 @@
+/*! The target of a run: which instance it is, whether it may be changed, and the connections to it. */
+import { type Io, UsageError } from '@sqlpipe/cli';
+import { connect, type Instance, resolveInstance, type Target } from '@sqlpipe/instance';
+import type { Arriving } from '@sqlpipe/records';
+import type { ApplyOptions } from './options.js';
+
+/** More connections do not help, and the server has other clients. */
+const MAX_JOBS = 64;
+
+/** The connections of a run. */
+export interface Connections {
+  /** Those that statements are sent on, one for each job. */
+  jobs: readonly Instance[];
+  /** The one for everything else. */
+  target: Instance;
+  close(): Promise<void>;
+}
+
+/** Connects to the instance that the operand names. @throws UsageError, InstanceError */
+export async function openConnections(options: ApplyOptions, input: Arriving, io: Io): Promise<Connections> {
+  const [operand = ''] = options.operands;
+  const resolved = await resolveInstance(operand, {
+    program: 'sqlapply',
+    env: io.env,
+    options,
+    warn: io.warn,
+    // The other end of the pipe may be asking too: it goes first.
+    ask: question => input.arrived().then(() => io.ask(question)),
+  });
+  requirePermission(resolved, options);
+  if (!(Number.isInteger(options.jobs) && options.jobs >= 1 && options.jobs <= MAX_JOBS))
+    throw new UsageError(`--jobs takes a number from 1 to ${MAX_JOBS}`);
+  const jobs = Array.from({ length: options.jobs }, () => connect(resolved));
+  const target = jobs.length === 1 ? (jobs[0] as Instance) : connect(resolved);
+  return { jobs, target, close: async () => void (await Promise.all([target, ...jobs].map(each => each.close()))) };
+}
+
+/** A protected instance is changed only by name. */
+function requirePermission({ name, protected: isProtected }: Target, { dryRun, yesTo }: ApplyOptions): void {
+  if (isProtected && !dryRun && yesTo !== name)
+    throw new UsageError(`${name} is protected: --yes-to=${name} changes it all the same`);
+}

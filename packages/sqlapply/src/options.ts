@@ -1,0 +1,53 @@
+/*! The options of sqlapply. */
+import { type Args, type CommandLine, instanceOptions, recordLimit } from '@sqlpipe/cli';
+import { MAX_RECORD } from '@sqlpipe/records';
+
+/** The options as the command line has them. */
+export type ApplyOptions = Args<CommandLineOptions<ReturnType<typeof declareOptions>>>;
+
+/** Takes the options of a command line out of its type. */
+type CommandLineOptions<Line> = Line extends CommandLine<infer Options> ? Options : never;
+
+/** Declares them. */
+export const declareOptions = (cli: CommandLine) =>
+  instanceOptions(cli)
+    .option('dry-run', {
+      alias: 'n',
+      type: 'boolean',
+      default: false,
+      describe: 'print what would be done; change nothing',
+    })
+    .option('if-exists', {
+      choices: ['compare', 'fail', 'skip'] as const,
+      default: 'compare' as const,
+      describe: 'what to do about an object that is there',
+    })
+    .option('keep-going', { alias: 'k', type: 'boolean', default: false, describe: 'carry on after a refusal' })
+    .option('stream', { type: 'boolean', default: false, describe: 'send as records arrive, not when all have come' })
+    .option('jobs', {
+      alias: 'j',
+      type: 'number',
+      default: 1,
+      requiresArg: true,
+      describe: 'so many statements at once, where none needs another; for targets far away',
+    })
+    .option('allow', {
+      type: 'string',
+      array: true,
+      default: [],
+      describe: 'send these too: ALTER, DROP, …, CTAS, REPLACE, or all',
+    })
+    .option('no-verify', { type: 'boolean', default: false, describe: 'do not read back what was made' })
+    .option('yes-to', {
+      type: 'string',
+      requiresArg: true,
+      describe: 'the name of a protected instance, to change it',
+    })
+    .option('rejects', {
+      type: 'string',
+      requiresArg: true,
+      describe: 'write what was refused or not reached, as a stream',
+    })
+    .option('report', { type: 'string', requiresArg: true, describe: 'write a line of JSON per statement' })
+    .option('allow-empty', { type: 'boolean', default: false, describe: 'take no input at all for no statements' })
+    .option('max-record', recordLimit(MAX_RECORD));
