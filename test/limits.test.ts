@@ -59,6 +59,23 @@ test('a dump that is one endless list of volumes goes through as it is', async t
   t.is(code, 0);
 });
 
+test('rows that do not end are no schema to compare', async t => {
+  const { url } = await misbehaving(t, socket => {
+    socket.write('HTTP/1.1 200 OK\r\n\r\n{"dataset":[["CREATE TABLE t0 (x INT)"]');
+    let row = 0;
+    const more = () => {
+      while (!socket.destroyed && socket.write(`,["CREATE TABLE t${++row} (x INT)"]`.repeat(100)));
+    };
+    socket.on('drain', more);
+    more();
+  });
+  const { code, stderr } = await (await shell(t, { URL: url, NODE_OPTIONS: '--max-old-space-size=64' }))(
+    `printf '\\0' | sqldiff "$URL" -`,
+  );
+  t.regex(stderr, /^sqldiff: there is no memory for more than \d+ statements: /);
+  t.is(code, 74);
+});
+
 test('a yes that does not end is no yes, and nothing more of it is read', async t => {
   let sent = 0;
   const { url } = await misbehaving(t, socket => {
