@@ -1,6 +1,6 @@
 /*! The statements of a schema as a set of objects: which needs which, and the order the service would dump them in. */
 import { access, owner, references } from '@sqlpipe/ddl';
-import { foldCase, type Identity, identify, isObject, isPrincipal, type Kind, requireUnambiguous } from '@sqlpipe/sql';
+import { foldCase, type Identity, isObject, isPrincipal, type Kind, requireUnambiguous } from '@sqlpipe/sql';
 import { topologicalOrder } from './order.js';
 
 /** A statement with what it makes. */
@@ -10,8 +10,8 @@ export interface Entry extends Identity {
 
 /** The entry of one statement. @throws AmbiguousStatementError where a comment hides from SQL what QuestDB runs */
 export function toEntry(statement: string): Entry {
-  requireUnambiguous(statement, ['9.3.2']);
-  return { ...identify(statement), statement };
+  const { kind, name, verb } = requireUnambiguous(statement, ['9.3.2']);
+  return { kind, name, verb, statement };
 }
 
 /** Statements by the object that each makes, names compared as the service does: without regard to case. */

@@ -2,7 +2,7 @@
  * What a statement is, as SQL has it and as servers do: comments may hide from one what the other runs. So whoever acts
  * on what a statement is asks here first.
  */
-import { type Head, headAtAGlance, type Kind, readHead, title } from './identify.js';
+import { type Head, headAtAGlance, type Identity, type Kind, readHead, title } from './identify.js';
 import { excerpt } from './printable.js';
 import { SERVER_READINGS, type ServerReading, serverTokens } from './server-lexer.js';
 import { meaningful, type Token } from './tokens.js';
@@ -40,10 +40,17 @@ export function findAmbiguity(
   return undefined;
 }
 
-/** @throws AmbiguousStatementError where a server of that reading takes the statement for something else; see `findAmbiguity` */
-export function requireUnambiguous(statement: string, readings: readonly ServerReading[]): void {
-  const reason = findAmbiguity(statement, readings);
-  if (reason) throw new AmbiguousStatementError(`${excerpt(title(describe(statement)), 80)}: ${reason}`);
+/**
+ * What a statement is, to SQL and to servers alike.
+ * @throws AmbiguousStatementError where a server of that reading takes it for something else; see `findAmbiguity`
+ */
+export function requireUnambiguous(statement: string, readings: readonly ServerReading[]): Identity {
+  const glance = headAtAGlance(statement);
+  const isSure = glance !== undefined && OBJECTS.has(glance.kind);
+  const { kind, name, verb } = isSure ? glance : describe(statement);
+  const reason = isSure ? undefined : findAmbiguity(statement, readings);
+  if (reason) throw new AmbiguousStatementError(`${excerpt(title({ kind, name, verb }), 80)}: ${reason}`);
+  return { kind, name, verb };
 }
 
 const OBJECTS: ReadonlySet<Kind> = new Set(['table', 'view', 'matview', 'liveview']);
