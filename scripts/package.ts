@@ -17,12 +17,14 @@ const put = (path: string, text: string) => {
 
 /** The libraries' declarations, side by side; they name each other as packages, which they are no longer. */
 function copyDeclarations(library: string): void {
-  for (const source of readdirSync(`packages/${library}/src`)) {
+  const files = readdirSync(`packages/${library}/src`, { recursive: true, encoding: 'utf8' });
+  for (const source of files.filter(name => name.endsWith('.ts'))) {
     const name = source.replace(/\.ts$/, '.d.ts');
+    const up = '../'.repeat(name.split('/').length);
     const text = readFileSync(`packages/${library}/dist/${name}`, 'utf8');
     put(
       `lib/${library}/${name}`,
-      text.replace(/'@sqlpipe\/(\w+)'/g, "'../$1/index.js'").replace(/^\/\/# source.*/m, ''),
+      text.replace(/'@sqlpipe\/(\w+)'/g, `'${up}$1/index.js'`).replace(/^\/\/# source.*/m, ''),
     );
   }
 }
@@ -41,7 +43,7 @@ put('programs/package.json', '{ "type": "commonjs" }\n');
 cpSync('packages/cli/sqlpipe.7', at('sqlpipe.7'));
 
 await oneModule({ entryPoints: ['packages/api/src/index.ts'], outfile: at('lib/index.js') });
-for (const library of ['api', 'catalog', 'files', 'instance', 'records', 'sql']) copyDeclarations(library);
+for (const library of ['api', 'ddl', 'files', 'instance', 'records', 'schema', 'sql']) copyDeclarations(library);
 
 for (const file of ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'docs'])
   cpSync(file, at(file), { recursive: true });

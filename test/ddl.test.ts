@@ -17,6 +17,7 @@ import fc from 'fast-check';
 test('the public names', t => {
   t.deepEqual(Object.keys(ddl).sort(), [
     'DEFAULTS',
+    'LimitError',
     'access',
     'compareDefinitions',
     'compareStatements',
@@ -24,6 +25,7 @@ test('the public names', t => {
     'defaultPartition',
     'isCleanTable',
     'isEquivalent',
+    'isRepairForm',
     'isSystemTable',
     'meaningOf',
     'needsQuotes',
