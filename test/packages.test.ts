@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
+import { findCycle } from '@sqlpipe/schema';
 import test from 'ava';
 import { type Source, sourcesOf } from './support/sources.js';
 
@@ -83,6 +84,18 @@ test('a file imports files of its own package by path, and those of others by na
     ),
   );
   t.deepEqual(wrong.map(says), []);
+});
+
+test('no files import each other in a circle', t => {
+  const imports = new Map(
+    packages.flatMap(({ sources }) =>
+      sources.map(({ path, imports }) => [
+        path,
+        imports.filter(to => to.startsWith('.')).map(to => join(dirname(path), to).replace(/\.js$/, '.ts')),
+      ]),
+    ),
+  );
+  t.is(findCycle(imports), undefined);
 });
 
 test('each outside library has one home', t => {

@@ -2,7 +2,16 @@
 import type { Writable } from 'node:stream';
 import { Format, type Options, type Params, Presets, SingleBar } from 'cli-progress';
 import cliTruncate from 'cli-truncate';
-import type { Step } from './progress.js';
+
+/** What there is to see. */
+export interface Step {
+  /** How many are done. */
+  done: number;
+  /** How many there are in all, where that is known. */
+  total?: number | undefined;
+  /** The one at hand; fit to be shown as it is. */
+  what: string;
+}
 
 interface Payload extends Step {
   name: string;

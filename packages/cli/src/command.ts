@@ -1,31 +1,9 @@
 /*! What every program does around its pipeline: streams, errors and the exit status, on the process itself. */
 import { plainly, printable } from '@sqlpipe/sql';
-import type { ArgumentsCamelCase, Argv } from 'yargs';
-import type { Operand } from './completable.js';
 import { Exit, exitStatus } from './exit.js';
-import { type Io, interruptedBy, processIo } from './io.js';
+import { interruptedBy, processIo } from './io.js';
 import { parse } from './parse.js';
-
-/** A program of the family: the words of its command line, and its work. */
-export interface Program<Options> {
-  name: string;
-  /** Each `<needed>`, `[optional]`, or `[any..]`, separated by blanks. */
-  operands: string;
-  /** What operands can be, for shells to complete; nothing unless given. */
-  takes?: readonly Operand[];
-  /** What the program does, in one sentence. */
-  summary: string;
-  /** Command lines for the foot of the help, each with what it does. */
-  examples: readonly (readonly [line: string, effect: string])[];
-  options(cli: Argv): Argv<Options>;
-  /** An option that does something else, and wants no operands. */
-  instead?: string;
-  /** Does the work and resolves to the exit status. What it throws is told in one message. */
-  run(args: Args<Options>, io: Io): Promise<number>;
-}
-
-/** The options by name (`keepGoing` for `--keep-going`) and the operands in order. */
-export type Args<Options> = ArgumentsCamelCase<Options> & { operands: string[] };
+import type { Program } from './program.js';
 
 /** Runs a program on this process: its arguments, its three streams, its exit status. Never throws. */
 export async function command<Options>(program: Program<Options>): Promise<void> {

@@ -1,9 +1,10 @@
 export type { Argv as CommandLine } from 'yargs';
-export { type Args, command, type Program } from './command.js';
+export { command } from './command.js';
 export { Exit, exitStatus, UsageError } from './exit.js';
 export { instanceOptions } from './instance-options.js';
 export type { Io } from './io.js';
 export { stayLean } from './memory.js';
+export type { Args, Program } from './program.js';
 export { type Progress, watched } from './progress.js';
 export { propertyLines } from './property-lines.js';
 export { EXCLUDE, INCLUDE, recordLimit } from './stream-options.js';

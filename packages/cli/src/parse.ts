@@ -1,11 +1,12 @@
 /*! The command line; the only file that knows yargs. Operands are ours to count, as yargs loses a `-` and what follows `--`. */
 import { basename } from 'node:path';
 import yargs, { type Argv } from 'yargs';
-import type { Args, Program } from './command.js';
+
 import type { Flag } from './completable.js';
 import { COMPLETIONS } from './completion.js';
 import { UsageError } from './exit.js';
 import type { Loudness } from './io.js';
+import type { Args, Program } from './program.js';
 
 /** The bundler puts the package's version here. */
 declare const VERSION: string;

@@ -1,17 +1,9 @@
 /*! Progress on the last line of a terminal: how many, how fast, and which one is at hand. */
+
 import type { Writable } from 'node:stream';
 import { identify, printable, title } from '@sqlpipe/sql';
 import type { SingleBar } from 'cli-progress';
-
-/** What there is to see. */
-export interface Step {
-  /** How many are done. */
-  done: number;
-  /** How many there are in all, where that is known. */
-  total?: number | undefined;
-  /** The one at hand; fit to be shown as it is. */
-  what: string;
-}
+import type { Step } from './bar.js';
 
 /**
  * Passes statements on, one or many at once, and draws how far it is while whoever takes them is at work.

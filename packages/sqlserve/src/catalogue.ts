@@ -3,8 +3,10 @@ import { isSystemTable } from '@sqlpipe/ddl';
 import { topologicalOrder } from '@sqlpipe/schema';
 import { foldCase } from '@sqlpipe/sql';
 import type { AclChange } from './acl/acl.js';
-import type { Naming } from './analysis/relation.js';
 import type { CatalogueObject } from './objects.js';
+
+/** How columns without an alias are named: `cairo.sql.column.alias.expression.enabled` chooses the first. */
+export type Naming = 'by expression' | 'by function';
 
 /** One step of what a statement did; `acl` is for the edition that has access control. */
 export type Change =

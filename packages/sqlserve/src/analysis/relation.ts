@@ -6,7 +6,7 @@
 
 import type { Expression, QualifiedName, SelectStatement } from '@questdb/sql-parser';
 import { duplicateColumn, isTimestamp, Rejection } from '@sqlpipe/ddl/grammar';
-import type { Catalogue } from '../catalogue.js';
+import type { Catalogue, Naming } from '../catalogue.js';
 import type { Query } from '../parser/query.js';
 import { childrenOf, type TreeNode } from '../parser/tree.js';
 import { type Names, render, typeOf, unite } from './expression.js';
@@ -325,9 +325,6 @@ class Scope {
 /** Whose columns a star stands for, where not everybody's. */
 const starred = (item: SelectItem): string | undefined =>
   item.type === 'qualifiedStar' ? item.qualifier.parts.at(-1) : undefined;
-
-/** How columns without an alias are named: `cairo.sql.column.alias.expression.enabled` chooses the first. */
-export type Naming = 'by expression' | 'by function';
 
 /** The name of a column that was given none, one that is not taken. */
 export function columnAlias(

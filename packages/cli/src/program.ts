@@ -1,0 +1,25 @@
+/*! What a program of the family is: the words of its command line, and its work. */
+import type { ArgumentsCamelCase, Argv } from 'yargs';
+import type { Operand } from './completable.js';
+import type { Io } from './io.js';
+
+/** A program of the family: the words of its command line, and its work. */
+export interface Program<Options> {
+  name: string;
+  /** Each `<needed>`, `[optional]`, or `[any..]`, separated by blanks. */
+  operands: string;
+  /** What operands can be, for shells to complete; nothing unless given. */
+  takes?: readonly Operand[];
+  /** What the program does, in one sentence. */
+  summary: string;
+  /** Command lines for the foot of the help, each with what it does. */
+  examples: readonly (readonly [line: string, effect: string])[];
+  options(cli: Argv): Argv<Options>;
+  /** An option that does something else, and wants no operands. */
+  instead?: string;
+  /** Does the work and resolves to the exit status. What it throws is told in one message. */
+  run(args: Args<Options>, io: Io): Promise<number>;
+}
+
+/** The options by name (`keepGoing` for `--keep-going`) and the operands in order. */
+export type Args<Options> = ArgumentsCamelCase<Options> & { operands: string[] };
