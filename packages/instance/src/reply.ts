@@ -81,7 +81,9 @@ export async function readTable(response: Response): Promise<unknown[][]> {
 /** An answer with another status than 200: the server's no, or else it throws `UnexpectedReply`. */
 export async function readRefusal(response: Response): Promise<Refusal> {
   const { status } = response;
-  const body = await readBody(response, maxOutcome(response));
+  const limit = maxOutcome(response);
+  const body = await readBody(response, limit);
+  if (body.length > limit) throw badReply(tooLong(limit), response, body);
   if (status === 400 || status === 403) {
     const error = serverError(body);
     if (error) return refusal(error, response);
