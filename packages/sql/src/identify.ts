@@ -56,6 +56,8 @@ export const title = ({ kind, name, verb }: Identity): string =>
 export interface Head extends Identity {
   /** Whether it replaces what is there: CREATE OR REPLACE. */
   replaces: boolean;
+  /** Whether it says nothing about an object that exists, whatever that is like: IF NOT EXISTS. */
+  keepsExisting: boolean;
   /** Whether it makes a table from a query, and so runs that: CREATE TABLE … AS, CREATE BATCH, CREATE ATOMIC. */
   runsQuery: boolean;
 }
@@ -76,13 +78,14 @@ export function headAtAGlance(statement: string): Head | undefined {
   const [, phrase, name, parenthesis] = PRINTED.exec(statement) ?? [];
   const kind = CREATED.find(([words]) => words === phrase)?.[1];
   if (!kind || name === undefined || (kind === 'table' && !parenthesis)) return undefined;
-  return { kind, name, verb: 'CREATE', replaces: false, runsQuery: false };
+  return { kind, name, verb: 'CREATE', replaces: false, keepsExisting: false, runsQuery: false };
 }
 
 /** The head of the statement that these tokens make; reads no further than it must. */
 export function readHead(tokens: Iterator<Token>): Head {
   const words = new Cursor(tokens);
-  const head = { kind: 'other' as Kind, name: '', verb: wordOf(words.peek()), replaces: false, runsQuery: false };
+  const no = { replaces: false, keepsExisting: false, runsQuery: false };
+  const head = { kind: 'other' as Kind, name: '', verb: wordOf(words.peek()), ...no };
   if (words.accept('CREATE')) return { ...head, ...readCreate(words) };
   return { ...head, ...readAccess(words) };
 }
@@ -93,9 +96,9 @@ function readCreate(words: Cursor): Partial<Head> {
   if (isBatch) words.skipTo('TABLE');
   for (const [phrase, kind] of CREATED) {
     if (!words.accept(phrase)) continue;
-    words.accept('IF NOT EXISTS');
+    const keepsExisting = words.accept('IF NOT EXISTS');
     const name = words.name();
-    return { kind, name, replaces, runsQuery: isBatch || (kind === 'table' && isMadeByQuery(words)) };
+    return { kind, name, replaces, keepsExisting, runsQuery: isBatch || (kind === 'table' && isMadeByQuery(words)) };
   }
   return { replaces, runsQuery: isBatch };
 }

@@ -57,8 +57,10 @@ export function judge(
   }
 
   async function execute(statement: string): Promise<Verdict> {
-    const before = describe(statement).replaces ? await compare(statement) : undefined;
-    if (before && (before.result === 'same' || ifExists !== 'compare')) return taken(before);
+    const { replaces, keepsExisting } = describe(statement);
+    // The server's OK does not tell whether there was an object, nor what it is like.
+    const before = replaces || keepsExisting ? await compare(statement) : undefined;
+    if (before && (keepsExisting || before.result === 'same' || ifExists !== 'compare')) return taken(before);
     const reply = await target.execute(statement);
     if (reply.ok) return { result: 'applied', ...(before && { replaced: before }) };
     const { message, position, denied } = reply;
