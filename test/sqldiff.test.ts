@@ -199,6 +199,20 @@ test(
 );
 test(
   says,
+  `echo "create table t (ts timestamp, x int) timestamp(ts) partition by day;
+    create materialized view m as (select ts, max(x) x from t sample by 1h);" > a.sql
+  sed 's/max/min/; s/create materialized view m/& with base t refresh immediate/' a.sql > b.sql; sqldiff --text a.sql b.sql`,
+  1,
+  `differs: materialized view 'm'
+@@ -1,3 +1,3 @@
+ CREATE MATERIALIZED VIEW 'm' WITH BASE 't' REFRESH IMMEDIATE AS (
+-select ts, max(x) x from t sample by 1h
++select ts, min(x) x from t sample by 1h
+ ) PARTITION BY MONTH;
+`,
+);
+test(
+  says,
   'sed "s/\'trades\'/TRADES/" a.sql > b.sql; sqldiff a b.sql',
   1,
   "differs: table 'trades'\n  name: trades in a, TRADES in b.sql\n",

@@ -1,6 +1,6 @@
 /*! Differences as people read them, and as programs do: without the secrets that statements hold. */
 import { propertyLines, unifiedDiff } from '@sqlpipe/cli';
-import { meaningOf, printDefinition } from '@sqlpipe/ddl';
+import { type Definition, meaningOf, printDefinition } from '@sqlpipe/ddl';
 import type { Difference } from '@sqlpipe/schema';
 import { conceal, formatSafeJson, hasName, printable, title } from '@sqlpipe/sql';
 import type { Sides } from './side.js';
@@ -27,18 +27,24 @@ export function shown(difference: Difference, sides: Sides, { text, colors }: Sh
     a === undefined || b === undefined
       ? []
       : text
-        ? unifiedDiff(asPrinted(a), asPrinted(b)).map(line => line.split('\t').map(printable).join('\t'))
+        ? unifiedDiff(asPrinted(a, b), asPrinted(b, a)).map(line => line.split('\t').map(printable).join('\t'))
         : propertyLines(comparison?.differences ?? [], [sides[0].label, sides[1].label]).map(line => `  ${line}`);
   const body = lines.map(line => `${line}\n`);
   if (!colors) return head + body.join('');
   return paint(head, BOLD) + body.map(line => paint(line, COLORS[line.charAt(0)])).join('');
 }
 
-/** A statement in the form that servers print, where it can be told what it means. */
-function asPrinted(statement: string): string {
-  const definition = meaningOf(statement);
-  return definition ? printDefinition(definition, { quoted: true }) : redact(statement);
+/** A statement in the form that servers print, where it can be told what it means; what it leaves open is as in the other. */
+function asPrinted(statement: string, other: string): string {
+  const [definition, filling] = [meaningOf(statement), meaningOf(other)];
+  if (!definition) return redact(statement);
+  const isOpen = definition.kind === filling?.kind;
+  return printDefinition(isOpen ? ({ ...filling, ...given(definition) } as Definition) : definition, { quoted: true });
 }
+
+/** What a definition does not leave open. */
+const given = (definition: Definition): Partial<Definition> =>
+  Object.fromEntries(Object.entries(definition).filter(([, value]) => value !== undefined));
 
 /** Not even how long a secret is. */
 const redact = (statement: string): string => conceal(statement, () => '***');
