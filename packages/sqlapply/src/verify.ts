@@ -37,8 +37,11 @@ async function readBack(outcomes: Outcome[], target: Instance, existing: Existin
       target,
       made.map(({ identity }) => identity),
     );
-    for (const [i, outcome] of made.entries())
-      if (!isChangedSince(outcome, outcomes)) Object.assign(outcome, await verify(outcome, found[i], existing));
+    for (const [i, outcome] of made.entries()) {
+      const verified = await verify(outcome, found[i], existing);
+      const isDoubtful = verified.result === 'differs' && isChangedSince(outcome, outcomes);
+      Object.assign(outcome, isDoubtful ? { proven: false } : verified);
+    }
   } catch (error) {
     if (!(error instanceof InstanceError)) throw error;
     for (const outcome of made) Object.assign(outcome, { proven: false, failure: error });
@@ -46,7 +49,7 @@ async function readBack(outcomes: Outcome[], target: Instance, existing: Existin
   return outcomes;
 }
 
-/** Whether a later statement may have changed what one made: an ALTER, a DROP. Then what is read back proves nothing. */
+/** Whether a later statement may have changed what one made: an ALTER, a DROP. Then what differs proves nothing. */
 const isChangedSince = ({ n }: Outcome, outcomes: readonly Outcome[]): boolean =>
   outcomes.some(later => later.n > n && later.identity.kind === 'other' && later.result === 'applied');
 
