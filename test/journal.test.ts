@@ -36,7 +36,16 @@ async function traceService(
 ) {
   const log = join(await freshFolder(t), 'log');
   // With -D the service is our child, which gets the signal that ends it.
-  const trace = ['-D', '-f', '-s', '100000', '-o', log, '-e', 'trace=write,writev,fsync,fdatasync,/^rename'];
+  const trace = [
+    '-D',
+    '-f',
+    '-s',
+    '100000',
+    '-o',
+    log,
+    '-e',
+    'trace=write,writev,pwrite64,pwritev,fsync,fdatasync,/^rename',
+  ];
   const server = await startServer(t, 'strace', [...trace, PROGRAM, '--port', '0', '--data', data]);
   await work(sql => server.execute(sql));
   await server.end();
