@@ -13,10 +13,11 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../test/support/ports.js';
 
-const VERSION = '9.3.4';
+const VERSION = process.env.QUESTDB_VERSION ?? '9.3.4';
 const USAGE = `usage: node --import=tsx scripts/questdb.ts [--in FOLDER | --jar]
 
 Starts QuestDB ${VERSION} in a new temporary folder on a free port of 127.0.0.1 and prints its URL when it answers.
+QUESTDB_VERSION chooses another version, such as 9.0.3, 9.1.1, 9.2.3 or 9.3.0.
 Ends it, and removes the folder, on SIGTERM or SIGINT (npx would not pass them on), or when the pipe on stdin closes.
 SIGUSR2 is its sudden death: the server gets a SIGKILL.
 QDB_… variables reach the server: QDB_HTTP_USER, QDB_CAIRO_WAL_ENABLED_DEFAULT, …

@@ -6,7 +6,7 @@ import { type Server, startServer } from './server.js';
 
 const SCRIPT = ['--import=tsx', 'scripts/questdb.ts'];
 
-/** Starts an empty QuestDB 9.3.4 with extra `QDB_…` variables. It takes two seconds: share one per file where that does. */
+/** Starts an empty QuestDB 9.3.4, or of `QUESTDB_VERSION`, with extra `QDB_…` variables. It takes two seconds: share one per file where that does. */
 export const startQuestDB = (scope: Scope, env: NodeJS.ProcessEnv = {}): Promise<Server> =>
   startServer(scope, process.execPath, SCRIPT, env);
 
@@ -14,18 +14,23 @@ export const startQuestDB = (scope: Scope, env: NodeJS.ProcessEnv = {}): Promise
 export const startQuestDBIn = (scope: Scope, folder: string): Promise<Server> =>
   startServer(scope, process.execPath, [...SCRIPT, '--in', folder]);
 
-function whyNot(): string | undefined {
+function whyNot(version?: string): string | undefined {
   if (spawnSync('java', ['-version']).status !== 0) return 'java is not on the PATH';
-  const fetched = spawnSync(process.execPath, [...SCRIPT, '--jar'], { encoding: 'utf8' });
+  const env = { ...process.env, ...(version && { QUESTDB_VERSION: version }) };
+  const fetched = spawnSync(process.execPath, [...SCRIPT, '--jar'], { encoding: 'utf8', env });
   return fetched.status === 0 ? undefined : fetched.stderr.trim();
 }
 
-const missing = whyNot();
-if (missing !== undefined)
-  console.error(`Tests against a real QuestDB are ${process.env.CI ? 'failing' : 'skipped'}: ${missing}`);
-
 /**
- * As `test`, for what needs a real QuestDB: skipped where none can be had, except in CI, where that is a failure.
- * One after the other, because tests of a file share servers and the machine.
+ * As `test`, for what needs a real QuestDB of a version: skipped where none can be had, except in CI, where that is a
+ * failure. One after the other, because tests of a file share servers and the machine.
  */
-export const testWithQuestDB = missing === undefined || process.env.CI ? test.serial : test.serial.skip;
+export function testWithVersion(version?: string): typeof test.serial | typeof test.serial.skip {
+  const missing = whyNot(version);
+  if (missing !== undefined)
+    console.error(`Tests against a real QuestDB are ${process.env.CI ? 'failing' : 'skipped'}: ${missing}`);
+  return missing === undefined || process.env.CI ? test.serial : test.serial.skip;
+}
+
+/** As `test`, for what needs a real QuestDB of the version that is the default. */
+export const testWithQuestDB = testWithVersion();

@@ -56,7 +56,7 @@ export async function startServer(
 const served = (url: string): Omit<Server, 'end'> => ({
   url,
   async execute(sql) {
-    const reply = await fetch(`${url}/api/v1/sql/execute?${new URLSearchParams({ query: sql })}`);
+    const reply = await fetch(`${url}/exec?${new URLSearchParams({ query: sql })}`);
     return reply.json() as Promise<Reply>;
   },
   async empty() {

@@ -19,6 +19,7 @@ export {
   type TableDefinition,
   type ViewDefinition,
 } from './definition.js';
+export { type PartitionUnit, ttlOf } from './grammar/partition.js';
 export { isSystemTable, needsQuotes, quoteName } from './names.js';
 export { owner, withoutOwner } from './owner.js';
 export { coverTimestamp, defaultPartition, parseDefinition, toTable } from './parse.js';

@@ -1,4 +1,4 @@
-/*! CREATE TABLE as the service prints it (SERVICE.md 2.5): column names stand bare, wherever it has them. */
+/*! CREATE TABLE as the service prints it (from 9.3 on, and 9.0 to 9.2): column names stand bare, wherever it has them. */
 
 import { needsQuotes, quoteName, RESERVED } from './names.js';
 import { repairVolume } from './repair-volume.js';
@@ -7,7 +7,7 @@ import { repairVolume } from './repair-volume.js';
 export const TYPE =
   'BOOLEAN|BYTE|SHORT|CHAR|INT|LONG|LONG128|LONG256|FLOAT|DOUBLE|DATE|TIMESTAMP|TIMESTAMP_NS|INTERVAL|STRING|VARCHAR' +
   String.raw`|BINARY|UUID|IPv4|GEOHASH\(\d+[bc]\)|DECIMAL\(\d+,\d+\)|DOUBLE(?:\[\])+` +
-  String.raw`|SYMBOL(?: NOCACHE)?(?: INDEX CAPACITY \d+)?`;
+  String.raw`|SYMBOL(?: CAPACITY \d+)?(?: (?:NO)?CACHE)?(?: INDEX CAPACITY \d+)?`;
 export const POSTING = String.raw`SYMBOL(?: NOCACHE)? INDEX TYPE [A-Z ]+?(?: INCLUDE \([^()]*\))?`;
 
 /** A name, which may hold blanks and words that look like types, and all that says what kind of column it is. */
@@ -16,7 +16,7 @@ const COLUMN = new RegExp(String.raw`^([^(]+?) ((?:${TYPE}|ARRAY|${POSTING})(?: 
 /** What replays as it is: names of plain characters that are no keywords, types that we know, no volume, one `;`. */
 const ORDINARY = new RegExp(
   String.raw`^CREATE TABLE '[^']+' \( \n(?:\t(?!(?:${[...RESERVED].join('|')}) )[\w$]+ (?:${TYPE})(?:,\n|\n(?=\))))+\)` +
-    String.raw`(?: timestamp\([\w$]+\) PARTITION BY \w+(?: TTL \d+ \w+)?(?: BYPASS WAL)?)?` +
+    String.raw`(?: timestamp\([\w$]+\) PARTITION BY \w+(?: TTL \d+ \w+)?(?:(?: BYPASS)? WAL)?)?(?:\nWITH maxUncommittedRows=\d+, o3MaxLag=\d+us)?` +
     String.raw`(?:\nDEDUP UPSERT KEYS\([\w$,]+\))?;$`,
   'i',
 );

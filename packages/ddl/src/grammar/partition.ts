@@ -85,8 +85,11 @@ function toTtl(count: number, unit: string, position: number): Ttl {
     const name = `${unit.toLowerCase()}s`;
     throw new Rejection(position, `value out of range: ${count} ${name}. Max value: ${max} ${name}`);
   }
-  return count * length;
+  return ttlOf(count, unit);
 }
+
+/** So many of a unit, such as `HOUR`. */
+export const ttlOf = (count: number, unit: string): Ttl => count * (lengths.get(unit)?.length ?? 0);
 
 /** Refuses a TTL that does not end on a partition's edge. The words changed between 9.3.4 and the later build. */
 export function rejectUnevenTtl(unit: PartitionUnit, ttl: Ttl, position: number): void {
