@@ -1,7 +1,6 @@
 /*! Copies databases full of scenarios with the built programs and looks what became of each object. */
 import { execFile } from 'node:child_process';
-import { foldCase } from '@sqlpipe/sql';
-import { identify } from '@sqlpipe/sql';
+import { foldCase, identify } from '@sqlpipe/sql';
 import type { Scenario } from './corpus.js';
 import { type Database, Refused } from './database.js';
 
@@ -43,7 +42,7 @@ export async function copyAll(scenarios: Scenario[], withServers: WithServers): 
 }
 
 /** Makes what fits into one database; returns the scenarios that did not. */
-async function fill(source: Database, scenarios: Scenario[], total: Result): Promise<Scenario[]> {
+export async function fill(source: Database, scenarios: Scenario[], total: Result): Promise<Scenario[]> {
   const made = new Map<string, string>();
   const left: Scenario[] = [];
   let count = 0;

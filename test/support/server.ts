@@ -60,7 +60,8 @@ const served = (url: string): Omit<Server, 'end'> => ({
     return reply.json() as Promise<Reply>;
   },
   async empty() {
-    const { error } = await this.execute('DROP ALL');
+    let { error } = await this.execute('DROP ALL');
+    if (error === "'tables' expected") ({ error } = await this.execute('DROP ALL TABLES')); // QuestDB 8
     if (error !== undefined) throw new Error(error);
   },
 });

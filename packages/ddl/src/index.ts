@@ -27,3 +27,4 @@ export { type PrintOptions, printDefinition } from './print.js';
 export { references } from './references.js';
 export { type Repaired, repair } from './repair.js';
 export { isCleanTable } from './repair-table.js';
+export { dependsOnVersion, missingFeatures } from './versions.js';

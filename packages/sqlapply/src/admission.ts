@@ -1,5 +1,6 @@
 /*! What can be said against a statement before anything is sent. */
-import { DEFAULT_REQUEST_BUFFER, type Instance } from '@sqlpipe/instance';
+import { dependsOnVersion, missingFeatures } from '@sqlpipe/ddl';
+import { DEFAULT_REQUEST_BUFFER, fetchVersion, type Instance } from '@sqlpipe/instance';
 import { identify, title } from '@sqlpipe/sql';
 
 /** What a schema dump contains; ALTER, DROP, INSERT and the like have to be allowed by name. */
@@ -20,16 +21,24 @@ export class NotAdmitted extends Error {
 }
 
 /**
- * The objections to statements for this target: a verb that is not allowed, a request larger than the server takes.
+ * The objections to statements for this target: a verb that is not allowed, what its version does not have, a request
+ * larger than the server takes.
  * @param allow more verbs, in any case; `all` allows every one
  */
 export function objections(target: Instance, allow: string[]): Objection {
   const verbs = new Set([...DUMP_VERBS, ...allow.flatMap(list => list.toUpperCase().split(','))]);
+  let version: Promise<string | undefined> | undefined;
   let limit: Promise<number> | undefined;
   return async statement => {
     const { verb } = identify(statement);
     if (!verbs.has(verb) && !verbs.has('ALL'))
       return `${verb || 'this'} is no statement of a schema dump; --allow ${verb || 'all'} sends it`;
+    if (dependsOnVersion(statement)) {
+      version ??= fetchVersion(target);
+      const known = await version;
+      const missing = known === undefined ? [] : missingFeatures(statement, known);
+      if (missing.length > 0) return `the target is QuestDB ${known}, which does not have ${missing.join(', ')}`;
+    }
     if (statement.length <= SURELY_FITS) return undefined;
     const needed = target.bufferNeeded(statement);
     if (needed <= DEFAULT_REQUEST_BUFFER) return undefined;
@@ -49,16 +58,24 @@ async function requestBuffer(target: Instance): Promise<number> {
   }
 }
 
+/** Statements that are named with what speaks against them. */
+const NAMED = 20;
+
 /**
- * Passes statements on, and stops at the first one there is an objection to.
+ * Passes statements on, as long as there is no objection to any; those that there are objections to are listed at the end.
  * @throws NotAdmitted
  */
 export async function* admitted(statements: AsyncIterable<string>, objection: Objection): AsyncGenerator<string> {
-  let n = 0;
+  const found: string[] = [];
+  let [n, more] = [0, 0];
   for await (const statement of statements) {
     n++;
     const reason = await objection(statement);
-    if (reason) throw new NotAdmitted(`statement ${n} (${title(identify(statement))}): ${reason}; nothing was sent`);
-    yield statement;
+    if (!reason) {
+      if (found.length === 0) yield statement;
+    } else if (found.length < NAMED) found.push(`statement ${n} (${title(identify(statement))}): ${reason}`);
+    else more++;
   }
+  if (more > 0) found.push(`and ${more} more`);
+  if (found.length > 0) throw new NotAdmitted(`${found.join('\n')}; nothing was sent`);
 }
