@@ -70,7 +70,7 @@ try {
     ...(await upgradeLines(newest)),
   ];
   writeFileSync('docs/COMPATIBILITY.md', `${lines.join('\n')}\n`);
-  process.exitCode = lines.some(line => /failed:|not said:/.test(line)) ? 1 : 0;
+  process.exitCode = lines.some(line => /failed:/.test(line)) ? 1 : 0;
 } finally {
   await scope.end();
 }

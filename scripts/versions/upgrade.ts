@@ -18,7 +18,7 @@ export async function upgradeRecorded(old: Server, newest: Server, run: Shell): 
   const result = { objects: 0, equal: 0, notTaken: [], short: [] };
   const left = await fill(source, all, result);
   await source.settle();
-  const made = (await source.objects()).length;
+  const made = await source.objects();
   const { code, stdout, stderr } = await run(`sqldump -o dump.stream $OLD
 sqlapply --keep-going --report report $NEW < dump.stream
 echo "$(grep -c '"result":"applied"' report) applied"
@@ -27,19 +27,32 @@ echo "$(grep -c '"result":"same"' report) the same when the dump was applied aga
 sqldiff $OLD $NEW`);
   return [
     `Of ${all.length} recordings of what 9.3.4 accepts (every ${STRIDE}th), ${all.length - left.length - result.notTaken.length} were made on the old server,`,
-    `${result.notTaken.length} were rejected by it, and ${left.length} were left out, as their names were in use by others. The ${made} objects, copied:`,
+    `${result.notTaken.length} were rejected by it, and ${left.length} were left out, as their names were in use by others. The ${made.length} objects, copied:`,
     '',
     ...stdout
       .toString()
       .trimEnd()
       .split('\n')
       .map(line => `- ${line}`),
+    `- ${await countSameColumns(made, source, new Database(newest.url))} with the same \`table_columns()\`: types, indexes, capacities, keys`,
     `- \`sqldiff\` of the two servers: ${code === 0 ? 'no difference' : `failed: status ${code}: ${stderr}`}`,
     '',
     'What the old server rejected, by its message:',
     '',
     ...countReasons(result.notTaken),
   ];
+}
+
+/** Past all our programs. */
+async function countSameColumns(names: readonly string[], a: Database, b: Database): Promise<number> {
+  const columns = (database: Database, name: string) =>
+    database.execute(
+      `SELECT "column", type, indexed, indexBlockCapacity, symbolCached, symbolCapacity, designated, upsertKey FROM table_columns('${name}')`,
+    );
+  let same = 0;
+  for (const name of names)
+    if (JSON.stringify(await columns(a, name)) === JSON.stringify(await columns(b, name))) same++;
+  return same;
 }
 
 function countReasons(notTaken: readonly string[]): string[] {

@@ -22,7 +22,7 @@ const FEATURES: readonly Feature[] = [
   { name: 'TIMESTAMP_NS', lastWithout: '9.0.3', isIn: hasType(/^TIMESTAMP_NS$/) },
   { name: 'arrays', lastWithout: '8.1.4', isIn: hasType(/\[/) },
   { name: 'TTL', lastWithout: '8.1.4', isIn: inTable(({ ttl }) => ttl !== 0) },
-  { name: 'PARQUET(…)', lastWithout: '9.2.3', isIn: inTable(({ columns }) => columns.some(each => each.parquet)) },
+  { name: 'PARQUET(…)', lastWithout: '9.3.0', isIn: inTable(({ columns }) => columns.some(each => each.parquet)) },
   { name: 'FORMAT PARQUET', lastWithout: '9.3.4', isIn: inTable(({ parquet }) => parquet) },
   {
     name: 'INDEX TYPE',

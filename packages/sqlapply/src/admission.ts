@@ -77,5 +77,5 @@ export async function* admitted(statements: AsyncIterable<string>, objection: Ob
     else more++;
   }
   if (more > 0) found.push(`and ${more} more`);
-  if (found.length > 0) throw new NotAdmitted(`${found.join('\n')}; nothing was sent`);
+  if (found.length > 0) throw new NotAdmitted(`${found.join('; ')}; nothing was sent`);
 }
