@@ -1,6 +1,7 @@
 /*! Servers of other versions: a sample of what `make versions` does in full, and what old servers answer, played. */
 import { readFileSync } from 'node:fs';
 import { compareStatements, isCleanTable, meaningOf, missingFeatures, printDefinition } from '@sqlpipe/ddl';
+import { connect, definitions, resolveInstance } from '@sqlpipe/instance';
 import test, { type ExecutionContext } from 'ava';
 import { check } from '../scripts/versions/check.js';
 import { misbehaving, reply, rowsBody } from './faults/server.js';
@@ -60,6 +61,18 @@ test('what an old server does not have is asked for once', async t => {
   t.is(stdout.toString(), `${T.replace('my col', '"my col"')}\n\0`);
   t.is(requests.filter(({ statement }) => statement.includes('table_type')).length, 1);
   t.is(requests.filter(({ statement }) => statement.includes('matView')).length, 2, 'it is read twice');
+});
+
+test('what an old server shows as a table and is a materialized view is no table', async t => {
+  const { url } = await misbehaving(t, (socket, { statement }) => {
+    if (/table_type/.test(statement)) return socket.write(no('Invalid column: table_type'));
+    const isMatView = /WHERE matView AND lower\(table_name\) IN \('m', 't'\)$/.test(statement);
+    return socket.write(reply(isMatView ? rowsBody('m') : rowsBody(T.replace("'t'", "'m'"), T)));
+  });
+  const db = connect(await resolveInstance(url, { program: 'sqldump', env: {}, warn() {} }));
+  t.teardown(() => db.close());
+  const asTables = (['m', 't'] as const).map(name => ({ kind: 'table' as const, name }));
+  t.deepEqual(await definitions(db, asTables), [undefined, T]);
 });
 
 const VIEWS = "CREATE TABLE 'a' (x INT);\nCREATE VIEW 'v' AS (a);\nCREATE VIEW 'w' AS (v);";

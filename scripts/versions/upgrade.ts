@@ -25,6 +25,7 @@ echo "$(grep -c '"result":"applied"' report) applied"
 sqlapply --report report $NEW < dump.stream
 echo "$(grep -c '"result":"same"' report) the same when the dump was applied again"
 sqldiff $OLD $NEW`);
+  const differing = await compareColumns(made, source, new Database(newest.url));
   return [
     `Of ${all.length} recordings of what 9.3.4 accepts (every ${STRIDE}th), ${all.length - left.length - result.notTaken.length} were made on the old server,`,
     `${result.notTaken.length} were rejected by it, and ${left.length} were left out, as their names were in use by others. The ${made.length} objects, copied:`,
@@ -34,7 +35,8 @@ sqldiff $OLD $NEW`);
       .trimEnd()
       .split('\n')
       .map(line => `- ${line}`),
-    `- ${await countSameColumns(made, source, new Database(newest.url))} with the same \`table_columns()\`: types, indexes, capacities, keys`,
+    `- \`table_columns()\` of the two servers (types, indexes, capacities, keys): ${differing.size === 0 ? 'no difference' : 'the same, but'}`,
+    ...Array.from(differing, ([what, names]) => `  - ${what}: ${names.map(name => `\`${name}\``).join(', ')}`),
     `- \`sqldiff\` of the two servers: ${code === 0 ? 'no difference' : `failed: status ${code}: ${stderr}`}`,
     '',
     'What the old server rejected, by its message:',
@@ -43,16 +45,31 @@ sqldiff $OLD $NEW`);
   ];
 }
 
-/** Past all our programs. */
-async function countSameColumns(names: readonly string[], a: Database, b: Database): Promise<number> {
-  const columns = (database: Database, name: string) =>
-    database.execute(
-      `SELECT "column", type, indexed, indexBlockCapacity, symbolCached, symbolCapacity, designated, upsertKey FROM table_columns('${name}')`,
+const PROPERTIES = [
+  'type',
+  'indexed',
+  'indexBlockCapacity',
+  'symbolCached',
+  'symbolCapacity',
+  'designated',
+  'upsertKey',
+];
+
+/** The objects whose columns are not the same, past all our programs, by the property and its two values. */
+async function compareColumns(names: readonly string[], a: Database, b: Database): Promise<Map<string, string[]>> {
+  const differing = new Map<string, string[]>();
+  for (const name of names) {
+    const query = `SELECT "column", ${PROPERTIES.join(', ')} FROM table_columns('${name}')`;
+    const [inA, inB] = [await a.execute(query), await b.execute(query)];
+    const found = inA.flatMap(([column, ...values], row) =>
+      values.flatMap((value, i) => {
+        const other = inB[row]?.[i + 1];
+        return other === value && inB[row]?.[0] === column ? [] : [`${PROPERTIES[i]} ${value} became ${other}`];
+      }),
     );
-  let same = 0;
-  for (const name of names)
-    if (JSON.stringify(await columns(a, name)) === JSON.stringify(await columns(b, name))) same++;
-  return same;
+    for (const what of new Set(found)) differing.set(what, [...(differing.get(what) ?? []), name]);
+  }
+  return differing;
 }
 
 function countReasons(notTaken: readonly string[]): string[] {

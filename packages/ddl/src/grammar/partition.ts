@@ -5,6 +5,7 @@ import { literal } from './names.js';
 import { maxInt, parseInt64 } from './numbers.js';
 import { Rejection } from './rejection.js';
 
+/** What a table's partitions hold: an hour of it, a day, …; `NONE` for no partitions. */
 export type PartitionUnit = 'NONE' | 'HOUR' | 'DAY' | 'WEEK' | 'MONTH' | 'YEAR';
 
 const units = new Set(['NONE', 'HOUR', 'DAY', 'WEEK', 'MONTH', 'YEAR']);
