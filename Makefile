@@ -4,7 +4,7 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 INSTALLED := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test lint bench faults conformance fuzz api dist clean
+.PHONY: help build demo test lint bench faults conformance versions fuzz api dist clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -22,7 +22,7 @@ demo: build ## copy a trading schema between two instances, before your eyes
 # The jars are fetched first: test files run side by side, and Maven does not like company.
 test: build ## run all tests, against a real QuestDB too where Java and Maven are
 	@tsc --noEmit -p tsconfig.test.json
-	@for version in 9.3.4 9.2.3; do \
+	@for version in 9.3.4 9.2.3 9.0.3 8.1.4; do \
 	  QUESTDB_VERSION=$$version tsx scripts/questdb.ts --jar >/dev/null || test -z "$$CI" || exit 1; \
 	done
 	@npm run --silent test
@@ -43,6 +43,9 @@ faults: build ## try every way a source or a target can fail, kill all by the hu
 
 conformance: build ## copy the recorded objects of a real server, one by one
 	@tsx scripts/conformance.ts
+
+versions: build ## run against real servers from 8.1 on, and write docs/COMPATIBILITY.md
+	@tsx scripts/versions.ts
 
 fuzz: build ## feed the parsers nonsense for a while, real servers what comments hide, and all inputs that grow
 	@tsx scripts/fuzz.ts

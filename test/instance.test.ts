@@ -31,6 +31,7 @@ test('the package exports', t => {
     'dump',
     'encodeQuery',
     'fetchDefaults',
+    'fetchVersion',
     'hasDefinition',
     'listInstances',
     'resolveInstance',
@@ -282,6 +283,37 @@ test(
   false,
   /404.*"Not Found".*address of a QuestDB/,
 );
+
+const NOT_FOUND = reply('Not Found', 404, TEXT);
+
+test('an instance without the documented path is asked by /exec, and remembered', async t => {
+  const { db, requests } = await instance(t, (socket, { line }) =>
+    socket.write(line.startsWith('GET /exec?') ? reply(rowsBody('a')) : NOT_FOUND),
+  );
+  t.deepEqual(await rows(db), ['a']);
+  t.deepEqual(await db.table('x'), [['a']]);
+  const paths = requests.map(({ line }) => line.replace(/^GET (.*)\?.*/, '$1'));
+  t.deepEqual(paths, ['/api/v1/sql/execute', '/exec', '/exec']);
+});
+
+test('a statement that neither path takes has not been carried out, and both are named', async t => {
+  const { db, requests } = await instance(t, socket => socket.end(NOT_FOUND));
+  const error = (await t.throwsAsync(db.execute('a'), { instanceOf: InstanceError })) as InstanceError;
+  t.like(error, { code: 'PROTOCOL', lost: false });
+  t.regex(
+    error.message,
+    /It has no http:\/\/127.0.0.1:\d+\/api\/v1\/sql\/execute and no http:\/\/127.0.0.1:\d+\/exec\.$/,
+  );
+  t.is(requests.length, 2);
+});
+
+test('a proxy that is not ready is not taken for the path it would have', async t => {
+  const answers = [reply('', 503), NOT_FOUND, reply('{"ddl":"OK"}')];
+  const { db } = await instance(t, (socket, { nth }) => socket.end(answers[nth] ?? NOT_FOUND));
+  await t.throwsAsync(db.execute('a'));
+  t.deepEqual(await db.execute('a'), { ok: true });
+});
+
 test('405', fails, sends(reply('Method GET not supported', 405, TEXT)), 'PROTOCOL', false, /405/);
 test('407', fails, sends(reply('', 407, TEXT)), 'DENIED', false, /the proxy asks for credentials/);
 test('408', fails, sends(reply('', 408, TEXT)), 'UNREACHABLE', true, /gave up waiting/);

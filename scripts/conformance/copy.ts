@@ -42,7 +42,7 @@ export async function copyAll(scenarios: Scenario[], withServers: WithServers): 
 }
 
 /** Makes what fits into one database; returns the scenarios that did not. */
-async function fill(source: Database, scenarios: Scenario[], total: Result): Promise<Scenario[]> {
+export async function fill(source: Database, scenarios: Scenario[], total: Result): Promise<Scenario[]> {
   const made = new Map<string, string>();
   const left: Scenario[] = [];
   let count = 0;

@@ -56,11 +56,12 @@ export async function startServer(
 const served = (url: string): Omit<Server, 'end'> => ({
   url,
   async execute(sql) {
-    const reply = await fetch(`${url}/api/v1/sql/execute?${new URLSearchParams({ query: sql })}`);
+    const reply = await fetch(`${url}/exec?${new URLSearchParams({ query: sql })}`);
     return reply.json() as Promise<Reply>;
   },
   async empty() {
-    const { error } = await this.execute('DROP ALL');
+    let { error } = await this.execute('DROP ALL');
+    if (error === "'tables' expected") ({ error } = await this.execute('DROP ALL TABLES')); // QuestDB 8
     if (error !== undefined) throw new Error(error);
   },
 });

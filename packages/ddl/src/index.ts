@@ -19,6 +19,7 @@ export {
   type TableDefinition,
   type ViewDefinition,
 } from './definition.js';
+export { type PartitionUnit, ttlOf } from './grammar/partition.js';
 export { LimitError } from './limit-error.js';
 export { isSystemTable, needsQuotes, quoteName } from './names.js';
 export { owner, withoutOwner } from './owner.js';
@@ -27,3 +28,4 @@ export { type PrintOptions, printDefinition } from './print.js';
 export { references } from './references.js';
 export { type Repaired, repair } from './repair.js';
 export { isCleanTable, isRepairForm } from './repair-table.js';
+export { dependsOnVersion, isLaterVersion, missingFeatures } from './versions.js';

@@ -1,4 +1,4 @@
-/*! CREATE TABLE as the service prints it (SERVICE.md 2.5): column names stand bare, wherever it has them. */
+/*! CREATE TABLE as the service prints it (from 9.3 on, and 9.0 to 9.2): column names stand bare, wherever it has them. */
 
 import { needsQuotes, quoteName, RESERVED } from './names.js';
 import { repairVolume } from './repair-volume.js';

@@ -1,6 +1,8 @@
 /*! What an instance holds: its own definitions of objects, many to a request. */
 import { Room } from '@sqlpipe/schema';
 import { foldCase, type Kind, printable, quoteLiteral, title } from '@sqlpipe/sql';
+import { askIfPresent, isAbsent } from './absent.js';
+import { buildTables } from './built-tables.js';
 import { InstanceError } from './error.js';
 import type { Instance } from './instance.js';
 import { type ObjectName, takenByViews } from './objects.js';
@@ -53,6 +55,18 @@ async function ofTheirKind(instance: Instance, objects: readonly ObjectName[]): 
 
 /** As `definitions`, for kinds that are known to be right: what is no table must not be asked for as one. */
 export async function printedAs(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
+  const printed = await askIfPresent(instance, 'SHOW CREATE', () => printAll(instance, objects));
+  return printed ?? buildAll(instance, objects);
+}
+
+/** Where there is no SHOW CREATE there are only tables. */
+async function buildAll(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
+  const tables = objects.filter(({ kind }) => kind === 'table').map(({ name }) => name);
+  const built = await buildTables(instance, tables);
+  return objects.map(({ kind }) => (kind === 'table' ? built.shift() : undefined));
+}
+
+async function printAll(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
   const found: (string | undefined)[] = [];
   const room = new Room();
   while (found.length < objects.length) {
@@ -89,7 +103,7 @@ async function ask(instance: Instance, objects: readonly ObjectName[]): Promise<
         if (length > MOST_AT_ONCE_LENGTH && objects.length > 1) return halves(instance, objects);
       }
   } catch (error) {
-    if (!(error instanceof InstanceError) || !isOfOne(error)) throw error;
+    if (!(error instanceof InstanceError) || !isOfOne(error) || isAbsent(error)) throw error;
     const [object] = objects;
     if (objects.length === 1 && object) {
       if (NOT_THERE.test(error.serverMessage ?? '')) return [undefined];

@@ -109,13 +109,14 @@ async function* rows(source: Instance, { via, selection, maxRecord }: DumpOption
   }
 }
 
-/** What a server without the statement says (observed on 9.3.4): the kinds it knows after SHOW CREATE, not DATABASE. */
+/**
+ * What a server without the statement says (observed on 8.1.4 to 9.3.4): what it knows after SHOW CREATE, or after SHOW, and
+ * not DATABASE.
+ */
 function isTooOld(error: unknown): error is InstanceError {
   if (!(error instanceof InstanceError) || error.code !== 'REFUSED') return false;
   const message = error.serverMessage ?? '';
-  return (
-    error.position === 'SHOW CREATE '.length && message.startsWith("expected 'TABLE'") && !message.includes('DATABASE')
-  );
+  return /^expected 'TABLES?'/.test(message) && !message.includes('DATABASE');
 }
 
 const tooOld = (error: InstanceError): InstanceError =>

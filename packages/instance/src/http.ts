@@ -104,8 +104,8 @@ export class Connection {
       throw error;
     });
     // Observed on 9.3.4: too many connections are answered 429 and closed, and the next request would cross the close.
-    // So does what has failed, often.
-    this.#spent = response.status === 429 || response.status >= 500;
+    // So does what has failed, often, and what does not know the path.
+    this.#spent = response.status === 429 || response.status === 404 || response.status >= 500;
     this.#answered = true;
     return response;
   }

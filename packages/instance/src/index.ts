@@ -10,3 +10,4 @@ export type { Refusal, Reply } from './reply.js';
 export { DEFAULT_REQUEST_BUFFER, encodeQuery } from './request.js';
 export { type InstanceOptions, listInstances, type ResolveContext, resolveInstance } from './resolve.js';
 export type { Target } from './target.js';
+export { fetchVersion } from './version.js';

@@ -16,7 +16,7 @@ import {
   retryAfter,
   UnexpectedReply,
 } from './reply.js';
-import { bufferNeeded, requestTarget } from './request.js';
+import { bufferNeeded, ENDPOINTS, type Endpoint, requestTarget } from './request.js';
 import { RowScanner, ServerError } from './scanner.js';
 import type { Target } from './target.js';
 
@@ -69,6 +69,8 @@ class HttpInstance implements Instance {
   readonly #target: Target;
   readonly #connection: Connection;
   readonly #closed = new AbortController();
+  /** The one that requests go to; undefined until one has answered. */
+  #endpoint: Endpoint | undefined;
 
   constructor(target: Target) {
     this.label = target.label;
@@ -77,29 +79,27 @@ class HttpInstance implements Instance {
   }
 
   async *rows(query: string, maxRow?: number): AsyncGenerator<string[], void, undefined> {
-    const path = this.#path(query, COUNT);
     let response: Response | undefined;
     try {
-      response = await this.#patiently(() => this.#connection.ask(path));
+      response = await this.#send(path => this.#connection.ask(path), query, COUNT);
       if (response.status !== 200) throw this.#refused(await readRefusal(response));
       yield* scan(response, maxRow);
     } catch (error) {
-      throw this.#explain(error, path, response);
+      throw this.#explain(error, query, response);
     }
   }
 
   table(query: string): Promise<unknown[][]> {
-    const path = this.#path(query, COUNT);
-    const asked = () => this.#connection.ask(path);
-    return this.#exchange(path, asked, async response => {
+    const asked = () => this.#send(path => this.#connection.ask(path), query, COUNT);
+    return this.#exchange(query, asked, async response => {
       if (response.status !== 200) throw this.#refused(await readRefusal(response));
       return readTable(response);
     });
   }
 
   execute(statement: string): Promise<Reply> {
-    const path = this.#path(statement);
-    return this.#exchange(path, () => this.#connection.get(path), readOutcome);
+    const sent = () => this.#send(path => this.#connection.get(path), statement);
+    return this.#exchange(statement, sent, readOutcome);
   }
 
   bufferNeeded(statement: string): number {
@@ -112,21 +112,36 @@ class HttpInstance implements Instance {
   }
 
   /** Without the `;` at the end: QuestDB 9.3.4 keeps it in the body of a view that is made without parentheses. */
-  #path(statement: string, parameters = ''): string {
-    return requestTarget(this.#target.url.pathname.replace(/\/$/, ''), statement.replace(/;$/, ''), parameters);
+  #path(statement: string, parameters = '', endpoint: Endpoint = this.#endpoint ?? ENDPOINTS[0]): string {
+    const prefix = this.#target.url.pathname.replace(/\/$/, '');
+    return requestTarget(prefix + endpoint, statement.replace(/;$/, ''), parameters);
+  }
+
+  /** Sends a statement to the endpoint that the instance has. One that is not there has executed nothing. */
+  async #send(request: (path: string) => Promise<Response>, statement: string, parameters?: string): Promise<Response> {
+    const ask = async (endpoint: Endpoint): Promise<Response> => {
+      const response = await this.#patiently(() => request(this.#path(statement, parameters, endpoint)));
+      if (response.status !== 404 && response.status < 500) this.#endpoint = endpoint;
+      return response;
+    };
+    const [first, second] = this.#endpoint ? [this.#endpoint] : ENDPOINTS;
+    const response = await ask(first);
+    if (response.status !== 404 || !second) return response;
+    response.body.resume();
+    return ask(second);
   }
 
   async #exchange<T>(
-    path: string,
+    statement: string,
     send: () => Promise<Response>,
     read: (response: Response) => Promise<T>,
   ): Promise<T> {
     let response: Response | undefined;
     try {
-      response = await this.#patiently(send);
+      response = await send();
       return await read(response);
     } catch (error) {
-      throw this.#explain(error, path, response);
+      throw this.#explain(error, statement, response);
     }
   }
 
@@ -152,14 +167,14 @@ class HttpInstance implements Instance {
   }
 
   /** Any error of a request, with the instance's name; a bug of ours stays what it is. */
-  #explain(error: unknown, path: string, response: Response | undefined): unknown {
+  #explain(error: unknown, statement: string, response: Response | undefined): unknown {
     const status = response?.status;
     if (error instanceof ServerError && response) return this.#refused(refusal(error, response));
     if (error instanceof UnexpectedReply) return this.#unexpected(error, status);
     if (!(error instanceof TransportError)) return error;
     const { code, message } = transportFailure(error, {
       ...this.#target,
-      bufferNeeded: bufferNeeded(path, this.#connection.headerLines),
+      bufferNeeded: this.bufferNeeded(statement),
     });
     const lost = error.phase !== 'connecting' && mayHaveRun(status);
     return new InstanceError(code, `${this.label}: ${message}`, { status, lost, cause: error.cause });
@@ -172,8 +187,15 @@ class HttpInstance implements Instance {
       : 'The credentials that were given are not accepted: are they those of this instance?';
   }
 
+  /** The addresses that were not found, without what was asked for there. */
+  get #tried(): string {
+    const { origin, pathname } = this.#target.url;
+    const endpoints = this.#endpoint ? [this.#endpoint] : ENDPOINTS;
+    return endpoints.map(endpoint => origin + pathname.replace(/\/$/, '') + endpoint).join(' and no ');
+  }
+
   #unexpected({ code, message }: UnexpectedReply, status: number | undefined): InstanceError {
-    const help = status === 401 ? ` ${this.#whoAreYou}` : '';
+    const help = status === 401 ? ` ${this.#whoAreYou}` : status === 404 ? ` It has no ${this.#tried}.` : '';
     return new InstanceError(code, `${this.label}: ${message}${help}`, { status, lost: mayHaveRun(status) });
   }
 }

@@ -1,5 +1,6 @@
 /*! Which objects an instance has, and of which kinds, as its catalogue functions tell. */
 import { foldCase, type Kind, quoteLiteral } from '@sqlpipe/sql';
+import { askIfPresent } from './absent.js';
 import { InstanceError } from './error.js';
 import type { Instance } from './instance.js';
 
@@ -9,15 +10,19 @@ export interface ObjectName {
   name: string;
 }
 
-/** What `table_type` of tables() stands for (observed on 9.3.4). */
-const TYPES: Record<string, Kind> = { T: 'table', V: 'view', M: 'matview' };
+/** How tables() tells kinds: `table_type` from 9.3 on, `matView` from 9.0 on (observed on 9.0.3 to 9.3.4). */
+const COLUMNS = [
+  { column: 'table_type', isNoTable: "table_type <> 'T'" },
+  { column: 'matView', isNoTable: 'matView' },
+];
+
+/** What the values of those columns stand for. */
+const KINDS: Record<string, Kind> = { T: 'table', V: 'view', M: 'matview', true: 'matview', false: 'table' };
 
 /** All objects, by name. */
 export async function allObjects(source: Instance): Promise<ObjectName[]> {
-  const entries = await ask(source, 'SELECT table_name, table_type FROM tables() ORDER BY table_name');
-  return (
-    entries?.map(([name, type]) => ({ name: String(name), kind: TYPES[String(type)] ?? 'other' })) ?? byName(source)
-  );
+  const rows = await ask(source, ({ column }) => `SELECT table_name, ${column} FROM tables() ORDER BY table_name`);
+  return rows?.map(([name, kind]) => ({ name: String(name), kind: KINDS[String(kind)] ?? 'other' })) ?? byName(source);
 }
 
 /** Those of the names, folded, that something else than a table has. */
@@ -26,7 +31,7 @@ export async function takenByViews(source: Instance, names: readonly string[]): 
   const list = folded.map(quoteLiteral).join(', ');
   const rows = await ask(
     source,
-    `SELECT table_name FROM tables() WHERE table_type <> 'T' AND lower(table_name) IN (${list})`,
+    ({ isNoTable }) => `SELECT table_name FROM tables() WHERE ${isNoTable} AND lower(table_name) IN (${list})`,
   );
   if (rows) return new Set(rows.map(([name]) => foldCase(String(name))));
   const views = (await byName(source)).filter(({ kind }) => kind !== 'table');
@@ -34,20 +39,27 @@ export async function takenByViews(source: Instance, names: readonly string[]): 
 }
 
 /** Asks tables(); undefined where it is refused: a view called `tables` hides the function (observed on 9.3.4). */
-async function ask(source: Instance, query: string): Promise<unknown[][] | undefined> {
+async function ask(
+  source: Instance,
+  query: (by: (typeof COLUMNS)[number]) => string,
+): Promise<unknown[][] | undefined> {
   try {
-    return await source.table(query);
+    for (const by of COLUMNS) {
+      const rows = await askIfPresent(source, by.column, () => source.table(query(by)));
+      if (rows) return rows;
+    }
   } catch (error) {
     if (!(error instanceof InstanceError) || error.code !== 'REFUSED') throw error;
-    return undefined;
   }
+  return undefined;
 }
 
-/** All objects, by way of the functions for each kind. */
+/** All objects, by way of the functions for each kind. A server without such a function has none of the kind. */
 async function byName(source: Instance): Promise<ObjectName[]> {
   const names = async (query: string) => (await source.table(query)).map(([name]) => String(name)).sort();
-  const views = new Set(await names('SELECT view_name FROM views()'));
-  const matviews = new Set(await names('SELECT view_name FROM materialized_views()'));
+  const namesIn = async (list: string) =>
+    new Set(await askIfPresent(source, list, () => names(`SELECT view_name FROM ${list}`)));
+  const [views, matviews] = [await namesIn('views()'), await namesIn('materialized_views()')];
   const kindOf = (name: string): Kind => (views.has(name) ? 'view' : matviews.has(name) ? 'matview' : 'table');
   return (await names('SHOW TABLES')).map(name => ({ name, kind: kindOf(name) }));
 }

@@ -1,6 +1,9 @@
 /*! The one request there is, as the bytes of its target: how a statement is written into it, and how large that gets. */
 
-const ENDPOINT = '/api/v1/sql/execute';
+/** Where statements are executed: by its documented path, and by the only one that versions before 9.2 have (observed on 8.1.4 to 9.1.1). */
+export const ENDPOINTS = ['/api/v1/sql/execute', '/exec'] as const;
+
+export type Endpoint = (typeof ENDPOINTS)[number];
 
 /**
  * A statement as a query parameter's value, as short as the server reads it correctly and the URL rules allow.
@@ -15,9 +18,9 @@ export function encodeQuery(text: string): string {
     .replace(/%20/g, '+');
 }
 
-/** The request target for a statement. `prefix` is the path of the instance's URL, without a slash at its end. */
-export function requestTarget(prefix: string, statement: string, parameters = ''): string {
-  return `${prefix}${ENDPOINT}?query=${encodeQuery(statement)}${parameters}`;
+/** The request target for a statement. `path` is that of the instance's URL, without a slash at its end, and an endpoint. */
+export function requestTarget(path: string, statement: string, parameters = ''): string {
+  return `${path}?query=${encodeQuery(statement)}${parameters}`;
 }
 
 /** The `http.request.header.buffer.size` of a server whose configuration does not say another. */

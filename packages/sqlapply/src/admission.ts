@@ -1,6 +1,6 @@
 /*! What can be said against a statement before anything is sent. */
-import { isRepairForm } from '@sqlpipe/ddl';
-import { DEFAULT_REQUEST_BUFFER, type Instance } from '@sqlpipe/instance';
+import { dependsOnVersion, isLaterVersion, isRepairForm, missingFeatures } from '@sqlpipe/ddl';
+import { DEFAULT_REQUEST_BUFFER, fetchVersion, type Instance } from '@sqlpipe/instance';
 import { describe, findAmbiguity, type Head, identify, SERVER_READINGS, type ServerReading, title } from '@sqlpipe/sql';
 
 /**
@@ -19,23 +19,29 @@ export class NotAdmitted extends Error {
 
 /**
  * The objections to statements for this target: one that is something else to the server than to SQL, what no schema dump
- * contains and is not allowed, a request larger than the server takes.
+ * contains and is not allowed, what its version does not have, a request larger than the server accepts.
  * @param allow more verbs, in any case, and what more a CREATE may do: `CTAS`, `REPLACE`; `all` allows everything
  */
 export function objections(target: Instance, allow: string[]): Objection {
   const allowed = new Set(allow.flatMap(list => list.toUpperCase().split(',')));
-  let readings: Promise<readonly ServerReading[]> | undefined;
+  let version: Promise<string | undefined> | undefined;
   let limit: Promise<number> | undefined;
   return async statement => {
     if (findAmbiguity(statement)) {
-      readings ??= readingsOf(target);
-      const ambiguity = findAmbiguity(statement, await readings);
+      version ??= fetchVersion(target);
+      const ambiguity = findAmbiguity(statement, readingsOf(await version));
       if (ambiguity) return ambiguity;
     }
     const head = describe(statement);
     const needed = permissionFor(head, statement);
     if (needed && !allowed.has(needed.permission) && !allowed.has('ALL'))
       return `${needed.reason}; --allow ${needed.permission} sends it`;
+    if (dependsOnVersion(statement)) {
+      version ??= fetchVersion(target);
+      const known = await version;
+      const missing = known === undefined ? [] : missingFeatures(statement, known);
+      if (missing.length > 0) return `the target is QuestDB ${known}, which does not have ${missing.join(', ')}`;
+    }
     if (statement.length <= SURELY_FITS) return undefined;
     const buffer = target.bufferNeeded(statement);
     if (buffer <= DEFAULT_REQUEST_BUFFER) return undefined;
@@ -63,20 +69,9 @@ function permissionFor(
 const describeVerb = (verb: string): string =>
   ['ADD', 'GRANT', 'ASSUME'].includes(verb) ? `this form of ${verb}` : verb || 'this';
 
-/** How the target reads comments, by its version; where that is not known, every way. */
-async function readingsOf(target: Instance): Promise<readonly ServerReading[]> {
-  try {
-    const [[build] = []] = await target.table('SELECT build()');
-    const [, major, minor, patch] = BUILD.exec(String(build)) ?? [];
-    const isPaired = Number(major) * 1e6 + Number(minor) * 1e3 + Number(patch ?? 0) < 9_003_002;
-    return major === undefined ? SERVER_READINGS : [isPaired ? '9.0' : '9.3.2'];
-  } catch {
-    return SERVER_READINGS;
-  }
-}
-
-/** The enterprise edition counts its versions in its own way. */
-const BUILD = /^(?!.*enterprise).*\bQuestDB (\d+)\.(\d+)(?:\.(\d+))?/i;
+/** How a target of that version reads comments; where it is not known, every way. */
+const readingsOf = (version: string | undefined): readonly ServerReading[] =>
+  version === undefined ? SERVER_READINGS : [isLaterVersion('9.3.2', version) ? '9.0' : '9.3.2'];
 
 /** The server's request buffer in bytes, as its parameters tell; no limit that is known where they don't. */
 async function requestBuffer(target: Instance): Promise<number> {
@@ -88,16 +83,24 @@ async function requestBuffer(target: Instance): Promise<number> {
   }
 }
 
+/** Statements that are named with what speaks against them. */
+const NAMED = 20;
+
 /**
- * Passes statements on, and stops at the first one there is an objection to.
+ * Passes statements on, as long as there is no objection to any; those that there are objections to are listed at the end.
  * @throws NotAdmitted
  */
 export async function* admitted(statements: AsyncIterable<string>, objection: Objection): AsyncGenerator<string> {
-  let n = 0;
+  const found: string[] = [];
+  let [n, more] = [0, 0];
   for await (const statement of statements) {
     n++;
     const reason = await objection(statement);
-    if (reason) throw new NotAdmitted(`statement ${n} (${title(identify(statement))}): ${reason}; nothing was sent`);
-    yield statement;
+    if (!reason) {
+      if (found.length === 0) yield statement;
+    } else if (found.length < NAMED) found.push(`statement ${n} (${title(identify(statement))}): ${reason}`);
+    else more++;
   }
+  if (more > 0) found.push(`and ${more} more`);
+  if (found.length > 0) throw new NotAdmitted(`${found.join('; ')}; nothing was sent`);
 }

@@ -5,6 +5,7 @@ import { literal } from './names.js';
 import { maxInt, parseInt64 } from './numbers.js';
 import { Rejection } from './rejection.js';
 
+/** What a table's partitions hold: an hour of it, a day, …; `NONE` for no partitions. */
 export type PartitionUnit = 'NONE' | 'HOUR' | 'DAY' | 'WEEK' | 'MONTH' | 'YEAR';
 
 const units = new Set(['NONE', 'HOUR', 'DAY', 'WEEK', 'MONTH', 'YEAR']);
@@ -85,8 +86,11 @@ function toTtl(count: number, unit: string, position: number): Ttl {
     const name = `${unit.toLowerCase()}s`;
     throw new Rejection(position, `value out of range: ${count} ${name}. Max value: ${max} ${name}`);
   }
-  return count * length || 0; // months above zero are negative, none are not
+  return ttlOf(count, unit);
 }
+
+/** So many of a unit, such as `HOUR`. */
+export const ttlOf = (count: number, unit: string): Ttl => count * (lengths.get(unit)?.length ?? 0) || 0; // months above zero are negative, none are not
 
 /** Refuses a TTL that does not end on a partition's edge. The words changed between 9.3.4 and the later build. */
 export function rejectUnevenTtl(unit: PartitionUnit, ttl: Ttl, position: number): void {

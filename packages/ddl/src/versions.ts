@@ -1,0 +1,60 @@
+/*! What versions of QuestDB do not have yet. */
+import { meaningOf } from './compare-statements.js';
+import type { Definition, TableDefinition } from './definition.js';
+
+/** Something that a statement can need, with the last version that was seen to reject it (tried on 8.1.4 to 9.3.4). */
+interface Feature {
+  readonly name: string;
+  readonly lastWithout: string;
+  readonly isIn: (definition: Definition) => boolean;
+}
+
+const inTable = (isIn: (table: TableDefinition) => boolean) => (definition: Definition) =>
+  definition.kind === 'table' && isIn(definition);
+
+const hasType = (type: RegExp) => inTable(({ columns }) => columns.some(column => type.test(column.type)));
+
+const FEATURES: readonly Feature[] = [
+  { name: 'views', lastWithout: '9.2.3', isIn: ({ kind }) => kind === 'view' },
+  { name: 'materialized views', lastWithout: '8.1.4', isIn: ({ kind }) => kind === 'materialized view' },
+  { name: 'live views', lastWithout: '9.3.4', isIn: ({ kind }) => kind === 'live view' },
+  { name: 'DECIMAL', lastWithout: '9.1.1', isIn: hasType(/^DECIMAL/) },
+  { name: 'TIMESTAMP_NS', lastWithout: '9.0.3', isIn: hasType(/^TIMESTAMP_NS$/) },
+  { name: 'arrays', lastWithout: '8.1.4', isIn: hasType(/\[/) },
+  { name: 'TTL', lastWithout: '8.1.4', isIn: inTable(({ ttl }) => ttl !== 0) },
+  { name: 'PARQUET(…)', lastWithout: '9.3.0', isIn: inTable(({ columns }) => columns.some(each => each.parquet)) },
+  { name: 'FORMAT PARQUET', lastWithout: '9.3.4', isIn: inTable(({ parquet }) => parquet) },
+  {
+    name: 'INDEX TYPE',
+    lastWithout: '9.3.4',
+    isIn: inTable(({ columns }) => columns.some(({ index }) => index && index.capacity === undefined)),
+  },
+];
+
+/** The words without which no statement needs any of these, so that most need not be parsed. */
+const WORDS = /view|decimal|timestamp_ns|\[|ttl|parquet|type/i;
+
+/** Whether it depends on the version of a server whether it knows what a statement says. */
+export const dependsOnVersion = (statement: string): boolean =>
+  WORDS.test(statement) && featuresOf(statement).length > 0;
+
+/**
+ * What a statement needs and a version of QuestDB does not have: `views`, `DECIMAL`. None where that is not known.
+ * @param version such as `9.2.3`
+ */
+export const missingFeatures = (statement: string, version: string): string[] =>
+  featuresOf(statement)
+    .filter(({ lastWithout }) => !isLaterVersion(version, lastWithout))
+    .map(({ name }) => name);
+
+function featuresOf(statement: string): Feature[] {
+  const definition = meaningOf(statement);
+  return definition ? FEATURES.filter(({ isIn }) => isIn(definition)) : [];
+}
+
+/** Whether the first of two versions, such as `9.3.2`, comes after the second. */
+export function isLaterVersion(a: string, b: string): boolean {
+  const [parts, others] = [a, b].map(version => version.split('.').map(Number)) as [number[], number[]];
+  const at = others.findIndex((part, i) => (parts[i] ?? 0) !== part);
+  return at >= 0 && (parts[at] ?? 0) > (others[at] ?? 0);
+}

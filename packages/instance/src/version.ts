@@ -1,0 +1,16 @@
+import { InstanceError } from './error.js';
+import type { Instance } from './instance.js';
+
+/** The enterprise edition counts its versions in its own way. */
+const BUILD = /^(?!.*enterprise).*\bQuestDB (\d+\.\d+(?:\.\d+)?)/i;
+
+/** The version of an instance of the open source edition, such as `9.3.4`; undefined where it does not tell. */
+export async function fetchVersion(instance: Instance): Promise<string | undefined> {
+  try {
+    const [[build] = []] = await instance.table('SELECT build()');
+    return BUILD.exec(String(build))?.[1];
+  } catch (error) {
+    if (error instanceof InstanceError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,76 @@
+/*!
+ * Writes docs/COMPATIBILITY.md: what the built programs did with real servers, version by version, and the upgrade of some
+ * hundred recorded objects. Versions whose jar cannot be had are marked so. It takes a few minutes, most of them for the
+ * recorded objects; two servers run at a time.
+ */
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { openScope } from '../test/support/open-scope.js';
+import { type Server, startServer } from '../test/support/server.js';
+import { shell } from '../test/support/shell.js';
+import { CORPUS } from './conformance/corpus.js';
+import { type Cells, check, STEPS } from './versions/check.js';
+import { SAMPLE } from './versions/sample.js';
+import { upgradeRecorded } from './versions/upgrade.js';
+
+const VERSIONS = ['8.1.4', '9.0.3', '9.1.1', '9.2.3', '9.3.0', '9.3.4'];
+const NEWEST = '9.3.4';
+const OLDEST_OF_9 = '9.0.3';
+const SCRIPT = ['--import=tsx', 'scripts/questdb.ts'];
+
+const scope = openScope();
+const start = (version: string): Promise<Server> =>
+  startServer(scope, process.execPath, SCRIPT, { QUESTDB_VERSION: version });
+
+/** Undefined where the version cannot be fetched. */
+async function tryVersion(version: string, newest: Server): Promise<Cells | undefined> {
+  try {
+    execFileSync(process.execPath, [...SCRIPT, '--jar'], { env: { ...process.env, QUESTDB_VERSION: version } });
+  } catch {
+    return undefined;
+  }
+  const old = await start(version);
+  const cells = await check(version, old, newest, await shell(scope, { OLD: old.url, NEW: newest.url }));
+  await old.end();
+  return cells;
+}
+
+async function upgradeLines(newest: Server): Promise<string[]> {
+  if (!CORPUS) return ['Not run: the recordings are missing.'];
+  const old = await start(OLDEST_OF_9);
+  return upgradeRecorded(old, newest, await shell(scope, { OLD: old.url, NEW: newest.url }));
+}
+
+const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+
+try {
+  const newest = await start(NEWEST);
+  const columns: (Cells | undefined)[] = [];
+  for (const version of VERSIONS) columns.push(await tryVersion(version, newest));
+  const names = [...SAMPLE.map(({ name }) => name), ...Object.values(STEPS)];
+  const lines = [
+    '# Which versions of QuestDB work',
+    '',
+    'Written by `make versions`, which runs the programs against the real servers of the open source edition. A cell is `yes`,',
+    '`no` where the version does not have it (`sqlapply` then rejects such a statement before it sends anything, with the version',
+    'in the message), `not run`, or what failed. Not run, as there is no server to be had: 8.2, 8.3 and 10. The dump of QuestDB 10',
+    'is tested against `sqlserve` and recordings of a development build.',
+    '',
+    row(['', ...VERSIONS]),
+    row(['---', ...VERSIONS.map(() => '---')]),
+    ...names.map(name => row([name, ...columns.map(cells => cells?.get(name) ?? 'not run')])),
+    '',
+    '- 8.1 has no `SHOW CREATE TABLE`: its tables are built from `tables()` and `table_columns()`. Before 9.2 statements go to `/exec`.',
+    '- 9.0 to 9.2 print symbol capacities, `maxUncommittedRows` and `o3MaxLag`, and 9.3 does not. They arrive with the statement; `sqldiff -v`',
+    '  and `sqlapply -v` list them as not compared.',
+    '- What the target does not have is listed statement by statement; `--keep-going` applies the rest.',
+    '',
+    `## Upgrade from ${OLDEST_OF_9} to ${NEWEST}`,
+    '',
+    ...(await upgradeLines(newest)),
+  ];
+  writeFileSync('docs/COMPATIBILITY.md', `${lines.join('\n')}\n`);
+  process.exitCode = lines.some(line => /failed:/.test(line)) ? 1 : 0;
+} finally {
+  await scope.end();
+}

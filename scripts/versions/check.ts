@@ -1,0 +1,107 @@
+/*!
+ * What the built programs do with a server of some version: dump it, copy within the version, move to the newest one and
+ * back. Each step ends in a cell of docs/COMPATIBILITY.md.
+ */
+import type { Server } from '../../test/support/server.js';
+import type { Outcome } from '../../test/support/shell.js';
+import { type Feature, SAMPLE } from './sample.js';
+
+/** A row's name and what it came to: `yes`, `no` (the version does not have it) or what went wrong. */
+export type Cells = Map<string, string>;
+
+/** A bash with the programs on the PATH; `$OLD` and `$NEW` are the addresses of the two servers. */
+export type Shell = (script: string) => Promise<Outcome>;
+
+/** The rows that follow those of the sample. */
+export const STEPS = {
+  dump: '`sqldump`',
+  copy: '`sqlapply` of that dump to the version itself: read back, rerun, `sqldiff`',
+  upgrade: '`sqldump` here, `sqlapply` on 9.3.4: rerun, `sqldiff`',
+  downgrade: '`sqldump` of 9.3.4, without what is missing here, `sqlapply` here: rerun, `sqldiff`',
+};
+
+const YES = 'yes';
+
+/** Tries it all; both servers are emptied, and their contents afterwards are anybody's guess. */
+export async function check(version: string, old: Server, newest: Server, run: Shell): Promise<Cells> {
+  const cells: Cells = new Map();
+  await old.empty();
+  const present = await fill(old, SAMPLE, cells);
+  await refuse(version, cells, run);
+  const count = present.flatMap(({ statements }) => statements).length;
+  const step = async (name: keyof typeof STEPS, work: () => Promise<void>) =>
+    cells.set(STEPS[name], await work().then(() => YES, failed));
+
+  await step('dump', async () => {
+    const { stdout } = await succeed(run, 'sqldump -o dump $OLD && tr -cd "\\0" < dump | wc -c');
+    if (Number(stdout) !== count) throw new Error(`${stdout} statements of ${count} objects`);
+  });
+  await step('upgrade', async () => {
+    await newest.empty();
+    await succeed(run, `sqlapply $NEW < dump && ${SAME_AGAIN('$NEW')} && sqldiff $OLD $NEW`);
+    if ((await run('grep -q maxUncommittedRows dump')).code === 0) await checkArrived(newest);
+  });
+  await step('copy', async () => {
+    await old.empty();
+    await succeed(run, `sqlapply --report made $OLD < dump && ! grep -v '"proven":true' made`);
+    await succeed(run, `${SAME_AGAIN('$OLD')} && sqldiff dump.stream $OLD`);
+  });
+  await step('downgrade', async () => {
+    await Promise.all([old.empty(), newest.empty()]);
+    await fill(newest, present, new Map());
+    await succeed(run, `sqldump -o dump $NEW && sqlapply $OLD < dump && ${SAME_AGAIN('$OLD')} && sqldiff $NEW $OLD`);
+  });
+  return cells;
+}
+
+/** The same dump again: every statement is found to be there. */
+const SAME_AGAIN = (target: string) =>
+  `cp dump dump.stream && sqlapply --report again ${target} < dump && ! grep -v '"result":"same"' again`;
+
+/** Makes what the server knows; the features that it has. */
+async function fill(server: Server, features: Feature[], cells: Cells): Promise<Feature[]> {
+  const present: Feature[] = [];
+  for (const feature of features) {
+    const errors: string[] = [];
+    for (const sql of feature.statements) errors.push((await server.execute(sql)).error ?? '');
+    if (errors.every(error => error === '')) present.push(feature);
+    cells.set(feature.name, errors.every(error => error === '') ? YES : 'no');
+  }
+  return present;
+}
+
+/** What the server rejects is rejected by sqlapply before anything is sent, all of it, with the version. */
+async function refuse(version: string, cells: Cells, run: Shell): Promise<void> {
+  const missing = SAMPLE.filter(({ name }) => cells.get(name) === 'no');
+  if (missing.length === 0) return;
+  const statements = missing.flatMap(({ statements }) => statements);
+  const text = ['CREATE TABLE never_made (x INT)', ...statements].map(sql => `${sql};\n`).join('');
+  const { code, stderr } = await run(`sqlsplit <<'END' | sqlapply $OLD\n${text}END`);
+  const listed = stderr.split(`the target is QuestDB ${version}, which does not have `).length - 1;
+  const isSaid = code === 1 && listed === statements.length && stderr.trimEnd().endsWith('; nothing was sent');
+  for (const { name } of missing) if (!isSaid || !stderr.includes(name)) cells.set(name, failed(new Error(stderr)));
+}
+
+/** What 9.3 does not print comes with the statement of a server that does. */
+async function checkArrived(newest: Server): Promise<void> {
+  const { dataset: symbols } = await newest.execute(
+    `SELECT symbolCapacity, symbolCached, indexBlockCapacity FROM table_columns('readings') WHERE "column" = 'site'`,
+  );
+  const { dataset: parameters } = await newest.execute(
+    "SELECT maxUncommittedRows, o3MaxLag FROM tables() WHERE table_name = 'readings'",
+  );
+  const arrived = JSON.stringify([symbols, parameters]);
+  if (arrived !== '[[[1024,false,64]],[[1234,7000000]]]') throw new Error(`of table readings arrived ${arrived}`);
+}
+
+async function succeed(run: Shell, script: string): Promise<Outcome> {
+  const outcome = await run(script);
+  if (outcome.code !== 0)
+    throw new Error(
+      `status ${outcome.code} of ${script}: ${outcome.stdout.toString().slice(0, 400)} ${outcome.stderr}`,
+    );
+  return outcome;
+}
+
+/** On one line, as a cell is. */
+const failed = (error: Error): string => `failed: ${error.message}`.replace(/\s+/g, ' ');

@@ -1,0 +1,164 @@
+/*! Servers of other versions: a sample of what `make versions` does in full, and what old servers answer, played. */
+import { readFileSync } from 'node:fs';
+import { compareStatements, isCleanTable, meaningOf, missingFeatures, printDefinition } from '@sqlpipe/ddl';
+import { connect, definitions, resolveInstance } from '@sqlpipe/instance';
+import test, { type ExecutionContext } from 'ava';
+import { check } from '../scripts/versions/check.js';
+import { misbehaving, reply, rowsBody } from './faults/server.js';
+import { startQuestDB, testWithVersion } from './support/questdb.js';
+import { replay } from './support/replay.js';
+import { fileScope } from './support/scope.js';
+import type { Server } from './support/server.js';
+import { shell } from './support/shell.js';
+
+const file = fileScope();
+let newest: Promise<Server> | undefined;
+
+/** The table in docs/COMPATIBILITY.md: by version, then by row. */
+function documented(): Map<string, Map<string, string>> {
+  const lines = readFileSync('docs/COMPATIBILITY.md', 'utf8').split('\n');
+  const [[, ...versions] = [], , ...rows] = lines
+    .filter(line => line.startsWith('| '))
+    .map(line => line.slice(2, -2).split(' | '));
+  return new Map(
+    versions.map((version, i) => [version, new Map(rows.map(([name = '', ...cells]) => [name, cells[i] ?? '']))]),
+  );
+}
+
+for (const version of ['8.1.4', '9.0.3', '9.2.3']) {
+  testWithVersion(version)(`QuestDB ${version} works as docs/COMPATIBILITY.md says`, async t => {
+    newest ??= startQuestDB(file);
+    const [old, latest] = await Promise.all([startQuestDB(t, { QUESTDB_VERSION: version }), newest]);
+    const run = await shell(t, { OLD: old.url, NEW: latest.url });
+    t.deepEqual(await check(version, old, latest, run), documented().get(version));
+  });
+}
+
+/** A server of version 9.0 with one table and one materialized view, played; `requests` are what it was asked. */
+const startOld = (t: ExecutionContext) =>
+  misbehaving(t, (socket, { statement }) => {
+    const [, answer] = OLD.find(([pattern]) => pattern.test(statement)) ?? [];
+    socket.write(answer ?? reply('{"error":"unknown function name: x()","position":0}', 400));
+  });
+
+const no = (error: string) => reply(JSON.stringify({ error, position: 0 }), 400);
+const T = `CREATE TABLE 't' ( \n\tmy col INT,\n\ts SYMBOL CAPACITY 128 CACHE\n)\nWITH maxUncommittedRows=5, o3MaxLag=6us;`;
+const OLD: [RegExp, Buffer][] = [
+  [/^SHOW CREATE DATABASE/, no("expected 'TABLE' or 'MATERIALIZED VIEW'")],
+  [/table_type/, no('Invalid column: table_type')],
+  [/matView FROM/, reply('{"dataset":[["t",false]],"count":1}')],
+  [/^SHOW CREATE TABLE/, reply(rowsBody(T))],
+];
+
+test('what an old server does not have is asked for once', async t => {
+  const { url, requests } = await startOld(t);
+  const run = await shell(t, { URL: url });
+  const { code, stdout, stderr } = await run('sqldump $URL');
+  t.deepEqual(
+    { code, stderr },
+    { code: 0, stderr: `sqldump: table 't': names that can't stand bare put in quotes: "my col"\n` },
+  );
+  t.is(stdout.toString(), `${T.replace('my col', '"my col"')}\n\0`);
+  t.is(requests.filter(({ statement }) => statement.includes('table_type')).length, 1);
+  t.is(requests.filter(({ statement }) => statement.includes('matView')).length, 2, 'it is read twice');
+});
+
+test('what an old server shows as a table and is a materialized view is no table', async t => {
+  const { url } = await misbehaving(t, (socket, { statement }) => {
+    if (/table_type/.test(statement)) return socket.write(no('Invalid column: table_type'));
+    const isMatView = /WHERE matView AND lower\(table_name\) IN \('m', 't'\)$/.test(statement);
+    return socket.write(reply(isMatView ? rowsBody('m') : rowsBody(T.replace("'t'", "'m'"), T)));
+  });
+  const db = connect(await resolveInstance(url, { program: 'sqldump', env: {}, warn() {} }));
+  t.teardown(() => db.close());
+  const asTables = (['m', 't'] as const).map(name => ({ kind: 'table' as const, name }));
+  t.deepEqual(await definitions(db, asTables), [undefined, T]);
+});
+
+const VIEWS = "CREATE TABLE 'a' (x INT);\nCREATE VIEW 'v' AS (a);\nCREATE VIEW 'w' AS (v);";
+
+/** A replay of views to a server that says this of its build and takes every statement. */
+async function replayViews(t: ExecutionContext, build: Buffer, options = '') {
+  const { url, requests } = await misbehaving(t, (socket, { statement }) =>
+    socket.write(statement === 'SELECT build()' ? build : reply('{"ddl":"OK"}')),
+  );
+  const outcome = await replay(t, url, { text: VIEWS, options: `--no-verify ${options}` });
+  return { ...outcome, sent: requests.filter(({ statement }) => statement.startsWith('CREATE')).length };
+}
+
+const BUILD_9_2 = reply(rowsBody('Build Information: QuestDB 9.2.3, JDK 17.0.9, Commit Hash d655b'));
+const NO_VIEWS = 'the target is QuestDB 9.2.3, which does not have views';
+
+test('what the target does not have is listed before anything is sent', async t => {
+  const { code, stderr, sent } = await replayViews(t, BUILD_9_2);
+  t.deepEqual({ code, sent }, { code: 1, sent: 0 });
+  t.is(
+    stderr,
+    `sqlapply: statement 2 (view 'v'): ${NO_VIEWS}; statement 3 (view 'w'): ${NO_VIEWS}; nothing was sent\n`,
+  );
+});
+
+test('the rest is applied with --keep-going', async t => {
+  const { code, results, sent } = await replayViews(t, BUILD_9_2, '--keep-going');
+  t.deepEqual({ code, results, sent }, { code: 1, results: ['applied', 'refused', 'refused'], sent: 1 });
+});
+
+for (const [name, build] of [
+  ['is denied', reply('{"error":"Access denied","position":0}', 403)],
+  ['is of the enterprise edition', reply(rowsBody('Build Information: QuestDB Enterprise 3.1.0, JDK 17'))],
+] as const)
+  test(`where the version ${name} the target decides`, async t => {
+    const { code, sent } = await replayViews(t, build);
+    t.deepEqual({ code, sent }, { code: 0, sent: 3 });
+  });
+
+for (const options of ['', '--keep-going'])
+  test(`a target that does not let us ask for kinds is told of once ${options}`, async t => {
+    const denied = reply('{"error":"Access denied for bob [tables()]","position":0}', 403);
+    const tables = ['a', 'b', 'c'].map(name => `CREATE TABLE '${name}' ( \n\tx INT\n);`);
+    const { url } = await misbehaving(t, (socket, { statement }) => {
+      if (statement.startsWith('CREATE')) return socket.write(reply('{"ddl":"OK"}'));
+      return socket.write(statement.startsWith('SHOW') ? reply(rowsBody(...tables)) : denied);
+    });
+    const { code, stderr } = await replay(t, url, { text: tables.join('\n'), options });
+    t.is(code, 77);
+    t.is(stderr.split('Access denied').length - 1, 1, stderr);
+  });
+
+for (const [statement, features] of [
+  ["CREATE VIEW 'v' AS (SELECT 1 x)", { '9.2.3': ['views'], '9.3.0': [], '10.0.1': [] }],
+  [
+    'CREATE TABLE t (ts TIMESTAMP_NS, d DECIMAL(5,2), a DOUBLE[])',
+    {
+      '8.1.4': ['DECIMAL', 'TIMESTAMP_NS', 'arrays'],
+      '9.0.3': ['DECIMAL', 'TIMESTAMP_NS'],
+      '9.1': ['DECIMAL'],
+      '9.2.0': [],
+    },
+  ],
+  ['CREATE TABLE t (view INT, decimal INT, ttl INT)', { '8.1.4': [] }],
+  ['DROP VIEW v', { '8.1.4': [] }],
+] as const)
+  test(`what versions do not have of ${statement}`, t => {
+    for (const [version, missing] of Object.entries(features))
+      t.deepEqual(missingFeatures(statement, version), missing, version);
+  });
+
+for (const row of [
+  "CREATE TABLE 't' ( \n\tts TIMESTAMP,\n\ts SYMBOL CAPACITY 128 NOCACHE INDEX CAPACITY 256\n) timestamp(ts) PARTITION BY DAY TTL 2 DAYS WAL\nWITH maxUncommittedRows=500000, o3MaxLag=600000000us\nDEDUP UPSERT KEYS(ts,s);",
+  "CREATE TABLE 't' ( \n\tx INT\n)\nWITH maxUncommittedRows=500000, o3MaxLag=600000000us;",
+])
+  test(`as 9.0 prints it: ${row}`, t => {
+    t.true(isCleanTable(row));
+    const definition = meaningOf(row);
+    t.is(definition && printDefinition(definition, { form: '9.0' }), row);
+  });
+
+test('what 9.3 does not print is listed, and no difference', t => {
+  const old = "CREATE TABLE 't' ( \n\ts SYMBOL CAPACITY 128 CACHE\n)\nWITH maxUncommittedRows=5, o3MaxLag=6us;";
+  t.deepEqual(compareStatements(old, "CREATE TABLE 't' ( \n\ts SYMBOL\n);"), {
+    differences: [],
+    notComparable: ["column 's' capacity", 'maxUncommittedRows', 'o3MaxLag'],
+    asText: false,
+  });
+});
