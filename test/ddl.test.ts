@@ -23,11 +23,14 @@ test('the public names', t => {
     'compareStatements',
     'coverTimestamp',
     'defaultPartition',
+    'dependsOnVersion',
     'isCleanTable',
     'isEquivalent',
+    'isLaterVersion',
     'isRepairForm',
     'isSystemTable',
     'meaningOf',
+    'missingFeatures',
     'needsQuotes',
     'owner',
     'parseDefinition',
@@ -36,6 +39,7 @@ test('the public names', t => {
     'references',
     'repair',
     'toTable',
+    'ttlOf',
     'withoutOwner',
   ]);
 });
