@@ -26,3 +26,13 @@ export { type PrintOptions, printDefinition } from './print.js';
 export { references } from './references.js';
 export { type Repaired, repair } from './repair.js';
 export { isCleanTable } from './repair-table.js';
+export {
+  type Assumption,
+  type Grant,
+  type Membership,
+  parseRights,
+  printRight,
+  quotePrincipal,
+  type Right,
+  RightSet,
+} from './rights.js';

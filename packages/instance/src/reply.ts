@@ -19,7 +19,13 @@ export interface Refusal {
 }
 
 /** What became of a statement. */
-export type Reply = { ok: true } | Refusal;
+export type Reply =
+  | {
+      ok: true;
+      /** What the server answered, secrets included: the one time that it shows a token. */
+      rows?: unknown[][];
+    }
+  | Refusal;
 
 /** An answer that is neither yes nor no. The message follows the instance's name and a colon. */
 export class UnexpectedReply extends Error {
@@ -37,12 +43,16 @@ type JsonObject = Record<string, unknown>;
 /** Far more than the catalogue of a hundred thousand tables, or an error with a large statement echoed in it. */
 const MAX_WHOLE = 64 * 1024 * 1024;
 
-/** The outcome of a statement. Throws `UnexpectedReply`, and `TransportError` where the answer is cut. */
-export async function readOutcome(response: Response): Promise<Reply> {
+/**
+ * The outcome of a statement. Throws `UnexpectedReply`, and `TransportError` where the answer is cut.
+ * @param acceptRows whether rows are an answer too
+ */
+export async function readOutcome(response: Response, acceptRows = false): Promise<Reply> {
   if (response.status !== 200) return readRefusal(response);
   const body = await readWhole(response);
   if (body.equals(OK)) return { ok: true };
   const reply = meaningOf(body, response, reply => reply);
+  if (acceptRows && 'dataset' in reply) return { ok: true, rows: meaningOf(body, response, rowsOf) };
   try {
     checkError(reply);
   } catch (error) {
@@ -59,15 +69,17 @@ const OK = Buffer.from('{"ddl":"OK"}');
 
 /** The rows of a small answer, whole. Throws as `readOutcome` does, and `ServerError` where it says `error`. */
 export async function readTable(response: Response): Promise<unknown[][]> {
-  return meaningOf(await readWhole(response), response, reply => {
-    checkError(reply);
-    const { dataset, count } = reply;
-    if (dataset === undefined) throw new JsonError('holds no dataset');
-    if (!Array.isArray(dataset) || !dataset.every(Array.isArray))
-      throw new JsonError('holds a dataset that is not rows of cells');
-    checkCount(count, dataset.length);
-    return dataset;
-  });
+  return meaningOf(await readWhole(response), response, rowsOf);
+}
+
+function rowsOf(reply: JsonObject): unknown[][] {
+  checkError(reply);
+  const { dataset, count } = reply;
+  if (dataset === undefined) throw new JsonError('holds no dataset');
+  if (!Array.isArray(dataset) || !dataset.every(Array.isArray))
+    throw new JsonError('holds a dataset that is not rows of cells');
+  checkCount(count, dataset.length);
+  return dataset;
 }
 
 /** An answer with another status than 200: the server's no, or else it throws `UnexpectedReply`. */

@@ -1,6 +1,14 @@
 /*! Two schemas compared, object by object; the order of their statements does not matter. */
-import { type CompareOptions, compareStatements, type StatementComparison } from '@sqlpipe/ddl';
-import { hasName, type Identity, identify, identityKey, meaningful } from '@sqlpipe/sql';
+import {
+  type CompareOptions,
+  compareStatements,
+  parseRights,
+  printRight,
+  type Right,
+  RightSet,
+  type StatementComparison,
+} from '@sqlpipe/ddl';
+import { foldCase, hasName, type Identity, identify, identityKey, meaningful } from '@sqlpipe/sql';
 import { Catalog, dumpOrder } from './catalog.js';
 
 /** What one schema has and the other has not, or has in another way: one statement or both. */
@@ -30,8 +38,8 @@ export interface CompareSchemasOptions {
 }
 
 /**
- * Compares two schemas. Objects are compared by name, in any case. Memberships, assumptions, grants and what makes no object
- * have no name of their own: they are sets of statements, in which white space and comments do not matter.
+ * Compares two schemas. Objects, users, groups and service accounts are compared by name, in any case. Memberships,
+ * assumptions and grants are sets of rights, one permission at a time; what makes nothing is compared by its tokens.
  */
 export function compareSchemas(
   a: Iterable<string>,
@@ -43,34 +51,61 @@ export function compareSchemas(
     ...(defaults && { defaults }),
     findTable: name => catalog.object(name)?.statement,
   });
-  const [byKeyA, byKeyB] = [byKey(inA), byKey(inB)];
-  const result: SchemaComparison = { differences: [], total: byKeyA.size, notComparable: [] };
-  for (const [key, statement] of byKeyA) {
+  const [sideA, sideB] = [new Side(inA), new Side(inB)];
+  const result: SchemaComparison = { differences: [], total: sideA.items.size, notComparable: [] };
+  for (const [key, { statement, right }] of sideA.items) {
     const identity = identify(statement);
-    const other = byKeyB.get(key);
-    if (other === undefined) result.differences.push({ identity, a: statement });
-    else if (hasName(identity)) {
+    const other = sideB.items.get(key)?.statement;
+    if (!sideB.has(key, right)) result.differences.push({ identity, a: statement });
+    else if (other !== undefined && hasName(identity)) {
       const comparison = withoutOwner(compareStatements(statement, other, options(inA)), ignoreOwner);
       if (comparison.differences.length > 0) result.differences.push({ identity, a: statement, b: other, comparison });
       else if (comparison.notComparable.length > 0)
         result.notComparable.push({ identity, properties: comparison.notComparable });
     }
   }
-  for (const [key, statement] of byKeyB) {
-    if (byKeyA.has(key)) continue;
+  for (const [key, { statement, right }] of sideB.items) {
+    if (sideA.has(key, right)) continue;
     result.differences.push({ identity: identify(statement), b: statement });
     result.total++;
   }
   return result;
 }
 
+/** Something of a schema: a statement, or one of the rights that a statement gives, in its printed form. */
+interface Item {
+  statement: string;
+  right?: Right;
+}
+
+/** One of the two that are compared. */
+class Side {
+  /** By what makes two items ones about the same thing, in dump order. */
+  readonly items = new Map<string, Item>();
+  readonly #rights = new RightSet();
+
+  constructor(catalog: Catalog) {
+    for (const { statement } of dumpOrder(catalog)) {
+      const rights = parseRights(statement);
+      if (!rights) this.items.set(keyOf(statement), { statement });
+      for (const right of rights ?? []) {
+        const printed = printRight(right);
+        this.items.set(foldCase(printed), { statement: printed, right });
+        this.#rights.add(right);
+      }
+    }
+  }
+
+  /** Whether an item of the other one is here; a right may be part of a wider one. */
+  has(key: string, right: Right | undefined): boolean {
+    return right ? this.#rights.has(right) : this.items.has(key);
+  }
+}
+
 function withoutOwner(comparison: StatementComparison, ignoreOwner: boolean): StatementComparison {
   if (!ignoreOwner) return comparison;
   return { ...comparison, differences: comparison.differences.filter(({ property }) => property !== 'owner') };
 }
-
-const byKey = (catalog: Catalog): Map<string, string> =>
-  new Map(dumpOrder(catalog).map(({ statement }) => [keyOf(statement), statement]));
 
 /** What makes two statements ones about the same thing. */
 function keyOf(statement: string): string {

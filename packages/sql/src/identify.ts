@@ -62,6 +62,16 @@ export function identify(statement: string): Identity {
   return kind && name !== undefined ? { kind, name, verb: 'CREATE' } : identifyByWords(statement);
 }
 
+/** Whether a statement is `ALTER USER | SERVICE ACCOUNT … CREATE TOKEN …`, which a server answers with the token. */
+export function createsToken(statement: string): boolean {
+  if (!/\btoken\b/i.test(statement)) return false;
+  const words = new Cursor(meaningful(statement));
+  if (!words.accept('ALTER USER') && !words.accept('ALTER SERVICE ACCOUNT')) return false;
+  words.name();
+  words.skipTo('CREATE');
+  return words.accept('CREATE TOKEN');
+}
+
 function identifyByWords(statement: string): Identity {
   const words = new Cursor(meaningful(statement));
   const verb = wordOf(words.peek());

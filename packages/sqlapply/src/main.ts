@@ -3,11 +3,12 @@ import { connect, type Instance, resolveInstance } from '@sqlpipe/instance';
 import { arriving, MAX_RECORD, spool, statements } from '@sqlpipe/records';
 import { admitted, objections } from './admission.js';
 import { apply } from './apply.js';
+import { LoginCheck } from './credentials.js';
 import { ExistingObjects } from './existing.js';
 import { judge } from './judge.js';
 import { writeRejects } from './rejects.js';
 import { Tally } from './tally.js';
-import { foretold, rejects, reported, told } from './told.js';
+import { foretold, printRows, rejects, reported, told } from './told.js';
 import { verified } from './verify.js';
 import { windUp } from './wind-up.js';
 
@@ -92,13 +93,14 @@ command({
       const tally = new Tally(target.label, args);
 
       io.interrupted.addEventListener('abort', () => windUp(io.stdin(), [target, ...jobs]));
-      const existing = new ExistingObjects(target);
-      const judges = jobs.map(job => judge(job, { ...args, objection, existing }));
+      const existing = new ExistingObjects(target, io.warn);
+      const options = { ...args, objection, existing, printRows: (rows: unknown[][]) => printRows(rows, io) };
+      const judges = jobs.map(job => judge(job, options));
       let outcomes = apply(queue, judges, { keepGoing, interrupted: io.interrupted });
       if (args.dryRun) outcomes = foretold(outcomes, io);
       else if (!args.noVerify) outcomes = verified(outcomes, target, existing);
       if (args.report) outcomes = reported(outcomes, args.report);
-      const rest = rejects(told(outcomes, tally, io));
+      const rest = rejects(told(outcomes, tally, new LoginCheck(resolved), io));
       if (args.rejects) await writeRejects(args.rejects, rest, args.maxRecord);
       else for await (const _ of rest);
       return tally.status;
