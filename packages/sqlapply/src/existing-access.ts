@@ -28,7 +28,8 @@ interface KnownRights {
 export class ExistingAccess {
   readonly #target: Instance;
   readonly #warn: (message: string) => void;
-  #principals: Promise<string[] | undefined> | undefined;
+  /** The statements that create them, by kind and name. */
+  #principals: Promise<Map<string, string> | undefined> | undefined;
   #rights: Promise<KnownRights | undefined> | undefined;
   #isHidden = false;
 
@@ -39,11 +40,8 @@ export class ExistingAccess {
   }
 
   /** The statement that creates a user, group or service account, as the target has it; undefined where it has or shows none. */
-  async findPrincipal({ kind, name }: Identity): Promise<string | undefined> {
-    return (await this.#listPrincipals())?.find(statement => {
-      const other = identify(statement);
-      return other.kind === kind && foldCase(other.name) === foldCase(name);
-    });
+  async findPrincipal(identity: Identity): Promise<string | undefined> {
+    return (await this.#listPrincipals())?.get(principalKey(identity));
   }
 
   /** Compares what a statement gives with what the target has; undefined where either is not known. */
@@ -62,8 +60,9 @@ export class ExistingAccess {
 
   /** Keeps in mind what was sent; after a statement that may take something away all is asked for again. */
   async note(statement: string): Promise<void> {
-    const { kind } = identify(statement);
-    if (isPrincipal(kind)) (await this.#principals)?.push(statement);
+    const identity = identify(statement);
+    const { kind } = identity;
+    if (isPrincipal(kind)) (await this.#principals)?.set(principalKey(identity), statement);
     else if (kind === 'other') this.forget();
     else if (givesRight(kind)) {
       const known = await this.#rights;
@@ -95,8 +94,11 @@ export class ExistingAccess {
     return comparison.asText ? undefined : { ...comparison, exists: true };
   }
 
-  #listPrincipals(): Promise<string[] | undefined> {
-    this.#principals ??= this.#ask(() => fetchPrincipals(this.#target));
+  #listPrincipals(): Promise<Map<string, string> | undefined> {
+    this.#principals ??= this.#ask(async () => {
+      const statements = await fetchPrincipals(this.#target);
+      return new Map(statements.map(statement => [principalKey(identify(statement)), statement]));
+    });
     return this.#principals;
   }
 
@@ -136,3 +138,5 @@ export class ExistingAccess {
     }
   }
 }
+
+const principalKey = ({ kind, name }: Identity): string => `${kind} ${foldCase(name)}`;
