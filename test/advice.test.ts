@@ -85,7 +85,9 @@ test.serial('how to go on: a dry run that finds another object leaves nothing ha
 });
 
 test('how to go on: what became of a statement is for the user to see', async t => {
-  const { url } = await misbehaving(t, socket => socket.destroy());
+  const { url } = await misbehaving(t, (socket, { statement }) =>
+    statement.startsWith('SHOW') ? socket.end(reply('{"error":"no","position":0}', 400)) : socket.destroy(),
+  );
   const { advice } = await advised(t, url, 'grant select on t to u;');
   t.regex(advice, /; fix the error and rerun the same command, without statement 1 if it is in force there; /);
 });

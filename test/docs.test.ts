@@ -48,7 +48,7 @@ test.before(async () => {
     startSqlserve(file, ['--edition', 'enterprise']),
   ]);
   const { code, stderr } = await (await world(file))(
-    'sqlsplit schema.sql | sqlapply src && echo CREATE USER ann | sqlsplit | sqlapply -q cluster',
+    'sqlsplit schema.sql | sqlapply src && echo "CREATE USER ann; CREATE SERVICE ACCOUNT feed;" | sqlsplit | sqlapply -q cluster',
   );
   if (code !== 0) throw new Error(stderr);
 });

@@ -13,7 +13,7 @@ const TELLING =
 
 /** Files that find words for others to throw or tell: in them every text counts. */
 const WORDING =
-  /^packages\/(instance\/src\/(failure|json|reply|scanner)|sql\/src\/(agreement|splitter)|sqlapply\/src\/(admission|explain|judge|verify|credentials))\.ts$/;
+  /^packages\/(instance\/src\/(failure|json|reply|scanner)|sql\/src\/(agreement|splitter)|sqlapply\/src\/(admission|explain|hints|judge|verify|credentials))\.ts$/;
 
 /** In these the words are the service's, as sqlserve stands for it. */
 const SERVICE = /^packages\/(sqlserve\/src\/(acl|analysis|change|parser|routes)|ddl\/src\/grammar)/;

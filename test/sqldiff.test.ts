@@ -172,8 +172,8 @@ test(
   partitioning: DAY in a, HOUR in b.sql
 differs: view 'last'
   kind: view in a, table in b.sql
-only in a: GRANT UPDATE ON trades TO zoe;
-only in b.sql: GRANT INSERT ON trades TO zoe;
+only in a: GRANT UPDATE ON trades TO zoe
+only in b.sql: GRANT INSERT ON trades TO zoe
 `,
 );
 test(

@@ -28,4 +28,14 @@ export { type PrintOptions, printDefinition } from './print.js';
 export { references } from './references.js';
 export { type Repaired, repair } from './repair.js';
 export { isCleanTable, isRepairForm } from './repair-table.js';
+export {
+  type Assumption,
+  type Grant,
+  type Membership,
+  parseRights,
+  printRight,
+  quotePrincipal,
+  type Right,
+  RightSet,
+} from './rights.js';
 export { dependsOnVersion, isLaterVersion, missingFeatures } from './versions.js';

@@ -1,7 +1,7 @@
 /*! An instance's schema as statements: asked for, mended, checked, one after the other. */
 import { isCleanTable, repair } from '@sqlpipe/ddl';
 import { type Selection, selection } from '@sqlpipe/schema';
-import { conceal, excerpt, identify, isAcl, MAX_RECORD, starOut, statementOf, title } from '@sqlpipe/sql';
+import { conceal, excerpt, identify, isAcl, KINDS, MAX_RECORD, starOut, statementOf, title } from '@sqlpipe/sql';
 import { Aside } from './aside.js';
 import { catalogueRows } from './catalogue.js';
 import { InstanceError } from './error.js';
@@ -98,15 +98,27 @@ function toStatement(row: string, n: number, target: Target, { verbatim, warn }:
 const MAX_ROW = 32 * 1024 * 1024;
 
 /** The server's rows by the way that was asked for. */
-async function* rows(source: Instance, { via, selection, maxRecord }: DumpOptions): AsyncGenerator<string[]> {
-  if (via === 'catalogue') return yield await catalogueRows(source, selection.selects);
+async function* rows(source: Instance, { via, selection: selected, maxRecord }: DumpOptions): AsyncGenerator<string[]> {
+  if (via === 'catalogue') return yield await catalogueRows(source, selected.selects);
   try {
-    yield* source.rows(`SHOW CREATE DATABASE${selection.clause}`, Math.max(MAX_ROW, 2 * maxRecord));
+    yield* source.rows(`SHOW CREATE DATABASE${selected.clause}`, Math.max(MAX_ROW, 2 * maxRecord));
   } catch (error) {
-    if (!isTooOld(error)) throw error;
+    if (!isTooOld(error)) throw withHint(error, selected);
     if (via === 'database') throw tooOld(error);
-    yield await catalogueRows(source, selection.selects);
+    yield await catalogueRows(source, selected.selects);
   }
+}
+
+/** Rights to access control are rights of their own, which a server asks for by these names. */
+const ACL_RIGHTS = /\[(?:LIST|USER DETAILS|LIST USERS)\b/;
+
+function withHint(error: unknown, { selects }: Selection): unknown {
+  if (!(error instanceof InstanceError) || error.code !== 'DENIED') return error;
+  if (!ACL_RIGHTS.test(error.serverMessage ?? '') || !KINDS.some(kind => isAcl(kind) && selects(kind))) return error;
+  return new InstanceError('DENIED', `${error.message}; hint: --include SCHEMA leaves it out`, {
+    ...error,
+    cause: error,
+  });
 }
 
 /**

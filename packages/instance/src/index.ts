@@ -1,4 +1,5 @@
 /*! One instance over HTTP: its address, its credentials, its rows, its dump, what it executes, and every way it says no. */
+export { fetchPrincipals, fetchRights, fetchRightsOf, hasCredentials } from './access-control.js';
 export { Aside } from './aside.js';
 export { fetchDefaults } from './defaults.js';
 export { definitions, hasDefinition } from './definitions.js';

@@ -1,6 +1,6 @@
 /*! One instance: asked for rows, or told to execute a statement. Here failures get the instance's name. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { excerpt } from '@sqlpipe/sql';
+import { createsToken, excerpt } from '@sqlpipe/sql';
 import { InstanceError } from './error.js';
 import { transportFailure } from './failure.js';
 import { Connection, type Response, TransportError } from './http.js';
@@ -64,6 +64,10 @@ const COUNT = '&count=true';
 /** What to do where a question may not be asked. */
 const DENIED = ': have the right to it granted, or use another account';
 
+const NOT_ACCEPTED = 'The credentials that were given are not accepted: are they those of this instance?';
+/** Observed on 9.3.4: it answers a token as it does a wrong password. */
+const ONLY_BASIC = 'The open source edition accepts no tokens: give a user and a password';
+
 class HttpInstance implements Instance {
   readonly label: string;
   readonly #target: Target;
@@ -99,7 +103,8 @@ class HttpInstance implements Instance {
 
   execute(statement: string): Promise<Reply> {
     const sent = () => this.#send(path => this.#connection.get(path), statement);
-    return this.#exchange(statement, sent, readOutcome);
+    const acceptRows = createsToken(statement);
+    return this.#exchange(statement, sent, response => readOutcome(response, acceptRows));
   }
 
   bufferNeeded(statement: string): number {
@@ -182,9 +187,8 @@ class HttpInstance implements Instance {
 
   get #whoAreYou(): string {
     const { authorization, credentialsHelp } = this.#target;
-    return authorization === undefined
-      ? credentialsHelp
-      : 'The credentials that were given are not accepted: are they those of this instance?';
+    if (authorization === undefined) return credentialsHelp;
+    return authorization.startsWith('Bearer ') ? `${NOT_ACCEPTED} ${ONLY_BASIC}` : NOT_ACCEPTED;
   }
 
   /** The addresses that were not found, without what was asked for there. */

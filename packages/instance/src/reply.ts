@@ -19,7 +19,13 @@ export interface Refusal {
 }
 
 /** What became of a statement. */
-export type Reply = { ok: true } | Refusal;
+export type Reply =
+  | {
+      ok: true;
+      /** What the server answered, secrets included: the one time that it shows a token. */
+      rows?: unknown[][];
+    }
+  | Refusal;
 
 /** An answer that is neither yes nor no. The message follows the instance's name and a colon. */
 export class UnexpectedReply extends Error {
@@ -45,12 +51,17 @@ const MAX_CELLS = 2_000_000;
 const MAX_OUTCOME = 64 * 1024;
 const maxOutcome = ({ url }: Response): number => MAX_OUTCOME + 12 * url.length;
 
-/** The outcome of a statement. Throws `UnexpectedReply`, and `TransportError` where the answer is cut. */
-export async function readOutcome(response: Response): Promise<Reply> {
+/**
+ * The outcome of a statement. Throws `UnexpectedReply`, and `TransportError` where the answer is cut.
+ * @param acceptRows whether rows are an answer too
+ */
+export async function readOutcome(response: Response, acceptRows = false): Promise<Reply> {
   if (response.status !== 200) return readRefusal(response);
   const body = await readBody(response, maxOutcome(response));
   if (body.equals(OK)) return { ok: true };
-  const { said } = read(body, response, maxOutcome(response));
+  const reply = read(body, response, maxOutcome(response));
+  const { said } = reply;
+  if (acceptRows && 'dataset' in said) return { ok: true, rows: rowsOf(reply, response) };
   try {
     checkError(said);
   } catch (error) {
@@ -67,7 +78,10 @@ const OK = Buffer.from('{"ddl":"OK"}');
 
 /** The rows of a small answer, whole. Throws as `readOutcome` does, and `ServerError` where it says `error`. */
 export async function readTable(response: Response): Promise<unknown[][]> {
-  const { said, rows } = read(await readBody(response, MAX_TABLE), response, MAX_TABLE);
+  return rowsOf(read(await readBody(response, MAX_TABLE), response, MAX_TABLE), response);
+}
+
+function rowsOf({ said, rows }: SmallReply, response: Response): unknown[][] {
   checkError(said);
   try {
     if (!('dataset' in said)) throw new JsonError('holds no dataset');

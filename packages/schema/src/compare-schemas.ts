@@ -1,6 +1,14 @@
 /*! Two schemas compared, object by object; the order of their statements does not matter. */
-import { type CompareOptions, compareStatements, type StatementComparison } from '@sqlpipe/ddl';
-import { hasName, type Identity, identityKey, meaningful } from '@sqlpipe/sql';
+import {
+  type CompareOptions,
+  compareStatements,
+  parseRights,
+  printRight,
+  type Right,
+  RightSet,
+  type StatementComparison,
+} from '@sqlpipe/ddl';
+import { foldCase, givesRight, hasName, type Identity, identify, identityKey, meaningful } from '@sqlpipe/sql';
 import { Catalog, dumpOrder, type Entry } from './catalog.js';
 
 /** What one schema has and the other has not, or has in another way: one statement or both. */
@@ -30,8 +38,8 @@ export interface CompareSchemasOptions {
 }
 
 /**
- * Compares two schemas. Objects are compared by name, in any case. Memberships, assumptions, grants and what makes no object
- * have no name of their own: they are sets of statements, in which white space and comments do not matter.
+ * Compares two schemas. Objects, users, groups and service accounts are compared by name, in any case. Memberships,
+ * assumptions and grants are sets of rights, one permission at a time; what makes nothing is compared by its tokens.
  */
 export function compareSchemas(
   a: Iterable<string>,
@@ -43,32 +51,62 @@ export function compareSchemas(
     ...(defaults && { defaults }),
     findTable: name => catalog.object(name)?.statement,
   });
-  const [byKeyA, byKeyB] = [byKey(inA), byKey(inB)];
-  const result: SchemaComparison = { differences: [], total: byKeyA.size, notComparable: [] };
-  for (const [key, { statement, ...identity }] of byKeyA) {
-    const other = byKeyB.get(key)?.statement;
-    if (other === undefined) result.differences.push({ identity, a: statement });
-    else if (hasName(identity)) {
+  const [sideA, sideB] = [new Side(inA), new Side(inB)];
+  const result: SchemaComparison = { differences: [], total: sideA.items.size, notComparable: [] };
+  for (const [key, { statement, right, identity }] of sideA.items) {
+    const other = sideB.items.get(key)?.statement;
+    if (!sideB.has(key, right)) result.differences.push({ identity, a: statement });
+    else if (other !== undefined && hasName(identity)) {
       const comparison = withoutOwner(compareStatements(statement, other, options(inA)), ignoreOwner);
       if (comparison.differences.length > 0) result.differences.push({ identity, a: statement, b: other, comparison });
       else if (comparison.notComparable.length > 0)
         result.notComparable.push({ identity, properties: comparison.notComparable });
     }
   }
-  for (const [key, { statement, ...identity }] of byKeyB) {
-    if (byKeyA.has(key)) continue;
+  for (const [key, { statement, right, identity }] of sideB.items) {
+    if (sideA.has(key, right)) continue;
     result.differences.push({ identity, b: statement });
     result.total++;
   }
   return result;
 }
 
+/** Something of a schema: a statement, or one of the rights that a statement gives, in its printed form. */
+interface Item {
+  statement: string;
+  identity: Identity;
+  right?: Right;
+}
+
+/** One of the two that are compared. */
+class Side {
+  /** By what makes two items ones about the same thing, in dump order. */
+  readonly items = new Map<string, Item>();
+  readonly #rights = new RightSet();
+
+  constructor(catalog: Catalog) {
+    for (const entry of dumpOrder(catalog)) {
+      const { statement, ...identity } = entry;
+      const rights = givesRight(entry.kind) ? parseRights(statement) : undefined;
+      if (!rights) this.items.set(keyOf(entry), { statement, identity });
+      for (const right of rights ?? []) {
+        const printed = printRight(right);
+        this.items.set(foldCase(printed), { statement: printed, identity: identify(printed), right });
+        this.#rights.add(right);
+      }
+    }
+  }
+
+  /** Whether an item of the other one is here; a right may be part of a wider one. */
+  has(key: string, right: Right | undefined): boolean {
+    return right ? this.#rights.has(right) : this.items.has(key);
+  }
+}
+
 function withoutOwner(comparison: StatementComparison, ignoreOwner: boolean): StatementComparison {
   if (!ignoreOwner) return comparison;
   return { ...comparison, differences: comparison.differences.filter(({ property }) => property !== 'owner') };
 }
-
-const byKey = (catalog: Catalog): Map<string, Entry> => new Map(dumpOrder(catalog).map(entry => [keyOf(entry), entry]));
 
 /** What makes two statements ones about the same thing. */
 const keyOf = (entry: Entry): string =>

@@ -103,7 +103,17 @@ function readCreate(words: Cursor): Partial<Head> {
   return { replaces, runsQuery: isBatch };
 }
 
-/** Behind a table's name: columns in parentheses, or AS and a query. */
+/** Whether a statement is `ALTER USER | SERVICE ACCOUNT … CREATE TOKEN …`, which a server answers with the token. */
+export function createsToken(statement: string): boolean {
+  if (!/\btoken\b/i.test(statement)) return false;
+  const words = new Cursor(meaningful(statement));
+  if (!words.accept('ALTER USER') && !words.accept('ALTER SERVICE ACCOUNT')) return false;
+  words.name();
+  words.skipTo('CREATE');
+  return words.accept('CREATE TOKEN');
+}
+
+/** After a table's name: columns in parentheses, or AS and a query. */
 function isMadeByQuery(words: Cursor): boolean {
   if (words.peek()?.text === '(') return false;
   words.skipTo('AS');

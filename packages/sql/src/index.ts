@@ -2,8 +2,8 @@ export { AmbiguousStatementError, describe, findAmbiguity, requireUnambiguous } 
 export { conceal, secretsOf, starOut } from './conceal.js';
 export { type FailureMarker, formatFailureMarker, parseFailureMarker } from './failure-marker.js';
 export { foldCase } from './fold.js';
-export { type Head, type Identity, identify, KINDS, type Kind, title } from './identify.js';
-export { hasName, identityKey, isAcl, isObject, isPrincipal } from './kinds.js';
+export { createsToken, type Head, type Identity, identify, KINDS, type Kind, title } from './identify.js';
+export { givesRight, hasName, identityKey, isAcl, isObject, isPrincipal } from './kinds.js';
 export { Lexer, type Reading, type Segment, type SegmentType, WHITE } from './lexer.js';
 export { MAX_RECORD } from './limits.js';
 export { nameAt, quoteLiteral } from './name.js';

@@ -14,6 +14,9 @@ export const isPrincipal = (kind: Kind): boolean => PRINCIPALS.has(kind);
 /** Whether a statement of this kind is access control. */
 export const isAcl = (kind: Kind): boolean => !isObject(kind) && kind !== 'other';
 
+/** Whether a statement of this kind gives somebody a right. */
+export const givesRight = (kind: Kind): boolean => isAcl(kind) && !isPrincipal(kind);
+
 /** Whether what is made is known by a name, and not by the whole statement as a grant is. */
 export const hasName = ({ kind }: Identity): boolean => isObject(kind) || isPrincipal(kind);
 

@@ -9,6 +9,8 @@ const MAX_JOBS = 64;
 
 /** The connections of a run. */
 export interface Connections {
+  /** How to connect. */
+  config: Target;
   /** Those that statements are sent on, one for each job. */
   jobs: readonly Instance[];
   /** The one for everything else. */
@@ -32,7 +34,12 @@ export async function openConnections(options: ApplyOptions, input: Arriving, io
     throw new UsageError(`--jobs takes a number from 1 to ${MAX_JOBS}`);
   const jobs = Array.from({ length: options.jobs }, () => connect(resolved));
   const target = jobs.length === 1 ? (jobs[0] as Instance) : connect(resolved);
-  return { jobs, target, close: async () => void (await Promise.all([target, ...jobs].map(each => each.close()))) };
+  return {
+    config: resolved,
+    jobs,
+    target,
+    close: async () => void (await Promise.all([target, ...jobs].map(each => each.close()))),
+  };
 }
 
 /** A protected instance is changed only by name. */

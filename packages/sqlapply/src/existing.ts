@@ -1,7 +1,8 @@
 /*! What the target holds already, and whether it is what a statement makes. */
 import { compareStatements, type Defaults, meaningOf, type StatementComparison } from '@sqlpipe/ddl';
-import { definitions, fetchDefaults, hasDefinition, type Instance, InstanceError } from '@sqlpipe/instance';
-import { foldCase, type Identity, identify, isPrincipal, type Kind } from '@sqlpipe/sql';
+import { definitions, fetchDefaults, hasDefinition, type Instance } from '@sqlpipe/instance';
+import { type Identity, isPrincipal } from '@sqlpipe/sql';
+import { ExistingAccess } from './existing-access.js';
 
 /** Whether the target can show what it made of a statement of this kind. Access control it need not. */
 export const isShowable = ({ kind, name }: Identity): boolean => hasDefinition(kind) && name !== '';
@@ -10,14 +11,17 @@ export const isShowable = ({ kind, name }: Identity): boolean => hasDefinition(k
 export class ExistingObjects {
   readonly #target: Instance;
   #defaults: Promise<Defaults> | undefined;
+  readonly access: ExistingAccess;
 
-  constructor(target: Instance) {
+  /** @param warn told once of what the target does not show */
+  constructor(target: Instance, warn: (message: string) => void) {
     this.#target = target;
+    this.access = new ExistingAccess(target, warn);
   }
 
   /** The target's own definition of what a statement makes; undefined where it shows none of that kind and name. */
   async fetch(identity: Identity): Promise<string | undefined> {
-    if (isPrincipal(identity.kind)) return fetchPrincipal(this.#target, identity);
+    if (isPrincipal(identity.kind)) return this.access.findPrincipal(identity);
     const [definition] = isShowable(identity) ? await definitions(this.#target, [identity]) : [];
     return definition;
   }
@@ -32,27 +36,4 @@ export class ExistingObjects {
     const model = like === undefined ? undefined : await this.fetch({ kind: 'table', name: like, verb: '' });
     return compareStatements(statement, existing, { defaults, findTable: () => model });
   }
-}
-
-/** The categories of a dump that show users, groups and service accounts. */
-const CATEGORIES: Partial<Record<Kind, string>> = {
-  user: 'USERS',
-  group: 'GROUPS',
-  'service-account': 'SERVICE_ACCOUNTS',
-};
-
-/** What a dump has of a user, a group or a service account. Older servers and the open source edition show none. */
-async function fetchPrincipal(target: Instance, { kind, name }: Identity): Promise<string | undefined> {
-  const isIt = (row: string): boolean => {
-    const other = identify(row);
-    return other.kind === kind && foldCase(other.name) === foldCase(name);
-  };
-  let found: string | undefined;
-  try {
-    for await (const rows of target.rows(`SHOW CREATE DATABASE INCLUDE (${CATEGORIES[kind]})`))
-      found ??= rows.find(isIt);
-  } catch (error) {
-    if (!(error instanceof InstanceError) || error.serverMessage === undefined) throw error;
-  }
-  return found;
 }

@@ -2,6 +2,7 @@
 
 import { propertyLines } from '@sqlpipe/cli';
 import { conceal, excerpt, printable, title } from '@sqlpipe/sql';
+import { hintFor } from './hints.js';
 import type { Outcome } from './outcome.js';
 
 /** The most of the server's words that is shown, in UTF-16 code units. */
@@ -13,16 +14,18 @@ const WIDTH = 100;
 const DENIED = '; has the user the right to it, or is the server read-only?';
 
 /**
- * The message for a reject: statement number, kind and name, the server's message, and a caret or the differences.
+ * The message for a reject: statement number, kind and name, the server's message, a caret or the differences, and a hint where there is one.
  * @param target what the target is called
  */
 export function explain(outcome: Outcome, target: string): string {
   const { n, identity, statement, result, error = '', position, comparison, denied } = outcome;
   const unknown = result === 'unknown' ? 'whether it was applied is unknown: ' : '';
   const head = `${place({ n, identity })}: ${unknown}${excerpt(error, LENGTH)}${denied ? DENIED : ''}`;
-  const differences = propertyLines(comparison?.differences ?? [], ['the statement', target]);
-  if (differences.length > 0) return [head, ...differences.map(line => `  ${line}`)].join('\n');
-  return position === undefined ? head : `${head}\n${pointAt(conceal(statement), position)}`;
+  const differences = propertyLines(comparison?.differences ?? [], ['the statement', target]).map(line => `  ${line}`);
+  const caret = position === undefined ? [] : [pointAt(conceal(statement), position)];
+  const hint = hintFor(outcome);
+  const lines = [head, ...(differences.length > 0 ? differences : caret), ...(hint ? [`  hint: ${hint}`] : [])];
+  return lines.join('\n');
 }
 
 /** The note for a definition that CREATE OR REPLACE puts another in the place of: the difference. */

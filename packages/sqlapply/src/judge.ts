@@ -1,6 +1,6 @@
 /*! What becomes of one statement: sent, compared with what is there, or settled by looking where its reply was lost. */
 import { type Instance, InstanceError } from '@sqlpipe/instance';
-import { describe, identify, isPrincipal } from '@sqlpipe/sql';
+import { describe, givesRight, identify, isAcl, isPrincipal } from '@sqlpipe/sql';
 import type { Objection } from './admission.js';
 import { type ExistingObjects, isShowable } from './existing.js';
 import type { Outcome } from './outcome.js';
@@ -12,6 +12,8 @@ export interface JudgeOptions {
   ifExists: 'compare' | 'fail' | 'skip';
   /** Look what would happen, and change nothing. */
   dryRun: boolean;
+  /** Gets the rows that a statement is answered with: a token, which nobody else is to see. */
+  printRows(rows: unknown[][]): Promise<void>;
 }
 
 /** The result and what belongs to it. */
@@ -26,19 +28,23 @@ const COMMENTS = '; the server reads quotes and -- inside /* */ comments as well
 const SKIP = '--if-exists skip skips it';
 const EXISTING = 'already exists';
 const DIFFERENT = 'already exists with a different definition';
+const TAKES_AWAY =
+  'already granted WITH GRANT OPTION, which this statement takes away; it was not sent: write WITH GRANT OPTION into it, or revoke the grant option first';
 /** A newer version may print in other words what means the same. */
 const ONLY_TEXT = `already exists with a different text, and what it means is not known; if it means the same, ${SKIP}`;
 
 /** Makes the judge of statements for a target. It never throws but for bugs: what went wrong is in the verdict. */
 export function judge(
   target: Instance,
-  { objection, existing, ifExists, dryRun }: JudgeOptions,
+  { objection, existing, ifExists, dryRun, printRows }: JudgeOptions,
 ): (statement: string) => Promise<Verdict> {
   return async statement => {
     try {
       const error = await objection(statement);
       if (error) return { result: 'refused', error };
-      return await (dryRun ? foresee(statement) : send(statement));
+      if (dryRun) return await foresee(statement);
+      const given = await compareRights(statement);
+      return given ? taken(given) : await send(statement);
     } catch (error) {
       if (!(error instanceof InstanceError)) throw error;
       return { result: error.lost ? 'unknown' : 'failed', error: error.message, failure: error };
@@ -50,7 +56,7 @@ export function judge(
       return await execute(statement);
     } catch (error) {
       const identity = identify(statement);
-      const canLook = isShowable(identity) || isPrincipal(identity.kind);
+      const canLook = isShowable(identity) || isAcl(identity.kind);
       if (!(error instanceof InstanceError) || !error.lost || !canLook) throw error;
       return settle(statement, error, tries - 1);
     }
@@ -62,7 +68,11 @@ export function judge(
     const before = replaces || keepsExisting ? await compare(statement) : undefined;
     if (before && (keepsExisting || before.result === 'same' || ifExists !== 'compare')) return taken(before);
     const reply = await target.execute(statement);
-    if (reply.ok) return { result: 'applied', ...(before && { replaced: before }) };
+    if (reply.ok) {
+      if (reply.rows) await printRows(reply.rows);
+      await existing.access.note(statement);
+      return { result: 'applied', ...(before && { replaced: before }) };
+    }
     const { message, position, denied } = reply;
     const error = message + (message === 'empty query' ? COMMENTS : '');
     const refused: Verdict = { result: 'refused', error, denied, ...(position === undefined ? {} : { position }) };
@@ -92,6 +102,7 @@ export function judge(
 
   /** How a statement's object compares with the target's; undefined where the target has nothing to show. */
   async function compare(statement: string): Promise<Verdict | undefined> {
+    if (givesRight(identify(statement).kind)) return compareRights(statement);
     const found = await existing.fetch(identify(statement));
     if (found === undefined) return undefined;
     const comparison = await existing.compare(statement, found);
@@ -99,14 +110,24 @@ export function judge(
     return { result: 'differs', error: comparison.asText ? ONLY_TEXT : DIFFERENT, comparison };
   }
 
+  /** How what a statement gives compares with what somebody has; undefined where something is left to give, or nothing is known. */
+  async function compareRights(statement: string): Promise<Verdict | undefined> {
+    if (!givesRight(identify(statement).kind)) return undefined;
+    const comparison = await existing.access.compare(statement);
+    if (!comparison) return undefined;
+    if (comparison.differences.length > 0) return { result: 'differs', error: TAKES_AWAY, comparison };
+    return comparison.exists ? { result: 'same', comparison } : undefined;
+  }
+
   /** No reply came, which says nothing: so look. What is not there is sent once more, and then looked for again. */
   async function settle(statement: string, lost: InstanceError, tries: number): Promise<Verdict> {
+    existing.access.forget();
     const found = await compare(statement).catch(() => {
       throw lost;
     });
     if (found?.result === 'same') return { result: 'applied' };
     // Not every server shows users and the like.
-    if (found || isPrincipal(identify(statement).kind)) throw lost;
+    if (found || isAcl(identify(statement).kind)) throw lost;
     if (tries > 0) return send(statement, tries);
     return { result: 'failed', error: lost.message, failure: lost };
   }
@@ -116,6 +137,7 @@ export function judge(
     const isReplaced = found?.result === 'differs' && ifExists === 'compare' && describe(statement).replaces;
     if (isReplaced) return { result: 'would replace', replaced: found };
     if (found) return taken(found);
+    await existing.access.note(statement);
     return { result: isShowable(identify(statement)) ? 'would create' : 'would send' };
   }
 }

@@ -3,12 +3,13 @@ import { arriving, spool, statements } from '@sqlpipe/records';
 import { admitted, objections } from './admission.js';
 import { apply } from './apply.js';
 import { openConnections } from './connections.js';
+import { LoginCheck } from './credentials.js';
 import { ExistingObjects } from './existing.js';
 import { judge } from './judge.js';
 import { declareOptions } from './options.js';
 import { writeRejects } from './rejects.js';
 import { Tally } from './tally.js';
-import { foretold, rejects, reported, told } from './told.js';
+import { foretold, printRows, rejects, reported, told } from './told.js';
 import { verified } from './verify.js';
 import { windUp } from './wind-up.js';
 
@@ -26,7 +27,7 @@ command({
   run: async (options, io) => {
     stayLean();
     const input = arriving(() => statements(io.stdin(), options));
-    const { target, jobs, close } = await openConnections(options, input, io);
+    const { config, target, jobs, close } = await openConnections(options, input, io);
     io.interrupted.addEventListener('abort', () => windUp(io.stdin(), close));
     try {
       const objection = objections(target, options.allow);
@@ -35,14 +36,15 @@ command({
       const complete = options.stream ? undefined : await spool(shown(keepGoing ? input : admitted(input, objection)));
       const queue = shown(complete ?? input, complete?.count);
 
-      const existing = new ExistingObjects(target);
-      const judges = jobs.map(job => judge(job, { ...options, objection, existing }));
+      const existing = new ExistingObjects(target, io.warn);
+      const print = (rows: unknown[][]) => printRows(rows, io);
+      const judges = jobs.map(job => judge(job, { ...options, objection, existing, printRows: print }));
       const tally = new Tally(target.label, options);
       let outcomes = apply(queue, judges, { keepGoing, interrupted: io.interrupted });
       if (options.dryRun) outcomes = foretold(outcomes, io);
       else if (!options.noVerify) outcomes = verified(outcomes, target, existing);
       if (options.report) outcomes = reported(outcomes, options.report);
-      const rest = rejects(told(outcomes, tally, io));
+      const rest = rejects(told(outcomes, tally, new LoginCheck(config), io));
       if (options.rejects) await writeRejects(options.rejects, rest, options.maxRecord);
       else for await (const _ of rest);
       return tally.status;

@@ -2,7 +2,7 @@
 import { open } from 'node:fs/promises';
 import type { Io } from '@sqlpipe/cli';
 import { printable, title } from '@sqlpipe/sql';
-import { missingCredentials } from './credentials.js';
+import type { LoginCheck } from './credentials.js';
 import { explain, explainReplaced, place } from './explain.js';
 import { isReject, type Outcome } from './outcome.js';
 import { reportLine } from './report.js';
@@ -25,8 +25,12 @@ export async function* reported(outcomes: AsyncIterable<Outcome>, path: string):
 }
 
 /** Passes outcomes on, counts them and tells about them; a summary comes however the run ends. */
-export async function* told(outcomes: AsyncIterable<Outcome>, tally: Tally, io: Io): AsyncGenerator<Outcome> {
-  const lacking: string[] = [];
+export async function* told(
+  outcomes: AsyncIterable<Outcome>,
+  tally: Tally,
+  logins: LoginCheck,
+  io: Io,
+): AsyncGenerator<Outcome> {
   let [ended, readerLeft] = [false, false];
   try {
     for await (const outcome of outcomes) {
@@ -35,8 +39,7 @@ export async function* told(outcomes: AsyncIterable<Outcome>, tally: Tally, io: 
         io.error(`${place(outcome)}: it was applied, and could not be read back: ${outcome.failure.message}`);
       if (outcome.replaced) for (const line of explainReplaced(outcome, tally.label).split('\n')) io.warn(line);
       tally.count(outcome);
-      const note = missingCredentials(outcome);
-      if (note) lacking.push(note);
+      logins.count(outcome);
       yield outcome;
     }
     ended = true;
@@ -45,7 +48,8 @@ export async function* told(outcomes: AsyncIterable<Outcome>, tally: Tally, io: 
     readerLeft = code === 'EPIPE' && path === undefined; // of standard output, which is no news; of a report it is
     throw error;
   } finally {
-    for (const note of lacking) io.warn(note);
+    const canAsk = !tally.failure && !io.interrupted.aborted;
+    for (const message of await logins.messages(canAsk)) io.warn(message);
     if (tally.notComparable) io.note(tally.notComparable);
     const toldOfAny = ended || tally.total > 0;
     const isWell = ended && tally.complete && !io.interrupted.aborted;
@@ -64,4 +68,10 @@ export async function* foretold(outcomes: AsyncIterable<Outcome>, io: Io): Async
 /** The statements that are not in force on the target: refused, different, or not reached. */
 export async function* rejects(outcomes: AsyncIterable<Outcome>): AsyncGenerator<string> {
   for await (const outcome of outcomes) if (isReject(outcome)) yield outcome.statement;
+}
+
+/** Writes the rows that a statement is answered with: cells between tabs, and no header. */
+export async function printRows(rows: unknown[][], io: Io): Promise<void> {
+  const show = io.stdout.isTTY ? printable : (text: string) => text;
+  for (const row of rows) await io.print(`${row.map(cell => show(String(cell ?? ''))).join('\t')}\n`);
 }

@@ -3,10 +3,11 @@
  * says so). What was applied is asked for again, many objects to a request, and compared.
  */
 import { definitions, type Instance, InstanceError } from '@sqlpipe/instance';
+import { givesRight, isAcl } from '@sqlpipe/sql';
 import { type ExistingObjects, isShowable } from './existing.js';
 import type { Outcome } from './outcome.js';
 
-/** Outcomes are held back until this many can be read back at once. */
+/** Outcomes are held back until this many can be read back at once; not counted is access control, which is read as a whole. */
 const AT_ONCE = 100;
 
 /** The same outcomes, those that were applied with `proven`, or turned to `differs` where the target made something else. */
@@ -16,12 +17,15 @@ export async function* verified(
   existing: ExistingObjects,
 ): AsyncGenerator<Outcome> {
   let waiting: Outcome[] = [];
+  let count = 0;
   try {
     for await (const outcome of outcomes) {
       waiting.push(outcome);
-      if (waiting.length < AT_ONCE) continue;
+      if (!isAcl(outcome.identity.kind)) count++;
+      if (count < AT_ONCE) continue;
       yield* await readBack(waiting, target, existing);
       waiting = [];
+      count = 0;
     }
   } catch (error) {
     yield* await readBack(waiting, target, existing);
@@ -31,7 +35,10 @@ export async function* verified(
 }
 
 async function readBack(outcomes: Outcome[], target: Instance, existing: ExistingObjects): Promise<Outcome[]> {
-  const made = outcomes.filter(({ result, identity }) => result === 'applied' && isShowable(identity));
+  const applied = outcomes.filter(({ result }) => result === 'applied');
+  const changed = lastChange(outcomes);
+  const made = applied.filter(({ identity }) => isShowable(identity));
+  const given = applied.filter(({ n, identity }) => isAcl(identity.kind) && n > changed);
   try {
     const found = await definitions(
       target,
@@ -39,31 +46,50 @@ async function readBack(outcomes: Outcome[], target: Instance, existing: Existin
     );
     for (const [i, outcome] of made.entries()) {
       const verified = await verify(outcome, found[i], existing);
-      const isDoubtful = verified.result === 'differs' && isChangedSince(outcome, outcomes);
+      const isDoubtful = verified.result === 'differs' && outcome.n < changed;
       Object.assign(outcome, isDoubtful ? { proven: false } : verified);
     }
+    if (given.length > 0) existing.access.forget();
+    for (const outcome of given) Object.assign(outcome, await verifyAccess(outcome, existing));
   } catch (error) {
     if (!(error instanceof InstanceError)) throw error;
-    for (const outcome of made) Object.assign(outcome, { proven: false, failure: error });
+    for (const outcome of [...made, ...given]) Object.assign(outcome, { proven: false, failure: error });
   }
   return outcomes;
 }
 
-/** Whether a later statement may have changed what one made: an ALTER, a DROP. Then what differs proves nothing. */
-const isChangedSince = ({ n }: Outcome, outcomes: readonly Outcome[]): boolean =>
-  outcomes.some(later => later.n > n && later.identity.kind === 'other' && later.result === 'applied');
+const NOT_THERE = 'the server reported success, but the object does not exist';
+const DIFFERENT = 'the server created it with a different definition';
+
+/** The number of the last statement that may have changed what others made: an ALTER, a DROP. What differs before it proves nothing. */
+const lastChange = (outcomes: readonly Outcome[]): number =>
+  outcomes.findLast(({ identity, result }) => identity.kind === 'other' && result === 'applied')?.n ?? 0;
 
 async function verify(
   { statement }: Outcome,
   found: string | undefined,
   existing: ExistingObjects,
 ): Promise<Partial<Outcome>> {
-  if (found === undefined)
-    return { result: 'differs', error: 'the server reported success, but the object does not exist' };
+  if (found === undefined) return { result: 'differs', error: NOT_THERE };
   const comparison = await existing.compare(statement, found);
   const { differences, notComparable, asText } = comparison;
   if (differences.length === 0) return { proven: notComparable.length === 0, comparison };
   // What only a newer version understands may come back in other words.
   if (asText) return { proven: false, comparison };
-  return { result: 'differs', error: 'the server created it with a different definition', comparison };
+  return { result: 'differs', error: DIFFERENT, comparison };
+}
+
+/** A user, a group, a service account, or what was given to one. Not every server shows them. */
+async function verifyAccess({ statement, identity }: Outcome, existing: ExistingObjects): Promise<Partial<Outcome>> {
+  const found = await existing.access.readBack(statement);
+  if (!found) return {};
+  if (!found.exists)
+    return {
+      result: 'differs',
+      error: givesRight(identity.kind) ? 'the server reported success, but does not show what was granted' : NOT_THERE,
+    };
+  const { exists: _, ...comparison } = found;
+  if (comparison.differences.length > 0)
+    return { result: 'differs', error: DIFFERENT, comparison: { ...comparison, asText: false } };
+  return { proven: comparison.notComparable.length === 0 };
 }

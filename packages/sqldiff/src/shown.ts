@@ -7,7 +7,7 @@ import type { Sides } from './side.js';
 
 /** A line per difference: `only in src: table 'trades'`, `differs: view 'spreads'`; a grant is shown as its statement. */
 export function named({ identity, a, b }: Difference, sides: Sides): string {
-  const what = hasName(identity) ? title(identity) : redact(a ?? b ?? '');
+  const what = hasName(identity) ? title(identity) : redact(a ?? b ?? '').replace(/;$/, '');
   const how = b === undefined ? `only in ${sides[0].label}` : a === undefined ? `only in ${sides[1].label}` : 'differs';
   return `${printable(`${how}: ${what}`)}\n`;
 }

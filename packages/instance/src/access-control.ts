@@ -1,0 +1,118 @@
+/*! What an instance shows of its access control: who there is, who has which rights, and who can log in. */
+import {
+  type Assumption,
+  type Grant,
+  type Membership,
+  parseRights,
+  quotePrincipal,
+  type Right,
+  RightSet,
+} from '@sqlpipe/ddl';
+import { InstanceError } from './error.js';
+import type { Instance } from './instance.js';
+
+/**
+ * The statements that create its users, groups and service accounts, as a dump has them.
+ * @throws InstanceError where it does not show them
+ */
+export async function fetchPrincipals(source: Instance): Promise<string[]> {
+  try {
+    return await dumpOf(source, 'USERS, GROUPS, SERVICE_ACCOUNTS');
+  } catch (error) {
+    if (!isUnknownStatement(error)) throw error;
+    const found: string[] = [];
+    for (const [query, kind] of LISTS) found.push(...(await listPrincipals(source, query, kind)));
+    return found;
+  }
+}
+
+const LISTS = [
+  ['SHOW USERS', 'USER'],
+  ['SHOW GROUPS', 'GROUP'],
+  ['SHOW SERVICE ACCOUNTS', 'SERVICE ACCOUNT'],
+] as const;
+
+async function listPrincipals(source: Instance, query: string, kind: string): Promise<string[]> {
+  const rows = await source.table(query);
+  return rows.map(([name]) => `CREATE ${kind} ${quotePrincipal(String(name))};`);
+}
+
+/**
+ * All rights that were given to somebody; undefined where the instance can only be asked about one after the other.
+ * @throws InstanceError where it does not show them
+ */
+export async function fetchRights(source: Instance): Promise<Right[] | undefined> {
+  try {
+    return (await dumpOf(source, 'PERMISSIONS')).flatMap(statement => parseRights(statement) ?? []);
+  } catch (error) {
+    if (isUnknownStatement(error)) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * The rights that were given to one user, group or service account, none where there is none of that name. What a user has
+ * through a group is shown as if it was the user's own, so what both have counts as the group's alone.
+ * @throws InstanceError where it does not show them
+ */
+export async function fetchRightsOf(source: Instance, name: string): Promise<Right[]> {
+  const groups = await listGroups(source, name);
+  const inherited = new RightSet();
+  for (const group of groups) for (const right of await listRights(source, group)) inherited.add(right);
+  const rights = await listRights(source, name);
+  const own = rights.filter(right => !groups.some(entity => inherited.has({ ...right, entity })));
+  return [...groups.map((group): Right => ({ kind: 'membership', user: name, group })), ...own];
+}
+
+/** Groups and service accounts are in no group, and a server need not answer for them. */
+async function listGroups(source: Instance, name: string): Promise<string[]> {
+  const rows = await rowsIfKnown(source, `SHOW GROUPS ${quotePrincipal(name)}`);
+  return rows.map(([group]) => String(group));
+}
+
+/** As documented: permission, table_name, column_name, grant_option, origin; and name, grant_option. Origin `I` is implied by others. */
+async function listRights(source: Instance, entity: string): Promise<Exclude<Right, Membership>[]> {
+  const grants = await rowsIfKnown(source, `SHOW PERMISSIONS ${quotePrincipal(entity)}`);
+  const accounts = await rowsIfKnown(source, `SHOW SERVICE ACCOUNTS ${quotePrincipal(entity)}`);
+  const nameIn = (cell: unknown): string | undefined => (cell === null || cell === '' ? undefined : String(cell));
+  const isTrue = (cell: unknown): boolean => cell === true || cell === 'true' || cell === 't';
+  return [
+    ...grants
+      .filter(([, , , , origin]) => origin !== 'I')
+      .map(([permission, table, column, option]): Grant => {
+        const scope = { table: nameIn(table), column: nameIn(column) };
+        return { kind: 'grant', permission: String(permission), ...scope, entity, option: isTrue(option) };
+      }),
+    ...accounts.map(
+      ([account, option]): Assumption => ({
+        kind: 'assumption',
+        account: String(account),
+        entity,
+        option: isTrue(option),
+      }),
+    ),
+  ];
+}
+
+/** None where there is nobody of that name. */
+async function rowsIfKnown(source: Instance, query: string): Promise<unknown[][]> {
+  try {
+    return await source.table(query);
+  } catch (error) {
+    if (error instanceof InstanceError && /does not exist|not found/i.test(error.serverMessage ?? '')) return [];
+    throw error;
+  }
+}
+
+/** Whether a user or service account has a password, a key or a token, as the answer to SHOW USER or SHOW SERVICE ACCOUNT says. */
+export const hasCredentials = (rows: unknown[][]): boolean =>
+  rows.some(([, enabled]) => enabled === true || enabled === 'true' || enabled === 't');
+
+async function dumpOf(source: Instance, categories: string): Promise<string[]> {
+  const found: string[] = [];
+  for await (const rows of source.rows(`SHOW CREATE DATABASE INCLUDE (${categories})`)) found.push(...rows);
+  return found;
+}
+
+/** The server read the statement and does not know it; not a lack of rights. */
+const isUnknownStatement = (error: unknown): boolean => error instanceof InstanceError && error.code === 'REFUSED';

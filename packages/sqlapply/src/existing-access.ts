@@ -1,0 +1,142 @@
+/*! The access control of the target, to compare statements with: asked for once, and kept up to date with what is sent. */
+import {
+  type Comparison,
+  compareStatements,
+  parseRights,
+  printRight,
+  type Right,
+  RightSet,
+  type StatementComparison,
+} from '@sqlpipe/ddl';
+import { fetchPrincipals, fetchRights, fetchRightsOf, type Instance, InstanceError } from '@sqlpipe/instance';
+import { foldCase, givesRight, type Identity, identify, isPrincipal } from '@sqlpipe/sql';
+
+/** How a statement compares with what the target has. */
+export interface AccessComparison extends StatementComparison {
+  /** Whether the target has all that the statement gives. */
+  readonly exists: boolean;
+}
+
+/** The rights of the target that were asked for: all of them, or those of some users, groups and service accounts. */
+interface KnownRights {
+  readonly set: RightSet;
+  /** Undefined where all are known. */
+  readonly of?: Set<string>;
+}
+
+/** The users, groups, service accounts and rights of a target. */
+export class ExistingAccess {
+  readonly #target: Instance;
+  readonly #warn: (message: string) => void;
+  /** The statements that create them, by kind and name. */
+  #principals: Promise<Map<string, string> | undefined> | undefined;
+  #rights: Promise<KnownRights | undefined> | undefined;
+  #isHidden = false;
+
+  /** @param warn told once where the target does not show its access control */
+  constructor(target: Instance, warn: (message: string) => void) {
+    this.#target = target;
+    this.#warn = warn;
+  }
+
+  /** The statement that creates a user, group or service account, as the target has it; undefined where it has or shows none. */
+  async findPrincipal(identity: Identity): Promise<string | undefined> {
+    return (await this.#listPrincipals())?.get(principalKey(identity));
+  }
+
+  /** Compares what a statement gives with what the target has; undefined where either is not known. */
+  async compare(statement: string): Promise<AccessComparison | undefined> {
+    const rights = parseRights(statement);
+    const known = rights && (await this.#rightsFor(rights));
+    if (!known) return undefined;
+    const losing = rights.flatMap(right => known.losing(right));
+    const differences = losing.map(right => ({
+      property: printRight({ ...right, option: false } as Right).slice(0, -1),
+      a: 'no grant option',
+      b: 'WITH GRANT OPTION',
+    }));
+    return { differences, notComparable: [], asText: false, exists: rights.every(right => known.has(right)) };
+  }
+
+  /** Keeps in mind what was sent; after a statement that may take something away all is asked for again. */
+  async note(statement: string): Promise<void> {
+    const identity = identify(statement);
+    const { kind } = identity;
+    if (isPrincipal(kind)) (await this.#principals)?.set(principalKey(identity), statement);
+    else if (kind === 'other') this.forget();
+    else if (givesRight(kind)) {
+      const known = await this.#rights;
+      for (const right of parseRights(statement) ?? []) known?.set.add(right);
+    }
+  }
+
+  /** Has all asked for again. */
+  forget(): void {
+    this.#principals = undefined;
+    this.#rights = undefined;
+  }
+
+  /** How a statement that was applied reads back; undefined where that can not be told. */
+  async readBack(statement: string): Promise<(Comparison & { exists: boolean }) | undefined> {
+    const identity = identify(statement);
+    if (givesRight(identity.kind)) {
+      // What stands for columns is kept as the columns.
+      if (parseRights(statement)?.some(right => right.kind === 'grant' && right.column === '*')) return undefined;
+      const exists = (await this.compare(statement))?.exists;
+      // Asked one by one, rights that a group has too are not told apart.
+      if (exists === undefined || (!exists && (await this.#rights)?.of)) return undefined;
+      return { differences: [], notComparable: [], exists };
+    }
+    if (!(await this.#listPrincipals())) return undefined;
+    const found = await this.findPrincipal(identity);
+    if (found === undefined) return { differences: [], notComparable: [], exists: false };
+    const comparison = compareStatements(statement, found);
+    return comparison.asText ? undefined : { ...comparison, exists: true };
+  }
+
+  #listPrincipals(): Promise<Map<string, string> | undefined> {
+    this.#principals ??= this.#ask(async () => {
+      const statements = await fetchPrincipals(this.#target);
+      return new Map(statements.map(statement => [principalKey(identify(statement)), statement]));
+    });
+    return this.#principals;
+  }
+
+  /** What the target has of the rights of those whom these are for. */
+  async #rightsFor(rights: readonly Right[]): Promise<RightSet | undefined> {
+    this.#rights ??= this.#ask(async (): Promise<KnownRights> => {
+      const all = await fetchRights(this.#target);
+      return all ? { set: new RightSet(all) } : { set: new RightSet(), of: new Set() };
+    });
+    const known = await this.#rights;
+    for (const name of new Set(rights.map(right => (right.kind === 'membership' ? right.user : right.entity)))) {
+      if (!known?.of || known.of.has(foldCase(name))) continue;
+      const found = await this.#ask(() => fetchRightsOf(this.#target, name));
+      if (!found) return undefined;
+      known.of.add(foldCase(name));
+      for (const right of found) known.set.add(right);
+    }
+    return known?.set;
+  }
+
+  /** An answer; undefined where the server rejects the question. Then it is not asked another. */
+  async #ask<T>(question: () => Promise<T>): Promise<T | undefined> {
+    if (this.#isHidden) return undefined;
+    try {
+      return await question();
+    } catch (error) {
+      if (!(error instanceof InstanceError)) throw error;
+      // A question changes nothing, so nothing is unknown where its answer is lost.
+      if (error.serverMessage === undefined)
+        throw new InstanceError(error.code, error.message, { status: error.status, cause: error });
+      if (!this.#isHidden)
+        this.#warn(
+          `${this.#target.label}: its access control can not be compared, as it does not show it: ${error.serverMessage}`,
+        );
+      this.#isHidden = true;
+      return undefined;
+    }
+  }
+}
+
+const principalKey = ({ kind, name }: Identity): string => `${kind} ${foldCase(name)}`;

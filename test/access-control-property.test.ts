@@ -1,0 +1,160 @@
+/*! Any access control at all: applied twice, copied, changed by one thing, and never narrowed, on sqlserve with the built programs. */
+import { type Grant, parseRights, printRight, type Right, RightSet } from '@sqlpipe/ddl';
+import test from 'ava';
+import fc from 'fast-check';
+import { admin, executeAs, setUp } from './support/principals.js';
+import { fileScope } from './support/scope.js';
+import type { Server } from './support/server.js';
+import { type Outcome, shell } from './support/shell.js';
+import { startSqlserve } from './support/sqlserve.js';
+
+const scope = fileScope();
+let servers: [Server, Server];
+let run: (script: string) => Promise<Outcome>;
+
+const USERS = ['ann', 'bob', 'odd name'];
+const GROUPS = ['desk', 'select'];
+const ACCOUNTS = ['robot', 'feed'];
+const TABLES = ['trades', 'fx quotes'];
+
+const people = [
+  ...USERS.map(name => `CREATE USER "${name}"`),
+  ...GROUPS.map(name => `CREATE GROUP "${name}"`),
+  ...ACCOUNTS.map(name => `CREATE SERVICE ACCOUNT "${name}"`),
+];
+
+test.before(async () => {
+  const start = () => startSqlserve(scope, ['--edition', 'enterprise']);
+  servers = [await start(), await start()];
+  for (const server of servers)
+    await setUp(server, ...TABLES.map(name => `CREATE TABLE "${name}" (ts TIMESTAMP, a INT, b INT) timestamp(ts)`));
+  const programs = ['SQLDUMP', 'SQLAPPLY', 'SQLDIFF_A', 'SQLDIFF_B'];
+  const login = programs.flatMap(name => [
+    [`${name}_USER`, 'admin'],
+    [`${name}_PASSWORD`, 'quest'],
+  ]);
+  run = await shell(scope, { ...Object.fromEntries(login), A: servers[0].url, B: servers[1].url });
+});
+
+/** Neither server has a user, a group or a service account, and so no rights. */
+async function forgetAll(): Promise<void> {
+  for (const server of servers)
+    for (const text of people) await executeAs(server, admin, text.replace(/CREATE (.*) "/, 'DROP $1 IF EXISTS "'));
+}
+
+const entity = fc.constantFrom(...USERS, ...GROUPS, ...ACCOUNTS);
+const option = fc.boolean();
+const membership = fc
+  .tuple(fc.constantFrom(...USERS), fc.constantFrom(...GROUPS))
+  .map(([user, group]): Right => ({ kind: 'membership', user, group }));
+const assumption = fc
+  .tuple(fc.constantFrom(...ACCOUNTS), fc.constantFrom(...USERS, ...GROUPS), option)
+  .map(([account, to, may]): Right => ({ kind: 'assumption', account, entity: to, option: may }));
+const grantOn = (scopes: readonly Pick<Grant, 'table' | 'column'>[]): fc.Arbitrary<Right> =>
+  fc
+    .tuple(
+      fc.constantFrom('SELECT', 'INSERT', 'UPDATE', 'ALTER COLUMN TYPE'),
+      fc.constantFrom(...scopes),
+      entity,
+      option,
+    )
+    .map(([permission, place, to, may]) => ({ kind: 'grant', permission, ...place, entity: to, option: may }));
+
+const tables = TABLES.map(table => ({ table }));
+const columns = tables.flatMap(place => ['ts', 'a', 'b'].map(column => ({ ...place, column })));
+const rightOn = (scopes: readonly Pick<Grant, 'table' | 'column'>[]) =>
+  fc.oneof(membership, assumption, { arbitrary: grantOn(scopes), weight: 4 });
+
+/** What two rights have in common that are about the same thing: those of one table overlap. */
+const subject = (right: Right): string =>
+  printRight(
+    right.kind === 'membership'
+      ? right
+      : right.kind === 'grant'
+        ? { ...right, column: undefined, option: false }
+        : { ...right, option: false },
+  );
+
+/** No two of them overlap, so that each is there by itself. */
+const distinctRights = fc.uniqueArray(rightOn([...tables, ...columns]), {
+  selector: subject,
+  minLength: 3,
+  maxLength: 12,
+});
+
+const applyTo = (target: string, statements: readonly string[], options = '') =>
+  run(
+    `sqlsplit <<'END' | sqlapply ${options} -v "$${target}"\n${statements.map(text => text.replace(/;?$/, ';')).join('\n')}\nEND`,
+  );
+
+/** What differs between the two servers, without their names. */
+const diff = async (): Promise<string> => {
+  const { stdout } = await run('sqldiff "$A" "$B"');
+  return `${stdout}`.replaceAll(/only in http:\S+:/g, '').trim();
+};
+
+/** The rights of the first server, past all our programs but for the parser. */
+async function rightsOfA(): Promise<RightSet> {
+  const { dataset = [] } = await executeAs(servers[0], admin, 'SHOW CREATE DATABASE INCLUDE (PERMISSIONS)');
+  return new RightSet(dataset.flatMap(([row]) => parseRights(String(row)) ?? []));
+}
+
+/** The statement that takes a right away. */
+const takeAway = (right: Right): string =>
+  printRight(right.kind === 'membership' ? right : { ...right, option: false })
+    .replace(/ TO (?=[^ ]+;|"[^"]+";)/, ' FROM ')
+    .replace(/^GRANT/, 'REVOKE')
+    .replace(/^ADD/, 'REMOVE')
+    .slice(0, -1);
+
+const RUNS = { numRuns: 5 };
+
+test.serial(
+  'applied twice and copied there is no difference, and one change is that difference and no other',
+  async t => {
+    await fc.assert(
+      fc.asyncProperty(distinctRights, fc.nat(), async (rights, nth) => {
+        await forgetAll();
+        const statements = [...people, ...rights.map(printRight)];
+        const first = await applyTo('A', statements);
+        t.is(first.code, 0, first.stderr);
+        const again = await applyTo('A', statements);
+        t.is(again.code, 0, again.stderr);
+        t.regex(again.stderr, /: (\d+) statements: \1 same\n$/);
+        const copied = await run('set -o pipefail; sqldump "$A" | sqlapply "$B"');
+        t.is(copied.code, 0, copied.stderr);
+        t.is(await diff(), '');
+
+        const changed = rights[nth % rights.length] as Right;
+        if (nth % 2 && changed.kind !== 'membership') {
+          await setUp(servers[1], printRight({ ...changed, option: !changed.option }).slice(0, -1));
+          t.is(await diff(), printRight({ ...changed, option: true }).slice(0, -1));
+        } else {
+          await setUp(servers[1], takeAway(changed));
+          t.is(await diff(), printRight(changed).slice(0, -1));
+        }
+      }),
+      RUNS,
+    );
+  },
+);
+
+const anyRights = fc.array(rightOn([{}, { table: '*' }, ...tables, ...columns]), { minLength: 2, maxLength: 10 });
+
+test.serial('no run narrows a right without saying so', async t => {
+  await fc.assert(
+    fc.asyncProperty(anyRights, anyRights, async (before, then) => {
+      await forgetAll();
+      await setUp(servers[0], ...people, ...before.map(printRight).map(text => text.slice(0, -1)));
+      const had = [...(await rightsOfA())];
+      const { code, stderr } = await applyTo('A', then.map(printRight), '--keep-going');
+      const now = await rightsOfA();
+      t.deepEqual(had.filter(right => !now.has(right)).map(printRight), []);
+      const differing = stderr.match(/takes away/g)?.length ?? 0;
+      t.is(code, differing > 0 ? 1 : 0, stderr);
+      const missing = then.filter(right => !now.has(right));
+      t.deepEqual(missing.map(printRight), [], 'what takes the option away only differs: the right is there');
+    }),
+    RUNS,
+  );
+});
