@@ -30,7 +30,8 @@ for (const version of ['8.1.4', '9.0.3', '9.2.3']) {
     newest ??= startQuestDB(file);
     const [old, latest] = await Promise.all([startQuestDB(t, { QUESTDB_VERSION: version }), newest]);
     const run = await shell(t, { OLD: old.url, NEW: latest.url });
-    t.deepEqual(await check(version, old, latest, run), documented().get(version));
+    const cells = await check(version, old, latest, run);
+    t.deepEqual([...cells].sort(), [...(documented().get(version) ?? [])].sort());
   });
 }
 
