@@ -139,7 +139,13 @@ test.serial(
   },
 );
 
-const anyRights = fc.array(rightOn([{}, { table: '*' }, ...tables, ...columns]), { minLength: 2, maxLength: 10 });
+/** So few that most overlap. */
+const anyRights = fc.array(
+  rightOn([{}, { table: '*' }, ...tables, ...columns]).map(
+    (right): Right => (right.kind === 'grant' ? { ...right, permission: 'SELECT', entity: 'ann' } : right),
+  ),
+  { minLength: 4, maxLength: 12 },
+);
 
 test.serial('no run narrows a right without saying so', async t => {
   await fc.assert(
@@ -152,8 +158,7 @@ test.serial('no run narrows a right without saying so', async t => {
       t.deepEqual(had.filter(right => !now.has(right)).map(printRight), []);
       const differing = stderr.match(/takes away/g)?.length ?? 0;
       t.is(code, differing > 0 ? 1 : 0, stderr);
-      const missing = then.filter(right => !now.has(right));
-      t.deepEqual(missing.map(printRight), [], 'what takes the option away only differs: the right is there');
+      if (differing === 0) t.true(then.every(right => now.has(right)));
     }),
     RUNS,
   );
