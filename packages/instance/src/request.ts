@@ -1,6 +1,7 @@
 /*! The one request there is, as the bytes of its target: how a statement is written into it, and how large that gets. */
 
-const ENDPOINT = '/api/v1/sql/execute';
+/** Where statements are sent, below the path of the instance's URL. */
+export const ENDPOINT = '/api/v1/sql/execute';
 
 /**
  * A statement as a query parameter's value, as short as the server reads it correctly and the URL rules allow.
