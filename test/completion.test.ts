@@ -74,7 +74,7 @@ for (const [name, complete] of Object.entries({ bash: inBash, fish: inFish, zsh:
   testHere(offers, complete, 'sqlsplit s', ['schema.sql']);
   testHere(offers, complete, 'sqldump -o s', ['schema.sql']);
   testHere(offers, complete, 'sqldump --include T', ['TABLES']);
-  testHere(offers, complete, 'sqldiff --exclude TABLES,V', ['TABLES,VIEWS']);
+  testHere(offers, complete, 'sqldiff --exclude TABLES,V', [complete === inZsh ? 'VIEWS' : 'TABLES,VIEWS']);
   testHere(offers, complete, 'sqlgrep --kind t', ['table']);
   testHere(offers, complete, 'sqlapply --yes-to p', ['prod', 'preview']);
   testHere(offers, complete, 'sqlpipe d', ['dump', 'diff']);

@@ -1,7 +1,11 @@
 /*! One command for all programs, and what it does itself: which programs there are, and whether an instance can be copied. */
+
+import { once } from 'node:events';
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { freshFolder } from './support/folder.js';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
@@ -84,12 +88,90 @@ test('check: whose rights, without a secret; who may not dump is told so', async
   t.is(code, 0);
   t.regex(stdout.toString(), /^user: admin\naccess control: on\n/m);
   t.notRegex(stdout.toString(), /quest$|YWRtaW46/m);
-  const ann = await run(`
-printf 'CREATE USER ann WITH PASSWORD p;GRANT HTTP, SELECT ON ALL TABLES TO ann' | sed "s/ p;/ 'p';/" > x.sql
-sqlsplit x.sql | SQLAPPLY_USER=admin SQLAPPLY_PASSWORD=quest sqlapply -q --no-verify --allow all ${url}
-SQLPIPE_USER=ann SQLPIPE_PASSWORD=p sqlpipe check ${url}`);
+  for (const query of ["CREATE USER ann WITH PASSWORD 'p'", 'GRANT HTTP TO ann', 'GRANT SELECT ON ALL TABLES TO ann'])
+    await fetch(`${url}/api/v1/sql/execute?${new URLSearchParams({ query })}`, {
+      headers: { authorization: `Basic ${btoa('admin:quest')}` },
+    });
+  const ann = await run(`SQLPIPE_USER=ann SQLPIPE_PASSWORD=p sqlpipe check ${url}`);
   t.is(ann.code, 77, ann.stderr);
   t.regex(ann.stdout.toString(), /^user: ann\naccess control: on\npermissions: .*SELECT/m);
+});
+
+/** A server with these answers to queries; all others are rejected. Resolves to its URL. */
+async function answering(t: ExecutionContext, answers: Record<string, unknown[][]>): Promise<string> {
+  const server = createServer((request, response) => {
+    const query = new URL(request.url ?? '', 'http://x').searchParams.get('query') ?? '';
+    const dataset = answers[query];
+    const reply = dataset
+      ? {
+          query,
+          columns: dataset[0]?.map(() => ({ name: 'ddl', type: 'STRING' })),
+          timestamp: -1,
+          dataset,
+          count: dataset.length,
+        }
+      : { query, error: 'no', position: 0 };
+    response.writeHead(dataset ? 200 : 400, { 'content-type': 'application/json; charset=utf-8' });
+    response.end(JSON.stringify(reply));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => void server.close().closeAllConnections());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const SOUND = {
+  'SELECT build()': [['Build Information: QuestDB 10.0, JDK 25']],
+  'SELECT current_user()': [['admin']],
+  'SELECT property_path, value FROM (SHOW PARAMETERS)': [['http.request.header.buffer.size', '64448']],
+  'SHOW CREATE DATABASE': [['CREATE TABLE a (x INT);']],
+};
+const TROUBLED = {
+  "SELECT view_name, invalidation_reason FROM views() WHERE view_status = 'invalid'": [['v', 'no\x1b[31m table a']],
+  'SELECT name FROM wal_tables() WHERE suspended': [['a']],
+};
+
+test('check: what is invalid and what is suspended, and how long a request may be', async t => {
+  const run = await shell(t);
+  t.is((await run(`sqlpipe check ${await answering(t, SOUND)}`)).code, 0);
+  const { code, stdout } = await run(`sqlpipe check ${await answering(t, { ...SOUND, ...TROUBLED })}`);
+  t.is(code, 1);
+  t.is(
+    stdout.toString().replace(/.*\n/, ''),
+    `endpoint: /api/v1/sql/execute
+version: QuestDB 10.0, JDK 25
+user: admin
+access control: off
+request limit: 64448
+invalid: 'v': no\\x1b[31m table a
+suspended: 'a'
+statements: 1
+`,
+  );
+});
+
+test('check: nothing can be created on a server that is read-only, or without the permission', async t => {
+  const run = await shell(t);
+  const readOnly = { 'SELECT property_path, value FROM (SHOW PARAMETERS)': [['http.security.readonly', 'true']] };
+  const limited = { 'SHOW USERS': [['admin']], 'SHOW PERMISSIONS': [['HTTP'], ['SELECT'], ['SELECT']] };
+  const first = await answering(t, { ...SOUND, ...readOnly });
+  t.like(await run(`sqlpipe check ${first}`), {
+    code: 77,
+    stderr: `sqlpipe check: ${first}: it is read-only, so nothing can be replayed there\n`,
+  });
+  const second = await answering(t, { ...SOUND, ...limited });
+  const { code, stdout, stderr } = await run(`sqlpipe check ${second}`);
+  t.is(code, 77);
+  t.regex(stdout.toString(), /^permissions: HTTP, SELECT$/m);
+  t.is(
+    stderr,
+    `sqlpipe check: ${second}: this user has no permission CREATE TABLE, so nothing can be replayed there\n`,
+  );
+});
+
+test('check: a dump that is rejected', async t => {
+  const { 'SHOW CREATE DATABASE': _, ...rest } = SOUND;
+  const run = await shell(t);
+  t.is((await run(`sqlpipe check ${await answering(t, rest)}`)).code, 1);
 });
 
 test('check: nobody there', async t => {
