@@ -111,7 +111,7 @@ test('the image gets its programs as the Dockerfile installs them', async t => {
 });
 
 test('installing warns of another sqldiff that comes first, and only then', async t => {
-  const other = await freshFolder(t);
+  const [other, bare] = [await freshFolder(t), await freshFolder(t)];
   writeFileSync(join(other, 'sqldiff'), '#!/bin/sh\n', { mode: 0o755 });
   const installed = `${prefix}/lib/node_modules/sqlpipe/postinstall.cjs`;
   /** In a session without a terminal, so that it is standard error that is told. */
@@ -129,6 +129,8 @@ test('installing warns of another sqldiff that comes first, and only then', asyn
   t.deepEqual(told(`${prefix}/bin:${other}:${usual}`), [0, '']);
   t.deepEqual(told(`${other}/none:${dirname(process.execPath)}:${prefix}/bin:${usual}`), [0, '']);
   t.deepEqual(told(`${other}:${prefix}/bin:${usual}`, { npm_config_global: undefined }), [0, '']);
+  // npm may run it before it has put ours there.
+  t.deepEqual(told(`${bare}/bin:${other}:${usual}`, { npm_config_prefix: bare }), [0, '']);
   const manifest = JSON.parse(readFileSync(`${prefix}/lib/node_modules/sqlpipe/package.json`, 'utf8'));
   t.deepEqual(manifest.scripts, { postinstall: 'node postinstall.cjs' });
 });
