@@ -1,6 +1,6 @@
 /*!
  * Makes an archive for machines without Node: one executable that is all programs, by the name it is called by or by
- * its first word; a link for each; what the package has besides. The Node that runs this is the Node inside.
+ * its first word, as packages/sqlpipe has it; a link for each; what the package has besides. The Node that runs this is the Node inside.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -9,22 +9,6 @@ import { oneScript, programs, version } from './one-file.js';
 const packed = 'dist/package';
 const name = `sqlpipe-${version}-${process.platform}-${process.arch}`;
 const at = (path: string) => `dist/${name}/${path}`;
-
-/** Runs the program that is meant. */
-const choice = `
-  import { basename } from 'node:path';
-  const PROGRAMS = new Map([
-    ${programs.map(program => `['${program}', () => import('./packages/${program}/src/main.js')],`).join('\n')}
-  ]);
-  const called = basename(process.argv0);
-  const wanted = PROGRAMS.has(called) ? called : process.argv.splice(2, 1)[0];
-  const run = PROGRAMS.get(wanted);
-  if (run) run();
-  else if (wanted === '--version') console.log(VERSION);
-  else {
-    console.error('Usage: sqlpipe PROGRAM ...\\nPROGRAM is one of ' + [...PROGRAMS.keys()].join(', ') + '.');
-    process.exitCode = wanted === '--help' ? 0 : 64;
-  }`;
 
 /** An executable out of a script: a copy of this Node that runs it (nodejs.org/api/single-executable-applications). */
 function makeExecutable(script: string, path: string): void {
@@ -41,11 +25,14 @@ function makeExecutable(script: string, path: string): void {
 }
 
 rmSync(at(''), { recursive: true, force: true });
-await oneScript({ stdin: { contents: choice, resolveDir: '.' }, outfile: at('bin/sqlpipe.js') });
+await oneScript(
+  { entryPoints: ['packages/sqlpipe/src/main.ts'], outfile: at('bin/sqlpipe.js') },
+  { programs: 'inside' },
+);
 makeExecutable(at('bin/sqlpipe.js'), at('bin/sqlpipe'));
 
 for (const program of programs) {
-  symlinkSync('sqlpipe', at(`bin/${program}`));
+  if (program !== 'sqlpipe') symlinkSync('sqlpipe', at(`bin/${program}`));
   cpSync(`${packed}/programs/${program}/${program}.1`, at(`share/man/man1/${program}.1`));
 }
 cpSync(`${packed}/sqlpipe.7`, at('share/man/man7/sqlpipe.7'));

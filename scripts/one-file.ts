@@ -1,6 +1,6 @@
 /*! How sources and libraries become one file, without what is never used but loaded by a library. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 
 /** The version of all packages. */
@@ -41,12 +41,23 @@ const standIns: Plugin = {
   },
 };
 
+/** `sqlpipe` imports the other programs: their sources, to be part of one file, or the files that they are themselves. */
+const others = (asFiles: boolean): Plugin => ({
+  name: 'other programs',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^@sqlpipe\/sql.+/ }, ({ path }) => {
+      const name = path.slice('@sqlpipe/'.length);
+      return asFiles
+        ? { path: `../../${name}/dist/main.js`, external: true }
+        : { path: resolve(`packages/${name}/src/main.ts`) };
+    }),
+});
+
 const common = {
   bundle: true,
   platform: 'node',
   target: 'node20.19',
   minify: true,
-  plugins: [standIns],
   // through2 brings a copy of Node's streams, which Node has itself.
   alias: { 'readable-stream': 'node:stream' },
   define: { VERSION: JSON.stringify(version) },
@@ -54,8 +65,8 @@ const common = {
 } as const satisfies BuildOptions;
 
 /** Makes a file, but leaves alone one that is the same already: a program that runs meanwhile is to find it whole. */
-async function make(options: BuildOptions): Promise<void> {
-  const { outputFiles } = await build({ ...common, ...options, write: false });
+async function make(options: BuildOptions, plugins = [standIns]): Promise<void> {
+  const { outputFiles } = await build({ ...common, ...options, plugins, write: false });
   for (const { path, contents } of outputFiles) {
     if (existsSync(path) && readFileSync(path).equals(contents)) continue;
     mkdirSync(dirname(path), { recursive: true });
@@ -63,16 +74,24 @@ async function make(options: BuildOptions): Promise<void> {
   }
 }
 
-/** Makes one CommonJS file of a program and all that it imports; Node starts that faster than modules. */
-export const oneScript = (options: BuildOptions): Promise<void> =>
-  make({
-    format: 'cjs',
-    // What modules know of themselves and CommonJS does not.
-    banner: { js: "const FILE_URL = require('node:url').pathToFileURL(__filename).href, HERE = () => '.';" },
-    // yargs wants to know where it is, whatever for; there may be no such place any more.
-    define: { ...common.define, 'import.meta.url': 'FILE_URL', 'process.cwd': 'HERE' },
-    ...options,
-  });
+/**
+ * Makes one CommonJS file of a program and all that it imports; Node starts that faster than modules. Other programs that
+ * it imports are part of it with `programs: 'inside'`.
+ */
+export const oneScript = (options: BuildOptions, { programs }: { programs?: 'inside' } = {}): Promise<void> =>
+  make(
+    {
+      format: 'cjs',
+      // Node's loader of modules need not be started.
+      supported: { 'dynamic-import': false },
+      // What modules know of themselves and CommonJS does not.
+      banner: { js: "const FILE_URL = require('node:url').pathToFileURL(__filename).href, HERE = () => '.';" },
+      // yargs wants to know where it is, whatever for; there may be no such place any more.
+      define: { ...common.define, 'import.meta.url': 'FILE_URL', 'process.cwd': 'HERE' },
+      ...options,
+    },
+    [standIns, others(programs !== 'inside')],
+  );
 
 /** Makes one module of a library and all that it imports. */
 export const oneModule = (options: BuildOptions): Promise<void> =>

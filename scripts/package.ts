@@ -41,6 +41,7 @@ for (const name of programs) {
 }
 put('programs/package.json', '{ "type": "commonjs" }\n');
 cpSync('packages/cli/sqlpipe.7', at('sqlpipe.7'));
+cpSync('packages/sqlpipe/postinstall.cjs', at('postinstall.cjs'));
 
 await oneModule({ entryPoints: ['packages/api/src/index.ts'], outfile: at('lib/index.js') });
 for (const library of ['api', 'ddl', 'files', 'instance', 'records', 'schema', 'sql']) copyDeclarations(library);
@@ -51,9 +52,10 @@ put('NOTICES.md', notices());
 const { name, version, description, license, type, engines } = JSON.parse(readFileSync('package.json', 'utf8'));
 const bin = Object.fromEntries(programs.map(program => [program, `programs/${program}/bin/${program}.js`]));
 const man = [...programs.map(program => `programs/${program}/${program}.1`), 'sqlpipe.7'];
+const scripts = { postinstall: 'node postinstall.cjs' };
 const exports = { '.': { types: './lib/api/index.d.ts', default: './lib/index.js' } };
 const keywords = ['questdb', 'schema', 'ddl', 'dump', 'sql', 'migration', 'cli'];
-const manifest = { name, version, description, keywords, license, type, engines, bin, man, exports };
+const manifest = { name, version, description, keywords, license, type, engines, bin, man, scripts, exports };
 put('package.json', `${JSON.stringify(manifest, null, 2)}\n`);
 
 const [packed] = JSON.parse(

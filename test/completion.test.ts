@@ -73,7 +73,68 @@ for (const [name, complete] of Object.entries({ bash: inBash, fish: inFish, zsh:
   testHere(offers, complete, 'sqldiff prod s', ['schema.sql']);
   testHere(offers, complete, 'sqlsplit s', ['schema.sql']);
   testHere(offers, complete, 'sqldump -o s', ['schema.sql']);
+  testHere(offers, complete, 'sqldump --include T', ['TABLES']);
+  testHere(offers, complete, 'sqldiff --exclude TABLES,V', [complete === inZsh ? 'VIEWS' : 'TABLES,VIEWS']);
+  testHere(offers, complete, 'sqlgrep --kind t', ['table']);
+  testHere(offers, complete, 'sqlapply --yes-to p', ['prod', 'preview']);
+  testHere(offers, complete, 'sqlpipe d', ['dump', 'diff']);
+  testHere(offers, complete, 'sqlpipe --', ['--version', '--help']);
+  testHere(offers, complete, 'sqlpipe dump --l', ['--list-instances']);
+  testHere(offers, complete, 'sqlpipe dump --via ', ['auto', 'catalogue', 'database']);
+  testHere(offers, complete, 'sqlpipe apply p', ['prod', 'preview']);
+  testHere(offers, complete, 'sqlpipe check p', ['prod', 'preview']);
 }
+
+test('one line completes all programs in bash', async t => {
+  const run = await shell(t);
+  const { stdout, stderr } = await run(`${SETUP}source <(sqlpipe completion bash)
+for name in ${PROGRAMS.filter(name => name !== 'sqlpipe').join(' ')}; do
+  complete -p $name; _sqlpipe_load $name; echo $?
+  COMP_WORDS=($name --vers); COMP_CWORD=1; _$name; echo "\${COMPREPLY[@]}"
+done`);
+  t.is(stderr, '');
+  const each = PROGRAMS.filter(name => name !== 'sqlpipe').map(
+    name => `complete -F _sqlpipe_load ${name}\n124\n--version\n`,
+  );
+  t.is(stdout.toString(), each.join(''));
+});
+
+testWith('fish')('one line completes all programs in fish', async t => {
+  const run = await shell(t);
+  const { stdout, stderr } = await run(
+    `${SETUP}fish --no-config -c 'sqlpipe completion fish | source
+for name in ${PROGRAMS.join(' ')}; complete -C "$name --vers"; end'`,
+  );
+  t.is(stderr, '');
+  t.is(stdout.toString(), '--version\tprint the version\n'.repeat(PROGRAMS.length));
+});
+
+for (const [title, setUp] of [
+  ['with', 'autoload -U compinit; compinit -u; '],
+  ['without', ''],
+] as const)
+  testWith('zsh')(`one line completes all programs in zsh ${title} compinit`, async t => {
+    const on = await terminal(t);
+    const names = PROGRAMS.filter(name => name !== 'sqlpipe');
+    const { screen } = await on(`${SETUP}PS1='READY> ' zsh -f -i`, [
+      [/READY> /, `${setUp}source <(sqlpipe completion zsh)\r`],
+      ...names.map(name => [/READY> /, `${name} --vers\t | cat\r`] as const),
+      [/READY> /, 'exit\r'],
+    ]);
+    t.notRegex(screen, /not found/);
+    for (const name of names) t.true(screen.includes(`\n${name} (sqlpipe) `), `${name} in ${screen}`);
+  });
+
+testWith('zsh')('the script of a program sets up completion where zsh has none', async t => {
+  const on = await terminal(t);
+  const { screen } = await on(`${SETUP}PS1='READY> ' zsh -f -i`, [
+    [/READY> /, 'source <(sqljoin --completion zsh)\r'],
+    [/READY> /, 'sqljoin --vers\t\r'],
+    [/READY> /, 'exit\r'],
+  ]);
+  t.notRegex(screen, /not found/);
+  t.regex(screen, /\nsqljoin \(sqlpipe\) /);
+});
 
 /** In the help an option begins its line. */
 const inHelp = (help: string) =>

@@ -1,5 +1,5 @@
 /*! What is published: installed in a clean place, used as people use it, and by programs of others. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -46,7 +46,8 @@ test('the package depends on nothing', t => {
 test('installed by npm, the programs work', async t => {
   const node = resolve(process.execPath, '..');
   for (const name of PROGRAMS)
-    t.is(execFileSync(`${prefix}/bin/${name}`, ['--version'], { encoding: 'utf8' }), `${version}\n`);
+    t.true(execFileSync(`${prefix}/bin/${name}`, ['--version'], { encoding: 'utf8' }).endsWith(` ${version}\n`));
+  t.is(execFileSync(`${prefix}/bin/sqlpipe`, ['dump', '-V'], { encoding: 'utf8' }), `sqldump (sqlpipe) ${version}\n`);
   await copies(t, join(prefix, 'bin'), `${node}:/usr/bin:/bin`);
 });
 
@@ -109,6 +110,31 @@ test('the image gets its programs as the Dockerfile installs them', async t => {
   t.deepEqual(readdirSync(`${folder}/bin`), PROGRAMS);
 });
 
+test('installing warns of another sqldiff that comes first, and only then', async t => {
+  const [other, bare] = [await freshFolder(t), await freshFolder(t)];
+  writeFileSync(join(other, 'sqldiff'), '#!/bin/sh\n', { mode: 0o755 });
+  const installed = `${prefix}/lib/node_modules/sqlpipe/postinstall.cjs`;
+  /** In a session without a terminal, so that it is standard error that is told. */
+  const told = (PATH: string, env: NodeJS.ProcessEnv = {}) => {
+    const scripts = { PATH, npm_config_prefix: prefix, npm_config_global: 'true', ...env };
+    const { status, stderr } = spawnSync('setsid', ['--wait', process.execPath, installed], {
+      env: { ...process.env, ...scripts },
+      encoding: 'utf8',
+    });
+    return [status, stderr];
+  };
+  const usual = '/usr/local/bin:/bin';
+  const warning = `sqlpipe: warning: ${other}/sqldiff comes first on the PATH: for ours, type sqlpipe diff\n`;
+  t.deepEqual(told(`${other}:${prefix}/bin:${usual}`), [0, warning]);
+  t.deepEqual(told(`${prefix}/bin:${other}:${usual}`), [0, '']);
+  t.deepEqual(told(`${other}/none:${dirname(process.execPath)}:${prefix}/bin:${usual}`), [0, '']);
+  t.deepEqual(told(`${other}:${prefix}/bin:${usual}`, { npm_config_global: undefined }), [0, '']);
+  // npm may run it before it has put ours there.
+  t.deepEqual(told(`${bare}/bin:${other}:${usual}`, { npm_config_prefix: bare }), [0, '']);
+  const manifest = JSON.parse(readFileSync(`${prefix}/lib/node_modules/sqlpipe/package.json`, 'utf8'));
+  t.deepEqual(manifest.scripts, { postinstall: 'node postinstall.cjs' });
+});
+
 test('NOTICES holds the license of each package inside', t => {
   const notices = readFileSync('dist/package/NOTICES.md', 'utf8');
   for (const name of ['undici', 'yargs', 'split2', 'through2', 'cli-progress', 'smol-toml'])
@@ -128,10 +154,11 @@ if (!hasFuse) console.error('The test of the executable is skipped: this Node ca
   for (const tool of ['bash', 'cat']) symlinkSync(`/bin/${tool}`, join(bare, tool));
   const sqlpipe = (...args: string[]) =>
     execFileSync(join(folder, 'bin/sqlpipe'), args, { encoding: 'utf8', env: { PATH: bare } });
-  t.is(sqlpipe('--version'), `${version}\n`);
+  t.is(sqlpipe('--version'), `sqlpipe ${version}\n`);
+  t.regex(sqlpipe('help', 'dump'), /^Usage: sqldump \[options\] <instance>/);
   t.regex(sqlpipe('sqldump', '--help'), /^Usage: sqldump \[options\] <instance>/);
   for (const name of ['nonsense', 'constructor'])
-    t.throws(() => sqlpipe(name), { message: /PROGRAM is one of sqlapply, sqldiff/ });
+    t.throws(() => sqlpipe(name), { message: /there are dump, split, join, apply/ });
   await copies(t, join(folder, 'bin'), bare);
   t.true(readdirSync(join(folder, 'share/man/man1')).includes('sqldump.1'));
 });

@@ -20,7 +20,7 @@ interface Package {
   sources: Source[];
 }
 
-/** Arrows go up this list only: a package imports what stands in a line above its own. Programs come last. */
+/** Arrows go up this list only: a package imports what stands in a line above its own. Programs come below, and `sqlpipe`, which starts them, last. */
 const LAYERS = [['sql'], ['ddl'], ['schema'], ['records'], ['cli', 'files', 'instance'], ['api']];
 
 /** These have one home each, so that nobody else need know them. */
@@ -42,10 +42,11 @@ const packages: Package[] = readdirSync('packages').map(name => {
 
 const layerOf = (name: string) => {
   const layer = LAYERS.findIndex(names => names.includes(name));
-  return layer < 0 ? LAYERS.length : layer;
+  if (layer >= 0) return layer;
+  return name === 'sqlpipe' ? LAYERS.length + 1 : LAYERS.length;
 };
 
-const isProgram = ({ name }: Package) => layerOf(name) === LAYERS.length;
+const isProgram = ({ name }: Package) => layerOf(name) >= LAYERS.length;
 
 /** Each import of a package from elsewhere, as `from` the file that has it `to` a package (`@scope/name` or `name`). */
 const importsOf = ({ sources }: Package) =>

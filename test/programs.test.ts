@@ -19,12 +19,16 @@ for (const program of PROGRAMS) {
     t.regex(help, /\nExamples:\n {2}/);
     t.true(help.split('\n').length <= 50, `${help.split('\n').length} lines`);
     t.true(help.split('\n').every(line => line.length <= 100));
+    t.is((await run(`${program} -h`)).stdout.toString(), help);
   });
 
   test(`${program} --version`, async t => {
     const run = await shell(t);
-    const { code, stdout } = await run(`${program} --version`);
-    t.deepEqual([code, stdout.toString()], [0, `${version}\n`]);
+    const product = program === 'sqlpipe' ? 'sqlpipe' : `${program} (sqlpipe)`;
+    for (const option of ['--version', '-V']) {
+      const { code, stdout } = await run(`${program} ${option}`);
+      t.deepEqual([code, stdout.toString()], [0, `${product} ${version}\n`]);
+    }
   });
 
   test(`${program} --completion is a script that bash takes`, async t => {
@@ -40,11 +44,11 @@ for (const program of PROGRAMS) {
     const { code, stdout, stderr } = await run(`${program} --non-sense`);
     t.is(code, 64);
     t.is(stdout.length, 0);
-    t.is(stderr, `${program}: no such option: non-sense\nTry '${program} --help'.\n`);
+    t.is(stderr, `${program}: no such option: --non-sense\nTry '${program} --help'.\n`);
     // What every object of JavaScript has.
     t.like(await run(`${program} --to-string`), {
       code: 64,
-      stderr: `${program}: no such option: to-string\nTry '${program} --help'.\n`,
+      stderr: `${program}: no such option: --to-string\nTry '${program} --help'.\n`,
     });
   });
 
@@ -121,6 +125,11 @@ test(
   64,
   /--if-exists is "perhaps", and takes one of "compare", "fail", "skip"/,
 );
+test(exits, 'sqlapply --dry-rum x', 64, /^sqlapply: no such option: --dry-rum; did you mean --dry-run\?$/m);
+test(exits, 'sqlgrep --knid=view', 64, /^sqlgrep: no such option: --knid; did you mean --kind\?$/m);
+test(exits, 'sqldump -pSECRET', 64, /^sqldump: no such option: -p$/m);
+test(exits, 'sqldump --via databsae x', 64, /one of "auto", "database", "catalogue"; did you mean database\?$/m);
+test(exits, 'sqlsort --graph svg', 64, /one of "dot", "mermaid"$/m);
 test(exits, 'sqlapply http://127.0.0.1:1 < /dev/null', 65, /no input, not even the NUL/);
 
 test('sqldump --list-instances prints names and addresses, and needs no instance', async t => {

@@ -6,8 +6,11 @@ export interface Flag {
   names: string[];
   /** What it does; one line. */
   describe: string;
-  /** What its value is, if it takes one: one of these, a number, or text, which may be the name of a file. */
-  value?: string[] | 'number' | 'text';
+  /**
+   * What its value is, if it takes one: one of these, some of these with commas between them, a number, an instance,
+   * or text, which may be the name of a file.
+   */
+  value?: readonly string[] | { list: readonly string[] } | 'number' | 'instance' | 'text';
 }
 
 /** What operands can be. */

@@ -3,12 +3,19 @@ import { type Completable, INSTANCES } from './completable.js';
 /** A script for bash. `compopt` is missing in very old ones, which then complete no files. */
 export function bash({ name, flags, operands }: Completable): string {
   const reply = (words: string) => `COMPREPLY=($(compgen -W ${words} -- "$word"))`;
+  const instances = `IFS=$'\\n'; ${reply(`"$(${INSTANCES} | cut -f1)"`)}`;
+  /** Of a list the last one is completed, and those before it are kept. */
+  const choices = (value: readonly string[] | { list: readonly string[] }) =>
+    'list' in value
+      ? `COMPREPLY=($(compgen -P "\${word%"\${word##*,}"}" -W '${value.list.join(' ')}' -- "\${word##*,}"))`
+      : reply(`'${value.join(' ')}'`);
   const files = 'compopt -o default 2>/dev/null';
   const texts = flags.filter(({ value }) => value === 'text').flatMap(({ names }) => names);
   const numbers = flags.filter(({ value }) => value === 'number').flatMap(({ names }) => names);
-  const values = flags.flatMap(({ names, value }) =>
-    Array.isArray(value) ? `    ${names.join(' | ')}) ${reply(`'${value.join(' ')}'`)}; return ;;` : [],
-  );
+  const values = flags.flatMap(({ names, value }) => {
+    const offer = value && typeof value !== 'string' ? choices(value) : value === 'instance' ? instances : undefined;
+    return offer ? `    ${names.join(' | ')}) ${offer}; return ;;` : [];
+  });
   if (texts.length) values.push(`    ${texts.join(' | ')}) ${files}; return ;;`);
   if (numbers.length) values.push(`    ${numbers.join(' | ')}) return ;;`);
   return `# bash completion for ${name}; source it, or put it into bash-completion's folder under the name ${name}
@@ -24,9 +31,7 @@ ${values.join('\n')}
     ${reply(`'${flags.flatMap(({ names }) => names).join(' ')}'`)}
     return
   fi
-${operands.includes('instances') ? `  IFS=$'\\n'\n  ${reply(`"$(${INSTANCES} | cut -f1)"`)}\n` : ''}${
-  operands.includes('files') ? `  ${files}\n` : ''
-}}
+${operands.includes('instances') ? `  ${instances}\n` : ''}${operands.includes('files') ? `  ${files}\n` : ''}}
 complete -F _${name} ${name}
 `;
 }

@@ -9,10 +9,15 @@ export function fish({ name, flags, operands }: Completable): string {
   return `# fish completion for ${name}; source it, or put it into ~/.config/fish/completions/${name}.fish\n${lines.join('\n')}\n`;
 }
 
-const VALUES = { number: ' -x', text: ' -r -F' };
+const VALUES = { number: ' -x', instance: ` -x -a '(${INSTANCES})'`, text: ' -r -F' };
+
+function valuesOf(value: Flag['value']): string {
+  if (!value) return '';
+  if (typeof value === 'string') return VALUES[value];
+  return ` -x -a '${'list' in value ? `(__fish_append , ${value.list.join(' ')})` : value.join(' ')}'`;
+}
 
 function words({ names, describe, value }: Flag): string {
   const spelled = names.map(name => (name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`)).join(' ');
-  const values = Array.isArray(value) ? ` -x -a '${value.join(' ')}'` : value ? VALUES[value] : '';
-  return `${spelled}${values} -d '${describe.replace(/['\\]/g, '\\$&')}'`;
+  return `${spelled}${valuesOf(value)} -d '${describe.replace(/['\\]/g, '\\$&')}'`;
 }

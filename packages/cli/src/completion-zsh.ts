@@ -12,18 +12,34 @@ _${name}_instances() {
 }
 _${name}() {
   _arguments -s -S \\
-${[...flags.map(flag), ...operand(name, operands)].map(line => `    ${line}`).join(' \\\n')}
+${[...flags.map(each => flag(name, each)), ...operand(name, operands)].map(line => `    ${line}`).join(' \\\n')}
 }
-if [[ \${funcstack[1]} == _${name} ]]; then _${name} "$@"; else compdef _${name} ${name}; fi
-`;
+${zshStart(name, `compdef _${name} ${name}`)}`;
 }
 
-const VALUES = { number: ':value:', text: ':value:_files' };
+/**
+ * The end of a script: it completes at once where zsh has found it in `$fpath`, and else has zsh call it. Whoever has not set
+ * up completion gets it: without there is no `compdef`.
+ */
+export const zshStart = (name: string, register: string): string => `if [[ \${funcstack[1]} == _${name} ]]; then
+  _${name} "$@"
+else
+  (( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i }
+  ${register}
+fi
+`;
+
+function valuesOf(name: string, value: Flag['value']): string {
+  if (!value) return '';
+  if (value === 'number') return ':value:';
+  if (value === 'text') return ':value:_files';
+  if (value === 'instance') return `:instance:_${name}_instances`;
+  return 'list' in value ? `:value:_values -s , value ${value.list.join(' ')}` : `:value:(${value.join(' ')})`;
+}
 
 /** `'*'{--output=,-o+}'[write this file]:value:_files'` */
-function flag({ names, describe, value }: Flag): string {
-  const values = Array.isArray(value) ? `:value:(${value.join(' ')})` : value ? VALUES[value] : '';
-  const text = quoted(`[${describe.replace(/[[\]:\\]/g, '\\$&')}]${values ?? ''}`);
+function flag(program: string, { names, describe, value }: Flag): string {
+  const text = quoted(`[${describe.replace(/[[\]:\\]/g, '\\$&')}]${valuesOf(program, value)}`);
   const spelled = names.map(name => (value ? name + (name.startsWith('--') ? '=' : '+') : name));
   return names.length > 1 ? `'*'{${spelled.join(',')}}${text}` : `'*'${spelled.join('')}${text}`;
 }

@@ -1,5 +1,7 @@
 export type { Argv as CommandLine } from 'yargs';
 export { command } from './command.js';
+export { type Completable, INSTANCES } from './completable.js';
+export { zshStart } from './completion-zsh.js';
 export { Exit, exitStatus, UsageError } from './exit.js';
 export { instanceOptions } from './instance-options.js';
 export type { Io } from './io.js';
@@ -8,4 +10,5 @@ export type { Args, Program } from './program.js';
 export { type Progress, watched } from './progress.js';
 export { propertyLines } from './property-lines.js';
 export { EXCLUDE, INCLUDE, recordLimit } from './stream-options.js';
+export { suggestion } from './suggest.js';
 export { unifiedDiff } from './unified-diff.js';

@@ -7,6 +7,7 @@ import { COMPLETIONS } from './completion.js';
 import { UsageError } from './exit.js';
 import type { Loudness } from './io.js';
 import type { Args, Program } from './program.js';
+import { suggestion } from './suggest.js';
 
 /** The bundler puts the package's version here. */
 declare const VERSION: string;
@@ -22,9 +23,9 @@ export type Parsed<Options> = Loudness &
 export function parse<Options>(program: Program<Options>, words: string[]): Parsed<Options> {
   const cli = describe(program);
   let parsed: Parsed<Options> | undefined;
-  checkNames(words);
+  checkNames(words, cli);
   cli.parse(words, {}, (error, values, output) => {
-    if (error) throw new UsageError(error.message.replace(LETTERS, ': $1'));
+    if (error) throw new UsageError(explain(error.message, cli));
     const loudness = { quiet: values['quiet'] === true, verbose: values['verbose'] === true };
     if (output) parsed = { ...loudness, output: `${output}\n` };
     else if (values['completion'] !== undefined)
@@ -39,14 +40,24 @@ export function parse<Options>(program: Program<Options>, words: string[]): Pars
 }
 
 /** yargs looks options up in plain objects, and stumbles over what these have: `--toString`. */
-function checkNames(words: string[]): void {
+function checkNames(words: string[], cli: unknown): void {
   const options = words.slice(0, words.includes('--') ? words.indexOf('--') : undefined);
   for (const [, name = ''] of options.map(word => /^--?([^=]*)/.exec(word) ?? []))
-    if (name in Object.prototype) throw new UsageError(`no such option: ${name}`);
+    if (name in Object.prototype) throw new UsageError(unknownOption(name, cli));
 }
 
-/** More than the first of the options that there are not: of `-pSECRET` each letter is one. */
-const LETTERS = /(?<=^no such option)s: ([^,]*),.*$/s;
+/** yargs' message with what may have been meant. Of several options only the first is named: of `-pSECRET` each letter is one. */
+function explain(message: string, cli: unknown): string {
+  const [, option] = /^no such options?: ([^,]*)/.exec(message) ?? [];
+  if (option !== undefined) return unknownOption(option, cli);
+  const [, value, choices] = /^no such value:\n.* is "(.*)", and takes one of (.*)$/s.exec(message) ?? [];
+  return value && choices ? message + suggestion(value, choices.match(/[^", ]+/g) ?? []) : message;
+}
+
+const unknownOption = (option: string, cli: unknown): string => {
+  const { key } = optionsOf(cli);
+  return `no such option: ${flag(option)}${suggestion(flag(option), Object.keys(key).map(flag))}`;
+};
 
 /** An option as programs have it: `keepGoing`. */
 const camelCase = (name: string): string => name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
@@ -69,8 +80,14 @@ function describe<Options>({ name, operands, summary, options, examples }: Progr
     .option('quiet', { alias: 'q', type: 'boolean', describe: 'tell errors only, no warnings' })
     .option('verbose', { alias: takesV ? [] : 'v', type: 'boolean', describe: 'tell more, on stderr' })
     .option('completion', { type: 'string', describe: 'print a completion script for bash, zsh or fish' })
-    .version('version', 'print the version', VERSION)
+    .version(
+      'version',
+      'print the version',
+      name.startsWith('sqlpipe') ? `sqlpipe ${VERSION}` : `${name} (sqlpipe) ${VERSION}`,
+    )
+    .alias('version', 'V')
     .help('help', 'print this')
+    .alias('help', 'h')
     .strictOptions()
     .showHelpOnFail(false)
     .exitProcess(false)
@@ -105,6 +122,7 @@ const optionsOf = (cli: unknown) =>
         alias: Record<string, string[]>;
         array: string[];
         choices: Record<string, string[]>;
+        key: Record<string, boolean>;
         number: string[];
         string: string[];
       };
@@ -134,19 +152,21 @@ function counted(operands: string[], usage: string): string[] {
 }
 
 /** The script for a shell; for that of the user where none is named. @throws UsageError for one that is not known */
-function completion<Options>({ name, takes = [] }: Program<Options>, cli: Argv<Options>, shell: string): string {
+function completion<Options>(program: Program<Options>, cli: Argv<Options>, shell: string): string {
+  const { name, takes = [], values = {}, completions = COMPLETIONS } = program;
   const own = basename(process.env['SHELL'] ?? '');
-  const wanted = shell || (COMPLETIONS[own] ? own : 'bash');
-  const script = Object.hasOwn(COMPLETIONS, wanted) ? COMPLETIONS[wanted] : undefined;
+  const wanted = shell || (completions[own] ? own : 'bash');
+  const script = Object.hasOwn(completions, wanted) ? completions[wanted] : undefined;
   if (!script)
-    throw new UsageError(`no completion for ${wanted}; there is one for ${Object.keys(COMPLETIONS).join(', ')}`);
-  return script({ name, operands: takes, flags: flagsOf(cli) });
+    throw new UsageError(`no completion for ${wanted}; there is one for ${Object.keys(completions).join(', ')}`);
+  return script({ name, operands: takes, flags: flagsOf(cli, values) });
 }
 
-function flagsOf(cli: unknown): Flag[] {
+function flagsOf(cli: unknown, values: NonNullable<Program<never>['values']>): Flag[] {
   const { getUsageInstance } = (cli as { getInternalMethods(): { getUsageInstance(): Usage } }).getInternalMethods();
   return Object.entries(getUsageInstance().getDescriptions()).map(([option, describe = '']) => {
-    const value = valueOf(cli, option);
+    const known = values[option];
+    const value = known === 'instances' ? 'instance' : known ? { list: known } : valueOf(cli, option);
     return {
       names: [option, ...(optionsOf(cli).alias[option] ?? [])].map(flag),
       describe: describe.replace(/^__yargsString__:/, ''),

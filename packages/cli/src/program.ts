@@ -1,6 +1,6 @@
 /*! What a program of the family is: the words of its command line, and its work. */
 import type { ArgumentsCamelCase, Argv } from 'yargs';
-import type { Operand } from './completable.js';
+import type { Completable, Operand } from './completable.js';
 import type { Io } from './io.js';
 
 /** A program of the family: the words of its command line, and its work. */
@@ -15,6 +15,10 @@ export interface Program<Options> {
   /** Command lines for the foot of the help, each with what it does. */
   examples: readonly (readonly [line: string, effect: string])[];
   options(cli: Argv): Argv<Options>;
+  /** What the values of options can be, for shells to complete: some of these words, or names of instances. */
+  values?: Readonly<Record<string, readonly string[] | 'instances'>>;
+  /** Makers of completion scripts by shell, in place of those that all programs share. */
+  completions?: Readonly<Record<string, (program: Completable) => string>>;
   /** An option that does something else, and wants no operands. */
   instead?: string;
   /** Does the work and resolves to the exit status. What it throws is told in one message. */

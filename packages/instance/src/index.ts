@@ -5,6 +5,7 @@ export { fetchDefaults } from './defaults.js';
 export { definitions, hasDefinition } from './definitions.js';
 export { type DumpOptions, dump } from './dump.js';
 export { InstanceError, type InstanceErrorCode, type InstanceErrorDetails } from './error.js';
+export { type Inspection, inspect } from './inspect.js';
 export { connect, type Instance } from './instance.js';
 export type { ObjectName } from './objects.js';
 export type { Refusal, Reply } from './reply.js';

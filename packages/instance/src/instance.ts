@@ -24,6 +24,8 @@ import type { Target } from './target.js';
 export interface Instance {
   /** Its address without secrets, for messages. */
   readonly label: string;
+  /** The path that statements are sent to: the one that answered, once one has. */
+  readonly endpoint: string;
   /**
    * The first column of each row of a query, while the reply arrives and in constant memory, as many rows at once as
    * have come. The generator ends well only when the reply was whole and sane; whoever writes rows on must not call
@@ -189,6 +191,10 @@ class HttpInstance implements Instance {
     const { authorization, credentialsHelp } = this.#target;
     if (authorization === undefined) return credentialsHelp;
     return authorization.startsWith('Bearer ') ? `${NOT_ACCEPTED} ${ONLY_BASIC}` : NOT_ACCEPTED;
+  }
+
+  get endpoint(): string {
+    return this.#target.url.pathname.replace(/\/$/, '') + (this.#endpoint ?? ENDPOINTS[0]);
   }
 
   /** The addresses that were not found, without what was asked for there. */

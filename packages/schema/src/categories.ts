@@ -16,6 +16,9 @@ const SELECTS: Record<string, Kind[]> = {
   ALL: KINDS.filter(kind => kind !== 'other'),
 };
 
+/** The categories by name. */
+export const CATEGORIES: readonly string[] = Object.keys(SELECTS);
+
 /** Lists of categories that select nothing sensible. */
 export class InvalidSelectionError extends Error {
   readonly code = 'USAGE';
@@ -41,7 +44,7 @@ export function selection(include: string[] = [], exclude: string[] = []): Selec
   const categories = [...include, ...exclude].flatMap(list => list.split(',')).map(name => name.trim().toUpperCase());
   for (const category of categories)
     if (!SELECTS[category])
-      throw new InvalidSelectionError(`no such category: ${category}; there are ${Object.keys(SELECTS).join(', ')}`);
+      throw new InvalidSelectionError(`no such category: ${category}; there are ${CATEGORIES.join(', ')}`);
   const named = new Set(categories.flatMap(category => SELECTS[category] ?? []));
   return {
     clause: categories.length ? ` ${mode} (${categories.join(', ')})` : '',

@@ -23,6 +23,7 @@ command({
     ['sqlsplit schema.sql | sqlapply --dry-run localhost:9000', 'see what a file would change'],
     ['sqldump src | sqlapply --keep-going --rejects rest dst; sqlapply dst < rest', 'try all, then the rest again'],
   ],
+  values: { 'yes-to': 'instances' },
   options: declareOptions,
   run: async (options, io) => {
     stayLean();

@@ -1,6 +1,6 @@
 import { command, EXCLUDE, Exit, INCLUDE, instanceOptions, recordLimit, UsageError } from '@sqlpipe/cli';
 import { arriving, MAX_RECORD, statements } from '@sqlpipe/records';
-import { compareSchemas, Room, selection } from '@sqlpipe/schema';
+import { CATEGORIES, compareSchemas, Room, selection } from '@sqlpipe/schema';
 import { title } from '@sqlpipe/sql';
 import { otherMeanings, unchanged } from './meaning.js';
 import { writeMissing } from './missing.js';
@@ -18,6 +18,7 @@ command({
     ['sqldiff --names schema.sql http://localhost:9000', 'a file and an instance; names only'],
     ['sqldiff --missing src dst | sqlapply dst', 'make in dst what it lacks'],
   ],
+  values: { include: CATEGORIES, exclude: CATEGORIES },
   options: cli =>
     instanceOptions(cli)
       .option('names', { type: 'boolean', default: false, describe: 'say which objects differ, not how' })

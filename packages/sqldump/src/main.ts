@@ -4,7 +4,7 @@ import { withoutOwner } from '@sqlpipe/ddl';
 import { replaceFile, writeText } from '@sqlpipe/files';
 import { dump, resolveInstance } from '@sqlpipe/instance';
 import { MAX_RECORD, records, sink } from '@sqlpipe/records';
-import { selection } from '@sqlpipe/schema';
+import { CATEGORIES, selection } from '@sqlpipe/schema';
 import { printInstances } from './instances.js';
 import { told } from './told.js';
 
@@ -19,6 +19,7 @@ command({
     ['sqldump localhost:9000 | grep -z "^CREATE TABLE \'fx_" | sqlapply other:9000', 'copy some of it'],
   ],
   instead: 'list-instances',
+  values: { include: CATEGORIES, exclude: CATEGORIES },
   options: cli =>
     instanceOptions(cli)
       .option('output', {

@@ -2,6 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import { command, Exit, recordLimit } from '@sqlpipe/cli';
 import { MAX_RECORD, records, sink, statements } from '@sqlpipe/records';
 import { type Entry } from '@sqlpipe/schema';
+import { KINDS } from '@sqlpipe/sql';
 import { grep } from './grep.js';
 import { selection } from './selection.js';
 
@@ -14,6 +15,7 @@ command({
     ['sqldump src | sqlgrep --with-deps daily | sqlapply dst', 'one view, and all that it needs'],
     ["sqldump src | sqlgrep -v --kind table 'tmp_*' > rest.stream", 'all but some tables'],
   ],
+  values: { kind: KINDS },
   options: cli =>
     cli
       .option('invert-match', { alias: 'v', type: 'boolean', default: false, describe: 'pick what does not match' })

@@ -1,0 +1,39 @@
+/*! `sqlpipe check`: whether an instance can be dumped, and replayed on. */
+import { command, Exit, instanceOptions } from '@sqlpipe/cli';
+import { dump, inspect, resolveInstance } from '@sqlpipe/instance';
+import { printable } from '@sqlpipe/sql';
+
+command({
+  name: 'sqlpipe check',
+  operands: '<instance>',
+  takes: ['instances'],
+  summary: 'Says whether an instance can be dumped and replayed on. Changes nothing.',
+  examples: [
+    ['sqlpipe check http://localhost:9000', 'what it is, as whom, and what is wrong with it'],
+    ['sqlpipe check src > /dev/null && sqlpipe dump src | sqlpipe apply dst', 'copy a schema if all is well'],
+  ],
+  options: cli => instanceOptions(cli),
+  run: async ({ operands: [instance = ''], ...options }, { env, warn, ask, print, error }) => {
+    const target = await resolveInstance(instance, { program: 'sqlpipe', env, options, warn, ask });
+    const line = (name: string, value: string) => print(`${name}: ${printable(value)}\n`);
+    await line('instance', target.label);
+    const found = await inspect(target);
+    await line('endpoint', found.endpoint);
+    await line('version', found.version);
+    await line('user', found.user);
+    await line('access control', found.accessControl);
+    if (found.permissions.length) await line('permissions', found.permissions.join(', '));
+    await line('request limit', found.requestLimit);
+    for (const [name, reason] of found.invalid) await line('invalid', `'${name}': ${reason}`);
+    for (const name of found.suspended) await line('suspended', `'${name}'`);
+
+    let count = 0;
+    for await (const batch of dump(target)) count += batch.length;
+    await line('statements', String(count));
+    if (found.denied) {
+      error(`${target.label}: ${found.denied}`);
+      return Exit.denied;
+    }
+    return found.invalid.size || found.suspended.length ? Exit.no : Exit.yes;
+  },
+});

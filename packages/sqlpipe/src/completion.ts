@@ -1,0 +1,104 @@
+/*!
+ * Completion of all programs by one line in a shell's start-up file. It has to be quick there: the script of a program
+ * is asked for when that is completed for the first time.
+ */
+import { type Completable, INSTANCES, zshStart } from '@sqlpipe/cli';
+import { OWN_COMMANDS, PROGRAMS } from './programs.js';
+
+const programs = PROGRAMS.map(({ name }) => name).join(' ');
+const members = PROGRAMS.map(({ command }) => command);
+const commands = [...members, ...Object.keys(OWN_COMMANDS)];
+const flagsOf = ({ flags }: Completable) => flags.flatMap(({ names }) => names).join(' ');
+
+/** bash starts again where a completion ends with 124. */
+const bash = (self: Completable) => `# bash completion for sqlpipe; source it: it completes all programs of the family
+_sqlpipe_load() { source <(sqlpipe "\${1#sql}" --completion bash) && return 124; }
+_sqlpipe() {
+  local word=\${COMP_WORDS[COMP_CWORD]} command=\${COMP_WORDS[1]}
+  COMPREPLY=()
+  if (( COMP_CWORD == 1 )); then
+    COMPREPLY=($(compgen -W '${commands.join(' ')} ${flagsOf(self)}' -- "$word"))
+    [[ $word == -* ]] || COMPREPLY=(\${COMPREPLY[@]/#-*})
+    return
+  fi
+  case $command in
+    ${members.join(' | ')})
+      declare -F "_sql$command" > /dev/null || source <(sqlpipe "$command" --completion bash)
+      local COMP_WORDS=("sql$command" "\${COMP_WORDS[@]:2}") COMP_CWORD=$((COMP_CWORD - 1))
+      "_sql$command" ;;
+    check) COMPREPLY=($(compgen -W "$(${INSTANCES} | cut -f1)" -- "$word")) ;;
+    completion) COMPREPLY=($(compgen -W 'bash fish zsh' -- "$word")) ;;
+    help) COMPREPLY=($(compgen -W '${members.join(' ')} check' -- "$word")) ;;
+  esac
+}
+complete -F _sqlpipe sqlpipe
+complete -F _sqlpipe_load ${programs}
+`;
+
+const zsh = (self: Completable) => `#compdef sqlpipe
+# zsh completion for sqlpipe; source it: it completes all programs of the family
+_sqlpipe_load() {
+  source <(sqlpipe "\${service#sql}" --completion zsh)
+  _$service "$@"
+}
+_sqlpipe() {
+  local -a commands=(
+${PROGRAMS.map(({ command, summary }) => `    '${command}:${summary}'`).join('\n')}
+${Object.entries(OWN_COMMANDS)
+  .map(([name, summary]) => `    '${name}:${summary}'`)
+  .join('\n')}
+  )
+  if (( CURRENT == 2 )); then
+    if [[ $PREFIX == -* ]]; then compadd -- ${flagsOf(self)}; else _describe program commands; fi
+    return
+  fi
+  case $words[2] in
+    ${members.join('|')})
+      local service=sql$words[2]
+      words=($service "\${(@)words[3,-1]}")
+      (( CURRENT-- ))
+      if (( $+functions[_$service] )); then _$service; else _sqlpipe_load; fi ;;
+    check) compadd -- \${(f)"$(${INSTANCES} | cut -f1)"} ;;
+    completion) compadd bash fish zsh ;;
+    help) compadd ${members.join(' ')} check ;;
+  esac
+}
+${zshStart('sqlpipe', `compdef _sqlpipe sqlpipe\n  compdef _sqlpipe_load ${programs}`)}`;
+
+const fish = ({
+  flags,
+}: Completable) => `# fish completion for sqlpipe; source it: it completes all programs of the family
+function __sqlpipe_load
+    complete -c sql$argv[1] -e
+    sqlpipe $argv[1] --completion fish | source
+end
+function __sqlpipe_program
+    set -l words (commandline -opc)
+    set -q __sqlpipe_loaded_$words[2]; or __sqlpipe_load $words[2]
+    set -g __sqlpipe_loaded_$words[2]
+    complete -C "sql$words[2] $words[3..] "(commandline -ct)
+end
+function __sqlpipe_first
+    set -l words (commandline -opc)
+    __sqlpipe_load (string sub -s 4 $words[1])
+    complete -C (commandline -cp)
+end
+complete -c sqlpipe -f
+${[...PROGRAMS.map(({ command, summary }) => [command, summary]), ...Object.entries(OWN_COMMANDS)]
+  .map(([name, summary]) => `complete -c sqlpipe -n __fish_use_subcommand -a ${name} -d '${summary}'`)
+  .join('\n')}
+${flags
+  .map(({ names, describe }) => {
+    const spelled = names.map(name => (name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`));
+    return `complete -c sqlpipe -n __fish_use_subcommand ${spelled.join(' ')} -d '${describe}'`;
+  })
+  .join('\n')}
+complete -c sqlpipe -n '__fish_seen_subcommand_from ${members.join(' ')}' -a '(__sqlpipe_program)'
+complete -c sqlpipe -n '__fish_seen_subcommand_from check' -a '(${INSTANCES})'
+complete -c sqlpipe -n '__fish_seen_subcommand_from completion' -a 'bash fish zsh'
+complete -c sqlpipe -n '__fish_seen_subcommand_from help' -a '${members.join(' ')} check'
+${PROGRAMS.map(({ name }) => `complete -c ${name} -a '(__sqlpipe_first)'`).join('\n')}
+`;
+
+/** Makers of these scripts, by shell. */
+export const completions = { bash, zsh, fish };

@@ -1,0 +1,19 @@
+/*! Starts the program that is asked for, on the arguments that are left. Nothing of the others is loaded. */
+import { basename } from 'node:path';
+import { PROGRAMS } from './programs.js';
+
+function start(): Promise<unknown> {
+  const { argv } = process;
+  const linked = PROGRAMS.find(({ name }) => name === basename(process.argv0)); // an executable has a link for each
+  if (linked) return linked.run();
+  if (argv[2] === 'help') argv.splice(2, 2, ...argv.slice(3, 4), '--help');
+  const word = argv[2] ?? '';
+  const program = PROGRAMS.find(({ command, name }) => word === command || word === name);
+  if (program || word === 'check') argv.splice(2, 1);
+  if (program) return program.run();
+  if (word === 'check') return import('./check.js');
+  if (word === 'completion') argv[2] = '--completion';
+  return import('./overview.js');
+}
+
+void start();

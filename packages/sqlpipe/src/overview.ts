@@ -1,0 +1,31 @@
+/*! What `sqlpipe` says of itself: its help, its version, its completion; and of a program that there is not. */
+import { command, suggestion, UsageError } from '@sqlpipe/cli';
+import { completions } from './completion.js';
+import { OWN_COMMANDS, PROGRAMS } from './programs.js';
+
+const commands = [
+  ...PROGRAMS.map(({ command, summary }) => [command, summary] as const),
+  ...Object.entries(OWN_COMMANDS),
+];
+const names = commands.map(([name]) => name);
+const [, , word = ''] = process.argv;
+// The options that follow are those of the program that was meant.
+if (word && !word.startsWith('-')) process.argv.splice(3);
+
+command({
+  name: 'sqlpipe',
+  operands: '<program> [argument..]',
+  summary: `Starts one of these, with its own options:
+
+${commands.map(([name, summary]) => `  ${name.padEnd(12)}${summary}`).join('\n')}`,
+  examples: [
+    ['sqlpipe dump http://localhost:9000 | sqlpipe apply http://other:9000', 'copy a schema'],
+    ['sqlpipe diff --help', 'the options of one of them'],
+    ['sqlpipe check localhost:9000', 'can this instance be dumped, and replayed on?'],
+  ],
+  completions,
+  options: cli => cli,
+  run: () => {
+    throw new UsageError(`no such program: ${word}; there are ${names.join(', ')}${suggestion(word, names)}`);
+  },
+});

@@ -1,0 +1,72 @@
+/*! The programs by the names that they have here and of their own; the only place that imports them. */
+
+/** A program of the family. */
+export interface FamilyMember {
+  /** `dump` */
+  command: string;
+  /** `sqldump` */
+  name: string;
+  /** What it does, as its man page has it. */
+  summary: string;
+  /** Loads the program, which runs it on the arguments of this process. */
+  run(): Promise<unknown>;
+}
+
+/** The programs that have a file of their own. */
+export const PROGRAMS: readonly FamilyMember[] = [
+  {
+    command: 'dump',
+    name: 'sqldump',
+    summary: 'write the schema of a database instance as a stream of statements',
+    run: () => import('@sqlpipe/sqldump'),
+  },
+  {
+    command: 'split',
+    name: 'sqlsplit',
+    summary: 'turn .sql text or a folder of files into a stream of statements',
+    run: () => import('@sqlpipe/sqlsplit'),
+  },
+  {
+    command: 'join',
+    name: 'sqljoin',
+    summary: 'turn a stream of statements into .sql text or a folder of files',
+    run: () => import('@sqlpipe/sqljoin'),
+  },
+  {
+    command: 'apply',
+    name: 'sqlapply',
+    summary: 'replay a stream of statements on a database instance',
+    run: () => import('@sqlpipe/sqlapply'),
+  },
+  {
+    command: 'diff',
+    name: 'sqldiff',
+    summary: 'compare two schemas object by object',
+    run: () => import('@sqlpipe/sqldiff'),
+  },
+  {
+    command: 'grep',
+    name: 'sqlgrep',
+    summary: 'pick statements out of a stream by kind and name',
+    run: () => import('@sqlpipe/sqlgrep'),
+  },
+  {
+    command: 'sort',
+    name: 'sqlsort',
+    summary: 'put a stream of statements in the order of a dump, or draw it',
+    run: () => import('@sqlpipe/sqlsort'),
+  },
+  {
+    command: 'serve',
+    name: 'sqlserve',
+    summary: 'serve a schema over HTTP as QuestDB does, keeping structure and no rows',
+    run: () => import('@sqlpipe/sqlserve'),
+  },
+];
+
+/** What there is besides, with what it does. */
+export const OWN_COMMANDS = {
+  check: 'say whether an instance can be dumped and replayed on',
+  completion: 'print a completion script for all programs',
+  help: 'show the options of a program',
+} as const;

@@ -1,0 +1,184 @@
+/*! One command for all programs, and what it does itself: which programs there are, and whether an instance can be copied. */
+
+import { once } from 'node:events';
+import { cpSync, readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { freshFolder } from './support/folder.js';
+import { shell } from './support/shell.js';
+import { startSqlserve } from './support/sqlserve.js';
+
+const PROGRAMS = readdirSync('packages').filter(name => /^sql.+/.test(name) && name !== 'sqlpipe');
+
+test('each program is started by its short name, with its own options and exit status', async t => {
+  const run = await shell(t);
+  for (const name of PROGRAMS) {
+    const help = (await run(`${name} --help`)).stdout.toString();
+    for (const line of [`${name.slice(3)} --help`, `help ${name.slice(3)}`, `${name} --help`])
+      t.is((await run(`sqlpipe ${line}`)).stdout.toString(), help, line);
+  }
+  t.is(
+    (await run(`printf 'CREATE TABLE a (x INT)' | sqlpipe split | sqlpipe join`)).stdout.toString(),
+    'CREATE TABLE a (x INT);\n\n',
+  );
+  t.is((await run('sqlpipe split /nowhere')).code, 66);
+  t.is((await run('sqlpipe join < /dev/null')).code, 65);
+  t.is((await run('sqlpipe dump http://127.0.0.1:1')).code, 69);
+  t.is((await run(`yes 'SELECT 1;' | sqlpipe split | head -c 1 > /dev/null; exit \${PIPESTATUS[1]}`)).code, 141);
+});
+
+test('--help lists the programs with the line that their man pages have', async t => {
+  const run = await shell(t);
+  for (const option of ['--help', 'help']) {
+    const help = (await run(`sqlpipe ${option}`)).stdout.toString();
+    for (const name of PROGRAMS) {
+      const [, summary] = /^\.Nd (.*)$/m.exec(readFileSync(`packages/${name}/${name}.1`, 'utf8')) ?? [];
+      t.regex(help, new RegExp(`^ *${name.slice(3)} +${summary}$`, 'm'));
+    }
+  }
+});
+
+test('a program that there is not: what may have been meant', async t => {
+  const run = await shell(t);
+  const { code, stderr } = await run('sqlpipe dmup --text prod');
+  t.is(code, 64);
+  t.regex(
+    stderr,
+    /^sqlpipe: no such program: dmup; there are dump, .*; did you mean dump\?\nTry 'sqlpipe --help'\.\n$/,
+  );
+  for (const word of ['nonsense', 'constructor', 'help nonsense', '-- dump'])
+    t.like(await run(`sqlpipe ${word}`), { code: 64 }, word);
+  t.regex((await run('sqlpipe')).stderr, /^sqlpipe: <program> is missing$/m);
+});
+
+test('only the program that is asked for is loaded', async t => {
+  const folder = await freshFolder(t);
+  for (const name of ['sqlpipe', 'sqljoin'])
+    for (const part of ['bin', 'dist/main.js', 'package.json'])
+      cpSync(`packages/${name}/${part}`, join(folder, name, part), { recursive: true });
+  const run = await shell(t);
+  t.like(await run(`${folder}/sqlpipe/bin/sqlpipe.js join --version`), { code: 0, stderr: '' });
+});
+
+test('check: what an instance is, and that it can be copied', async t => {
+  const { url, execute } = await startSqlserve(t);
+  await execute('CREATE TABLE a (x INT)');
+  const run = await shell(t);
+  const { code, stdout, stderr } = await run(`sqlpipe check ${url}`);
+  t.deepEqual([code, stderr], [0, '']);
+  t.is(
+    stdout.toString(),
+    `instance: ${url}
+endpoint: /api/v1/sql/execute
+version: QuestDB 9.4.4, sqlserve
+user: none given
+access control: off
+request limit: unknown
+statements: 1
+`,
+  );
+});
+
+test('check: whose rights, without a secret; who may not dump is told so', async t => {
+  const { url } = await startSqlserve(t, ['--edition', 'enterprise']);
+  const run = await shell(t, { SQLPIPE_USER: 'admin', SQLPIPE_PASSWORD: 'quest' });
+  const { code, stdout } = await run(`sqlpipe check ${url}`);
+  t.is(code, 0);
+  t.regex(stdout.toString(), /^user: admin\naccess control: on\n/m);
+  t.notRegex(stdout.toString(), /quest$|YWRtaW46/m);
+  for (const query of ["CREATE USER ann WITH PASSWORD 'p'", 'GRANT HTTP TO ann', 'GRANT SELECT ON ALL TABLES TO ann'])
+    await fetch(`${url}/api/v1/sql/execute?${new URLSearchParams({ query })}`, {
+      headers: { authorization: `Basic ${btoa('admin:quest')}` },
+    });
+  const ann = await run(`SQLPIPE_USER=ann SQLPIPE_PASSWORD=p sqlpipe check ${url}`);
+  t.is(ann.code, 77, ann.stderr);
+  t.regex(ann.stdout.toString(), /^user: ann\naccess control: on\npermissions: .*SELECT/m);
+});
+
+/** A server with these answers to queries; all others are rejected. Resolves to its URL. */
+async function answering(t: ExecutionContext, answers: Record<string, unknown[][]>): Promise<string> {
+  const server = createServer((request, response) => {
+    const query = new URL(request.url ?? '', 'http://x').searchParams.get('query') ?? '';
+    const dataset = answers[query];
+    const reply = dataset
+      ? {
+          query,
+          columns: dataset[0]?.map(() => ({ name: 'ddl', type: 'STRING' })),
+          timestamp: -1,
+          dataset,
+          count: dataset.length,
+        }
+      : { query, error: 'no', position: 0 };
+    response.writeHead(dataset ? 200 : 400, { 'content-type': 'application/json; charset=utf-8' });
+    response.end(JSON.stringify(reply));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => void server.close().closeAllConnections());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const SOUND = {
+  'SELECT build()': [['Build Information: QuestDB 10.0, JDK 25']],
+  'SELECT current_user()': [['admin']],
+  'SELECT property_path, value FROM (SHOW PARAMETERS)': [['http.request.header.buffer.size', '64448']],
+  'SHOW CREATE DATABASE': [['CREATE TABLE a (x INT);']],
+};
+const TROUBLED = {
+  "SELECT view_name, invalidation_reason FROM views() WHERE view_status = 'invalid'": [['v', 'no\x1b[31m table a']],
+  'SELECT name FROM wal_tables() WHERE suspended': [['a']],
+};
+
+test('check: what is invalid and what is suspended, and how long a request may be', async t => {
+  const run = await shell(t);
+  t.is((await run(`sqlpipe check ${await answering(t, SOUND)}`)).code, 0);
+  const { code, stdout } = await run(`sqlpipe check ${await answering(t, { ...SOUND, ...TROUBLED })}`);
+  t.is(code, 1);
+  t.is(
+    stdout.toString().replace(/.*\n/, ''),
+    `endpoint: /api/v1/sql/execute
+version: QuestDB 10.0, JDK 25
+user: admin
+access control: off
+request limit: 64448
+invalid: 'v': no\\x1b[31m table a
+suspended: 'a'
+statements: 1
+`,
+  );
+});
+
+test('check: nothing can be created on a server that is read-only, or without the permission', async t => {
+  const run = await shell(t);
+  const readOnly = { 'SELECT property_path, value FROM (SHOW PARAMETERS)': [['http.security.readonly', 'true']] };
+  const limited = { 'SHOW USERS': [['admin']], 'SHOW PERMISSIONS': [['HTTP'], ['SELECT'], ['SELECT']] };
+  const first = await answering(t, { ...SOUND, ...readOnly });
+  t.like(await run(`sqlpipe check ${first}`), {
+    code: 77,
+    stderr: `sqlpipe check: ${first}: it is read-only, so nothing can be replayed there\n`,
+  });
+  const second = await answering(t, { ...SOUND, ...limited });
+  const { code, stdout, stderr } = await run(`sqlpipe check ${second}`);
+  t.is(code, 77);
+  t.regex(stdout.toString(), /^permissions: HTTP, SELECT$/m);
+  t.is(
+    stderr,
+    `sqlpipe check: ${second}: this user has no permission CREATE TABLE, so nothing can be replayed there\n`,
+  );
+});
+
+test('check: a dump that is rejected', async t => {
+  const { 'SHOW CREATE DATABASE': _, ...rest } = SOUND;
+  const run = await shell(t);
+  t.is((await run(`sqlpipe check ${await answering(t, rest)}`)).code, 1);
+});
+
+test('check: nobody there', async t => {
+  const run = await shell(t);
+  t.like(await run('sqlpipe check http://127.0.0.1:1'), { code: 69 });
+  t.like(await run('sqlpipe check'), {
+    code: 64,
+    stderr: "sqlpipe check: <instance> is missing\nTry 'sqlpipe check --help'.\n",
+  });
+});
