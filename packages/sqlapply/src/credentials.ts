@@ -2,7 +2,7 @@
 
 import { quotePrincipal } from '@sqlpipe/ddl';
 import { Aside, hasCredentials, type Target } from '@sqlpipe/instance';
-import { foldCase, type Identity } from '@sqlpipe/sql';
+import { foldCase, type Identity, quoteLiteral } from '@sqlpipe/sql';
 import type { Outcome, Result } from './outcome.js';
 
 /** Each is a request; of those beyond, nothing is known but what the statements say. */
@@ -56,5 +56,5 @@ export class LoginCheck {
 
 const advice = ({ kind, name }: Identity): string =>
   kind === 'user'
-    ? `user '${name}' can not log in yet: ALTER USER ${quotePrincipal(name)} WITH PASSWORD '…';`
-    : `service account '${name}' can not log in yet: ALTER SERVICE ACCOUNT ${quotePrincipal(name)} CREATE TOKEN TYPE REST WITH TTL '…';`;
+    ? `user '${name}' can not log in yet: ALTER USER ${quoteLiteral(name)} WITH PASSWORD '…';`
+    : `service account '${name}' can not log in yet: ALTER SERVICE ACCOUNT ${quoteLiteral(name)} CREATE TOKEN TYPE REST WITH TTL '…';`;
