@@ -1,11 +1,11 @@
-import { command, stayLean, watched } from '@sqlpipe/cli';
+import { command, stayLean, UsageError, watched } from '@sqlpipe/cli';
 import { arriving, spool, statements } from '@sqlpipe/records';
 import { admitted, objections } from './admission.js';
 import { apply } from './apply.js';
 import { openConnections } from './connections.js';
 import { ExistingObjects } from './existing.js';
 import { judge } from './judge.js';
-import { declareOptions } from './options.js';
+import { declareOptions, hasDataOnStdout } from './options.js';
 import { writeRejects } from './rejects.js';
 import { Tally } from './tally.js';
 import { foretold, rejects, reported, told } from './told.js';
@@ -25,6 +25,8 @@ command({
   options: declareOptions,
   run: async (options, io) => {
     stayLean();
+    if (options.report === '-' && options.rejects === '-')
+      throw new UsageError('only one of --report and --rejects can be standard output');
     const input = arriving(() => statements(io.stdin(), options));
     const { target, jobs, close } = await openConnections(options, input, io);
     io.interrupted.addEventListener('abort', () => windUp(io.stdin(), close));
@@ -39,11 +41,11 @@ command({
       const judges = jobs.map(job => judge(job, { ...options, objection, existing }));
       const tally = new Tally(target.label, options);
       let outcomes = apply(queue, judges, { keepGoing, interrupted: io.interrupted });
-      if (options.dryRun) outcomes = foretold(outcomes, io);
+      if (options.dryRun) outcomes = hasDataOnStdout(options) ? outcomes : foretold(outcomes, io);
       else if (!options.noVerify) outcomes = verified(outcomes, target, existing);
-      if (options.report) outcomes = reported(outcomes, options.report);
+      if (options.report) outcomes = reported(outcomes, options.report, io);
       const rest = rejects(told(outcomes, tally, io));
-      if (options.rejects) await writeRejects(options.rejects, rest, options.maxRecord);
+      if (options.rejects) await writeRejects(options.rejects, io.stdout, rest, options.maxRecord);
       else for await (const _ of rest);
       return tally.status;
     } finally {

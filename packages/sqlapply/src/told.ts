@@ -8,8 +8,9 @@ import { isReject, type Outcome } from './outcome.js';
 import { reportLine } from './report.js';
 import type { Tally } from './tally.js';
 
-/** Passes outcomes on and writes each to the report file. One that can't be written is no reason to stop half-way. */
-export async function* reported(outcomes: AsyncIterable<Outcome>, path: string): AsyncGenerator<Outcome> {
+/** Passes outcomes on and writes each to the report. One that can't be written is no reason to stop half-way. @param path a file, or `-` for standard output */
+export async function* reported(outcomes: AsyncIterable<Outcome>, path: string, io: Io): AsyncGenerator<Outcome> {
+  if (path === '-') return yield* reportedOnStdout(outcomes, io);
   const file = await open(path, 'w');
   let failure: unknown;
   try {
@@ -22,6 +23,15 @@ export async function* reported(outcomes: AsyncIterable<Outcome>, path: string):
   } finally {
     await file.close();
   }
+}
+
+async function* reportedOnStdout(outcomes: AsyncIterable<Outcome>, io: Io): AsyncGenerator<Outcome> {
+  let failure: unknown;
+  for await (const outcome of outcomes) {
+    if (!failure) await io.print(reportLine(outcome)).catch(error => void (failure = error));
+    yield outcome;
+  }
+  if (failure) throw failure;
 }
 
 /** Passes outcomes on, counts them and tells about them; a summary comes however the run ends. */
