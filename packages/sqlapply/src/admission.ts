@@ -1,7 +1,9 @@
 /*! What can be said against a statement before anything is sent. */
 import { isRepairForm } from '@sqlpipe/ddl';
 import { DEFAULT_REQUEST_BUFFER, type Instance } from '@sqlpipe/instance';
-import { describe, findAmbiguity, type Head, identify, SERVER_READINGS, type ServerReading, title } from '@sqlpipe/sql';
+import { describe, findAmbiguity, type Head, identify, SERVER_READINGS, type ServerReading } from '@sqlpipe/sql';
+import { place } from './explain.js';
+import type { Location } from './input.js';
 
 /**
  * Statements up to this length need not be measured: the server keeps a request twice, and nine bytes are the most that a
@@ -92,12 +94,19 @@ async function requestBuffer(target: Instance): Promise<number> {
  * Passes statements on, and stops at the first one there is an objection to.
  * @throws NotAdmitted
  */
-export async function* admitted(statements: AsyncIterable<string>, objection: Objection): AsyncGenerator<string> {
+export async function* admitted(
+  statements: AsyncIterable<string>,
+  objection: Objection,
+  locations: readonly (Location | undefined)[],
+): AsyncGenerator<string> {
   let n = 0;
   for await (const statement of statements) {
-    n++;
+    const location = locations[n++];
     const reason = await objection(statement);
-    if (reason) throw new NotAdmitted(`statement ${n} (${title(identify(statement))}): ${reason}; nothing was sent`);
+    if (reason) {
+      const where = place({ n, statement, identity: identify(statement), ...(location && { location }) });
+      throw new NotAdmitted(`${where}: ${reason}; nothing was sent`);
+    }
     yield statement;
   }
 }

@@ -4,7 +4,7 @@ import type { Io } from '@sqlpipe/cli';
 import { printable, title } from '@sqlpipe/sql';
 import { missingCredentials } from './credentials.js';
 import { explain, explainReplaced, place } from './explain.js';
-import { isReject, type Outcome } from './outcome.js';
+import { isReject, type Outcome, type Result } from './outcome.js';
 import { reportLine } from './report.js';
 import type { Tally } from './tally.js';
 
@@ -34,16 +34,25 @@ async function* reportedOnStdout(outcomes: AsyncIterable<Outcome>, io: Io): Asyn
   if (failure) throw failure;
 }
 
-/** Passes outcomes on, counts them and tells about them; a summary comes however the run ends. */
-export async function* told(outcomes: AsyncIterable<Outcome>, tally: Tally, io: Io): AsyncGenerator<Outcome> {
+/**
+ * Passes outcomes on, counts them and tells about them; a summary comes however the run ends.
+ * @param summarize shows the summary of a run that went well
+ */
+export async function* told(
+  outcomes: AsyncIterable<Outcome>,
+  tally: Tally,
+  io: Io,
+  summarize: (message: string) => void,
+): AsyncGenerator<Outcome> {
   const lacking: string[] = [];
   let [ended, readerLeft] = [false, false];
   try {
     for await (const outcome of outcomes) {
-      if (isReject(outcome) && outcome.result !== 'not reached') io.error(explain(outcome, tally.label));
+      if (isReject(outcome) && outcome.result !== 'not reached')
+        io.error(...explain(outcome, tally.label, io.errorColors));
       else if (outcome.failure && !tally.failure)
         io.error(`${place(outcome)}: it was applied, and could not be read back: ${outcome.failure.message}`);
-      if (outcome.replaced) for (const line of explainReplaced(outcome, tally.label).split('\n')) io.warn(line);
+      if (outcome.replaced) for (const line of explainReplaced(outcome, tally.label)) io.warn(line);
       tally.count(outcome);
       const note = missingCredentials(outcome);
       if (note) lacking.push(note);
@@ -59,17 +68,29 @@ export async function* told(outcomes: AsyncIterable<Outcome>, tally: Tally, io: 
     if (tally.notComparable) io.note(tally.notComparable);
     const toldOfAny = ended || tally.total > 0;
     const isWell = ended && tally.complete && !io.interrupted.aborted;
-    if (toldOfAny && !readerLeft) (isWell ? io.summary : io.error)(`${tally}`);
+    const state = io.interrupted.aborted ? `interrupted: ${tally}` : `${tally}`;
+    if (toldOfAny && !readerLeft) (isWell ? summarize : io.error)(state);
   }
 }
 
-/** Passes outcomes on and prints each: `would create table 'fx_trades'`. */
+/**
+ * Passes outcomes on and prints what would happen: `would create table 'fx_trades'`; at the end how many statements would do
+ * nothing: `same: 31 statements`.
+ */
 export async function* foretold(outcomes: AsyncIterable<Outcome>, io: Io): AsyncGenerator<Outcome> {
+  const counts = new Map<Result, number>();
   for await (const outcome of outcomes) {
-    await io.print(`${outcome.result} ${printable(title(outcome.identity))}\n`);
+    const { result, identity } = outcome;
+    if (INERT.has(result)) counts.set(result, (counts.get(result) ?? 0) + 1);
+    else await io.print(`${result} ${printable(title(identity))}\n`);
     yield outcome;
   }
+  for (const [result, count] of counts)
+    await io.print(`${result}: ${count} ${count === 1 ? 'statement' : 'statements'}\n`);
 }
+
+/** Results of a dry run by which nothing would happen. */
+const INERT: ReadonlySet<Result> = new Set(['same', 'skipped', 'not reached']);
 
 /** The statements that are not in force on the target: refused, different, or not reached. */
 export async function* rejects(outcomes: AsyncIterable<Outcome>): AsyncGenerator<string> {
