@@ -108,7 +108,12 @@ test(
 test(exits, `${STREAM} | sqlsort --graph svg`, 64, /--graph is "svg", and takes one of "dot", "mermaid"/);
 test(exits, 'sqldump', 64, /<instance> is missing/);
 test(exits, 'sqldump --include TABLES --exclude VIEWS http://127.0.0.1:1', 64, /can not be combined/);
-test(exits, 'sqldump --include NONSENSE http://127.0.0.1:1', 64, /no such category: NONSENSE; there are TABLES, /);
+test(
+  exits,
+  'sqldump --include NONSENSE http://127.0.0.1:1',
+  64,
+  /no such kind: 'NONSENSE'; there are table, .*, and TABLES, /,
+);
 test(
   exits,
   'sqldump http://127.0.0.1:1 | sqljoin; exit $((PIPESTATUS[0] * 1000 + PIPESTATUS[1] - 69000))',

@@ -66,9 +66,10 @@ command({
       await io.print(
         json ? jsonLine(each) : names ? named(each, sides) : shown(each, sides, { text, colors: io.colors }),
       );
-    io.note(
-      `${found.length} of ${total} ${total === 1 ? 'object' : 'objects'} ${found.length === 1 ? 'differs' : 'differ'}`,
-    );
+    if (!json)
+      io.note(
+        `${found.length} of ${total} ${total === 1 ? 'object' : 'objects'} ${found.length === 1 ? 'differs' : 'differ'}`,
+      );
     return found.length ? Exit.no : Exit.yes;
   },
 });
