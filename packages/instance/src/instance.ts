@@ -162,7 +162,9 @@ class HttpInstance implements Instance {
       bufferNeeded: bufferNeeded(path, this.#connection.headerLines),
     });
     const lost = error.phase !== 'connecting' && mayHaveRun(status);
-    return new InstanceError(code, `${this.label}: ${message}`, { status, lost, cause: error.cause });
+    const { unknownName } = this.#target;
+    const hint = error.phase === 'connecting' && unknownName ? `; ${unknownName}` : '';
+    return new InstanceError(code, `${this.label}: ${message}${hint}`, { status, lost, cause: error.cause });
   }
 
   get #whoAreYou(): string {
@@ -173,7 +175,9 @@ class HttpInstance implements Instance {
   }
 
   #unexpected({ code, message }: UnexpectedReply, status: number | undefined): InstanceError {
-    const help = status === 401 ? ` ${this.#whoAreYou}` : '';
+    const { account } = this.#target;
+    const given = account === undefined ? '' : ` Given: ${account}`;
+    const help = status === 401 ? ` ${this.#whoAreYou}${given}` : '';
     return new InstanceError(code, `${this.label}: ${message}${help}`, { status, lost: mayHaveRun(status) });
   }
 }
