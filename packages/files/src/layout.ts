@@ -4,7 +4,7 @@ import { lstat, readdir } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
 import { Room } from '@sqlpipe/schema';
 import { conceal, excerpt, identify, type Kind, title } from '@sqlpipe/sql';
-import { CONTINUED, fileName } from './file-name.js';
+import { CONTINUED, fileName, formerFileName } from './file-name.js';
 import { isStaged } from './replace.js';
 import { locateText, TextError } from './text.js';
 
@@ -30,11 +30,17 @@ export const FOLDERS: Partial<Record<Kind, string>> = {
 const SUFFIX = '.sql';
 
 /** The path of a statement's file within a folder, such as `tables/trades.sql`; undefined for what has no name. */
-export function placeOf(statement: string): string | undefined {
+export const placeOf = (statement: string): string | undefined => placeBy(fileName, statement);
+
+function placeBy(nameFile: (name: string) => string, statement: string): string | undefined {
   const { kind, name } = identify(statement);
   const folder = FOLDERS[kind];
-  return folder && name && `${folder}/${fileName(name)}${SUFFIX}`;
+  return folder && name && `${folder}/${nameFile(name)}${SUFFIX}`;
 }
+
+/** Whether a statement's file is, or was in an earlier version, at a path. */
+const belongsAt = (path: string, statement: string): boolean =>
+  placeOf(statement) === path || placeBy(formerFileName, statement) === path;
 
 /** A `.sql` file in one of the folders. */
 export interface Found {
@@ -100,7 +106,7 @@ async function look(folder: string, path: string, room: Room, maxLength?: number
     if (error instanceof TextError) return { ...found, foreign: error.message };
     throw error;
   }
-  const other = statements.find(statement => placeOf(statement) !== path);
+  const other = statements.find(statement => !belongsAt(path, statement));
   if (other) return { ...found, foreign: `${full} holds ${elsewhere(other)}` };
   return statements.length ? found : { ...found, foreign: `${full} holds no statement` };
 }
