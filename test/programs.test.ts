@@ -18,7 +18,16 @@ for (const program of PROGRAMS) {
     t.regex(help, new RegExp(`^Usage: ${program} \\[options\\]`));
     t.regex(help, /\nExamples:\n {2}/);
     t.true(help.split('\n').length <= 50, `${help.split('\n').length} lines`);
-    t.true(help.split('\n').every(line => line.length <= 100));
+    t.deepEqual(
+      help.split('\n').filter(line => line.length > 80),
+      [],
+    );
+    t.notRegex(help, /\[(array|boolean|string|number|default|choices)/);
+    const [, own = '', connection = ''] =
+      /\nOptions:\n([^]*?)(?:\nConnection options:\n([^]*))?\nExamples:/.exec(help) ?? [];
+    t.regex(own, /--help /);
+    t.notRegex(own, /--(user|timeout) /);
+    if (connection) t.regex(connection, /--timeout SECONDS +\S/);
   });
 
   test(`${program} --version`, async t => {

@@ -32,13 +32,13 @@ export const declareOptions = (cli: CommandLine) =>
       type: 'number',
       default: 1,
       requiresArg: true,
-      describe: 'so many statements at once, where none needs another; for targets far away',
+      describe: 'independent statements in flight, at most',
     })
     .option('allow', {
       type: 'string',
       array: true,
       default: [],
-      describe: 'send these too: ALTER, DROP, …, CTAS, REPLACE, or all',
+      describe: 'send these too: ALTER, DROP, CTAS, REPLACE, all',
     })
     .option('no-verify', { type: 'boolean', default: false, describe: 'do not read back what was made' })
     .option('yes-to', {
