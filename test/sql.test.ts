@@ -85,6 +85,7 @@ test('exports', t => {
     'serverTokens',
     'starOut',
     'statementOf',
+    'suggestion',
     'title',
     'tokens',
     'unquote',
