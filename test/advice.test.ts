@@ -75,12 +75,12 @@ test.serial('how to go on: a dry run that finds another object leaves nothing ha
   const { advice } = await advised(t, target.url, PRINTED, '--dry-run');
   t.regex(advice, /: 1 statement: 1 differs\n$/);
   for (const [ifExists, result, code] of [
-    ['skip', 'skipped', 0],
-    ['fail', 'refused', 1],
+    ['skip', 'skipped: 1 statement', 0],
+    ['fail', "refused table 't'", 1],
   ]) {
     const run = await shell(t, { DST: target.url });
     const outcome = await run(`sqlsplit <<< "${PRINTED}" | sqlapply --dry-run --if-exists ${ifExists} $DST`);
-    t.deepEqual([outcome.code, outcome.stdout.toString()], [code, `${result} table 't'\n`]);
+    t.deepEqual([outcome.code, outcome.stdout.toString()], [code, `${result}\n`]);
   }
 });
 
@@ -100,5 +100,5 @@ test('what was refused is not said to be unknown where the target then falls sil
   const { code, stderr } = await run(`sqlsplit <<< "${PRINTED}" | sqlapply $DST`);
   t.is(code, 69);
   t.regex(stderr, /table 't'\): table already exists, and it can not be compared: .*the reply is lost/);
-  t.regex(stderr, /: 1 refused; fix the error and rerun the same command; /);
+  t.regex(stderr, /: 0 of 1 applied, 1 refused; fix the error and rerun the same command; /);
 });

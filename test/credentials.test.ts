@@ -76,7 +76,12 @@ const isNoAddress = test.macro({
 test(isNoAddress, '', /"" is not an address/);
 test(isNoAddress, 'http://', /is not an address/);
 test(isNoAddress, 'a b', /is not an address/);
-test(isNoAddress, 'host:99999', /is not an address/);
+test(isNoAddress, 'host:99999', /^port 99999 is not between 1 and 65535$/);
+test(isNoAddress, 'http://localhost:0/x', /^port 0 is not between 1 and 65535$/);
+test(isNoAddress, './nofile', /^"\.\/nofile" is a path, and not an instance: /);
+test(isNoAddress, 'schema.sql', /^"schema\.sql" is a path, and not an instance: /);
+test(isNoAddress, '/u:s3cr@h', /^the operand is a path, /);
+test(isNoAddress, 'u:123456/s3cr@h', /^the address /);
 test(isNoAddress, 'postgres://host/db', /postgres:\/\/, which this program does not speak/);
 test(isNoAddress, 'http://host/?token=t0ken', /has a query/);
 test(isNoAddress, 'http://host/#t0ken', /^the address has a query/);

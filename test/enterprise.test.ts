@@ -98,7 +98,7 @@ test.serial('a dump replayed again finds the users, groups and service accounts 
   t.is(again.code, 0, again.stderr);
   t.regex(again.stderr, /: (\d+) statements: \1 same\n$/);
   const dry = await run('sqldump $ENT | sqlgrep --kind user,grant user1 | sqlapply --dry-run $ENT2 | sort -u');
-  t.is(dry.stdout.toString(), "same grant to 'user1'\nsame user 'user1'\n");
+  t.is(dry.stdout.toString(), 'same: 2 statements\n');
 });
 
 test.serial('a user that is there, and of whom the target does not show all that is asked for', async t => {

@@ -78,7 +78,7 @@ for (const signal of SIGNALS) {
     t.is(sent(), 2);
     t.is(
       await stderr,
-      `sqlapply: ${url}: 3 statements: 2 applied, 1 not reached; to continue, rerun the same command; existing objects are skipped\n`,
+      `sqlapply: interrupted: ${url}: 2 of 3 applied, 1 not reached; to continue, rerun the same command; existing objects are skipped\n`,
     );
     t.deepEqual(await left(), ['rest']);
     t.is(await readFile(join(folder, 'rest'), 'utf8'), `${TABLES[2]}\0`);
@@ -95,7 +95,7 @@ for (const signal of SIGNALS) {
       await stderr,
       /statement 2 \(table 'b'\): whether it was applied is unknown: .*: the request was abandoned\n/,
     );
-    t.regex(await stderr, /3 statements: 1 applied.*, 1 unknown, 1 not reached/);
+    t.regex(await stderr, /: interrupted: .*: 1 of 3 applied.*, 1 unknown, 1 not reached/);
   });
 
   test(`${signal} while a replay waits for more input`, async t => {
@@ -105,7 +105,7 @@ for (const signal of SIGNALS) {
     (await reached)();
     program.kill(signal);
     t.deepEqual(await ended, [null, signal]);
-    t.regex(await stderr, /[23] statements: [23] applied\n/);
+    t.regex(await stderr, /: interrupted: .*: [23] statements: [23] applied\n/);
   });
 
   test(`${signal} in a dump leaves the file as it was`, async t => {

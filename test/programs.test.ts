@@ -18,7 +18,16 @@ for (const program of PROGRAMS) {
     t.regex(help, new RegExp(`^Usage: ${program} \\[options\\]`));
     t.regex(help, /\nExamples:\n {2}/);
     t.true(help.split('\n').length <= 50, `${help.split('\n').length} lines`);
-    t.true(help.split('\n').every(line => line.length <= 100));
+    t.deepEqual(
+      help.split('\n').filter(line => line.length > 80),
+      [],
+    );
+    t.notRegex(help, /\[(array|boolean|string|number|default|choices)/);
+    const [, own = '', connection = ''] =
+      /\nOptions:\n([^]*?)(?:\nConnection options:\n([^]*))?\nExamples:/.exec(help) ?? [];
+    t.regex(own, /--help /);
+    t.notRegex(own, /--(user|timeout) /);
+    if (connection) t.regex(connection, /--timeout SECONDS +\S/);
     t.is((await run(`${program} -h`)).stdout.toString(), help);
   });
 
@@ -112,7 +121,12 @@ test(
 test(exits, `${STREAM} | sqlsort --graph svg`, 64, /--graph is "svg", and takes one of "dot", "mermaid"/);
 test(exits, 'sqldump', 64, /<instance> is missing/);
 test(exits, 'sqldump --include TABLES --exclude VIEWS http://127.0.0.1:1', 64, /can not be combined/);
-test(exits, 'sqldump --include NONSENSE http://127.0.0.1:1', 64, /no such category: NONSENSE; there are TABLES, /);
+test(
+  exits,
+  'sqldump --include NONSENSE http://127.0.0.1:1',
+  64,
+  /no such kind: 'NONSENSE'; there are table, .*, and TABLES, /,
+);
 test(
   exits,
   'sqldump http://127.0.0.1:1 | sqljoin; exit $((PIPESTATUS[0] * 1000 + PIPESTATUS[1] - 69000))',

@@ -20,6 +20,7 @@ test('the public names', t => {
     'deduplicate',
     'dumpOrder',
     'findCycle',
+    'parseKinds',
     'selection',
     'toEntry',
     'topologicalOrder',

@@ -98,6 +98,7 @@ test('exports', t => {
     'serverTokens',
     'starOut',
     'statementOf',
+    'suggestion',
     'title',
     'tokens',
     'unquote',

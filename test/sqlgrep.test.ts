@@ -3,6 +3,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { matchesGlob } from '../packages/sqlgrep/src/glob.js';
 import { shell } from './support/shell.js';
+import { terminal } from './support/terminal.js';
 
 const STATEMENTS = [
   'CREATE USER bob',
@@ -118,7 +119,7 @@ const exits = test.macro<[string, number, RegExp]>({
   },
 });
 
-test(exits, 'sqlgrep --kind tables < /dev/null', 64, /no such kind: 'tables'; there are table, view, matview, /);
+test(exits, 'sqlgrep --kind tablets < /dev/null', 64, /no such kind: 'tablets'; there are table, view, matview, /);
 test(exits, `sqlgrep -e '(' < /dev/null`, 64, /Invalid regular expression: .*Unterminated group/);
 test(exits, 'sqlgrep x < /dev/null', 65, /no input, not even the NUL/);
 test(exits, `printf 'CREATE TABLE x (y INT)' | sqlgrep x`, 65, /no NUL in the input/);
@@ -140,4 +141,31 @@ test('statements leave as they come', async t => {
 { printf 'CREATE TABLE a (x INT);\\0CREATE TABLE b (x INT);\\0'; read < seen; } |
   timeout 60 sqlgrep '?' | { head -c 15; echo > seen; cat; }`);
   t.regex(stdout.toString(), /^CREATE TABLE a [^]*\0CREATE TABLE b [^]*\0$/);
+});
+
+const prints = test.macro<[string, string]>({
+  title: (_, words) => `sqlgrep ${words} prints`,
+  async exec(t, words, expected) {
+    const run = await shell(t, { STREAM: STATEMENTS.join('\x01') });
+    const { stdout, stderr } = await run(`printf '%s\\1' "$STREAM" | tr '\\1' '\\0' | sqlgrep ${words}`);
+    t.deepEqual([stdout.toString(), stderr], [expected, '']);
+  },
+});
+
+test(prints, "-c --kind table 'fx_*'", '2\n');
+test(prints, '-c nothing', '0\n');
+test(prints, "-il --kind table,VIEWS 'FX_*' top", 'table\tFX_trades\ntable\tfx_quotes\nview\ttop\n');
+test(prints, '-l --with-deps spreads', 'table\tfx_quotes\ntable\tvenues\nview\tspreads\n');
+test(
+  prints,
+  '--json venues --kind schema',
+  '{"kind":"table","name":"venues","statement":"CREATE TABLE venues (x INT);"}\n',
+);
+test(prints, '-c --kind ACL', '10\n');
+
+test('a terminal is told that nothing matched', async t => {
+  const on = await terminal(t);
+  const { code, screen } = await on(`printf 'CREATE TABLE a (x INT);\\0' | sqlgrep nothing > /dev/null`);
+  t.is(code, 1);
+  t.regex(screen, /sqlgrep: nothing matched\r\n$/);
 });

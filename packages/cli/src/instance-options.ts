@@ -1,6 +1,18 @@
 /*! The options of every program that talks to an instance. No option's value is a secret: argv is everybody's to read. */
 import type { Argv } from 'yargs';
 
+/** How these options are typed. */
+export const CONNECTION = [
+  '--user',
+  '--password-file',
+  '--token-file',
+  '--netrc-file',
+  '--cacert',
+  '--insecure',
+  '--timeout',
+  '--connect-timeout',
+];
+
 /** Adds who to be and how to connect; INSTANCE itself is an operand. */
 export const instanceOptions = <Options>(cli: Argv<Options>) =>
   cli
@@ -13,6 +25,10 @@ export const instanceOptions = <Options>(cli: Argv<Options>) =>
     .option('timeout', {
       type: 'number',
       requiresArg: true,
-      describe: 'seconds to wait for an answer, or its next row',
+      describe: 'wait so long for an answer or a row (default: 120)',
     })
-    .option('connect-timeout', { type: 'number', requiresArg: true, describe: 'seconds to wait for a connection' });
+    .option('connect-timeout', {
+      type: 'number',
+      requiresArg: true,
+      describe: 'wait so long for a connection (default: 10)',
+    });

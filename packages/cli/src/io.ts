@@ -14,8 +14,10 @@ export interface Io {
   readonly stdout: Writable & { isTTY?: boolean };
   /** Whether standard output takes colors: a terminal that is not dumb, unless NO_COLOR is set. */
   readonly colors: boolean;
-  /** Tells people what went wrong; always shown. */
-  error(message: string): void;
+  /** Whether standard error takes colors, as `colors`. */
+  readonly errorColors: boolean;
+  /** Tells people what went wrong; always shown. @param below lines that belong to it, safe to show, with colors or without */
+  error(message: string, below?: readonly string[]): void;
   /** Tells people what they should know; one line, always shown but for `-q`. */
   warn(message: string): void;
   /** Tells people what went on; shown with `-v`, or where a terminal shows it. */
@@ -41,10 +43,10 @@ export interface Loudness {
 /** The only maker of `Io`. `name` is put before each message. */
 export function processIo(name: string, { quiet, verbose }: Loudness): Io {
   const { isTTY } = process.stderr;
-  const say = (message: string, color?: Color): void => {
+  const say = (message: string, color?: Color, below: readonly string[] = []): void => {
     drawn?.wipe();
     const prefix = color ? styleText(color, `${name}:`, { stream: process.stderr }) : `${name}:`;
-    process.stderr.write(`${isTTY && !isDumb ? WIPE : ''}${prefix} ${escapeLines(message)}\n`);
+    process.stderr.write(`${isTTY && !isDumb ? WIPE : ''}${prefix} ${[escapeLines(message), ...below].join('\n')}\n`);
   };
   return {
     env: process.env,
@@ -56,7 +58,8 @@ export function processIo(name: string, { quiet, verbose }: Loudness): Io {
     },
     stdout: process.stdout,
     colors: process.stdout.isTTY === true && process.stdout.hasColors(),
-    error: message => say(message, 'red'),
+    errorColors: isTTY === true && process.stderr.hasColors(),
+    error: (message, below) => say(message, 'red', below),
     warn: message => {
       if (!quiet) say(printable(message), 'yellow');
     },

@@ -5,6 +5,7 @@ import yargs, { type Argv } from 'yargs';
 import type { Flag } from './completable.js';
 import { COMPLETIONS } from './completion.js';
 import { UsageError } from './exit.js';
+import { formatHelp, type HelpFlag } from './help.js';
 import type { Loudness } from './io.js';
 import type { Args, Program } from './program.js';
 import { suggestion } from './suggest.js';
@@ -27,7 +28,8 @@ export function parse<Options>(program: Program<Options>, words: string[]): Pars
   cli.parse(words, {}, (error, values, output) => {
     if (error) throw new UsageError(explain(error.message, cli));
     const loudness = { quiet: values['quiet'] === true, verbose: values['verbose'] === true };
-    if (output) parsed = { ...loudness, output: `${output}\n` };
+    const text = values['help'] ? formatHelp(program, helpFlagsOf(cli)) : output;
+    if (output) parsed = { ...loudness, output: `${text}\n` };
     else if (values['completion'] !== undefined)
       parsed = { ...loudness, output: completion(program, cli, String(values['completion'])) };
     else {
@@ -62,12 +64,11 @@ const unknownOption = (option: string, cli: unknown): string => {
 /** An option as programs have it: `keepGoing`. */
 const camelCase = (name: string): string => name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-function describe<Options>({ name, operands, summary, options, examples }: Program<Options>): Argv<Options> {
+function describe<Options>({ name, options }: Program<Options>): Argv<Options> {
   const own = options(yargs() as Argv<object>);
   const takesV = Object.values(optionsOf(own).alias).flat().includes('v'); // as grep does
   return own
     .scriptName(name)
-    .usage(`Usage: ${name} [options] ${operands}\n\n${summary}`)
     .locale('en')
     .parserConfiguration({
       'boolean-negation': false,
@@ -90,9 +91,7 @@ function describe<Options>({ name, operands, summary, options, examples }: Progr
     .alias('help', 'h')
     .strictOptions()
     .showHelpOnFail(false)
-    .exitProcess(false)
-    .wrap(Math.min(100, process.stdout.columns ?? 100))
-    .epilogue(['Examples:', ...examples.map(([line, effect]) => `  ${line}\n        ${effect}`)].join('\n'));
+    .exitProcess(false);
 }
 
 /** yargs' own words where ours are clearer; it looks some up by number too, which its types do not know. */
@@ -123,6 +122,7 @@ const optionsOf = (cli: unknown) =>
         array: string[];
         choices: Record<string, string[]>;
         key: Record<string, boolean>;
+        default: Record<string, unknown>;
         number: string[];
         string: string[];
       };
@@ -174,6 +174,10 @@ function flagsOf(cli: unknown, values: NonNullable<Program<never>['values']>): F
     };
   });
 }
+
+/** The options with their defaults. */
+const helpFlagsOf = (cli: unknown): HelpFlag[] =>
+  flagsOf(cli, {}).map(flag => ({ ...flag, default: optionsOf(cli).default[flag.names[0]?.replace(/^--/, '') ?? ''] }));
 
 function valueOf(cli: unknown, option: string): Flag['value'] {
   const { choices, number, string } = optionsOf(cli);

@@ -1,4 +1,5 @@
 /*! How two definitions differ, as people read it. */
+import { styleText } from 'node:util';
 import type { PropertyDifference } from '@sqlpipe/ddl';
 import { excerpt } from '@sqlpipe/sql';
 
@@ -8,12 +9,16 @@ const WIDTH = 160;
 /**
  * A line per property, without line ends: `column 'price': FLOAT in schema.sql, DOUBLE in prod`; safe to show.
  * @param labels what the two sides are called
+ * @param colors the value of the first side in red, of the second in green
  */
 export const propertyLines = (
   differences: readonly PropertyDifference[],
   [a, b]: readonly [a: string, b: string],
+  colors = false,
 ): string[] =>
   differences.map(each => {
-    const value = (text: string) => excerpt(text, WIDTH);
-    return `${excerpt(each.property, WIDTH)}: ${value(each.a)} in ${excerpt(a, WIDTH)}, ${value(each.b)} in ${excerpt(b, WIDTH)}`;
+    const paint = (color: 'red' | 'green', text: string) =>
+      colors ? styleText(color, text, { validateStream: false }) : text;
+    const value = (color: 'red' | 'green', text: string) => paint(color, excerpt(text, WIDTH));
+    return `${excerpt(each.property, WIDTH)}: ${value('red', each.a)} in ${excerpt(a, WIDTH)}, ${value('green', each.b)} in ${excerpt(b, WIDTH)}`;
   });

@@ -7,7 +7,7 @@ export const INCLUDE = {
   type: 'string',
   array: true,
   requiresArg: true,
-  describe: 'only these categories: SCHEMA, ACL, TABLES, VIEWS, …',
+  describe: 'only these: TABLES, VIEWS, SCHEMA, ACL, …, or kinds as sqlgrep has them',
 } as const;
 
 /** `--exclude`: what to leave out. */
@@ -15,7 +15,7 @@ export const EXCLUDE = {
   type: 'string',
   array: true,
   requiresArg: true,
-  describe: 'all but these categories',
+  describe: 'all but these',
 } as const;
 
 /** `--max-record`. @param bytes how long a record may be unless told otherwise */

@@ -1,29 +1,72 @@
 /*! What the file of an object is called: names are hostile, and not all file systems tell all names apart. */
 
-/** A capital, or what is no plain character: file systems fold case, normalise, and take much else for something of their own. */
-const SPECIAL = /([A-Z])|[^a-z0-9_-]/gu;
+/** Letters that have no case or are lower case, digits, blanks, and plain punctuation. */
+const READABLE = /^[\p{Ll}\p{Lo}\p{Lm}\p{Nd} _$.-]$/u;
 
-/** A first character that makes an option of a name, or a whole name that is a device of Windows whatever its suffix. */
-const MISTAKEN = /^-|^(?=(?:con|prn|aux|nul|com\d|lpt\d)$)./;
+/** File systems do not see these. */
+const IGNORABLE = /\p{Default_Ignorable_Code_Point}/u;
 
-/** File systems take 255 bytes; a suffix and a temporary name have to fit in. */
-const PIECE = /.{1,200}/g;
+const CAPITAL = /^[A-Z]$/;
+
+/**
+ * A first character that makes an option of a name, hides its file or is lost; or that of a name that is a device of Windows
+ * whatever its suffix.
+ */
+const MISTAKEN = /^[-. ]|^(?=(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$) *(?:\.|$))./;
+
+const LAST_BLANK = / $/;
+
+/** File systems accept 255 bytes; a suffix and a temporary name have to fit in. */
+const MAX_BYTES = 200;
 
 /** How the name of a folder ends in which a name goes on. */
 export const CONTINUED = '~';
 
 /**
- * A file's name for an object's name, without a suffix: lower case letters, digits, `_` and `-` stand for themselves, `!t`
- * for T (as in Go's module cache), `%20` for any other character, by its bytes in UTF-8. A name that gets longer than files
- * may be called goes on in a folder: `…~/…`. So different names never make names that are one without case, and each can
- * be read back.
+ * A file's name for an object's name, without a suffix: lower case letters, digits, blanks, `_`, `-`, `$` and `.` stand for
+ * themselves, `!t` for T (as in Go's module cache), `%7C` for any other character, by its bytes in UTF-8. A name that gets
+ * longer than files may be called goes on in a folder: `…~/…`. So different names never make names that are one without
+ * case or in another Unicode form, and each can be read back.
  */
 export function fileName(name: string): string {
-  const plain = name.replace(SPECIAL, (special, capital?: string) =>
-    capital ? `!${capital.toLowerCase()}` : percent(special),
-  );
-  return (plain.match(PIECE) ?? []).map(piece => piece.replace(MISTAKEN, percent)).join(`${CONTINUED}/`);
+  const readable = [...name].map(each => (isReadable(each) ? each : escape(each))).join('');
+  // Some letters become one where they meet, such as those that Korean syllables are made of.
+  const isStable = readable.normalize('NFKC') === readable;
+  const plain = isStable ? readable : readable.replace(/[^\0-\x7f]/gu, percent);
+  return split(plain)
+    .map(piece => piece.replace(MISTAKEN, percent).replace(LAST_BLANK, percent))
+    .join(`${CONTINUED}/`);
 }
+
+/** What `fileName` was before 0.2: all but lower case ASCII letters, digits, `_` and `-` was escaped. */
+export function formerFileName(name: string): string {
+  const plain = name.replace(/[^a-z0-9_-]/gu, escape);
+  return split(plain)
+    .map(piece => piece.replace(/^-|^(?=(?:con|prn|aux|nul|com\d|lpt\d)$)./, percent))
+    .join(`${CONTINUED}/`);
+}
+
+/** Whether file systems keep a character as it is, and take no other one for it. */
+function isReadable(character: string): boolean {
+  if (!READABLE.test(character) || IGNORABLE.test(character) || character.normalize('NFKC') !== character) return false;
+  return character.toLowerCase() === character && character.toUpperCase().toLowerCase() === character; // ß may pass for ss
+}
+
+function split(text: string): string[] {
+  const pieces: string[] = [];
+  let piece = '';
+  for (const character of text) {
+    if (Buffer.byteLength(piece + character) > MAX_BYTES) {
+      pieces.push(piece);
+      piece = '';
+    }
+    piece += character;
+  }
+  return piece ? [...pieces, piece] : pieces;
+}
+
+const escape = (character: string): string =>
+  CAPITAL.test(character) ? `!${character.toLowerCase()}` : percent(character);
 
 const percent = (character: string): string =>
   Buffer.from(character).toString('hex').toUpperCase().replace(/../g, '%$&');

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { Catalog, collect, deduplicate, dumpOrder } from '@sqlpipe/schema';
 import { FOLDERS, FolderError, leftovers, noPlace, placeOf, scan } from './layout.js';
 import { type Staged, stageFile } from './replace.js';
+import type { Located } from './text.js';
 
 /** A statement that makes no object, and so has no file. */
 export class NoPlace extends Error {
@@ -21,11 +22,20 @@ export class NoPlace extends Error {
  * @throws FolderError where a file holds something else than its name says, DuplicateNameError where two files make one name
  */
 export async function readFolder(folder: string, maxLength?: number): Promise<string[]> {
-  const found = [...(await scan(folder, maxLength)).values()];
-  const foreign = found.find(file => file.foreign)?.foreign;
-  if (foreign) throw new FolderError(foreign);
-  const statements = deduplicate(found.flatMap(file => file.statements));
-  return dumpOrder(new Catalog(statements)).map(({ statement }) => statement);
+  return (await locateFolder(folder, maxLength)).map(({ statement }) => statement);
+}
+
+/** As `readFolder`, each statement with its file and line. @throws as `readFolder` */
+export async function locateFolder(folder: string, maxLength?: number): Promise<Located[]> {
+  const places = new Map<string, Located>();
+  for (const [name, { statements, lines, foreign }] of await scan(folder, maxLength)) {
+    if (foreign) throw new FolderError(foreign);
+    const path = join(folder, name);
+    for (const [i, statement] of statements.entries())
+      if (!places.has(statement)) places.set(statement, { statement, path, line: lines[i] as number });
+  }
+  const entries = dumpOrder(new Catalog(deduplicate(places.keys())));
+  return entries.map(({ statement }) => places.get(statement) as Located);
 }
 
 /**

@@ -2,11 +2,11 @@
 import { createReadStream } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
-import { collect, Room } from '@sqlpipe/schema';
+import { Room } from '@sqlpipe/schema';
 import { conceal, excerpt, identify, type Kind, title } from '@sqlpipe/sql';
-import { CONTINUED, fileName } from './file-name.js';
+import { CONTINUED, fileName, formerFileName } from './file-name.js';
 import { isStaged } from './replace.js';
-import { fromText, TextError } from './text.js';
+import { locateText, TextError } from './text.js';
 
 /** Something about a folder that keeps a schema from being read from it or written to it. */
 export class FolderError extends Error {
@@ -30,15 +30,23 @@ export const FOLDERS: Partial<Record<Kind, string>> = {
 const SUFFIX = '.sql';
 
 /** The path of a statement's file within a folder, such as `tables/trades.sql`; undefined for what has no name. */
-export function placeOf(statement: string): string | undefined {
+export const placeOf = (statement: string): string | undefined => placeBy(fileName, statement);
+
+function placeBy(nameFile: (name: string) => string, statement: string): string | undefined {
   const { kind, name } = identify(statement);
   const folder = FOLDERS[kind];
-  return folder && name && `${folder}/${fileName(name)}${SUFFIX}`;
+  return folder && name && `${folder}/${nameFile(name)}${SUFFIX}`;
 }
+
+/** Whether a statement's file is, or was in an earlier version, at a path. */
+const belongsAt = (path: string, statement: string): boolean =>
+  placeOf(statement) === path || placeBy(formerFileName, statement) === path;
 
 /** A `.sql` file in one of the folders. */
 export interface Found {
   statements: string[];
+  /** The lines that they start on. */
+  lines: number[];
   /** Why it is nobody's place, if so, in a sentence that names it: then somebody else put it there. */
   foreign?: string;
 }
@@ -83,17 +91,24 @@ const inTheWay = (path: string): FolderError => new FolderError(`${path} is in t
 
 async function look(folder: string, path: string, room: Room, maxLength?: number): Promise<Found> {
   const full = join(folder, path);
-  let statements: string[] = [];
-  if (!(await lstat(full)).isFile()) return { statements, foreign: `${full} is no plain file` };
+  const statements: string[] = [];
+  const lines: number[] = [];
+  const found = { statements, lines };
+  if (!(await lstat(full)).isFile()) return { ...found, foreign: `${full} is no plain file` };
   try {
-    statements = await collect(fromText(createReadStream(full), full, maxLength), () => true, room);
+    for await (const batch of locateText(createReadStream(full), full, maxLength))
+      for (const { statement, line = 1 } of batch) {
+        room.take(statement);
+        statements.push(statement);
+        lines.push(line);
+      }
   } catch (error) {
-    if (error instanceof TextError) return { statements, foreign: error.message };
+    if (error instanceof TextError) return { ...found, foreign: error.message };
     throw error;
   }
-  const other = statements.find(statement => placeOf(statement) !== path);
-  if (other) return { statements, foreign: `${full} holds ${elsewhere(other)}` };
-  return statements.length ? { statements } : { statements, foreign: `${full} holds no statement` };
+  const other = statements.find(statement => !belongsAt(path, statement));
+  if (other) return { ...found, foreign: `${full} holds ${elsewhere(other)}` };
+  return statements.length ? found : { ...found, foreign: `${full} holds no statement` };
 }
 
 function elsewhere(statement: string): string {

@@ -2,8 +2,8 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { statements } from '@sqlpipe/records';
-import { readFolder } from './folder.js';
-import { fromText } from './text.js';
+import { locateFolder } from './folder.js';
+import { fromText, type Located, locateText } from './text.js';
 
 /**
  * The statements of a folder that `writeFolder` wrote, a stream file, or a file of `.sql` text, many at once where they come so.
@@ -12,11 +12,18 @@ import { fromText } from './text.js';
  * @param maxRecord the longest record in bytes, and the longest statement in UTF-16 code units
  * @throws StreamError, TextError, FolderError, DuplicateNameError; errors of opening have the code `NOINPUT`
  */
-export async function* readSource(path: string, maxRecord: number): AsyncGenerator<string | string[]> {
+export async function* readSource(path: string, maxRecord: number): AsyncGenerator<string[]> {
+  for await (const batch of locateSource(path, maxRecord)) yield batch.map(({ statement }) => statement);
+}
+
+/** As `readSource`, each statement with its file and line. @throws as `readSource` */
+export async function* locateSource(path: string, maxRecord: number): AsyncGenerator<Located[]> {
   const kind = await sourceKind(path);
-  if (kind === 'folder') yield await readFolder(path, maxRecord);
-  else if (kind === 'text') yield* readText(path, maxRecord);
-  else yield* withPath(statements(createReadStream(path), { maxRecord }), path);
+  if (kind === 'folder') yield await locateFolder(path, maxRecord);
+  else if (kind === 'text') yield* withPath(locateText(createReadStream(path), path, maxRecord), path);
+  else
+    for await (const statement of withPath(statements(createReadStream(path), { maxRecord }), path))
+      yield [{ statement, path }];
 }
 
 /** The statements of a file of text. @throws TextError; errors of opening have the code `NOINPUT` */

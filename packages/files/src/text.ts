@@ -40,6 +40,15 @@ const write = (out: Writable, text: string): Promise<void> =>
     out.write(text, error => (error ? reject(error) : resolve()));
   });
 
+/** A statement of a file, and where it is. */
+export interface Located {
+  statement: string;
+  /** The file. */
+  path: string;
+  /** The line of the file that the statement starts on, its comments included; undefined for a stream, which has none. */
+  line?: number;
+}
+
 /**
  * The statements of a `.sql` text in their one form (see `Splitter`), as many at once as end in a chunk. A byte order
  * mark at its start is dropped.
@@ -54,10 +63,20 @@ export async function* fromText(
   name: string,
   maxLength?: number,
 ): AsyncGenerator<string[]> {
+  for await (const batch of locateText(bytes, name, maxLength)) yield batch.map(({ statement }) => statement);
+}
+
+/** As `fromText`, each statement with its line. `name` is the path of the file. @throws as `fromText` */
+export async function* locateText(
+  bytes: AsyncIterable<Buffer>,
+  name: string,
+  maxLength?: number,
+): AsyncGenerator<Located[]> {
   const splitter = new Splitter(maxLength);
+  const located = (statement: string): Located => ({ statement, path: name, line: splitter.startLine });
   try {
-    for await (const chunk of characters(bytes)) yield splitter.write(chunk);
-    yield splitter.end();
+    for await (const chunk of characters(bytes)) yield Array.from(splitter.each(chunk), located);
+    yield splitter.end().map(located); // one at most
   } catch (error) {
     if (error instanceof SplitError)
       throw new TextError(`${name}:${error.line}:${error.column}: ${error.message}`, { cause: error });

@@ -1,6 +1,6 @@
 /*! What an operand means as an address: a URL, a bare host, or a QuestDB client's configuration string. */
 
-import { printable } from '@sqlpipe/sql';
+import { excerpt, printable } from '@sqlpipe/sql';
 import { parseConfigString } from './config-string.js';
 import { InstanceError } from './error.js';
 
@@ -47,6 +47,7 @@ function withoutScheme(text: string, scheme: 'http' | 'https'): URL {
 }
 
 function checked(href: string, given: string): URL {
+  checkPort(given);
   if (given === '' || !URL.canParse(href)) throw bad(given, 'is not an address');
   const url = new URL(href);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
@@ -55,6 +56,13 @@ function checked(href: string, given: string): URL {
     throw bad(given, 'has @, ; or = in its host or path, as if something were missing before it');
   if (url.search !== '' || url.hash !== '') throw bad(given, 'has a query (?) or a fragment (#), which has no meaning');
   return url;
+}
+
+/** Looked for where there can be no secret: a password may be digits, too. */
+function checkPort(given: string): void {
+  const [, port] = /^(?:\w+:\/\/)?[^/@?#;=:]+:(\d+)(?:\/[^@]*)?$/.exec(given) ?? [];
+  if (port !== undefined && !(Number(port) >= 1 && Number(port) <= 65535))
+    throw new InstanceError('CONFIG', `port ${excerpt(port, 20)} is not between 1 and 65535`);
 }
 
 /** What credentials in the wrong place leave behind: `http:/user:password@host`, `http:addr=host;token=…`. */

@@ -2,6 +2,7 @@
  * Which credentials belong to an instance. Sources are asked in order, from the most particular to the most general;
  * the first that says anything decides between a password and a token.
  */
+import { printable } from '@sqlpipe/sql';
 import { InstanceError } from './error.js';
 
 /** Some or all of what a source knows. */
@@ -15,33 +16,46 @@ export interface Credentials {
 export interface Source {
   /** For messages. */
   name: string;
+  /** What gives the user, for messages, where that is not the name. */
+  userName?: string;
   /** `user` is the one settled so far, for sources that know several. */
   read(user?: string): Promise<Credentials> | Credentials;
 }
 
+/** Credentials that were found. */
+export interface Authorization {
+  /** The value of the Authorization header: a secret. */
+  header: string;
+  /** Whose they are and where they come from, without a secret: `user 'ann' (SQLDUMP_USER)`. */
+  account: string;
+}
+
 /**
- * The value of the Authorization header, or undefined where no source knows anything.
+ * The value of the Authorization header and whose it is, or undefined where no source knows anything.
  *
  * A user of one source goes with the password of a later one (`--user` with `SQLDUMP_PASSWORD`), but never with
  * the password that a later source gives to another user. Throws `CONFIG` for what does not fit together.
  *
  * @param help what to do where half of them is missing, in a sentence
  */
-export async function authorization(sources: readonly Source[], help: string): Promise<string | undefined> {
+export async function authorization(sources: readonly Source[], help: string): Promise<Authorization | undefined> {
   let user: string | undefined;
+  let userSource: Source | undefined;
   let password: string | undefined;
   for (const source of sources) {
     const found = await source.read(user);
     if (found.token !== undefined) {
       if (found.user !== undefined || found.password !== undefined) throw both(source.name);
-      if (user === undefined && password === undefined) return bearer(found.token, source.name);
+      if (user === undefined && password === undefined)
+        return { header: bearer(found.token, source.name), account: `a token (${source.name})` };
       continue;
     }
     if (user !== undefined && found.user !== undefined && found.user !== user) continue;
-    user ??= found.user;
+    if (user === undefined && found.user !== undefined) [user, userSource] = [found.user, source];
     if (user?.includes(':')) throw withColon();
     password ??= found.password;
-    if (user !== undefined && password !== undefined) return basic(user, password);
+    if (user !== undefined && password !== undefined)
+      return { header: basic(user, password), account: accountOf(user, userSource) };
   }
   // The user is not shown: in an address a token may stand in that place.
   if (user !== undefined) throw new InstanceError('CONFIG', `there is a user, but no password for it. ${help}`);
@@ -49,6 +63,15 @@ export async function authorization(sources: readonly Source[], help: string): P
     throw new InstanceError('CONFIG', `there is a password, but no user it belongs to. ${help}`);
   return undefined;
 }
+
+/** In an address a token may stand in the place of the user. */
+function accountOf(user: string, source: Source | undefined): string {
+  if (source?.name === ADDRESS) return `the user in ${ADDRESS}`;
+  return `user '${printable(user)}' (${source?.userName ?? source?.name})`;
+}
+
+/** The source whose user is not shown. */
+export const ADDRESS = 'the address';
 
 /** It may be `user:password`, so the message does not show it. */
 const withColon = (): InstanceError =>

@@ -68,7 +68,10 @@ async function* statements(
       }
       const { statement, identity } = toStatement(row, n, target, options);
       const { kind, name } = identity;
-      if (isAcl(kind)) acl = true;
+      if (isAcl(kind)) {
+        acl = true;
+        if (!options.selection.selects(kind)) continue; // the service has one category for several kinds
+      }
       if (kind === 'view' || kind === 'matview') {
         invalid ??= await invalidObjects(aside);
         const reason = invalid.get(name);

@@ -33,7 +33,7 @@ export const PROXY_CREDENTIALS =
 /** What a host can be found by, and what to do where it can't. */
 const NETWORK: Record<string, [what: string, help: string]> = {
   ECONNREFUSED: ['connection refused', 'is the server running, and is the port right?'],
-  ENOTFOUND: ['no such host', `no instance has this name either; ${HOST}`],
+  ENOTFOUND: ['no such host', HOST],
   EAI_AGAIN: ["the name of the host can't be looked up now", 'is the network up?'],
   EHOSTUNREACH: ['no route to the host', HOST],
   ENETUNREACH: ['the network is unreachable', 'is it up?'],

@@ -184,7 +184,9 @@ class HttpInstance implements Instance {
       bufferNeeded: this.bufferNeeded(statement),
     });
     const lost = error.phase !== 'connecting' && mayHaveRun(status);
-    return new InstanceError(code, `${this.label}: ${message}`, { status, lost, cause: error.cause });
+    const { unknownName } = this.#target;
+    const hint = error.phase === 'connecting' && unknownName ? `; ${unknownName}` : '';
+    return new InstanceError(code, `${this.label}: ${message}${hint}`, { status, lost, cause: error.cause });
   }
 
   get #whoAreYou(): string {
@@ -205,7 +207,9 @@ class HttpInstance implements Instance {
   }
 
   #unexpected({ code, message }: UnexpectedReply, status: number | undefined): InstanceError {
-    const help = status === 401 ? ` ${this.#whoAreYou}` : status === 404 ? ` It has no ${this.#tried}.` : '';
+    const { account } = this.#target;
+    const given = account === undefined ? '' : ` Given: ${account}`;
+    const help = status === 401 ? ` ${this.#whoAreYou}${given}` : status === 404 ? ` It has no ${this.#tried}.` : '';
     return new InstanceError(code, `${this.label}: ${message}${help}`, { status, lost: mayHaveRun(status) });
   }
 }

@@ -1,9 +1,10 @@
 /*! From what the command line and the environment say to a `Target`: one place where all of it comes together. */
 import { readFile } from 'node:fs/promises';
+import { printable, suggestion } from '@sqlpipe/sql';
 import { type Address, parseAddress } from './address.js';
-import { authorization, type Source } from './credentials.js';
+import { ADDRESS, authorization, type Source } from './credentials.js';
 import { InstanceError } from './error.js';
-import { type Entry, readInstances } from './instances-file.js';
+import { type Entry, instancesPath, readInstances } from './instances-file.js';
 import { fromNetrc } from './netrc.js';
 import { proxyFor } from './proxy.js';
 import { cantRead, readSecretLine } from './secret-file.js';
@@ -51,7 +52,7 @@ const CONNECT_TIMEOUT = 10;
 export async function resolveInstance(operand: string, context: ResolveContext): Promise<Target> {
   const { env, options = {} } = context;
   const entry = isName(operand) ? (await readInstances(env)).get(operand) : undefined;
-  const address = parseAddress(entry?.url ?? operand);
+  const address = entry ? addressOf(entry, operand, env) : parseOperand(operand, env);
   const proxy = proxyFor(address.url, env);
   const help = credentialsHelp(context.program);
   const limit = (key: string, option: number | undefined, ofEntry: number | undefined, otherwise: number): number =>
@@ -68,7 +69,7 @@ export async function resolveInstance(operand: string, context: ResolveContext):
     fromNetrc(address.url, options.netrcFile, env.HOME),
     fromSomebody(label(address.url), context),
   ];
-  const header = await authorization(sources, help);
+  const { header, account } = (await authorization(sources, help)) ?? {};
   const cacert = options.cacert ?? entry?.cacert ?? address.cacert;
   if (header !== undefined) warnOfPlainHttp(address.url, proxy, context);
   if (proxy?.username) warnOfPlainProxy(proxy, context);
@@ -80,7 +81,8 @@ export async function resolveInstance(operand: string, context: ResolveContext):
     timeout,
     connectTimeout: limit('connect_timeout', options.connectTimeout, entry?.connect_timeout, CONNECT_TIMEOUT),
     ...(entry && { name: operand, protected: entry.protected ?? false }),
-    ...(header !== undefined && { authorization: header }),
+    ...(header !== undefined && { authorization: header, account }),
+    ...(!entry && { unknownName: await explainName(operand, env) }),
     ...(cacert !== undefined && { ca: await readCertificates(cacert) }),
     ...(proxy && { proxy }),
   };
@@ -88,7 +90,50 @@ export async function resolveInstance(operand: string, context: ResolveContext):
 
 /** The instances that have a name, in the order of the file, with their addresses as messages show them. */
 export async function listInstances(env: ResolveContext['env']): Promise<{ name: string; address: string }[]> {
-  return [...(await readInstances(env))].map(([name, { url }]) => ({ name, address: label(parseAddress(url).url) }));
+  return [...(await readInstances(env))].map(([name, { url }]) => ({ name, address: labelOf(url) }));
+}
+
+function labelOf(url: string): string {
+  try {
+    return label(parseAddress(url).url);
+  } catch (error) {
+    if (error instanceof InstanceError) return NO_ADDRESS; // whoever asks for it is told why
+    throw error;
+  }
+}
+
+const NO_ADDRESS = '(its url is not an address)';
+
+/** The address of an entry. @throws InstanceError that names the entry and the file */
+function addressOf({ url }: Entry, name: string, env: ResolveContext['env']): Address {
+  const place = `${instancesPath(env)}: [${name}]`;
+  if (url === '') throw new InstanceError('CONFIG', `${place}: the url is empty: give something like http://host:9000`);
+  try {
+    return parseAddress(url);
+  } catch (error) {
+    if (!(error instanceof InstanceError)) throw error;
+    throw new InstanceError(error.code, `${place}: ${error.message}`, { cause: error });
+  }
+}
+
+/** What looks like a path is none of a host. */
+const PATH = /^(?:\.{0,2}\/|~)|^[^/:@]+\.(?:sql|stream)$/;
+
+function parseOperand(operand: string, env: ResolveContext['env']): Address {
+  if (PATH.test(operand))
+    throw new InstanceError(
+      'CONFIG',
+      `${/[@?#;=:]/.test(operand) ? 'the operand' : `"${printable(operand)}"`} is a path, and not an instance: give something like http://host:9000, or a name in ${instancesPath(env) ?? 'instances.toml'}`,
+    );
+  return parseAddress(operand);
+}
+
+/** Why a word was tried as a host, and which names come close to it; undefined for what is surely a host. */
+async function explainName(operand: string, env: ResolveContext['env']): Promise<string | undefined> {
+  if (!isName(operand) || operand === 'localhost' || /^[\d.]+$/.test(operand)) return undefined;
+  const names = [...(await readInstances(env)).keys()];
+  const file = instancesPath(env) ?? 'instances.toml';
+  return `"${printable(operand)}" is not in ${file}, so it was tried as a host${printable(suggestion(operand, names))}`;
 }
 
 /** A timer can't be set for longer than 2^31 - 1 ms (25 days). */
@@ -115,6 +160,7 @@ function credentialsHelp(program: string): string {
 function fromOptions({ user, passwordFile, tokenFile }: InstanceOptions): Source {
   return {
     name: 'the command line',
+    userName: '--user',
     async read() {
       return {
         user,
@@ -127,7 +173,7 @@ function fromOptions({ user, passwordFile, tokenFile }: InstanceOptions): Source
 
 function fromAddress({ user, password, token }: Address, context: ResolveContext): Source {
   return {
-    name: 'the address',
+    name: ADDRESS,
     read() {
       if (password !== undefined || token !== undefined)
         context.warn('the address holds a secret, which others on this machine can see: better in the environment');
@@ -141,6 +187,7 @@ function fromEnvironment(name: string, env: ResolveContext['env']): Source {
   const prefix = name.toUpperCase().replace(/[^A-Z0-9]/g, '_');
   return {
     name: `${prefix}_TOKEN`,
+    userName: `${prefix}_USER`,
     read: () => ({
       user: env[`${prefix}_USER`] || undefined,
       password: env[`${prefix}_PASSWORD`] || undefined,

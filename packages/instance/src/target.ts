@@ -12,6 +12,10 @@ export interface Target {
   protected?: boolean;
   /** Value of the Authorization header. */
   authorization?: string;
+  /** Whose credentials these are and where they come from, without a secret: `user 'ann' (SQLDUMP_USER)`. */
+  account?: string | undefined;
+  /** Of an operand that could have been a name in `instances.toml`: why it was tried as a host. */
+  unknownName?: string | undefined;
   /** What to do about a 401: a sentence that follows one. */
   credentialsHelp: string;
   /** Certificates (PEM) to trust instead of the system's. */

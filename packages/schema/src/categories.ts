@@ -26,7 +26,7 @@ export class InvalidSelectionError extends Error {
 
 /** What a dump is to hold. */
 export interface Selection {
-  /** The clause behind SHOW CREATE DATABASE; empty for all. */
+  /** The clause after SHOW CREATE DATABASE; empty for all. It may select more of access control than `selects`. */
   clause: string;
   /** Whether a kind is selected, for servers that do not know the clause. */
   selects(kind: Kind): boolean;
@@ -34,22 +34,52 @@ export interface Selection {
   requestsAcl: boolean;
 }
 
+/** The kinds that a word stands for: those of a category (`TABLES`), or one kind (`table`), in any case. */
+function kindsOf(word: string): readonly Kind[] | undefined {
+  const [category, kind] = [word.toUpperCase(), word.toLowerCase() as Kind];
+  if (Object.hasOwn(SELECTS, category)) return SELECTS[category];
+  return KINDS.includes(kind) ? [kind] : undefined;
+}
+
+const wordsOf = (lists: string[]): string[] => lists.flatMap(list => list.split(',')).map(word => word.trim());
+
 /**
- * The selection that lists of categories stand for: any case, separated by commas or given again.
- * @throws InvalidSelectionError for an unknown category, and for both lists at once, as the service takes one clause
+ * The kinds that lists of categories and kinds stand for: any case, separated by commas or given again.
+ * @throws InvalidSelectionError for a word that is neither
+ */
+export function parseKinds(lists: string[]): Set<Kind> {
+  return new Set(
+    wordsOf(lists).flatMap(word => {
+      const kinds = kindsOf(word);
+      if (kinds) return kinds;
+      throw new InvalidSelectionError(
+        `no such kind: '${word}'; there are ${KINDS.join(', ')}, and ${Object.keys(SELECTS).join(', ')}`,
+      );
+    }),
+  );
+}
+
+/** The category for a word in the service's clause; undefined where an EXCLUDE would leave out more than the word says. */
+function categoryOf(word: string, isExcluded: boolean): string | undefined {
+  if (Object.hasOwn(SELECTS, word.toUpperCase())) return word.toUpperCase();
+  const [category, kinds] = Object.entries(SELECTS).find(([, each]) => each.includes(word.toLowerCase() as Kind)) ?? [];
+  return isExcluded && kinds?.length !== 1 ? undefined : category;
+}
+
+/**
+ * The selection that lists of categories and kinds stand for: any case, separated by commas or given again.
+ * @throws InvalidSelectionError for an unknown word, and for both lists at once, as the service takes one clause
  */
 export function selection(include: string[] = [], exclude: string[] = []): Selection {
   if (include.length && exclude.length) throw new InvalidSelectionError('--include and --exclude can not be combined');
   const mode = include.length ? 'INCLUDE' : 'EXCLUDE';
-  const categories = [...include, ...exclude].flatMap(list => list.split(',')).map(name => name.trim().toUpperCase());
-  for (const category of categories)
-    if (!SELECTS[category])
-      throw new InvalidSelectionError(`no such category: ${category}; there are ${CATEGORIES.join(', ')}`);
-  const named = new Set(categories.flatMap(category => SELECTS[category] ?? []));
+  const words = wordsOf([...include, ...exclude]);
+  const named = parseKinds([...include, ...exclude]);
+  if (named.has('other')) throw new InvalidSelectionError('a dump has no statements of the kind other');
+  const categories = new Set(words.flatMap(word => categoryOf(word, mode === 'EXCLUDE') ?? []));
   return {
-    clause: categories.length ? ` ${mode} (${categories.join(', ')})` : '',
+    clause: categories.size ? ` ${mode} (${[...categories].join(', ')})` : '',
     selects: kind => named.has(kind) === include.length > 0,
-    requestsAcl:
-      mode === 'INCLUDE' && categories.some(category => category !== 'ALL' && SELECTS[category]?.some(isAcl)),
+    requestsAcl: mode === 'INCLUDE' && words.some(word => word.toUpperCase() !== 'ALL' && kindsOf(word)?.some(isAcl)),
   };
 }

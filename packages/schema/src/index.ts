@@ -1,5 +1,5 @@
 export { Catalog, dumpOrder, type Entry, toEntry } from './catalog.js';
-export { CATEGORIES, InvalidSelectionError, type Selection, selection } from './categories.js';
+export { CATEGORIES, InvalidSelectionError, parseKinds, type Selection, selection } from './categories.js';
 export { collect, MemoryError, Room } from './collect.js';
 export {
   type CompareSchemasOptions,

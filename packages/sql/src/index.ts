@@ -10,4 +10,5 @@ export { nameAt, quoteLiteral } from './name.js';
 export { escapeLines, excerpt, formatSafeJson, plainly, printable, reasonOf } from './printable.js';
 export { SERVER_READINGS, type ServerReading, type ServerToken, scanToken, serverTokens } from './server-lexer.js';
 export { SplitError, Splitter, statementOf } from './splitter.js';
+export { suggestion } from './suggest.js';
 export { meaningful, type Token, type TokenType, tokens, unquote, wordOf } from './tokens.js';

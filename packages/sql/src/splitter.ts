@@ -45,10 +45,16 @@ export class Splitter {
   #length = 0;
   #carry = '';
   #line = 1;
+  #start = 1;
   #column = 1;
 
   /** @param maxLength the longest statement in UTF-16 code units; a longer one is a SplitError */
   constructor(private readonly maxLength = Number.POSITIVE_INFINITY) {}
+
+  /** The line on which the statement that came out last starts, its comments included; from 1. */
+  get startLine(): number {
+    return this.#start;
+  }
 
   /** The text behind the last statement that has ended. */
   get rest(): string {
@@ -112,6 +118,7 @@ export class Splitter {
   /** The one form of a statement that came in one piece, its `;` at its end, and has nothing that must be read with care. */
   #plain(text: string): string {
     this.#checkLength(text.length - 1);
+    this.#start = this.#firstLine(text);
     [this.#line, this.#column] = this.#place(text);
     const trimmed = trim(text);
     const body = trim(trimmed.slice(0, -1));
@@ -170,6 +177,7 @@ export class Splitter {
   #finish(reading: Course): string {
     const text = this.#pieces.join('');
     this.#refuseIncomplete(text);
+    this.#start = this.#firstLine(text);
     [this.#line, this.#column] = this.#place(text);
     this.#pieces = [];
     this.#length = 0;
@@ -204,6 +212,13 @@ export class Splitter {
   #unclosed(): SplitError {
     const { type, at } = (this.#readings[0] as Course).opened as Opening;
     return new SplitError(OPENED[type] ?? 'a parenthesis that is never closed', ...this.#place(this.rest, at));
+  }
+
+  /** The line of the first character of the current statement that is not white space. */
+  #firstLine(text: string): number {
+    let line = this.#line;
+    for (let at = 0; WHITE.includes(text.charAt(at)) && at < text.length; at++) if (text.charAt(at) === '\n') line++;
+    return line;
   }
 
   /** Line and column of an offset into the current statement. */

@@ -1,7 +1,9 @@
 /*! What can be said against a statement before anything is sent. */
 import { dependsOnVersion, isLaterVersion, isRepairForm, missingFeatures } from '@sqlpipe/ddl';
 import { DEFAULT_REQUEST_BUFFER, fetchVersion, type Instance } from '@sqlpipe/instance';
-import { describe, findAmbiguity, type Head, identify, SERVER_READINGS, type ServerReading, title } from '@sqlpipe/sql';
+import { describe, findAmbiguity, type Head, identify, SERVER_READINGS, type ServerReading } from '@sqlpipe/sql';
+import { place } from './explain.js';
+import type { Location } from './input.js';
 
 /**
  * Statements up to this length need not be measured: the server keeps a request twice, and nine bytes are the most that a
@@ -90,16 +92,22 @@ const NAMED = 20;
  * Passes statements on, as long as there is no objection to any; those that there are objections to are listed at the end.
  * @throws NotAdmitted
  */
-export async function* admitted(statements: AsyncIterable<string>, objection: Objection): AsyncGenerator<string> {
+export async function* admitted(
+  statements: AsyncIterable<string>,
+  objection: Objection,
+  locations: readonly (Location | undefined)[],
+): AsyncGenerator<string> {
   const found: string[] = [];
   let [n, more] = [0, 0];
   for await (const statement of statements) {
-    n++;
+    const location = locations[n++];
     const reason = await objection(statement);
     if (!reason) {
       if (found.length === 0) yield statement;
-    } else if (found.length < NAMED) found.push(`statement ${n} (${title(identify(statement))}): ${reason}`);
-    else more++;
+    } else if (found.length < NAMED) {
+      const where = place({ n, statement, identity: identify(statement), ...(location && { location }) });
+      found.push(`${where}: ${reason}`);
+    } else more++;
   }
   if (more > 0) found.push(`and ${more} more`);
   if (found.length > 0) throw new NotAdmitted(`${found.join('; ')}; nothing was sent`);

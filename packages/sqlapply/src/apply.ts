@@ -3,6 +3,7 @@
  * ahead, and statements behind a refused one would have been sent by the time anyone read the refusal.
  */
 import { identify } from '@sqlpipe/sql';
+import type { Location } from './input.js';
 import { mustWait, type UnderWay } from './jobs.js';
 import type { Verdict } from './judge.js';
 import { isReject, type Outcome } from './outcome.js';
@@ -12,6 +13,8 @@ export interface ApplyOptions {
   keepGoing: boolean;
   /** Aborted when the user wants to stop: what is in flight is finished, the rest is not reached. */
   interrupted: AbortSignal;
+  /** Where the statements are, in their order, as far as that is known. */
+  locations?: readonly (Location | undefined)[];
 }
 
 /** Says what becomes of a statement, one at a time. */
@@ -24,7 +27,7 @@ export type Judge = (statement: string) => Promise<Verdict>;
 export async function* apply(
   statements: AsyncIterable<string>,
   judges: readonly Judge[],
-  { keepGoing, interrupted }: ApplyOptions,
+  { keepGoing, interrupted, locations = [] }: ApplyOptions,
 ): AsyncGenerator<Outcome> {
   const underWay: UnderWay[] = [];
   let ended = false;
@@ -34,9 +37,11 @@ export async function* apply(
     const started = process.uptime();
     const judge = judges[n % judges.length] as Judge;
     const verdict: Verdict = ended || interrupted.aborted ? { result: 'not reached' } : await judge(statement);
+    const location = locations[n - 1];
     const outcome = {
       n,
       statement,
+      ...(location && { location }),
       identity: identify(statement),
       ms: Math.round(1000 * (process.uptime() - started)),
       ...verdict,

@@ -3,6 +3,7 @@
 import { propertyLines } from '@sqlpipe/cli';
 import { conceal, excerpt, printable, title } from '@sqlpipe/sql';
 import { hintFor } from './hints.js';
+import { formatLocation } from './input.js';
 import type { Outcome } from './outcome.js';
 
 /** The most of the server's words that is shown, in UTF-16 code units. */
@@ -16,32 +17,41 @@ const DENIED = '; has the user the right to it, or is the server read-only?';
 /**
  * The message for a reject: statement number, kind and name, the server's message, a caret or the differences, and a hint where there is one.
  * @param target what the target is called
+ * @param colors whether to color the lines below the first
  */
-export function explain(outcome: Outcome, target: string): string {
-  const { n, identity, statement, result, error = '', position, comparison, denied } = outcome;
+export function explain(outcome: Outcome, target: string, colors = false): [head: string, below?: string[]] {
+  const { statement, result, error = '', position, comparison, denied } = outcome;
   const unknown = result === 'unknown' ? 'whether it was applied is unknown: ' : '';
-  const head = `${place({ n, identity })}: ${unknown}${excerpt(error, LENGTH)}${denied ? DENIED : ''}`;
-  const differences = propertyLines(comparison?.differences ?? [], ['the statement', target]).map(line => `  ${line}`);
-  const caret = position === undefined ? [] : [pointAt(conceal(statement), position)];
+  const head = `${place(outcome)}: ${unknown}${excerpt(error, LENGTH)}${denied ? DENIED : ''}`;
+  const differences = propertyLines(comparison?.differences ?? [], ['the statement', target], colors);
+  const caret = position === undefined ? [] : pointAt(conceal(statement), position);
   const hint = hintFor(outcome);
-  const lines = [head, ...(differences.length > 0 ? differences : caret), ...(hint ? [`  hint: ${hint}`] : [])];
-  return lines.join('\n');
+  const below = differences.length > 0 ? differences.map(line => `  ${line}`) : caret;
+  return [head, [...below, ...(hint ? [`  hint: ${hint}`] : [])]];
 }
 
 /** The note for a definition that CREATE OR REPLACE puts another in the place of: the difference. */
-export const explainReplaced = (outcome: Outcome, target: string): string =>
-  explain({ ...outcome, ...outcome.replaced, error: 'it replaces a different definition' }, target);
+export function explainReplaced(outcome: Outcome, target: string): string[] {
+  const replaced = { ...outcome, ...outcome.replaced, error: 'it replaces a different definition' };
+  return explain(replaced, target).flatMap(lines => lines ?? []);
+}
 
-/** Which statement it is: `statement 3 (table 'fx_trades')`. */
-export const place = ({ n, identity }: Pick<Outcome, 'n' | 'identity'>): string =>
-  `statement ${n} (${printable(title(identity))})`;
+/** Which statement it is: `statement 3 (table 'fx_trades')`, or `schema.sql:42: table 'fx_trades'` where it is in a file. */
+export function place({ n, statement, identity, location, position }: Placed): string {
+  const what = printable(title(identity));
+  if (location?.line !== undefined) return `${printable(formatLocation(location, statement, position))}: ${what}`;
+  return `${location ? `${printable(location.path)}: ` : ''}statement ${n} (${what})`;
+}
+
+type Placed = Pick<Outcome, 'n' | 'statement' | 'identity' | 'location' | 'position'>;
 
 /** The line of a text that holds a position, and a caret under it. */
-function pointAt(text: string, position: number): string {
+function pointAt(text: string, position: number): string[] {
   const at = Math.min(Math.max(position, 0), text.length);
   const lineStart = text.lastIndexOf('\n', at - 1) + 1;
   const start = Math.max(lineStart, at - WIDTH / 2);
   const [line = ''] = text.slice(start, start + WIDTH).split('\n', 1);
   const before = text.slice(start, at);
-  return `  ${printable(line.replaceAll('\t', ' '))}\n  ${' '.repeat(printable(before.replaceAll('\t', ' ')).length)}^`;
+  const plain = (piece: string) => printable(piece.replaceAll('\t', ' '));
+  return [`  ${plain(line)}`, `  ${' '.repeat(plain(before).length)}^`];
 }

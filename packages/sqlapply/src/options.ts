@@ -8,6 +8,9 @@ export type ApplyOptions = Args<CommandLineOptions<ReturnType<typeof declareOpti
 /** Takes the options of a command line out of its type. */
 type CommandLineOptions<Line> = Line extends CommandLine<infer Options> ? Options : never;
 
+/** Whether standard output is for data, and not for what a dry run prints. */
+export const hasDataOnStdout = ({ report, rejects }: ApplyOptions): boolean => [report, rejects].includes('-');
+
 /** Declares them. */
 export const declareOptions = (cli: CommandLine) =>
   instanceOptions(cli)
@@ -29,13 +32,13 @@ export const declareOptions = (cli: CommandLine) =>
       type: 'number',
       default: 1,
       requiresArg: true,
-      describe: 'so many statements at once, where none needs another; for targets far away',
+      describe: 'independent statements in flight, at most',
     })
     .option('allow', {
       type: 'string',
       array: true,
       default: [],
-      describe: 'send these too: ALTER, DROP, …, CTAS, REPLACE, or all',
+      describe: 'send these too: ALTER, DROP, CTAS, REPLACE, all',
     })
     .option('no-verify', { type: 'boolean', default: false, describe: 'do not read back what was made' })
     .option('yes-to', {
@@ -46,8 +49,12 @@ export const declareOptions = (cli: CommandLine) =>
     .option('rejects', {
       type: 'string',
       requiresArg: true,
-      describe: 'write what was refused or not reached, as a stream',
+      describe: 'write what was refused or not reached, as a stream; - is stdout',
     })
-    .option('report', { type: 'string', requiresArg: true, describe: 'write a line of JSON per statement' })
+    .option('report', {
+      type: 'string',
+      requiresArg: true,
+      describe: 'write a line of JSON per statement; - is stdout',
+    })
     .option('allow-empty', { type: 'boolean', default: false, describe: 'take no input at all for no statements' })
     .option('max-record', recordLimit(MAX_RECORD));

@@ -1,5 +1,6 @@
 import type { StatementComparison } from '@sqlpipe/ddl';
 import type { Identity } from '@sqlpipe/sql';
+import type { Location } from './input.js';
 
 /**
  * What became of a statement. `unknown`: sent, and no reply came that settles it. `not reached`: never sent.
@@ -23,6 +24,8 @@ export interface Outcome {
   /** Its number in the stream, from 1. */
   n: number;
   statement: string;
+  /** Where it is, if it is in a file. */
+  location?: Location;
   identity: Identity;
   result: Result;
   /** What the server, or we, had against it. */

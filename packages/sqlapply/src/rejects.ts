@@ -1,18 +1,23 @@
 /*! The file that keeps what is not in force on the target. */
 import type { Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
-import { replaceFile } from '@sqlpipe/files';
+import { writeOutput } from '@sqlpipe/files';
 import { records, sink } from '@sqlpipe/records';
 
 /** Statements may hold passwords. */
 const PRIVATE = 0o600;
 
 /**
- * Writes statements as a stream. Where their source fails, what came before is kept all the same, without the last NUL
+ * Writes statements as a stream, to standard output where the path is `-`. Where their source fails, what came before is kept all the same, without the last NUL
  * and with a note of why, so that it does not pass for all there is.
  * @throws what the source throws, once the file is written; errors of the file system
  */
-export async function writeRejects(path: string, rejects: AsyncIterable<string>, maxRecord: number): Promise<void> {
+export async function writeRejects(
+  path: string,
+  stdout: Writable,
+  rejects: AsyncIterable<string>,
+  maxRecord: number,
+): Promise<void> {
   let failure: unknown;
   const write = async (file: Writable): Promise<void> => {
     const end = sink(file, 'sqlapply');
@@ -23,6 +28,6 @@ export async function writeRejects(path: string, rejects: AsyncIterable<string>,
       await finished(end).catch(() => {}); // then its note is written
     }
   };
-  await replaceFile(path, write, undefined, PRIVATE);
+  await writeOutput(path, stdout, write, undefined, PRIVATE);
   if (failure) throw failure;
 }

@@ -9,8 +9,8 @@ import { isReject, type Outcome, type Result } from './outcome.js';
 const NAMED = 5;
 
 export class Tally {
-  /** The target's. */
-  readonly label: string;
+  /** The target's; empty before the run has started. */
+  label = '';
   readonly #counts = new Map<Result, number>();
   /** How many statements were told of. */
   total = 0;
@@ -23,10 +23,18 @@ export class Tally {
   /** None in a dry run: it leaves nothing half done. */
   readonly #advice: Advice | undefined;
 
-  /** @param label the target's, for the summary */
-  constructor(label: string, { ifExists, dryRun }: Pick<JudgeOptions, 'ifExists' | 'dryRun'>) {
-    this.label = label;
+  constructor({ ifExists, dryRun }: Pick<JudgeOptions, 'ifExists' | 'dryRun'>) {
     this.#advice = dryRun ? undefined : new Advice(ifExists);
+  }
+
+  /** Says that statements are sent from now on. @param label the target's, for the summary */
+  start(label: string): void {
+    this.label = label;
+  }
+
+  /** Whether anything may have been sent. */
+  get isStarted(): boolean {
+    return this.label !== '';
   }
 
   count(outcome: Outcome): void {
@@ -61,11 +69,22 @@ export class Tally {
     return `not compared, as ${this.label} does not show it: ${some.join('; ')}${more > 0 ? `; and of ${more} more` : ''}`;
   }
 
-  /** One line: `http://host:9000: 5 statements: 3 applied, 1 same, 1 refused`, and how to go on where that was not all. */
+  /**
+   * One line: `http://host:9000: 5 statements: 3 applied, 2 same`; where that was not all,
+   * `http://host:9000: 3 of 5 applied, 1 same, 1 refused` and how to go on.
+   */
   toString(): string {
-    const counts = [...this.#counts].map(([result, count]) => `${count} ${result}`);
+    if (!this.complete && this.#advice) return `${this.label}: ${this.#state()}; ${this.#advice}`;
     const statements = `${this.total} ${this.total === 1 ? 'statement' : 'statements'}`;
-    const advice = this.complete || !this.#advice ? '' : `; ${this.#advice}`;
-    return [this.label, statements, counts.join(', ')].filter(Boolean).join(': ') + advice;
+    return [this.label, statements, this.#formatCounts().join(', ')].filter(Boolean).join(': ');
+  }
+
+  #state(): string {
+    const applied = `${this.#counts.get('applied') ?? 0} of ${this.total} applied`;
+    return [applied, ...this.#formatCounts(result => result !== 'applied')].join(', ');
+  }
+
+  #formatCounts(isWanted: (result: Result) => boolean = () => true): string[] {
+    return [...this.#counts].filter(([result]) => isWanted(result)).map(([result, count]) => `${count} ${result}`);
   }
 }

@@ -53,7 +53,7 @@ command({
       },
     });
     const [inA, inB] = [await read(sides[0], reading), await read(sides[1], reading)];
-    const { differences, notComparable } = compareSchemas(inA, inB, {
+    const { differences, total, notComparable } = compareSchemas(inA, inB, {
       defaults: await fetchTargetDefaults(sides),
       ignoreOwner: args.ignoreOwner,
     });
@@ -66,6 +66,10 @@ command({
     for (const each of found)
       await io.print(
         json ? jsonLine(each) : names ? named(each, sides) : shown(each, sides, { text, colors: io.colors }),
+      );
+    if (!json)
+      io.note(
+        `${found.length} of ${total} ${total === 1 ? 'object' : 'objects'} ${found.length === 1 ? 'differs' : 'differ'}`,
       );
     return found.length ? Exit.no : Exit.yes;
   },

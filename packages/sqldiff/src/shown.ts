@@ -28,7 +28,9 @@ export function shown(difference: Difference, sides: Sides, { text, colors }: Sh
       ? []
       : text
         ? unifiedDiff(asPrinted(a, b), asPrinted(b, a)).map(line => line.split('\t').map(printable).join('\t'))
-        : propertyLines(comparison?.differences ?? [], [sides[0].label, sides[1].label]).map(line => `  ${line}`);
+        : propertyLines(comparison?.differences ?? [], [sides[0].label, sides[1].label], colors).map(
+            line => `  ${line}`,
+          );
   const body = lines.map(line => `${line}\n`);
   if (!colors) return head + body.join('');
   return paint(head, BOLD) + body.map(line => paint(line, COLORS[line.charAt(0)])).join('');

@@ -1,9 +1,10 @@
 import { pipeline } from 'node:stream/promises';
-import { command, Exit, recordLimit } from '@sqlpipe/cli';
+import { command, Exit, recordLimit, UsageError } from '@sqlpipe/cli';
 import { MAX_RECORD, records, sink, statements } from '@sqlpipe/records';
 import { type Entry } from '@sqlpipe/schema';
 import { KINDS } from '@sqlpipe/sql';
 import { grep } from './grep.js';
+import { jsonLine, listLine, printCount, printLines } from './listing.js';
 import { selection } from './selection.js';
 
 command({
@@ -18,12 +19,26 @@ command({
   values: { kind: KINDS },
   options: cli =>
     cli
-      .option('invert-match', { alias: 'v', type: 'boolean', default: false, describe: 'pick what does not match' })
+      .option('invert-match', {
+        alias: 'v',
+        type: 'boolean',
+        default: false,
+        describe: 'pick what does not match (verbose is --verbose)',
+      })
+      .option('ignore-case', { alias: 'i', type: 'boolean', default: false, describe: 'as always: names have no case' })
+      .option('count', { alias: 'c', type: 'boolean', default: false, describe: 'print the number of statements' })
+      .option('list', {
+        alias: 'l',
+        type: 'boolean',
+        default: false,
+        describe: 'print the kind and the name of each, a tab between',
+      })
+      .option('json', { type: 'boolean', default: false, describe: 'print a line of JSON for each' })
       .option('kind', {
         type: 'string',
         array: true,
         requiresArg: true,
-        describe: 'only these kinds: table, view, matview, user, grant, …',
+        describe: 'only these: table, view, user, grant, …, or TABLES, SCHEMA, ACL, …',
       })
       .option('regexp', {
         alias: 'e',
@@ -43,11 +58,15 @@ command({
       if (selected) found++;
       return selected;
     };
-    await pipeline(
-      grep(statements(io.stdin(), { maxRecord }), isAskedFor, options),
-      records(maxRecord),
-      sink(io.stdout, 'sqlgrep'),
-    );
+    const { count, list, json } = options;
+    if (Number(count) + Number(list) + Number(json) > 1)
+      throw new UsageError('--count, --list and --json exclude each other');
+    const picked = grep(statements(io.stdin(), { maxRecord }), isAskedFor, options);
+    if (count) await printCount(picked, io);
+    else if (list) await printLines(picked, listLine, io);
+    else if (json) await printLines(picked, jsonLine, io);
+    else await pipeline(picked, records(maxRecord), sink(io.stdout, 'sqlgrep'));
+    if (!found) io.note('nothing matched');
     return found ? Exit.yes : Exit.no;
   },
 });

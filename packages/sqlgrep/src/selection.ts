@@ -2,8 +2,8 @@
 
 import { UsageError } from '@sqlpipe/cli';
 import { access } from '@sqlpipe/ddl';
-import { type Entry } from '@sqlpipe/schema';
-import { foldCase, KINDS } from '@sqlpipe/sql';
+import { type Entry, parseKinds } from '@sqlpipe/schema';
+import { foldCase } from '@sqlpipe/sql';
 import { matchesGlob } from './glob.js';
 
 export interface Criteria {
@@ -11,7 +11,7 @@ export interface Criteria {
   patterns: string[];
   /** Regular expressions for parts of names. */
   regexp?: string[] | undefined;
-  /** Kinds, separated by commas. */
+  /** Kinds and categories, separated by commas. */
   kind?: string[] | undefined;
   /** Select what does not match. */
   invertMatch: boolean;
@@ -20,12 +20,12 @@ export interface Criteria {
 /**
  * Tells whether a statement is asked for. It has to be of one of the kinds, and its name has to match one of the patterns
  * and expressions, in any case; where none are given, all do.
- * @throws UsageError for an unknown kind, and for an expression that is none
+ * @throws InvalidSelectionError for an unknown kind, UsageError for an expression that is none
  */
 export function selection({ patterns, regexp = [], kind = [], invertMatch }: Criteria): (entry: Entry) => boolean {
   const globs = patterns.map(foldCase);
   const expressions = regexp.map(expression);
-  const kinds = kindsOf(kind);
+  const kinds = parseKinds(kind);
   const anyName = !globs.length && !expressions.length;
   const matches = (name: string): boolean =>
     globs.some(glob => matchesGlob(glob, foldCase(name))) || expressions.some(each => each.test(name));
@@ -39,14 +39,6 @@ export function selection({ patterns, regexp = [], kind = [], invertMatch }: Cri
 function namesOf({ kind, name, statement }: Entry): string[] {
   const { objects, principals } = access(statement, kind);
   return objects.length ? objects : [principals[0] ?? name];
-}
-
-function kindsOf(lists: string[]): Set<string> {
-  const kinds = lists.flatMap(list => list.split(',')).map(kind => kind.trim().toLowerCase());
-  for (const kind of kinds)
-    if (!(KINDS as readonly string[]).includes(kind))
-      throw new UsageError(`no such kind: '${kind}'; there are ${KINDS.join(', ')}`);
-  return new Set(kinds);
 }
 
 function expression(source: string): RegExp {

@@ -1,5 +1,5 @@
 import { command, Exit, recordLimit, stayLean, UsageError } from '@sqlpipe/cli';
-import { replaceFile, writeFolder, writeText } from '@sqlpipe/files';
+import { writeFolder, writeOutput, writeText } from '@sqlpipe/files';
 import { MAX_RECORD, spool, statements } from '@sqlpipe/records';
 
 command({
@@ -33,8 +33,7 @@ command({
     if (output && directory) throw new UsageError('--output and --directory exclude each other');
     const whole = await spool(statements(io.stdin(), { maxRecord }));
     if (directory) await writeFolder(directory, whole, io.interrupted);
-    else if (output) await replaceFile(output, file => writeText(whole, file), io.interrupted);
-    else await writeText(whole, io.stdout);
+    else await writeOutput(output, io.stdout, out => writeText(whole, out), io.interrupted);
     return Exit.yes;
   },
 });

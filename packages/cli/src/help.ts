@@ -1,0 +1,80 @@
+/*! What `--help` prints: at most 80 columns, the program's own options first. */
+import type { Flag } from './completable.js';
+import { CONNECTION } from './instance-options.js';
+import type { Program } from './program.js';
+
+const WIDTH = 80;
+
+/** Where descriptions start. */
+const INDENT = 31;
+
+/** What the value of an option is called, where that is not FILE. */
+const VALUES: Record<string, string> = {
+  '--address': 'ADDRESS',
+  '--allow': 'VERBS',
+  '--allow-host': 'HOST',
+  '--completion': 'SHELL',
+  '--connect-timeout': 'SECONDS',
+  '--directory': 'DIR',
+  '--data': 'DIR',
+  '--exclude': 'KINDS',
+  '--include': 'KINDS',
+  '--jobs': 'NUMBER',
+  '--kind': 'KINDS',
+  '--max-record': 'BYTES',
+  '--port': 'PORT',
+  '--regexp': 'REGEXP',
+  '--request-limit': 'BYTES',
+  '--timeout': 'SECONDS',
+  '--user': 'NAME',
+  '--yes-to': 'NAME',
+};
+
+/** An option, and what it is where it is not given. */
+export interface HelpFlag extends Flag {
+  default?: unknown;
+}
+
+/** The help of a program with these options. */
+export function formatHelp(
+  { name, operands, summary, examples }: Pick<Program<unknown>, 'name' | 'operands' | 'summary' | 'examples'>,
+  flags: readonly HelpFlag[],
+): string {
+  const isConnection = ({ names }: Flag) => names.some(each => CONNECTION.includes(each));
+  const own = flags.filter(flag => !isConnection(flag));
+  const connection = flags.filter(isConnection);
+  return [
+    `Usage: ${name} [options] ${operands}`.trimEnd(),
+    '',
+    ...wrap(summary, WIDTH),
+    '',
+    'Options:',
+    ...own.flatMap(formatFlag),
+    ...(connection.length ? ['', 'Connection options:', ...connection.flatMap(formatFlag)] : []),
+    '',
+    'Examples:',
+    ...examples.flatMap(([line, effect]) => [`  ${line}`, `        ${effect}`]),
+  ].join('\n');
+}
+
+/** `  -o, --output FILE           write this file`, on several lines where it is long. */
+function formatFlag({ names, describe, value, default: given }: HelpFlag): string[] {
+  const [long = '', short] = names.toSorted((a, b) => b.length - a.length);
+  const what = Array.isArray(value) && long !== '--completion' ? value.join('|') : (VALUES[long] ?? 'FILE');
+  const head = `  ${short ? `${short}, ` : '    '}${long}${value ? ` ${what}` : ''}`;
+  const hasDefault = typeof given === 'string' || typeof given === 'number';
+  const [first = '', ...rest] = wrap(hasDefault ? `${describe} (default: ${given})` : describe, WIDTH - INDENT);
+  const below = rest.map(line => ' '.repeat(INDENT) + line);
+  if (head.length < INDENT) return [head.padEnd(INDENT) + first, ...below];
+  return [head, ' '.repeat(INDENT) + first, ...below];
+}
+
+function wrap(text: string, width: number): string[] {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1) as string;
+    if (line && line.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = line ? `${line} ${word}` : word;
+  }
+  return lines;
+}

@@ -1,0 +1,31 @@
+/*! What somebody who mistyped a word may have meant. */
+
+/** `; did you mean WORD?` for the word that comes closest, or nothing where none is close. */
+export function suggestion(typed: string, words: readonly string[]): string {
+  const close = words
+    .map(word => ({ word, edits: editDistance(typed.toLowerCase(), word.toLowerCase()) }))
+    .filter(({ word, edits }) => edits <= Math.min(3, Math.floor(word.replace(/^-+/, '').length / 3)))
+    .sort((a, b) => a.edits - b.edits);
+  return close[0] ? `; did you mean ${close[0].word}?` : '';
+}
+
+/** How many letters have to be inserted, removed, replaced or swapped with the next to turn one word into the other. */
+function editDistance(a: string, b: string): number {
+  if (Math.abs(a.length - b.length) > 3) return Number.POSITIVE_INFINITY; // whoever asks wants less, and words may be long
+  let [beforeLast, last]: number[][] = [[], Array.from({ length: b.length + 1 }, (_, j) => j)];
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1];
+      const swapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      row[j] = Math.min(
+        (last?.[j] ?? 0) + 1,
+        (row[j - 1] ?? 0) + 1,
+        (last?.[j - 1] ?? 0) + (same ? 0 : 1),
+        swapped ? (beforeLast?.[j - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
+      );
+    }
+    [beforeLast, last] = [last, row];
+  }
+  return last?.[b.length] ?? 0;
+}

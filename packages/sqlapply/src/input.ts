@@ -1,0 +1,65 @@
+/*! What a run applies: files and folders that are named, or a stream on standard input; and where each statement is. */
+import { type Io, UsageError } from '@sqlpipe/cli';
+import { type Located, locateSource } from '@sqlpipe/files';
+import { StreamError, statements } from '@sqlpipe/records';
+import { meaningful } from '@sqlpipe/sql';
+import type { ApplyOptions } from './options.js';
+
+/** Where a statement is. */
+export type Location = Omit<Located, 'statement'>;
+
+/** The statements of a run. */
+export interface Input extends AsyncIterable<string> {
+  /** Where the statements are that have been read, in their order; undefined for those of standard input. */
+  readonly locations: readonly (Location | undefined)[];
+}
+
+/** The input that the operands after the instance name. @throws UsageError, and what reading it says */
+export function openInput({ operands: [, ...files], ...options }: ApplyOptions, io: Io): Input {
+  if (files.length && options.stream) throw new UsageError('--stream is for standard input, not for files');
+  if (files.indexOf('-') !== files.lastIndexOf('-')) throw new UsageError('standard input can be read only once');
+  const locations: (Location | undefined)[] = [];
+  async function* read(): AsyncGenerator<string> {
+    for (const file of files.length ? files : ['-'])
+      if (file === '-') yield* readStream();
+      else yield* readFile(file);
+  }
+  async function* readStream(): AsyncGenerator<string> {
+    for await (const statement of statements(io.stdin(), options)) {
+      locations.push(undefined);
+      yield statement;
+    }
+  }
+  async function* readFile(file: string): AsyncGenerator<string> {
+    for await (const batch of withLabel(locateSource(file, options.maxRecord), file)) {
+      io.interrupted.throwIfAborted();
+      for (const { statement, ...location } of batch) {
+        locations.push(location);
+        yield statement;
+      }
+    }
+  }
+  return { locations, [Symbol.asyncIterator]: read };
+}
+
+/** Whether the input is, or has in it, a stream on standard input. */
+export const readsStdin = ({ operands: [, ...files] }: Pick<ApplyOptions, 'operands'>): boolean =>
+  files.length === 0 || files.includes('-');
+
+/** What is wrong with a stream does not say which one. */
+async function* withLabel<T>(source: AsyncIterable<T>, label: string): AsyncGenerator<T> {
+  try {
+    yield* source;
+  } catch (error) {
+    if (error instanceof StreamError) throw new StreamError(`${label}: ${error.message}`, { cause: error });
+    throw error;
+  }
+}
+
+/** A location for messages: `schema.sql:42` with the line of a position in the statement, else with that of its first word. */
+export function formatLocation({ path, line }: Location, statement: string, position?: number): string {
+  if (line === undefined) return path;
+  const [first] = meaningful(statement);
+  const before = statement.slice(0, position ?? first?.start ?? 0);
+  return `${path}:${line + before.split('\n').length - 1}`;
+}

@@ -1,0 +1,95 @@
+/*! sqlapply with files and folders as operands: what is read, and the lines that its messages name. */
+import test from 'ava';
+import { fileScope } from './support/scope.js';
+import type { Server } from './support/server.js';
+import { shell } from './support/shell.js';
+import { startSqlserve } from './support/sqlserve.js';
+
+const scope = fileScope();
+let dst: Server;
+
+test.before(async () => {
+  dst = await startSqlserve(scope);
+});
+
+test.beforeEach(() => dst.empty());
+
+const tables = async () =>
+  ((await dst.execute('SELECT table_name FROM tables()')).dataset ?? []).map(([name]) => name).sort();
+
+test.serial('a file, a folder, a stream file and standard input are applied', async t => {
+  const run = await shell(t);
+  const { code, stderr } = await run(`
+    echo 'CREATE TABLE a (x INT)' > a.sql
+    echo 'CREATE TABLE b (x INT);' | sqlsplit | sqljoin -d folder
+    echo 'CREATE TABLE c (x INT);' | sqlsplit > c.stream
+    echo 'CREATE TABLE d (x INT);' | sqlsplit | sqlapply ${dst.url} a.sql folder c.stream -`);
+  t.deepEqual([code, stderr], [0, '']);
+  t.deepEqual(await tables(), ['a', 'b', 'c', 'd']);
+});
+
+test.serial('an error names the line of its position', async t => {
+  const run = await shell(t);
+  const { code, stderr } = await run(`
+    printf '%s\n' '-- first' 'CREATE TABLE a (x INT);' '' '/* second' '*/ CREATE TABLE b (' '  x INT,' '  y NONSENSE);' > s.sql
+    sqlapply ${dst.url} s.sql`);
+  t.is(code, 1);
+  t.regex(stderr, /^sqlapply: s\.sql:7: table 'b': /);
+  t.regex(stderr, /: 1 of 2 applied, 1 refused; [^\n]*\n$/);
+});
+
+test.serial('an error without a position names the line of the first word', async t => {
+  const run = await shell(t);
+  await dst.execute('CREATE TABLE b (x LONG)');
+  const { code, stderr } = await run(`
+    printf '%s\n' 'CREATE TABLE a (x INT);' '' '/* the' 'second */ CREATE TABLE b' '(x INT);' > s.sql
+    sqlapply ${dst.url} s.sql`);
+  t.is(code, 1);
+  t.regex(stderr, /^sqlapply: s\.sql:4: table 'b': already exists with a different definition\n {2}\S/);
+});
+
+test.serial('an error in a folder names the file, one in a stream file the statement', async t => {
+  await dst.execute('CREATE TABLE b (x LONG)');
+  const run = await shell(t);
+  const { stderr } = await run(`
+    echo 'CREATE TABLE b (x INT);' | sqlsplit > b.stream
+    sqljoin -d folder < b.stream; sqlapply ${dst.url} folder; sqlapply ${dst.url} b.stream`);
+  t.regex(stderr, /^sqlapply: folder\/tables\/b\.sql:1: table 'b': already exists/m);
+  t.regex(stderr, /^sqlapply: b\.stream: statement 1 \(table 'b'\): already exists/m);
+});
+
+test.serial('files are read completely before anything is sent', async t => {
+  const run = await shell(t);
+  const apply = async (files: string) => (await run(`sqlapply ${dst.url} ${files}`)).stderr;
+  await run(`
+    echo 'CREATE TABLE a (x INT);' > a.sql
+    echo 'CREATE TABLE b (x INT' > open.sql
+    printf 'CREATE TABLE b (x INT);' > cut.stream
+    echo 'DROP TABLE a;' > drop.sql`);
+  t.regex(await apply('a.sql open.sql'), /^sqlapply: open\.sql:1:16: .*never closed; nothing was sent\n$/);
+  t.regex(await apply('a.sql none.sql'), /^sqlapply: none\.sql: no such file or directory; nothing was sent\n$/);
+  t.regex(await apply('a.sql cut.stream'), /^sqlapply: cut\.stream: no NUL in the input.*; nothing was sent\n$/);
+  t.regex(await apply('a.sql drop.sql'), /^sqlapply: drop\.sql:1: DROP.*--allow DROP sends it; nothing was sent\n$/);
+  t.deepEqual(await tables(), []);
+});
+
+test.serial('files, and standard input twice, are not for --stream', async t => {
+  const run = await shell(t);
+  const { stderr } = await run(`sqlapply --stream ${dst.url} a.sql; sqlapply ${dst.url} - -`);
+  t.regex(stderr, /^sqlapply: --stream is for standard input, not for files$/m);
+  t.regex(stderr, /^sqlapply: standard input can be read only once$/m);
+});
+
+test.serial('a dry run prints what would happen, and the number of the rest', async t => {
+  const run = await shell(t);
+  const { stdout } = await run(`
+    for i in a b c; do echo "CREATE TABLE $i (x INT);"; done > s.sql
+    head -2 s.sql > some.sql; sqlapply ${dst.url} some.sql; sqlapply -n ${dst.url} s.sql`);
+  t.is(stdout.toString(), "would create table 'c'\nsame: 2 statements\n");
+});
+
+test.serial('input that cannot be read ends with the state, whatever it is', async t => {
+  const run = await shell(t);
+  const { stderr } = await run(`true | sqlapply ${dst.url}`);
+  t.regex(stderr, /; nothing was sent\n$/);
+});

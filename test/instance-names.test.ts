@@ -1,0 +1,57 @@
+/*! Operands that are mistyped and entries that are wrong: what the message says of them. */
+import test, { type ExecutionContext } from 'ava';
+import { shell } from './support/shell.js';
+import { startSqlserve } from './support/sqlserve.js';
+
+/** A bash whose instances.toml has this text. */
+async function withInstances(t: ExecutionContext, toml: string) {
+  const run = await shell(t, { TOML: toml });
+  await run('mkdir -p .config/sqlpipe; printf %s "$TOML" > .config/sqlpipe/instances.toml');
+  return run;
+}
+
+test('a mistyped name is said to be tried as a host, and what comes close is named', async t => {
+  const run = await withInstances(t, '[prodx-sqlpipe]\nurl = "http://h"\n');
+  const { code, stderr } = await run('sqldump prodx-sqlpiep');
+  t.is(code, 69);
+  t.regex(
+    stderr,
+    /; "prodx-sqlpiep" is not in \S+\/sqlpipe\/instances\.toml, so it was tried as a host; did you mean prodx-sqlpipe\?\n$/,
+  );
+});
+
+test('an empty url is a matter of its entry alone', async t => {
+  const { url } = await startSqlserve(t);
+  const run = await withInstances(t, `[bad]\nurl = ""\n[worse]\nurl = "h:99999"\n[good]\nurl = "${url}"\n`);
+  const bad = await run('sqldump bad');
+  t.is(bad.code, 78);
+  t.regex(bad.stderr, /^sqldump: \S+\/instances\.toml: \[bad\]: the url is empty/);
+  t.regex((await run('sqldump worse')).stderr, /^sqldump: \S+\/instances\.toml: \[worse\]: port 99999 is not between/);
+  t.like(await run('sqldump good > good.stream && sqldiff good.stream good'), { code: 0, stderr: '' });
+  const { stdout } = await run('sqldump --list-instances');
+  t.is(stdout.toString(), `bad\t(its url is not an address)\nworse\t(its url is not an address)\ngood\t${url}\n`);
+});
+
+test('a 401 names the user and where it comes from, and no secret', async t => {
+  const { url } = await startSqlserve(t, [], { QDB_HTTP_USER: 'ann', QDB_HTTP_PASSWORD: 'op3n' });
+  const run = await withInstances(t, `[x]\nurl = "${url}"\nuser = "bob"\n`);
+  const said = async (command: string) => (await run(command)).stderr;
+  const all = [
+    await said(`SQLDUMP_USER=ann SQLDUMP_PASSWORD=s3cr sqldump ${url}`),
+    await said(`SQLDUMP_PASSWORD=s3cr sqldump --user ann ${url}`),
+    await said(`SQLDUMP_PASSWORD=s3cr sqldump x`),
+    await said(`SQLDUMP_TOKEN=s3cr sqldump ${url}`),
+    await said(`sqldump ${url.replace('://', '://t0ken:s3cr@')}`),
+  ];
+  t.deepEqual(
+    all.map(text => / Given: (.*)\n$/.exec(text)?.[1]),
+    [
+      "user 'ann' (SQLDUMP_USER)",
+      "user 'ann' (--user)",
+      "user 'bob' ([x] in instances.toml)",
+      'a token (SQLDUMP_TOKEN)',
+      'the user in the address',
+    ],
+  );
+  t.notRegex(all.join(''), /s3cr|t0ken/);
+});

@@ -1,0 +1,41 @@
+/*! What a terminal shows at the end of a run, and in which colors. */
+import test from 'ava';
+import { fileScope } from './support/scope.js';
+import type { Server } from './support/server.js';
+import { startSqlserve } from './support/sqlserve.js';
+import { terminal } from './support/terminal.js';
+
+const scope = fileScope();
+let dst: Server;
+
+test.before(async () => {
+  dst = await startSqlserve(scope);
+  await dst.execute('CREATE TABLE a (x INT)');
+});
+
+test('sqldiff ends with how many objects differ', async t => {
+  const on = await terminal(t);
+  const { screen } = await on(
+    `echo 'CREATE TABLE a (x INT); CREATE TABLE b (x INT);' > s.sql; sqldiff s.sql ${dst.url} | cat; sqldiff s.sql s.sql`,
+  );
+  t.regex(screen, /only in s\.sql: table 'b'\r\n/);
+  t.regex(screen, /sqldiff: 1 of 2 objects differs\r\n/);
+  t.regex(screen, /sqldiff: 0 of 2 objects differ\r\n/);
+});
+
+test('properties are in the same colors in sqldiff and sqlapply', async t => {
+  const on = await terminal(t);
+  const { screen } = await on(
+    `echo 'CREATE TABLE a (x LONG);' > s.sql; sqldiff s.sql ${dst.url}; sqlapply ${dst.url} s.sql`,
+  );
+  const lines = screen.match(/ {2}\S.*: \x1b\[31mLONG\x1b\[39m in .*, \x1b\[32mINT\x1b\[39m in .*/g) ?? [];
+  t.is(lines.length, 2, screen);
+});
+
+test('sqlapply shows its summary where its output goes to a pipe that holds no data', async t => {
+  const on = await terminal(t);
+  const { screen } = await on(
+    `echo 'CREATE TABLE a (x INT);' > s.sql; sqlapply ${dst.url} s.sql | cat; sqlapply --report=- ${dst.url} s.sql | cat`,
+  );
+  t.is(screen.match(/sqlapply: .*: 1 statement: 1 same\r\n/g)?.length, 1, screen);
+});
