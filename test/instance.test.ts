@@ -37,6 +37,7 @@ test('the package exports', t => {
     'fetchVersion',
     'hasCredentials',
     'hasDefinition',
+    'inspect',
     'listInstances',
     'resolveInstance',
   ]);

@@ -10,6 +10,7 @@ import { databases } from './support/databases.js';
 
 test('the public names', t => {
   t.deepEqual(Object.keys(schema).sort(), [
+    'CATEGORIES',
     'Catalog',
     'DuplicateNameError',
     'InvalidSelectionError',

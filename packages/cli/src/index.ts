@@ -10,5 +10,4 @@ export type { Args, Program } from './program.js';
 export { type Progress, watched } from './progress.js';
 export { propertyLines } from './property-lines.js';
 export { EXCLUDE, INCLUDE, recordLimit } from './stream-options.js';
-export { suggestion } from './suggest.js';
 export { unifiedDiff } from './unified-diff.js';

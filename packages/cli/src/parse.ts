@@ -1,14 +1,13 @@
 /*! The command line; the only file that knows yargs. Operands are ours to count, as yargs loses a `-` and what follows `--`. */
 import { basename } from 'node:path';
+import { suggestion } from '@sqlpipe/sql';
 import yargs, { type Argv } from 'yargs';
-
 import type { Flag } from './completable.js';
 import { COMPLETIONS } from './completion.js';
 import { UsageError } from './exit.js';
 import { formatHelp, type HelpFlag } from './help.js';
 import type { Loudness } from './io.js';
 import type { Args, Program } from './program.js';
-import { suggestion } from './suggest.js';
 
 /** The bundler puts the package's version here. */
 declare const VERSION: string;

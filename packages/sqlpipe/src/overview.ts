@@ -1,5 +1,6 @@
 /*! What `sqlpipe` says of itself: its help, its version, its completion; and of a program that there is not. */
-import { command, suggestion, UsageError } from '@sqlpipe/cli';
+import { command, UsageError } from '@sqlpipe/cli';
+import { suggestion } from '@sqlpipe/sql';
 import { completions } from './completion.js';
 import { OWN_COMMANDS, PROGRAMS } from './programs.js';
 
