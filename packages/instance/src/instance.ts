@@ -68,7 +68,7 @@ const DENIED = ': have the right to it granted, or use another account';
 
 const NOT_ACCEPTED = 'The credentials that were given are not accepted: are they those of this instance?';
 /** Observed on 9.3.4: it answers a token as it does a wrong password. */
-const ONLY_BASIC = 'The open source edition accepts no tokens: give a user and a password';
+const ONLY_BASIC = 'The open source edition accepts no tokens: give a user and a password.';
 
 class HttpInstance implements Instance {
   readonly label: string;
@@ -190,9 +190,11 @@ class HttpInstance implements Instance {
   }
 
   get #whoAreYou(): string {
-    const { authorization, credentialsHelp } = this.#target;
+    const { account, authorization, credentialsHelp } = this.#target;
     if (authorization === undefined) return credentialsHelp;
-    return authorization.startsWith('Bearer ') ? `${NOT_ACCEPTED} ${ONLY_BASIC}` : NOT_ACCEPTED;
+    const basic = authorization.startsWith('Bearer ') ? ` ${ONLY_BASIC}` : '';
+    const given = account === undefined ? '' : ` Given: ${account}`;
+    return `${NOT_ACCEPTED}${basic}${given}`;
   }
 
   get endpoint(): string {
@@ -207,9 +209,7 @@ class HttpInstance implements Instance {
   }
 
   #unexpected({ code, message }: UnexpectedReply, status: number | undefined): InstanceError {
-    const { account } = this.#target;
-    const given = account === undefined ? '' : ` Given: ${account}`;
-    const help = status === 401 ? ` ${this.#whoAreYou}${given}` : status === 404 ? ` It has no ${this.#tried}.` : '';
+    const help = status === 401 ? ` ${this.#whoAreYou}` : status === 404 ? ` It has no ${this.#tried}.` : '';
     return new InstanceError(code, `${this.label}: ${message}${help}`, { status, lost: mayHaveRun(status) });
   }
 }
