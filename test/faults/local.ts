@@ -155,7 +155,12 @@ export const localFaults: LocalFault[] = [
   fault('rejects in a directory that is not there', 74, /no such file/, 'sqlapply --rejects nope/x $DST < stream'),
   fault('rejects that are a directory', 74, /is a directory/, 'sqlapply --rejects . $DST < stream'),
   fault('no place for what waits on disk', 74, /no such file/, `${LARGE} | TMPDIR=/nope sqlapply $DST`),
-  fault('what waits on disk fills it', 74, TOO_LARGE, `${LARGE} | (ulimit -f 100; sqlapply $DST)`),
+  fault(
+    'what waits on disk fills it',
+    74,
+    /file too large; nothing was sent\n$/,
+    `${LARGE} | (ulimit -f 100; sqlapply $DST)`,
+  ),
   fault(
     'what waits on disk fills it, in sqljoin',
     74,

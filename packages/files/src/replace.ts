@@ -42,8 +42,7 @@ export async function stageFile(
       await work;
     } catch (error) {
       await discard();
-      const { path: failed, syscall } = error as NodeJS.ErrnoException;
-      if (failed === temporary || (!failed && syscall === 'write')) Object.assign(error as Error, { path });
+      if ((error as NodeJS.ErrnoException).path === temporary) Object.assign(error as Error, { path });
       throw error;
     }
   };
@@ -102,6 +101,8 @@ async function writeFile(
     await closed;
   } catch (error) {
     file.destroy();
+    const { path: known, syscall } = error as NodeJS.ErrnoException;
+    if (!known && syscall === 'write') Object.assign(error as Error, { path });
     throw error;
   }
 }
