@@ -78,7 +78,8 @@ test('rows that do not end are no schema to compare', async t => {
 
 test('a yes that does not end is no yes, and nothing more of it is read', async t => {
   let sent = 0;
-  const { url } = await misbehaving(t, socket => {
+  const { url } = await misbehaving(t, (socket, { statement }) => {
+    if (statement.startsWith('SHOW')) return socket.write(reply('{"error":"no","position":0}', 400));
     socket.write('HTTP/1.1 200 OK\r\n\r\n{"ddl":"OK"');
     const more = () => {
       while (!socket.destroyed && socket.write(' '.repeat(10_000))) sent += 10_000;
@@ -92,4 +93,18 @@ test('a yes that does not end is no yes, and nothing more of it is read', async 
   t.regex(stderr, /whether it was applied is unknown: .*: the reply is longer than \d+ bytes/);
   t.is(code, 76);
   t.true(sent < 100_000_000);
+});
+
+test('white space that does not end is no reply', async t => {
+  const { url } = await misbehaving(t, socket => {
+    socket.write('HTTP/1.1 200 OK\r\n\r\n{');
+    const more = () => {
+      while (!socket.destroyed && socket.write(' '.repeat(10_000)));
+    };
+    socket.on('drain', more);
+    more();
+  });
+  const { code, stderr } = await (await shell(t, { URL: url }))('sqldump "$URL"');
+  t.regex(stderr, /: the reply holds more than \d+ bytes of white space in a row/);
+  t.is(code, 76);
 });

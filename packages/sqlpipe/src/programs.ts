@@ -35,7 +35,7 @@ export const PROGRAMS: readonly FamilyMember[] = [
   {
     command: 'apply',
     name: 'sqlapply',
-    summary: 'replay a stream of statements on a database instance',
+    summary: 'apply statements to a database instance',
     run: () => import('@sqlpipe/sqlapply'),
   },
   {
@@ -59,7 +59,7 @@ export const PROGRAMS: readonly FamilyMember[] = [
   {
     command: 'serve',
     name: 'sqlserve',
-    summary: 'serve a schema over HTTP as QuestDB does, keeping structure and no rows',
+    summary: 'serve a schema over HTTP as QuestDB does, without rows',
     run: () => import('@sqlpipe/sqlserve'),
   },
 ];
