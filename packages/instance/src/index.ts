@@ -8,6 +8,13 @@ export { InstanceError, type InstanceErrorCode, type InstanceErrorDetails } from
 export { type Inspection, inspect } from './inspect.js';
 export { connect, type Instance } from './instance.js';
 export type { ObjectName } from './objects.js';
+export {
+  fetchRefreshState,
+  fetchUnrefreshed,
+  fetchWalState,
+  type RefreshState,
+  type WalState,
+} from './refreshes.js';
 export type { Refusal, Reply } from './reply.js';
 export { DEFAULT_REQUEST_BUFFER, encodeQuery } from './request.js';
 export { type InstanceOptions, listInstances, type ResolveContext, resolveInstance } from './resolve.js';

@@ -10,3 +10,14 @@ export {
 export { findCycle } from './cycle.js';
 export { DuplicateNameError, deduplicate } from './deduplicate.js';
 export { topologicalOrder } from './order.js';
+export { type Consequence, Forecast, type ForecastOptions } from './plan/forecast.js';
+export { type Omission, type Plan, type PlannedStatement, type PlanOptions, planChanges } from './plan/plan.js';
+export {
+  fingerprint,
+  type PlannedObject,
+  plannedObjects,
+  plannedState,
+  printPlan,
+  requiredPermissions,
+} from './plan/print-plan.js';
+export { SchemaState } from './plan/state.js';

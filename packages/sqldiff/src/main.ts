@@ -2,6 +2,7 @@ import { command, EXCLUDE, Exit, INCLUDE, instanceOptions, recordLimit, UsageErr
 import { arriving, MAX_RECORD, statements } from '@sqlpipe/records';
 import { CATEGORIES, compareSchemas, Room, selection } from '@sqlpipe/schema';
 import { title } from '@sqlpipe/sql';
+import { findUnrefreshed, writePlan } from './alter.js';
 import { otherMeanings, unchanged } from './meaning.js';
 import { writeMissing } from './missing.js';
 import { read } from './read.js';
@@ -17,6 +18,7 @@ command({
     ['sqldiff src dst', 'two instances'],
     ['sqldiff --names schema.sql http://localhost:9000', 'a file and an instance; names only'],
     ['sqldiff --missing src dst | sqlapply dst', 'make in dst what it lacks'],
+    ['sqldiff --alter schema/ dst > plan', 'the statements that make dst what the folder says'],
   ],
   values: { include: CATEGORIES, exclude: CATEGORIES },
   options: cli =>
@@ -25,15 +27,41 @@ command({
       .option('text', { type: 'boolean', default: false, describe: 'show differences line by line, as printed' })
       .option('json', { type: 'boolean', default: false, describe: 'a line of JSON per object that differs' })
       .option('missing', { type: 'boolean', default: false, describe: 'write the stream of what A has and B lacks' })
+      .option('alter', { type: 'boolean', default: false, describe: 'write the statements that turn B into A' })
+      .option('allow-loss', {
+        type: 'string',
+        array: true,
+        default: [],
+        describe: 'with --alter: OBJECT or OBJECT.COLUMN may lose data',
+      })
+      .option('renamed', {
+        type: 'string',
+        array: true,
+        default: [],
+        describe: 'with --alter: OLD=NEW, what is called otherwise in A',
+      })
+      .option('rebuild', {
+        type: 'string',
+        array: true,
+        default: [],
+        describe: 'with --alter: make a table anew where it can not be altered',
+      })
+      .option('drop-old', {
+        type: 'boolean',
+        default: false,
+        describe: 'with --rebuild: drop the old table, and do not keep it',
+      })
       .option('ignore-extra', { type: 'boolean', default: false, describe: 'what only B has is no difference' })
       .option('ignore-owner', { type: 'boolean', default: false, describe: 'another OWNED BY is no difference' })
       .option('include', INCLUDE)
       .option('exclude', EXCLUDE)
       .option('max-record', recordLimit(MAX_RECORD)),
   run: async ({ operands: [a = '', b = ''], ...args }, io) => {
-    const { names, json, text, missing, maxRecord } = args;
-    if (Number(names) + Number(json) + Number(text) + Number(missing) > 1)
-      throw new UsageError('--names, --json, --text and --missing exclude each other');
+    const { names, json, text, missing, alter, maxRecord } = args;
+    if ([names, json, text, missing, alter].filter(Boolean).length > 1)
+      throw new UsageError('--names, --json, --text, --missing and --alter exclude each other');
+    if (!alter && (args.allowLoss.length || args.renamed.length || args.rebuild.length || args.dropOld))
+      throw new UsageError('--allow-loss, --renamed, --rebuild and --drop-old go with --alter');
     const stdin = arriving(() => statements(io.stdin(), { maxRecord }));
     const reading = {
       maxRecord,
@@ -53,10 +81,12 @@ command({
       },
     });
     const [inA, inB] = [await read(sides[0], reading), await read(sides[1], reading)];
-    const { differences, total, notComparable } = compareSchemas(inA, inB, {
-      defaults: await fetchTargetDefaults(sides),
-      ignoreOwner: args.ignoreOwner,
-    });
+    const defaults = await fetchTargetDefaults(sides);
+    if (alter) {
+      const unrefreshed = await findUnrefreshed(sides[1]);
+      return writePlan(inA, inB, { ...args, defaults, unrefreshed, keepExtra: args.ignoreExtra, maxRecord }, io);
+    }
+    const { differences, total, notComparable } = compareSchemas(inA, inB, { defaults, ignoreOwner: args.ignoreOwner });
     for (const { identity, properties } of notComparable)
       io.note(`${title(identity)}: can not be compared: ${properties.join(', ')}`);
     for (const warning of await otherMeanings(sides, unchanged(inA, differences))) io.warn(warning);

@@ -1,0 +1,46 @@
+/*! The plan that turns B into A: its statements as a stream, and what it leaves out on standard error. */
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Exit, type Io } from '@sqlpipe/cli';
+import { writeText } from '@sqlpipe/files';
+import { connect, fetchUnrefreshed } from '@sqlpipe/instance';
+import { records, sink } from '@sqlpipe/records';
+import { Catalog, type Omission, type PlanOptions, planChanges, printPlan } from '@sqlpipe/schema';
+import { title } from '@sqlpipe/sql';
+import type { Side } from './side.js';
+
+/** Writes the plan; on a terminal, as text. @returns the exit status: whether nothing was left out */
+export async function writePlan(
+  a: readonly string[],
+  b: readonly string[],
+  options: PlanOptions & { maxRecord: number },
+  io: Io,
+): Promise<number> {
+  const plan = planChanges(a, b, options);
+  for (const omission of plan.omissions) io.warn(describeOmission(omission));
+  const catalog = new Catalog(b);
+  const statements = printPlan(plan, ({ kind, name }) => {
+    const entry = catalog.object(name);
+    return entry?.kind === kind ? entry.statement : undefined;
+  });
+  if (io.stdout.isTTY) await writeText(Readable.from(statements), io.stdout);
+  else await pipeline(Readable.from(statements), records(options.maxRecord), sink(io.stdout, 'sqldiff'));
+  return plan.omissions.length > 0 ? Exit.no : Exit.yes;
+}
+
+/** `table 'trades': left out: DROP COLUMN qty: loses column 'qty'; --allow-loss trades.qty allows it` */
+export function describeOmission({ identity, what, reason, allow }: Omission): string {
+  const options = (allow ?? []).map(name => `--allow-loss ${name}`).join(' ');
+  return `${title(identity)}: left out: ${what}: ${reason}${options && `; ${options} allows it`}`;
+}
+
+/** The materialized views of a side that were never refreshed, as far as it is an instance that tells. */
+export async function findUnrefreshed({ target }: Side): Promise<Set<string>> {
+  if (!target) return new Set();
+  const instance = connect(target);
+  try {
+    return await fetchUnrefreshed(instance);
+  } finally {
+    await instance.close();
+  }
+}
