@@ -13,6 +13,7 @@ export { topologicalOrder } from './order.js';
 export { type Consequence, Forecast, type ForecastOptions } from './plan/forecast.js';
 export { type Omission, type Plan, type PlannedStatement, type PlanOptions, planChanges } from './plan/plan.js';
 export {
+  describeOmission,
   fingerprint,
   type PlannedObject,
   plannedObjects,

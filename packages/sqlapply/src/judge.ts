@@ -1,7 +1,9 @@
 /*! What becomes of one statement: sent, compared with what is there, or settled by looking where its reply was lost. */
 import { type Instance, InstanceError } from '@sqlpipe/instance';
+import type { Forecast } from '@sqlpipe/schema';
 import { describe, givesRight, identify, isAcl, isPrincipal } from '@sqlpipe/sql';
 import type { Objection } from './admission.js';
+import { confirmChange, type Patience, prepareChange } from './change.js';
 import { type ExistingObjects, isShowable } from './existing.js';
 import type { Outcome } from './outcome.js';
 
@@ -12,6 +14,12 @@ export interface JudgeOptions {
   ifExists: 'compare' | 'fail' | 'skip';
   /** Look what would happen, and change nothing. */
   dryRun: boolean;
+  /** Whether what a statement changed is read back. */
+  noVerify: boolean;
+  /** How long to wait for what a server does by itself after a change. */
+  patience: Patience;
+  /** What statements would do beside what they say, for a dry run. */
+  forecast?: Forecast | undefined;
   /** Gets the rows that a statement is answered with: a token, which nobody else is to see. */
   printRows(rows: unknown[][]): Promise<void>;
 }
@@ -25,6 +33,7 @@ const EXISTS = /already exists/;
 /** Why a statement can look empty to the server: it pairs quotes and sees `--` inside block comments (observed on 9.3.4). */
 const COMMENTS = '; the server reads quotes and -- inside /* */ comments as well: is there one in front?';
 
+const NOT_TRUE = 'the check does not hold';
 const SKIP = '--if-exists skip skips it';
 const EXISTING = 'already exists';
 const DIFFERENT = 'already exists with a different definition';
@@ -36,7 +45,7 @@ const ONLY_TEXT = `already exists with a different text, and what it means is no
 /** Makes the judge of statements for a target. It never throws but for bugs: what went wrong is in the verdict. */
 export function judge(
   target: Instance,
-  { objection, existing, ifExists, dryRun, printRows }: JudgeOptions,
+  { objection, existing, ifExists, dryRun, noVerify, patience, forecast, printRows }: JudgeOptions,
 ): (statement: string) => Promise<Verdict> {
   return async statement => {
     try {
@@ -67,11 +76,15 @@ export function judge(
     // The server's OK does not tell whether there was an object, nor what it is like.
     const before = replaces || keepsExisting ? await compare(statement) : undefined;
     if (before && (keepsExisting || before.result === 'same' || ifExists !== 'compare')) return taken(before);
+    const { kind, verb } = identify(statement);
+    if (kind === 'other' && verb === 'SELECT') return check(statement);
+    const pending = kind === 'other' ? await prepareChange(statement, target, existing) : undefined;
     const reply = await target.execute(statement);
     if (reply.ok) {
       if (reply.rows) await printRows(reply.rows);
       await existing.access.note(statement);
-      return { result: 'applied', ...(before && { replaced: before }) };
+      const confirmed = pending && (await confirmChange(pending, target, existing, { patience, verify: !noVerify }));
+      return { result: 'applied', ...(before && { replaced: before }), ...confirmed };
     }
     const { message, position, denied } = reply;
     const error = message + (message === 'empty query' ? COMMENTS : '');
@@ -91,6 +104,18 @@ export function judge(
       if (!(failure instanceof InstanceError)) throw failure;
       if (failure.serverMessage === undefined) return { ...refused, error: `${why}: ${failure.message}`, failure };
       return { ...incomparable, error: `${why}: ${failure.serverMessage}; ${SKIP}` };
+    }
+  }
+
+  /** A query in a stream is a condition: the statements behind it hold only where all that it answers is true. */
+  async function check(statement: string): Promise<Verdict> {
+    try {
+      const rows = await target.table(statement);
+      const isTrue = rows.length > 0 && rows.flat().every(cell => cell === true);
+      return isTrue ? { result: 'applied' } : { result: 'refused', error: NOT_TRUE };
+    } catch (error) {
+      if (!(error instanceof InstanceError) || error.serverMessage === undefined) throw error;
+      return { result: 'refused', error: error.serverMessage, denied: error.code === 'DENIED' };
     }
   }
 
@@ -133,6 +158,12 @@ export function judge(
   }
 
   async function foresee(statement: string): Promise<Verdict> {
+    const consequences = forecast?.apply(statement);
+    const breaks = forecast && consequences?.some(each => forecast.isSurprise(each));
+    return { ...(await foreseeResult(statement)), ...(consequences?.length && { consequences, breaks }) };
+  }
+
+  async function foreseeResult(statement: string): Promise<Verdict> {
     const found = await compare(statement);
     const isReplaced = found?.result === 'differs' && ifExists === 'compare' && describe(statement).replaces;
     if (isReplaced) return { result: 'would replace', replaced: found };

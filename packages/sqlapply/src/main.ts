@@ -1,13 +1,17 @@
+import { Readable } from 'node:stream';
 import { command, type Io, stayLean, UsageError, watched } from '@sqlpipe/cli';
 import { arriving, spool } from '@sqlpipe/records';
+import { describeOmission } from '@sqlpipe/schema';
 import { admitted, objections } from './admission.js';
 import { apply } from './apply.js';
 import { openConnections } from './connections.js';
+import { openForecast } from './forecast.js';
 import { LoginCheck } from './credentials.js';
 import { ExistingObjects } from './existing.js';
 import { openInput, readsStdin } from './input.js';
 import { judge } from './judge.js';
 import { type ApplyOptions, declareOptions, hasDataOnStdout } from './options.js';
+import { checkPlan, planAlter, rejectOmissions } from './plan.js';
 import { writeRejects } from './rejects.js';
 import { nothingSent } from './state.js';
 import { Tally } from './tally.js';
@@ -30,8 +34,7 @@ command({
   options: declareOptions,
   run: async (options, io) => {
     stayLean();
-    if (options.report === '-' && options.rejects === '-')
-      throw new UsageError('only one of --report and --rejects can be standard output');
+    checkOptions(options);
     const tally = new Tally(options);
     try {
       return await run(options, tally, io);
@@ -42,6 +45,15 @@ command({
     }
   },
 });
+
+function checkOptions({ report, rejects, json, dryRun, alter, stream, ifExists, renamed }: ApplyOptions): void {
+  if ([report === '-', rejects === '-', json].filter(Boolean).length > 1)
+    throw new UsageError('only one of --report, --rejects and --json can be on standard output');
+  if (json && !dryRun) throw new UsageError('--json goes with --dry-run; --report is for all runs');
+  if (alter && (stream || ifExists !== 'compare'))
+    throw new UsageError('--alter compares a complete schema: it goes neither with --stream nor with --if-exists');
+  if (renamed.length > 0 && !alter) throw new UsageError('--renamed goes with --alter');
+}
 
 async function run(options: ApplyOptions, tally: Tally, io: Io): Promise<number> {
   const source = openInput(options, io);
@@ -54,21 +66,37 @@ async function run(options: ApplyOptions, tally: Tally, io: Io): Promise<number>
     const shown = (items: AsyncIterable<string>, total?: number) => watched(items, io.progress(), total);
     const allowed = keepGoing ? input : admitted(input, objection, source.locations);
     const complete = options.stream ? undefined : await spool(shown(allowed));
-    const queue = shown(complete ?? input, complete?.count);
     if (complete) io.interrupted.throwIfAborted();
+    const checked = await checkPlan(complete ?? input, target, options);
+    const plan = options.alter ? await planAlter(checked, config, target, options) : undefined;
+    if (plan && !keepGoing) rejectOmissions(plan.omissions);
+    for (const omission of plan?.omissions ?? []) io.error(describeOmission(omission));
+    if (plan?.omissions.length) tally.noteBroken();
+    const queue = shown(plan ? Readable.from(plan.statements) : checked, plan?.statements.length ?? complete?.count);
+    const locations = plan ? [] : source.locations;
 
     const existing = new ExistingObjects(target, io.warn);
-    const print = (rows: unknown[][]) => printRows(rows, io);
-    const judges = jobs.map(job => judge(job, { ...options, objection, existing, printRows: print }));
+    const forecast = options.dryRun ? await openForecast(config, options, io) : undefined;
+    const judging = {
+      ...options,
+      objection: plan ? objections(target, [...options.allow, ...plan.permissions]) : objection,
+      existing,
+      forecast,
+      patience: { timeout: config.timeout, interrupted: io.interrupted },
+      printRows: (rows: unknown[][]) => printRows(rows, io),
+    };
+    const judges = jobs.map(job => judge(job, judging));
     tally.start(target.label);
-    let outcomes = apply(queue, judges, { keepGoing, interrupted: io.interrupted, locations: source.locations });
-    if (options.dryRun) outcomes = hasDataOnStdout(options) ? outcomes : foretold(outcomes, io);
+    let outcomes = apply(queue, judges, { keepGoing, interrupted: io.interrupted, locations });
+    if (options.dryRun) outcomes = hasDataOnStdout(options) ? outcomes : foretold(outcomes, io, forecast);
     else if (!options.noVerify) outcomes = verified(outcomes, target, existing);
     if (options.report) outcomes = reported(outcomes, options.report, io);
+    if (options.json) outcomes = reported(outcomes, '-', io);
     const summarize = hasDataOnStdout(options) ? io.summary : io.note;
     const rest = rejects(told(outcomes, tally, new LoginCheck(config), io, summarize));
     if (options.rejects) await writeRejects(options.rejects, io.stdout, rest, options.maxRecord);
     else for await (const _ of rest);
+    if (forecast?.broken().length) tally.noteBroken();
     return tally.status;
   } finally {
     await close();

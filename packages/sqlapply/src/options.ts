@@ -9,7 +9,8 @@ export type ApplyOptions = Args<CommandLineOptions<ReturnType<typeof declareOpti
 type CommandLineOptions<Line> = Line extends CommandLine<infer Options> ? Options : never;
 
 /** Whether standard output is for data, and not for what a dry run prints. */
-export const hasDataOnStdout = ({ report, rejects }: ApplyOptions): boolean => [report, rejects].includes('-');
+export const hasDataOnStdout = ({ report, rejects, json }: ApplyOptions): boolean =>
+  json || [report, rejects].includes('-');
 
 /** Declares them. */
 export const declareOptions = (cli: CommandLine) =>
@@ -40,6 +41,25 @@ export const declareOptions = (cli: CommandLine) =>
       default: [],
       describe: 'send these too: ALTER, DROP, CTAS, REPLACE, all',
     })
+    .option('alter', { type: 'boolean', default: false, describe: 'alter an object that is there and differs' })
+    .option('allow-loss', {
+      type: 'string',
+      array: true,
+      default: [],
+      describe: 'OBJECT or OBJECT.COLUMN may lose data',
+    })
+    .option('renamed', {
+      type: 'string',
+      array: true,
+      default: [],
+      describe: 'with --alter: OLD=NEW, what is called otherwise there',
+    })
+    .option('stale-ok', {
+      type: 'boolean',
+      default: false,
+      describe: 'apply a plan though what it was made for has changed',
+    })
+    .option('json', { type: 'boolean', default: false, describe: 'with --dry-run: print a line of JSON per statement' })
     .option('no-verify', { type: 'boolean', default: false, describe: 'do not read back what was made' })
     .option('yes-to', {
       type: 'string',

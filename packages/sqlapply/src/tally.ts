@@ -44,10 +44,16 @@ export class Tally {
     this.#advice?.count(outcome);
     const hidden = outcome.comparison?.notComparable ?? [];
     if (hidden.length > 0) this.#notComparable.push(`${title(outcome.identity)}: ${hidden.join(', ')}`);
+    this.#rejects ||= outcome.breaks === true;
     if (isReject(outcome) && outcome.result !== 'not reached') {
       this.#denied ||= outcome.denied === true;
       this.#rejects = true;
     }
+  }
+
+  /** Says that a dry run would leave something broken. */
+  noteBroken(): void {
+    this.#rejects = true;
   }
 
   /** The exit status the run comes to: a failure of the instance counts before a refusal. */

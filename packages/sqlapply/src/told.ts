@@ -1,7 +1,8 @@
 /*! What a run tells while it goes on: a line of report per statement, a message per reject, a summary at the end. */
 import { open } from 'node:fs/promises';
 import type { Io } from '@sqlpipe/cli';
-import { printable, title } from '@sqlpipe/sql';
+import type { Forecast } from '@sqlpipe/schema';
+import { conceal, excerpt, meaningful, printable, title } from '@sqlpipe/sql';
 import type { LoginCheck } from './credentials.js';
 import { explain, explainReplaced, place } from './explain.js';
 import { isReject, type Outcome, type Result } from './outcome.js';
@@ -77,17 +78,30 @@ export async function* told(
  * Passes outcomes on and prints what would happen: `would create table 'fx_trades'`; at the end how many statements would do
  * nothing: `same: 31 statements`.
  */
-export async function* foretold(outcomes: AsyncIterable<Outcome>, io: Io): AsyncGenerator<Outcome> {
+export async function* foretold(
+  outcomes: AsyncIterable<Outcome>,
+  io: Io,
+  forecast: Forecast | undefined,
+): AsyncGenerator<Outcome> {
   const counts = new Map<Result, number>();
   for await (const outcome of outcomes) {
-    const { result, identity } = outcome;
+    const { result, identity, statement, consequences = [] } = outcome;
+    const what = identity.kind === 'other' && result === 'would send' ? inShort(statement) : title(identity);
     if (INERT.has(result)) counts.set(result, (counts.get(result) ?? 0) + 1);
-    else await io.print(`${result} ${printable(title(identity))}\n`);
+    else await io.print(`${result} ${printable(what)}\n`);
+    for (const { text } of consequences) await io.print(`  ${printable(text)}\n`);
     yield outcome;
   }
+  for (const object of forecast?.broken() ?? []) await io.print(`would leave ${printable(object)} invalid\n`);
   for (const [result, count] of counts)
     await io.print(`${result}: ${count} ${count === 1 ? 'statement' : 'statements'}\n`);
 }
+
+/** A statement on one line, without its comments and secrets. */
+const inShort = (statement: string): string => {
+  const [first] = meaningful(statement);
+  return excerpt(conceal(statement).slice(first?.start).replace(/;$/, '').replace(/\s+/g, ' '), 120);
+};
 
 /** Results of a dry run by which nothing would happen. */
 const INERT: ReadonlySet<Result> = new Set(['same', 'skipped', 'not reached']);

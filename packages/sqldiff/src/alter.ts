@@ -5,8 +5,7 @@ import { Exit, type Io } from '@sqlpipe/cli';
 import { writeText } from '@sqlpipe/files';
 import { connect, fetchUnrefreshed } from '@sqlpipe/instance';
 import { records, sink } from '@sqlpipe/records';
-import { Catalog, type Omission, type PlanOptions, planChanges, printPlan } from '@sqlpipe/schema';
-import { title } from '@sqlpipe/sql';
+import { Catalog, describeOmission, type PlanOptions, planChanges, printPlan } from '@sqlpipe/schema';
 import type { Side } from './side.js';
 
 /** Writes the plan; on a terminal, as text. @returns the exit status: whether nothing was left out */
@@ -26,12 +25,6 @@ export async function writePlan(
   if (io.stdout.isTTY) await writeText(Readable.from(statements), io.stdout);
   else await pipeline(Readable.from(statements), records(options.maxRecord), sink(io.stdout, 'sqldiff'));
   return plan.omissions.length > 0 ? Exit.no : Exit.yes;
-}
-
-/** `table 'trades': left out: DROP COLUMN qty: loses column 'qty'; --allow-loss trades.qty allows it` */
-export function describeOmission({ identity, what, reason, allow }: Omission): string {
-  const options = (allow ?? []).map(name => `--allow-loss ${name}`).join(' ');
-  return `${title(identity)}: left out: ${what}: ${reason}${options && `; ${options} allows it`}`;
 }
 
 /** The materialized views of a side that were never refreshed, as far as it is an instance that tells. */

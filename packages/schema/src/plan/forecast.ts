@@ -18,6 +18,7 @@ import {
 } from '@sqlpipe/ddl';
 import { foldCase, identify, isObject, isPrincipal, title } from '@sqlpipe/sql';
 import { type QueryMentions, readMentions } from './mentions.js';
+import { pathKey, resolvePath } from './names.js';
 import { isShorter, retention } from './retention.js';
 import type { SchemaObject, SchemaState } from './state.js';
 
@@ -38,6 +39,8 @@ export interface Consequence {
 
 /** What is known of a server's objects beside their definitions. */
 export interface ForecastOptions {
+  /** What may be lost: `trades`, `trades.qty`. */
+  readonly allowLoss?: readonly string[];
   /** Materialized views, in lower case, that were never refreshed: nothing in them can become wrong. */
   readonly unrefreshed?: ReadonlySet<string>;
 }
@@ -56,12 +59,26 @@ export class Forecast {
   /** What views use and is not there any more, by view. */
   readonly #missing = new Map<string, MissingColumn[]>();
   readonly #queries = new Map<string, Query>();
+  readonly #allowed: ReadonlySet<string>;
 
+  /** @throws InvalidSelectionError where it is not clear what may be lost */
   constructor(
     readonly state: SchemaState,
-    { unrefreshed = new Set() }: ForecastOptions = {},
+    { unrefreshed = new Set(), allowLoss = [] }: ForecastOptions = {},
   ) {
     this.#unrefreshed = new Set(unrefreshed);
+    this.#allowed = new Set(allowLoss.flatMap(name => resolvePath(name, name => this.#columnsOf(name)) ?? []).map(pathKey));
+  }
+
+  /** Whether what a statement does is a loss that nobody has allowed. */
+  isSurprise(consequence: Consequence): boolean {
+    return consequence.effect === 'loss' && !this.#allowed.has(pathKey(consequence));
+  }
+
+  #columnsOf(name: string): ReadonlySet<string> | undefined {
+    const object = this.state.find(name);
+    const columns = object?.definition?.kind === 'table' ? object.definition.columns : [];
+    return object && new Set(columns.map(column => foldCase(column.name)));
   }
 
   /** What a statement would do now. */

@@ -26,6 +26,10 @@ export function resolvePath(text: string, find: FindColumns): ObjectPath | undef
   return paths[0];
 }
 
+/** What is the same for two spellings of a path. */
+export const pathKey = ({ object, column }: ObjectPath): string =>
+  column === undefined ? foldCase(object) : `${foldCase(object)}\0${foldCase(column)}`;
+
 /** A path such that nobody can read it in another way. */
 export const formatPath = ({ object, column }: ObjectPath): string =>
   column === undefined ? `"'${object}'"` : `"'${object}'.'${column}'"`;

@@ -37,7 +37,7 @@ import { InvalidSelectionError } from '../categories.js';
 import { compareSchemas } from '../compare-schemas.js';
 import { alterTable, canSetTtl } from './alter-table.js';
 import { type Consequence, Forecast, type ForecastOptions } from './forecast.js';
-import { formatName, type ObjectPath, resolvePath, splitRename } from './names.js';
+import { formatName, type ObjectPath, pathKey, resolvePath, splitRename } from './names.js';
 import { rebuildTable } from './rebuild.js';
 import { retention } from './retention.js';
 import { type SchemaObject, SchemaState } from './state.js';
@@ -207,9 +207,7 @@ class Planner {
   }
 
   #readAllowed(names: readonly string[]): void {
-    for (const name of names) {
-      const path = resolvePath(name, this.#columnsOf);
-      if (!path) continue;
+    for (const path of names.flatMap(name => resolvePath(name, this.#columnsOf) ?? [])) {
       this.#allowed.add(pathKey(path));
       const renamed = this.#renamedObjects.get(foldCase(path.object));
       if (renamed !== undefined) this.#allowed.add(pathKey({ ...path, object: renamed }));
@@ -259,7 +257,8 @@ class Planner {
       const view = this.#state.find(object)?.definition;
       if (effect !== 'invalid' || view?.kind !== 'materialized view') return [];
       const base = view.base ?? '';
-      const bases = [this.#state.find(base)?.definition, this.#meaning(this.#a.object(base))];
+      const bases = [this.#state.find(base)?.definition];
+      if (this.#allowed.has(pathKey({ object: base }))) bases.push(this.#meaning(this.#a.object(base)));
       if (Math.min(...bases.map(retention)) >= retention(view)) return [];
       const text = `rebuilding materialized view '${object}' loses what '${base}' no longer holds`;
       return [{ effect: 'loss', object, text }];
@@ -267,19 +266,28 @@ class Planner {
   }
 
   /** Whether a materialized view could not be refreshed after a statement, as its query would not run. */
-  #staysBroken({ effect, object }: Consequence, statement: string): boolean {
-    const view = this.#state.find(object);
-    if (effect !== 'invalid' || view?.kind !== 'matview') return false;
-    const wanted = this.#meaning(this.#a.object(object));
-    const isWanted = wanted && view.definition && compareDefinitions(wanted, view.definition).differences.length === 0;
-    if (isWanted) return false;
+  #staysBroken(consequence: Consequence, statement: string): boolean {
     const change = parseChange(statement);
-    if (change?.verb !== 'alter') return true;
-    return change.alters.some(
-      ({ alteration }) =>
-        (alteration.change === 'drop column' || alteration.change === 'rename column') &&
-        this.#forecast.mentions(view, alteration.column),
+    if (change?.verb !== 'alter') return this.#isUnwanted(consequence) !== undefined;
+    const gone = change.alters.flatMap(({ alteration }) =>
+      alteration.change === 'drop column' || alteration.change === 'rename column' ? [alteration.column] : [],
     );
+    return this.#isUnwantedOver(consequence, gone);
+  }
+
+  /** Whether what is invalidated is a materialized view that uses one of these columns, and that A has not, or has in another way. */
+  #isUnwantedOver(consequence: Consequence, columns: readonly string[]): boolean {
+    const view = this.#isUnwanted(consequence);
+    return view !== undefined && columns.some(column => this.#forecast.mentions(view, column));
+  }
+
+  #isUnwanted({ effect, object }: Consequence): SchemaObject | undefined {
+    const view = this.#state.find(object);
+    if (effect !== 'invalid' || view?.kind !== 'matview' || !view.definition) return undefined;
+    const wanted = this.#meaning(this.#a.object(object));
+    const differences = wanted && compareDefinitions(wanted, view.definition).differences;
+    const isWanted = differences?.every(({ property }) => property !== 'query' && property !== 'base' && property !== 'kind');
+    return isWanted ? undefined : view;
   }
 
   /** Rights that A does not give go first. */
@@ -425,7 +433,8 @@ class Planner {
     const { statements, oldName } = rebuildTable(wanted, now, renamed, this.options.dropOld ?? false);
     const rename = `RENAME TABLE '${now.name}' TO '${oldName}';`;
     const consequences = this.#forecast.preview(rename);
-    const broken = consequences.filter(each => this.#staysBroken(each, rename));
+    const gone = now.columns.filter(({ name }) => !wanted.columns.some(column => foldCase(column.name) === foldCase(name)));
+    const broken = consequences.filter(each => this.#isUnwantedOver(each, gone.map(({ name }) => name)));
     const lost = [...this.#lostByRefresh(consequences)].filter(each => !this.#allowed.has(pathKey(each)));
     const isDropAllowed = !this.options.dropOld || this.#allowed.has(pathKey({ object: now.name })) || isCopied(wanted, now, renamed);
     if (broken.length > 0 || lost.length > 0 || !isDropAllowed) {
@@ -514,9 +523,6 @@ const DROPPED: Partial<Record<Kind, string>> = {
   matview: 'MATERIALIZED VIEW',
   liveview: 'LIVE VIEW',
 };
-
-const pathKey = ({ object, column }: ObjectPath): string =>
-  column === undefined ? foldCase(object) : `${foldCase(object)}\0${foldCase(column)}`;
 
 const identityOf = ({ kind, name }: Pick<SchemaObject, 'kind' | 'name'>): Identity => ({ kind, name, verb: 'CREATE' });
 

@@ -1,8 +1,8 @@
 /*! A plan as the statements of a stream: each with its costs in comments, the first one with what the plan was made for. */
 import { createHash } from 'node:crypto';
 import { kindOf, meaningOf, parseChange, printDefinition } from '@sqlpipe/ddl';
-import { foldCase, identify, isObject, type Kind, meaningful } from '@sqlpipe/sql';
-import type { Plan } from './plan.js';
+import { foldCase, identify, isObject, type Kind, meaningful, title } from '@sqlpipe/sql';
+import type { Omission, Plan } from './plan.js';
 
 /** An object by kind and name. */
 export interface PlannedObject {
@@ -25,6 +25,12 @@ export function printPlan({ statements }: Plan, findStatement: (object: PlannedO
     const head = i === 0 ? [`plan for state ${state}${needs}`] : [];
     return [...[...head, ...costs].map(line => `-- ${line}\n`), statement].join('');
   });
+}
+
+/** `table 'trades': left out: DROP COLUMN qty: loses column 'qty'; --allow-loss trades.qty allows it` */
+export function describeOmission({ identity, what, reason, allow }: Omission): string {
+  const options = (allow ?? []).map(name => `--allow-loss ${name}`).join(' ');
+  return `${title(identity)}: left out: ${what}: ${reason}${options && `; ${options} allows it`}`;
 }
 
 /** What --allow has to hold for statements that no schema dump contains. */

@@ -1,0 +1,26 @@
+/*! What statements would do on a target beside what they say, for a dry run. */
+import type { Io } from '@sqlpipe/cli';
+import { connect, dump, fetchDefaults, fetchUnrefreshed, InstanceError, type Target } from '@sqlpipe/instance';
+import { collect, Forecast, SchemaState } from '@sqlpipe/schema';
+import type { ApplyOptions } from './options.js';
+
+/** A forecast for the target as it is now; undefined where no statement may change anything, or the target does not show what it has. */
+export async function openForecast(
+  config: Target,
+  { allow, alter, allowLoss }: Pick<ApplyOptions, 'allow' | 'alter' | 'allowLoss'>,
+  io: Io,
+): Promise<Forecast | undefined> {
+  if (allow.length === 0 && !alter) return undefined;
+  const instance = connect(config);
+  try {
+    const [defaults, unrefreshed] = [await fetchDefaults(instance), await fetchUnrefreshed(instance)];
+    const state = new SchemaState(await collect(dump(config)), { defaults });
+    return new Forecast(state, { unrefreshed, allowLoss });
+  } catch (error) {
+    if (!(error instanceof InstanceError) || error.serverMessage === undefined) throw error;
+    io.warn(`${config.label}: what statements would do to others is not known: ${error.serverMessage}`);
+    return undefined;
+  } finally {
+    await instance.close();
+  }
+}
