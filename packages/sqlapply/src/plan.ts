@@ -97,5 +97,5 @@ const isOfSchema = (statement: string): boolean => identify(statement).kind !== 
 /** @throws PlanError for what a plan leaves out */
 export function rejectOmissions(omissions: readonly Omission[]): void {
   if (omissions.length > 0)
-    throw new PlanError(`${omissions.map(describeOmission).join('; ')}; nothing was sent; --keep-going does the rest`);
+    throw new PlanError(`${omissions.map(describeOmission).join('; ')}; --keep-going does the rest`);
 }

@@ -43,7 +43,8 @@ export const formatName = ({ object, column }: ObjectPath): string => {
 
 const QUOTED = /^(?:'([^']+)'|"([^"]+)")(?:\.(.+))?$/s;
 
-function readings(text: string): ObjectPath[] {
+/** All ways to read a name: its dots may be part of it. */
+export function readings(text: string): ObjectPath[] {
   const [, single, double, column] = QUOTED.exec(text) ?? [];
   const quoted = single ?? double;
   if (quoted !== undefined) return [{ object: quoted, ...(column !== undefined && { column: unquote(column) }) }];

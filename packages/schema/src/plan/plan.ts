@@ -31,13 +31,14 @@ import {
   isPrincipal,
   type Kind,
   title,
+  unquote,
 } from '@sqlpipe/sql';
 import { Catalog, dumpOrder, type Entry } from '../catalog.js';
 import { InvalidSelectionError } from '../categories.js';
 import { compareSchemas } from '../compare-schemas.js';
 import { alterTable, canSetTtl } from './alter-table.js';
 import { type Consequence, Forecast, type ForecastOptions } from './forecast.js';
-import { formatName, type ObjectPath, pathKey, resolvePath, splitRename } from './names.js';
+import { formatName, pathKey, readings, resolvePath, splitRename } from './names.js';
 import { rebuildTable } from './rebuild.js';
 import { retention } from './retention.js';
 import { type SchemaObject, SchemaState } from './state.js';
@@ -127,6 +128,8 @@ class Planner {
   readonly #allowed = new Set<string>();
   /** New names of objects by old ones, and of columns by the new name of their table and the old one of their own. */
   readonly #renamedObjects = new Map<string, string>();
+  /** Of all objects, of those that have been renamed already too. */
+  readonly #newNames = new Map<string, string>();
   readonly #renamedColumns = new Map<string, Map<string, string>>();
   /** Names of A that are not there in the end as A has them, so that nothing can be made over them. */
   readonly #blocked = new Set<string>();
@@ -166,26 +169,33 @@ class Planner {
   }
 
   #columnsOf = (name: string): ReadonlySet<string> | undefined => {
-    const found = [this.#state.find(name)?.definition, this.#meaning(this.#a.object(name))].filter(Boolean);
-    const exists = this.#state.find(name) || this.#a.object(name) || this.#a.principal(name) || this.#b.principal(name);
+    const renamed = this.#newNames.get(foldCase(name)) ?? name;
+    const exists = [name, renamed].some(
+      each => this.#state.find(each) || this.#a.object(each) || this.#a.principal(each) || this.#b.principal(each),
+    );
     if (!exists) return undefined;
+    const found = [name, renamed].flatMap(each => [this.#state.find(each)?.definition, this.#meaning(this.#a.object(each))]);
     return new Set(
       found.flatMap(each => (each?.kind === 'table' ? each.columns.map(column => foldCase(column.name)) : [])),
     );
   };
 
+  /** Those of objects first, as those of columns may name a table by its old name. */
   #readRenames(renames: readonly string[]): void {
+    const ofColumns: [rename: string, from: string, to: string][] = [];
     for (const rename of renames) {
       const [from, to] = splitRename(rename);
-      const old = resolvePath(from, this.#columnsOf);
-      if (old?.column !== undefined) this.#readColumnRename(rename, old as Required<ObjectPath>, to);
-      else this.#readObjectRename(rename, old?.object ?? from, resolvePath(to, this.#columnsOf)?.object ?? to);
+      const name = resolvePath(to, name => (this.#a.object(name) ? new Set() : undefined))?.object;
+      if (name === undefined || resolvePath(from, this.#columnsOf)?.column !== undefined) ofColumns.push([rename, from, to]);
+      else this.#readObjectRename(rename, resolvePath(from, this.#columnsOf)?.object ?? unquote(from), name);
     }
+    for (const each of ofColumns) this.#readColumnRename(...each);
   }
 
   #readObjectRename(rename: string, from: string, to: string): void {
     const [before, after] = [this.#state.find(from), this.#a.object(to)];
     if (!after) throw new InvalidSelectionError(`--renamed ${rename}: A has no '${to}'`);
+    this.#newNames.set(foldCase(from), after.name);
     if (!before && this.#state.find(to)) return; // it has been done
     if (!before) throw new InvalidSelectionError(`--renamed ${rename}: B has no '${from}'`);
     if (this.#a.object(from)) throw new InvalidSelectionError(`--renamed ${rename}: A has a '${from}' too`);
@@ -193,17 +203,23 @@ class Planner {
     this.#renamedObjects.set(foldCase(before.name), after.name);
   }
 
-  #readColumnRename(rename: string, { object, column }: Required<ObjectPath>, to: string): void {
-    const table = this.#renamedObjects.get(foldCase(object)) ?? object;
+  #readColumnRename(rename: string, from: string, to: string): void {
+    const short = resolvePath(to, this.#columnsOf)?.column ?? unquote(to);
+    const old = resolvePath(from, this.#columnsOf);
+    if (old?.column === undefined) {
+      const isDone = readings(from).some(({ object, column }) => column !== undefined && this.#columnsOf(object)?.has(foldCase(short)));
+      if (isDone) return;
+      throw new InvalidSelectionError(`--renamed ${rename}: B has no '${from}'`);
+    }
+    const table = this.#newNames.get(foldCase(old.object)) ?? old.object;
     const after = this.#meaning(this.#a.object(table));
     const names = after?.kind === 'table' ? after.columns.map(({ name }) => name) : [];
-    const short = resolvePath(to, this.#columnsOf)?.column ?? to;
     const name = names.find(each => foldCase(each) === foldCase(short));
     if (name === undefined) throw new InvalidSelectionError(`--renamed ${rename}: A has no column '${short}' in '${table}'`);
-    if (names.some(each => foldCase(each) === foldCase(String(column))))
-      throw new InvalidSelectionError(`--renamed ${rename}: A has a column '${column}' too`);
+    if (names.some(each => foldCase(each) === foldCase(old.column ?? '')))
+      throw new InvalidSelectionError(`--renamed ${rename}: A has a column '${old.column}' too`);
     const renames = this.#renamedColumns.get(foldCase(table)) ?? new Map<string, string>();
-    this.#renamedColumns.set(foldCase(table), renames.set(String(column), name));
+    this.#renamedColumns.set(foldCase(table), renames.set(old.column, name));
   }
 
   #readAllowed(names: readonly string[]): void {
