@@ -117,12 +117,6 @@ export class RightSet {
     this.#rights.get(subject)?.get(table)?.delete(column);
   }
 
-  /** The right on exactly this scope, with the grant option or without. */
-  find(right: Right): Right | undefined {
-    const { subject, table, column } = placeOf(right);
-    return this.#rights.get(subject)?.get(table)?.get(column);
-  }
-
   *[Symbol.iterator](): Generator<Right> {
     for (const tables of this.#rights.values()) for (const columns of tables.values()) yield* columns.values();
   }

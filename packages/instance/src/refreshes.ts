@@ -1,17 +1,20 @@
 /*! How far an instance has come with what it does by itself: refreshing materialized views, applying WAL. */
 import { foldCase, quoteLiteral } from '@sqlpipe/sql';
-import { askIfPresent } from './absent.js';
 import { InstanceError } from './error.js';
 import type { Instance } from './instance.js';
 
 /** The materialized views, in lower case, that were never refreshed; none where the instance does not tell. */
 export async function fetchUnrefreshed(instance: Instance): Promise<Set<string>> {
   const query = 'SELECT view_name FROM materialized_views() WHERE last_refresh_finish_timestamp IS NULL';
+  return new Set(((await askIfTold(instance, query)) ?? []).map(([name]) => foldCase(String(name))));
+}
+
+/** The answer; undefined where the instance rejects the question, as not every version tells. */
+async function askIfTold(instance: Instance, query: string): Promise<unknown[][] | undefined> {
   try {
-    const rows = await askIfPresent(instance, 'materialized_views', () => instance.table(query));
-    return new Set((rows ?? []).map(([name]) => foldCase(String(name))));
+    return await instance.table(query);
   } catch (error) {
-    if (error instanceof InstanceError && error.serverMessage !== undefined) return new Set();
+    if (error instanceof InstanceError && error.serverMessage !== undefined) return undefined;
     throw error;
   }
 }
@@ -19,10 +22,10 @@ export async function fetchUnrefreshed(instance: Instance): Promise<Set<string>>
 /** Whether all that was sent to a WAL table, or a materialized view, has been applied. */
 export type WalState = 'applied' | 'pending' | 'suspended';
 
-/** How far a table is; what is no WAL table has nothing to apply. */
+/** How far a table is; what is no WAL table, or of an instance that does not tell, has nothing to apply. */
 export async function fetchWalState(instance: Instance, table: string): Promise<WalState> {
   const query = `SELECT writerTxn, sequencerTxn, suspended FROM wal_tables() WHERE lower(name) = ${quoteLiteral(foldCase(table))}`;
-  const [row] = await instance.table(query);
+  const [row] = (await askIfTold(instance, query)) ?? [];
   if (!row) return 'applied';
   const [writer, sequencer, suspended] = row;
   if (suspended === true) return 'suspended';
@@ -38,11 +41,11 @@ export interface RefreshState {
   readonly finished: string;
 }
 
-/** How a materialized view is; undefined where there is none of the name. */
+/** How a materialized view is; undefined where there is none of the name, or the instance does not tell. */
 export async function fetchRefreshState(instance: Instance, view: string): Promise<RefreshState | undefined> {
   const columns = 'view_status, invalidation_reason, last_refresh_start_timestamp, last_refresh_finish_timestamp';
   const query = `SELECT ${columns} FROM materialized_views() WHERE lower(view_name) = ${quoteLiteral(foldCase(view))}`;
-  const [row] = await instance.table(query);
+  const [row] = (await askIfTold(instance, query)) ?? [];
   if (!row) return undefined;
   const [status, reason, started, finished] = row.map(cell => String(cell ?? ''));
   return { status: status ?? '', reason: reason || undefined, started: started ?? '', finished: finished ?? '' };

@@ -104,22 +104,16 @@ async function verifyRenamed(
 
 /** Undefined where all that was sent to a table has been applied. */
 async function waitForWal(name: string, target: Instance, patience: Patience): Promise<Partial<Outcome> | undefined> {
-  try {
-    const state = await poll(patience, async () => {
-      const state = await fetchWalState(target, name);
-      return state === 'pending' ? undefined : state;
-    });
-    if (state === 'applied') return undefined;
-    const problem =
-      state === 'suspended'
-        ? `accepted, but the server could not apply it: its table is suspended; ALTER TABLE '${name}' RESUME WAL`
-        : 'accepted, and not applied yet when the time was up: --timeout waits longer';
-    return { result: 'unknown', error: problem, failure: new InstanceError('UNREACHABLE', `${target.label}: ${problem}`) };
-  } catch (error) {
-    // A version that does not tell is not waited for.
-    if (error instanceof InstanceError && error.serverMessage !== undefined) return undefined;
-    throw error;
-  }
+  const state = await poll(patience, async () => {
+    const state = await fetchWalState(target, name);
+    return state === 'pending' ? undefined : state;
+  });
+  if (state === 'applied') return undefined;
+  const problem =
+    state === 'suspended'
+      ? `accepted, but the server could not apply it: its table is suspended; ALTER TABLE '${name}' RESUME WAL`
+      : 'accepted, and not applied yet when the time was up: --timeout waits longer';
+  return { result: 'unknown', error: problem, failure: new InstanceError('UNREACHABLE', `${target.label}: ${problem}`) };
 }
 
 async function waitForRefresh(
@@ -143,8 +137,8 @@ async function waitForRefresh(
 }
 
 /** Whether it is a change of its base that a materialized view has just learned of, and no refresh that failed (observed on 9.3.4). */
-const isAnnouncement = ({ status, reason = '' }: RefreshState): boolean =>
-  status === 'refreshing' || (status === 'invalid' && / operation$|^base (?:table|materialized view) is /.test(reason));
+const isAnnouncement = ({ status, reason }: RefreshState): boolean =>
+  status !== 'valid' && (reason === undefined || / operation$|^base (?:table|materialized view) is /.test(reason));
 
 /** Asks again and again; undefined when the time is up. */
 async function poll<T>({ timeout, interrupted }: Patience, ask: () => Promise<T | undefined>): Promise<T | undefined> {

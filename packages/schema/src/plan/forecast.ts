@@ -54,8 +54,8 @@ interface MissingColumn {
 /** Foretells one statement after the other. */
 export class Forecast {
   readonly #unrefreshed: Set<string>;
-  /** Materialized views that are refreshed no more, in lower case, each with the reason. */
-  readonly #stopped = new Map<string, string>();
+  /** Materialized views that are refreshed no more, in lower case, each with how long it kept its rows until then. */
+  readonly #stopped = new Map<string, number>();
   /** What views use and is not there any more, by view. */
   readonly #missing = new Map<string, MissingColumn[]>();
   readonly #queries = new Map<string, Query>();
@@ -167,7 +167,7 @@ export class Forecast {
     const { base = '' } = view.definition;
     const work = rewrite(name, `rebuilds ${this.#title(name)} from what ${this.#title(base)} holds`);
     const kept = retention(this.state.find(base)?.definition);
-    if (kept >= retention(view.definition)) return [work];
+    if (kept >= (this.#stopped.get(foldCase(name)) ?? retention(view.definition))) return [work];
     const text = `loses what ${this.#title(name)} keeps of rows that ${this.#title(base)} no longer holds`;
     return [work, loss(name, text)];
   }
@@ -303,8 +303,11 @@ export class Forecast {
 
   /** Keeps in mind what a change breaks and repairs. */
   #note(change: Change): void {
-    for (const { effect, object, text } of this.#consequences(change))
-      if (effect === 'invalid' && this.state.find(object)?.kind === 'matview') this.#stopped.set(foldCase(object), text);
+    for (const { effect, object } of this.#consequences(change)) {
+      const found = this.state.find(object);
+      if (effect === 'invalid' && found?.kind === 'matview')
+        this.#stopped.set(foldCase(object), retention(found.definition));
+    }
     if (change.verb === 'refresh') {
       const base = this.state.find(change.name)?.definition;
       const isBaseStopped = base?.kind === 'materialized view' && this.isStopped(base.base ?? '');

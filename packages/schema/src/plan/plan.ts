@@ -306,12 +306,11 @@ class Planner {
     return isWanted ? undefined : view;
   }
 
-  /** Rights that A does not give go first. */
+  /** Rights that A does not give, or gives without the grant option, go first. */
   #revoke(): void {
     if (this.options.keepExtra) return;
     const wanted = rightsOf(this.#a);
-    for (const right of [...this.#state.rights])
-      if (!wanted.has(right) && !wanted.find(right)) this.#emit(printRevocation(right));
+    for (const right of [...this.#state.rights]) if (!wanted.has(right)) this.#emit(printRevocation(right));
   }
 
   #grant(): void {

@@ -5,6 +5,7 @@ import type { Session } from '../session.js';
 import { alterTable } from './alter-table.js';
 import { alterMaterializedView, alterView } from './alter-view.js';
 import { drop, rename, truncate, vacuum } from './drop.js';
+import { refresh } from './refresh.js';
 
 /** Reads a statement behind its first word, checks it and does it. Without an outcome of its own the answer is OK. */
 export type Change = (
@@ -18,7 +19,7 @@ export type Changes = Readonly<Record<string, Change>>;
 const nothingToDo = Object.fromEntries(['set', 'begin', 'commit', 'rollback'].map(verb => [verb, () => undefined]));
 
 const needRows = Object.fromEntries(
-  ['insert', 'update', 'copy', 'reindex', 'refresh', 'backup', 'checkpoint', 'snapshot', 'cancel'].map(verb => [
+  ['insert', 'update', 'copy', 'reindex', 'backup', 'checkpoint', 'snapshot', 'cancel'].map(verb => [
     verb,
     (cursor: Cursor) => {
       throw new Rejection(cursor.at, `sqlserve keeps the schema and no rows: nothing to ${verb}`);
@@ -27,7 +28,7 @@ const needRows = Object.fromEntries(
 );
 
 /** Statements of both editions by their first word. */
-export const changes: Changes = { alter, compile, drop, rename, truncate, vacuum, ...nothingToDo, ...needRows };
+export const changes: Changes = { alter, compile, drop, refresh, rename, truncate, vacuum, ...nothingToDo, ...needRows };
 
 /** Views are compiled as soon as what they stand on changes. */
 function compile(cursor: Cursor, { catalogue, allow }: Session): void {
