@@ -4,7 +4,7 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 INSTALLED := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test lint bench faults conformance versions fuzz api dist clean
+.PHONY: help build demo test lint bench faults changes conformance versions fuzz api dist clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -40,6 +40,10 @@ faults: build ## try every way a source or a target can fail, kill all by the hu
 	@tsx scripts/faults.ts
 	@KILLS=100 ROUNDS=5 ava --timeout=20m test/commit-mark.test.ts test/crash.test.ts test/interrupt.test.ts
 	@tsx bench/limits.ts
+
+changes: build ## reconcile random schemas on a real server, kill sqlapply on the way, and compare what is foretold
+	@tsx scripts/changes.ts
+	@KILLS=100 ava --timeout=60m --match='sqlapply killed*' test/alter.test.ts
 
 conformance: build ## copy the recorded objects of a real server, one by one
 	@tsx scripts/conformance.ts

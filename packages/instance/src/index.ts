@@ -10,9 +10,11 @@ export { connect, type Instance } from './instance.js';
 export type { ObjectName } from './objects.js';
 export {
   fetchRefreshState,
-  fetchUnrefreshed,
+  fetchRefreshStates,
   fetchWalState,
+  isChangeOfBase,
   type RefreshState,
+  type RefreshStates,
   type WalState,
 } from './refreshes.js';
 export type { Refusal, Reply } from './reply.js';

@@ -3,11 +3,28 @@ import { foldCase, quoteLiteral } from '@sqlpipe/sql';
 import { InstanceError } from './error.js';
 import type { Instance } from './instance.js';
 
-/** The materialized views, in lower case, that were never refreshed; none where the instance does not tell. */
-export async function fetchUnrefreshed(instance: Instance): Promise<Set<string>> {
-  const query = 'SELECT view_name FROM materialized_views() WHERE last_refresh_finish_timestamp IS NULL';
-  return new Set(((await askIfTold(instance, query)) ?? []).map(([name]) => foldCase(String(name))));
+/** How the materialized views of an instance are, by name in lower case. */
+export interface RefreshStates {
+  /** Those that were never refreshed. */
+  readonly unrefreshed: ReadonlySet<string>;
+  /** Those that are refreshed no more, as their base was changed. */
+  readonly stopped: ReadonlySet<string>;
 }
+
+/** How the materialized views are; nothing is known where the instance does not tell. */
+export async function fetchRefreshStates(instance: Instance): Promise<RefreshStates> {
+  const columns = 'view_name, view_status, invalidation_reason, last_refresh_finish_timestamp';
+  const rows = (await askIfTold(instance, `SELECT ${columns} FROM materialized_views()`)) ?? [];
+  const names = (isWanted: (row: unknown[]) => boolean) =>
+    new Set(rows.filter(isWanted).map(([name]) => foldCase(String(name))));
+  return {
+    unrefreshed: names(([, , , finished]) => finished === null),
+    stopped: names(([, status, reason]) => status === 'invalid' && isChangeOfBase(String(reason ?? ''))),
+  };
+}
+
+/** Whether a reason for being invalid is a change of the base, and no query that fails (observed on 9.3.4). */
+export const isChangeOfBase = (reason: string): boolean => / operation$|^base (?:table|materialized view) is /.test(reason);
 
 /** The answer; undefined where the instance rejects the question, as not every version tells. */
 async function askIfTold(instance: Instance, query: string): Promise<unknown[][] | undefined> {

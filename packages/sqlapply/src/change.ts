@@ -4,7 +4,14 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { applyAlteration, type Change, kindOf, meaningOf, parseChange, printDefinition } from '@sqlpipe/ddl';
-import { fetchRefreshState, fetchWalState, type Instance, InstanceError, type RefreshState } from '@sqlpipe/instance';
+import {
+  fetchRefreshState,
+  fetchWalState,
+  type Instance,
+  InstanceError,
+  isChangeOfBase,
+  type RefreshState,
+} from '@sqlpipe/instance';
 import { foldCase, type Identity, isObject } from '@sqlpipe/sql';
 import type { ExistingObjects } from './existing.js';
 import type { Outcome } from './outcome.js';
@@ -138,7 +145,7 @@ async function waitForRefresh(
 
 /** Whether it is a change of its base that a materialized view has just learned of, and no refresh that failed (observed on 9.3.4). */
 const isAnnouncement = ({ status, reason }: RefreshState): boolean =>
-  status !== 'valid' && (reason === undefined || / operation$|^base (?:table|materialized view) is /.test(reason));
+  status !== 'valid' && (reason === undefined || isChangeOfBase(reason));
 
 /** Asks again and again; undefined when the time is up. */
 async function poll<T>({ timeout, interrupted }: Patience, ask: () => Promise<T | undefined>): Promise<T | undefined> {

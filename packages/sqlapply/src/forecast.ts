@@ -1,6 +1,6 @@
 /*! What statements would do on a target beside what they say, for a dry run. */
 import type { Io } from '@sqlpipe/cli';
-import { connect, dump, fetchDefaults, fetchUnrefreshed, InstanceError, type Target } from '@sqlpipe/instance';
+import { connect, dump, fetchDefaults, fetchRefreshStates, InstanceError, type Target } from '@sqlpipe/instance';
 import { collect, Forecast, SchemaState } from '@sqlpipe/schema';
 import type { ApplyOptions } from './options.js';
 
@@ -13,9 +13,9 @@ export async function openForecast(
   if (allow.length === 0 && !alter) return undefined;
   const instance = connect(config);
   try {
-    const [defaults, unrefreshed] = [await fetchDefaults(instance), await fetchUnrefreshed(instance)];
+    const [defaults, states] = [await fetchDefaults(instance), await fetchRefreshStates(instance)];
     const state = new SchemaState(await collect(dump(config)), { defaults });
-    return new Forecast(state, { unrefreshed, allowLoss });
+    return new Forecast(state, { ...states, allowLoss });
   } catch (error) {
     if (!(error instanceof InstanceError) || error.serverMessage === undefined) throw error;
     io.warn(`${config.label}: what statements would do to others is not known: ${error.serverMessage}`);

@@ -1,5 +1,5 @@
 /*! Plans: those of `sqldiff --alter`, which hold for the state that they were made for, and those that --alter makes here. */
-import { definitions, dump, fetchDefaults, fetchUnrefreshed, type Instance, type Target } from '@sqlpipe/instance';
+import { definitions, dump, fetchDefaults, fetchRefreshStates, type Instance, type Target } from '@sqlpipe/instance';
 import {
   Catalog,
   collect,
@@ -75,8 +75,8 @@ export async function planAlter(
 ): Promise<AlterRun> {
   const wanted = deduplicate(await collect(statements));
   const b = await collect(dump(config));
-  const [defaults, unrefreshed] = [await fetchDefaults(target), await fetchUnrefreshed(target)];
-  const plan = planChanges(wanted.filter(isOfSchema), b, { ...options, defaults, unrefreshed, keepExtra: true });
+  const [defaults, states] = [await fetchDefaults(target), await fetchRefreshStates(target)];
+  const plan = planChanges(wanted.filter(isOfSchema), b, { ...options, defaults, ...states, keepExtra: true });
   const catalog = new Catalog(b);
   const changes = printPlan(plan, ({ kind, name }) => {
     const entry = catalog.object(name);

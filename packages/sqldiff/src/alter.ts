@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Exit, type Io } from '@sqlpipe/cli';
 import { writeText } from '@sqlpipe/files';
-import { connect, fetchUnrefreshed } from '@sqlpipe/instance';
+import { connect, fetchRefreshStates, type RefreshStates } from '@sqlpipe/instance';
 import { records, sink } from '@sqlpipe/records';
 import { Catalog, describeOmission, type PlanOptions, planChanges, printPlan } from '@sqlpipe/schema';
 import type { Side } from './side.js';
@@ -27,12 +27,12 @@ export async function writePlan(
   return plan.omissions.length > 0 ? Exit.no : Exit.yes;
 }
 
-/** The materialized views of a side that were never refreshed, as far as it is an instance that tells. */
-export async function findUnrefreshed({ target }: Side): Promise<Set<string>> {
-  if (!target) return new Set();
+/** How the materialized views of a side are, as far as it is an instance that tells. */
+export async function findRefreshStates({ target }: Side): Promise<RefreshStates> {
+  if (!target) return { unrefreshed: new Set(), stopped: new Set() };
   const instance = connect(target);
   try {
-    return await fetchUnrefreshed(instance);
+    return await fetchRefreshStates(instance);
   } finally {
     await instance.close();
   }

@@ -2,7 +2,7 @@ import { command, EXCLUDE, Exit, INCLUDE, instanceOptions, recordLimit, UsageErr
 import { arriving, MAX_RECORD, statements } from '@sqlpipe/records';
 import { CATEGORIES, compareSchemas, Room, selection } from '@sqlpipe/schema';
 import { title } from '@sqlpipe/sql';
-import { findUnrefreshed, writePlan } from './alter.js';
+import { findRefreshStates, writePlan } from './alter.js';
 import { otherMeanings, unchanged } from './meaning.js';
 import { writeMissing } from './missing.js';
 import { read } from './read.js';
@@ -83,8 +83,8 @@ command({
     const [inA, inB] = [await read(sides[0], reading), await read(sides[1], reading)];
     const defaults = await fetchTargetDefaults(sides);
     if (alter) {
-      const unrefreshed = await findUnrefreshed(sides[1]);
-      return writePlan(inA, inB, { ...args, defaults, unrefreshed, keepExtra: args.ignoreExtra, maxRecord }, io);
+      const states = await findRefreshStates(sides[1]);
+      return writePlan(inA, inB, { ...args, defaults, ...states, keepExtra: args.ignoreExtra, maxRecord }, io);
     }
     const { differences, total, notComparable } = compareSchemas(inA, inB, { defaults, ignoreOwner: args.ignoreOwner });
     for (const { identity, properties } of notComparable)

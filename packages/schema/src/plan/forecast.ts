@@ -43,6 +43,8 @@ export interface ForecastOptions {
   readonly allowLoss?: readonly string[];
   /** Materialized views, in lower case, that were never refreshed: nothing in them can become wrong. */
   readonly unrefreshed?: ReadonlySet<string>;
+  /** Materialized views, in lower case, that are refreshed no more, as their base was changed. */
+  readonly stopped?: ReadonlySet<string>;
 }
 
 /** A column that a view uses and that is not there any more. */
@@ -60,13 +62,17 @@ export class Forecast {
   readonly #missing = new Map<string, MissingColumn[]>();
   readonly #queries = new Map<string, Query>();
   readonly #allowed: ReadonlySet<string>;
+  /** Those that were stopped before the first statement. */
+  readonly #before: ReadonlySet<string>;
 
   /** @throws InvalidSelectionError where it is not clear what may be lost */
   constructor(
     readonly state: SchemaState,
-    { unrefreshed = new Set(), allowLoss = [] }: ForecastOptions = {},
+    { unrefreshed = new Set(), stopped = new Set(), allowLoss = [] }: ForecastOptions = {},
   ) {
     this.#unrefreshed = new Set(unrefreshed);
+    for (const name of stopped) this.#stopped.set(name, retention(state.find(name)?.definition));
+    this.#before = new Set(stopped);
     this.#allowed = new Set(allowLoss.flatMap(name => resolvePath(name, name => this.#columnsOf(name)) ?? []).map(pathKey));
   }
 
@@ -104,7 +110,8 @@ export class Forecast {
   /** The objects that statements have broken and none has repaired, in words. */
   broken(): string[] {
     const views = this.#brokenViews().map(name => this.#title(name));
-    return [...views, ...[...this.#stopped.keys()].map(name => this.#title(name))];
+    const stopped = [...this.#stopped.keys()].filter(name => !this.#before.has(name));
+    return [...views, ...stopped.map(name => this.#title(name))];
   }
 
   /** Whether a materialized view has been invalidated and not been refreshed since. */

@@ -39,7 +39,7 @@ import { compareSchemas } from '../compare-schemas.js';
 import { alterTable, canSetTtl } from './alter-table.js';
 import { type Consequence, Forecast, type ForecastOptions } from './forecast.js';
 import { formatName, pathKey, readings, resolvePath, splitRename } from './names.js';
-import { rebuildTable } from './rebuild.js';
+import { parseRebuildName, rebuildTable } from './rebuild.js';
 import { retention } from './retention.js';
 import { type SchemaObject, SchemaState } from './state.js';
 
@@ -159,6 +159,7 @@ class Planner {
     this.#createPrincipals();
     this.#dropObjects();
     this.#renameTables();
+    this.#resumeRebuilds();
     for (const entry of dumpOrder(this.#a)) if (isObject(entry.kind)) this.#reconcile(entry);
     this.#refresh();
     this.#grant();
@@ -343,6 +344,7 @@ class Planner {
       const renamed = this.#renamedObjects.get(foldCase(entry.name));
       const wanted = this.#a.object(renamed ?? entry.name);
       if (renamed !== undefined && entry.kind === 'table' && wanted?.kind === 'table') continue;
+      if (!wanted && this.#isOfRebuild(entry.name)) continue;
       const statement = `DROP ${DROPPED[entry.kind]} '${entry.name}';`;
       if (renamed !== undefined && entry.kind === 'view' && wanted?.kind === 'view') this.#emit(statement);
       else if (!wanted || renamed !== undefined) {
@@ -396,6 +398,24 @@ class Planner {
       }
     }
     for (const [from, to] of pending) this.#blocked.add(foldCase(from)).add(foldCase(to));
+  }
+
+  /** Whether a rebuild of this plan, begun before, has made a table; one that it leaves is no difference. */
+  #isOfRebuild(name: string): boolean {
+    const { table, role } = parseRebuildName(name) ?? {};
+    if (table === undefined || !this.#tablesToRebuild.has(foldCase(table))) return false;
+    if (role === 'before') this.#leftovers.add(foldCase(name));
+    return true;
+  }
+
+  /** Of a rebuild that ended between the two renames the new table, which was checked before, gets its name; half a copy goes. */
+  #resumeRebuilds(): void {
+    for (const { name } of [...this.#state.objects]) {
+      const { table = '', role, mark } = parseRebuildName(name) ?? {};
+      if (role !== 'new' || !this.#tablesToRebuild.has(foldCase(table))) continue;
+      const isExchanged = !this.#state.find(table) && this.#state.find(`${table}_before_${mark}`);
+      this.#emit(isExchanged ? `RENAME TABLE '${name}' TO '${table}';` : `DROP TABLE '${name}';`);
+    }
   }
 
   /** Makes one object of A what A has. */
@@ -484,11 +504,17 @@ class Planner {
     if (!isListed) this.#omit(entry, [], title(entry), 'something else has its name yet');
   }
 
-  /** Materialized views that statements of the plan have stopped, each after the one that it reads from. */
+  /** Materialized views that are refreshed no more, by what the plan does or since before, each after the one that it reads from. */
   #refresh(): void {
     const order = [...dumpOrder(this.#a), ...dumpOrder(this.#b)].filter(({ kind }) => kind === 'matview');
-    for (const { name } of order)
-      if (this.#forecast.isStopped(name)) this.#emit(`REFRESH MATERIALIZED VIEW '${this.#state.find(name)?.name}' FULL;`);
+    for (const { name } of order) {
+      if (!this.#forecast.isStopped(name)) continue;
+      const view = this.#state.find(name) as SchemaObject;
+      const statement = `REFRESH MATERIALIZED VIEW '${view.name}' FULL;`;
+      // Of those that the plan stops it was looked at before what may be lost.
+      if (!this.options.stopped?.has(foldCase(name))) this.#emit(statement);
+      else if (this.#a.object(name)) this.#attempt(statement, identityOf(view), []);
+    }
   }
 
   #omitOthers(): void {

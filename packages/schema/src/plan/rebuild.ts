@@ -6,8 +6,15 @@ import { foldCase } from '@sqlpipe/sql';
 /** The statements of a rebuild. */
 export interface Rebuild {
   readonly statements: readonly string[];
-  /** What the old table is called afterwards. */
+  /** What the new table is called at first, and the old one afterwards. */
+  readonly newName: string;
   readonly oldName: string;
+}
+
+/** The table that a name which a rebuild has given belongs to, and what the names of one rebuild have in common. */
+export function parseRebuildName(name: string): { table: string; role: 'new' | 'before'; mark: string } | undefined {
+  const [, table, role, mark] = /^(.+)_(new|before)_([0-9a-f]{8})$/s.exec(name) ?? [];
+  return table && mark ? { table, role: role as 'new' | 'before', mark } : undefined;
 }
 
 /**
@@ -33,11 +40,12 @@ export function rebuildTable(
     .map(({ column, source }) => (column.type === source.type ? quote(source.name) : `CAST(${quote(source.name)} AS ${column.type})`))
     .join(', ');
   return {
+    newName,
     oldName,
     statements: [
       printDefinition({ ...wanted, name: newName }, { quoted: true }),
       `INSERT INTO '${newName}' (${targets}) SELECT ${values} FROM '${now.name}';`,
-      `SELECT count() = (SELECT count() FROM '${now.name}') AS as_many_rows FROM '${newName}';`,
+      `SELECT a.n = b.n AS as_many_rows FROM (SELECT count() n FROM '${now.name}') a CROSS JOIN (SELECT count() n FROM '${newName}') b;`,
       `RENAME TABLE '${now.name}' TO '${oldName}';`,
       `RENAME TABLE '${newName}' TO '${now.name}';`,
       ...(dropOld ? [`DROP TABLE '${oldName}';`] : []),

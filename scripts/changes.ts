@@ -1,0 +1,71 @@
+/*!
+ * Reconciles random pairs of schemas on a real QuestDB, with rows in the tables, and compares what changes do to views with
+ * what is foretold of them. PAIRS and CHANGES say how many, SEED where to begin.
+ */
+import { foretell } from '../test/support/foretell.js';
+import { openScope } from '../test/support/open-scope.js';
+import { startQuestDB } from '../test/support/questdb.js';
+import { reconcile } from '../test/support/reconcile.js';
+import type { Server } from '../test/support/server.js';
+import { type Run } from '../test/support/reconcile.js';
+import { shell } from '../test/support/shell.js';
+
+const number = (name: string, otherwise: number): number => Number(process.env[name] ?? otherwise);
+const [PAIRS, CHANGES, SEED] = [number('PAIRS', 300), number('CHANGES', 300), number('SEED', 0)];
+
+/** @returns whether all went as it should */
+async function reconcileAll(server: Server, run: Run): Promise<boolean> {
+  let [reconciled, partly, failed] = [0, 0, 0];
+  for (let seed = SEED; seed < SEED + PAIRS; seed++)
+    try {
+      const { isReconciled } = await reconcile(server, run, seed);
+      if (isReconciled) reconciled++;
+      else partly++;
+    } catch (error) {
+      failed++;
+      console.log((error as Error).message);
+    }
+  console.log(
+    `${PAIRS} pairs: ${reconciled} reconciled, ${partly} but for what can not be altered, ${failed} failed`,
+  );
+  return failed === 0;
+}
+
+/** @returns whether what was foretold is right often enough */
+async function foretellAll(server: Server): Promise<boolean> {
+  let [right, wrong, missed, rejected] = [0, 0, 0, 0];
+  for (let seed = SEED, done = 0; done < CHANGES; seed++) {
+    const result = await foretell(server, seed);
+    if (!result) {
+      rejected++;
+      continue;
+    }
+    done++;
+    const { change, foretold, invalid } = result;
+    const found = {
+      right: [...foretold].filter(name => invalid.has(name)),
+      wrong: [...foretold].filter(name => !invalid.has(name)),
+      missed: [...invalid].filter(name => !foretold.has(name)),
+    };
+    right += found.right.length;
+    wrong += found.wrong.length;
+    missed += found.missed.length;
+    if (found.wrong.length + found.missed.length > 0)
+      console.log(`${change}: foretold in vain: ${found.wrong}; not foretold: ${found.missed}`);
+  }
+  const [precision, recall] = [right / (right + wrong), right / (right + missed)].map(share => (100 * share).toFixed(1));
+  console.log(
+    `${CHANGES} changes (${rejected} more were rejected): ${right + missed} views invalidated; precision ${precision} %, recall ${recall} %`,
+  );
+  return wrong + missed <= 0.01 * (right + missed);
+}
+
+const scope = openScope();
+try {
+  const server = await startQuestDB(scope);
+  const areReconciled = await reconcileAll(server, await shell(scope));
+  const isForetold = await foretellAll(server);
+  process.exitCode = areReconciled && isForetold ? 0 : 1;
+} finally {
+  await scope.end();
+}
