@@ -4,7 +4,7 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 INSTALLED := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test lint bench faults conformance versions fuzz api dist clean
+.PHONY: help build demo test lint bench faults conformance versions fuzz api guide dist clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -55,6 +55,9 @@ fuzz: build ## feed the parsers nonsense for a while, real servers what comments
 api: $(INSTALLED) ## write docs/API.md from the docstrings
 	@cd packages/api && npm exec --yes --loglevel=error --package=typedoc@0.28.20 \
 	  --package=typedoc-plugin-markdown@4.14.1 --package=typescript@6.0.3 -- typedoc --logLevel Warn
+
+guide: build ## run the tutorial, and write its output into GUIDE.md and docs/demo.svg
+	@tsx scripts/recording.ts
 
 dist: build ## make the package for npm, and an executable that needs no Node
 	@tsx scripts/package.ts
