@@ -4,7 +4,7 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findAmbiguity, type ServerReading, serverTokens, tokens } from '@sqlpipe/sql';
+import { findAmbiguity, type ServerCommentRules, serverTokens, tokens } from '@sqlpipe/sql';
 import test from 'ava';
 import fc from 'fast-check';
 import { checkTexts } from '../scripts/hidden/check.js';
@@ -45,7 +45,7 @@ const RECORDS = FORMS.flatMap(({ hides, until }) =>
   COVERS.flatMap(cover => HARMS.map(harm => ({ text: hides(cover, harm), until }))),
 );
 
-const VERSIONS: { version: string; reading: ServerReading }[] = [
+const VERSIONS: { version: string; reading: ServerCommentRules }[] = [
   { version: '9.3.4', reading: '9.3.2' },
   { version: '9.2.3', reading: '9.0' },
 ];
@@ -290,7 +290,7 @@ test('the tokens of a server are pieces of the text, in order', t => {
 const reads = test.macro<[string, string, string]>({
   title: (_, statement: string) => `QuestDB reads ${JSON.stringify(statement)}`,
   exec(t, statement: string, before: string, since: string) {
-    const read = (reading: ServerReading) => Array.from(serverTokens(statement, reading), each => each.text).join('|');
+    const read = (reading: ServerCommentRules) => Array.from(serverTokens(statement, reading), each => each.text).join('|');
     t.deepEqual([read('9.0'), read('9.3.2')], [before, since]);
   },
 });

@@ -75,7 +75,7 @@ test('fold: names that differ in case alone are one', t => {
 
 test('a catalog finds objects in any case, the first of two with one name', t => {
   const first = 'CREATE TABLE Trades (x INT);';
-  const found = new Catalog([first, "CREATE VIEW 'TRADES' AS (SELECT * FROM t);"]).object('trades');
+  const found = new Catalog([first, "CREATE VIEW 'TRADES' AS (SELECT * FROM t);"]).findObject('trades');
   t.deepEqual(found, { kind: 'table', name: 'Trades', verb: 'CREATE', statement: first });
 });
 
@@ -94,7 +94,7 @@ test('needs are those in the catalog, by their names as stored', t => {
     "CREATE VIEW w AS (WITH v AS (SELECT * FROM elsewhere) SELECT * FROM 'V' JOIN TRADES ON (k));",
   ]);
   t.deepEqual(
-    [...schema.needs()],
+    [...schema.dependencies()],
     [
       ['Trades', []],
       ['v', ['Trades']],
@@ -231,7 +231,7 @@ test('requirements: bases and owners of objects, and all that access control nam
     'GRANT HTTP TO u;',
   ]);
   t.deepEqual(
-    schema.entries.map(entry => schema.requirements(entry).map(({ name }) => name)),
+    schema.entries.map(entry => schema.prerequisites(entry).map(({ name }) => name)),
     [[], [], ['g'], ['u'], ['t', 'g'], ['u', 'g'], ['s', 'u'], ['t', 'v', 'g'], ['u']],
   );
 });
@@ -241,7 +241,7 @@ test('a common table expression may have the name of the view it is in', t => {
     'CREATE TABLE t (x INT);',
     'CREATE VIEW v AS (WITH v AS (SELECT * FROM t) SELECT * FROM v);',
   ]);
-  t.deepEqual(schema.needs().get('v'), ['t']);
+  t.deepEqual(schema.dependencies().get('v'), ['t']);
 });
 
 /** Needs written as `name: need need`. */

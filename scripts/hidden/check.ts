@@ -1,6 +1,6 @@
 /*! Random texts of statements, comments and quotes: whatever sqlapply would send is what a real server runs. */
 import { connect, resolveInstance } from '@sqlpipe/instance';
-import { identify, statementOf } from '@sqlpipe/sql';
+import { identify, normalizeStatement } from '@sqlpipe/sql';
 import fc from 'fast-check';
 import { objections } from '../../packages/sqlapply/src/admission.js';
 import type { Server } from '../../test/support/server.js';
@@ -96,7 +96,7 @@ async function madeAndDropped(server: Server, statement: string, before: string)
 /** The statement that would be sent of a record, if there is one. */
 function oneForm(text: string): string | undefined {
   try {
-    return statementOf(text);
+    return normalizeStatement(text);
   } catch {
     return undefined;
   }

@@ -32,14 +32,14 @@ export {
 export {
   FileError,
   FolderError,
-  fromText,
-  NoPlace,
+  parseSqlText,
+  UnmappableStatementError,
   readFolder,
-  replaceFile,
+  writeFileAtomic,
   TextError,
-  toText,
+  formatSqlText,
   writeFolder,
-  writeText,
+  writeSqlText,
 } from '@sqlpipe/files';
 export {
   connect,
@@ -59,12 +59,12 @@ export {
 export {
   MAX_RECORD,
   type ReadOptions,
-  records,
+  encodeRecords,
   type Spooled,
   StreamError,
-  sink,
+  createCommitWriter,
   spool,
-  statements,
+  decodeRecords,
 } from '@sqlpipe/records';
 export {
   Catalog,
@@ -78,18 +78,18 @@ export {
   InvalidSelectionError,
   type SchemaComparison,
   type Selection,
-  selection,
+  parseSelection,
 } from '@sqlpipe/schema';
 export {
-  conceal,
+  redact,
   type Identity,
   identify,
   KINDS,
   type Kind,
   SplitError,
   Splitter,
-  statementOf,
+  normalizeStatement,
   type Token,
-  title,
+  displayName,
   tokens,
 } from '@sqlpipe/sql';

@@ -1,5 +1,5 @@
 /*! What every program does around its pipeline: streams, errors and the exit status, on the process itself. */
-import { plainly, printable } from '@sqlpipe/sql';
+import { formatError, escapeControls } from '@sqlpipe/sql';
 import { Exit, exitStatus } from './exit.js';
 import { interruptedBy, processIo } from './io.js';
 import { parse } from './parse.js';
@@ -38,8 +38,8 @@ function tell(error: unknown, name: string): void {
   const hint =
     { [Exit.usage]: `\nTry '${name} --help'.`, [Exit.bug]: '\nThis is a bug; please report it.' }[process.exitCode] ??
     '';
-  const text = plainly(error);
+  const text = formatError(error);
   // Of usage yargs tells on several lines. Elsewhere a line end is from a name or the like, and could feign a message.
-  const shown = process.exitCode === Exit.usage ? text : printable(text);
+  const shown = process.exitCode === Exit.usage ? text : escapeControls(text);
   processIo(name, { quiet: true, verbose: false }).error(shown + hint);
 }

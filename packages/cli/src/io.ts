@@ -2,7 +2,7 @@
 import { fstatSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { styleText } from 'node:util';
-import { escapeLines, printable } from '@sqlpipe/sql';
+import { escapeLines, escapeControls } from '@sqlpipe/sql';
 import { UsageError } from './exit.js';
 import { Progress } from './progress.js';
 
@@ -22,7 +22,7 @@ export interface Io {
   warn(message: string): void;
   /** Tells people what went on; shown with `-v`, or where a terminal shows it. */
   note(message: string): void;
-  /** As `note`, for what it all came to; the program at the end of a pipe tells it. */
+  /** As `info`, for what it all came to; the program at the end of a pipe tells it. */
   summary(message: string): void;
   /** Where to draw progress: undefined where nobody would see it, and where the next program in a pipe draws its own. */
   progress(): Progress | undefined;
@@ -61,10 +61,10 @@ export function processIo(name: string, { quiet, verbose }: Loudness): Io {
     errorColors: isTTY === true && process.stderr.hasColors(),
     error: (message, below) => say(message, 'red', below),
     warn: message => {
-      if (!quiet) say(printable(message), 'yellow');
+      if (!quiet) say(escapeControls(message), 'yellow');
     },
     note: message => {
-      if (!quiet && (verbose || isTTY)) say(printable(message));
+      if (!quiet && (verbose || isTTY)) say(escapeControls(message));
     },
     summary: message => {
       if (!quiet && (verbose || (isTTY && !isPiped()))) say(message);
@@ -80,7 +80,7 @@ export function processIo(name: string, { quiet, verbose }: Loudness): Io {
       }),
     async ask(question) {
       const { ask } = await import('./ask.js'); // few runs ask
-      return ask(`${name}: ${printable(question)}`);
+      return ask(`${name}: ${escapeControls(question)}`);
     },
     get interrupted() {
       return (interruption ??= interruptible()).signal;

@@ -1,6 +1,6 @@
 /*! The command line; the only file that knows yargs. Operands are ours to count, as yargs loses a `-` and what follows `--`. */
 import { basename } from 'node:path';
-import { suggestion } from '@sqlpipe/sql';
+import { suggestWord } from '@sqlpipe/sql';
 import yargs, { type Argv } from 'yargs';
 import type { Flag } from './completable.js';
 import { COMPLETIONS } from './completion.js';
@@ -52,12 +52,12 @@ function explain(message: string, cli: unknown): string {
   const [, option] = /^no such options?: ([^,]*)/.exec(message) ?? [];
   if (option !== undefined) return unknownOption(option, cli);
   const [, value, choices] = /^no such value:\n.* is "(.*)", and takes one of (.*)$/s.exec(message) ?? [];
-  return value && choices ? message + suggestion(value, choices.match(/[^", ]+/g) ?? []) : message;
+  return value && choices ? message + suggestWord(value, choices.match(/[^", ]+/g) ?? []) : message;
 }
 
 const unknownOption = (option: string, cli: unknown): string => {
   const { key } = optionsOf(cli);
-  return `no such option: ${flag(option)}${suggestion(flag(option), Object.keys(key).map(flag))}`;
+  return `no such option: ${flag(option)}${suggestWord(flag(option), Object.keys(key).map(flag))}`;
 };
 
 /** An option as programs have it: `keepGoing`. */

@@ -1,7 +1,7 @@
 /*! Progress on the last line of a terminal: how many, how fast, and which one is at hand. */
 
 import type { Writable } from 'node:stream';
-import { identify, printable, title } from '@sqlpipe/sql';
+import { identify, escapeControls, displayName } from '@sqlpipe/sql';
 import type { SingleBar } from 'cli-progress';
 import type { Step } from './bar.js';
 
@@ -26,7 +26,7 @@ async function* drawing<Batch extends string | string[]>(
   try {
     for await (const batch of statements) {
       const [first = '', ...more]: string[] = [batch].flat();
-      if (first) await progress.show({ done, total, what: printable(title(identify(first))) });
+      if (first) await progress.show({ done, total, what: escapeControls(displayName(identify(first))) });
       yield batch;
       done += first ? 1 + more.length : 0;
     }

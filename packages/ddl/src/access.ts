@@ -1,5 +1,5 @@
 /*! Whom and what a statement of access control names; forms of the documentation, as the server's own are not public. */
-import { type Kind, meaningful, nameAt, type Token, wordOf } from '@sqlpipe/sql';
+import { type Kind, significantTokens, parseName, type Token, keywordOf } from '@sqlpipe/sql';
 
 /** What a membership, an assumption or a grant names, without quotes, in the order written. */
 export interface Access {
@@ -12,26 +12,26 @@ export interface Access {
 /** Reads `ADD USER … TO …`, `[GRANT] ASSUME SERVICE ACCOUNT … TO …` and `GRANT … [ON …] TO …`. Other kinds name nothing. */
 export function access(statement: string, kind: Kind): Access {
   if (kind !== 'membership' && kind !== 'assumption' && kind !== 'grant') return { objects: [], principals: [] };
-  const tokens = [...outsideParentheses(meaningful(statement))];
+  const tokens = [...outsideParentheses(significantTokens(statement))];
   const to = find(tokens, 'TO');
   const head = tokens.slice(0, to);
   const behind = (word: string) => names(head.slice(find(head, word) + 1));
   const receivers = names(tokens.slice(to + 1));
   if (kind === 'membership') return { objects: [], principals: [...behind('USER'), ...receivers] };
   if (kind === 'assumption') return { objects: [], principals: [...behind('ACCOUNT'), ...receivers] };
-  const isOnAll = wordOf(head.at(-2)) === 'ALL' && wordOf(head.at(-1)) === 'TABLES';
+  const isOnAll = keywordOf(head.at(-2)) === 'ALL' && keywordOf(head.at(-1)) === 'TABLES';
   return { objects: isOnAll ? [] : behind('ON'), principals: receivers };
 }
 
 /** Where a bare word is first; the end where it is not. */
 function find(tokens: Token[], word: string): number {
-  const at = tokens.findIndex(token => wordOf(token) === word);
+  const at = tokens.findIndex(token => keywordOf(token) === word);
   return at < 0 ? tokens.length : at;
 }
 
 /** The names at the start and after each comma. */
 const names = (tokens: Token[]): string[] =>
-  tokens.flatMap((_, at) => (at && tokens[at - 1]?.text !== ',' ? [] : nameAt(next => tokens[at + next]).name));
+  tokens.flatMap((_, at) => (at && tokens[at - 1]?.text !== ',' ? [] : parseName(next => tokens[at + next]).name));
 
 /** Without lists of columns. */
 function* outsideParentheses(tokens: Iterable<Token>): Generator<Token> {

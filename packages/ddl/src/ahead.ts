@@ -1,4 +1,4 @@
-import { nameAt, type Token, wordOf } from '@sqlpipe/sql';
+import { parseName, type Token, keywordOf } from '@sqlpipe/sql';
 
 /** The tokens of a statement one after the other, with a look at those to come; they are never all in memory. */
 export class Ahead {
@@ -28,13 +28,13 @@ export class Ahead {
 
   /** Steps over the name that begins with the next token, which may be of several. */
   name(): string {
-    const { name, tokens } = nameAt(distance => this.peek(distance));
+    const { name, tokens } = parseName(distance => this.peek(distance));
     this.#next.splice(0, tokens);
     return name;
   }
 
   /** The next word in upper case. */
   get word(): string {
-    return wordOf(this.peek());
+    return keywordOf(this.peek());
   }
 }

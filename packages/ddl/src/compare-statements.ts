@@ -1,5 +1,5 @@
 /*! Two statements compared by what they mean, where that can be told; else by their tokens. */
-import { conceal, identify, isObject, isPrincipal } from '@sqlpipe/sql';
+import { redact, identify, isObject, isPrincipal } from '@sqlpipe/sql';
 import { type Comparison, compareDefinitions, type PropertyDifference } from './compare.js';
 import { DEFAULTS, type Defaults, type Definition, type TableDefinition } from './definition.js';
 import { Rejection } from './grammar/rejection.js';
@@ -120,7 +120,7 @@ const WIDTH = 80;
 /** The line of a text that holds an offset, or some of it, without secrets: not even how long one is. */
 function lineAt(text: string, at: number): string {
   const start = Math.max(text.lastIndexOf('\n', at - 1) + 1, at - WIDTH / 2);
-  const [line = ''] = conceal(text)
+  const [line = ''] = redact(text)
     .slice(start, start + WIDTH)
     .split('\n', 1);
   return line.trim().replace(/\*{2,}/g, '***');

@@ -2,7 +2,7 @@
  * What a view, or a table made by a query, reads from, found from its tokens alone: names where a table may stand. There is no grammar, so that
  * syntax to come does no harm. Each rule beyond plain SQL was observed on QuestDB 9.3.4.
  */
-import { foldCase, identify, isObject, meaningful, serverTokens, type Token, title, wordOf } from '@sqlpipe/sql';
+import { foldCase, identify, isObject, significantTokens, serverTokens, type Token, displayName, keywordOf } from '@sqlpipe/sql';
 import { Ahead } from './ahead.js';
 import { LimitError } from './limit-error.js';
 
@@ -23,9 +23,9 @@ export function references(statement: string, isView: (name: string) => boolean 
   const identity = identify(statement);
   const { kind } = identity;
   if (!isObject(kind) || (kind === 'table' && !COPIES.test(statement))) return [];
-  const walk = (tokens: Iterable<Token>) => new Walk(tokens, isView, title(identity)).reads();
+  const walk = (tokens: Iterable<Token>) => new Walk(tokens, isView, displayName(identity)).reads();
   // Quotes in a block comment make two readings; the wrong one swallows the end of the body.
-  const reads = walk(meaningful(statement)) ?? walk(serverTokens(statement, '9.3.2'));
+  const reads = walk(significantTokens(statement)) ?? walk(serverTokens(statement, '9.3.2'));
   return [...(reads ?? [])];
 }
 
@@ -144,7 +144,7 @@ class Walk {
 
   #takeWord(token: Token, level: Level): void {
     const { place } = level;
-    const next = WORDS[place][wordOf(token)];
+    const next = WORDS[place][keywordOf(token)];
     const isVariable = token.text.startsWith('@');
     if (!next && !isVariable && place !== 'declare') {
       if (place === 'with') return this.#beginExpression(level);

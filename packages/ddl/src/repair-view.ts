@@ -1,5 +1,5 @@
 /*! CREATE VIEW, MATERIALIZED VIEW and LIVE VIEW as the service prints them (SERVICE.md 2.6 to 2.8), around the user's own text. */
-import { meaningful, serverTokens, type Token } from '@sqlpipe/sql';
+import { significantTokens, serverTokens, type Token } from '@sqlpipe/sql';
 import { repairVolume } from './repair-volume.js';
 
 /** Up to the body. Names hold no quotes and no line breaks. */
@@ -28,7 +28,7 @@ function trim(text: string): string {
 function withoutSemicolon(body: string, notes: string[]): string {
   // Quotes in block comments make two readings; here only the right one ends outside them.
   const isLastIn = (read: Iterable<Token>) => [...read].at(-1)?.start === body.length - 1;
-  if (!body.endsWith(';') || !(isLastIn(meaningful(body)) || isLastIn(serverTokens(body, '9.3.2')))) return body;
+  if (!body.endsWith(';') || !(isLastIn(significantTokens(body)) || isLastIn(serverTokens(body, '9.3.2')))) return body;
   notes.push('the semicolon at the end of its body left out');
   return trim(body.slice(0, -1));
 }

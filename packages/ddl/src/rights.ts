@@ -1,5 +1,5 @@
 /*! What memberships, assumptions and grants give: single rights, which somebody has or has not. */
-import { foldCase, identify, meaningful, nameAt, type Token, wordOf } from '@sqlpipe/sql';
+import { foldCase, identify, significantTokens, parseName, type Token, keywordOf } from '@sqlpipe/sql';
 import { needsQuotes } from './names.js';
 
 /** One permission, on the database, on all tables, on one table, or on one of its columns. */
@@ -155,7 +155,7 @@ class Parser {
   #at = 0;
 
   constructor(statement: string) {
-    this.#tokens = [...meaningful(statement)].filter(({ text }) => text !== ';');
+    this.#tokens = [...significantTokens(statement)].filter(({ text }) => text !== ';');
   }
 
   membership(): Right[] {
@@ -224,13 +224,13 @@ class Parser {
   }
 
   #name(): string {
-    const { name, tokens } = nameAt(distance => this.#tokens[this.#at + distance]);
+    const { name, tokens } = parseName(distance => this.#tokens[this.#at + distance]);
     this.#at += tokens;
     return name;
   }
 
   get #word(): string {
-    return wordOf(this.#tokens[this.#at]);
+    return keywordOf(this.#tokens[this.#at]);
   }
 
   get #isEnd(): boolean {
@@ -238,7 +238,7 @@ class Parser {
   }
 
   #accept(...words: string[]): boolean {
-    if (!words.every((word, i) => wordOf(this.#tokens[this.#at + i]) === word)) return false;
+    if (!words.every((word, i) => keywordOf(this.#tokens[this.#at + i]) === word)) return false;
     this.#at += words.length;
     return true;
   }

@@ -12,7 +12,7 @@ const CAPITAL = /^[A-Z]$/;
  * A first character that makes an option of a name, hides its file or is lost; or that of a name that is a device of Windows
  * whatever its suffix.
  */
-const MISTAKEN = /^[-. ]|^(?=(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$) *(?:\.|$))./;
+const UNSAFE_START = /^[-. ]|^(?=(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$) *(?:\.|$))./;
 
 const LAST_BLANK = / $/;
 
@@ -20,7 +20,7 @@ const LAST_BLANK = / $/;
 const MAX_BYTES = 200;
 
 /** How the name of a folder ends in which a name goes on. */
-export const CONTINUED = '~';
+export const CONTINUED_SUFFIX = '~';
 
 /**
  * A file's name for an object's name, without a suffix: lower case letters, digits, blanks, `_`, `-`, `$` and `.` stand for
@@ -29,21 +29,21 @@ export const CONTINUED = '~';
  * case or in another Unicode form, and each can be read back.
  */
 export function fileName(name: string): string {
-  const readable = [...name].map(each => (isReadable(each) ? each : escape(each))).join('');
+  const readable = [...name].map(each => (isReadable(each) ? each : escapeCharacter(each))).join('');
   // Some letters become one where they meet, such as those that Korean syllables are made of.
   const isStable = readable.normalize('NFKC') === readable;
-  const plain = isStable ? readable : readable.replace(/[^\0-\x7f]/gu, percent);
-  return split(plain)
-    .map(piece => piece.replace(MISTAKEN, percent).replace(LAST_BLANK, percent))
-    .join(`${CONTINUED}/`);
+  const plain = isStable ? readable : readable.replace(/[^\0-\x7f]/gu, percentEncode);
+  return splitByLength(plain)
+    .map(piece => piece.replace(UNSAFE_START, percentEncode).replace(LAST_BLANK, percentEncode))
+    .join(`${CONTINUED_SUFFIX}/`);
 }
 
 /** What `fileName` was before 0.2: all but lower case ASCII letters, digits, `_` and `-` was escaped. */
-export function formerFileName(name: string): string {
-  const plain = name.replace(/[^a-z0-9_-]/gu, escape);
-  return split(plain)
-    .map(piece => piece.replace(/^-|^(?=(?:con|prn|aux|nul|com\d|lpt\d)$)./, percent))
-    .join(`${CONTINUED}/`);
+export function legacyFileName(name: string): string {
+  const plain = name.replace(/[^a-z0-9_-]/gu, escapeCharacter);
+  return splitByLength(plain)
+    .map(piece => piece.replace(/^-|^(?=(?:con|prn|aux|nul|com\d|lpt\d)$)./, percentEncode))
+    .join(`${CONTINUED_SUFFIX}/`);
 }
 
 /** Whether file systems keep a character as it is, and take no other one for it. */
@@ -52,7 +52,7 @@ function isReadable(character: string): boolean {
   return character.toLowerCase() === character && character.toUpperCase().toLowerCase() === character; // ß may pass for ss
 }
 
-function split(text: string): string[] {
+function splitByLength(text: string): string[] {
   const pieces: string[] = [];
   let piece = '';
   for (const character of text) {
@@ -65,8 +65,8 @@ function split(text: string): string[] {
   return piece ? [...pieces, piece] : pieces;
 }
 
-const escape = (character: string): string =>
-  CAPITAL.test(character) ? `!${character.toLowerCase()}` : percent(character);
+const escapeCharacter = (character: string): string =>
+  CAPITAL.test(character) ? `!${character.toLowerCase()}` : percentEncode(character);
 
-const percent = (character: string): string =>
+const percentEncode = (character: string): string =>
   Buffer.from(character).toString('hex').toUpperCase().replace(/../g, '%$&');

@@ -1,6 +1,6 @@
 /*! What an operand means as an address: a URL, a bare host, or a QuestDB client's configuration string. */
 
-import { excerpt, printable } from '@sqlpipe/sql';
+import { truncate, escapeControls } from '@sqlpipe/sql';
 import { parseConfigString } from './config-string.js';
 import { InstanceError } from './error.js';
 
@@ -62,7 +62,7 @@ function checked(href: string, given: string): URL {
 function checkPort(given: string): void {
   const [, port] = /^(?:\w+:\/\/)?[^/@?#;=:]+:(\d+)(?:\/[^@]*)?$/.exec(given) ?? [];
   if (port !== undefined && !(Number(port) >= 1 && Number(port) <= 65535))
-    throw new InstanceError('CONFIG', `port ${excerpt(port, 20)} is not between 1 and 65535`);
+    throw new InstanceError('CONFIG', `port ${truncate(port, 20)} is not between 1 and 65535`);
 }
 
 /** What credentials in the wrong place leave behind: `http:/user:password@host`, `http:addr=host;token=…`. */
@@ -120,6 +120,6 @@ const SCHEMES = new Map<string, 'http' | 'https'>([
 
 /** What has one of these characters, or a colon that is not the scheme's, may hold a secret, which no message may repeat. */
 function bad(operand: string, why: string): InstanceError {
-  const shown = /[@?#;=]|:(?!\/\/)/.test(operand) ? 'the address' : `"${printable(operand)}"`;
+  const shown = /[@?#;=]|:(?!\/\/)/.test(operand) ? 'the address' : `"${escapeControls(operand)}"`;
   return new InstanceError('CONFIG', `${shown} ${why}: give something like http://host:9000`);
 }

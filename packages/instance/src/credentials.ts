@@ -2,7 +2,7 @@
  * Which credentials belong to an instance. Sources are asked in order, from the most particular to the most general;
  * the first that says anything decides between a password and a token.
  */
-import { printable } from '@sqlpipe/sql';
+import { escapeControls } from '@sqlpipe/sql';
 import { InstanceError } from './error.js';
 
 /** Some or all of what a source knows. */
@@ -67,7 +67,7 @@ export async function authorization(sources: readonly Source[], help: string): P
 /** In an address a token may stand in the place of the user. */
 function accountOf(user: string, source: Source | undefined): string {
   if (source?.name === ADDRESS) return `the user in ${ADDRESS}`;
-  return `user '${printable(user)}' (${source?.userName ?? source?.name})`;
+  return `user '${escapeControls(user)}' (${source?.userName ?? source?.name})`;
 }
 
 /** The source whose user is not shown. */

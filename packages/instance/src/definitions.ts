@@ -1,6 +1,6 @@
 /*! What an instance holds: its own definitions of objects, many to a request. */
-import { Room } from '@sqlpipe/schema';
-import { foldCase, type Kind, printable, quoteLiteral, title } from '@sqlpipe/sql';
+import { MemoryBudget } from '@sqlpipe/schema';
+import { foldCase, type Kind, escapeControls, quoteLiteral, displayName } from '@sqlpipe/sql';
 import { askIfPresent, isAbsent } from './absent.js';
 import { buildTables } from './built-tables.js';
 import { InstanceError } from './error.js';
@@ -68,11 +68,11 @@ async function buildAll(instance: Instance, objects: readonly ObjectName[]): Pro
 
 async function printAll(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
   const found: (string | undefined)[] = [];
-  const room = new Room();
+  const room = new MemoryBudget();
   while (found.length < objects.length) {
     const batch = fitting(instance, objects.slice(found.length, found.length + MOST_AT_ONCE));
     for (const row of await ask(instance, batch)) {
-      if (row !== undefined) room.take(row);
+      if (row !== undefined) room.add(row);
       found.push(row);
     }
   }
@@ -132,7 +132,7 @@ const isOfOne = ({ code, message }: InstanceError): boolean =>
 
 /** A failure, with the object that it is about behind the instance's name. */
 function about({ kind, name }: ObjectName, error: InstanceError, { label }: Instance): InstanceError {
-  const what = printable(title({ kind, name, verb: '' }));
+  const what = escapeControls(displayName({ kind, name, verb: '' }));
   return new InstanceError(error.code, `${label}: ${what}${error.message.slice(label.length)}`, {
     ...error,
     cause: error,

@@ -1,7 +1,7 @@
 /*! An instance's schema as statements: asked for, mended, checked, one after the other. */
 import { isCleanTable, repair } from '@sqlpipe/ddl';
-import { type Selection, selection } from '@sqlpipe/schema';
-import { conceal, excerpt, identify, isAcl, KINDS, MAX_RECORD, starOut, statementOf, title } from '@sqlpipe/sql';
+import { type Selection, parseSelection } from '@sqlpipe/schema';
+import { redact, truncate, identify, isAcl, KINDS, MAX_RECORD, maskSecrets, normalizeStatement, displayName } from '@sqlpipe/sql';
 import { Aside } from './aside.js';
 import { catalogueRows } from './catalogue.js';
 import { InstanceError } from './error.js';
@@ -26,7 +26,7 @@ export interface DumpOptions {
 }
 
 const DEFAULTS: DumpOptions = {
-  selection: selection(),
+  selection: parseSelection(),
   via: 'auto',
   verbatim: false,
   maxRecord: MAX_RECORD,
@@ -77,7 +77,7 @@ async function* statements(
         const reason = invalid.get(name);
         if (reason)
           options.warn(
-            `${title(identity)} is invalid on the source, ${options.skipInvalid ? 'left out' : 'it may not replay'}: ${quoted(reason, target)}`,
+            `${displayName(identity)} is invalid on the source, ${options.skipInvalid ? 'left out' : 'it may not replay'}: ${quoted(reason, target)}`,
           );
         if (reason && options.skipInvalid) continue;
       }
@@ -93,7 +93,7 @@ function toStatement(row: string, n: number, target: Target, { verbatim, warn }:
   const { statement: text, notes } = verbatim ? { statement: row, notes: [] } : repair(row);
   const statement = oneStatement(text, n, target);
   const identity = identify(statement);
-  for (const note of notes) warn(`${title(identity)}: ${note}`);
+  for (const note of notes) warn(`${displayName(identity)}: ${note}`);
   return { statement, identity };
 }
 
@@ -141,7 +141,7 @@ const tooOld = (error: InstanceError): InstanceError =>
 
 function oneStatement(row: string, n: number, target: Target): string {
   try {
-    const statement = statementOf(row);
+    const statement = normalizeStatement(row);
     if (statement) return statement;
     throw new Error('nothing but comments');
   } catch (error) {
@@ -155,7 +155,7 @@ function oneStatement(row: string, n: number, target: Target): string {
 
 /** What the source said, without secrets of its own or of ours. */
 const quoted = (text: string, target: Target): string =>
-  excerpt(starOut(conceal(text).slice(0, QUOTABLE), requestSecrets(target)), 200);
+  truncate(maskSecrets(redact(text).slice(0, QUOTABLE), requestSecrets(target)), 200);
 
 /** UTF-16 code units; room for the longest secret before what is shown. */
 const QUOTABLE = 64 * 1024;

@@ -1,6 +1,6 @@
 /*! What went wrong between us and a server, in plain words and with what to try. Nothing here does anything. */
 
-import { excerpt } from '@sqlpipe/sql';
+import { truncate } from '@sqlpipe/sql';
 import type { InstanceErrorCode } from './error.js';
 import { type Phase, TransportError } from './http.js';
 import { DEFAULT_REQUEST_BUFFER } from './request.js';
@@ -111,7 +111,7 @@ function noTls(code: string, { protocol }: URL): string | undefined {
 }
 
 function otherName(cause: NodeJS.ErrnoException & { cert?: { subjectaltname?: string } }): string {
-  const names = excerpt(cause.cert?.subjectaltname ?? 'none', 200);
+  const names = truncate(cause.cert?.subjectaltname ?? 'none', 200);
   return `its TLS certificate is for other names (${names}): use one of them, or --insecure to take any certificate`;
 }
 
@@ -151,7 +151,7 @@ function broken(cause: Error): string {
 }
 
 function describe(cause: Error): string {
-  return excerpt(cause.message || cause.name, 200);
+  return truncate(cause.message || cause.name, 200);
 }
 
 function seconds(milliseconds: number): string {

@@ -1,6 +1,6 @@
 /*! One instance: asked for rows, or told to execute a statement. Here failures get the instance's name. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { createsToken, excerpt } from '@sqlpipe/sql';
+import { createsToken, truncate } from '@sqlpipe/sql';
 import { InstanceError } from './error.js';
 import { transportFailure } from './failure.js';
 import { Connection, type Response, TransportError } from './http.js';
@@ -168,7 +168,7 @@ class HttpInstance implements Instance {
   #refused({ message, position, status, denied }: Refusal): InstanceError {
     return new InstanceError(
       denied ? 'DENIED' : 'REFUSED',
-      `${this.label}: the server says no: ${excerpt(message, 500)}${denied ? DENIED : ''}`,
+      `${this.label}: the server says no: ${truncate(message, 500)}${denied ? DENIED : ''}`,
       { status, position, serverMessage: message },
     );
   }

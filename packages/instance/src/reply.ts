@@ -1,5 +1,5 @@
 /*! What an answer means: the server's yes, its no, or something that is not this protocol. */
-import { excerpt, secretsOf, starOut } from '@sqlpipe/sql';
+import { truncate, findSecrets, maskSecrets } from '@sqlpipe/sql';
 import type { InstanceErrorCode } from './error.js';
 import { PROXY_CREDENTIALS } from './failure.js';
 import type { Response } from './http.js';
@@ -313,12 +313,12 @@ function answered(response: Response, body: Buffer): string {
   return `answered ${status}${type}, ${start.includes('\0') ? 'no text' : `"${quoted(start, 80, response)}"`}`;
 }
 
-const quoted = (text: string, length: number, response: Response): string => excerpt(concealed(text, response), length);
+const quoted = (text: string, length: number, response: Response): string => truncate(concealed(text, response), length);
 
 /** What an answer says without our secrets: a server or a proxy may quote from the request. */
 function concealed(text: string, { url, secrets }: Response): string {
-  const all = [...secrets, ...secretsOf(new URL(url).searchParams.get('query') ?? '')];
-  return starOut(
+  const all = [...secrets, ...findSecrets(new URL(url).searchParams.get('query') ?? '')];
+  return maskSecrets(
     text.slice(0, QUOTABLE),
     all.filter(secret => !DECISIVE.includes(secret)),
   );

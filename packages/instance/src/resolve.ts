@@ -1,6 +1,6 @@
 /*! From what the command line and the environment say to a `Target`: one place where all of it comes together. */
 import { readFile } from 'node:fs/promises';
-import { printable, suggestion } from '@sqlpipe/sql';
+import { escapeControls, suggestWord } from '@sqlpipe/sql';
 import { type Address, parseAddress } from './address.js';
 import { ADDRESS, authorization, type Source } from './credentials.js';
 import { InstanceError } from './error.js';
@@ -123,7 +123,7 @@ function parseOperand(operand: string, env: ResolveContext['env']): Address {
   if (PATH.test(operand))
     throw new InstanceError(
       'CONFIG',
-      `${/[@?#;=:]/.test(operand) ? 'the operand' : `"${printable(operand)}"`} is a path, and not an instance: give something like http://host:9000, or a name in ${instancesPath(env) ?? 'instances.toml'}`,
+      `${/[@?#;=:]/.test(operand) ? 'the operand' : `"${escapeControls(operand)}"`} is a path, and not an instance: give something like http://host:9000, or a name in ${instancesPath(env) ?? 'instances.toml'}`,
     );
   return parseAddress(operand);
 }
@@ -133,7 +133,7 @@ async function explainName(operand: string, env: ResolveContext['env']): Promise
   if (!isName(operand) || operand === 'localhost' || /^[\d.]+$/.test(operand)) return undefined;
   const names = [...(await readInstances(env)).keys()];
   const file = instancesPath(env) ?? 'instances.toml';
-  return `"${printable(operand)}" is not in ${file}, so it was tried as a host${printable(suggestion(operand, names))}`;
+  return `"${escapeControls(operand)}" is not in ${file}, so it was tried as a host${escapeControls(suggestWord(operand, names))}`;
 }
 
 /** A timer can't be set for longer than 2^31 - 1 ms (25 days). */

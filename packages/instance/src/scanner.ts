@@ -228,7 +228,7 @@ export function checkError(reply: Record<string, unknown>): void {
   throw new ServerError(message || 'an error without a message', reply.position ?? reply.errorPos);
 }
 
-/** Throws when the reply's `count` (where it has one) is not the number of rows that came. */
+/** Throws when the reply's `formatCount` (where it has one) is not the number of rows that came. */
 export function checkCount(count: unknown, rows: number): void {
   if (count !== undefined && count !== rows)
     throw new JsonError(`holds ${rows} rows but says that there are ${JSON.stringify(count)}`);

@@ -1,7 +1,7 @@
 /*! Files that hold secrets: taken only when nobody else can read them too. */
 import type { Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { reasonOf } from '@sqlpipe/sql';
+import { systemErrorReason } from '@sqlpipe/sql';
 import { InstanceError } from './error.js';
 
 const OTHERS_READ = 0o044;
@@ -53,5 +53,5 @@ export function cantRead(what: string, path: string, error: unknown): InstanceEr
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
     return new InstanceError('CONFIG', `${what} ${path} is not UTF-8: iconv converts other encodings`);
-  return new InstanceError('CONFIG', `can't read ${what} ${path}: ${reasonOf(error)}`);
+  return new InstanceError('CONFIG', `can't read ${what} ${path}: ${systemErrorReason(error)}`);
 }

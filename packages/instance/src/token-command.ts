@@ -1,6 +1,6 @@
 /*! A token that a command prints: a password manager's, or whatever else keeps it. */
 import { promisify } from 'node:util';
-import { excerpt, starOut } from '@sqlpipe/sql';
+import { truncate, maskSecrets } from '@sqlpipe/sql';
 import { InstanceError } from './error.js';
 
 /**
@@ -27,10 +27,10 @@ export async function runTokenCommand(
         'CONFIG',
         `token_command of ${name} did not end within ${timeout / 1000} s: does it wait for somebody? --timeout waits longer`,
       );
-    const said = starOut(String(error.stderr ?? ''), [String(error.stdout ?? '').trim()]).trim();
+    const said = maskSecrets(String(error.stderr ?? ''), [String(error.stdout ?? '').trim()]).trim();
     throw new InstanceError(
       'CONFIG',
-      `token_command of ${name} failed: ${excerpt(said || `exit status ${error.code}`, 200)}`,
+      `token_command of ${name} failed: ${truncate(said || `exit status ${error.code}`, 200)}`,
     );
   });
   const token = stdout.replace(/\r?\n$/, '');

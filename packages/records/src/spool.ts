@@ -21,19 +21,19 @@ export interface Spooled extends AsyncIterable<string> {
  * @throws whatever the input throws; then nothing is left behind
  */
 export async function spool(input: AsyncIterable<string>): Promise<Spooled> {
-  let held: string[] = [];
+  let buffered: string[] = [];
   let size = 0;
   let count = 0;
-  let file: Awaited<ReturnType<typeof unnamedFile>> | undefined;
+  let file: Awaited<ReturnType<typeof openUnnamedFile>> | undefined;
   try {
     for await (const statement of input) {
       count++;
-      held.push(statement);
+      buffered.push(statement);
       size += statement.length;
       if (size < IN_MEMORY) continue;
-      file ??= await unnamedFile();
-      await file.writeFile(held.map(record).join(''));
-      held = [];
+      file ??= await openUnnamedFile();
+      await file.writeFile(buffered.map(toRecord).join(''));
+      buffered = [];
       size = 0;
     }
   } catch (error) {
@@ -44,14 +44,14 @@ export async function spool(input: AsyncIterable<string>): Promise<Spooled> {
     count,
     async *[Symbol.asyncIterator]() {
       if (file) yield* pipeline(file.createReadStream({ start: 0 }), split2('\0'), () => {}) as AsyncIterable<string>;
-      yield* held;
+      yield* buffered;
     },
   };
 }
 
-const record = (statement: string): string => `${statement}\0`;
+const toRecord = (statement: string): string => `${statement}\0`;
 
-async function unnamedFile() {
+async function openUnnamedFile() {
   const path = join(tmpdir(), `sqlpipe-${Math.random().toString(36).slice(2)}`);
   const file = await open(path, 'wx+', 0o600);
   await unlink(path);

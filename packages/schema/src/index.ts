@@ -1,6 +1,6 @@
 export { Catalog, dumpOrder, type Entry, toEntry } from './catalog.js';
-export { CATEGORIES, InvalidSelectionError, parseKinds, type Selection, selection } from './categories.js';
-export { collect, MemoryError, Room } from './collect.js';
+export { CATEGORIES, InvalidSelectionError, parseKinds, type Selection, parseSelection } from './selection.js';
+export { collectStatements, MemoryError, MemoryBudget } from './collect.js';
 export {
   type CompareSchemasOptions,
   compareSchemas,
@@ -9,4 +9,4 @@ export {
 } from './compare-schemas.js';
 export { findCycle } from './cycle.js';
 export { DuplicateNameError, deduplicate } from './deduplicate.js';
-export { topologicalOrder } from './order.js';
+export { topologicalOrder } from './topological-order.js';

@@ -11,7 +11,7 @@ export const formatFailureMarker = ({ name, reason }: FailureMarker): string =>
   `-- ${name}: incomplete: ${reason.replace(/[\0-\x1f\x7f]+/g, ' ').trim()}\n`;
 
 /** Whether a text may hold a marker; found fast, as hardly any does. */
-export const mayHoldFailureMarker = (text: string): boolean => text.includes(': incomplete: ');
+export const mayContainFailureMarker = (text: string): boolean => text.includes(': incomplete: ');
 
 /** What a line comment says if it is a marker. */
 export function parseFailureMarker(comment: string): FailureMarker | undefined {

@@ -1,5 +1,5 @@
 /*! What kinds of statements have in common. */
-import { foldCase } from './fold.js';
+import { foldCase } from './fold-case.js';
 import type { Identity, Kind } from './identify.js';
 
 const OBJECTS: ReadonlySet<Kind> = new Set(['table', 'view', 'matview', 'liveview']);

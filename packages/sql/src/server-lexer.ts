@@ -7,10 +7,10 @@
 import type { Token, TokenType } from './tokens.js';
 
 /** The versions from which on QuestDB reads comments differently. Before 9.3.2 quotes pair inside line comments too. */
-export const SERVER_READINGS = ['9.0', '9.3.2'] as const;
+export const SERVER_COMMENT_RULES = ['9.0', '9.3.2'] as const;
 
-/** One of `SERVER_READINGS`. */
-export type ServerReading = (typeof SERVER_READINGS)[number];
+/** One of `SERVER_COMMENT_RULES`. */
+export type ServerCommentRules = (typeof SERVER_COMMENT_RULES)[number];
 
 /** The longest first, as the server looks for them. */
 const SYMBOLS = [
@@ -60,22 +60,22 @@ function closingQuote(text: string, from: number, quote: string): number {
   return -1;
 }
 
-const BLANK: ReadonlySet<string> = new Set([' ', '\t', '\n', '\r']);
+const WHITESPACE_TOKENS: ReadonlySet<string> = new Set([' ', '\t', '\n', '\r']);
 
 /** The tokens that mean something to a server of that reading: no white space, no comments. */
-export function* serverTokens(text: string, reading: ServerReading): Generator<Token> {
+export function* serverTokens(text: string, reading: ServerCommentRules): Generator<Token> {
   let depth = 0;
   for (let token = scanToken(text, 0); token; token = scanToken(text, token.end)) {
     const word = text.slice(token.at, token.end);
     if (word === '--') token = { ...token, end: endOfLineComment(text, token.end, reading) };
     else if (word === '/*' || word === '/*+') depth++;
     else if (word === '*/' && depth > 0) depth--;
-    else if (depth === 0 && !BLANK.has(word)) yield { type: typeOf(word), text: word, start: token.at };
+    else if (depth === 0 && !WHITESPACE_TOKENS.has(word)) yield { type: typeOf(word), text: word, start: token.at };
   }
 }
 
 /** Where a line comment ends: behind the first line end that is a token; since 9.3.2 behind one in quotes, too. */
-function endOfLineComment(text: string, from: number, reading: ServerReading): number {
+function endOfLineComment(text: string, from: number, reading: ServerCommentRules): number {
   let end = from;
   for (let token = scanToken(text, end); token; token = scanToken(text, end)) {
     end = token.end;

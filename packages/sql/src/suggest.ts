@@ -1,7 +1,7 @@
 /*! What somebody who mistyped a word may have meant. */
 
 /** `; did you mean WORD?` for the word that comes closest, or nothing where none is close. */
-export function suggestion(typed: string, words: readonly string[]): string {
+export function suggestWord(typed: string, words: readonly string[]): string {
   const close = words
     .map(word => ({ word, edits: editDistance(typed.toLowerCase(), word.toLowerCase()) }))
     .filter(({ word, edits }) => edits <= Math.min(3, Math.floor(word.replace(/^-+/, '').length / 3)))

@@ -1,7 +1,7 @@
 /*! What can be said against a statement before anything is sent. */
 import { dependsOnVersion, isLaterVersion, isRepairForm, missingFeatures } from '@sqlpipe/ddl';
 import { DEFAULT_REQUEST_BUFFER, fetchVersion, type Instance } from '@sqlpipe/instance';
-import { describe, findAmbiguity, type Head, identify, SERVER_READINGS, type ServerReading } from '@sqlpipe/sql';
+import { readStatementHead, findAmbiguity, type Head, identify, SERVER_COMMENT_RULES, type ServerCommentRules } from '@sqlpipe/sql';
 import { place } from './explain.js';
 import type { Location } from './input.js';
 
@@ -34,7 +34,7 @@ export function objections(target: Instance, allow: string[]): Objection {
       const ambiguity = findAmbiguity(statement, readingsOf(await version));
       if (ambiguity) return ambiguity;
     }
-    const head = describe(statement);
+    const head = readStatementHead(statement);
     const needed = permissionFor(head, statement);
     if (needed && !allowed.has(needed.permission) && !allowed.has('ALL'))
       return `${needed.reason}; --allow ${needed.permission} sends it`;
@@ -72,8 +72,8 @@ const describeVerb = (verb: string): string =>
   ['ADD', 'GRANT', 'ASSUME'].includes(verb) ? `this form of ${verb}` : verb || 'this';
 
 /** How a target of that version reads comments; where it is not known, every way. */
-const readingsOf = (version: string | undefined): readonly ServerReading[] =>
-  version === undefined ? SERVER_READINGS : [isLaterVersion('9.3.2', version) ? '9.0' : '9.3.2'];
+const readingsOf = (version: string | undefined): readonly ServerCommentRules[] =>
+  version === undefined ? SERVER_COMMENT_RULES : [isLaterVersion('9.3.2', version) ? '9.0' : '9.3.2'];
 
 /** The server's request buffer in bytes, as its parameters tell; no limit that is known where they don't. */
 async function requestBuffer(target: Instance): Promise<number> {

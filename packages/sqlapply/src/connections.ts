@@ -1,7 +1,7 @@
 /*! The target of a run: which instance it is, whether it may be changed, and the connections to it. */
 import { type Io, UsageError } from '@sqlpipe/cli';
 import { connect, type Instance, resolveInstance, type Target } from '@sqlpipe/instance';
-import type { Arriving } from '@sqlpipe/records';
+import type { DeferredInput } from '@sqlpipe/records';
 import type { ApplyOptions } from './options.js';
 
 /** More connections do not help, and the server has other clients. */
@@ -19,7 +19,7 @@ export interface Connections {
 }
 
 /** Connects to the instance that the operand names. @throws UsageError, InstanceError */
-export async function openConnections(options: ApplyOptions, input: Arriving, io: Io): Promise<Connections> {
+export async function openConnections(options: ApplyOptions, input: DeferredInput, io: Io): Promise<Connections> {
   const [operand = ''] = options.operands;
   const resolved = await resolveInstance(operand, {
     program: 'sqlapply',
@@ -27,7 +27,7 @@ export async function openConnections(options: ApplyOptions, input: Arriving, io
     options,
     warn: io.warn,
     // The other end of the pipe may be asking too: it goes first.
-    ask: question => input.arrived().then(() => io.ask(question)),
+    ask: question => input.ready().then(() => io.ask(question)),
   });
   requirePermission(resolved, options);
   if (!(Number.isInteger(options.jobs) && options.jobs >= 1 && options.jobs <= MAX_JOBS))

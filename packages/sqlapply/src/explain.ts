@@ -1,7 +1,7 @@
 /*! What to tell about a statement that is not in force on the target: what happened, where, and the place in its text. */
 
 import { propertyLines } from '@sqlpipe/cli';
-import { conceal, excerpt, printable, title } from '@sqlpipe/sql';
+import { redact, truncate, escapeControls, displayName } from '@sqlpipe/sql';
 import { hintFor } from './hints.js';
 import { formatLocation } from './input.js';
 import type { Outcome } from './outcome.js';
@@ -22,9 +22,9 @@ const DENIED = '; has the user the right to it, or is the server read-only?';
 export function explain(outcome: Outcome, target: string, colors = false): [head: string, below?: string[]] {
   const { statement, result, error = '', position, comparison, denied } = outcome;
   const unknown = result === 'unknown' ? 'whether it was applied is unknown: ' : '';
-  const head = `${place(outcome)}: ${unknown}${excerpt(error, LENGTH)}${denied ? DENIED : ''}`;
+  const head = `${place(outcome)}: ${unknown}${truncate(error, LENGTH)}${denied ? DENIED : ''}`;
   const differences = propertyLines(comparison?.differences ?? [], ['the statement', target], colors);
-  const caret = position === undefined ? [] : pointAt(conceal(statement), position);
+  const caret = position === undefined ? [] : pointAt(redact(statement), position);
   const hint = hintFor(outcome);
   const below = differences.length > 0 ? differences.map(line => `  ${line}`) : caret;
   return [head, [...below, ...(hint ? [`  hint: ${hint}`] : [])]];
@@ -38,9 +38,9 @@ export function explainReplaced(outcome: Outcome, target: string): string[] {
 
 /** Which statement it is: `statement 3 (table 'fx_trades')`, or `schema.sql:42: table 'fx_trades'` where it is in a file. */
 export function place({ n, statement, identity, location, position }: Placed): string {
-  const what = printable(title(identity));
-  if (location?.line !== undefined) return `${printable(formatLocation(location, statement, position))}: ${what}`;
-  return `${location ? `${printable(location.path)}: ` : ''}statement ${n} (${what})`;
+  const what = escapeControls(displayName(identity));
+  if (location?.line !== undefined) return `${escapeControls(formatLocation(location, statement, position))}: ${what}`;
+  return `${location ? `${escapeControls(location.path)}: ` : ''}statement ${n} (${what})`;
 }
 
 type Placed = Pick<Outcome, 'n' | 'statement' | 'identity' | 'location' | 'position'>;
@@ -52,6 +52,6 @@ function pointAt(text: string, position: number): string[] {
   const start = Math.max(lineStart, at - WIDTH / 2);
   const [line = ''] = text.slice(start, start + WIDTH).split('\n', 1);
   const before = text.slice(start, at);
-  const plain = (piece: string) => printable(piece.replaceAll('\t', ' '));
+  const plain = (piece: string) => escapeControls(piece.replaceAll('\t', ' '));
   return [`  ${plain(line)}`, `  ${' '.repeat(plain(before).length)}^`];
 }

@@ -1,6 +1,6 @@
 /*! What becomes of one statement: sent, compared with what is there, or settled by looking where its reply was lost. */
 import { type Instance, InstanceError } from '@sqlpipe/instance';
-import { describe, givesRight, identify, isAcl, isPrincipal } from '@sqlpipe/sql';
+import { readStatementHead, givesRight, identify, isAcl, isPrincipal } from '@sqlpipe/sql';
 import type { Objection } from './admission.js';
 import { type ExistingObjects, isShowable } from './existing.js';
 import type { Outcome } from './outcome.js';
@@ -63,7 +63,7 @@ export function judge(
   }
 
   async function execute(statement: string): Promise<Verdict> {
-    const { replaces, keepsExisting } = describe(statement);
+    const { replaces, keepsExisting } = readStatementHead(statement);
     // The server's OK does not tell whether there was an object, nor what it is like.
     const before = replaces || keepsExisting ? await compare(statement) : undefined;
     if (before && (keepsExisting || before.result === 'same' || ifExists !== 'compare')) return taken(before);
@@ -134,7 +134,7 @@ export function judge(
 
   async function foresee(statement: string): Promise<Verdict> {
     const found = await compare(statement);
-    const isReplaced = found?.result === 'differs' && ifExists === 'compare' && describe(statement).replaces;
+    const isReplaced = found?.result === 'differs' && ifExists === 'compare' && readStatementHead(statement).replaces;
     if (isReplaced) return { result: 'would replace', replaced: found };
     if (found) return taken(found);
     await existing.access.note(statement);

@@ -1,5 +1,5 @@
 import { command, type Io, stayLean, UsageError, watched } from '@sqlpipe/cli';
-import { arriving, spool } from '@sqlpipe/records';
+import { deferInput, spool } from '@sqlpipe/records';
 import { admitted, objections } from './admission.js';
 import { apply } from './apply.js';
 import { openConnections } from './connections.js';
@@ -45,7 +45,7 @@ command({
 
 async function run(options: ApplyOptions, tally: Tally, io: Io): Promise<number> {
   const source = openInput(options, io);
-  const input = arriving(() => source);
+  const input = deferInput(() => source);
   const { config, target, jobs, close } = await openConnections(options, input, io);
   io.interrupted.addEventListener('abort', () => windUp(readsStdin(options) ? io.stdin() : undefined, close));
   try {

@@ -2,7 +2,7 @@
 import type { Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { writeOutput } from '@sqlpipe/files';
-import { records, sink } from '@sqlpipe/records';
+import { encodeRecords, createCommitWriter } from '@sqlpipe/records';
 
 /** Statements may hold passwords. */
 const PRIVATE = 0o600;
@@ -20,9 +20,9 @@ export async function writeRejects(
 ): Promise<void> {
   let failure: unknown;
   const write = async (file: Writable): Promise<void> => {
-    const end = sink(file, 'sqlapply');
+    const end = createCommitWriter(file, 'sqlapply');
     try {
-      await pipeline(rejects, records(maxRecord), end);
+      await pipeline(rejects, encodeRecords(maxRecord), end);
     } catch (error) {
       failure = error;
       await finished(end).catch(() => {}); // then its note is written

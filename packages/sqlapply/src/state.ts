@@ -1,5 +1,5 @@
 import { Exit, exitStatus } from '@sqlpipe/cli';
-import { plainly } from '@sqlpipe/sql';
+import { formatError } from '@sqlpipe/sql';
 import { NotAdmitted } from './admission.js';
 
 /** A failure before the first statement was sent; its message says so. The exit status is that of its cause. */
@@ -8,7 +8,7 @@ export class NothingSentError extends Error {
   readonly code: string | undefined;
 
   constructor(cause: NodeJS.ErrnoException) {
-    super(`${plainly(cause)}; nothing was sent`, { cause });
+    super(`${formatError(cause)}; nothing was sent`, { cause });
     this.code = exitStatus(cause) === Exit.io ? 'IO' : cause.code;
   }
 }

@@ -1,6 +1,6 @@
 /*! What a run comes to: counts, the exit status, and what to tell at its end. */
 import { Exit, exitStatus } from '@sqlpipe/cli';
-import { title } from '@sqlpipe/sql';
+import { displayName } from '@sqlpipe/sql';
 import { Advice } from './advice.js';
 import type { JudgeOptions } from './judge.js';
 import { isReject, type Outcome, type Result } from './outcome.js';
@@ -43,7 +43,7 @@ export class Tally {
     this.failure ??= outcome.failure;
     this.#advice?.count(outcome);
     const hidden = outcome.comparison?.notComparable ?? [];
-    if (hidden.length > 0) this.#notComparable.push(`${title(outcome.identity)}: ${hidden.join(', ')}`);
+    if (hidden.length > 0) this.#notComparable.push(`${displayName(outcome.identity)}: ${hidden.join(', ')}`);
     if (isReject(outcome) && outcome.result !== 'not reached') {
       this.#denied ||= outcome.denied === true;
       this.#rejects = true;

@@ -1,7 +1,7 @@
 /*! What a run tells while it goes on: a line of report per statement, a message per reject, a summary at the end. */
 import { open } from 'node:fs/promises';
 import type { Io } from '@sqlpipe/cli';
-import { printable, title } from '@sqlpipe/sql';
+import { escapeControls, displayName } from '@sqlpipe/sql';
 import type { LoginCheck } from './credentials.js';
 import { explain, explainReplaced, place } from './explain.js';
 import { isReject, type Outcome, type Result } from './outcome.js';
@@ -82,7 +82,7 @@ export async function* foretold(outcomes: AsyncIterable<Outcome>, io: Io): Async
   for await (const outcome of outcomes) {
     const { result, identity } = outcome;
     if (INERT.has(result)) counts.set(result, (counts.get(result) ?? 0) + 1);
-    else await io.print(`${result} ${printable(title(identity))}\n`);
+    else await io.print(`${result} ${escapeControls(displayName(identity))}\n`);
     yield outcome;
   }
   for (const [result, count] of counts)
@@ -99,6 +99,6 @@ export async function* rejects(outcomes: AsyncIterable<Outcome>): AsyncGenerator
 
 /** Writes the rows that a statement is answered with: cells between tabs, and no header. */
 export async function printRows(rows: unknown[][], io: Io): Promise<void> {
-  const show = io.stdout.isTTY ? printable : (text: string) => text;
+  const show = io.stdout.isTTY ? escapeControls : (text: string) => text;
   for (const row of rows) await io.print(`${row.map(cell => show(String(cell ?? ''))).join('\t')}\n`);
 }

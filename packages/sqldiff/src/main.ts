@@ -1,7 +1,7 @@
 import { command, EXCLUDE, Exit, INCLUDE, instanceOptions, recordLimit, UsageError } from '@sqlpipe/cli';
-import { arriving, MAX_RECORD, statements } from '@sqlpipe/records';
-import { CATEGORIES, compareSchemas, Room, selection } from '@sqlpipe/schema';
-import { title } from '@sqlpipe/sql';
+import { deferInput, MAX_RECORD, decodeRecords } from '@sqlpipe/records';
+import { CATEGORIES, compareSchemas, MemoryBudget, parseSelection } from '@sqlpipe/schema';
+import { displayName } from '@sqlpipe/sql';
 import { otherMeanings, unchanged } from './meaning.js';
 import { writeMissing } from './missing.js';
 import { read } from './read.js';
@@ -34,11 +34,11 @@ command({
     const { names, json, text, missing, maxRecord } = args;
     if (Number(names) + Number(json) + Number(text) + Number(missing) > 1)
       throw new UsageError('--names, --json, --text and --missing exclude each other');
-    const stdin = arriving(() => statements(io.stdin(), { maxRecord }));
+    const stdin = deferInput(() => decodeRecords(io.stdin(), { maxRecord }));
     const reading = {
       maxRecord,
-      room: new Room(),
-      selection: selection(args.include, args.exclude),
+      room: new MemoryBudget(),
+      selection: parseSelection(args.include, args.exclude),
       stdin,
       warn: io.note,
     };
@@ -48,7 +48,7 @@ command({
       warn: io.warn,
       // The other end of a pipe may be asking too: it goes first.
       ask: async question => {
-        if ([a, b].includes('-')) await stdin.arrived();
+        if ([a, b].includes('-')) await stdin.ready();
         return io.ask(question);
       },
     });
@@ -58,7 +58,7 @@ command({
       ignoreOwner: args.ignoreOwner,
     });
     for (const { identity, properties } of notComparable)
-      io.note(`${title(identity)}: can not be compared: ${properties.join(', ')}`);
+      io.note(`${displayName(identity)}: can not be compared: ${properties.join(', ')}`);
     for (const warning of await otherMeanings(sides, unchanged(inA, differences))) io.warn(warning);
 
     const found = args.ignoreExtra || missing ? differences.filter(each => each.a !== undefined) : differences;

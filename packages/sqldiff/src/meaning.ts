@@ -5,7 +5,7 @@
 
 import { Aside, type Target } from '@sqlpipe/instance';
 import type { Difference } from '@sqlpipe/schema';
-import { foldCase, type Identity, identify, type Kind, quoteLiteral, title } from '@sqlpipe/sql';
+import { foldCase, type Identity, identify, type Kind, quoteLiteral, displayName } from '@sqlpipe/sql';
 import type { Sides } from './side.js';
 
 /** What a catalogue says: by property, and of each by object; a setting of the server is of none, ''. */
@@ -111,7 +111,7 @@ async function addProperties(aside: Aside, same: Identity[], add: Add): Promise<
     for (const [name, ...values] of (await aside.table(query)) ?? []) {
       const object = byName.get(foldCase(String(name)));
       if (object && object.kind === (kind ?? object.kind))
-        properties.forEach((property, i) => void add(property, title(object), values[i]));
+        properties.forEach((property, i) => void add(property, displayName(object), values[i]));
     }
 }
 
@@ -124,7 +124,7 @@ async function addColumns(aside: Aside, objects: Identity[], scaled: boolean, ad
         `SELECT ${i}, "column", indexed, designated, symbolCapacity FROM table_columns(${quoteLiteral(name)})`,
     );
     for (const [i, column, indexed, designated, capacity] of (await aside.table(query.join(' UNION ALL '))) ?? []) {
-      const object = `column ${column} of ${title(some[Number(i)] as Identity)}`;
+      const object = `column ${column} of ${displayName(some[Number(i)] as Identity)}`;
       add('INDEX', object, indexed);
       add('TIMESTAMP', object, designated);
       if (!scaled) add('the symbol capacity', object, capacity);

@@ -2,7 +2,7 @@
 import { readSource } from '@sqlpipe/files';
 import { type DumpOptions, dump, InstanceError } from '@sqlpipe/instance';
 import { StreamError } from '@sqlpipe/records';
-import { collect, DuplicateNameError, deduplicate, type Room, type Selection } from '@sqlpipe/schema';
+import { collectStatements, DuplicateNameError, deduplicate, type MemoryBudget, type Selection } from '@sqlpipe/schema';
 import { identify } from '@sqlpipe/sql';
 import type { Side } from './side.js';
 
@@ -10,7 +10,7 @@ export interface ReadOptions extends Pick<DumpOptions, 'warn'> {
   maxRecord: number;
   selection: Selection;
   /** For the statements of both sides. */
-  room: Room;
+  room: MemoryBudget;
   /** The statements of standard input. */
   stdin: AsyncIterable<string>;
 }
@@ -24,7 +24,7 @@ export async function read({ target, path, label }: Side, options: ReadOptions):
   const atRest = path === '-' ? stdin : readSource(path, maxRecord);
   const source = target ? dump(target, { selection, maxRecord, warn }) : atRest;
   try {
-    return deduplicate(await collect(source, statement => selection.selects(identify(statement).kind), room));
+    return deduplicate(await collectStatements(source, statement => selection.selects(identify(statement).kind), room));
   } catch (error) {
     throw explained(error as NodeJS.ErrnoException, label);
   }

@@ -2,14 +2,14 @@
 import { propertyLines, unifiedDiff } from '@sqlpipe/cli';
 import { type Definition, meaningOf, printDefinition } from '@sqlpipe/ddl';
 import type { Difference } from '@sqlpipe/schema';
-import { conceal, formatSafeJson, hasName, printable, title } from '@sqlpipe/sql';
+import { redact, formatSafeJson, hasName, escapeControls, displayName } from '@sqlpipe/sql';
 import type { Sides } from './side.js';
 
 /** A line per difference: `only in src: table 'trades'`, `differs: view 'spreads'`; a grant is shown as its statement. */
 export function named({ identity, a, b }: Difference, sides: Sides): string {
-  const what = hasName(identity) ? title(identity) : redact(a ?? b ?? '').replace(/;$/, '');
+  const what = hasName(identity) ? displayName(identity) : redactFully(a ?? b ?? '').replace(/;$/, '');
   const how = b === undefined ? `only in ${sides[0].label}` : a === undefined ? `only in ${sides[1].label}` : 'differs';
-  return `${printable(`${how}: ${what}`)}\n`;
+  return `${escapeControls(`${how}: ${what}`)}\n`;
 }
 
 /** How to show what differs. */
@@ -27,7 +27,7 @@ export function shown(difference: Difference, sides: Sides, { text, colors }: Sh
     a === undefined || b === undefined
       ? []
       : text
-        ? unifiedDiff(asPrinted(a, b), asPrinted(b, a)).map(line => line.split('\t').map(printable).join('\t'))
+        ? unifiedDiff(asPrinted(a, b), asPrinted(b, a)).map(line => line.split('\t').map(escapeControls).join('\t'))
         : propertyLines(comparison?.differences ?? [], [sides[0].label, sides[1].label], colors).map(
             line => `  ${line}`,
           );
@@ -39,7 +39,7 @@ export function shown(difference: Difference, sides: Sides, { text, colors }: Sh
 /** A statement in the form that servers print, where it can be told what it means; what it leaves open is as in the other. */
 function asPrinted(statement: string, other: string): string {
   const [definition, filling] = [meaningOf(statement), meaningOf(other)];
-  if (!definition) return redact(statement);
+  if (!definition) return redactFully(statement);
   const isOpen = definition.kind === filling?.kind;
   return printDefinition(isOpen ? ({ ...filling, ...given(definition) } as Definition) : definition, { quoted: true });
 }
@@ -49,7 +49,7 @@ const given = (definition: Definition): Partial<Definition> =>
   Object.fromEntries(Object.entries(definition).filter(([, value]) => value !== undefined));
 
 /** Not even how long a secret is. */
-const redact = (statement: string): string => conceal(statement, () => '***');
+const redactFully = (statement: string): string => redact(statement, () => '***');
 
 const BOLD = 1;
 /** By the first character of a line, as git has them. */
@@ -65,5 +65,5 @@ const paint = (line: string, code: number | undefined): string =>
 export function jsonLine({ identity: { kind, name }, a, b, comparison }: Difference): string {
   const result = b === undefined ? 'only-a' : a === undefined ? 'only-b' : 'differs';
   const properties = comparison?.differences;
-  return `${formatSafeJson({ kind, name, result, a: a && redact(a), b: b && redact(b), properties })}\n`;
+  return `${formatSafeJson({ kind, name, result, a: a && redactFully(a), b: b && redactFully(b), properties })}\n`;
 }

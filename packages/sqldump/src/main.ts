@@ -2,11 +2,11 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { command, EXCLUDE, Exit, INCLUDE, instanceOptions, recordLimit, stayLean } from '@sqlpipe/cli';
 import { withoutOwner } from '@sqlpipe/ddl';
-import { isStdout, writeOutput, writeText } from '@sqlpipe/files';
+import { isStdout, writeOutput, writeSqlText } from '@sqlpipe/files';
 import { dump, resolveInstance } from '@sqlpipe/instance';
-import { MAX_RECORD, records, sink } from '@sqlpipe/records';
-import { CATEGORIES, selection } from '@sqlpipe/schema';
-import { formatFailureMarker, plainly } from '@sqlpipe/sql';
+import { MAX_RECORD, encodeRecords, createCommitWriter } from '@sqlpipe/records';
+import { CATEGORIES, parseSelection } from '@sqlpipe/schema';
+import { formatFailureMarker, formatError } from '@sqlpipe/sql';
 import { printInstances } from './instances.js';
 import { told } from './told.js';
 
@@ -46,7 +46,7 @@ command({
   run: async ({ operands: [instance = ''], output, text, maxRecord, include, exclude, ...options }, io) => {
     stayLean();
     if (options.listInstances) return printInstances(io);
-    const asked = selection(include, exclude);
+    const asked = parseSelection(include, exclude);
     const { env, warn, ask } = io;
     const target = await resolveInstance(instance, { program: 'sqldump', env, options, warn, ask });
     const dumped = dump(target, { ...options, maxRecord, selection: asked, warn });
@@ -55,7 +55,7 @@ command({
     const statements = isShown ? wanted : told(wanted, io);
     const isText = text || isShown || output?.endsWith('.sql');
     const write = (out: Writable) =>
-      isText ? writeMarkedText(statements, out) : pipeline(statements, records(maxRecord), sink(out, 'sqldump'));
+      isText ? writeMarkedText(statements, out) : pipeline(statements, encodeRecords(maxRecord), createCommitWriter(out, 'sqldump'));
     await writeOutput(output, io.stdout, write, io.interrupted);
     return Exit.yes;
   },
@@ -64,9 +64,9 @@ command({
 /** Writes text. Where the dump fails a note says so at its end: sqlsplit rejects such a text, as others reject such a stream. */
 async function writeMarkedText(statements: AsyncIterable<string[]>, out: Writable): Promise<void> {
   try {
-    await writeText(statements, out);
+    await writeSqlText(statements, out);
   } catch (error) {
-    if (!out.errored) out.write(formatFailureMarker({ name: 'sqldump', reason: plainly(error) }));
+    if (!out.errored) out.write(formatFailureMarker({ name: 'sqldump', reason: formatError(error) }));
     throw error;
   }
 }

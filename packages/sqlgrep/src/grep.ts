@@ -1,4 +1,4 @@
-import { Catalog, collect, type Entry, toEntry } from '@sqlpipe/schema';
+import { Catalog, collectStatements, type Entry, toEntry } from '@sqlpipe/schema';
 
 /** What goes with the statements that are asked for. */
 export interface Company {
@@ -15,10 +15,10 @@ export async function* grep(
   { withDeps, withDependents }: Company,
 ): AsyncGenerator<string> {
   if (withDeps || withDependents) {
-    const catalog = new Catalog(await collect(statements));
+    const catalog = new Catalog(await collectStatements(statements));
     let chosen = new Set(catalog.entries.filter(isAskedFor));
     if (withDependents) chosen = reach(chosen, dependents(catalog));
-    if (withDeps) chosen = reach(chosen, entry => catalog.requirements(entry));
+    if (withDeps) chosen = reach(chosen, entry => catalog.prerequisites(entry));
     for (const entry of catalog.entries) if (chosen.has(entry)) yield entry.statement;
   } else {
     for await (const statement of statements) if (isAskedFor(toEntry(statement))) yield statement;
@@ -29,7 +29,7 @@ export async function* grep(
 function dependents(catalog: Catalog): (entry: Entry) => Entry[] {
   const found = new Map(catalog.entries.map((entry): [Entry, Entry[]] => [entry, []]));
   for (const entry of catalog.entries)
-    for (const required of catalog.requirements(entry)) found.get(required)?.push(entry);
+    for (const required of catalog.prerequisites(entry)) found.get(required)?.push(entry);
   return entry => found.get(entry) ?? [];
 }
 

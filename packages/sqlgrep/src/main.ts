@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 import { command, Exit, recordLimit, UsageError } from '@sqlpipe/cli';
-import { MAX_RECORD, records, sink, statements } from '@sqlpipe/records';
+import { MAX_RECORD, encodeRecords, createCommitWriter, decodeRecords } from '@sqlpipe/records';
 import { type Entry } from '@sqlpipe/schema';
 import { KINDS } from '@sqlpipe/sql';
 import { grep } from './grep.js';
@@ -61,11 +61,11 @@ command({
     const { count, list, json } = options;
     if (Number(count) + Number(list) + Number(json) > 1)
       throw new UsageError('--count, --list and --json exclude each other');
-    const picked = grep(statements(io.stdin(), { maxRecord }), isAskedFor, options);
+    const picked = grep(decodeRecords(io.stdin(), { maxRecord }), isAskedFor, options);
     if (count) await printCount(picked, io);
     else if (list) await printLines(picked, listLine, io);
     else if (json) await printLines(picked, jsonLine, io);
-    else await pipeline(picked, records(maxRecord), sink(io.stdout, 'sqlgrep'));
+    else await pipeline(picked, encodeRecords(maxRecord), createCommitWriter(io.stdout, 'sqlgrep'));
     if (!found) io.note('nothing matched');
     return found ? Exit.yes : Exit.no;
   },

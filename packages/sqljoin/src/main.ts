@@ -1,6 +1,6 @@
 import { command, Exit, recordLimit, stayLean, UsageError } from '@sqlpipe/cli';
-import { writeFolder, writeOutput, writeText } from '@sqlpipe/files';
-import { MAX_RECORD, spool, statements } from '@sqlpipe/records';
+import { writeFolder, writeOutput, writeSqlText } from '@sqlpipe/files';
+import { MAX_RECORD, spool, decodeRecords } from '@sqlpipe/records';
 
 command({
   name: 'sqljoin',
@@ -31,9 +31,9 @@ command({
   run: async ({ output, directory, maxRecord }, io) => {
     stayLean();
     if (output && directory) throw new UsageError('--output and --directory exclude each other');
-    const whole = await spool(statements(io.stdin(), { maxRecord }));
+    const whole = await spool(decodeRecords(io.stdin(), { maxRecord }));
     if (directory) await writeFolder(directory, whole, io.interrupted);
-    else await writeOutput(output, io.stdout, out => writeText(whole, out), io.interrupted);
+    else await writeOutput(output, io.stdout, out => writeSqlText(whole, out), io.interrupted);
     return Exit.yes;
   },
 });

@@ -1,7 +1,7 @@
 /*! `sqlpipe check`: whether an instance can be dumped, and replayed on. */
 import { command, Exit, instanceOptions } from '@sqlpipe/cli';
 import { dump, inspect, resolveInstance } from '@sqlpipe/instance';
-import { printable } from '@sqlpipe/sql';
+import { escapeControls } from '@sqlpipe/sql';
 
 command({
   name: 'sqlpipe check',
@@ -15,7 +15,7 @@ command({
   options: cli => instanceOptions(cli),
   run: async ({ operands: [instance = ''], ...options }, { env, warn, ask, print, error }) => {
     const target = await resolveInstance(instance, { program: 'sqlpipe', env, options, warn, ask });
-    const line = (name: string, value: string) => print(`${name}: ${printable(value)}\n`);
+    const line = (name: string, value: string) => print(`${name}: ${escapeControls(value)}\n`);
     await line('instance', target.label);
     const found = await inspect(target);
     await line('endpoint', found.endpoint);

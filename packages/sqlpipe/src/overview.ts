@@ -1,6 +1,6 @@
 /*! What `sqlpipe` says of itself: its help, its version, its completion; and of a program that there is not. */
 import { command, UsageError } from '@sqlpipe/cli';
-import { suggestion } from '@sqlpipe/sql';
+import { suggestWord } from '@sqlpipe/sql';
 import { completions } from './completion.js';
 import { OWN_COMMANDS, PROGRAMS } from './programs.js';
 
@@ -27,6 +27,6 @@ ${commands.map(([name, summary]) => `  ${name.padEnd(12)}${summary}`).join('\n')
   completions,
   options: cli => cli,
   run: () => {
-    throw new UsageError(`no such program: ${word}; there are ${names.join(', ')}${suggestion(word, names)}`);
+    throw new UsageError(`no such program: ${word}; there are ${names.join(', ')}${suggestWord(word, names)}`);
   },
 });

@@ -2,7 +2,7 @@
 import { Rejection } from '@sqlpipe/ddl/grammar';
 import { readSource } from '@sqlpipe/files';
 import { MAX_RECORD } from '@sqlpipe/records';
-import { secretsOf, starOut } from '@sqlpipe/sql';
+import { findSecrets, maskSecrets } from '@sqlpipe/sql';
 
 /** A statement of a file that was rejected. */
 export class LoadError extends Error {
@@ -21,7 +21,7 @@ export async function load(path: string, execute: (statement: string) => Promise
       } catch (error) {
         if (!(error instanceof Rejection)) throw error;
         const reason = `${error.message} (at ${error.position} of: ${firstLine(statement)})`;
-        throw new LoadError(`${path}: statement ${number}: ${starOut(reason, secretsOf(statement))}`);
+        throw new LoadError(`${path}: statement ${number}: ${maskSecrets(reason, findSecrets(statement))}`);
       }
     }
   }

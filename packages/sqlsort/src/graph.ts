@@ -3,7 +3,7 @@
  * nodes are called by numbers, and names stand in labels only, escaped for the language.
  */
 import { type Catalog, dumpOrder, type Entry } from '@sqlpipe/schema';
-import { isObject, type Kind, printable } from '@sqlpipe/sql';
+import { isObject, type Kind, escapeControls } from '@sqlpipe/sql';
 
 interface Graph {
   nodes: { id: string; entry: Entry }[];
@@ -17,7 +17,7 @@ function graphOf(catalog: Catalog): Graph {
     .filter(({ kind }) => isObject(kind))
     .map((entry, i) => ({ id: `n${i + 1}`, entry }));
   const ids = new Map(nodes.map(({ id, entry }) => [entry.name, id]));
-  const needs = catalog.needs();
+  const needs = catalog.dependencies();
   const arrows = nodes.flatMap(({ id, entry }) =>
     (needs.get(entry.name) ?? []).map((name): [string, string] => [ids.get(name) as string, id]),
   );
@@ -44,7 +44,7 @@ export function dot(catalog: Catalog): string {
 }
 
 /** Labels know backslash escapes and HTML's entities. */
-const dotLabel = (name: string): string => printable(name).replace(/[\\"]/g, '\\$&').replaceAll('&', '&amp;');
+const dotLabel = (name: string): string => escapeControls(name).replace(/[\\"]/g, '\\$&').replaceAll('&', '&amp;');
 
 const MERMAID_SHAPES: Partial<Record<Kind, [before: string, after: string]>> = {
   table: ['[("', '")]'],
@@ -68,7 +68,7 @@ export function mermaid(catalog: Catalog): string {
  * digit, nor a `_` between such, goes by its number.
  */
 const mermaidLabel = (name: string): string =>
-  printable(name).replace(
+  escapeControls(name).replace(
     /(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|[^\p{L}\p{N}_]/gu,
     character => `#${character.codePointAt(0)};`,
   );

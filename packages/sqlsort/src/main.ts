@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 import { command, Exit, recordLimit } from '@sqlpipe/cli';
-import { MAX_RECORD, records, sink, statements } from '@sqlpipe/records';
+import { MAX_RECORD, encodeRecords, createCommitWriter, decodeRecords } from '@sqlpipe/records';
 import { dot, mermaid } from './graph.js';
 import { schema, sort } from './sort.js';
 
@@ -22,9 +22,9 @@ command({
       })
       .option('max-record', recordLimit(MAX_RECORD)),
   run: async ({ graph, maxRecord }, io) => {
-    const input = statements(io.stdin(), { maxRecord });
+    const input = decodeRecords(io.stdin(), { maxRecord });
     if (graph) await io.print({ dot, mermaid }[graph](await schema(input)));
-    else await pipeline(sort(input), records(maxRecord), sink(io.stdout, 'sqlsort'));
+    else await pipeline(sort(input), encodeRecords(maxRecord), createCommitWriter(io.stdout, 'sqlsort'));
     return Exit.yes;
   },
 });

@@ -1,5 +1,5 @@
-import { Catalog, collect, deduplicate, dumpOrder, type Entry, findCycle } from '@sqlpipe/schema';
-import { title } from '@sqlpipe/sql';
+import { Catalog, collectStatements, deduplicate, dumpOrder, type Entry, findCycle } from '@sqlpipe/schema';
+import { displayName } from '@sqlpipe/sql';
 
 /** Objects that need one another, which no order can be right for. */
 class Cycle extends Error {
@@ -11,8 +11,8 @@ class Cycle extends Error {
  * @throws DuplicateNameError where two of one name differ, Cycle where objects need one another, and whatever the input throws
  */
 export async function schema(statements: AsyncIterable<string>): Promise<Catalog> {
-  const catalog = new Catalog(deduplicate(await collect(statements)));
-  const cycle = findCycle(catalog.needs());
+  const catalog = new Catalog(deduplicate(await collectStatements(statements)));
+  const cycle = findCycle(catalog.dependencies());
   if (cycle) throw new Cycle(`a cycle, which no order can be right for: ${inWords(catalog, cycle)}`);
   return catalog;
 }
@@ -27,7 +27,7 @@ const NAMED = 20;
 
 /** `view 'a' needs view 'b', which needs view 'a'`. */
 function inWords(catalog: Catalog, cycle: string[]): string {
-  const named = [...cycle.slice(0, NAMED), ...cycle.slice(0, 1)].map(name => title(catalog.object(name) as Entry));
+  const named = [...cycle.slice(0, NAMED), ...cycle.slice(0, 1)].map(name => displayName(catalog.findObject(name) as Entry));
   if (cycle.length > NAMED) named.splice(-1, 0, `${cycle.length - NAMED} more`);
   return named.join(', which needs ').replace(', which needs ', ' needs ');
 }

@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 import { command, Exit, recordLimit, stayLean } from '@sqlpipe/cli';
-import { MAX_RECORD, records, sink } from '@sqlpipe/records';
+import { MAX_RECORD, encodeRecords, createCommitWriter } from '@sqlpipe/records';
 import { split } from './split.js';
 
 command({
@@ -18,7 +18,7 @@ command({
   options: cli => cli.option('max-record', recordLimit(MAX_RECORD)),
   run: async ({ operands: files, maxRecord }, io) => {
     stayLean();
-    await pipeline(split(files, io.stdin, maxRecord), records(maxRecord), sink(io.stdout, 'sqlsplit'));
+    await pipeline(split(files, io.stdin, maxRecord), encodeRecords(maxRecord), createCommitWriter(io.stdout, 'sqlsplit'));
     return Exit.yes;
   },
 });

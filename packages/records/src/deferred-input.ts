@@ -1,9 +1,9 @@
 import { spool } from './spool.js';
 
 /** Statements that can be waited for before they are read. */
-export interface Arriving extends AsyncIterable<string> {
+export interface DeferredInput extends AsyncIterable<string> {
   /** Resolves when all have come. Throws what their source throws. */
-  arrived(): Promise<unknown>;
+  ready(): Promise<unknown>;
 }
 
 /**
@@ -12,10 +12,10 @@ export interface Arriving extends AsyncIterable<string> {
  * A program that asks at the terminal waits so for those before it in a pipe: they may be asking too, and a Node that
  * ends sets the terminal back to how it found it, which would show what is typed at another's question.
  */
-export function arriving(open: () => AsyncIterable<string>): Arriving {
+export function deferInput(open: () => AsyncIterable<string>): DeferredInput {
   let all: ReturnType<typeof spool> | undefined;
   return {
-    arrived() {
+    ready() {
       all ??= spool(open());
       return all;
     },

@@ -1,21 +1,21 @@
 /*! Statements to bytes. */
 import { MAX_RECORD } from '@sqlpipe/sql';
 import { objectTransform } from 'through2';
-import { StreamError } from './errors.js';
+import { StreamError } from './stream-error.js';
 
 /**
  * A transform from statements in their one form, one or many at once, to records: the statement, a LF, a NUL, in UTF-8.
  * @throws StreamError for what a record can't hold (a NUL, a lone surrogate) and for a record over the limit
  */
-export function records(maxRecord = MAX_RECORD) {
+export function encodeRecords(maxRecord = MAX_RECORD) {
   let nth = 0;
   // One at a time, as one may be a whole batch.
   const transform = objectTransform({ highWaterMark: 1 }, async (batch: string | string[]) => {
     let text = '';
     for (const statement of typeof batch === 'string' ? [batch] : batch) {
       nth++;
-      const unfit = statement.includes('\0') ? 'a NUL' : statement.isWellFormed() ? '' : 'half of a surrogate pair';
-      if (unfit) throw new StreamError(`statement ${nth} holds ${unfit}, which no record can carry`);
+      const invalidContent = statement.includes('\0') ? 'a NUL' : statement.isWellFormed() ? '' : 'half of a surrogate pair';
+      if (invalidContent) throw new StreamError(`statement ${nth} holds ${invalidContent}, which no record can carry`);
       if (isLonger(statement, maxRecord))
         throw new StreamError(
           `statement ${nth} makes a record longer than ${maxRecord} bytes: --max-record takes more`,

@@ -2,7 +2,7 @@
 import { isAcl, isObject, KINDS, type Kind } from '@sqlpipe/sql';
 
 /** What each category selects (SHOW CREATE DATABASE, INCLUDE and EXCLUDE). */
-const SELECTS: Record<string, Kind[]> = {
+const CATEGORY_KINDS: Record<string, Kind[]> = {
   TABLES: ['table'],
   VIEWS: ['view'],
   MATERIALIZED_VIEWS: ['matview'],
@@ -17,7 +17,7 @@ const SELECTS: Record<string, Kind[]> = {
 };
 
 /** The categories by name. */
-export const CATEGORIES: readonly string[] = Object.keys(SELECTS);
+export const CATEGORIES: readonly string[] = Object.keys(CATEGORY_KINDS);
 
 /** Lists of categories that select nothing sensible. */
 export class InvalidSelectionError extends Error {
@@ -37,7 +37,7 @@ export interface Selection {
 /** The kinds that a word stands for: those of a category (`TABLES`), or one kind (`table`), in any case. */
 function kindsOf(word: string): readonly Kind[] | undefined {
   const [category, kind] = [word.toUpperCase(), word.toLowerCase() as Kind];
-  if (Object.hasOwn(SELECTS, category)) return SELECTS[category];
+  if (Object.hasOwn(CATEGORY_KINDS, category)) return CATEGORY_KINDS[category];
   return KINDS.includes(kind) ? [kind] : undefined;
 }
 
@@ -53,7 +53,7 @@ export function parseKinds(lists: string[]): Set<Kind> {
       const kinds = kindsOf(word);
       if (kinds) return kinds;
       throw new InvalidSelectionError(
-        `no such kind: '${word}'; there are ${KINDS.join(', ')}, and ${Object.keys(SELECTS).join(', ')}`,
+        `no such kind: '${word}'; there are ${KINDS.join(', ')}, and ${Object.keys(CATEGORY_KINDS).join(', ')}`,
       );
     }),
   );
@@ -61,8 +61,8 @@ export function parseKinds(lists: string[]): Set<Kind> {
 
 /** The category for a word in the service's clause; undefined where an EXCLUDE would leave out more than the word says. */
 function categoryOf(word: string, isExcluded: boolean): string | undefined {
-  if (Object.hasOwn(SELECTS, word.toUpperCase())) return word.toUpperCase();
-  const [category, kinds] = Object.entries(SELECTS).find(([, each]) => each.includes(word.toLowerCase() as Kind)) ?? [];
+  if (Object.hasOwn(CATEGORY_KINDS, word.toUpperCase())) return word.toUpperCase();
+  const [category, kinds] = Object.entries(CATEGORY_KINDS).find(([, each]) => each.includes(word.toLowerCase() as Kind)) ?? [];
   return isExcluded && kinds?.length !== 1 ? undefined : category;
 }
 
@@ -70,7 +70,7 @@ function categoryOf(word: string, isExcluded: boolean): string | undefined {
  * The selection that lists of categories and kinds stand for: any case, separated by commas or given again.
  * @throws InvalidSelectionError for an unknown word, and for both lists at once, as the service takes one clause
  */
-export function selection(include: string[] = [], exclude: string[] = []): Selection {
+export function parseSelection(include: string[] = [], exclude: string[] = []): Selection {
   if (include.length && exclude.length) throw new InvalidSelectionError('--include and --exclude can not be combined');
   const mode = include.length ? 'INCLUDE' : 'EXCLUDE';
   const words = wordsOf([...include, ...exclude]);

@@ -1,6 +1,6 @@
 /*! Text as it may be shown: without the secrets that a statement holds, or that went with a request. */
 import { identify, type Kind } from './identify.js';
-import { meaningful, type Token, unquote, wordOf } from './tokens.js';
+import { significantTokens, type Token, unquote, keywordOf } from './tokens.js';
 
 /** Words that a secret follows: `WITH PASSWORD 'x'`, `DROP TOKEN TYPE REST 'x'`. */
 const BEFORE_SECRET = new Set(['PASSWORD', 'TOKEN']);
@@ -9,13 +9,13 @@ const BETWEEN = new Set(['=', 'TYPE', 'REST']);
 /** What follows those words and is no secret: `GRANT ADD PASSWORD TO`, `CREATE TOKEN TYPE REST WITH TTL`. */
 const NO_SECRET = new Set(['WITH', 'TO', 'FROM', 'ON']);
 /** Statements that hold none: there those words are names. */
-const WITHOUT: ReadonlySet<Kind> = new Set(['table', 'view', 'matview', 'liveview']);
+const KINDS_WITHOUT_SECRETS: ReadonlySet<Kind> = new Set(['table', 'view', 'matview', 'liveview']);
 
 /** A statement with its secrets starred out and all else where it was, unless `mask` has another length than they. */
-export function conceal(statement: string, mask = (secret: string) => '*'.repeat(secret.length)): string {
+export function redact(statement: string, mask = (secret: string) => '*'.repeat(secret.length)): string {
   let shown = '';
   let end = 0;
-  for (const { text, start } of secrets(statement)) {
+  for (const { text, start } of locateSecrets(statement)) {
     const stars = text.replace(QUOTES, (_, open, inner, close) => open + mask(inner) + close);
     shown += statement.slice(end, start) + stars;
     end = start + text.length;
@@ -27,26 +27,26 @@ export function conceal(statement: string, mask = (secret: string) => '*'.repeat
 const QUOTES = /^(['"`]?)([^]*?)(\1?)$/;
 
 /** The secrets of a statement, without quotes: as they stand in it, and what that stands for. */
-export const secretsOf = (statement: string): string[] =>
-  secrets(statement).flatMap(({ text }) => [text.replace(QUOTES, '$2'), unquote(text)]);
+export const findSecrets = (statement: string): string[] =>
+  locateSecrets(statement).flatMap(({ text }) => [text.replace(QUOTES, '$2'), unquote(text)]);
 
 /** Where the secrets stand, with their quotes. None reaches into another: all that do could be longer than a string can get. */
-function secrets(statement: string): Pick<Token, 'text' | 'start'>[] {
-  if (!/password|token/i.test(statement) || WITHOUT.has(identify(statement).kind)) return [];
+function locateSecrets(statement: string): Pick<Token, 'text' | 'start'>[] {
+  if (!/password|token/i.test(statement) || KINDS_WITHOUT_SECRETS.has(identify(statement).kind)) return [];
   const found: Pick<Token, 'text' | 'start'>[] = [];
   let end = 0;
   let isNext = false;
-  for (const token of meaningful(statement)) {
+  for (const token of significantTokens(statement)) {
     if (isNext && BETWEEN.has(token.text.toUpperCase())) continue;
     const { start } = token;
     const before = found.at(-1);
-    if (isNext && !NO_SECRET.has(wordOf(token)) && (start >= end || isQuoted(token))) {
+    if (isNext && !NO_SECRET.has(keywordOf(token)) && (start >= end || isQuoted(token))) {
       if (before && start < end) before.text = before.text.slice(0, start - before.start);
       const text = secretAt(statement, token);
       if (text) found.push({ text, start });
       end = start + text.length;
     }
-    isNext = BEFORE_SECRET.has(wordOf(token));
+    isNext = BEFORE_SECRET.has(keywordOf(token));
   }
   return found;
 }
@@ -65,27 +65,27 @@ const QUOTED = /'(?:[^']|'')*'?|"(?:[^"]|"")*"?|`(?:[^`]|``)*`?/y;
 const BARE = /[^\s;),]+/y;
 
 /** A text with stars in place of the secrets, also where they are written as URLs, JSON or HTML have it, even twice. */
-export function starOut(text: string, secrets: readonly string[]): string {
+export function maskSecrets(text: string, secrets: readonly string[]): string {
   const forms = secrets.flatMap(secret => [secret, secret.replaceAll('+', ' ')]);
-  const wanted = [...new Set(forms.map(bytes))].filter(Boolean);
+  const wanted = [...new Set(forms.map(toByteString))].filter(Boolean);
   if (!wanted.length) return text;
   const shown = Buffer.from(text);
-  const raw = { text: bytes(text), starts: Array.from({ length: shown.length + 1 }, (_, i) => i) };
-  const once = undone(raw);
-  for (const reading of [raw, ...once, ...once.flatMap(undone)])
+  const raw = { text: toByteString(text), starts: Array.from({ length: shown.length + 1 }, (_, i) => i) };
+  const once = decodeEscapes(raw);
+  for (const reading of [raw, ...once, ...once.flatMap(decodeEscapes)])
     for (const secret of wanted)
       for (let at = reading.text.indexOf(secret); at >= 0; at = reading.text.indexOf(secret, at + 1))
-        if (isWhole(reading.text, at, secret)) shown.fill('*', ...span(reading, at, at + secret.length));
+        if (isStandalone(reading.text, at, secret)) shown.fill('*', ...originalSpan(reading, at, at + secret.length));
   return shown.toString();
 }
 
 /** A text as a string of its bytes in UTF-8, and where each stood before escapes were undone. */
-interface Reading {
+interface DecodedText {
   text: string;
   starts: number[];
 }
 
-const bytes = (text: string): string => Buffer.from(text).toString('latin1');
+const toByteString = (text: string): string => Buffer.from(text).toString('latin1');
 
 const JSON_LETTERS: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 const HTML_NAMES: Record<string, string> = { quot: '"', amp: '&', apos: "'", lt: '<', gt: '>' };
@@ -97,48 +97,48 @@ const ESCAPES: [pattern: RegExp, meaning: (escape: string) => string][] = [
     escape =>
       escape.length === 2
         ? (JSON_LETTERS[escape.charAt(1)] ?? escape.charAt(1))
-        : bytes(String.fromCharCode(...(escape.match(/[\da-f]{4}/gi) ?? []).map(unit => Number(`0x${unit}`)))),
+        : toByteString(String.fromCharCode(...(escape.match(/[\da-f]{4}/gi) ?? []).map(unit => Number(`0x${unit}`)))),
   ],
   [
     /&(?:#\d{1,7}|#x[\da-f]{1,6}|quot|amp|apos|lt|gt);/gi,
     escape => {
       const name = escape.slice(1, -1).toLowerCase();
       const code = Number(name.replace('#x', '0x').replace('#', ''));
-      return HTML_NAMES[name] ?? (code <= 0x10ffff ? bytes(String.fromCodePoint(code)) : escape);
+      return HTML_NAMES[name] ?? (code <= 0x10ffff ? toByteString(String.fromCodePoint(code)) : escape);
     },
   ],
 ];
 
 /** What a text says where escapes of one sort are undone, for each sort that is in it. */
-const undone = (reading: Reading): Reading[] =>
+const decodeEscapes = (reading: DecodedText): DecodedText[] =>
   ESCAPES.flatMap(([pattern, meaning]) => {
     const { text, starts } = reading;
     const found = [...text.matchAll(pattern)];
     if (!found.length) return [];
     const parts: string[] = [];
-    const places: number[] = [];
+    const origins: number[] = [];
     let end = 0;
     for (const { 0: escape, index } of found) {
-      const said = meaning(escape);
-      parts.push(text.slice(end, index), said);
-      for (; end < index; end++) places.push(starts[end] as number);
-      for (const _ of said) places.push(starts[index] as number);
+      const decoded = meaning(escape);
+      parts.push(text.slice(end, index), decoded);
+      for (; end < index; end++) origins.push(starts[end] as number);
+      for (const _ of decoded) origins.push(starts[index] as number);
       end = index + escape.length;
     }
     parts.push(text.slice(end));
-    for (; end < starts.length; end++) places.push(starts[end] as number);
-    return { text: parts.join(''), starts: places };
+    for (; end < starts.length; end++) origins.push(starts[end] as number);
+    return { text: parts.join(''), starts: origins };
   });
 
 /** The bytes that a piece of a reading stood in; of an escape all. */
-function span({ starts }: Reading, from: number, to: number): [start: number, end: number] {
+function originalSpan({ starts }: DecodedText, from: number, to: number): [start: number, end: number] {
   let end = to;
   while (starts[end] === starts[to - 1]) end++;
   return [starts[from] as number, starts[end] as number];
 }
 
 /** A short secret may be part of many words, and stars there would give it away: it counts where it stands alone. */
-function isWhole(text: string, at: number, secret: string): boolean {
+function isStandalone(text: string, at: number, secret: string): boolean {
   const isWithinWord = (place: number): boolean => /^\w\w$/.test(text.slice(Math.max(0, place - 1), place + 1));
   return secret.length >= 8 || !(isWithinWord(at) || isWithinWord(at + secret.length));
 }

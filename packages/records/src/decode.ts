@@ -1,10 +1,10 @@
 /*! Bytes to statements. */
 import { pipeline, type Readable } from 'node:stream';
-import { MAX_RECORD, statementOf } from '@sqlpipe/sql';
+import { MAX_RECORD, normalizeStatement } from '@sqlpipe/sql';
 import split2 from 'split2';
 import { objectTransform } from 'through2';
-import { StreamError } from './errors.js';
-import { guard } from './guard.js';
+import { StreamError } from './stream-error.js';
+import { validateFraming } from './framing.js';
 
 /** How much a reader of a stream takes, and how little. */
 export interface ReadOptions {
@@ -16,22 +16,22 @@ export interface ReadOptions {
 
 /**
  * The statements of a stream: UTF-8 records, each ended by a NUL, with or without `;` and LF.
- * Each comes out in its one form (see `statementOf`); records that are empty or nothing but comments are skipped.
+ * Each comes out in its one form (see `normalizeStatement`); records that are empty or nothing but comments are skipped.
  *
  * @throws StreamError while it is read: no bytes, no NUL, an end without one, bytes that are not UTF-8, a record over
  *   the limit, a second statement in a record, a writer's note that it failed
  */
-export function statements(input: Readable, options: ReadOptions = {}): AsyncIterable<string> {
+export function decodeRecords(input: Readable, options: ReadOptions = {}): AsyncIterable<string> {
   const { maxRecord = MAX_RECORD, allowEmpty = false } = options;
   let record = 0;
   return pipeline(
     input,
-    guard(maxRecord, allowEmpty),
+    validateFraming(maxRecord, allowEmpty),
     split2('\0'),
     objectTransform(async (text: string) => {
       record++;
       try {
-        return statementOf(text) || undefined;
+        return normalizeStatement(text) || undefined;
       } catch (error) {
         throw new StreamError(`record ${record}: ${(error as Error).message}`, { cause: error });
       }

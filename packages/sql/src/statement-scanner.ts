@@ -1,45 +1,45 @@
 /*! One reading of one statement as its text arrives: where it ends, and what was open when it didn't. */
-import { Lexer, type Reading, type SegmentType } from './lexer.js';
+import { Lexer, type CommentRules, type SegmentType } from './lexer.js';
 
 /** Something that was opened, at an offset into the statement. */
-export interface Opening {
+export interface UnclosedSegment {
   type: SegmentType;
   at: number;
 }
 
 /** Where the two readings may part: a block comment that holds a quote or dashes. */
 const DOUBTFUL = /['"`]|--/;
-const NOT_WHITE = /[^ \t\n\r]/;
+const NON_WHITESPACE = /[^ \t\n\r]/;
 
-export class Course {
+export class StatementScanner {
   /** Whether there was anything but comments. */
-  substance = false;
+  hasContent = false;
   /** Whether the other reading may end the statement elsewhere. */
-  doubtful = false;
+  isAmbiguous = false;
   /** What the last segment was that is not white space. */
-  last: SegmentType = 'code';
+  lastType: SegmentType = 'code';
 
   readonly #lexer: Lexer;
   /** How many parentheses are open, and the first of them: as many objects as a text can open would not fit into memory. */
   #depth = 0;
-  #outermost: Opening | undefined;
-  #unfinished: Opening | undefined;
+  #outermost: UnclosedSegment | undefined;
+  #openSegment: UnclosedSegment | undefined;
   #length = 0;
 
-  constructor(reading: Reading) {
+  constructor(reading: CommentRules) {
     this.#lexer = new Lexer(reading);
   }
 
   /** What is open where the text read so far ends; a line comment may be. */
-  get opened(): Opening | undefined {
+  get unclosed(): UnclosedSegment | undefined {
     const { open } = this.#lexer;
-    if (open && open !== 'line-comment') return this.#unfinished;
+    if (open && open !== 'line-comment') return this.#openSegment;
     return this.#depth ? this.#outermost : undefined;
   }
 
   /** White space matters only before anything else and behind a line comment. */
-  get #mayBeWhite(): boolean {
-    return !this.substance || this.last === 'line-comment';
+  get #mayBeWhitespace(): boolean {
+    return !this.hasContent || this.lastType === 'line-comment';
   }
 
   /** Reads a chunk; the offset in it of the `;` that ends the statement, or -1. */
@@ -48,20 +48,20 @@ export class Course {
       end = this.#lexer.next(chunk, start);
       const { type } = this.#lexer;
       if (type === ';' && !this.#depth) return start;
-      if (end > start) this.#take(type, chunk, start, end);
+      if (end > start) this.#consume(type, chunk, start, end);
     }
     this.#length += chunk.length;
     return -1;
   }
 
-  #take(type: SegmentType, chunk: string, start: number, end: number): void {
+  #consume(type: SegmentType, chunk: string, start: number, end: number): void {
     const at = this.#length + start;
-    this.#unfinished = this.#lexer.open ? (this.#unfinished ?? { type, at }) : undefined;
-    if (type === 'code' && this.#mayBeWhite && !NOT_WHITE.test(chunk.slice(start, end))) return;
+    this.#openSegment = this.#lexer.open ? (this.#openSegment ?? { type, at }) : undefined;
+    if (type === 'code' && this.#mayBeWhitespace && !NON_WHITESPACE.test(chunk.slice(start, end))) return;
     if (type === '(' && this.#depth++ === 0) this.#outermost = { type, at };
     if (type === ')' && this.#depth > 0) this.#depth--;
-    if (type === 'block-comment') this.doubtful ||= DOUBTFUL.test(chunk.slice(start, end));
-    if (type !== 'line-comment' && type !== 'block-comment') this.substance = true;
-    this.last = type;
+    if (type === 'block-comment') this.isAmbiguous ||= DOUBTFUL.test(chunk.slice(start, end));
+    if (type !== 'line-comment' && type !== 'block-comment') this.hasContent = true;
+    this.lastType = type;
   }
 }

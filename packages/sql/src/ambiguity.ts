@@ -2,10 +2,10 @@
  * What a statement is, as SQL has it and as servers do: comments may hide from one what the other runs. So whoever acts
  * on what a statement is asks here first.
  */
-import { type Head, headAtAGlance, type Identity, type Kind, readHead, title } from './identify.js';
-import { excerpt } from './printable.js';
-import { SERVER_READINGS, type ServerReading, serverTokens } from './server-lexer.js';
-import { meaningful, type Token } from './tokens.js';
+import { type Head, readPrintedHead, type Identity, type Kind, readHead, displayName } from './identify.js';
+import { truncate } from './format-text.js';
+import { SERVER_COMMENT_RULES, type ServerCommentRules, serverTokens } from './server-lexer.js';
+import { significantTokens, type Token } from './tokens.js';
 
 /** A statement that is one thing to SQL and another to a server. */
 export class AmbiguousStatementError extends Error {
@@ -14,7 +14,7 @@ export class AmbiguousStatementError extends Error {
 }
 
 /** What a statement is to SQL, which is what our programs show and pick by. */
-export const describe = (statement: string): Head => headAtAGlance(statement) ?? readHead(meaningful(statement));
+export const readStatementHead = (statement: string): Head => readPrintedHead(statement) ?? readHead(significantTokens(statement));
 
 /**
  * Why a statement must not be acted on: how a server reads it as something else than SQL does; undefined where none does.
@@ -24,18 +24,18 @@ export const describe = (statement: string): Head => headAtAGlance(statement) ??
  */
 export function findAmbiguity(
   statement: string,
-  readings: readonly ServerReading[] = SERVER_READINGS,
+  readings: readonly ServerCommentRules[] = SERVER_COMMENT_RULES,
 ): string | undefined {
-  const glance = headAtAGlance(statement);
+  const glance = readPrintedHead(statement);
   if ((glance && OBJECTS.has(glance.kind)) || isPlain(statement)) return undefined;
-  const head = describe(statement);
+  const head = readStatementHead(statement);
   const hasComments = COMMENT.test(statement);
   for (const reading of readings) {
     const other = readHead(serverTokens(statement, reading));
     const isSame = COMPARED.every(property => head[property] === other[property]);
-    if (!isSame) return explain(head, other, reading);
+    if (!isSame) return formatAmbiguity(head, other, reading);
     if (!hasComments || OBJECTS.has(head.kind)) continue;
-    if (words(meaningful(statement)) !== words(serverTokens(statement, reading))) return explain(head, other, reading);
+    if (joinTokens(significantTokens(statement)) !== joinTokens(serverTokens(statement, reading))) return formatAmbiguity(head, other, reading);
   }
   return undefined;
 }
@@ -44,12 +44,12 @@ export function findAmbiguity(
  * What a statement is, to SQL and to servers alike.
  * @throws AmbiguousStatementError where a server of that reading takes it for something else; see `findAmbiguity`
  */
-export function requireUnambiguous(statement: string, readings: readonly ServerReading[]): Identity {
-  const glance = headAtAGlance(statement);
+export function requireUnambiguous(statement: string, readings: readonly ServerCommentRules[]): Identity {
+  const glance = readPrintedHead(statement);
   const isSure = glance !== undefined && OBJECTS.has(glance.kind);
-  const { kind, name, verb } = isSure ? glance : describe(statement);
+  const { kind, name, verb } = isSure ? glance : readStatementHead(statement);
   const reason = isSure ? undefined : findAmbiguity(statement, readings);
-  if (reason) throw new AmbiguousStatementError(`${excerpt(title({ kind, name, verb }), 80)}: ${reason}`);
+  if (reason) throw new AmbiguousStatementError(`${truncate(displayName({ kind, name, verb }), 80)}: ${reason}`);
   return { kind, name, verb };
 }
 
@@ -67,7 +67,7 @@ const PLAIN = /^(?:[\w$@ \t\n\r(),;.]|(?<![\w$@'"])(?:'[^']*'|"[^"]*"))*$/;
 const isPlain = (statement: string): boolean => statement.length < 1000 && PLAIN.test(statement);
 
 /** What is left of a text without comments, a blank for each gap. */
-function words(tokens: Iterable<Token>): string {
+function joinTokens(tokens: Iterable<Token>): string {
   let text = '';
   let end = 0;
   for (const token of tokens) {
@@ -77,10 +77,10 @@ function words(tokens: Iterable<Token>): string {
   return text.trimStart();
 }
 
-const VERSIONS: Record<ServerReading, string> = { '9.0': 'before 9.3.2', '9.3.2': 'from 9.3.2 on' };
+const VERSIONS: Record<ServerCommentRules, string> = { '9.0': 'before 9.3.2', '9.3.2': 'from 9.3.2 on' };
 
-function explain(head: Head, other: Head, reading: ServerReading): string {
-  const [ours, theirs] = [head, other].map(each => excerpt(title(each) || 'no statement', 80));
+function formatAmbiguity(head: Head, other: Head, reading: ServerCommentRules): string {
+  const [ours, theirs] = [head, other].map(each => truncate(displayName(each) || 'no statement', 80));
   const what = ours === theirs ? 'reads other words of it' : `reads ${theirs}`;
   return `SQL reads ${ours}, and QuestDB ${VERSIONS[reading]} ${what}: leave quotes and dashes out of its comments`;
 }

@@ -37,7 +37,7 @@ export async function stageFile(
 ): Promise<Staged> {
   const temporary = `${path}.${Math.random().toString(36).slice(2, 10)}.tmp`;
   const discard = () => rm(temporary, { force: true }).catch(() => {});
-  const orNothing = async (work: Promise<unknown>): Promise<void> => {
+  const discardOnError = async (work: Promise<unknown>): Promise<void> => {
     try {
       await work;
     } catch (error) {
@@ -46,8 +46,8 @@ export async function stageFile(
       throw error;
     }
   };
-  await orNothing(writeFile(temporary, 'wx', write, interrupted, mode));
-  return { commit: () => orNothing(rename(temporary, path)), discard };
+  await discardOnError(writeFile(temporary, 'wx', write, interrupted, mode));
+  return { commit: () => discardOnError(rename(temporary, path)), discard };
 }
 
 /**
@@ -57,24 +57,24 @@ export async function stageFile(
  *
  * @throws FileError for a folder, and what `stageFile` throws
  */
-export async function replaceFile(
+export async function writeFileAtomic(
   path: string,
   write: (file: Writable) => Promise<unknown>,
   interrupted?: AbortSignal,
   mode?: number,
 ): Promise<void> {
-  const existing = await statIfThere(path);
+  const existing = await statIfExists(path);
   if (existing?.isDirectory()) throw new FileError(`${path}: is a directory: give the name of a file in it`);
   if (existing && !existing.isFile()) return writeFile(path, 'w', write, interrupted);
-  const place = existing ? await realpath(path) : path; // a link stays one
-  const staged = await stageFile(place, write, interrupted, existing ? existing.mode & (mode ?? ALL) : mode);
+  const target = existing ? await realpath(path) : path; // a link stays one
+  const staged = await stageFile(target, write, interrupted, existing ? existing.mode & (mode ?? ALL_PERMISSIONS) : mode);
   await staged.commit();
 }
 
 /** Whatever a mode may permit. */
-const ALL = 0o777;
+const ALL_PERMISSIONS = 0o777;
 
-async function statIfThere(path: string): Promise<Stats | undefined> {
+async function statIfExists(path: string): Promise<Stats | undefined> {
   try {
     return await stat(path);
   } catch (error) {

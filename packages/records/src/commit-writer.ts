@@ -6,7 +6,7 @@
  */
 import { platform } from 'node:os';
 import { Writable } from 'node:stream';
-import { escapeLines, formatFailureMarker, plainly } from '@sqlpipe/sql';
+import { escapeLines, formatFailureMarker, formatError } from '@sqlpipe/sql';
 
 const PIPE_BUF = platform() === 'linux' ? 4096 : 512;
 const NUL = Buffer.alloc(1);
@@ -18,8 +18,8 @@ const NUL = Buffer.alloc(1);
  * @param out where to; it is not ended, and its errors end the pipeline
  * @param name the program's, for the note
  */
-export function sink(out: Writable & { isTTY?: boolean }, name: string): Writable {
-  let held = Buffer.alloc(0); // the NUL of the last record, once there is one
+export function createCommitWriter(out: Writable & { isTTY?: boolean }, name: string): Writable {
+  let pendingNul = Buffer.alloc(0); // the NUL of the last record, once there is one
   let writing = Promise.resolve();
 
   const write = (bytes: Buffer, done: (error?: Error | null) => void): void => {
@@ -31,8 +31,8 @@ export function sink(out: Writable & { isTTY?: boolean }, name: string): Writabl
     decodeStrings: false,
     highWaterMark: 64 * 1024, // what waits longer grows old in V8's eyes, and is kept: tens of megabytes in a large stream
     writev(chunks, done) {
-      const bytes = Buffer.concat([held, ...chunks.map(({ chunk }) => chunk)]);
-      held = NUL;
+      const bytes = Buffer.concat([pendingNul, ...chunks.map(({ chunk }) => chunk)]);
+      pendingNul = NUL;
       write(bytes.subarray(0, -1), done);
     },
     final(done) {
@@ -41,7 +41,7 @@ export function sink(out: Writable & { isTTY?: boolean }, name: string): Writabl
     destroy(error, done) {
       const closed = () => done(error);
       if (!error || out.errored) closed();
-      else write(Buffer.from(formatFailureMarker({ name, reason: plainly(error) })), closed);
+      else write(Buffer.from(formatFailureMarker({ name, reason: formatError(error) })), closed);
     },
   });
 }
