@@ -14,7 +14,7 @@ import { Catalog, dumpOrder } from '@sqlpipe/schema';
 import { redact, identify, SplitError, Splitter, findSecrets, maskSecrets, normalizeStatement, tokens } from '@sqlpipe/sql';
 import fc from 'fast-check';
 import { JsonError } from '../packages/instance/src/json.js';
-import { RowScanner, ServerError } from '../packages/instance/src/scanner.js';
+import { RowScanner, ServerError } from '../packages/instance/src/row-scanner.js';
 
 const SECONDS = Number(process.env.SECONDS ?? 60);
 const SEED = Number(process.env.SEED ?? Date.now());

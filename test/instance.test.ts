@@ -16,7 +16,7 @@ import {
   encodeQuery,
   type Instance,
   InstanceError,
-  type Target,
+  type ConnectionConfig,
 } from '../packages/instance/src/index.js';
 import { type Answer, chunk, head, LAST_CHUNK, misbehaving, reply, rowsBody } from './faults/server.js';
 import { freshFolder } from './support/folder.js';
@@ -44,7 +44,7 @@ test('the package exports', t => {
 });
 
 /** An instance that answers so. */
-async function instance(t: ExecutionContext, answer: Answer, target: Partial<Target> = {}) {
+async function instance(t: ExecutionContext, answer: Answer, target: Partial<ConnectionConfig> = {}) {
   const server = await misbehaving(t, answer);
   const db = connect({
     label: 'INSTANCE',
@@ -261,9 +261,9 @@ test('a query that may not be asked is denied', async t => {
   });
 });
 
-/** A failure looks the same from wherever it is met; `lost` says whether a statement may have been carried out. */
+/** A failure looks the same from wherever it is met; `outcomeUnknown` says whether a statement may have been carried out. */
 const fails = test.macro(
-  async (t, answer: Answer, code: string, lost: boolean, message: RegExp, target: Partial<Target> = {}) => {
+  async (t, answer: Answer, code: string, lost: boolean, message: RegExp, target: Partial<ConnectionConfig> = {}) => {
     const { db } = await instance(t, answer, target);
     for (const ask of [() => rows(db), () => db.table('q'), () => db.execute('q')]) {
       const error = await t.throwsAsync(ask, { instanceOf: InstanceError });
@@ -271,7 +271,7 @@ const fails = test.macro(
       t.regex(error.message, message);
       t.true(error.message.startsWith('INSTANCE: '));
       t.notRegex(error.message, /[\0-\x1f\x7f-\x9f]/);
-      t.is(error.lost, lost);
+      t.is(error.outcomeUnknown, lost);
     }
   },
 );
@@ -510,7 +510,7 @@ test('a server that stays too busy is given up', async t => {
   t.is(requests.length, 6);
 });
 
-const TARGET: Target = {
+const TARGET: ConnectionConfig = {
   label: 'INSTANCE',
   url: new URL('http://127.0.0.1:1'),
   credentialsHelp: 'HELP',
@@ -616,7 +616,7 @@ test('TLS is verified, unless it is said not to', async t => {
   const { key, cert } = await certificate(t);
   const server = createHttpsServer({ key, cert }, (_request, response) => void response.end('{"ddl":"OK"}'));
   const port = await portOf(t, server);
-  const ask = async (host: string, target: Partial<Target>) => {
+  const ask = async (host: string, target: Partial<ConnectionConfig>) => {
     const db = connect({ ...TARGET, url: new URL(`https://${host}:${port}`), ...target });
     t.teardown(() => db.close());
     return db.execute('x');

@@ -10,7 +10,7 @@
  * for await (const batch of dump(target)) for (const statement of batch) console.log(title(identify(statement)));
  * ```
  *
- * Errors carry a `code`: `REFUSED`, `DAMAGED`, `NOINPUT`, `UNREACHABLE`, `IO`, `PROTOCOL`, `DENIED`, `CONFIG`, `USAGE`.
+ * Errors carry a `code`: `REFUSED`, `DAMAGED`, `NOINPUT`, `UNREACHABLE`, `IO`, `PROTOCOL`, `DENIED_HELP`, `CONFIG`, `USAGE`.
  *
  * @packageDocumentation
  */
@@ -50,11 +50,11 @@ export {
   type InstanceErrorCode,
   type InstanceOptions,
   listInstances,
-  type Refusal,
+  type Rejection,
   type Reply,
   type ResolveContext,
   resolveInstance,
-  type Target,
+  type ConnectionConfig,
 } from '@sqlpipe/instance';
 export {
   MAX_RECORD,

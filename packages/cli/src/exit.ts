@@ -2,8 +2,8 @@
 
 /** The exit statuses by meaning; every man page lists them. */
 export const Exit = {
-  yes: 0,
-  no: 1,
+  ok: 0,
+  negative: 1,
   usage: 64,
   damaged: 65,
   noInput: 66,
@@ -16,8 +16,8 @@ export const Exit = {
 } as const;
 
 /** What the libraries call the ways to fail, in the `code` of their errors. */
-const STATUS: Record<string, number> = {
-  REFUSED: Exit.no,
+const STATUS_BY_CODE: Record<string, number> = {
+  REFUSED: Exit.negative,
   USAGE: Exit.usage,
   DAMAGED: Exit.damaged,
   NOINPUT: Exit.noInput,
@@ -39,5 +39,5 @@ export class UsageError extends Error {
  */
 export function exitStatus(error: unknown): number {
   const { code, syscall } = error as NodeJS.ErrnoException;
-  return STATUS[code ?? ''] ?? (syscall ? Exit.io : Exit.bug);
+  return STATUS_BY_CODE[code ?? ''] ?? (syscall ? Exit.io : Exit.bug);
 }

@@ -2,7 +2,7 @@
 import type { Argv } from 'yargs';
 
 /** How these options are typed. */
-export const CONNECTION = [
+export const CONNECTION_FLAGS = [
   '--user',
   '--password-file',
   '--token-file',
@@ -14,7 +14,7 @@ export const CONNECTION = [
 ];
 
 /** Adds who to be and how to connect; INSTANCE itself is an operand. */
-export const instanceOptions = <Options>(cli: Argv<Options>) =>
+export const addInstanceOptions = <Options>(cli: Argv<Options>) =>
   cli
     .option('user', { type: 'string', requiresArg: true, describe: 'user name for basic authentication' })
     .option('password-file', { type: 'string', requiresArg: true, describe: 'file with the password' })

@@ -11,7 +11,7 @@ const WIDTH = 160;
  * @param labels what the two sides are called
  * @param colors the value of the first side in red, of the second in green
  */
-export const propertyLines = (
+export const formatPropertyLines = (
   differences: readonly PropertyDifference[],
   [a, b]: readonly [a: string, b: string],
   colors = false,

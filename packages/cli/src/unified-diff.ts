@@ -15,7 +15,7 @@ const OPTIONS = {
  */
 export function unifiedDiff(before: string, after: string): string[] {
   const [a, b] = [`${before}\n`, `${after}\n`];
-  const { hunks } = structuredPatch('', '', a, b, '', '', OPTIONS) ?? { hunks: [replaced(a, b)] };
+  const { hunks } = structuredPatch('', '', a, b, '', '', OPTIONS) ?? { hunks: [replacementHunk(a, b)] };
   return hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
     `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
     ...lines,
@@ -23,7 +23,7 @@ export function unifiedDiff(before: string, after: string): string[] {
 }
 
 /** One text in place of another, as a hunk. */
-function replaced(before: string, after: string): StructuredPatchHunk {
+function replacementHunk(before: string, after: string): StructuredPatchHunk {
   const [removed, added] = [before, after].map(text => text.split('\n').slice(0, -1)) as [string[], string[]];
   return {
     oldStart: 1,

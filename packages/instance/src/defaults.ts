@@ -1,6 +1,6 @@
 /*! What an instance fills in where a statement says nothing, as its parameters tell. */
 import { DEFAULTS, type Defaults } from '@sqlpipe/ddl';
-import { InstanceError } from './error.js';
+import { InstanceError } from './instance-error.js';
 import type { Instance } from './instance.js';
 
 /** The instance's own defaults; those of a server without configuration where it does not tell. */

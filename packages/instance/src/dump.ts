@@ -2,13 +2,13 @@
 import { isCleanTable, repair } from '@sqlpipe/ddl';
 import { type Selection, parseSelection } from '@sqlpipe/schema';
 import { redact, truncate, identify, isAcl, KINDS, MAX_RECORD, maskSecrets, normalizeStatement, displayName } from '@sqlpipe/sql';
-import { Aside } from './aside.js';
-import { catalogueRows } from './catalogue.js';
-import { InstanceError } from './error.js';
-import { requestSecrets } from './http.js';
+import { BestEffortClient } from './best-effort-client.js';
+import { fetchObjectRows } from './object-dump.js';
+import { InstanceError } from './instance-error.js';
+import { requestSecrets } from './connection.js';
 import { connect, type Instance } from './instance.js';
-import { invalidObjects } from './invalid.js';
-import type { Target } from './target.js';
+import { fetchInvalidViews } from './invalid-views.js';
+import type { ConnectionConfig } from './connection-config.js';
 
 /** What of a schema to dump, how to ask for it, and whom to tell. Unless told otherwise `dump` takes all of it, mended. */
 export interface DumpOptions {
@@ -39,26 +39,26 @@ const DEFAULTS: DumpOptions = {
  * to hand each over by itself takes longer than to read it. It ends well only when all have come; then the dump is whole.
  * @throws InstanceError; with code PROTOCOL where a row is not one statement
  */
-export async function* dump(target: Target, given: Partial<DumpOptions> = {}): AsyncGenerator<string[]> {
+export async function* dump(target: ConnectionConfig, given: Partial<DumpOptions> = {}): AsyncGenerator<string[]> {
   const options = { ...DEFAULTS, ...given };
-  const [source, aside] = [connect(target), new Aside(target)];
+  const [source, client] = [connect(target), new BestEffortClient(target)];
   try {
-    yield* statements(target, source, aside, options);
+    yield* dumpStatements(target, source, client, options);
   } finally {
-    await Promise.all([source.close(), aside.close()]);
+    await Promise.all([source.close(), client.close()]);
   }
 }
 
-async function* statements(
-  target: Target,
+async function* dumpStatements(
+  target: ConnectionConfig,
   source: Instance,
-  aside: Aside,
+  client: BestEffortClient,
   options: DumpOptions,
 ): AsyncGenerator<string[]> {
   let invalid: Map<string, string> | undefined;
   let acl = false;
   let n = 0;
-  for await (const batch of rows(source, options)) {
+  for await (const batch of fetchRows(source, options)) {
     const kept: string[] = [];
     for (const row of batch) {
       n++;
@@ -73,11 +73,11 @@ async function* statements(
         if (!options.selection.selects(kind)) continue; // the service has one category for several kinds
       }
       if (kind === 'view' || kind === 'matview') {
-        invalid ??= await invalidObjects(aside);
+        invalid ??= await fetchInvalidViews(client);
         const reason = invalid.get(name);
         if (reason)
           options.warn(
-            `${displayName(identity)} is invalid on the source, ${options.skipInvalid ? 'left out' : 'it may not replay'}: ${quoted(reason, target)}`,
+            `${displayName(identity)} is invalid on the source, ${options.skipInvalid ? 'left out' : 'it may not replay'}: ${quoteSafely(reason, target)}`,
           );
         if (reason && options.skipInvalid) continue;
       }
@@ -89,9 +89,9 @@ async function* statements(
     options.warn('access control was asked for and there is none; with access control off a server answers so');
 }
 
-function toStatement(row: string, n: number, target: Target, { verbatim, warn }: DumpOptions) {
+function toStatement(row: string, n: number, target: ConnectionConfig, { verbatim, warn }: DumpOptions) {
   const { statement: text, notes } = verbatim ? { statement: row, notes: [] } : repair(row);
-  const statement = oneStatement(text, n, target);
+  const statement = requireStatement(text, n, target);
   const identity = identify(statement);
   for (const note of notes) warn(`${displayName(identity)}: ${note}`);
   return { statement, identity };
@@ -101,21 +101,21 @@ function toStatement(row: string, n: number, target: Target, { verbatim, warn }:
 const MAX_ROW = 32 * 1024 * 1024;
 
 /** The server's rows by the way that was asked for. */
-async function* rows(source: Instance, { via, selection: selected, maxRecord }: DumpOptions): AsyncGenerator<string[]> {
-  if (via === 'catalogue') return yield await catalogueRows(source, selected.selects);
+async function* fetchRows(source: Instance, { via, selection: selected, maxRecord }: DumpOptions): AsyncGenerator<string[]> {
+  if (via === 'catalogue') return yield await fetchObjectRows(source, selected.selects);
   try {
     yield* source.rows(`SHOW CREATE DATABASE${selected.clause}`, Math.max(MAX_ROW, 2 * maxRecord));
   } catch (error) {
-    if (!isTooOld(error)) throw withHint(error, selected);
-    if (via === 'database') throw tooOld(error);
-    yield await catalogueRows(source, selected.selects);
+    if (!isTooOld(error)) throw addAclHint(error, selected);
+    if (via === 'database') throw tooOldError(error);
+    yield await fetchObjectRows(source, selected.selects);
   }
 }
 
 /** Rights to access control are rights of their own, which a server asks for by these names. */
 const ACL_RIGHTS = /\[(?:LIST|USER DETAILS|LIST USERS)\b/;
 
-function withHint(error: unknown, { selects }: Selection): unknown {
+function addAclHint(error: unknown, { selects }: Selection): unknown {
   if (!(error instanceof InstanceError) || error.code !== 'DENIED') return error;
   if (!ACL_RIGHTS.test(error.serverMessage ?? '') || !KINDS.some(kind => isAcl(kind) && selects(kind))) return error;
   return new InstanceError('DENIED', `${error.message}; hint: --include SCHEMA leaves it out`, {
@@ -134,12 +134,12 @@ function isTooOld(error: unknown): error is InstanceError {
   return /^expected 'TABLES?'/.test(message) && !message.includes('DATABASE');
 }
 
-const tooOld = (error: InstanceError): InstanceError =>
+const tooOldError = (error: InstanceError): InstanceError =>
   new InstanceError('REFUSED', `${error.message}; it has no SHOW CREATE DATABASE: --via catalogue does without`, {
     cause: error,
   });
 
-function oneStatement(row: string, n: number, target: Target): string {
+function requireStatement(row: string, n: number, target: ConnectionConfig): string {
   try {
     const statement = normalizeStatement(row);
     if (statement) return statement;
@@ -147,15 +147,15 @@ function oneStatement(row: string, n: number, target: Target): string {
   } catch (error) {
     throw new InstanceError(
       'PROTOCOL',
-      `${target.label}: row ${n} is not one statement (${(error as Error).message}): is that the schema of a QuestDB? ${quoted(row, target)}`,
+      `${target.label}: row ${n} is not one statement (${(error as Error).message}): is that the schema of a QuestDB? ${quoteSafely(row, target)}`,
       { cause: error },
     );
   }
 }
 
 /** What the source said, without secrets of its own or of ours. */
-const quoted = (text: string, target: Target): string =>
-  truncate(maskSecrets(redact(text).slice(0, QUOTABLE), requestSecrets(target)), 200);
+const quoteSafely = (text: string, target: ConnectionConfig): string =>
+  truncate(maskSecrets(redact(text).slice(0, MAX_QUOTED), requestSecrets(target)), 200);
 
 /** UTF-16 code units; room for the longest secret before what is shown. */
-const QUOTABLE = 64 * 1024;
+const MAX_QUOTED = 64 * 1024;

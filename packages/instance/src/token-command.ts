@@ -1,7 +1,7 @@
 /*! A token that a command prints: a password manager's, or whatever else keeps it. */
 import { promisify } from 'node:util';
 import { truncate, maskSecrets } from '@sqlpipe/sql';
-import { InstanceError } from './error.js';
+import { InstanceError } from './instance-error.js';
 
 /**
  * The one line that a shell command prints. Its stdin is empty, because ours may be a statement stream.

@@ -1,4 +1,4 @@
-import { InstanceError } from './error.js';
+import { InstanceError } from './instance-error.js';
 import type { Instance } from './instance.js';
 
 /** The enterprise edition counts its versions in its own way. */

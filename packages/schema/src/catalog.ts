@@ -22,7 +22,7 @@ export class Catalog {
   readonly #principals = new Map<string, Entry>();
   #dependencies?: ReadonlyMap<string, string[]>;
 
-  /** @param statements in any order, of any kind @throws as `toEntry` */
+  /** @param statements in any order, of any kind @throws as `toInstanceEntry` */
   constructor(statements: Iterable<string>) {
     this.entries = Array.from(statements, toEntry);
     for (const entry of this.entries) {

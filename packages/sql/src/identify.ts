@@ -17,7 +17,7 @@ export const KINDS = [
   'other',
 ] as const;
 
-/** One of `KINDS`. */
+/** One of `KIND_BY_VALUE`. */
 export type Kind = (typeof KINDS)[number];
 
 /** What a statement does, and to what. */

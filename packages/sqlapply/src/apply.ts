@@ -4,11 +4,11 @@
  */
 import { identify } from '@sqlpipe/sql';
 import type { Location } from './input.js';
-import { mustWait, type UnderWay } from './jobs.js';
-import type { Verdict } from './judge.js';
+import { findBlockers, type InFlight } from './blockers.js';
+import type { StatementResult } from './executor.js';
 import { isReject, type Outcome } from './outcome.js';
 
-export interface ApplyOptions {
+export interface RunOptions {
   /** Carry on after a refusal. After a failure of the instance nothing is carried on. */
   keepGoing: boolean;
   /** Aborted when the user wants to stop: what is in flight is finished, the rest is not reached. */
@@ -18,25 +18,25 @@ export interface ApplyOptions {
 }
 
 /** Says what becomes of a statement, one at a time. */
-export type Judge = (statement: string) => Promise<Verdict>;
+export type Executor = (statement: string) => Promise<StatementResult>;
 
 /**
  * An outcome per statement, in order. Behind the one that ends the run they are `not reached`.
- * @param judges as many statements are under way at once as there are judges; each waits for those before it that it needs
+ * @param executors as many statements are under way at once as there are judges; each waits for those before it that it needs
  */
-export async function* apply(
+export async function* applyStatements(
   statements: AsyncIterable<string>,
-  judges: readonly Judge[],
-  { keepGoing, interrupted, locations = [] }: ApplyOptions,
+  executors: readonly Executor[],
+  { keepGoing, interrupted, locations = [] }: RunOptions,
 ): AsyncGenerator<Outcome> {
-  const underWay: UnderWay[] = [];
+  const inFlight: InFlight[] = [];
   let ended = false;
 
-  const outcomeOf = async (n: number, statement: string, before: UnderWay[]): Promise<Outcome> => {
+  const executeInTurn = async (n: number, statement: string, before: InFlight[]): Promise<Outcome> => {
     for (const { outcome } of before) await outcome;
     const started = process.uptime();
-    const judge = judges[n % judges.length] as Judge;
-    const verdict: Verdict = ended || interrupted.aborted ? { result: 'not reached' } : await judge(statement);
+    const execute = executors[n % executors.length] as Executor;
+    const result: StatementResult = ended || interrupted.aborted ? { result: 'not reached' } : await execute(statement);
     const location = locations[n - 1];
     const outcome = {
       n,
@@ -44,7 +44,7 @@ export async function* apply(
       ...(location && { location }),
       identity: identify(statement),
       ms: Math.round(1000 * (process.uptime() - started)),
-      ...verdict,
+      ...result,
     };
     ended ||= isReject(outcome) && (!keepGoing || outcome.failure !== undefined);
     return outcome;
@@ -52,10 +52,10 @@ export async function* apply(
 
   let n = 0;
   for await (const statement of statements) {
-    const before = mustWait(statement, underWay);
-    underWay.push({ identity: identify(statement), outcome: outcomeOf(++n, statement, before) });
+    const before = findBlockers(statement, inFlight);
+    inFlight.push({ identity: identify(statement), outcome: executeInTurn(++n, statement, before) });
     // The first one's judge is the next one's.
-    if (underWay.length === judges.length) yield await (underWay.shift() as UnderWay).outcome;
+    if (inFlight.length === executors.length) yield await (inFlight.shift() as InFlight).outcome;
   }
-  for (const { outcome } of underWay) yield await outcome;
+  for (const { outcome } of inFlight) yield await outcome;
 }

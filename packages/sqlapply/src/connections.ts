@@ -1,6 +1,6 @@
 /*! The target of a run: which instance it is, whether it may be changed, and the connections to it. */
 import { type Io, UsageError } from '@sqlpipe/cli';
-import { connect, type Instance, resolveInstance, type Target } from '@sqlpipe/instance';
+import { connect, type Instance, resolveInstance, type ConnectionConfig } from '@sqlpipe/instance';
 import type { DeferredInput } from '@sqlpipe/records';
 import type { ApplyOptions } from './options.js';
 
@@ -10,7 +10,7 @@ const MAX_JOBS = 64;
 /** The connections of a run. */
 export interface Connections {
   /** How to connect. */
-  config: Target;
+  config: ConnectionConfig;
   /** Those that statements are sent on, one for each job. */
   jobs: readonly Instance[];
   /** The one for everything else. */
@@ -27,7 +27,7 @@ export async function openConnections(options: ApplyOptions, input: DeferredInpu
     options,
     warn: io.warn,
     // The other end of the pipe may be asking too: it goes first.
-    ask: question => input.ready().then(() => io.ask(question)),
+    promptSecret: question => input.ready().then(() => io.promptSecret(question)),
   });
   requirePermission(resolved, options);
   if (!(Number.isInteger(options.jobs) && options.jobs >= 1 && options.jobs <= MAX_JOBS))
@@ -43,7 +43,7 @@ export async function openConnections(options: ApplyOptions, input: DeferredInpu
 }
 
 /** A protected instance is changed only by name. */
-function requirePermission({ name, protected: isProtected }: Target, { dryRun, yesTo }: ApplyOptions): void {
+function requirePermission({ name, protected: isProtected }: ConnectionConfig, { dryRun, yesTo }: ApplyOptions): void {
   if (isProtected && !dryRun && yesTo !== name)
     throw new UsageError(`${name} is protected: --yes-to=${name} changes it all the same`);
 }

@@ -41,13 +41,13 @@ export class ExistingAccess {
 
   /** The statement that creates a user, group or service account, as the target has it; undefined where it has or shows none. */
   async findPrincipal(identity: Identity): Promise<string | undefined> {
-    return (await this.#listPrincipals())?.get(principalKey(identity));
+    return (await this.#fetchPrincipals())?.get(principalKey(identity));
   }
 
   /** Compares what a statement gives with what the target has; undefined where either is not known. */
   async compare(statement: string): Promise<AccessComparison | undefined> {
     const rights = parseRights(statement);
-    const known = rights && (await this.#rightsFor(rights));
+    const known = rights && (await this.#fetchRightsFor(rights));
     if (!known) return undefined;
     const losing = rights.flatMap(right => known.losing(right));
     const differences = losing.map(right => ({
@@ -59,11 +59,11 @@ export class ExistingAccess {
   }
 
   /** Keeps in mind what was sent; after a statement that may take something away all is asked for again. */
-  async note(statement: string): Promise<void> {
+  async recordChange(statement: string): Promise<void> {
     const identity = identify(statement);
     const { kind } = identity;
     if (isPrincipal(kind)) (await this.#principals)?.set(principalKey(identity), statement);
-    else if (kind === 'other') this.forget();
+    else if (kind === 'other') this.invalidate();
     else if (givesRight(kind)) {
       const known = await this.#rights;
       for (const right of parseRights(statement) ?? []) known?.set.add(right);
@@ -71,7 +71,7 @@ export class ExistingAccess {
   }
 
   /** Has all asked for again. */
-  forget(): void {
+  invalidate(): void {
     this.#principals = undefined;
     this.#rights = undefined;
   }
@@ -87,15 +87,15 @@ export class ExistingAccess {
       if (exists === undefined || (!exists && (await this.#rights)?.of)) return undefined;
       return { differences: [], notComparable: [], exists };
     }
-    if (!(await this.#listPrincipals())) return undefined;
+    if (!(await this.#fetchPrincipals())) return undefined;
     const found = await this.findPrincipal(identity);
     if (found === undefined) return { differences: [], notComparable: [], exists: false };
     const comparison = compareStatements(statement, found);
     return comparison.asText ? undefined : { ...comparison, exists: true };
   }
 
-  #listPrincipals(): Promise<Map<string, string> | undefined> {
-    this.#principals ??= this.#ask(async () => {
+  #fetchPrincipals(): Promise<Map<string, string> | undefined> {
+    this.#principals ??= this.#query(async () => {
       const statements = await fetchPrincipals(this.#target);
       return new Map(statements.map(statement => [principalKey(identify(statement)), statement]));
     });
@@ -103,15 +103,15 @@ export class ExistingAccess {
   }
 
   /** What the target has of the rights of those whom these are for. */
-  async #rightsFor(rights: readonly Right[]): Promise<RightSet | undefined> {
-    this.#rights ??= this.#ask(async (): Promise<KnownRights> => {
+  async #fetchRightsFor(rights: readonly Right[]): Promise<RightSet | undefined> {
+    this.#rights ??= this.#query(async (): Promise<KnownRights> => {
       const all = await fetchRights(this.#target);
       return all ? { set: new RightSet(all) } : { set: new RightSet(), of: new Set() };
     });
     const known = await this.#rights;
     for (const name of new Set(rights.map(right => (right.kind === 'membership' ? right.user : right.entity)))) {
       if (!known?.of || known.of.has(foldCase(name))) continue;
-      const found = await this.#ask(() => fetchRightsOf(this.#target, name));
+      const found = await this.#query(() => fetchRightsOf(this.#target, name));
       if (!found) return undefined;
       known.of.add(foldCase(name));
       for (const right of found) known.set.add(right);
@@ -120,10 +120,10 @@ export class ExistingAccess {
   }
 
   /** An answer; undefined where the server rejects the question. Then it is not asked another. */
-  async #ask<T>(question: () => Promise<T>): Promise<T | undefined> {
+  async #query<T>(query: () => Promise<T>): Promise<T | undefined> {
     if (this.#isHidden) return undefined;
     try {
-      return await question();
+      return await query();
     } catch (error) {
       if (!(error instanceof InstanceError)) throw error;
       // A question changes nothing, so nothing is unknown where its answer is lost.

@@ -1,11 +1,11 @@
 /*! What the target holds already, and whether it is what a statement makes. */
 import { compareStatements, type Defaults, meaningOf, type StatementComparison } from '@sqlpipe/ddl';
-import { definitions, fetchDefaults, hasDefinition, type Instance } from '@sqlpipe/instance';
+import { definitions, fetchDefaults, supportsShowCreate, type Instance } from '@sqlpipe/instance';
 import { type Identity, isPrincipal } from '@sqlpipe/sql';
 import { ExistingAccess } from './existing-access.js';
 
 /** Whether the target can show what it made of a statement of this kind. Access control it need not. */
-export const isShowable = ({ kind, name }: Identity): boolean => hasDefinition(kind) && name !== '';
+export const isShowable = ({ kind, name }: Identity): boolean => supportsShowCreate(kind) && name !== '';
 
 /** The objects of a target, to compare statements with. */
 export class ExistingObjects {

@@ -56,7 +56,7 @@ async function* withLabel<T>(source: AsyncIterable<T>, label: string): AsyncGene
   }
 }
 
-/** A location for messages: `schema.sql:42` with the line of a position in the statement, else with that of its first word. */
+/** A location for messages: `readCatalog.sql:42` with the line of a position in the statement, else with that of its first word. */
 export function formatLocation({ path, line }: Location, statement: string, position?: number): string {
   if (line === undefined) return path;
   const [first] = significantTokens(statement);

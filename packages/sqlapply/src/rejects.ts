@@ -5,7 +5,7 @@ import { writeOutput } from '@sqlpipe/files';
 import { encodeRecords, createCommitWriter } from '@sqlpipe/records';
 
 /** Statements may hold passwords. */
-const PRIVATE = 0o600;
+const PRIVATE_MODE = 0o600;
 
 /**
  * Writes statements as a stream, to standard output where the path is `-`. Where their source fails, what came before is kept all the same, without the last NUL
@@ -28,6 +28,6 @@ export async function writeRejects(
       await finished(end).catch(() => {}); // then its note is written
     }
   };
-  await writeOutput(path, stdout, write, undefined, PRIVATE);
+  await writeOutput(path, stdout, write, undefined, PRIVATE_MODE);
   if (failure) throw failure;
 }

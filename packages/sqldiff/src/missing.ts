@@ -15,8 +15,8 @@ export async function writeMissing(found: Difference[], maxRecord: number, io: I
   const different = found.filter(({ b }) => b !== undefined);
   for (const { identity } of different)
     io.warn(`${displayName(identity)} is there and differs, which creating can not repair`);
-  const lacking = found.flatMap(({ a, b }) => (a !== undefined && b === undefined ? [a] : []));
-  if (io.stdout.isTTY) await writeSqlText(Readable.from(lacking), io.stdout);
-  else await pipeline(Readable.from(lacking), encodeRecords(maxRecord), createCommitWriter(io.stdout, 'sqldiff'));
-  return different.length ? Exit.no : Exit.yes;
+  const missing = found.flatMap(({ a, b }) => (a !== undefined && b === undefined ? [a] : []));
+  if (io.stdout.isTTY) await writeSqlText(Readable.from(missing), io.stdout);
+  else await pipeline(Readable.from(missing), encodeRecords(maxRecord), createCommitWriter(io.stdout, 'sqldiff'));
+  return different.length ? Exit.negative : Exit.ok;
 }

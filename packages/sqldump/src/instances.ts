@@ -5,5 +5,5 @@ import { escapeControls } from '@sqlpipe/sql';
 /** Prints the instances that have a name: name, tab, address without secrets. */
 export async function printInstances({ env, print }: Io): Promise<number> {
   for (const { name, address } of await listInstances(env)) await print(`${escapeControls(name)}\t${address}\n`);
-  return Exit.yes;
+  return Exit.ok;
 }

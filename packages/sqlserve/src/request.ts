@@ -20,7 +20,7 @@ export type Reading = { readonly request: Request; readonly end: number } | 'inc
 /** How a client starts that takes the port for one of TLS. */
 const tlsHandshake = '\x16\x03';
 
-/** Reads the first request of `toByteString` (Latin-1). `limit` is `http.request.header.buffer.size`. */
+/** Reads the first request of `toByteString` (Latin-1). `timeLimit` is `http.request.header.buffer.size`. */
 export function readRequest(bytes: string, limit: number): Reading {
   const lineEnd = bytes.indexOf('\n');
   if (bytes.startsWith(tlsHandshake) || (lineEnd >= 0 && !bytes.slice(0, lineEnd).includes(' '))) return 'hang up';

@@ -50,7 +50,7 @@ export async function serve(
 
   const isPublic = !isLoopback((await lookup(address)).address);
   const hosts = isPublic && allowHost.length === 0 ? undefined : new Set(allowHost.map(host => host.toLowerCase()));
-  const onRequest = verbose ? (...entry: LogEntry) => io.note(logLine(...entry)) : undefined;
+  const onRequest = verbose ? (...entry: LogEntry) => io.info(logLine(...entry)) : undefined;
   const server = endpoint({ answer: routes(service, hosts), requestLimit, onRequest });
   await once(server.listen(port, address), 'listening');
   const { interrupted } = io;
@@ -60,7 +60,7 @@ export async function serve(
   if (!interrupted.aborted) await once(interrupted, 'abort');
   server.close();
   await journal?.close();
-  return Exit.yes;
+  return Exit.ok;
 }
 
 const openJournal = (

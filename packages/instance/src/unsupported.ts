@@ -1,0 +1,28 @@
+/*! What a server of an older version does not have: no failure, and asked for once. */
+import { InstanceError } from './instance-error.js';
+import type { Instance } from './instance.js';
+
+/** The messages for a function, a column and a statement that are not there (observed on 8.1.4 to 9.3.4). */
+const UNSUPPORTED = /^(?:unknown function name: |Invalid column: |expected 'TABLES')/;
+
+const knownUnsupported = new WeakMap<Instance, Set<string>>();
+
+/**
+ * The answer to a question about what not every version has; undefined where the instance does not have it.
+ * @param what a function, a column or a statement, to remember it by
+ */
+export async function queryIfSupported<T>(instance: Instance, what: string, query: () => Promise<T>): Promise<T | undefined> {
+  const unsupported = knownUnsupported.get(instance) ?? new Set();
+  if (unsupported.has(what)) return undefined;
+  try {
+    return await query();
+  } catch (error) {
+    if (!isUnsupported(error)) throw error;
+    knownUnsupported.set(instance, unsupported.add(what));
+    return undefined;
+  }
+}
+
+/** Whether an error says that the server does not have what it was asked for. */
+export const isUnsupported = (error: unknown): boolean =>
+  error instanceof InstanceError && error.code === 'REFUSED' && UNSUPPORTED.test(error.serverMessage ?? '');

@@ -1,0 +1,23 @@
+/*! Which statements may be under way at once: those that make objects, where none needs another one of them. */
+import { references } from '@sqlpipe/ddl';
+import { foldCase, type Identity, identify, isObject } from '@sqlpipe/sql';
+import type { Outcome } from './outcome.js';
+
+/** A statement that was begun. */
+export interface InFlight {
+  identity: Identity;
+  outcome: Promise<Outcome>;
+}
+
+/**
+ * Which of the statements under way have to end before this one: those that make what it reads from or is called, and
+ * around a statement that makes no object (a GRANT, an ALTER, …) all.
+ */
+export function findBlockers(statement: string, inFlight: readonly InFlight[]): InFlight[] {
+  if (!inFlight.length) return [];
+  const { kind, name } = identify(statement);
+  if (!isObject(kind)) return [...inFlight];
+  const isMade = (other: string) => inFlight.some(({ identity }) => foldCase(identity.name) === foldCase(other));
+  const needed = new Set([name, ...references(statement, isMade)].map(foldCase));
+  return inFlight.filter(({ identity }) => !isObject(identity.kind) || needed.has(foldCase(identity.name)));
+}
