@@ -4,12 +4,12 @@ import {
   type CompareOptions,
   compareStatements,
   isCleanTable,
-  meaningOf,
+  parseMeaning,
   needsQuotes,
   parseDefinition,
   repair,
 } from '@sqlpipe/ddl';
-import { Rejection } from '@sqlpipe/ddl/grammar';
+import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { foldCase } from '@sqlpipe/sql';
 import test from 'ava';
 import fc from 'fast-check';
@@ -342,12 +342,12 @@ test('nothing but a rejection is thrown, whatever the text', t => {
       text => {
         const statement = `create ${text}`;
         t.notThrows(() => compareStatements(statement, `${statement} x`));
-        t.notThrows(() => meaningOf(statement));
+        t.notThrows(() => parseMeaning(statement));
         t.notThrows(() => repair(statement));
         try {
           parseDefinition(statement);
         } catch (error) {
-          t.true(error instanceof Rejection, `${error}: ${statement}`);
+          t.true(error instanceof RejectionError, `${error}: ${statement}`);
         }
       },
     ),

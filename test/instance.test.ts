@@ -11,7 +11,7 @@ import fc from 'fast-check';
 import * as api from '../packages/instance/src/index.js';
 import {
   connect,
-  definitions,
+  fetchDefinitions,
   dump,
   encodeQuery,
   type Instance,
@@ -188,13 +188,13 @@ test('an object that no reply can hold is named, and what is no matter of one ob
     socket.write(reply(bad(statement) ? '{"dataset":[["a\0"]]}' : rowsBody(...statement.split(' UNION ALL ')))),
   );
   const views = Array.from({ length: 9 }, (_, i) => ({ kind: 'view', name: `v${i}` }) as const);
-  t.like(await t.throwsAsync(definitions(db, views)), {
+  t.like(await t.throwsAsync(fetchDefinitions(db, views)), {
     code: 'PROTOCOL',
     message:
       "INSTANCE: view 'v3': the reply holds a NUL character (row 1): no stream can carry that; make the object anew without it",
   });
   const page = await instance(t, sends(reply('<form>', 200, HTML)));
-  await t.throwsAsync(definitions(page.db, views), { message: /^INSTANCE: answered 200/ });
+  await t.throwsAsync(fetchDefinitions(page.db, views), { message: /^INSTANCE: answered 200/ });
   t.is(page.requests.length, 1);
 });
 
@@ -237,7 +237,7 @@ test('definitions that were not asked for are not waited for', async t => {
     socket.on('drain', more);
     more();
   });
-  await t.throwsAsync(definitions(db, tables), { code: 'PROTOCOL', message: /asked for 2 definitions and got more/ });
+  await t.throwsAsync(fetchDefinitions(db, tables), { code: 'PROTOCOL', message: /asked for 2 definitions and got more/ });
 });
 
 test('a dump by a statement that the server lacks', async t => {

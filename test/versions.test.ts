@@ -1,7 +1,7 @@
 /*! Servers of other versions: a sample of what `make versions` does in full, and what old servers answer, played. */
 import { readFileSync } from 'node:fs';
-import { compareStatements, isCleanTable, meaningOf, missingFeatures, printDefinition } from '@sqlpipe/ddl';
-import { connect, definitions, resolveInstance } from '@sqlpipe/instance';
+import { compareStatements, isCleanTable, parseMeaning, findMissingFeatures, printDefinition } from '@sqlpipe/ddl';
+import { connect, fetchDefinitions, resolveInstance } from '@sqlpipe/instance';
 import test, { type ExecutionContext } from 'ava';
 import { check } from '../scripts/versions/check.js';
 import { misbehaving, reply, rowsBody } from './faults/server.js';
@@ -73,7 +73,7 @@ test('what an old server shows as a table and is a materialized view is no table
   const db = connect(await resolveInstance(url, { program: 'sqldump', env: {}, warn() {} }));
   t.teardown(() => db.close());
   const asTables = (['m', 't'] as const).map(name => ({ kind: 'table' as const, name }));
-  t.deepEqual(await definitions(db, asTables), [undefined, T]);
+  t.deepEqual(await fetchDefinitions(db, asTables), [undefined, T]);
 });
 
 const VIEWS = "CREATE TABLE 'a' (x INT);\nCREATE VIEW 'v' AS (a);\nCREATE VIEW 'w' AS (v);";
@@ -142,7 +142,7 @@ for (const [statement, features] of [
 ] as const)
   test(`what versions do not have of ${statement}`, t => {
     for (const [version, missing] of Object.entries(features))
-      t.deepEqual(missingFeatures(statement, version), missing, version);
+      t.deepEqual(findMissingFeatures(statement, version), missing, version);
   });
 
 for (const row of [
@@ -151,7 +151,7 @@ for (const row of [
 ])
   test(`as 9.0 prints it: ${row}`, t => {
     t.true(isCleanTable(row));
-    const definition = meaningOf(row);
+    const definition = parseMeaning(row);
     t.is(definition && printDefinition(definition, { form: '9.0' }), row);
   });
 

@@ -25,7 +25,7 @@ export {
   type PropertyDifference,
   parseDefinition,
   printDefinition,
-  references,
+  findReferences,
   repair,
   type StatementComparison,
 } from '@sqlpipe/ddl';

@@ -40,7 +40,7 @@ export interface Verbosity {
   verbose: boolean;
 }
 
-/** The only maker of `Io`. `name` is put before each message. */
+/** The only maker of `Io`. `readName` is put before each message. */
 export function createProcessIo(name: string, { quiet, verbose }: Verbosity): Io {
   const { isTTY } = process.stderr;
   const writeMessage = (message: string, color?: Color, below: readonly string[] = []): void => {

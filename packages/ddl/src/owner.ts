@@ -2,17 +2,17 @@
 import { significantTokens, parseName, type Token, keywordOf } from '@sqlpipe/sql';
 
 /** Who owns what a statement makes, as it says at its end. */
-export function owner(statement: string): string | undefined {
-  return clause(statement)?.name;
+export function ownerOf(statement: string): string | undefined {
+  return findOwnerClause(statement)?.name;
 }
 
 /** The statement without its `OWNED BY name`, which the open source edition refuses. */
-export function withoutOwner(statement: string): string {
-  const found = clause(statement);
+export function removeOwner(statement: string): string {
+  const found = findOwnerClause(statement);
   return found ? `${statement.slice(0, found.start).trimEnd()};` : statement;
 }
 
-function clause(statement: string): { name: string; start: number } | undefined {
+function findOwnerClause(statement: string): { name: string; start: number } | undefined {
   if (!/\bowned\b/i.test(statement)) return undefined; // few have it, and tokens take their time
   let last: Token[] = []; // the last OWNED, and what follows
   for (const token of significantTokens(statement))

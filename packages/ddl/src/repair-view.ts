@@ -11,7 +11,7 @@ export function repairView(row: string, notes: string[]): string {
   const head = HEAD.exec(row)?.[0];
   const end = row.lastIndexOf('\n)'); // nothing behind the body holds a line break and a parenthesis
   if (!head || end < 0) return row;
-  const body = withoutSemicolon(trim(row.slice(head.length, end)), notes);
+  const body = removeSemicolon(trim(row.slice(head.length, end)), notes);
   return head + body + repairVolume(repairPartition(row.slice(end), notes), notes);
 }
 
@@ -25,7 +25,7 @@ function trim(text: string): string {
 }
 
 /** A view made without parentheses keeps the `;` of its statement, which closes it too early in those it is printed with. */
-function withoutSemicolon(body: string, notes: string[]): string {
+function removeSemicolon(body: string, notes: string[]): string {
   // Quotes in block comments make two readings; here only the right one ends outside them.
   const isLastIn = (read: Iterable<Token>) => [...read].at(-1)?.start === body.length - 1;
   if (!body.endsWith(';') || !(isLastIn(significantTokens(body)) || isLastIn(serverTokens(body, '9.3.2')))) return body;
@@ -38,7 +38,7 @@ function withoutSemicolon(body: string, notes: string[]): string {
  * (observed on 9.3.4). So a view that has both was made without a unit.
  */
 function repairPartition(end: string, notes: string[]): string {
-  const mended = end.replace(/^(\n\)) PARTITION BY YEAR(?= TTL \d+ MONTHS?\b)/, '$1');
-  if (mended !== end) notes.push('PARTITION BY YEAR, which its TTL in months excludes, left to the target');
-  return mended;
+  const repaired = end.replace(/^(\n\)) PARTITION BY YEAR(?= TTL \d+ MONTHS?\b)/, '$1');
+  if (repaired !== end) notes.push('PARTITION BY YEAR, which its TTL in months excludes, left to the target');
+  return repaired;
 }

@@ -8,7 +8,7 @@ import { isCleanTable, repairTable } from './repair-table.js';
 import { repairView } from './repair-view.js';
 
 /** A statement that replays, and how it came to that. */
-export interface Repaired {
+export interface RepairResult {
   statement: string;
   /** What was put right, in plain words; the layout of a view's body is not worth any. */
   notes: string[];
@@ -18,7 +18,7 @@ export interface Repaired {
  * The statement that replays, from one that the service printed (SHOW CREATE … or a row of SHOW CREATE DATABASE).
  * What replays as it is, is made by hand or unknown comes back untouched; so does what was mended before.
  */
-export function repair(row: string): Repaired {
+export function repair(row: string): RepairResult {
   if (isCleanTable(row)) return { statement: row, notes: [] };
   const notes: string[] = [];
   return { statement: repairView(repairTable(row, notes), notes), notes };

@@ -66,7 +66,7 @@ export async function* parseSqlText(
   for await (const batch of parseLocatedText(bytes, name, maxLength)) yield batch.map(({ statement }) => statement);
 }
 
-/** As `parseSqlText`, each statement with its line. `name` is the path of the file. @throws as `parseSqlText` */
+/** As `parseSqlText`, each statement with its line. `readName` is the path of the file. @throws as `parseSqlText` */
 export async function* parseLocatedText(
   bytes: AsyncIterable<Buffer>,
   name: string,

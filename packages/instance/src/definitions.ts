@@ -34,7 +34,7 @@ export const supportsShowCreate = (kind: Kind): boolean => kind in SHOW_CREATE_N
  * @param objects of kinds that have a definition
  * @throws InstanceError where there is no answer
  */
-export async function definitions(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
+export async function fetchDefinitions(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
   const found: (string | undefined)[] = [];
   while (found.length < objects.length)
     found.push(...(await fetchOfRightKind(instance, objects.slice(found.length, found.length + MAX_PER_REQUEST))));
@@ -53,7 +53,7 @@ async function fetchOfRightKind(instance: Instance, objects: readonly ObjectName
   return objects.map(({ kind, name }, i) => (kind === 'table' && views.has(foldCase(name)) ? undefined : printed[i]));
 }
 
-/** As `definitions`, for kinds that are known to be right: what is no table must not be asked for as one. */
+/** As `fetchDefinitions`, for kinds that are known to be right: what is no table must not be asked for as one. */
 export async function fetchUncheckedDefinitions(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
   const printed = await queryIfSupported(instance, 'SHOW CREATE', () => fetchWithShowCreate(instance, objects));
   return printed ?? reconstructAll(instance, objects);

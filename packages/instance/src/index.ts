@@ -2,7 +2,7 @@
 export { fetchPrincipals, fetchRights, fetchRightsOf, hasCredentials } from './access-control.js';
 export { BestEffortClient } from './best-effort-client.js';
 export { fetchDefaults } from './defaults.js';
-export { definitions, supportsShowCreate } from './definitions.js';
+export { fetchDefinitions, supportsShowCreate } from './definitions.js';
 export { type DumpOptions, dump } from './dump.js';
 export { InstanceError, type InstanceErrorCode, type InstanceErrorDetails } from './instance-error.js';
 export { type Inspection, inspect } from './inspect.js';

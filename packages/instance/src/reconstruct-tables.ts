@@ -2,7 +2,7 @@
  * Tables of a server that has no SHOW CREATE TABLE (8.1.4): their definitions from what its catalogue functions tell, in
  * the words of the servers after it.
  */
-import { type Column, type PartitionUnit, printDefinition, ttlOf } from '@sqlpipe/ddl';
+import { type Column, type PartitionUnit, printDefinition, toTtl } from '@sqlpipe/ddl';
 import { foldCase } from '@sqlpipe/sql';
 import { queryIfSupported } from './unsupported.js';
 import { InstanceError } from './instance-error.js';
@@ -57,7 +57,7 @@ function printTable(properties: unknown[], columns: Column[]): string {
       partitionBy: String(partitionBy) as PartitionUnit,
       wal: wal === true,
       parquet: false,
-      ttl: ttlOf(Number(ttl), String(unit)),
+      ttl: toTtl(Number(ttl), String(unit)),
       maxUncommittedRows: Number(rows),
       o3MaxLag: Number(lag),
     },

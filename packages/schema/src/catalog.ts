@@ -1,5 +1,5 @@
 /*! The statements of a schema as a set of objects: which needs which, and the order the service would dump them in. */
-import { access, owner, references } from '@sqlpipe/ddl';
+import { grantTargets, ownerOf, findReferences } from '@sqlpipe/ddl';
 import { foldCase, type Identity, isObject, isPrincipal, type Kind, requireUnambiguous } from '@sqlpipe/sql';
 import { topologicalOrder } from './topological-order.js';
 
@@ -57,10 +57,10 @@ export class Catalog {
    * what a membership, an assumption or a grant is on and whom it is given to. What else those need is not among them.
    */
   prerequisites(entry: Entry): Entry[] {
-    const { objects, principals } = access(entry.statement, entry.kind);
+    const { objects, principals } = grantTargets(entry.statement, entry.kind);
     const named = [
       ...objects.map(name => this.findObject(name)),
-      ...[...principals, owner(entry.statement) ?? ''].map(name => this.findPrincipal(name)),
+      ...[...principals, ownerOf(entry.statement) ?? ''].map(name => this.findPrincipal(name)),
     ];
     return [...this.#referencedObjects(entry), ...named.filter(found => found !== undefined)];
   }
@@ -68,7 +68,7 @@ export class Catalog {
   /** The objects that an object's text refers to. What the object is called was no view yet when it was made. */
   #referencedObjects(entry: Entry): Entry[] {
     const isView = (name: string) => this.findObject(name)?.kind === 'view' && this.findObject(name) !== entry;
-    return references(entry.statement, isView).flatMap(name => this.findObject(name) ?? []);
+    return findReferences(entry.statement, isView).flatMap(name => this.findObject(name) ?? []);
   }
 }
 

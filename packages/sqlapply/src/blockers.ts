@@ -1,5 +1,5 @@
 /*! Which statements may be under way at once: those that make objects, where none needs another one of them. */
-import { references } from '@sqlpipe/ddl';
+import { findReferences } from '@sqlpipe/ddl';
 import { foldCase, type Identity, identify, isObject } from '@sqlpipe/sql';
 import type { Outcome } from './outcome.js';
 
@@ -18,6 +18,6 @@ export function findBlockers(statement: string, inFlight: readonly InFlight[]): 
   const { kind, name } = identify(statement);
   if (!isObject(kind)) return [...inFlight];
   const isMade = (other: string) => inFlight.some(({ identity }) => foldCase(identity.name) === foldCase(other));
-  const needed = new Set([name, ...references(statement, isMade)].map(foldCase));
+  const needed = new Set([name, ...findReferences(statement, isMade)].map(foldCase));
   return inFlight.filter(({ identity }) => !isObject(identity.kind) || needed.has(foldCase(identity.name)));
 }

@@ -1,6 +1,6 @@
 /*! What the target holds already, and whether it is what a statement makes. */
-import { compareStatements, type Defaults, meaningOf, type StatementComparison } from '@sqlpipe/ddl';
-import { definitions, fetchDefaults, supportsShowCreate, type Instance } from '@sqlpipe/instance';
+import { compareStatements, type Defaults, parseMeaning, type StatementComparison } from '@sqlpipe/ddl';
+import { fetchDefinitions, fetchDefaults, supportsShowCreate, type Instance } from '@sqlpipe/instance';
 import { type Identity, isPrincipal } from '@sqlpipe/sql';
 import { ExistingAccess } from './existing-access.js';
 
@@ -22,7 +22,7 @@ export class ExistingObjects {
   /** The target's own definition of what a statement makes; undefined where it shows none of that kind and name. */
   async fetch(identity: Identity): Promise<string | undefined> {
     if (isPrincipal(identity.kind)) return this.access.findPrincipal(identity);
-    const [definition] = isShowable(identity) ? await definitions(this.#target, [identity]) : [];
+    const [definition] = isShowable(identity) ? await fetchDefinitions(this.#target, [identity]) : [];
     return definition;
   }
 
@@ -31,7 +31,7 @@ export class ExistingObjects {
     if (statement === existing) return compareStatements(statement, existing);
     this.#defaults ??= fetchDefaults(this.#target);
     const defaults = await this.#defaults;
-    const meant = meaningOf(statement, { defaults });
+    const meant = parseMeaning(statement, { defaults });
     const like = meant?.kind === 'table' ? meant.like : undefined;
     const model = like === undefined ? undefined : await this.fetch({ kind: 'table', name: like, verb: '' });
     return compareStatements(statement, existing, { defaults, findTable: () => model });

@@ -1,5 +1,5 @@
 /*! What can be said against a statement before anything is sent. */
-import { dependsOnVersion, isLaterVersion, isRepairForm, missingFeatures } from '@sqlpipe/ddl';
+import { dependsOnVersion, isLaterVersion, isRepairForm, findMissingFeatures } from '@sqlpipe/ddl';
 import { DEFAULT_REQUEST_BUFFER, fetchVersion, type Instance } from '@sqlpipe/instance';
 import { readStatementHead, findAmbiguity, type Head, identify, SERVER_COMMENT_RULES, type ServerCommentRules } from '@sqlpipe/sql';
 import { statementLabel } from './format-rejection.js';
@@ -41,7 +41,7 @@ export function createPreflightCheck(target: Instance, allow: string[]): Preflig
     if (dependsOnVersion(statement)) {
       version ??= fetchVersion(target);
       const known = await version;
-      const missing = known === undefined ? [] : missingFeatures(statement, known);
+      const missing = known === undefined ? [] : findMissingFeatures(statement, known);
       if (missing.length > 0) return `the target is QuestDB ${known}, which does not have ${missing.join(', ')}`;
     }
     if (statement.length <= SURELY_FITS) return undefined;

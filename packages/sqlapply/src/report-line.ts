@@ -2,7 +2,7 @@ import { formatSafeJson } from '@sqlpipe/sql';
 import type { Outcome } from './outcome.js';
 
 /**
- * One line of a report: a JSON object with `n`, `kind`, `name`, `result`, `ms`, and where there is one `error`,
+ * One line of a report: a JSON object with `n`, `kind`, `readName`, `result`, `ms`, and where there is one `error`,
  * `position` (UTF-16 code units into the statement), `proven` and `replacementHunk`. Never the statement's text. Safe to show.
  */
 export function formatReportLine({

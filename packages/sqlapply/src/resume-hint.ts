@@ -1,5 +1,5 @@
 /*! How to go on where a run did not do all: by running the same again, as far as that knows what is there. */
-import { isCleanTable, meaningOf } from '@sqlpipe/ddl';
+import { isCleanTable, parseMeaning } from '@sqlpipe/ddl';
 import { isObject } from '@sqlpipe/sql';
 import { isShowable } from './existing.js';
 import type { ExecutorOptions } from './executor.js';
@@ -9,7 +9,7 @@ import { isReject, type Outcome, type Result } from './outcome.js';
 const MAY_EXIST: ReadonlySet<Result> = new Set(['applied', 'differs', 'unknown']);
 
 /** Whether it can be told what a statement means. */
-const canInterpret = (statement: string): boolean => isCleanTable(statement) || meaningOf(statement) !== undefined;
+const canInterpret = (statement: string): boolean => isCleanTable(statement) || parseMeaning(statement) !== undefined;
 
 export class ResumeHint {
   readonly #ifExists: ExecutorOptions['ifExists'];

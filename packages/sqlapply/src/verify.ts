@@ -2,7 +2,7 @@
  * Reading back: OK does not mean the same object (the same statement makes a non-WAL table where the target's default
  * says so). What was applied is asked for again, many objects to a request, and compared.
  */
-import { definitions, type Instance, InstanceError } from '@sqlpipe/instance';
+import { fetchDefinitions, type Instance, InstanceError } from '@sqlpipe/instance';
 import { givesRight, isAcl } from '@sqlpipe/sql';
 import { type ExistingObjects, isShowable } from './existing.js';
 import type { Outcome } from './outcome.js';
@@ -40,7 +40,7 @@ async function readBack(outcomes: Outcome[], target: Instance, existing: Existin
   const made = applied.filter(({ identity }) => isShowable(identity));
   const given = applied.filter(({ n, identity }) => isAcl(identity.kind) && n > changed);
   try {
-    const found = await definitions(
+    const found = await fetchDefinitions(
       target,
       made.map(({ identity }) => identity),
     );

@@ -1,6 +1,6 @@
 /*! Differences as people read them, and as programs do: without the secrets that statements hold. */
 import { formatPropertyLines, unifiedDiff } from '@sqlpipe/cli';
-import { type Definition, meaningOf, printDefinition } from '@sqlpipe/ddl';
+import { type Definition, parseMeaning, printDefinition } from '@sqlpipe/ddl';
 import type { Difference } from '@sqlpipe/schema';
 import { redact, formatSafeJson, hasName, escapeControls, displayName } from '@sqlpipe/sql';
 import type { Sides } from './operands.js';
@@ -38,7 +38,7 @@ export function formatDifference(difference: Difference, sides: Sides, { text, c
 
 /** A statement in the form that servers print, where it can be told what it means; what it leaves open is as in the other. */
 function printStatement(statement: string, other: string): string {
-  const [definition, filling] = [meaningOf(statement), meaningOf(other)];
+  const [definition, filling] = [parseMeaning(statement), parseMeaning(other)];
   if (!definition) return redactFully(statement);
   const isOpen = definition.kind === filling?.kind;
   return printDefinition(isOpen ? ({ ...filling, ...definedProperties(definition) } as Definition) : definition, { quoted: true });
@@ -59,7 +59,7 @@ const paint = (line: string, code: number | undefined): string =>
   code === undefined ? line : `\x1b[${code}m${line.slice(0, -1)}\x1b[m\n`;
 
 /**
- * A line of JSON: an object with `kind`, `name`, `result` (`only-a`, `only-b` or `differs`), the statements `a` and `b`
+ * A line of JSON: an object with `kind`, `readName`, `result` (`only-a`, `only-b` or `differs`), the statements `a` and `b`
  * where there is one, and of what differs the `properties`, each with `property`, `a` and `b`.
  */
 export function formatJsonLine({ identity: { kind, name }, a, b, comparison }: Difference): string {

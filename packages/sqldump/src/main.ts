@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { runProgram, EXCLUDE_OPTION, Exit, INCLUDE_OPTION, addInstanceOptions, maxRecordOption, limitHeapGrowth } from '@sqlpipe/cli';
-import { withoutOwner } from '@sqlpipe/ddl';
+import { removeOwner } from '@sqlpipe/ddl';
 import { isStdout, writeOutput, writeSqlText } from '@sqlpipe/files';
 import { dump, resolveInstance } from '@sqlpipe/instance';
 import { MAX_RECORD, encodeRecords, createCommitWriter } from '@sqlpipe/records';
@@ -72,5 +72,5 @@ async function writeMarkedText(statements: AsyncIterable<string[]>, out: Writabl
 }
 
 async function* withoutOwners(batches: AsyncIterable<string[]>): AsyncGenerator<string[]> {
-  for await (const batch of batches) yield batch.map(withoutOwner);
+  for await (const batch of batches) yield batch.map(removeOwner);
 }

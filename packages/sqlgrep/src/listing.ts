@@ -8,7 +8,7 @@ export function formatListLine(statement: string): string {
   return `${kind}\t${escapeControls(name)}\n`;
 }
 
-/** A line of JSON: an object with `kind`, `name` and `statement`, which is as it is in the stream, secrets too. */
+/** A line of JSON: an object with `kind`, `readName` and `statement`, which is as it is in the stream, secrets too. */
 export function formatJsonLine(statement: string): string {
   const { kind, name } = identify(statement);
   return `${formatSafeJson({ kind, name, statement })}\n`;

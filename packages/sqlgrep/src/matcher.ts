@@ -1,7 +1,7 @@
 /*! Which statements are asked for: by their kind, and by the name of what they make or are about. */
 
 import { UsageError } from '@sqlpipe/cli';
-import { access } from '@sqlpipe/ddl';
+import { grantTargets } from '@sqlpipe/ddl';
 import { type Entry, parseKinds } from '@sqlpipe/schema';
 import { foldCase } from '@sqlpipe/sql';
 import { matchesGlob } from './glob.js';
@@ -37,7 +37,7 @@ export function createMatcher({ patterns, regexp = [], kind = [], invertMatch }:
  * its service account; a grant on the database or on all tables, with whom it is given to.
  */
 function searchableNames({ kind, name, statement }: Entry): string[] {
-  const { objects, principals } = access(statement, kind);
+  const { objects, principals } = grantTargets(statement, kind);
   return objects.length ? objects : [principals[0] ?? name];
 }
 

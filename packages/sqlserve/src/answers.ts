@@ -5,7 +5,7 @@
 
 import type { FunctionCall, SelectItem, SelectStatement, TableFunctionCall } from '@questdb/sql-parser';
 import type { Column } from '@sqlpipe/ddl';
-import { Rejection, ttlParts } from '@sqlpipe/ddl/grammar';
+import { RejectionError, splitTtl } from '@sqlpipe/ddl/grammar';
 import { relationOf } from './analysis/relation.js';
 import type { CatalogueObject, LiveView, MaterializedView, View } from './objects.js';
 import type { Query } from './parser/query.js';
@@ -27,7 +27,7 @@ const scalars: Readonly<Record<string, string>> = {
   version: 'PostgreSQL 12.3, compiled by Visual C++ build 1914, 64-bit, QuestDB',
 };
 
-/** Answers a query over the catalogue. @throws Rejection for any other query, as no rows are kept */
+/** Answers a query over the catalogue. @throws RejectionError for any other query, as no rows are kept */
 export function answer(query: Query, session: Session): Relation {
   const { select, at } = query;
   // What is wrong with any query is told before that no rows are kept.
@@ -56,19 +56,19 @@ function called(source: TableFunctionCall, session: Session, at: Query['at']): R
   const name = written.toLowerCase();
   if (name === 'table_columns') {
     if (argument?.type === 'literal') return columnsIn(session, String(argument.value), at(argument));
-    throw new Rejection(at(source), 'function `table_columns` requires arguments: table_columns(STRING constant)');
+    throw new RejectionError(at(source), 'function `table_columns` requires arguments: table_columns(STRING constant)');
   }
   const list = name === 'live_views' && !session.enterprise ? undefined : lists[name];
-  if (!list) throw new Rejection(at(source), `unknown function name: ${written}()`);
+  if (!list) throw new RejectionError(at(source), `unknown function name: ${written}()`);
   if (args.length === 0) return list(session);
-  throw new Rejection(
+  throw new RejectionError(
     at(source),
     `wrong number of arguments for function \`${name}\`; expected: 0, provided: ${args.length}`,
   );
 }
 
-export const noRows = (): Rejection =>
-  new Rejection(
+export const noRows = (): RejectionError =>
+  new RejectionError(
     0,
     'sqlserve keeps the schema and no rows: queries are answered over tables(), views(), materialized_views() and table_columns() only',
   );
@@ -98,7 +98,7 @@ function pick({ heads }: Relation, item: SelectItem, at: Query['at']): { head: C
   const name = item.expression.name.parts.at(-1) ?? '';
   const index = heads.findIndex(head => head.name.toLowerCase() === name.toLowerCase());
   const head = heads[index];
-  if (!head) throw new Rejection(at(item.expression), `Invalid column: ${name}`);
+  if (!head) throw new RejectionError(at(item.expression), `Invalid column: ${name}`);
   return [{ head: { name: item.alias ?? head.name, type: head.type }, index }];
 }
 
@@ -148,8 +148,8 @@ const tableFields: readonly Field<CatalogueObject>[] = [
   ['partitionBy', 'STRING', object => (object.kind === 'view' ? 'N/A' : object.partitionBy)],
   ['walEnabled', 'BOOLEAN', object => object.kind !== 'table' || object.wal],
   ['dedup', 'BOOLEAN', ({ columns }) => columns.some(({ dedup }) => dedup)],
-  ['ttlValue', 'INT', object => (object.kind === 'view' ? 0 : ttlParts(object.ttl).value)],
-  ['ttlUnit', 'STRING', object => (object.kind === 'view' ? 'HOUR' : ttlParts(object.ttl).unit)],
+  ['ttlValue', 'INT', object => (object.kind === 'view' ? 0 : splitTtl(object.ttl).value)],
+  ['ttlUnit', 'STRING', object => (object.kind === 'view' ? 'HOUR' : splitTtl(object.ttl).unit)],
   ['matView', 'BOOLEAN', ({ kind }) => kind === 'materialized view'],
   ['directoryName', 'STRING', ({ name }, index) => `${name}~${index + 1}`],
   ['maxUncommittedRows', 'INT', ({ kind }) => (kind === 'view' ? 0 : 500_000)],
@@ -213,7 +213,7 @@ export const columnsOf = ({ kind, columns, timestamp }: CatalogueObject): Relati
 
 function columnsIn(session: Session, name: string, position: number): Relation {
   const object = session.catalogue.find(name);
-  if (!object) throw new Rejection(position, `table does not exist [table=${name}]`);
+  if (!object) throw new RejectionError(position, `table does not exist [table=${name}]`);
   allowSeeing(session, object.name);
   return columnsOf(object);
 }

@@ -1,6 +1,6 @@
 /*! CREATE, held against the catalogue: what exists already, what must exist, which names may not be. */
 
-import { type Column, coverTimestamp, defaultPartition, type Refresh, toTable } from '@sqlpipe/ddl';
+import { type Column, addTimestampToIndex, defaultPartition, type Refresh, toTableDefinition } from '@sqlpipe/ddl';
 import {
   type CreateLiveView,
   type CreateMaterializedView,
@@ -11,10 +11,10 @@ import {
   isValidColumnName,
   isValidTableName,
   type LocatedName,
-  maxFileNameLength,
+  MAX_FILE_NAME_BYTES,
   type PartitionUnit,
-  policyOfTtl,
-  Rejection,
+  ttlToPolicy,
+  RejectionError,
   rejectUnevenTtl,
 } from '@sqlpipe/ddl/grammar';
 import { samplingOf } from './analysis/materialized.js';
@@ -33,9 +33,9 @@ function exists(catalogue: Catalogue, statement: Create): boolean {
   const kind = statement.statement.replace('create ', '');
   const object = catalogue.find(name);
   if (!object) return false;
-  if (object.kind !== kind) throw new Rejection(position, `${others[kind]} with the requested name already exists`);
+  if (object.kind !== kind) throw new RejectionError(position, `${others[kind]} with the requested name already exists`);
   if (ifNotExists) return true;
-  throw new Rejection(position, `${kind} already exists`);
+  throw new RejectionError(position, `${kind} already exists`);
 }
 
 const others: Readonly<Record<string, string>> = {
@@ -50,7 +50,7 @@ export function createTableIn(session: Session, given: CreateTable): void {
   const { catalogue } = session;
   const owned = { ...given, owner: given.owner ?? session.owner };
   // TTL is turned into a storage policy where there are any.
-  const statement = session.enterprise ? { ...owned, ttl: 0, policy: given.policy ?? policyOfTtl(given.ttl) } : owned;
+  const statement = session.enterprise ? { ...owned, ttl: 0, policy: given.policy ?? ttlToPolicy(given.ttl) } : owned;
   const { name, position, like, select } = statement;
   if (like && !catalogue.find(like.name)) throw noTable(like.name, like.position);
   if (exists(catalogue, statement)) return;
@@ -61,11 +61,11 @@ export function createTableIn(session: Session, given: CreateTable): void {
     ? tableLike(catalogue, statement, like)
     : select
       ? tableAs(catalogue, statement)
-      : toTable(statement);
+      : toTableDefinition(statement);
   if (select) allowReading(session, queryOf(select));
   rejectBadName(name, position, select ? '' : 'Could not create table, ');
   // Longer than a file name: the service takes its failure to make the folder for a table that is there.
-  if (Buffer.byteLength(name) > maxFileNameLength) throw new Rejection(position, 'table already exists');
+  if (Buffer.byteLength(name) > MAX_FILE_NAME_BYTES) throw new RejectionError(position, 'table already exists');
   catalogue.put(table);
 }
 
@@ -86,17 +86,17 @@ function tableAs(catalogue: Catalogue, statement: CreateTable): Table {
   const relation = select ? relationOf(queryOf(select), catalogue) : { fields: [] };
   const timestamp = timestampOfQuery(statement, relation);
   if (partition && partition.unit !== 'NONE' && !timestamp) {
-    throw new Rejection(partition.position, 'partitioning is possible only on tables with designated timestamps');
+    throw new RejectionError(partition.position, 'partitioning is possible only on tables with designated timestamps');
   }
   rejectUnknownColumns(statement, relation);
   const columns = relation.fields.map(({ name: column, type }, index) => {
     if (!isValidColumnName(column)) {
-      throw new Rejection(position, `invalid column name [name=${column}, position=${index}]`);
+      throw new RejectionError(position, `invalid column name [name=${column}, position=${index}]`);
     }
     const said = statement.columns.find(column);
     if (said?.type && type) rejectCast(statement, column, type, said.type);
     if (!said && type === 'NULL') {
-      throw new Rejection(0, `cannot create NULL-type column, please use type cast, e.g. ${column}::type`);
+      throw new RejectionError(0, `cannot create NULL-type column, please use type cast, e.g. ${column}::type`);
     }
     const own = {
       name: column,
@@ -105,13 +105,13 @@ function tableAs(catalogue: Catalogue, statement: CreateTable): Table {
       dedup: said?.dedup ?? false,
     };
     if (said?.index && own.type !== 'SYMBOL') {
-      throw new Rejection(0, `indexes are supported only for SYMBOL columns: ${column}`);
+      throw new RejectionError(0, `indexes are supported only for SYMBOL columns: ${column}`);
     }
-    return coverTimestamp(said?.index ? { ...own, index: said.index } : own, timestamp);
+    return addTimestampToIndex(said?.index ? { ...own, index: said.index } : own, timestamp);
   });
   const dedup = statement.located.dedup.toSorted((a, b) => a.position - b.position);
   if (dedup[0] && !dedup.some(key => key.name.toLowerCase() === timestamp?.toLowerCase())) {
-    throw new Rejection(dedup[0].position, 'deduplicate key list must include dedicated timestamp column');
+    throw new RejectionError(dedup[0].position, 'deduplicate key list must include dedicated timestamp column');
   }
   const stored = { name, columns, timestamp, partitionBy: partition?.unit ?? 'NONE', ttl, owner } as const;
   return { kind: 'table', ...stored, policy, wal, parquet };
@@ -125,10 +125,10 @@ function timestampOfQuery(
   const field = fields.find(({ name }) => name.toLowerCase() === timestamp.name.toLowerCase());
   if (!field && open) return timestamp.name;
   if (!field) {
-    throw new Rejection(timestamp.position, `designated timestamp column doesn't exist [name=${timestamp.name}]`);
+    throw new RejectionError(timestamp.position, `designated timestamp column doesn't exist [name=${timestamp.name}]`);
   }
   if (field.type !== undefined && !isTimestamp(field.type)) {
-    throw new Rejection(timestamp.position, `TIMESTAMP column expected [actual=${field.type}]`);
+    throw new RejectionError(timestamp.position, `TIMESTAMP column expected [actual=${field.type}]`);
   }
   return field.name;
 }
@@ -138,7 +138,7 @@ function rejectUnknownColumns({ located }: CreateTable, { fields, open }: Relati
   for (const [clause, columns] of Object.entries(located)) {
     for (const { name, position } of columns) {
       if (fields.some(field => field.name.toLowerCase() === name.toLowerCase())) continue;
-      throw new Rejection(position, `${clause.toUpperCase()} column doesn't exist [column=${name}]`);
+      throw new RejectionError(position, `${clause.toUpperCase()} column doesn't exist [column=${name}]`);
     }
   }
 }
@@ -155,20 +155,20 @@ function rejectCast({ located }: CreateTable, column: string, from: string, to: 
   if (from === to || from === 'NULL' || (texts.includes(from) && to === 'IPv4')) return;
   if (castGroups.some(group => group.test(from) && group.test(to))) return;
   const cast = located.cast.find(({ name }) => name.toLowerCase() === column.toLowerCase());
-  if (cast) throw new Rejection(cast.position, `unsupported cast [column=${column}, from=${from}, to=${to}]`);
+  if (cast) throw new RejectionError(cast.position, `unsupported cast [column=${column}, from=${from}, to=${to}]`);
 }
 
-const noTable = (name: string, position: number): Rejection =>
-  new Rejection(position, `table does not exist [table=${name}]`);
+const noTable = (name: string, position: number): RejectionError =>
+  new RejectionError(position, `table does not exist [table=${name}]`);
 
 /** No volumes are configured, so none may be named. */
 function rejectVolume({ volume }: CreateTable | CreateMaterializedView): void {
-  if (volume) throw new Rejection(volume.position, `volume alias is not allowed [alias=${volume.name}]`);
+  if (volume) throw new RejectionError(volume.position, `volume alias is not allowed [alias=${volume.name}]`);
 }
 
 function rejectBadName(name: string, position: number, lead: string): void {
   if (isValidTableName(name)) return;
-  throw new Rejection(position, `${lead}invalid table name [table=${visible(name)}]`);
+  throw new RejectionError(position, `${lead}invalid table name [table=${visible(name)}]`);
 }
 
 /** Control characters as the service writes them into its own messages. */
@@ -189,8 +189,8 @@ export function createViewIn(session: Session, statement: CreateView): void {
   try {
     putView(session, statement, body.position);
   } catch (error) {
-    if (!(error instanceof Rejection) || error.position === 0 || /^Duplicate column/.test(error.message)) throw error;
-    throw new Rejection(error.position - shift, error.message);
+    if (!(error instanceof RejectionError) || error.position === 0 || /^Duplicate column/.test(error.message)) throw error;
+    throw new RejectionError(error.position - shift, error.message);
   }
 }
 
@@ -204,7 +204,7 @@ function putView(session: Session, statement: CreateView, blamed: number): void 
   allowReading(session, queryOf(body));
   relation.fields.forEach((field, index) => {
     if (isValidColumnName(field.name)) return;
-    throw new Rejection(blamed, `invalid column name [name=${field.name}, position=${index}]`);
+    throw new RejectionError(blamed, `invalid column name [name=${field.name}, position=${index}]`);
   });
   rejectBadName(name, position, '');
   catalogue.put({
@@ -226,7 +226,7 @@ function rejectCircle(catalogue: Catalogue, { name, body }: CreateView): void {
     below.toLowerCase() === name.toLowerCase()
       ? `view '${name}' cannot reference itself`
       : `'${name}' cannot depend on '${below}' because '${below}' already depends on '${name}'`;
-  throw new Rejection(body.position, `circular dependency detected: ${problem}`);
+  throw new RejectionError(body.position, `circular dependency detected: ${problem}`);
 }
 
 /** What a query gives as the columns of a view. */
@@ -237,19 +237,19 @@ export const columnsOf = ({ fields }: Relation): Column[] =>
 export function createMaterializedViewIn(session: Session, statement: CreateMaterializedView): void {
   const { catalogue } = session;
   const { name, position, body, partition, ttl, owner = session.owner } = statement;
-  const base = statement.base as LocatedName; // found by `baseOf` where it is not named
+  const base = statement.base as LocatedName; // found by `findBase` where it is not named
   if (exists(catalogue, statement)) return;
   rejectVolume(statement);
   session.allow('CREATE MATERIALIZED VIEW');
   const { timeZone } = statement.refresh;
-  if (timeZone !== undefined && !isTimeZone(timeZone)) throw new Rejection(position, `invalid timezone: ${timeZone}`);
+  if (timeZone !== undefined && !isTimeZone(timeZone)) throw new RejectionError(position, `invalid timezone: ${timeZone}`);
   const relation = relationOf(queryOf(body), catalogue);
   allowReading(session, queryOf(body));
   const sampling = samplingOf(statement, base, relation, catalogue);
   const unindexable = relation.fields.find(
     ({ name: field, type = 'SYMBOL' }) => statement.indexes.has(field.toLowerCase()) && type !== 'SYMBOL',
   );
-  if (unindexable) throw new Rejection(0, `indexes are supported only for SYMBOL columns: ${unindexable.name}`);
+  if (unindexable) throw new RejectionError(0, `indexes are supported only for SYMBOL columns: ${unindexable.name}`);
   const partitionBy = partition ?? defaultPartition(sampling.interval);
   if (!partition && ttl && ttl.ttl > 0) rejectUnevenTtl(partitionBy, ttl.ttl, ttl.position);
   rejectBadName(name, position, '');
@@ -318,10 +318,10 @@ function liveBaseOf({ body }: CreateLiveView, catalogue: Catalogue): Table {
   const [name = '', ...others] = references(queryOf(body), catalogue);
   const base = catalogue.find(name);
   if (base?.kind !== 'table' || others.length > 0) {
-    throw new Rejection(body.position, 'live view query must have exactly one base table');
+    throw new RejectionError(body.position, 'live view query must have exactly one base table');
   }
   if (base.wal && base.timestamp) return base;
-  throw new Rejection(
+  throw new RejectionError(
     body.position,
     `base table has to be WAL enabled with a designated timestamp [table=${base.name}]`,
   );

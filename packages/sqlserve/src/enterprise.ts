@@ -1,5 +1,5 @@
 /*! The enterprise edition: every caller has a name, and every statement is held against what that name may do. */
-import { ownedBy, Rejection } from '@sqlpipe/ddl/grammar';
+import { parseOwner, RejectionError } from '@sqlpipe/ddl/grammar';
 import { Acl, isSameName, type Principal, type PrincipalKind } from './acl/acl.js';
 import { permissionRows, principalRows } from './acl/dump.js';
 import { logins } from './acl/login.js';
@@ -33,7 +33,7 @@ export function enterprise(admin: Credentials): Edition {
   const login = logins(acl, admin);
   return {
     release: 'EE',
-    dialect: { owner: ownedBy, enterprise: true, show: showKinds },
+    dialect: { owner: parseOwner, enterprise: true, show: showKinds },
     changes: withAcl,
     authenticate: login,
     session: (catalogue, caller) => sessionOf(catalogue, acl, caller),
@@ -97,7 +97,7 @@ const orElse =
   (cursor, session: Session) => {
     const kind = principalKind(cursor, cursor.next());
     if (kind) return change(cursor, session as AclSession, kind);
-    cursor.back();
+    cursor.unread();
     return other?.(cursor, session);
   };
 
@@ -116,5 +116,5 @@ const withAcl: Changes = {
 
 /** It lasts as long as a connection of the PostgreSQL protocol does; each request here stands alone. */
 function noAssumption(): never {
-  throw new Rejection(0, 'service accounts are not assumed over HTTP: log in as the account');
+  throw new RejectionError(0, 'service accounts are not assumed over HTTP: log in as the account');
 }

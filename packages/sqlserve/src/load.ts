@@ -1,5 +1,5 @@
 /*! Statements from files, run before the service listens. */
-import { Rejection } from '@sqlpipe/ddl/grammar';
+import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { readSource } from '@sqlpipe/files';
 import { MAX_RECORD } from '@sqlpipe/records';
 import { findSecrets, maskSecrets } from '@sqlpipe/sql';
@@ -19,7 +19,7 @@ export async function load(path: string, execute: (statement: string) => Promise
       try {
         await execute(statement);
       } catch (error) {
-        if (!(error instanceof Rejection)) throw error;
+        if (!(error instanceof RejectionError)) throw error;
         const reason = `${error.message} (at ${error.position} of: ${firstLine(statement)})`;
         throw new LoadError(`${path}: statement ${number}: ${maskSecrets(reason, findSecrets(statement))}`);
       }

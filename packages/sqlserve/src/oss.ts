@@ -1,5 +1,5 @@
 /*! The open source edition: one login for all or none, no owners, nobody who may not. */
-import { noOwner } from '@sqlpipe/ddl/grammar';
+import { rejectOwner } from '@sqlpipe/ddl/grammar';
 import { isSame } from './acl/credentials.js';
 import { changes } from './change/index.js';
 import type { Edition } from './edition.js';
@@ -14,7 +14,7 @@ export function openSource(credentials: Credentials | undefined): Edition {
     credentials && `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString('base64')}`;
   return {
     release: 'OSS',
-    dialect: { owner: noOwner, enterprise: false, show: () => undefined },
+    dialect: { owner: rejectOwner, enterprise: false, show: () => undefined },
     changes,
     authenticate: async authorization =>
       expected === undefined || isSame(authorization ?? '', expected) ? (credentials?.user ?? '') : undefined,

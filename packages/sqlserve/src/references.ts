@@ -1,7 +1,7 @@
 /*! Which tables and views a query names, found in its syntax tree: anywhere a name may stand for a table. */
 
 import type { QualifiedName, SelectStatement } from '@questdb/sql-parser';
-import { Rejection } from '@sqlpipe/ddl/grammar';
+import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { isBuiltIn } from './analysis/relation.js';
 import type { Catalogue } from './catalogue.js';
 import type { CatalogueObject } from './objects.js';
@@ -19,7 +19,7 @@ interface Visitor {
 
 /**
  * The tables and views a query refers to, each once, as they are called in the query.
- * @throws Rejection for the first that does not exist
+ * @throws RejectionError for the first that does not exist
  */
 export function references({ select, at }: Query, catalogue: Catalogue): string[] {
   const found = new Map<string, string>();
@@ -29,7 +29,7 @@ export function references({ select, at }: Query, catalogue: Catalogue): string[
       if (hidden.has(name.toLowerCase()) || found.has(name.toLowerCase())) return;
       const object = catalogue.find(name);
       if (!object && isBuiltIn(name)) return;
-      if (!object) throw new Rejection(at(ref.table), `table does not exist [table=${name}]`);
+      if (!object) throw new RejectionError(at(ref.table), `table does not exist [table=${name}]`);
       found.set(name.toLowerCase(), object.name);
     },
   });

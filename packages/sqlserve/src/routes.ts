@@ -1,6 +1,6 @@
 /*! Which request goes where: the two paths that execute, what is answered without a login, and every refusal before SQL. */
 
-import { Rejection } from '@sqlpipe/ddl/grammar';
+import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { version } from './answers.js';
 import type { Edition } from './edition.js';
 import { rejectForeign } from './origin.js';
@@ -78,7 +78,7 @@ async function execute(service: Service, parameters: Request['parameters'], call
 }
 
 function failure(query: string, error: unknown): Reply {
-  if (error instanceof Rejection)
+  if (error instanceof RejectionError)
     return refusalReply(error instanceof Denial ? 403 : 400, query, error.message, error.position);
   // What reads the statement goes as deep as the statement does, and nothing was changed before it had been read.
   if (error instanceof RangeError) return refusalReply(400, query, 'the statement is nested too deeply', 0);

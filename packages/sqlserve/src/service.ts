@@ -1,7 +1,7 @@
 /*! Statements in, outcomes out: each is parsed, checked against the catalogue and applied, one after the other. */
 
 import { DEFAULTS, printDefinition } from '@sqlpipe/ddl';
-import { type Body, type LocatedName, Rejection } from '@sqlpipe/ddl/grammar';
+import { type Body, type LocatedName, RejectionError } from '@sqlpipe/ddl/grammar';
 import { baseOf } from './analysis/materialized.js';
 import { answer, columnsOf, noRows, parameters, settings } from './answers.js';
 import { Catalogue } from './catalogue.js';
@@ -37,7 +37,7 @@ export class Service {
     this.#verbs = new Set(Object.keys(edition.changes));
   }
 
-  /** Runs one statement for a caller; what it changed is on disk then. @throws Rejection */
+  /** Runs one statement for a caller; what it changed is on disk then. @throws RejectionError */
   async execute(text: string, caller = ''): Promise<Outcome> {
     // One at a time, as a statement may wait for the grammar between looking and changing.
     const run = this.#last.then(() => this.#execute(text, caller));
@@ -87,7 +87,7 @@ export class Service {
       case 'table': {
         const { name, position } = statement;
         if (this.catalogue.find(name)) throw noRows();
-        throw new Rejection(position, `table does not exist [table=${name}]`);
+        throw new RejectionError(position, `table does not exist [table=${name}]`);
       }
       case 'query':
         return relation(answer(await parseWholeQuery(statement.text), session));
@@ -111,7 +111,7 @@ export class Service {
       }
       case 'show columns': {
         const object = this.catalogue.find(show.name);
-        if (!object) throw new Rejection(show.position, `table does not exist [table=${show.name}]`);
+        if (!object) throw new RejectionError(show.position, `table does not exist [table=${show.name}]`);
         allowSeeing(session, object.name);
         return relation(columnsOf(object));
       }
@@ -136,11 +136,11 @@ export class Service {
 /** The object of that kind. Each kind has its own words for what it is not. */
 function find(session: Session, kind: Kind, name: string, position: number): CatalogueObject {
   const object = session.catalogue.find(name);
-  if (!object) throw new Rejection(position, missing(kind, name));
+  if (!object) throw new RejectionError(position, missing(kind, name));
   allowSeeing(session, object.name);
   if (object.kind === kind) return object;
-  if (kind === 'table') throw new Rejection(position, 'table name expected, got view or materialized view name');
-  throw new Rejection(position, `${kind} name expected, got ${object.kind} name`);
+  if (kind === 'table') throw new RejectionError(position, 'table name expected, got view or materialized view name');
+  throw new RejectionError(position, `${kind} name expected, got ${object.kind} name`);
 }
 
 const categories = {

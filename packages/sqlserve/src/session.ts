@@ -1,9 +1,9 @@
 /*! On whose behalf a statement runs: the catalogue it may change, and what its caller may do there. */
-import { Rejection } from '@sqlpipe/ddl/grammar';
+import { RejectionError } from '@sqlpipe/ddl/grammar';
 import type { Catalogue } from './catalogue.js';
 
 /** The caller may not. The service says so with 403. */
-export class Denial extends Rejection {
+export class Denial extends RejectionError {
   override readonly code = 'DENIED';
 }
 

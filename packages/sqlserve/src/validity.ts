@@ -3,7 +3,7 @@
  * here it is known when the statement is answered (observed on 9.3.4).
  */
 import { isDeepStrictEqual } from 'node:util';
-import { Rejection } from '@sqlpipe/ddl/grammar';
+import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { relationOf } from './analysis/relation.js';
 import type { Catalogue, Change } from './catalogue.js';
 import { columnsOf } from './create.js';
@@ -40,7 +40,7 @@ async function compiled({ invalid: _, ...view }: View, catalogue: Catalogue): Pr
     const relation = relationOf(await parseWholeQuery(view.body), catalogue);
     return { ...view, columns: columnsOf(relation), timestamp: relation.timestamp };
   } catch (error) {
-    if (!(error instanceof Rejection)) throw error;
+    if (!(error instanceof RejectionError)) throw error;
     return { ...view, invalid: { reason: error.message, position: error.position } };
   }
 }

@@ -2,7 +2,7 @@
  * SHOW USERS, GROUPS, SERVICE ACCOUNTS, USER, SERVICE ACCOUNT and PERMISSIONS, with the columns that the documentation
  * of the enterprise edition says. What is one's own everybody may look at.
  */
-import { type Cursor, is, Rejection, unquote } from '@sqlpipe/ddl/grammar';
+import { type Cursor, isWord, RejectionError, unquote } from '@sqlpipe/ddl/grammar';
 import type { CatalogueObject } from '../objects.js';
 import type { Show } from '../parser/show.js';
 import type { ColumnHead, Outcome, Value } from '../reply.js';
@@ -14,13 +14,13 @@ type ShowAcl = Extract<Show, { statement: 'show acl' }>;
 
 /** What SHOW of this edition is about, and whom it names. */
 export function showKinds(cursor: Cursor, token: string): Show | undefined {
-  const what = is(token, 'service') ? `service ${cursor.need("'account' or 'accounts'")}` : token;
+  const what = isWord(token, 'service') ? `service ${cursor.requireNoSemicolon("'account' or 'accounts'")}` : token;
   const kind = what.toLowerCase();
   if (!Object.hasOwn(answers, kind)) return;
   if (kind === 'users') return { statement: 'show acl', what: kind };
   const entity = cursor.next();
   if (entity !== undefined && entity !== ';') return { statement: 'show acl', what: kind, entity: unquote(entity) };
-  cursor.back();
+  cursor.unread();
   return { statement: 'show acl', what: kind };
 }
 
@@ -93,13 +93,13 @@ const answers: Readonly<Record<string, Answer>> = {
 function need(acl: Acl, name: string): Principal | undefined {
   const principal = acl.find(name);
   if (principal || isSameName(name, acl.admin)) return principal;
-  throw new Rejection(0, `entity does not exist [name=${name}]`);
+  throw new RejectionError(0, `entity does not exist [name=${name}]`);
 }
 
 /** Which ways to log in somebody has. */
 function credentials({ acl, caller }: AclSession, kind: Principal['kind'], name = caller): Relation {
   const principal = need(acl, name);
-  if ((principal?.kind ?? 'user') !== kind) throw new Rejection(0, `${kind} does not exist [name=${name}]`);
+  if ((principal?.kind ?? 'user') !== kind) throw new RejectionError(0, `${kind} does not exist [name=${name}]`);
   const hasToken = principal?.tokens.some(token => !isExpired(token)) ?? false;
   return {
     heads: [...strings('auth_type'), boolean('enabled')],

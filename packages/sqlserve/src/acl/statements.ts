@@ -4,12 +4,12 @@
  */
 import {
   type Cursor,
-  is,
+  isWord,
   isValidColumnName,
   isValidTableName,
   type LocatedName,
-  Rejection,
-  unexpected,
+  RejectionError,
+  unexpectedTokenError,
   unquote,
 } from '@sqlpipe/ddl/grammar';
 import type { Outcome } from '../reply.js';
@@ -27,18 +27,18 @@ export interface AclSession extends Session {
 
 /** USER, GROUP or SERVICE ACCOUNT, where the token starts one. */
 export function principalKind(cursor: Cursor, token: string | undefined): PrincipalKind | undefined {
-  if (is(token, 'user')) return 'user';
-  if (is(token, 'group')) return 'group';
-  if (!is(token, 'service')) return;
+  if (isWord(token, 'user')) return 'user';
+  if (isWord(token, 'group')) return 'group';
+  if (!isWord(token, 'service')) return;
   cursor.expect('account');
   return 'service account';
 }
 
 /** `IF …` before a name, and the name. */
 function optionalName(cursor: Cursor, kind: PrincipalKind, ...words: string[]): LocatedName & { optional: boolean } {
-  const optional = is(cursor.need(`${kind} name or 'if'`), 'if');
+  const optional = isWord(cursor.requireNoSemicolon(`${kind} name or 'if'`), 'if');
   if (optional) for (const word of words) cursor.expect(word);
-  else cursor.back();
+  else cursor.unread();
   return { optional, ...entityName(cursor, `${kind} name`) };
 }
 
@@ -51,7 +51,7 @@ export async function createPrincipal(cursor: Cursor, session: AclSession, kind:
   const existing = acl.find(name);
   if (existing?.kind === kind && optional) return;
   if (existing || isSameName(name, acl.admin)) {
-    throw new Rejection(position, `${existing?.kind ?? 'user'} already exists [name=${name}]`);
+    throw new RejectionError(position, `${existing?.kind ?? 'user'} already exists [name=${name}]`);
   }
   const hash = password && (await hashPassword(password));
   acl.put({ kind, name, groups: [], tokens: [], password: hash, alias });
@@ -71,10 +71,10 @@ interface Options {
 function options(cursor: Cursor, kind: PrincipalKind): Options {
   const chosen: Options = {};
   for (let token = cursor.next(); token !== undefined && token !== ';'; token = cursor.next()) {
-    if (is(token, 'owned') && kind === 'service account' && !('owner' in chosen)) {
+    if (isWord(token, 'owned') && kind === 'service account' && !('owner' in chosen)) {
       cursor.expect('by');
       chosen.owner = entityName(cursor, 'owner name').name;
-    } else if (!is(token, 'with') || 'alias' in chosen || 'password' in chosen) throw unexpected(cursor.at, token);
+    } else if (!isWord(token, 'with') || 'alias' in chosen || 'password' in chosen) throw unexpectedTokenError(cursor.at, token);
     else if (kind === 'group') {
       cursor.expect('external');
       cursor.expect('alias');
@@ -85,18 +85,18 @@ function options(cursor: Cursor, kind: PrincipalKind): Options {
 }
 
 /** The next token as a text, which may be in quotes. */
-const text = (cursor: Cursor, expected: string): string => unquote(cursor.need(expected)).replaceAll("''", "'");
+const text = (cursor: Cursor, expected: string): string => unquote(cursor.requireNoSemicolon(expected)).replaceAll("''", "'");
 
 /** `PASSWORD 'p'` or `NO PASSWORD`. */
 function passwordOf(cursor: Cursor): string | undefined {
-  const token = cursor.need("'password' or 'no password'");
-  if (is(token, 'no')) {
+  const token = cursor.requireNoSemicolon("'password' or 'no password'");
+  if (isWord(token, 'no')) {
     cursor.expect('password');
     return;
   }
-  cursor.expectThis(token, 'password');
+  cursor.expectToken(token, 'password');
   const password = text(cursor, 'password');
-  if (password === '') throw new Rejection(cursor.at, 'password is empty');
+  if (password === '') throw new RejectionError(cursor.at, 'password is empty');
   return password;
 }
 
@@ -108,7 +108,7 @@ export function dropPrincipal(cursor: Cursor, session: AclSession, kind: Princip
   session.allow(`DROP ${kind.toUpperCase()}`);
   if (acl.find(name)?.kind !== kind) {
     if (optional) return;
-    throw new Rejection(position, `${kind} does not exist [name=${name}]`);
+    throw new RejectionError(position, `${kind} does not exist [name=${name}]`);
   }
   acl.remove(name);
   for (const object of catalogue.owned(name)) catalogue.put({ ...object, owner: acl.admin });
@@ -126,7 +126,7 @@ export async function alterPrincipal(
     changeAlias(cursor, session, named);
     return;
   }
-  const verb = cursor.need("'enable', 'disable', 'with', 'create' or 'drop'").toLowerCase();
+  const verb = cursor.requireNoSemicolon("'enable', 'disable', 'with', 'create' or 'drop'").toLowerCase();
   switch (verb) {
     case 'enable':
     case 'disable':
@@ -143,15 +143,15 @@ export async function alterPrincipal(
       dropTokens(cursor, session, kind, named);
       return;
     default:
-      throw unexpected(cursor.at, verb);
+      throw unexpectedTokenError(cursor.at, verb);
   }
 }
 
 /** `WITH EXTERNAL ALIAS 'a'` or `DROP EXTERNAL ALIAS 'a'`: a group has no more that could be changed, and never logs in. */
 function changeAlias(cursor: Cursor, session: AclSession, named: LocatedName): void {
   const { acl } = session;
-  const adds = is(cursor.need("'with' or 'drop'"), 'with');
-  if (!adds) cursor.expectThis(cursor.text.slice(cursor.at, cursor.end), 'drop');
+  const adds = isWord(cursor.requireNoSemicolon("'with' or 'drop'"), 'with');
+  if (!adds) cursor.expectToken(cursor.text.slice(cursor.at, cursor.end), 'drop');
   cursor.expect('external');
   cursor.expect('alias');
   const alias = text(cursor, 'alias');
@@ -159,7 +159,7 @@ function changeAlias(cursor: Cursor, session: AclSession, named: LocatedName): v
   cursor.expectEnd();
   session.allow(`${adds ? 'ADD' : 'REMOVE'} EXTERNAL ALIAS`);
   const group = existing(acl, 'group', named);
-  if (!adds && group.alias !== alias) throw new Rejection(position, `external alias does not exist [name=${alias}]`);
+  if (!adds && group.alias !== alias) throw new RejectionError(position, `external alias does not exist [name=${alias}]`);
   acl.put({ ...group, alias: adds ? alias : undefined });
 }
 
@@ -217,7 +217,7 @@ function dropTokens(cursor: Cursor, session: AclSession, kind: PrincipalKind, na
   const principal = existing(session.acl, kind, named);
   const tokens = principal.tokens.filter(kept => one !== undefined && kept.digest !== one);
   if (one !== undefined && tokens.length === principal.tokens.length) {
-    throw new Rejection(position, 'token does not exist');
+    throw new RejectionError(position, 'token does not exist');
   }
   session.acl.put({ ...principal, tokens });
 }
@@ -228,20 +228,20 @@ const secondsIn: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 8
 function tokenLife(cursor: Cursor): { ttl: number; refresh: boolean } {
   cursor.expect('with');
   cursor.expect('ttl');
-  const [, count, unit = ''] = /^(\d+)([smhd])$/i.exec(unquote(cursor.need('TTL'))) ?? [];
+  const [, count, unit = ''] = /^(\d+)([smhd])$/i.exec(unquote(cursor.requireNoSemicolon('TTL'))) ?? [];
   const seconds = Number(count) * (secondsIn[unit.toLowerCase()] ?? 0);
   if (!(seconds >= 60 && seconds <= 3650 * 86_400)) {
-    throw new Rejection(cursor.at, "TTL is a number and a unit (s, m, h, d), from '1m' to '3650d'");
+    throw new RejectionError(cursor.at, "TTL is a number and a unit (s, m, h, d), from '1m' to '3650d'");
   }
-  const refresh = is(cursor.next(), 'refresh');
-  if (!refresh) cursor.back();
+  const refresh = isWord(cursor.next(), 'refresh');
+  if (!refresh) cursor.unread();
   return { ttl: seconds * 1000, refresh };
 }
 
 function existing(acl: Acl, kind: PrincipalKind, { name, position }: LocatedName): Principal {
   const principal = acl.find(name);
   if (principal?.kind === kind) return principal;
-  throw new Rejection(position, `${kind} does not exist [name=${name}]`);
+  throw new RejectionError(position, `${kind} does not exist [name=${name}]`);
 }
 
 /** Behind ADD or REMOVE: a user and the groups. */
@@ -253,7 +253,7 @@ export function changeMembership(cursor: Cursor, session: AclSession, add: boole
   const listed: LocatedName[] = [];
   do listed.push(entityName(cursor, 'group name'));
   while (cursor.next() === ',');
-  cursor.back();
+  cursor.unread();
   cursor.expectEnd();
   session.allow(add ? 'ADD USER' : 'REMOVE USER');
   const user = existing(acl, 'user', named);
@@ -265,8 +265,8 @@ export function changeMembership(cursor: Cursor, session: AclSession, add: boole
 /** Behind GRANT or REVOKE. */
 export function changeGrants(cursor: Cursor, session: AclSession, grant: boolean): void {
   const { acl } = session;
-  const first = cursor.need('permission');
-  if (is(first, 'assume')) {
+  const first = cursor.requireNoSemicolon('permission');
+  if (isWord(first, 'assume')) {
     changeAssumption(cursor, session, grant);
     return;
   }
@@ -303,12 +303,12 @@ function permissionList(cursor: Cursor, first: string): string[] {
       continue;
     }
     const permission = words.join(' ').toUpperCase();
-    if (!isPermission(permission)) throw new Rejection(position, `unknown permission [${words.join(' ')}]`);
+    if (!isPermission(permission)) throw new RejectionError(position, `unknown permission [${words.join(' ')}]`);
     permissions.push(permission);
     if (token !== ',') break;
     words = [];
   }
-  cursor.back();
+  cursor.unread();
   return permissions;
 }
 
@@ -323,12 +323,12 @@ interface LocatedScope {
  * resolved now, as the service does.
  */
 function locatedScopes(cursor: Cursor, session: AclSession): LocatedScope[] {
-  if (!is(cursor.next(), 'on')) {
-    cursor.back();
+  if (!isWord(cursor.next(), 'on')) {
+    cursor.unread();
     return [{ scope: {}, position: cursor.at }];
   }
-  let token = cursor.need('table name');
-  if (is(token, 'all')) {
+  let token = cursor.requireNoSemicolon('table name');
+  if (isWord(token, 'all')) {
     cursor.expect('tables');
     return [{ scope: { table: '*' }, position: cursor.at }];
   }
@@ -336,25 +336,25 @@ function locatedScopes(cursor: Cursor, session: AclSession): LocatedScope[] {
   for (;;) {
     const table = unquote(token);
     const position = cursor.at;
-    if (!isValidTableName(table)) throw new Rejection(position, `invalid table name [table=${table}]`);
+    if (!isValidTableName(table)) throw new RejectionError(position, `invalid table name [table=${table}]`);
     const next = cursor.next();
     if (next === '(')
       scopes.push(...columnList(cursor, session, table).map(column => ({ scope: { table, column }, position })));
     else {
-      cursor.back();
+      cursor.unread();
       scopes.push({ scope: { table }, position });
     }
     if (cursor.next() !== ',') break;
-    token = cursor.need('table name');
+    token = cursor.requireNoSemicolon('table name');
   }
-  cursor.back();
+  cursor.unread();
   return scopes;
 }
 
 /** In parentheses behind a table's name: columns, or `*` for those that it has now, but for some. */
 function columnList(cursor: Cursor, { catalogue }: AclSession, table: string): string[] {
-  if (cursor.need('column name') !== '*') {
-    cursor.back();
+  if (cursor.requireNoSemicolon('column name') !== '*') {
+    cursor.unread();
     const listed = columnNames(cursor).map(({ name }) => name);
     cursor.expect(')');
     return listed;
@@ -363,21 +363,21 @@ function columnList(cursor: Cursor, { catalogue }: AclSession, table: string): s
   const excluded = excludedColumns(cursor);
   cursor.expect(')');
   const object = catalogue.find(table);
-  if (!object) throw new Rejection(at, `table does not exist [table=${table}]`);
+  if (!object) throw new RejectionError(at, `table does not exist [table=${table}]`);
   const all = object.columns.map(({ name }) => name);
   for (const { name, position } of excluded) {
     if (all.some(column => isSameName(column, name))) continue;
-    throw new Rejection(position, `column does not exist [table=${table}, column=${name}]`);
+    throw new RejectionError(position, `column does not exist [table=${table}, column=${name}]`);
   }
   const columns = all.filter(column => !excluded.some(({ name }) => isSameName(column, name)));
-  if (columns.length === 0) throw new Rejection(at, `no column is left [table=${table}]`);
+  if (columns.length === 0) throw new RejectionError(at, `no column is left [table=${table}]`);
   return columns;
 }
 
 /** `EXCLUDE (a, b)`, if it is there. */
 function excludedColumns(cursor: Cursor): LocatedName[] {
-  if (!is(cursor.next(), 'exclude')) {
-    cursor.back();
+  if (!isWord(cursor.next(), 'exclude')) {
+    cursor.unread();
     return [];
   }
   cursor.expect('(');
@@ -390,11 +390,11 @@ function excludedColumns(cursor: Cursor): LocatedName[] {
 function columnNames(cursor: Cursor): LocatedName[] {
   const listed: LocatedName[] = [];
   do {
-    const name = unquote(cursor.need('column name'));
-    if (!isValidColumnName(name)) throw new Rejection(cursor.at, `invalid column name [column=${name}]`);
+    const name = unquote(cursor.requireNoSemicolon('column name'));
+    if (!isValidColumnName(name)) throw new RejectionError(cursor.at, `invalid column name [column=${name}]`);
     listed.push({ name, position: cursor.at });
   } while (cursor.next() === ',');
-  cursor.back();
+  cursor.unread();
   return listed;
 }
 
@@ -409,31 +409,31 @@ const noOptions: GrantOptions = { option: false, verified: false };
 /** `WITH GRANT OPTION` and `WITH VERIFICATION`. */
 function grantOptions(cursor: Cursor): GrantOptions {
   let options = noOptions;
-  for (let token = cursor.next(); is(token, 'with'); token = cursor.next()) {
-    const word = cursor.need("'grant option' or 'verification'");
-    if (is(word, 'verification')) {
+  for (let token = cursor.next(); isWord(token, 'with'); token = cursor.next()) {
+    const word = cursor.requireNoSemicolon("'grant option' or 'verification'");
+    if (isWord(word, 'verification')) {
       options = { ...options, verified: true };
       continue;
     }
-    cursor.expectThis(word, 'grant');
+    cursor.expectToken(word, 'grant');
     cursor.expect('option');
     options = { ...options, option: true };
   }
-  cursor.back();
+  cursor.unread();
   return options;
 }
 
 function rejectMissing({ catalogue }: AclSession, { table, column }: Scope, position: number): void {
   if (table === undefined || table === '*') return;
   const object = catalogue.find(table);
-  if (!object) throw new Rejection(position, `table does not exist [table=${table}]`);
+  if (!object) throw new RejectionError(position, `table does not exist [table=${table}]`);
   if (column === undefined || object.columns.some(({ name }) => name.toLowerCase() === column.toLowerCase())) return;
-  throw new Rejection(position, `column does not exist [table=${table}, column=${column}]`);
+  throw new RejectionError(position, `column does not exist [table=${table}, column=${column}]`);
 }
 
 function rejectNobody({ acl }: AclSession, { name, position }: LocatedName): void {
   if (acl.find(name) || isSameName(name, acl.admin)) return;
-  throw new Rejection(position, `entity does not exist [name=${name}]`);
+  throw new RejectionError(position, `entity does not exist [name=${name}]`);
 }
 
 /** Only who has a permission with the option to give it may do so; an owner has all on what is theirs. @throws Denial */

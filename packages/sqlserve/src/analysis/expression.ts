@@ -1,13 +1,13 @@
 /*! Expressions: what type they have, as far as it is known, and how the service writes them where it names a column. */
 
 import type { Expression } from '@questdb/sql-parser';
-import { Cursor, columnType, geohashType, isTimestamp } from '@sqlpipe/ddl/grammar';
+import { Cursor, parseColumnType, formatGeohashType, isTimestamp } from '@sqlpipe/ddl/grammar';
 import type { Query } from '../parser/query.js';
 import { functionType } from './functions.js';
 
 /** What an expression may name. */
 export interface Names {
-  /** The type of a column. @throws Rejection where there is none of that name */
+  /** The type of a column. @throws RejectionError where there is none of that name */
   column(parts: readonly string[], expression: Expression): string | undefined;
   /** What a variable was declared as. */
   variable(name: string): Expression | undefined;
@@ -67,7 +67,7 @@ function sizedType({ name, args }: Extract<Expression, { type: 'function' }>, qu
   const [first, second] = args.map(argument => Number(query.text(argument)));
   switch (name.toLowerCase()) {
     case 'rnd_geohash':
-      return geohashType(first ?? 0);
+      return formatGeohashType(first ?? 0);
     case 'rnd_double_array':
       return `DOUBLE${'[]'.repeat(first || 1)}`;
     case 'rnd_decimal':
@@ -89,7 +89,7 @@ function literalType(literal: Extract<Expression, { type: 'literal' }>, query: Q
     case 'null':
       return 'NULL';
     case 'geohash':
-      return geohashType(text.startsWith('##') ? text.length - 2 : (text.replace(/\/.*/, '').length - 1) * 5);
+      return formatGeohashType(text.startsWith('##') ? text.length - 2 : (text.replace(/\/.*/, '').length - 1) * 5);
     default:
       return numberType(text);
   }
@@ -108,7 +108,7 @@ function castType(text: string, postgres: boolean): string | undefined {
   if (postgres && /^float(?![a-z0-9_])/i.test(text)) return text.replace(/^float/i, 'DOUBLE');
   const cursor = new Cursor(text);
   const token = cursor.next();
-  return token === undefined ? undefined : columnType(cursor, token);
+  return token === undefined ? undefined : parseColumnType(cursor, token);
 }
 
 const numbers = ['BYTE', 'SHORT', 'CHAR', 'INT', 'LONG', 'FLOAT', 'DOUBLE'];

@@ -11,9 +11,9 @@ import {
   isTimeZone,
   isValidColumnName,
   type LocatedName,
-  Rejection,
+  RejectionError,
   rejectLongPeriod,
-  type Stride,
+  type Interval,
 } from '@sqlpipe/ddl/grammar';
 import type { Catalogue } from '../catalogue.js';
 import { queryOf } from '../parser/queries.js';
@@ -29,7 +29,7 @@ type TableRef = NonNullable<Select['from']>[number];
 /** Queries by the names that WITH gave them. */
 type With = ReadonlyMap<string, Select>;
 
-/** The base table of a view. @throws Rejection where the query has none, or treats it in a way that is not supported */
+/** The base table of a view. @throws RejectionError where the query has none, or treats it in a way that is not supported */
 export function baseOf(body: Body, given: LocatedName | undefined, catalogue: Catalogue): LocatedName {
   const check = new BaseCheck(queryOf(body), catalogue);
   const names = check.tables(queryOf(body).select, new Map());
@@ -39,7 +39,7 @@ export function baseOf(body: Body, given: LocatedName | undefined, catalogue: Ca
     const problem = isView
       ? 'base table should be a physical table, cannot be a view'
       : 'base table is not referenced in materialized view query';
-    throw new Rejection(base.position, `${problem}: ${base.name}`);
+    throw new RejectionError(base.position, `${problem}: ${base.name}`);
   }
   check.validate(queryOf(body).select, new Map(), base.name);
   return base;
@@ -47,9 +47,9 @@ export function baseOf(body: Body, given: LocatedName | undefined, catalogue: Ca
 
 function onlyOne(names: ReadonlyMap<string, LocatedName>, position: number): LocatedName {
   const [first, second] = names.values();
-  if (!first) throw new Rejection(position, 'missing base table, materialized views have to be based on a table');
+  if (!first) throw new RejectionError(position, 'missing base table, materialized views have to be based on a table');
   if (!second) return first;
-  throw new Rejection(
+  throw new RejectionError(
     position,
     "query references multiple tables (views are expanded to their underlying physical tables), use 'WITH BASE' to explicitly select the base table",
   );
@@ -96,7 +96,7 @@ class BaseCheck {
     const readsBase = names.has(base.toLowerCase());
     if (readsBase) this.#columns(select, base);
     for (const { select: next } of select.setOperations ?? []) {
-      if (readsBase && names.size > 1) throw new Rejection(this.query.at(next), `union ${notSupported(base)}`);
+      if (readsBase && names.size > 1) throw new RejectionError(this.query.at(next), `union ${notSupported(base)}`);
       this.validate(next, around, base);
     }
     const own = new Map(
@@ -127,14 +127,14 @@ class BaseCheck {
       taken.add(name);
       if (isValidColumnName(name)) continue;
       if (alias !== undefined) {
-        throw new Rejection(aliasAt(this.query, item), `column alias '${name}' contains unsupported characters`);
+        throw new RejectionError(aliasAt(this.query, item), `column alias '${name}' contains unsupported characters`);
       }
-      throw new Rejection(
+      throw new RejectionError(
         this.query.at(expression),
         `column '${name}' requires an explicit alias. Use: ${name} AS your_column_name`,
       );
     }
-    if (window) throw new Rejection(this.query.at(window), `window function ${notSupported(base)}`);
+    if (window) throw new RejectionError(this.query.at(window), `window function ${notSupported(base)}`);
   }
 
   #sampling({ sampleBy }: Select, base: string): void {
@@ -142,11 +142,11 @@ class BaseCheck {
     const { query } = this;
     if (sampleBy.alignTo?.mode === 'firstObservation') {
       const position = query.at(sampleBy, 'DurationLiteral') + sampleBy.duration.length + 1;
-      throw new Rejection(position, `ALIGN TO FIRST OBSERVATION ${notSupported(base)}`);
+      throw new RejectionError(position, `ALIGN TO FIRST OBSERVATION ${notSupported(base)}`);
     }
     const bound = sampleBy.from ?? sampleBy.to;
-    if (bound) throw new Rejection(query.at(bound), `FROM-TO ${notSupported(base)}`);
-    if (sampleBy.fill?.length) throw new Rejection(query.at(sampleBy.fill, 'fillValue'), `FILL ${notSupported(base)}`);
+    if (bound) throw new RejectionError(query.at(bound), `FROM-TO ${notSupported(base)}`);
+    if (sampleBy.fill?.length) throw new RejectionError(query.at(sampleBy.fill, 'fillValue'), `FILL ${notSupported(base)}`);
   }
 }
 
@@ -175,7 +175,7 @@ export interface Sampling {
   readonly timeZone?: string | undefined;
 }
 
-/** @throws Rejection for a query without a timestamp or an interval, and a base table that cannot be followed */
+/** @throws RejectionError for a query without a timestamp or an interval, and a base table that cannot be followed */
 export function samplingOf(
   statement: CreateMaterializedView,
   base: LocatedName,
@@ -186,7 +186,7 @@ export function samplingOf(
   const { select } = queryOf(body);
   const field = timestamp && relation.fields.find(({ name }) => same(name, timestamp.name));
   if (timestamp && !field && !relation.open) {
-    throw new Rejection(timestamp.position, `TIMESTAMP column does not exist [name=${timestamp.name}]`);
+    throw new RejectionError(timestamp.position, `TIMESTAMP column does not exist [name=${timestamp.name}]`);
   }
   rejectNoWal(base, catalogue);
   const bucket = bucketOf(body, catalogue);
@@ -194,7 +194,7 @@ export function samplingOf(
     const problem = timestamp
       ? `materialized view query requires a sampling interval, use SAMPLE BY or GROUP BY timestamp_floor() [name=${timestamp.name}]`
       : 'TIMESTAMP column is not present in select list';
-    throw new Rejection(body.position, problem);
+    throw new RejectionError(body.position, problem);
   }
   if (
     !timestamp &&
@@ -202,7 +202,7 @@ export function samplingOf(
     !relation.open &&
     !relation.fields.some(({ name }) => same(name, bucket.column ?? ''))
   ) {
-    throw new Rejection(
+    throw new RejectionError(
       body.position,
       `TIMESTAMP column does not exist or not present in select list [name=${bucket.column}]`,
     );
@@ -210,11 +210,11 @@ export function samplingOf(
   const period = statement.refresh.period === 'sample by interval' ? samplePeriod(select, bucket) : undefined;
   rejectNonDeterministic(queryOf(body));
   if (field?.type !== undefined && !isTimestamp(field.type)) {
-    throw new Rejection(timestamp?.position ?? 0, `TIMESTAMP column expected [actual=${field.type}]`);
+    throw new RejectionError(timestamp?.position ?? 0, `TIMESTAMP column expected [actual=${field.type}]`);
   }
   const designated = timestamp?.name ?? relation.timestamp ?? bucket.column;
   if (designated === undefined) {
-    throw new Rejection(body.position, 'materialized view query is required to have designated timestamp');
+    throw new RejectionError(body.position, 'materialized view query is required to have designated timestamp');
   }
   return { interval: bucket.interval, timestamp: designated, ...period };
 }
@@ -223,8 +223,8 @@ const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCas
 
 function rejectNoWal(base: LocatedName, catalogue: Catalogue): void {
   const object = catalogue.find(base.name);
-  if (!object) throw new Rejection(base.position, `table does not exist [table=${base.name}]`);
-  if (object.kind === 'table' && !object.wal) throw new Rejection(base.position, 'base table has to be WAL enabled');
+  if (!object) throw new RejectionError(base.position, `table does not exist [table=${base.name}]`);
+  if (object.kind === 'table' && !object.wal) throw new RejectionError(base.position, 'base table has to be WAL enabled');
 }
 
 interface Bucket {
@@ -289,12 +289,12 @@ function timestampColumn(select: Select, catalogue: Catalogue): string | undefin
 
 /** PERIOD (SAMPLE BY INTERVAL): the bucket is the period. Positions count from the query, as the service has them. */
 function samplePeriod({ sampleBy }: Select, { interval, position }: Bucket): Pick<Sampling, 'period' | 'timeZone'> {
-  const length: Stride = { count: Number.parseInt(interval, 10) || 1, unit: interval.slice(-1) };
+  const length: Interval = { count: Number.parseInt(interval, 10) || 1, unit: interval.slice(-1) };
   rejectLongPeriod(length, position);
   const { timeZone, offset } = sampleBy?.alignTo ?? {};
-  if (timeZone !== undefined && !isTimeZone(timeZone)) throw new Rejection(position, `invalid timezone: ${timeZone}`);
+  if (timeZone !== undefined && !isTimeZone(timeZone)) throw new RejectionError(position, `invalid timezone: ${timeZone}`);
   if (offset !== undefined && !/^[-+]?00:00$/.test(offset)) {
-    throw new Rejection(position, "PERIOD (SAMPLE BY INTERVAL) can't be used with WITH OFFSET");
+    throw new RejectionError(position, "PERIOD (SAMPLE BY INTERVAL) can't be used with WITH OFFSET");
   }
   return { period: length.count + length.unit, timeZone };
 }
@@ -303,7 +303,7 @@ function rejectNonDeterministic(query: Query): void {
   const visit = (node: TreeNode): void => {
     const { type, name } = node as { type?: string; name?: unknown };
     if (type === 'function' && typeof name === 'string' && isNonDeterministic(name)) {
-      throw new Rejection(query.at(node), `non-deterministic function cannot be used in materialized view: ${name}`);
+      throw new RejectionError(query.at(node), `non-deterministic function cannot be used in materialized view: ${name}`);
     }
     childrenOf(node).forEach(visit);
   };

@@ -5,7 +5,7 @@
  */
 
 import type { Expression, QualifiedName, SelectStatement } from '@questdb/sql-parser';
-import { duplicateColumn, isTimestamp, Rejection } from '@sqlpipe/ddl/grammar';
+import { duplicateColumnError, isTimestamp, RejectionError } from '@sqlpipe/ddl/grammar';
 import type { Catalogue, Naming } from '../catalogue.js';
 import type { Query } from '../parser/query.js';
 import { childrenOf, type TreeNode } from '../parser/tree.js';
@@ -48,7 +48,7 @@ const maxColumns = 20_000;
 
 const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
-/** The relation of a query. @throws Rejection for a table or column that does not exist, and for SAMPLE BY misused */
+/** The relation of a query. @throws RejectionError for a table or column that does not exist, and for SAMPLE BY misused */
 export function relationOf(query: Query, catalogue: Catalogue): Relation {
   return new Analysis(query, catalogue).relation(query.select, { queries: new Map(), variables: new Variables() });
 }
@@ -67,7 +67,7 @@ class Analysis {
     const whole = (select.setOperations ?? []).reduce((left, { operator, select: next }) => {
       const right = this.relation(next, around, left.fields);
       if (!left.open && !right.open && left.fields.length !== right.fields.length)
-        throw new Rejection(this.query.at(next), 'queries have different number of columns');
+        throw new RejectionError(this.query.at(next), 'queries have different number of columns');
       const type = operator === 'UNION' ? joint : unite;
       return {
         ...(left.open && { open: true }),
@@ -130,10 +130,10 @@ class Analysis {
     if (name.startsWith('@')) return open;
     const object = this.catalogue.find(name);
     if (!object && isBuiltIn(name)) return open;
-    if (!object) throw new Rejection(tableAt(this.query, table), `table does not exist [table=${name}]`);
+    if (!object) throw new RejectionError(tableAt(this.query, table), `table does not exist [table=${name}]`);
     // The service counts in the view's text, as if that stood where this query does.
     if (object.kind === 'view' && object.invalid)
-      throw new Rejection(this.query.position + object.invalid.position, object.invalid.reason);
+      throw new RejectionError(this.query.position + object.invalid.position, object.invalid.reason);
     return { fields: object.columns, timestamp: object.timestamp, open: object.columns.length === 0 };
   }
 
@@ -144,15 +144,15 @@ class Analysis {
     if (star) {
       // A star at the head of the list has no node of its own.
       const position = index === 0 ? this.query.at(select, 'selectList') : this.query.at(star);
-      throw new Rejection(position, 'wildcard column select is not allowed in sample-by queries');
+      throw new RejectionError(position, 'wildcard column select is not allowed in sample-by queries');
     }
     if (select.groupBy) {
       const [first = select] = select.groupBy;
-      throw new Rejection(this.query.at(first), 'SELECT query must not contain both GROUP BY and SAMPLE BY');
+      throw new RejectionError(this.query.at(first), 'SELECT query must not contain both GROUP BY and SAMPLE BY');
     }
     if (!select.columns.some(item => hasAggregate(item))) {
       const position = this.query.at(select.sampleBy, 'DurationLiteral') || this.query.at(select.sampleBy);
-      throw new Rejection(position, "at least one aggregation function must be present in 'select' clause");
+      throw new RejectionError(position, "at least one aggregation function must be present in 'select' clause");
     }
   }
 
@@ -167,7 +167,7 @@ class Analysis {
       const columns = isStar ? scope.of(starred(item)) : [this.#field(item, scope, named, takenByName)];
       if (!isStar) named.push(...columns);
       if (fields.length + columns.length > maxColumns)
-        throw new Rejection(this.query.at(item), `sqlserve keeps no query of more than ${maxColumns} columns`);
+        throw new RejectionError(this.query.at(item), `sqlserve keeps no query of more than ${maxColumns} columns`);
       for (const { name, type } of columns) {
         const unused = taken.unused(name, n => `${name}${n}`);
         taken.add(unused);
@@ -186,7 +186,7 @@ class Analysis {
     const { expression, alias } = item;
     const names = scope.withAliases(before);
     const type = typeOf(expression, names, this.query);
-    if (alias !== undefined && taken.has(alias)) throw duplicateColumn(alias, aliasAt(this.query, item));
+    if (alias !== undefined && taken.has(alias)) throw duplicateColumnError(alias, aliasAt(this.query, item));
     const name = alias ?? columnAlias(expression, names, this.query, taken, this.catalogue.naming);
     taken.add(name);
     return { name, type };
@@ -205,7 +205,7 @@ class Analysis {
       values.map(({ expression }) => this.query.text(expression).replace(/^'(.*)'$/s, '$1')),
     );
     if (values.reduce((count, texts) => count * texts.length, results.length) > maxColumns)
-      throw new Rejection(0, `sqlserve keeps no query of more than ${maxColumns} columns`);
+      throw new RejectionError(0, `sqlserve keeps no query of more than ${maxColumns} columns`);
     const choices = values.reduce((before, texts) => before.flatMap(choice => texts.map(text => `${choice}_${text}`)));
     const fields = choices.flatMap(choice =>
       results.map(({ name, type }) => ({ name: short ? choice : `${choice}_${name}`, type })),
@@ -300,10 +300,10 @@ class Scope {
       ({ alias }) => qualifier === undefined || (alias !== undefined && same(alias, qualifier)),
     );
     if (qualifier !== undefined && sources.length === 0)
-      throw new Rejection(this.query.at(expression), 'Invalid table name or alias');
+      throw new RejectionError(this.query.at(expression), 'Invalid table name or alias');
     const holders = sources.filter(({ relation }) => relation.fields.some(field => same(field.name, name)));
     if (qualifier === undefined && holders.length > 1 && !aliases.some(alias => same(alias.name, name)))
-      throw new Rejection(this.query.at(expression), `Ambiguous column [name=${name}]`);
+      throw new RejectionError(this.query.at(expression), `Ambiguous column [name=${name}]`);
     const field = [...sources.flatMap(({ relation }) => relation.fields), ...(qualifier ? [] : aliases)].find(field =>
       same(field.name, name),
     );
@@ -312,7 +312,7 @@ class Scope {
     // A function without arguments may be called without parentheses.
     const type = qualifier === undefined ? functionType(name, []) : undefined;
     if (type !== undefined) return type;
-    throw new Rejection(this.query.at(expression), `Invalid column: ${parts.join('.')}`);
+    throw new RejectionError(this.query.at(expression), `Invalid column: ${parts.join('.')}`);
   }
 
   /** The columns of one table, or of all. */

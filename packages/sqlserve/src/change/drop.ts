@@ -1,9 +1,9 @@
 /*! DROP, RENAME, TRUNCATE and VACUUM. */
 import {
   type Cursor,
-  is,
+  isWord,
   isValidTableName,
-  Rejection,
+  RejectionError,
   rejectReserved,
   stripPublic,
   unquote,
@@ -43,18 +43,18 @@ const kinds = {
 /** Behind DROP. */
 export function drop(cursor: Cursor, session: Session): void {
   const token = cursor.next();
-  if (is(token, 'table')) dropOne(cursor, session, 'table');
-  else if (is(token, 'view')) dropOne(cursor, session, 'view');
-  else if (is(token, 'materialized')) {
-    if (!is(cursor.next(), 'view')) throw new Rejection(cursor.at, 'expected VIEW');
+  if (isWord(token, 'table')) dropOne(cursor, session, 'table');
+  else if (isWord(token, 'view')) dropOne(cursor, session, 'view');
+  else if (isWord(token, 'materialized')) {
+    if (!isWord(cursor.next(), 'view')) throw new RejectionError(cursor.at, 'expected VIEW');
     dropOne(cursor, session, 'materialized view');
-  } else if (session.enterprise && is(token, 'live')) {
+  } else if (session.enterprise && isWord(token, 'live')) {
     cursor.expect('view');
     dropOne(cursor, session, 'live view');
-  } else if (is(token, 'all')) dropAll(cursor, session);
+  } else if (isWord(token, 'all')) dropAll(cursor, session);
   else
-    throw new Rejection(
-      token === undefined ? cursor.reach : cursor.at,
+    throw new RejectionError(
+      token === undefined ? cursor.readOffset : cursor.at,
       "'table' or 'view' or 'materialized view' or 'all' expected",
     );
 }
@@ -63,30 +63,30 @@ function dropOne(cursor: Cursor, session: Session, kind: CatalogueObject['kind']
   const { name: expected, short, not, permission } = kinds[kind];
   const first = cursor.next();
   if (first === undefined)
-    throw new Rejection(kind === 'view' ? cursor.reach : cursor.at, `expected [IF EXISTS] ${short}`);
+    throw new RejectionError(kind === 'view' ? cursor.readOffset : cursor.at, `expected [IF EXISTS] ${short}`);
   let position = cursor.at;
-  const ifExists = is(first, 'if');
+  const ifExists = isWord(first, 'if');
   if (ifExists) {
-    if (!is(cursor.next(), 'exists')) throw new Rejection(cursor.at, `expected EXISTS ${short}`);
-    position = cursor.reach;
-  } else cursor.back();
-  const token = cursor.need(expected);
+    if (!isWord(cursor.next(), 'exists')) throw new RejectionError(cursor.at, `expected EXISTS ${short}`);
+    position = cursor.readOffset;
+  } else cursor.unread();
+  const token = cursor.requireNoSemicolon(expected);
   rejectReserved(token, cursor.at);
   const name = unquote(token);
   const object = session.catalogue.find(name);
-  if (object && object.kind !== kind) throw new Rejection(cursor.at, not);
+  if (object && object.kind !== kind) throw new RejectionError(cursor.at, not);
   cursor.expectEnd();
   if (object) {
     session.allow(permission, object.name);
     session.catalogue.drop(object.name);
     invalidate(session.catalogue, object.name, goneTable);
   } else if (!ifExists) {
-    throw new Rejection(position, `${kind} does not exist [${kind === 'table' ? 'table' : 'view'}=${name}]`);
+    throw new RejectionError(position, `${kind} does not exist [${kind === 'table' ? 'table' : 'view'}=${name}]`);
   }
 }
 
 function dropAll(cursor: Cursor, session: Session): void {
-  if (!is(cursor.next(), 'tables')) cursor.back();
+  if (!isWord(cursor.next(), 'tables')) cursor.unread();
   cursor.expectEnd();
   session.allow('DATABASE ADMIN');
   session.catalogue.clear();
@@ -96,13 +96,13 @@ function dropAll(cursor: Cursor, session: Session): void {
 export function rename(cursor: Cursor, session: Session): void {
   cursor.expect('table');
   const from = nameOf(cursor, 'from table name');
-  if (cursor.require('to') === '(') throw new Rejection(cursor.at, 'function call is not allowed here');
-  cursor.back();
+  if (cursor.require('to') === '(') throw new RejectionError(cursor.at, 'function call is not allowed here');
+  cursor.unread();
   cursor.expect('to');
   const to = nameOf(cursor, 'to table name');
   const rest = cursor.next();
-  if (rest === '(') throw new Rejection(cursor.at, 'function call is not allowed here');
-  if (rest !== undefined && rest !== ';') throw new Rejection(cursor.at, 'debris?');
+  if (rest === '(') throw new RejectionError(cursor.at, 'function call is not allowed here');
+  if (rest !== undefined && rest !== ';') throw new RejectionError(cursor.at, 'debris?');
   renameTable(session, from, to);
 }
 
@@ -118,13 +118,13 @@ function renameTable(
   to: { name: string },
 ): void {
   const table = catalogue.find(from.name);
-  if (!table) throw new Rejection(0, `table does not exist [table=${from.name}]`);
-  if (table.kind !== 'table') throw new Rejection(from.position, `cannot modify ${table.kind} [view=${from.name}]`);
+  if (!table) throw new RejectionError(0, `table does not exist [table=${from.name}]`);
+  if (table.kind !== 'table') throw new RejectionError(from.position, `cannot modify ${table.kind} [view=${from.name}]`);
   allow('RENAME TABLE', table.name);
-  if (!isValidTableName(to.name)) throw new Rejection(0, `invalid table name [table=${to.name}]`);
+  if (!isValidTableName(to.name)) throw new RejectionError(0, `invalid table name [table=${to.name}]`);
   const taken = catalogue.find(to.name);
   if (taken && taken !== table)
-    throw new Rejection(
+    throw new RejectionError(
       0,
       `cannot rename table, new name is already in use [table=${from.name}, toTableName=${to.name}]`,
     );
@@ -136,27 +136,27 @@ function renameTable(
 /** Behind TRUNCATE: there are no rows, but the tables must be there. */
 export function truncate(cursor: Cursor, { catalogue, allow }: Session): void {
   const what = cursor.next();
-  if (!is(what, 'table')) throw new Rejection(what === undefined ? cursor.reach : cursor.at, 'TABLE expected');
+  if (!isWord(what, 'table')) throw new RejectionError(what === undefined ? cursor.readOffset : cursor.at, 'TABLE expected');
   let token = cursor.next();
-  const ifExists = is(token, 'if');
+  const ifExists = isWord(token, 'if');
   if (ifExists) {
-    if (!is(cursor.next(), 'exists')) throw new Rejection(cursor.at, 'expected EXISTS table-name');
+    if (!isWord(cursor.next(), 'exists')) throw new RejectionError(cursor.at, 'expected EXISTS table-name');
     token = cursor.next();
   }
-  if (is(token, 'only')) token = cursor.next();
-  if (is(token, 'with')) throw new Rejection(cursor.at, 'table name expected');
+  if (isWord(token, 'only')) token = cursor.next();
+  if (isWord(token, 'with')) throw new RejectionError(cursor.at, 'table name expected');
   for (;;) {
-    if (token === undefined || token === ',') throw new Rejection(cursor.reach, 'table name expected');
+    if (token === undefined || token === ',') throw new RejectionError(cursor.readOffset, 'table name expected');
     truncateOne(cursor, { catalogue, allow }, unquote(token), ifExists);
     token = cursor.next();
-    if (token === undefined || token === ';' || is(token, 'keep')) break;
-    if (token !== ',') throw new Rejection(cursor.reach, "',' or 'keep' expected");
+    if (token === undefined || token === ';' || isWord(token, 'keep')) break;
+    if (token !== ',') throw new RejectionError(cursor.readOffset, "',' or 'keep' expected");
     token = cursor.next();
-    if (is(token, 'keep')) throw new Rejection(cursor.reach, 'table name expected');
+    if (isWord(token, 'keep')) throw new RejectionError(cursor.readOffset, 'table name expected');
   }
-  if (is(token, 'keep')) {
-    if (!is(cursor.next(), 'symbol')) throw new Rejection(cursor.at, 'SYMBOL expected');
-    if (!is(cursor.next(), 'maps')) throw new Rejection(cursor.at, 'MAPS expected');
+  if (isWord(token, 'keep')) {
+    if (!isWord(cursor.next(), 'symbol')) throw new RejectionError(cursor.at, 'SYMBOL expected');
+    if (!isWord(cursor.next(), 'maps')) throw new RejectionError(cursor.at, 'MAPS expected');
     cursor.expectEnd();
   }
 }
@@ -168,9 +168,9 @@ function truncateOne(
   ifExists: boolean,
 ): void {
   const table = catalogue.find(name);
-  if (!table && !ifExists) throw new Rejection(cursor.at, `table does not exist [table=${name}]`);
+  if (!table && !ifExists) throw new RejectionError(cursor.at, `table does not exist [table=${name}]`);
   if (table && table.kind !== 'table')
-    throw new Rejection(cursor.at, `cannot modify ${table.kind} [view=${table.name}]`);
+    throw new RejectionError(cursor.at, `cannot modify ${table.kind} [view=${table.name}]`);
   if (!table) return;
   allow('TRUNCATE TABLE', table.name);
   invalidate(catalogue, table.name, 'truncate operation');
@@ -178,13 +178,13 @@ function truncateOne(
 
 /** Behind VACUUM: there is nothing to clear away, but the table must be there. */
 export function vacuum(cursor: Cursor, { catalogue, allow }: Session): void {
-  const what = cursor.need("'table'");
-  if (!is(what, 'table') && !is(what, 'partitions')) throw new Rejection(cursor.at, "'partitions' expected");
-  const name = unquote(cursor.need('table name'));
+  const what = cursor.requireNoSemicolon("'table'");
+  if (!isWord(what, 'table') && !isWord(what, 'partitions')) throw new RejectionError(cursor.at, "'partitions' expected");
+  const name = unquote(cursor.requireNoSemicolon('table name'));
   const rest = cursor.next();
-  if (rest !== undefined && rest !== ';') throw new Rejection(cursor.at, "end of line or ';' expected");
+  if (rest !== undefined && rest !== ';') throw new RejectionError(cursor.at, "end of line or ';' expected");
   const table = catalogue.find(name);
-  if (!table) throw new Rejection(cursor.at, `table does not exist [table=${name}]`);
-  if (table.kind !== 'table') throw new Rejection(cursor.at, `cannot modify ${table.kind} [view=${table.name}]`);
+  if (!table) throw new RejectionError(cursor.at, `table does not exist [table=${name}]`);
+  if (table.kind !== 'table') throw new RejectionError(cursor.at, `cannot modify ${table.kind} [view=${table.name}]`);
   allow('VACUUM TABLE', table.name);
 }

@@ -1,5 +1,5 @@
 /*! Statements that change what is there: which word leads to which. */
-import { type Cursor, is, Rejection, unquote } from '@sqlpipe/ddl/grammar';
+import { type Cursor, isWord, RejectionError, unquote } from '@sqlpipe/ddl/grammar';
 import type { Outcome } from '../reply.js';
 import type { Session } from '../session.js';
 import { alterTable } from './alter-table.js';
@@ -21,7 +21,7 @@ const needRows = Object.fromEntries(
   ['insert', 'update', 'copy', 'reindex', 'refresh', 'backup', 'checkpoint', 'snapshot', 'cancel'].map(verb => [
     verb,
     (cursor: Cursor) => {
-      throw new Rejection(cursor.at, `sqlserve keeps the schema and no rows: nothing to ${verb}`);
+      throw new RejectionError(cursor.at, `sqlserve keeps the schema and no rows: nothing to ${verb}`);
     },
   ]),
 );
@@ -31,21 +31,21 @@ export const changes: Changes = { alter, compile, drop, rename, truncate, vacuum
 
 /** Views are compiled as soon as what they stand on changes. */
 function compile(cursor: Cursor, { catalogue, allow }: Session): void {
-  cursor.expectThis(cursor.need("'view'"), 'view');
-  const name = unquote(cursor.need('view name'));
+  cursor.expectToken(cursor.requireNoSemicolon("'view'"), 'view');
+  const name = unquote(cursor.requireNoSemicolon('view name'));
   const position = cursor.at;
   cursor.expectEnd();
   const view = catalogue.find(name);
-  if (!view) throw new Rejection(position, `view does not exist [view=${name}]`);
-  if (view.kind !== 'view') throw new Rejection(position, 'view expected, got table');
+  if (!view) throw new RejectionError(position, `view does not exist [view=${name}]`);
+  if (view.kind !== 'view') throw new RejectionError(position, 'view expected, got table');
   allow('COMPILE VIEW', view.name);
-  if (view.invalid) throw new Rejection(position, view.invalid.reason);
+  if (view.invalid) throw new RejectionError(position, view.invalid.reason);
 }
 
 function alter(cursor: Cursor, session: Session): void | Promise<void> {
   const token = cursor.next();
-  if (is(token, 'table')) return alterTable(cursor, session);
-  if (is(token, 'view')) return alterView(cursor, session);
-  if (is(token, 'materialized')) return alterMaterializedView(cursor, session);
-  throw new Rejection(token === undefined ? cursor.reach : cursor.at, "'table' or 'materialized' or 'view' expected");
+  if (isWord(token, 'table')) return alterTable(cursor, session);
+  if (isWord(token, 'view')) return alterView(cursor, session);
+  if (isWord(token, 'materialized')) return alterMaterializedView(cursor, session);
+  throw new RejectionError(token === undefined ? cursor.readOffset : cursor.at, "'table' or 'materialized' or 'view' expected");
 }

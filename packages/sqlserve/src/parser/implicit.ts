@@ -2,7 +2,7 @@
  * A statement that starts with no word the service knows is to it a query without SELECT: the word is a table, the next
  * one its alias. So come about the refusals of statements that it does not have.
  */
-import { type Cursor, is, rejectReserved, unexpected, unquote } from '@sqlpipe/ddl/grammar';
+import { type Cursor, isWord, rejectReserved, unexpectedTokenError, unquote } from '@sqlpipe/ddl/grammar';
 
 /** Words that are no alias (read in SqlParser). */
 const aliasStops = new Set(
@@ -14,7 +14,7 @@ const aliasStops = new Set(
 
 /**
  * The table of such a query; undefined where the word is a function that is called. The first token was read.
- * @throws Rejection for what cannot follow a table
+ * @throws RejectionError for what cannot follow a table
  */
 export function implicitTable(cursor: Cursor, first: string): { name: string; position: number } | undefined {
   const position = cursor.at;
@@ -23,10 +23,10 @@ export function implicitTable(cursor: Cursor, first: string): { name: string; po
   let token = cursor.next();
   if (token === '(') return;
   if (!stops(token)) {
-    if (is(token, 'as')) token = cursor.require('alias');
+    if (isWord(token, 'as')) token = cursor.require('alias');
     rejectReserved(token ?? '', cursor.at);
     token = cursor.next();
-    if (token !== undefined && !stops(token)) throw unexpected(cursor.at, token);
+    if (token !== undefined && !stops(token)) throw unexpectedTokenError(cursor.at, token);
   }
   return { name: unquote(first), position };
 }

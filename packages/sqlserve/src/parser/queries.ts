@@ -2,7 +2,7 @@
  * Queries as QuestDB's own grammar reads them. The grammar is loaded when the first statement with a query comes, as that
  * takes most of a second.
  */
-import { type Body, Cursor, codeOf, unexpected } from '@sqlpipe/ddl/grammar';
+import { type Body, Cursor, readCode, unexpectedTokenError } from '@sqlpipe/ddl/grammar';
 import type { Query } from './query.js';
 
 let parser: typeof import('./query.js') | undefined;
@@ -14,7 +14,7 @@ export async function loadGrammarFor(statement: string): Promise<void> {
 
 const parsed = new WeakMap<Body, Query>();
 
-/** What the query of a statement says. @throws Rejection where it is none */
+/** What the query of a statement says. @throws RejectionError where it is none */
 export function queryOf(body: Body): Query {
   const { code, position, enclosed } = body;
   const known = parsed.get(body) ?? (parser as NonNullable<typeof parser>).parseQuery(code, position, enclosed);
@@ -22,12 +22,12 @@ export function queryOf(body: Body): Query {
   return known;
 }
 
-/** A whole statement that is a query. @throws Rejection */
+/** A whole statement that is a query. @throws RejectionError */
 export async function parseWholeQuery(text: string): Promise<Query> {
   const cursor = new Cursor(text);
-  const code = codeOf(cursor, 0, false);
+  const code = readCode(cursor, 0, false);
   for (let token = cursor.next(); token !== undefined; token = cursor.next()) {
-    if (token !== ';') throw unexpected(cursor.at, token);
+    if (token !== ';') throw unexpectedTokenError(cursor.at, token);
   }
   parser ??= await import('./query.js');
   return parser.parseQuery(code, 0, false);

@@ -4,7 +4,7 @@
  */
 
 import { type Expression, parser, type SelectStatement, tokenize, visitor } from '@questdb/sql-parser';
-import { found, Rejection, unexpected } from '@sqlpipe/ddl/grammar';
+import { tokenError, RejectionError, unexpectedTokenError } from '@sqlpipe/ddl/grammar';
 import { childrenOf, type TreeNode } from './tree.js';
 
 /** A query, and where its parts stand in the statement. */
@@ -109,7 +109,7 @@ function parsed<T>(rule: () => T, position: number): T {
   try {
     return rule();
   } catch (error) {
-    if (error instanceof RangeError) throw new Rejection(position, 'SQL model is too complex');
+    if (error instanceof RangeError) throw new RejectionError(position, 'SQL model is too complex');
     throw error;
   }
 }
@@ -181,20 +181,20 @@ function rejection(
   tokens: readonly IToken[],
   text: string,
   place: { position: number; enclosed: boolean },
-): Rejection {
+): RejectionError {
   const { position, enclosed } = place;
   if (!bad || Number.isNaN(bad.startOffset)) return atEnd(tokens, position + text.trimEnd().length);
   const at = position + bad.startOffset;
   const shown = endOfShow(tokens, bad);
-  if (shown !== undefined) return new Rejection(position + shown, "')' expected");
+  if (shown !== undefined) return new RejectionError(position + shown, "')' expected");
   const before = tokens.filter(token => token.startOffset < bad.startOffset);
   if (bad.image === '.' && tokens.some(token => token.startOffset === bad.startOffset + 1 && token.image === '.')) {
-    return new Rejection(at + 1, 'too many dots');
+    return new RejectionError(at + 1, 'too many dots');
   }
   const inSelectList =
     before[0]?.image.toLowerCase() === 'select' && !before.some(token => token.image.toLowerCase() === 'from');
-  if (inSelectList && before.length > 2) return found(at, bad.image, "',', 'from' or 'over' expected");
-  return enclosed ? new Rejection(at, "')' expected") : unexpected(at, bad.image);
+  if (inSelectList && before.length > 2) return tokenError(at, bad.image, "',', 'from' or 'over' expected");
+  return enclosed ? new RejectionError(at, "')' expected") : unexpectedTokenError(at, bad.image);
 }
 
 /**
@@ -209,8 +209,8 @@ function endOfShow(tokens: readonly IToken[], bad: IToken): number | undefined {
   return tokens[close + 1]?.startOffset ?? endOf(closing) + 1;
 }
 
-function atEnd(tokens: readonly IToken[], position: number): Rejection {
+function atEnd(tokens: readonly IToken[], position: number): RejectionError {
   const last = tokens.at(-1)?.image.toLowerCase();
-  if (last === 'select') return new Rejection(position, '[distinct] column expected');
-  return new Rejection(position, last === 'from' ? 'table name or sub-query expected' : 'Expression expected');
+  if (last === 'select') return new RejectionError(position, '[distinct] column expected');
+  return new RejectionError(position, last === 'from' ? 'table name or sub-query expected' : 'Expression expected');
 }

@@ -1,19 +1,19 @@
 /*! One statement of any kind: its first words tell which parser reads the rest. */
 import {
   AFTER_CREATE,
-  type Create,
+  type CreateStatement,
   type Dialect as CreateDialect,
   Cursor,
-  create,
+  parseCreate,
   expectOnlySemicolons,
-  is,
-  Rejection,
+  isWord,
+  RejectionError,
 } from '@sqlpipe/ddl/grammar';
 import { implicitTable } from './implicit.js';
 import { type Show, type ShowDialect, show } from './show.js';
 
 export type Statement =
-  | Create
+  | CreateStatement
   | Show
   /** A statement that looks at the catalogue while it is read: the cursor stands after its first word. */
   | { readonly statement: 'change'; readonly verb: string; readonly cursor: Cursor }
@@ -51,8 +51,8 @@ const principals = new Set(['user', 'group', 'service']);
 
 function createOrChange(cursor: Cursor, dialect: Dialect): Statement {
   const token = cursor.require(AFTER_CREATE);
-  if (!dialect.enterprise || !principals.has(token.toLowerCase())) return create(cursor, token, dialect);
-  cursor.back();
+  if (!dialect.enterprise || !principals.has(token.toLowerCase())) return parseCreate(cursor, token, dialect);
+  cursor.unread();
   rejectMore(cursor.text);
   return { statement: 'change', verb: 'create', cursor };
 }
@@ -62,7 +62,7 @@ function explain(cursor: Cursor, dialect: Dialect): Statement {
   cursor.expect('show');
   const shown = show(cursor, dialect);
   if (ending(cursor, shown).statement === 'show create database') return { statement: 'explain show create database' };
-  throw new Rejection(0, 'sqlserve has no query engine: only SHOW CREATE DATABASE can be explained');
+  throw new RejectionError(0, 'sqlserve has no query engine: only SHOW CREATE DATABASE can be explained');
 }
 
 /** Where anything but semicolons stands after the first of them, nothing of a request is run. */

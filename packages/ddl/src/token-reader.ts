@@ -1,7 +1,7 @@
 import { parseName, type Token, keywordOf } from '@sqlpipe/sql';
 
 /** The tokens of a statement one after the other, with a look at those to come; they are never all in memory. */
-export class Ahead {
+export class TokenReader {
   readonly #source: Iterator<Token>;
   #next: Token[] = [];
 
@@ -20,14 +20,14 @@ export class Ahead {
   }
 
   /** Steps over the next token. */
-  take(): Token | undefined {
+  next(): Token | undefined {
     const token = this.peek();
     this.#next.shift();
     return token;
   }
 
   /** Steps over the name that begins with the next token, which may be of several. */
-  name(): string {
+  readName(): string {
     const { name, tokens } = parseName(distance => this.peek(distance));
     this.#next.splice(0, tokens);
     return name;

@@ -1,7 +1,7 @@
 /*! A refused statement: the service's words and the place in the text, which together are the reply. */
 
 /** The statement is refused. `position` counts UTF-16 code units from the start of the statement. */
-export class Rejection extends Error {
+export class RejectionError extends Error {
   readonly code: string = 'REFUSED';
 
   constructor(
@@ -13,8 +13,8 @@ export class Rejection extends Error {
 }
 
 /** A token that has no place there. */
-export const unexpected = (position: number, token: string) => new Rejection(position, `unexpected token [${token}]`);
+export const unexpectedTokenError = (position: number, token: string) => new RejectionError(position, `unexpected token [${token}]`);
 
 /** The service's form for a token that was looked at closely and found wanting. */
-export const found = (position: number, token: string, problem: string) =>
-  new Rejection(position, `found [tok='${token}', len=${token.length}] ${problem}`);
+export const tokenError = (position: number, token: string, problem: string) =>
+  new RejectionError(position, `found [tok='${token}', len=${token.length}] ${problem}`);

@@ -14,7 +14,7 @@ import type {
 } from './definition.js';
 import { unquote } from './grammar/names.js';
 import { parseTimestamp } from './grammar/timestamp.js';
-import { indexText, lengthText, stagesText } from './print.js';
+import { formatIndex, formatTtlLength, formatStages } from './print.js';
 import { findQueryColumns } from './query-columns.js';
 import { findQueryDifference } from './query-tokens.js';
 
@@ -40,7 +40,7 @@ interface Property<T> {
   readonly name: string;
   readonly value: (definition: T) => string | undefined;
   /** Whether a value that only one of the two has is worth mentioning: it was asked for, and no server shows it. */
-  readonly mention?: boolean;
+  readonly reportOneSided?: boolean;
 }
 
 const NONE = 'none';
@@ -51,25 +51,25 @@ const OWNER = {
 };
 const VOLUME = { name: 'volume', value: ({ volume }: { readonly volume?: string | undefined }) => volume ?? NONE };
 
-const TABLE: Property<TableDefinition>[] = [
-  { name: 'designated timestamp', value: timestampOf },
+const TABLE_PROPERTIES: Property<TableDefinition>[] = [
+  { name: 'designated timestamp', value: foldedTimestamp },
   { name: 'partitioning', value: ({ partitionBy }) => partitionBy },
-  { name: 'TTL', value: table => ttlText(localTtl(table)) },
+  { name: 'TTL', value: table => formatTtl(localTtl(table)) },
   {
     name: 'storage policy',
-    value: ({ policy }) => (policy && !policy.disabled && !isTtl(policy) ? `(${stagesText(policy)})` : NONE),
+    value: ({ policy }) => (policy && !policy.disabled && !isTtl(policy) ? `(${formatStages(policy)})` : NONE),
   },
   { name: 'format', value: ({ parquet }) => (parquet ? 'PARQUET' : 'NATIVE') },
   // Without partitions there is no choice.
   { name: 'WAL', value: ({ partitionBy, wal }) => (partitionBy === 'NONE' ? undefined : wal ? 'enabled' : 'bypassed') },
   VOLUME,
   { name: 'dedup keys', value: dedupKeys },
-  { name: 'maxUncommittedRows', value: ({ maxUncommittedRows }) => maxUncommittedRows?.toString(), mention: true },
-  { name: 'o3MaxLag', value: ({ o3MaxLag }) => (o3MaxLag === undefined ? undefined : `${o3MaxLag}us`), mention: true },
+  { name: 'maxUncommittedRows', value: ({ maxUncommittedRows }) => maxUncommittedRows?.toString(), reportOneSided: true },
+  { name: 'o3MaxLag', value: ({ o3MaxLag }) => (o3MaxLag === undefined ? undefined : `${o3MaxLag}us`), reportOneSided: true },
   OWNER,
 ];
 
-const MATERIALIZED_VIEW: Property<MaterializedViewDefinition>[] = [
+const MATERIALIZED_VIEW_PROPERTIES: Property<MaterializedViewDefinition>[] = [
   { name: 'base', value: ({ base }) => base && foldCase(base) },
   {
     name: 'refresh',
@@ -79,20 +79,20 @@ const MATERIALIZED_VIEW: Property<MaterializedViewDefinition>[] = [
     name: 'refresh start',
     value: ({ refresh: { type, start, period } }) => start ?? (type === 'EVERY' && !period ? undefined : NONE),
   },
-  { name: 'refresh period', value: ({ refresh }) => periodText(refresh) },
+  { name: 'refresh period', value: ({ refresh }) => formatPeriod(refresh) },
   {
     name: 'refresh time zone',
     value: ({ refresh }) => (refresh.period?.length === '' ? undefined : (refresh.timeZone ?? NONE)),
   },
   { name: 'partitioning', value: ({ partitionBy }) => partitionBy },
-  { name: 'TTL', value: ({ ttl }) => ttlText(ttl) },
-  { name: 'designated timestamp', value: ({ timestamp }) => timestamp && foldCase(timestamp), mention: true },
-  { name: 'indexes', value: indexesOf, mention: true },
+  { name: 'TTL', value: ({ ttl }) => formatTtl(ttl) },
+  { name: 'designated timestamp', value: ({ timestamp }) => timestamp && foldCase(timestamp), reportOneSided: true },
+  { name: 'indexes', value: formatIndexes, reportOneSided: true },
   VOLUME,
   OWNER,
 ];
 
-const LIVE_VIEW: Property<LiveViewDefinition>[] = [
+const LIVE_VIEW_PROPERTIES: Property<LiveViewDefinition>[] = [
   { name: 'flush interval', value: ({ flush }) => flush ?? NONE },
   { name: 'time in memory', value: ({ inMemory }) => inMemory ?? NONE },
   { name: 'partitioning', value: ({ partitionBy }) => partitionBy },
@@ -100,24 +100,24 @@ const LIVE_VIEW: Property<LiveViewDefinition>[] = [
   OWNER,
 ];
 
-const VIEW: Property<ViewDefinition>[] = [OWNER];
+const VIEW_PROPERTIES: Property<ViewDefinition>[] = [OWNER];
 
 /** Compares what two statements mean, property by property. */
 export function compareDefinitions(a: Definition, b: Definition): Comparison {
-  const found = new Found();
+  const found = new ComparisonBuilder();
   found.add('name', a.name, b.name);
   if (a.kind !== b.kind) found.add('kind', a.kind, b.kind);
   else if (a.kind === 'table') compareTables(a, b as TableDefinition, found);
   else {
     compareQueries(a.body, (b as ViewDefinition).body, found);
-    if (a.kind === 'view') found.addAll(VIEW, a, b as ViewDefinition);
-    else if (a.kind === 'materialized view') found.addAll(MATERIALIZED_VIEW, a, b as MaterializedViewDefinition);
-    else found.addAll(LIVE_VIEW, a, b as LiveViewDefinition);
+    if (a.kind === 'view') found.addAll(VIEW_PROPERTIES, a, b as ViewDefinition);
+    else if (a.kind === 'materialized view') found.addAll(MATERIALIZED_VIEW_PROPERTIES, a, b as MaterializedViewDefinition);
+    else found.addAll(LIVE_VIEW_PROPERTIES, a, b as LiveViewDefinition);
   }
   return found;
 }
 
-class Found implements Comparison {
+class ComparisonBuilder implements Comparison {
   readonly differences: PropertyDifference[] = [];
   readonly notComparable: string[] = [];
 
@@ -128,17 +128,17 @@ class Found implements Comparison {
   }
 
   addAll<T>(properties: readonly Property<T>[], a: T, b: T): void {
-    for (const { name, value, mention } of properties) this.add(name, value(a), value(b), mention);
+    for (const { name, value, reportOneSided } of properties) this.add(name, value(a), value(b), reportOneSided);
   }
 }
 
-function compareTables(a: TableDefinition, b: TableDefinition, found: Found): void {
+function compareTables(a: TableDefinition, b: TableDefinition, found: ComparisonBuilder): void {
   if (a.like !== undefined || b.like !== undefined) {
     if (a.like !== b.like) found.notComparable.push('everything that it is LIKE');
     return;
   }
-  compareColumns(asListed(a), asListed(b), found);
-  found.addAll(TABLE, a, b);
+  compareColumns(toColumnList(a), toColumnList(b), found);
+  found.addAll(TABLE_PROPERTIES, a, b);
 }
 
 /** The columns of a table; `complete` where those are all, in their order. */
@@ -151,12 +151,12 @@ interface ColumnList {
 type ListedColumn = Omit<Column, 'cached'> & { readonly cached?: boolean };
 
 /** What is known of the columns of a table that is made from a query: those it names, and what clauses say of some. */
-function asListed({ columns, query }: TableDefinition): ColumnList {
+function toColumnList({ columns, query }: TableDefinition): ColumnList {
   if (query === undefined) return { columns, complete: true };
   const named = findQueryColumns(query);
-  const said = columns.map(asSaid);
-  if (!named) return { columns: said, complete: false };
-  const byKey = new Map(said.map(column => [foldCase(column.name), column]));
+  const listed = columns.map(toListedColumn);
+  if (!named) return { columns: listed, complete: false };
+  const byKey = new Map(listed.map(column => [foldCase(column.name), column]));
   return {
     columns: named.map(({ name, type = '' }) => {
       const column = byKey.get(foldCase(name));
@@ -167,12 +167,12 @@ function asListed({ columns, query }: TableDefinition): ColumnList {
 }
 
 /** Whether symbols are cached is known of a column of a query where a CAST makes it one. */
-function asSaid({ cached, ...column }: Column): ListedColumn {
+function toListedColumn({ cached, ...column }: Column): ListedColumn {
   return column.type ? { ...column, cached } : column;
 }
 
-function compareColumns(a: ColumnList, b: ColumnList, found: Found): void {
-  const [inA, inB] = [byName(a), byName(b)];
+function compareColumns(a: ColumnList, b: ColumnList, found: ComparisonBuilder): void {
+  const [inA, inB] = [indexColumns(a), indexColumns(b)];
   for (const [key, column] of inA) {
     const other = inB.get(key);
     if (other) compareColumn(column, other, found);
@@ -190,11 +190,11 @@ function compareColumns(a: ColumnList, b: ColumnList, found: Found): void {
     );
 }
 
-const byName = ({ columns }: ColumnList): Map<string, ListedColumn> =>
+const indexColumns = ({ columns }: ColumnList): Map<string, ListedColumn> =>
   new Map(columns.map(column => [foldCase(column.name), column]));
 
 /** The same columns in two orders; those that are at one place in both, before and after the others, are not shown. */
-function compareOrder(a: string[], b: string[], found: Found): void {
+function compareOrder(a: string[], b: string[], found: ComparisonBuilder): void {
   const first = a.findIndex((name, at) => name !== b[at]);
   if (first < 0) return;
   const end = a.findLastIndex((name, at) => name !== b[at]) + 1;
@@ -202,32 +202,32 @@ function compareOrder(a: string[], b: string[], found: Found): void {
   found.add('column order', inA, inB);
 }
 
-function compareColumn(a: ListedColumn, b: ListedColumn, found: Found): void {
+function compareColumn(a: ListedColumn, b: ListedColumn, found: ComparisonBuilder): void {
   const of = (what: string) => `column '${a.name}'${what}`;
   found.add(of(' name'), a.name, b.name);
   if (!a.type || !b.type) found.notComparable.push(of(' type'));
   else if (a.type !== b.type) return found.add(of(''), a.type, b.type);
-  if (a.type === 'SYMBOL' || b.type === 'SYMBOL') found.add(of(' cache'), cacheText(a), cacheText(b));
+  if (a.type === 'SYMBOL' || b.type === 'SYMBOL') found.add(of(' cache'), formatCache(a), formatCache(b));
   found.add(of(' capacity'), a.capacity?.toString(), b.capacity?.toString(), true);
-  found.add(of(' index'), indexOf(a), indexOf(b));
+  found.add(of(' index'), indexKey(a), indexKey(b));
   found.add(of(' Parquet settings'), a.parquet || NONE, b.parquet || NONE);
 }
 
-const cacheText = ({ cached }: ListedColumn): string | undefined =>
+const formatCache = ({ cached }: ListedColumn): string | undefined =>
   cached === undefined ? undefined : cached ? 'CACHE' : 'NOCACHE';
 
-const indexOf = ({ index }: ListedColumn): string => foldNames(indexText(index).trim()) || NONE;
+const indexKey = ({ index }: ListedColumn): string => foldNames(formatIndex(index).trim()) || NONE;
 
 /** The columns that an index covers, in one case. */
 const foldNames = (text: string): string => text.replace(/INCLUDE \(.*/s, foldCase);
 
 /** Undefined where a query may bring one along. */
-function timestampOf({ timestamp, query }: TableDefinition): string | undefined {
+function foldedTimestamp({ timestamp, query }: TableDefinition): string | undefined {
   if (timestamp === undefined) return query === undefined ? NONE : undefined;
   return foldCase(timestamp);
 }
 
-function indexesOf({ indexes = new Map() }: MaterializedViewDefinition): string | undefined {
+function formatIndexes({ indexes = new Map() }: MaterializedViewDefinition): string | undefined {
   const texts = Array.from(indexes, ([column, capacity]) => `${column} CAPACITY ${capacity}`);
   return texts.sort().join(', ') || undefined;
 }
@@ -238,7 +238,7 @@ function dedupKeys({ columns }: TableDefinition): string {
   return keys.sort().join(', ') || NONE;
 }
 
-const ttlText = (ttl: number): string => (ttl === 0 ? NONE : lengthText(ttl));
+const formatTtl = (ttl: number): string => (ttl === 0 ? NONE : formatTtlLength(ttl));
 
 /** The enterprise edition makes a storage policy of a TTL, which does nothing but drop. */
 const isTtl = ({ after, disabled }: NonNullable<TableDefinition['policy']>): boolean =>
@@ -248,7 +248,7 @@ const localTtl = ({ ttl, policy }: TableDefinition): number =>
   policy && isTtl(policy) ? (policy.after['DROP LOCAL'] ?? 0) : ttl;
 
 /** Undefined where it is the sampling interval of a query that could not be found. */
-function periodText({ period }: Refresh): string | undefined {
+function formatPeriod({ period }: Refresh): string | undefined {
   if (!period) return NONE;
   return period.length && `LENGTH ${period.length}${period.delay ? ` DELAY ${period.delay}` : ''}`;
 }
@@ -256,12 +256,12 @@ function periodText({ period }: Refresh): string | undefined {
 /** UTF-16 code units of a query that are shown around the first difference. */
 const CONTEXT = 40;
 
-function compareQueries(a: string, b: string, found: Found): void {
+function compareQueries(a: string, b: string, found: ComparisonBuilder): void {
   const at = findQueryDifference(a, b);
-  if (at) found.differences.push({ property: 'query', a: around(a, at.a), b: around(b, at.b) });
+  if (at) found.differences.push({ property: 'query', a: excerptAround(a, at.a), b: excerptAround(b, at.b) });
 }
 
-function around(query: string, at: number): string {
+function excerptAround(query: string, at: number): string {
   const start = Math.max(0, at - CONTEXT / 2);
   const piece = query.slice(start, at + CONTEXT).replace(/\s+/g, ' ');
   return `${start > 0 ? '…' : ''}${piece}${at + CONTEXT < query.length ? '…' : ''}`;
