@@ -9,9 +9,18 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { LimitError, repair } from '@sqlpipe/ddl';
 import { InstanceError, resolveInstance } from '@sqlpipe/instance';
-import { StreamError, decodeRecords } from '@sqlpipe/records';
+import { decodeRecords, StreamError } from '@sqlpipe/records';
 import { Catalog, dumpOrder } from '@sqlpipe/schema';
-import { redact, identify, SplitError, Splitter, findSecrets, maskSecrets, normalizeStatement, tokens } from '@sqlpipe/sql';
+import {
+  findSecrets,
+  identify,
+  maskSecrets,
+  normalizeStatement,
+  redact,
+  SplitError,
+  Splitter,
+  tokens,
+} from '@sqlpipe/sql';
 import fc from 'fast-check';
 import { JsonError } from '../packages/instance/src/json.js';
 import { RowScanner, ServerError } from '../packages/instance/src/row-scanner.js';

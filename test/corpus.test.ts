@@ -40,7 +40,9 @@ tr '\\0' '\\1' < dump`);
 async function standsAlone(t: ExecutionContext, target: Server, statements: string[]) {
   const company = { withDeps: true, withDependents: false };
   for (const object of statements) {
-    const part = await arrayOf(selectStatements(Readable.from(statements), ({ statement }) => statement === object, company));
+    const part = await arrayOf(
+      selectStatements(Readable.from(statements), ({ statement }) => statement === object, company),
+    );
     t.true(part.includes(object));
     await target.empty();
     for (const statement of part) t.like(await target.execute(statement), { ddl: 'OK' }, statement);

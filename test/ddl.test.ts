@@ -4,9 +4,9 @@ import {
   type CompareOptions,
   compareStatements,
   isCleanTable,
-  parseMeaning,
   needsQuotes,
   parseDefinition,
+  parseMeaning,
   repair,
 } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/grammar';

@@ -290,7 +290,8 @@ test('the tokens of a server are pieces of the text, in order', t => {
 const reads = test.macro<[string, string, string]>({
   title: (_, statement: string) => `QuestDB reads ${JSON.stringify(statement)}`,
   exec(t, statement: string, before: string, since: string) {
-    const read = (reading: ServerCommentRules) => Array.from(serverTokens(statement, reading), each => each.text).join('|');
+    const read = (reading: ServerCommentRules) =>
+      Array.from(serverTokens(statement, reading), each => each.text).join('|');
     t.deepEqual([read('9.0'), read('9.3.2')], [before, since]);
   },
 });

@@ -10,13 +10,13 @@ import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import * as api from '../packages/instance/src/index.js';
 import {
+  type ConnectionConfig,
   connect,
-  fetchDefinitions,
   dump,
   encodeQuery,
+  fetchDefinitions,
   type Instance,
   InstanceError,
-  type ConnectionConfig,
 } from '../packages/instance/src/index.js';
 import { type Answer, chunk, head, LAST_CHUNK, misbehaving, reply, rowsBody } from './faults/server.js';
 import { freshFolder } from './support/folder.js';
@@ -237,7 +237,10 @@ test('definitions that were not asked for are not waited for', async t => {
     socket.on('drain', more);
     more();
   });
-  await t.throwsAsync(fetchDefinitions(db, tables), { code: 'PROTOCOL', message: /asked for 2 definitions and got more/ });
+  await t.throwsAsync(fetchDefinitions(db, tables), {
+    code: 'PROTOCOL',
+    message: /asked for 2 definitions and got more/,
+  });
 });
 
 test('a dump by a statement that the server lacks', async t => {

@@ -48,7 +48,7 @@ const layerOf = (name: string) => {
 
 const isProgram = ({ name }: Package) => layerOf(name) >= LAYERS.length;
 
-/** Each import of a package from elsewhere, as `from` the file that has it `to` a package (`@scope/name` or `readName`). */
+/** Each import of a package from elsewhere, as `from` the file that has it `to` a package (`@scope/name` or `name`). */
 const importsOf = ({ sources }: Package) =>
   sources.flatMap(({ path, imports }) =>
     imports

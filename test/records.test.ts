@@ -3,7 +3,7 @@ import { Readable, Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
 import * as api from '@sqlpipe/records';
-import { type ReadOptions, encodeRecords, createCommitWriter, spool, decodeRecords } from '@sqlpipe/records';
+import { createCommitWriter, decodeRecords, encodeRecords, type ReadOptions, spool } from '@sqlpipe/records';
 import test from 'ava';
 import fc from 'fast-check';
 

@@ -1,5 +1,5 @@
 /*! Dependencies and order: what a view reads from, and the service's own order, compared with real dumps. */
-import { grantTargets, LimitError, ownerOf, findReferences, removeOwner } from '@sqlpipe/ddl';
+import { findReferences, grantTargets, LimitError, ownerOf, removeOwner } from '@sqlpipe/ddl';
 import * as schema from '@sqlpipe/schema';
 import { Catalog, deduplicate, dumpOrder, findCycle, topologicalOrder } from '@sqlpipe/schema';
 import { foldCase, identify } from '@sqlpipe/sql';
@@ -36,7 +36,10 @@ for (const { title, input, output } of cases('references')) {
 
 test('references: parentheses deeper than the call stack', t => {
   const depth = 100_000;
-  t.deepEqual(findReferences(`CREATE VIEW v AS (select * from ${'('.repeat(depth)}a${')'.repeat(depth)}, b)`), ['a', 'b']);
+  t.deepEqual(findReferences(`CREATE VIEW v AS (select * from ${'('.repeat(depth)}a${')'.repeat(depth)}, b)`), [
+    'a',
+    'b',
+  ]);
 });
 
 test('references: more parentheses, expressions or variables than any query has', t => {
@@ -56,9 +59,10 @@ test('references: an expression goes out of sight with its query, and one of the
     'b',
   ]);
   t.deepEqual(findReferences('CREATE VIEW v AS (select * from (with a as (c) select 1) join a)'), ['a']);
-  t.deepEqual(findReferences('CREATE VIEW v AS (declare @a := (select 1 from b), @a := @a, @c := @c select @a from d)'), [
-    'd',
-  ]);
+  t.deepEqual(
+    findReferences('CREATE VIEW v AS (declare @a := (select 1 from b), @a := @a, @c := @c select @a from d)'),
+    ['d'],
+  );
 });
 
 test('references: common table expressions that double at each step', t => {

@@ -1,16 +1,16 @@
 /*! The lexer and the splitter: nothing lost, nothing moved, whatever the text and however it is cut. */
 import * as sql from '@sqlpipe/sql';
 import {
-  redact,
+  type CommentRules,
+  displayName,
+  findSecrets,
   identify,
   Lexer,
-  type CommentRules,
-  SplitError,
-  Splitter,
-  findSecrets,
   maskSecrets,
   normalizeStatement,
-  displayName,
+  redact,
+  SplitError,
+  Splitter,
   tokens,
   unquote,
 } from '@sqlpipe/sql';

@@ -1,6 +1,6 @@
 /*! Servers of other versions: a sample of what `make versions` does in full, and what old servers answer, played. */
 import { readFileSync } from 'node:fs';
-import { compareStatements, isCleanTable, parseMeaning, findMissingFeatures, printDefinition } from '@sqlpipe/ddl';
+import { compareStatements, findMissingFeatures, isCleanTable, parseMeaning, printDefinition } from '@sqlpipe/ddl';
 import { connect, fetchDefinitions, resolveInstance } from '@sqlpipe/instance';
 import test, { type ExecutionContext } from 'ava';
 import { check } from '../scripts/versions/check.js';

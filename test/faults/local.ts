@@ -3,7 +3,7 @@
 export interface LocalFault {
   name: string;
   /**
-   * A script for bash. `$SRC` is a server with a schema, which is also in the files `stream` and `readCatalog.sql`, `$BIG` one
+   * A script for bash. `$SRC` is a server with a schema, which is also in the files `stream` and `schema.sql`, `$BIG` one
    * with a large schema, and `$DST` an empty one. What it prints is taken for something left behind.
    */
   script: string;

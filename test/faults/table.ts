@@ -21,7 +21,7 @@ export interface Servers {
   target: Server;
   /** With a small schema, which is only read. */
   small: Server;
-  /** Folder with the same as `stream` and `readCatalog.sql`. */
+  /** Folder with the same as `stream` and `schema.sql`. */
   files: string;
 }
 

@@ -10,7 +10,7 @@
  * for await (const batch of dump(target)) for (const statement of batch) console.log(title(identify(statement)));
  * ```
  *
- * Errors carry a `code`: `REFUSED`, `DAMAGED`, `NOINPUT`, `UNREACHABLE`, `IO`, `PROTOCOL`, `DENIED_HELP`, `CONFIG`, `USAGE`.
+ * Errors carry a `code`: `REFUSED`, `DAMAGED`, `NOINPUT`, `UNREACHABLE`, `IO`, `PROTOCOL`, `DENIED`, `CONFIG`, `USAGE`.
  *
  * @packageDocumentation
  */
@@ -21,27 +21,28 @@ export {
   compareStatements,
   type Defaults,
   type Definition,
+  findReferences,
   isEquivalent,
   type PropertyDifference,
   parseDefinition,
   printDefinition,
-  findReferences,
   repair,
   type StatementComparison,
 } from '@sqlpipe/ddl';
 export {
   FileError,
   FolderError,
-  parseSqlText,
-  UnmappableStatementError,
-  readFolder,
-  writeFileAtomic,
-  TextError,
   formatSqlText,
+  parseSqlText,
+  readFolder,
+  TextError,
+  UnmappableStatementError,
+  writeFileAtomic,
   writeFolder,
   writeSqlText,
 } from '@sqlpipe/files';
 export {
+  type ConnectionConfig,
   connect,
   type DumpOptions,
   dump,
@@ -54,17 +55,16 @@ export {
   type Reply,
   type ResolveContext,
   resolveInstance,
-  type ConnectionConfig,
 } from '@sqlpipe/instance';
 export {
+  createCommitWriter,
+  decodeRecords,
+  encodeRecords,
   MAX_RECORD,
   type ReadOptions,
-  encodeRecords,
   type Spooled,
   StreamError,
-  createCommitWriter,
   spool,
-  decodeRecords,
 } from '@sqlpipe/records';
 export {
   Catalog,
@@ -76,20 +76,20 @@ export {
   type Entry,
   findCycle,
   InvalidSelectionError,
+  parseSelection,
   type SchemaComparison,
   type Selection,
-  parseSelection,
 } from '@sqlpipe/schema';
 export {
-  redact,
+  displayName,
   type Identity,
   identify,
   KINDS,
   type Kind,
+  normalizeStatement,
+  redact,
   SplitError,
   Splitter,
-  normalizeStatement,
   type Token,
-  displayName,
   tokens,
 } from '@sqlpipe/sql';

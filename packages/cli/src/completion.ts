@@ -1,7 +1,8 @@
 /*! Scripts by which shells complete command lines. They are made once, and ask the programs for nothing but names. */
-import type { CompletionSpec } from './completion-spec.js';
+
 import { bash } from './completion-bash.js';
 import { fish } from './completion-fish.js';
+import type { CompletionSpec } from './completion-spec.js';
 import { zsh } from './completion-zsh.js';
 
 /** Makers of scripts, by the shell that takes them. */

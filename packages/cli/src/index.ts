@@ -1,5 +1,4 @@
 export type { Argv as CommandLine } from 'yargs';
-export { runProgram } from './run-program.js';
 export { type CompletionSpec, LIST_INSTANCES_COMMAND } from './completion-spec.js';
 export { zshBootstrap } from './completion-zsh.js';
 export { Exit, exitStatus, UsageError } from './exit.js';
@@ -9,5 +8,6 @@ export { limitHeapGrowth } from './limit-heap-growth.js';
 export type { Args, Program } from './program.js';
 export { type Progress, withProgress } from './progress.js';
 export { formatPropertyLines } from './property-lines.js';
+export { runProgram } from './run-program.js';
 export { EXCLUDE_OPTION, INCLUDE_OPTION, maxRecordOption } from './stream-options.js';
 export { unifiedDiff } from './unified-diff.js';

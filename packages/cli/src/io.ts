@@ -2,7 +2,7 @@
 import { fstatSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { styleText } from 'node:util';
-import { escapeLines, escapeControls } from '@sqlpipe/sql';
+import { escapeControls, escapeLines } from '@sqlpipe/sql';
 import { UsageError } from './exit.js';
 import { Progress } from './progress.js';
 
@@ -40,13 +40,15 @@ export interface Verbosity {
   verbose: boolean;
 }
 
-/** The only maker of `Io`. `readName` is put before each message. */
+/** The only maker of `Io`. `name` is put before each message. */
 export function createProcessIo(name: string, { quiet, verbose }: Verbosity): Io {
   const { isTTY } = process.stderr;
   const writeMessage = (message: string, color?: Color, below: readonly string[] = []): void => {
     activeProgress?.clear();
     const prefix = color ? styleText(color, `${name}:`, { stream: process.stderr }) : `${name}:`;
-    process.stderr.write(`${isTTY && !isDumb ? CLEAR_LINE : ''}${prefix} ${[escapeLines(message), ...below].join('\n')}\n`);
+    process.stderr.write(
+      `${isTTY && !isDumb ? CLEAR_LINE : ''}${prefix} ${[escapeLines(message), ...below].join('\n')}\n`,
+    );
   };
   return {
     env: process.env,

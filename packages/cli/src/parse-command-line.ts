@@ -2,8 +2,8 @@
 import { basename } from 'node:path';
 import { suggestWord } from '@sqlpipe/sql';
 import yargs, { type Argv } from 'yargs';
-import type { Flag } from './completion-spec.js';
 import { COMPLETIONS } from './completion.js';
+import type { Flag } from './completion-spec.js';
 import { UsageError } from './exit.js';
 import { formatHelp, type HelpFlag } from './help.js';
 import type { Verbosity } from './io.js';

@@ -1,7 +1,7 @@
 /*! Progress on the last line of a terminal: how many, how fast, and which one is at hand. */
 
 import type { Writable } from 'node:stream';
-import { identify, escapeControls, displayName } from '@sqlpipe/sql';
+import { displayName, escapeControls, identify } from '@sqlpipe/sql';
 import type { SingleBar } from 'cli-progress';
 import type { ProgressStep } from './progress-bar.js';
 

@@ -1,7 +1,7 @@
 /*! What every program does around its pipeline: streams, errors and the exit status, on the process itself. */
-import { formatError, escapeControls } from '@sqlpipe/sql';
+import { escapeControls, formatError } from '@sqlpipe/sql';
 import { Exit, exitStatus } from './exit.js';
-import { interruptSignal, createProcessIo } from './io.js';
+import { createProcessIo, interruptSignal } from './io.js';
 import { parseCommandLine } from './parse-command-line.js';
 import type { Program } from './program.js';
 

@@ -14,7 +14,7 @@ import type {
 } from './definition.js';
 import { unquote } from './grammar/names.js';
 import { parseTimestamp } from './grammar/timestamp.js';
-import { formatIndex, formatTtlLength, formatStages } from './print.js';
+import { formatIndex, formatStages, formatTtlLength } from './print.js';
 import { findQueryColumns } from './query-columns.js';
 import { findQueryDifference } from './query-tokens.js';
 
@@ -64,8 +64,16 @@ const TABLE_PROPERTIES: Property<TableDefinition>[] = [
   { name: 'WAL', value: ({ partitionBy, wal }) => (partitionBy === 'NONE' ? undefined : wal ? 'enabled' : 'bypassed') },
   VOLUME,
   { name: 'dedup keys', value: dedupKeys },
-  { name: 'maxUncommittedRows', value: ({ maxUncommittedRows }) => maxUncommittedRows?.toString(), reportOneSided: true },
-  { name: 'o3MaxLag', value: ({ o3MaxLag }) => (o3MaxLag === undefined ? undefined : `${o3MaxLag}us`), reportOneSided: true },
+  {
+    name: 'maxUncommittedRows',
+    value: ({ maxUncommittedRows }) => maxUncommittedRows?.toString(),
+    reportOneSided: true,
+  },
+  {
+    name: 'o3MaxLag',
+    value: ({ o3MaxLag }) => (o3MaxLag === undefined ? undefined : `${o3MaxLag}us`),
+    reportOneSided: true,
+  },
   OWNER,
 ];
 
@@ -111,7 +119,8 @@ export function compareDefinitions(a: Definition, b: Definition): Comparison {
   else {
     compareQueries(a.body, (b as ViewDefinition).body, found);
     if (a.kind === 'view') found.addAll(VIEW_PROPERTIES, a, b as ViewDefinition);
-    else if (a.kind === 'materialized view') found.addAll(MATERIALIZED_VIEW_PROPERTIES, a, b as MaterializedViewDefinition);
+    else if (a.kind === 'materialized view')
+      found.addAll(MATERIALIZED_VIEW_PROPERTIES, a, b as MaterializedViewDefinition);
     else found.addAll(LIVE_VIEW_PROPERTIES, a, b as LiveViewDefinition);
   }
   return found;

@@ -1,5 +1,5 @@
 /*! Two statements compared by what they mean, where that can be told; else by their tokens. */
-import { redact, identify, isObject, isPrincipal } from '@sqlpipe/sql';
+import { identify, isObject, isPrincipal, redact } from '@sqlpipe/sql';
 import { type Comparison, compareDefinitions, type PropertyDifference } from './compare-definitions.js';
 import { DEFAULTS, type Defaults, type Definition, type TableDefinition } from './definition.js';
 import { RejectionError } from './grammar/rejection-error.js';

@@ -1,5 +1,5 @@
 /*! Whom and what a statement of access control names; forms of the documentation, as the server's own are not public. */
-import { type Kind, significantTokens, parseName, type Token, keywordOf } from '@sqlpipe/sql';
+import { type Kind, keywordOf, parseName, significantTokens, type Token } from '@sqlpipe/sql';
 
 /** What a membership, an assumption or a grant names, without quotes, in the order written. */
 export interface GrantTargets {

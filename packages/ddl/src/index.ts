@@ -1,4 +1,3 @@
-export { type GrantTargets, grantTargets } from './grant-targets.js';
 export { type Comparison, compareDefinitions, type PropertyDifference } from './compare-definitions.js';
 export {
   type CompareOptions,
@@ -20,6 +19,7 @@ export {
   type ViewDefinition,
 } from './definition.js';
 export { type PartitionUnit, toTtl } from './grammar/partition.js';
+export { type GrantTargets, grantTargets } from './grant-targets.js';
 export { LimitError } from './limit-error.js';
 export { isSystemTable, needsQuotes, quoteName } from './names.js';
 export { ownerOf, removeOwner } from './owner.js';
@@ -38,4 +38,4 @@ export {
   type Right,
   RightSet,
 } from './rights.js';
-export { dependsOnVersion, isLaterVersion, findMissingFeatures } from './versions.js';
+export { dependsOnVersion, findMissingFeatures, isLaterVersion } from './versions.js';

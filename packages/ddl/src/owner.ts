@@ -1,5 +1,5 @@
 /*! The `OWNED BY name` at the end of a CREATE, which the enterprise edition prints. */
-import { significantTokens, parseName, type Token, keywordOf } from '@sqlpipe/sql';
+import { keywordOf, parseName, significantTokens, type Token } from '@sqlpipe/sql';
 
 /** Who owns what a statement makes, as it says at its end. */
 export function ownerOf(statement: string): string | undefined {

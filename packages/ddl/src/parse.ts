@@ -27,7 +27,12 @@ export function parseDefinition(statement: string, defaults: Defaults = DEFAULTS
   const cursor = new Cursor(statement);
   cursor.expect('create');
   return toDefinition(
-    parseCreate(cursor, cursor.require(AFTER_CREATE), { enterprise: true, owner: parseOwner, defaults, checkQuery() {} }),
+    parseCreate(cursor, cursor.require(AFTER_CREATE), {
+      enterprise: true,
+      owner: parseOwner,
+      defaults,
+      checkQuery() {},
+    }),
   );
 }
 

@@ -1,5 +1,5 @@
 /*! What CREATE USER, GROUP and SERVICE ACCOUNT say. */
-import { foldCase, identify, type Kind, significantTokens, parseName, keywordOf } from '@sqlpipe/sql';
+import { foldCase, identify, type Kind, keywordOf, parseName, significantTokens } from '@sqlpipe/sql';
 
 /** A user, a group or a service account. */
 export interface Principal {

@@ -11,8 +11,8 @@ import type {
   TableDefinition,
   ViewDefinition,
 } from './definition.js';
-import { type Ttl, splitTtl } from './grammar/partition.js';
-import { type StoragePolicy, STAGES } from './grammar/storage-policy.js';
+import { splitTtl, type Ttl } from './grammar/partition.js';
+import { STAGES, type StoragePolicy } from './grammar/storage-policy.js';
 import { quoteName } from './names.js';
 
 /** How to print. */

@@ -57,7 +57,8 @@ function toColumn(item: readonly string[]): QueryColumn | undefined {
 function castType(expression: readonly string[]): string | undefined {
   if (expression.join('').toUpperCase() === 'ARRAY[]') return 'ARRAY';
   const isCast = expression[0]?.toLowerCase() === 'cast' && closingIndex(expression, 1) === expression.length - 1;
-  if (isCast) return parseType(expression.slice(expression.findLastIndex(token => token.toLowerCase() === 'as') + 1, -1));
+  if (isCast)
+    return parseType(expression.slice(expression.findLastIndex(token => token.toLowerCase() === 'as') + 1, -1));
   const [operand = [], ...types] = split(expression, '::');
   if (!isOperand(operand)) return undefined;
   const known = types.map(parseType);

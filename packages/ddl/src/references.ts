@@ -2,9 +2,18 @@
  * What a view, or a table made by a query, reads from, found from its tokens alone: names where a table may stand. There is no grammar, so that
  * syntax to come does no harm. Each rule beyond plain SQL was observed on QuestDB 9.3.4.
  */
-import { foldCase, identify, isObject, significantTokens, serverTokens, type Token, displayName, keywordOf } from '@sqlpipe/sql';
-import { TokenReader } from './token-reader.js';
+import {
+  displayName,
+  foldCase,
+  identify,
+  isObject,
+  keywordOf,
+  serverTokens,
+  significantTokens,
+  type Token,
+} from '@sqlpipe/sql';
 import { LimitError } from './limit-error.js';
+import { TokenReader } from './token-reader.js';
 
 /** So many parentheses may be open at once, and so many common table expressions and variables be defined. */
 const MAX_NESTING = 200_000;

@@ -46,7 +46,10 @@ export function repairTable(row: string, notes: string[]): string {
     return quoteName(bare);
   };
   const inList = (formatColumns: RegExp, comma: string, text: string): string =>
-    text.replace(formatColumns, (_, before: string, names: string) => before + names.split(comma).map(name).join(comma));
+    text.replace(
+      formatColumns,
+      (_, before: string, names: string) => before + names.split(comma).map(name).join(comma),
+    );
   const column = (line: string): Column => {
     const blank = line.indexOf(' ');
     const [, bare = line.slice(0, blank), definition = line.slice(blank + 1)] = COLUMN.exec(line) ?? [];

@@ -1,5 +1,5 @@
 /*! CREATE VIEW, MATERIALIZED VIEW and LIVE VIEW as the service prints them (SERVICE.md 2.6 to 2.8), around the user's own text. */
-import { significantTokens, serverTokens, type Token } from '@sqlpipe/sql';
+import { serverTokens, significantTokens, type Token } from '@sqlpipe/sql';
 import { repairVolume } from './repair-volume.js';
 
 /** Up to the body. Names hold no quotes and no line breaks. */

@@ -1,5 +1,5 @@
 /*! What memberships, assumptions and grants give: single rights, which somebody has or has not. */
-import { foldCase, identify, significantTokens, parseName, type Token, keywordOf } from '@sqlpipe/sql';
+import { foldCase, identify, keywordOf, parseName, significantTokens, type Token } from '@sqlpipe/sql';
 import { needsQuotes } from './names.js';
 
 /** One permission, on the database, on all tables, on one table, or on one of its columns. */

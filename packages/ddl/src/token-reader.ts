@@ -1,4 +1,4 @@
-import { parseName, type Token, keywordOf } from '@sqlpipe/sql';
+import { keywordOf, parseName, type Token } from '@sqlpipe/sql';
 
 /** The tokens of a statement one after the other, with a look at those to come; they are never all in memory. */
 export class TokenReader {

@@ -5,9 +5,9 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Catalog, collectStatements, deduplicate, dumpOrder } from '@sqlpipe/schema';
-import { FOLDERS, FolderError, staleTempFiles, describeUnmappable, pathFor, scanFolder } from './layout.js';
-import { type Staged, stageFile } from './write-file.js';
+import { describeUnmappable, FOLDERS, FolderError, pathFor, scanFolder, staleTempFiles } from './layout.js';
 import type { LocatedStatement } from './text.js';
+import { type Staged, stageFile } from './write-file.js';
 
 /** A statement that makes no object, and so has no file. */
 export class UnmappableStatementError extends Error {
@@ -82,7 +82,10 @@ async function filesFor(statements: AsyncIterable<string>): Promise<Map<string, 
   const files = new Map<string, string[]>();
   for (const statement of deduplicate(await collectStatements(statements))) {
     const place = pathFor(statement);
-    if (!place) throw new UnmappableStatementError(`there is no file for ${describeUnmappable(statement)}: sqlgrep -v --kind other leaves it out`);
+    if (!place)
+      throw new UnmappableStatementError(
+        `there is no file for ${describeUnmappable(statement)}: sqlgrep -v --kind other leaves it out`,
+      );
     const contents = files.get(place);
     if (contents) contents.push(statement);
     else files.set(place, [statement]);

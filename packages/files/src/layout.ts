@@ -3,10 +3,10 @@ import { createReadStream } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
 import { MemoryBudget } from '@sqlpipe/schema';
-import { redact, truncate, identify, type Kind, displayName } from '@sqlpipe/sql';
+import { displayName, identify, type Kind, redact, truncate } from '@sqlpipe/sql';
 import { CONTINUED_SUFFIX, fileName, legacyFileName } from './file-name.js';
-import { isStaged } from './write-file.js';
 import { parseLocatedText, TextError } from './text.js';
+import { isStaged } from './write-file.js';
 
 /** Something about a folder that keeps a schema from being read from it or written to it. */
 export class FolderError extends Error {
@@ -117,4 +117,5 @@ function describeMisplaced(statement: string): string {
 }
 
 /** Says of a statement that has no place what it is. */
-export const describeUnmappable = (statement: string): string => `what makes no object: ${truncate(redact(statement), 60)}`;
+export const describeUnmappable = (statement: string): string =>
+  `what makes no object: ${truncate(redact(statement), 60)}`;

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { decodeRecords } from '@sqlpipe/records';
 import { readLocatedFolder } from './folder.js';
-import { parseSqlText, type LocatedStatement, parseLocatedText } from './text.js';
+import { type LocatedStatement, parseLocatedText, parseSqlText } from './text.js';
 
 /**
  * The statements of a folder that `writeFolder` wrote, a stream file, or a file of `.sql` text, many at once where they come so.

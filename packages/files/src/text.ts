@@ -13,7 +13,7 @@ export const formatSqlText = (statement: string): string => `${statement}\n\n`;
 
 /**
  * Writes statements, one or many at once, as `.sql` text, UTF-8; none at all make one LF, as `tr` makes of the lone NUL.
- * On a terminal what could move its cursor is escaped. `out` is not ended. @throws whatever `decodeRecords` throws, and what writing says
+ * On a terminal what could move its cursor is escaped. `out` is not ended. @throws whatever `statements` throws, and what writing says
  */
 export async function writeSqlText(
   statements: AsyncIterable<string | string[]>,
@@ -66,7 +66,7 @@ export async function* parseSqlText(
   for await (const batch of parseLocatedText(bytes, name, maxLength)) yield batch.map(({ statement }) => statement);
 }
 
-/** As `parseSqlText`, each statement with its line. `readName` is the path of the file. @throws as `parseSqlText` */
+/** As `parseSqlText`, each statement with its line. `name` is the path of the file. @throws as `parseSqlText` */
 export async function* parseLocatedText(
   bytes: AsyncIterable<Buffer>,
   name: string,

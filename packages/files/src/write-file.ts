@@ -67,7 +67,12 @@ export async function writeFileAtomic(
   if (existing?.isDirectory()) throw new FileError(`${path}: is a directory: give the name of a file in it`);
   if (existing && !existing.isFile()) return writeFile(path, 'w', write, interrupted);
   const target = existing ? await realpath(path) : path; // a link stays one
-  const staged = await stageFile(target, write, interrupted, existing ? existing.mode & (mode ?? ALL_PERMISSIONS) : mode);
+  const staged = await stageFile(
+    target,
+    write,
+    interrupted,
+    existing ? existing.mode & (mode ?? ALL_PERMISSIONS) : mode,
+  );
   await staged.commit();
 }
 

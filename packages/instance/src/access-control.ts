@@ -8,8 +8,8 @@ import {
   type Right,
   RightSet,
 } from '@sqlpipe/ddl';
-import { InstanceError } from './instance-error.js';
 import type { Instance } from './instance.js';
+import { InstanceError } from './instance-error.js';
 
 /**
  * The statements that create its users, groups and service accounts, as a dump has them.

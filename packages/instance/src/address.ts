@@ -1,6 +1,6 @@
 /*! What an operand means as an address: a URL, a bare host, or a QuestDB client's configuration string. */
 
-import { truncate, escapeControls } from '@sqlpipe/sql';
+import { escapeControls, truncate } from '@sqlpipe/sql';
 import { parseConfigString } from './config-string.js';
 import { InstanceError } from './instance-error.js';
 
@@ -54,7 +54,8 @@ function parseUrl(href: string, given: string): URL {
     throw addressError(given, `starts with ${url.protocol}//, which this program does not speak`);
   if (MISPLACED.test(url.host + url.pathname))
     throw addressError(given, 'has @, ; or = in its host or path, as if something were missing before it');
-  if (url.search !== '' || url.hash !== '') throw addressError(given, 'has a query (?) or a fragment (#), which has no meaning');
+  if (url.search !== '' || url.hash !== '')
+    throw addressError(given, 'has a query (?) or a fragment (#), which has no meaning');
   return url;
 }
 

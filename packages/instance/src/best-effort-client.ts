@@ -2,8 +2,9 @@
  * Side questions: what a dump would like to know and can do without. They have a connection of their own, as the
  * dump's is busy with rows, little time, and no way to fail.
  */
-import { connect, type Instance } from './instance.js';
+
 import type { ConnectionConfig } from './connection-config.js';
+import { connect, type Instance } from './instance.js';
 
 /** Milliseconds, with all tries; a server that leaves one side question this long is not asked another. */
 const TIMEOUT = 5000;

@@ -1,6 +1,6 @@
 /*! Where and as whom: all that a connection needs to know, resolved and checked. */
 
-/** One instance, ready to be connected to. `resolveAuthorization` and `proxy` may hold secrets: show `formatLabel`. */
+/** One instance, ready to be connected to. `authorization` and `proxy` may hold secrets: show `label`. */
 export interface ConnectionConfig {
   /** The address without secrets, for messages. */
   label: string;

@@ -38,7 +38,10 @@ export interface Authorization {
  *
  * @param help what to do where half of them is missing, in a sentence
  */
-export async function resolveAuthorization(sources: readonly CredentialSource[], help: string): Promise<Authorization | undefined> {
+export async function resolveAuthorization(
+  sources: readonly CredentialSource[],
+  help: string,
+): Promise<Authorization | undefined> {
   let user: string | undefined;
   let userSource: CredentialSource | undefined;
   let password: string | undefined;

@@ -1,12 +1,12 @@
 /*! What an instance holds: its own definitions of objects, many to a request. */
 import { MemoryBudget } from '@sqlpipe/schema';
-import { foldCase, type Kind, escapeControls, quoteLiteral, displayName } from '@sqlpipe/sql';
-import { queryIfSupported, isUnsupported } from './unsupported.js';
-import { reconstructTables } from './reconstruct-tables.js';
-import { InstanceError } from './instance-error.js';
+import { displayName, escapeControls, foldCase, type Kind, quoteLiteral } from '@sqlpipe/sql';
 import type { Instance } from './instance.js';
-import { type ObjectName, findViews } from './objects.js';
+import { InstanceError } from './instance-error.js';
+import { findViews, type ObjectName } from './objects.js';
+import { reconstructTables } from './reconstruct-tables.js';
 import { DEFAULT_REQUEST_BUFFER } from './request.js';
+import { isUnsupported, queryIfSupported } from './unsupported.js';
 
 /** What SHOW CREATE calls the kinds it knows. */
 const SHOW_CREATE_NAMES: Partial<Record<Kind, string>> = {
@@ -34,7 +34,10 @@ export const supportsShowCreate = (kind: Kind): boolean => kind in SHOW_CREATE_N
  * @param objects of kinds that have a definition
  * @throws InstanceError where there is no answer
  */
-export async function fetchDefinitions(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
+export async function fetchDefinitions(
+  instance: Instance,
+  objects: readonly ObjectName[],
+): Promise<(string | undefined)[]> {
   const found: (string | undefined)[] = [];
   while (found.length < objects.length)
     found.push(...(await fetchOfRightKind(instance, objects.slice(found.length, found.length + MAX_PER_REQUEST))));
@@ -54,7 +57,10 @@ async function fetchOfRightKind(instance: Instance, objects: readonly ObjectName
 }
 
 /** As `fetchDefinitions`, for kinds that are known to be right: what is no table must not be asked for as one. */
-export async function fetchUncheckedDefinitions(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
+export async function fetchUncheckedDefinitions(
+  instance: Instance,
+  objects: readonly ObjectName[],
+): Promise<(string | undefined)[]> {
   const printed = await queryIfSupported(instance, 'SHOW CREATE', () => fetchWithShowCreate(instance, objects));
   return printed ?? reconstructAll(instance, objects);
 }
@@ -66,7 +72,10 @@ async function reconstructAll(instance: Instance, objects: readonly ObjectName[]
   return objects.map(({ kind }) => (kind === 'table' ? built.shift() : undefined));
 }
 
-async function fetchWithShowCreate(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
+async function fetchWithShowCreate(
+  instance: Instance,
+  objects: readonly ObjectName[],
+): Promise<(string | undefined)[]> {
   const found: (string | undefined)[] = [];
   const budget = new MemoryBudget();
   while (found.length < objects.length) {
@@ -117,7 +126,10 @@ async function fetchBatch(instance: Instance, objects: readonly ObjectName[]): P
 
 async function fetchHalves(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
   const half = Math.ceil(objects.length / 2);
-  return [...(await fetchBatch(instance, objects.slice(0, half))), ...(await fetchBatch(instance, objects.slice(half)))];
+  return [
+    ...(await fetchBatch(instance, objects.slice(0, half))),
+    ...(await fetchBatch(instance, objects.slice(half))),
+  ];
 }
 
 const wrongCountError = ({ label }: Instance, asked: number, got: string): InstanceError =>

@@ -1,14 +1,24 @@
 /*! An instance's schema as statements: asked for, mended, checked, one after the other. */
 import { isCleanTable, repair } from '@sqlpipe/ddl';
-import { type Selection, parseSelection } from '@sqlpipe/schema';
-import { redact, truncate, identify, isAcl, KINDS, MAX_RECORD, maskSecrets, normalizeStatement, displayName } from '@sqlpipe/sql';
+import { parseSelection, type Selection } from '@sqlpipe/schema';
+import {
+  displayName,
+  identify,
+  isAcl,
+  KINDS,
+  MAX_RECORD,
+  maskSecrets,
+  normalizeStatement,
+  redact,
+  truncate,
+} from '@sqlpipe/sql';
 import { BestEffortClient } from './best-effort-client.js';
-import { fetchObjectRows } from './object-dump.js';
-import { InstanceError } from './instance-error.js';
 import { requestSecrets } from './connection.js';
-import { connect, type Instance } from './instance.js';
-import { fetchInvalidViews } from './invalid-views.js';
 import type { ConnectionConfig } from './connection-config.js';
+import { connect, type Instance } from './instance.js';
+import { InstanceError } from './instance-error.js';
+import { fetchInvalidViews } from './invalid-views.js';
+import { fetchObjectRows } from './object-dump.js';
 
 /** What of a schema to dump, how to ask for it, and whom to tell. Unless told otherwise `dump` takes all of it, mended. */
 export interface DumpOptions {
@@ -101,7 +111,10 @@ function toStatement(row: string, n: number, target: ConnectionConfig, { verbati
 const MAX_ROW = 32 * 1024 * 1024;
 
 /** The server's rows by the way that was asked for. */
-async function* fetchRows(source: Instance, { via, selection: selected, maxRecord }: DumpOptions): AsyncGenerator<string[]> {
+async function* fetchRows(
+  source: Instance,
+  { via, selection: selected, maxRecord }: DumpOptions,
+): AsyncGenerator<string[]> {
   if (via === 'catalogue') return yield await fetchObjectRows(source, selected.selects);
   try {
     yield* source.rows(`SHOW CREATE DATABASE${selected.clause}`, Math.max(MAX_ROW, 2 * maxRecord));

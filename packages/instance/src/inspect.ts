@@ -1,9 +1,9 @@
 /*! What an instance says of itself: what it is, who asks, and what would keep a schema from being copied. */
 import { BestEffortClient } from './best-effort-client.js';
-import { InstanceError } from './instance-error.js';
-import { connect } from './instance.js';
-import { fetchInvalidViews } from './invalid-views.js';
 import type { ConnectionConfig } from './connection-config.js';
+import { connect } from './instance.js';
+import { InstanceError } from './instance-error.js';
+import { fetchInvalidViews } from './invalid-views.js';
 
 /** An instance as it describes itself; what it does not tell is `unknown`. */
 export interface Inspection {

@@ -3,7 +3,7 @@
 /**
  * - `UNREACHABLE`: not reached, or gave up: refused, time-out, TLS, 429 after retries, 5xx, a reply that never came.
  * - `PROTOCOL`: the answer is not this protocol's: a login page, cut JSON, a wrong row count, 404, a redirect.
- * - `DENIED_HELP`: who are you (401), or you may not (403, a permission error).
+ * - `DENIED`: who are you (401), or you may not (403, a permission error).
  * - `CONFIG`: an address, a credential or a file of them that can't be used.
  * - `REFUSED`: the server read the query and said no.
  */

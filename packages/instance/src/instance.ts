@@ -1,24 +1,24 @@
 /*! One instance: asked for rows, or told to execute a statement. Here failures get the instance's name. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { createsToken, truncate } from '@sqlpipe/sql';
-import { InstanceError } from './instance-error.js';
-import { describeTransportError } from './transport-messages.js';
 import { Connection, type Response, TransportError } from './connection.js';
+import type { ConnectionConfig } from './connection-config.js';
+import { InstanceError } from './instance-error.js';
 import { JsonError } from './json.js';
 import {
   invalidReplyError,
   type Rejection,
   type Reply,
-  readReply,
   readRejection,
+  readReply,
   readTable,
-  toRejection,
   retryAfter,
+  toRejection,
   UnexpectedResponseError,
 } from './reply.js';
 import { bufferNeeded, ENDPOINTS, type Endpoint, requestTarget } from './request.js';
 import { RowScanner, ServerError } from './row-scanner.js';
-import type { ConnectionConfig } from './connection-config.js';
+import { describeTransportError } from './transport-messages.js';
 
 /** A connection to one instance: asks, dumps and executes, one request at a time. */
 export interface Instance {
@@ -35,7 +35,7 @@ export interface Instance {
    * @param maxRow the longest single value in bytes, as JSON writes it; 32 MiB where not given
    */
   rows(query: string, maxRow?: number): AsyncGenerator<string[], void, undefined>;
-  /** The rows of a small answer with all their cells, under the same checks. Throws as `fetchRows` does. */
+  /** The rows of a small answer with all their cells, under the same checks. Throws as `rows` does. */
   table(query: string): Promise<unknown[][]>;
   /**
    * One statement, sent once, without the `;` at its end. The server's no is data. Failures throw `InstanceError`; its `outcomeUnknown` says whether the
@@ -186,7 +186,11 @@ class HttpInstance implements Instance {
     const lost = error.phase !== 'connecting' && mayHaveRun(status);
     const { unknownName } = this.#target;
     const hint = error.phase === 'connecting' && unknownName ? `; ${unknownName}` : '';
-    return new InstanceError(code, `${this.label}: ${message}${hint}`, { status, outcomeUnknown: lost, cause: error.cause });
+    return new InstanceError(code, `${this.label}: ${message}${hint}`, {
+      status,
+      outcomeUnknown: lost,
+      cause: error.cause,
+    });
   }
 
   get #credentialsHelp(): string {
@@ -209,7 +213,8 @@ class HttpInstance implements Instance {
   }
 
   #unexpectedResponseError({ code, message }: UnexpectedResponseError, status: number | undefined): InstanceError {
-    const help = status === 401 ? ` ${this.#credentialsHelp}` : status === 404 ? ` It has no ${this.#triedAddresses}.` : '';
+    const help =
+      status === 401 ? ` ${this.#credentialsHelp}` : status === 404 ? ` It has no ${this.#triedAddresses}.` : '';
     return new InstanceError(code, `${this.label}: ${message}${help}`, { status, outcomeUnknown: mayHaveRun(status) });
   }
 }

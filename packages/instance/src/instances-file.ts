@@ -2,7 +2,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { InstanceError } from './instance-error.js';
-import { readError, isNotFound } from './secret-file.js';
+import { isNotFound, readError } from './secret-file.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

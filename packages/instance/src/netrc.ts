@@ -1,9 +1,9 @@
 /*! ~/.netrc, where curl and others already have credentials by host. */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Credentials, CredentialSource } from './credentials.js';
+import type { CredentialSource, Credentials } from './credentials.js';
 import { InstanceError } from './instance-error.js';
-import { readError, isNotFound, requirePrivate, decodeSecret } from './secret-file.js';
+import { decodeSecret, isNotFound, readError, requirePrivate } from './secret-file.js';
 
 interface NetrcEntry {
   host?: string;

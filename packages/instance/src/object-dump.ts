@@ -6,9 +6,9 @@
 import { isSystemTable } from '@sqlpipe/ddl';
 import { Catalog, dumpOrder } from '@sqlpipe/schema';
 import type { Kind } from '@sqlpipe/sql';
-import { supportsShowCreate, fetchUncheckedDefinitions } from './definitions.js';
-import { InstanceError } from './instance-error.js';
+import { fetchUncheckedDefinitions, supportsShowCreate } from './definitions.js';
 import type { Instance } from './instance.js';
+import { InstanceError } from './instance-error.js';
 import { listAllObjects, type ObjectName } from './objects.js';
 
 /** How often the schema is read before one that keeps changing is given up. */

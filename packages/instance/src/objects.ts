@@ -1,8 +1,8 @@
 /*! Which objects an instance has, and of which kinds, as its catalogue functions tell. */
 import { foldCase, type Kind, quoteLiteral } from '@sqlpipe/sql';
-import { queryIfSupported } from './unsupported.js';
-import { InstanceError } from './instance-error.js';
 import type { Instance } from './instance.js';
+import { InstanceError } from './instance-error.js';
+import { queryIfSupported } from './unsupported.js';
 
 /** An object by its kind and name. */
 export interface ObjectName {
@@ -21,8 +21,14 @@ const KIND_BY_VALUE: Record<string, Kind> = { T: 'table', V: 'view', M: 'matview
 
 /** All objects, by name. */
 export async function listAllObjects(source: Instance): Promise<ObjectName[]> {
-  const rows = await queryTables(source, ({ column }) => `SELECT table_name, ${column} FROM tables() ORDER BY table_name`);
-  return rows?.map(([name, kind]) => ({ name: String(name), kind: KIND_BY_VALUE[String(kind)] ?? 'other' })) ?? listByFunctions(source);
+  const rows = await queryTables(
+    source,
+    ({ column }) => `SELECT table_name, ${column} FROM tables() ORDER BY table_name`,
+  );
+  return (
+    rows?.map(([name, kind]) => ({ name: String(name), kind: KIND_BY_VALUE[String(kind)] ?? 'other' })) ??
+    listByFunctions(source)
+  );
 }
 
 /** Those of the names, folded, that something else than a table has. */

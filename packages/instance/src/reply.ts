@@ -1,10 +1,10 @@
 /*! What an answer means: the server's yes, its no, or something that is not this protocol. */
-import { truncate, findSecrets, maskSecrets } from '@sqlpipe/sql';
-import type { InstanceErrorCode } from './instance-error.js';
-import { PROXY_CREDENTIALS_MESSAGE } from './transport-messages.js';
+import { findSecrets, maskSecrets, truncate } from '@sqlpipe/sql';
 import type { Response } from './connection.js';
+import type { InstanceErrorCode } from './instance-error.js';
 import { JsonError, type JsonEvents, JsonScanner } from './json.js';
-import { checkCount, checkError, MAX_DEPTH, ServerError, duplicateKeyError } from './row-scanner.js';
+import { checkCount, checkError, duplicateKeyError, MAX_DEPTH, ServerError } from './row-scanner.js';
+import { PROXY_CREDENTIALS_MESSAGE } from './transport-messages.js';
 
 /** The server's no to one statement. */
 export interface Rejection {
@@ -106,7 +106,11 @@ export async function readRejection(response: Response): Promise<Rejection> {
 }
 
 /** Words for a reply that is no JSON of this protocol; `start` is how its body begins. */
-export function invalidReplyError(error: JsonError, response: Response, start: Buffer = Buffer.alloc(0)): UnexpectedResponseError {
+export function invalidReplyError(
+  error: JsonError,
+  response: Response,
+  start: Buffer = Buffer.alloc(0),
+): UnexpectedResponseError {
   const coding = response.headers['content-encoding'];
   const shown = start.toString('latin1', 0, MAX_QUOTED).trimStart();
   return new UnexpectedResponseError('PROTOCOL', message());
@@ -165,7 +169,11 @@ function parseReply(body: Buffer, response: Response, limit: number): SmallReply
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     // One that was cut is long before it is anything else.
-    throw invalidReplyError(body.length > limit && startOfBody(body).startsWith('{') ? tooLongError(limit) : error, response, body);
+    throw invalidReplyError(
+      body.length > limit && startOfBody(body).startsWith('{') ? tooLongError(limit) : error,
+      response,
+      body,
+    );
   }
 }
 
@@ -245,9 +253,11 @@ const ADDRESS_HELP = "is this a QuestDB server's address, or did a proxy's login
 
 function unexpectedStatusError(response: Response, body: Buffer): UnexpectedResponseError {
   const { status } = response;
-  if (status !== 304 && status >= 300 && status < 400) return new UnexpectedResponseError('PROTOCOL', describeRedirect(response));
+  if (status !== 304 && status >= 300 && status < 400)
+    return new UnexpectedResponseError('PROTOCOL', describeRedirect(response));
   const said = parseServerError(body)?.message;
-  const what = said === undefined ? describeAnswer(response, body) : `answered ${status}: ${quoteReply(said, 300, response)}`;
+  const what =
+    said === undefined ? describeAnswer(response, body) : `answered ${status}: ${quoteReply(said, 300, response)}`;
   switch (status) {
     case 401:
       return new UnexpectedResponseError('DENIED', `${what}: who are you?`);
@@ -258,7 +268,10 @@ function unexpectedStatusError(response: Response, body: Buffer): UnexpectedResp
       );
     case 404:
     case 405:
-      return new UnexpectedResponseError('PROTOCOL', `${what}: is this the address of a QuestDB server, with its path prefix?`);
+      return new UnexpectedResponseError(
+        'PROTOCOL',
+        `${what}: is this the address of a QuestDB server, with its path prefix?`,
+      );
     case 407:
       return new UnexpectedResponseError('DENIED', PROXY_CREDENTIALS_MESSAGE);
     case 408:
@@ -273,7 +286,10 @@ function unexpectedStatusError(response: Response, body: Buffer): UnexpectedResp
     case 429:
       return new UnexpectedResponseError('UNREACHABLE', `${what}: too busy; try again ${formatRetryTime(response)}`);
     case 503:
-      return new UnexpectedResponseError('UNREACHABLE', `${what}: the server is not ready; try again ${formatRetryTime(response)}`);
+      return new UnexpectedResponseError(
+        'UNREACHABLE',
+        `${what}: the server is not ready; try again ${formatRetryTime(response)}`,
+      );
   }
   if (status >= 500 && status < 600)
     return new UnexpectedResponseError('UNREACHABLE', `${what}: the server failed; its log may say why`);
@@ -298,7 +314,8 @@ export function retryAfter({ headers }: Response): number | undefined {
 function describeRedirect(response: Response): string {
   const { status, headers, url } = response;
   const what = `answered with a redirect (${status})`;
-  if (headers.location === undefined || !URL.canParse(headers.location, url)) return `${what} to nowhere: ${ADDRESS_HELP}`;
+  if (headers.location === undefined || !URL.canParse(headers.location, url))
+    return `${what} to nowhere: ${ADDRESS_HELP}`;
   const { origin } = new URL(headers.location, url);
   return origin === new URL(url).origin
     ? `${what} to another path there, which is not followed: does the address lack a path prefix, or is that a login page?`
@@ -313,7 +330,8 @@ function describeAnswer(response: Response, body: Buffer): string {
   return `answered ${status}${type}, ${start.includes('\0') ? 'no text' : `"${quoteReply(start, 80, response)}"`}`;
 }
 
-const quoteReply = (text: string, length: number, response: Response): string => truncate(maskReply(text, response), length);
+const quoteReply = (text: string, length: number, response: Response): string =>
+  truncate(maskReply(text, response), length);
 
 /** What an answer says without our secrets: a server or a proxy may quote from the request. */
 function maskReply(text: string, { url, secrets }: Response): string {

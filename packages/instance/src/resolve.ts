@@ -2,13 +2,13 @@
 import { readFile } from 'node:fs/promises';
 import { escapeControls, suggestWord } from '@sqlpipe/sql';
 import { type Address, parseAddress } from './address.js';
-import { ADDRESS_SOURCE, resolveAuthorization, type CredentialSource } from './credentials.js';
+import type { ConnectionConfig } from './connection-config.js';
+import { ADDRESS_SOURCE, type CredentialSource, resolveAuthorization } from './credentials.js';
 import { InstanceError } from './instance-error.js';
 import { type InstanceEntry, instancesPath, readInstances } from './instances-file.js';
 import { fromNetrc } from './netrc.js';
 import { findProxy } from './proxy.js';
 import { readError, readSecretLine } from './secret-file.js';
-import type { ConnectionConfig } from './connection-config.js';
 import { runTokenCommand } from './token-command.js';
 
 /** Where an address and credentials may come from besides the INSTANCE operand. */

@@ -228,7 +228,7 @@ export function checkError(reply: Record<string, unknown>): void {
   throw new ServerError(message || 'an error without a message', reply.position ?? reply.errorPos);
 }
 
-/** Throws when the reply's `formatCount` (where it has one) is not the number of rows that came. */
+/** Throws when the reply's `count` (where it has one) is not the number of rows that came. */
 export function checkCount(count: unknown, rows: number): void {
   if (count !== undefined && count !== rows)
     throw new JsonError(`holds ${rows} rows but says that there are ${JSON.stringify(count)}`);
@@ -239,7 +239,8 @@ export const duplicateKeyError = (key: string): JsonError => new JsonError(`hold
 
 /** The first column as text that a statement stream can carry. */
 function text(value: unknown, row: number): string {
-  if (typeof value !== 'string') throw new JsonError(`holds a row whose first column is ${describeValue(value)} (row ${row})`);
+  if (typeof value !== 'string')
+    throw new JsonError(`holds a row whose first column is ${describeValue(value)} (row ${row})`);
   if (value.includes('\0')) throw new JsonError(`holds a NUL character (row ${row})`);
   if (!value.isWellFormed()) throw new JsonError(`holds half of a surrogate pair (row ${row})`);
   return value;

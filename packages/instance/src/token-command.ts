@@ -1,6 +1,6 @@
 /*! A token that a command prints: a password manager's, or whatever else keeps it. */
 import { promisify } from 'node:util';
-import { truncate, maskSecrets } from '@sqlpipe/sql';
+import { maskSecrets, truncate } from '@sqlpipe/sql';
 import { InstanceError } from './instance-error.js';
 
 /**

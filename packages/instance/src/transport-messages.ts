@@ -1,8 +1,8 @@
 /*! What went wrong between us and a server, in plain words and with what to try. Nothing here does anything. */
 
 import { truncate } from '@sqlpipe/sql';
-import type { InstanceErrorCode } from './instance-error.js';
 import { type Phase, TransportError } from './connection.js';
+import type { InstanceErrorCode } from './instance-error.js';
 import { DEFAULT_REQUEST_BUFFER } from './request.js';
 
 export interface TransportFailure {
@@ -68,7 +68,9 @@ export function describeTransportError(error: TransportError, at: RequestContext
   if (error.phase === 'connecting') return unreachableFailure(connectMessage(error.cause, at));
   if (code === 'TIMEOUT') {
     const what = error.phase === 'waiting' ? 'no answer' : 'the reply neither ended nor brought another row';
-    return unreachableFailure(`${what} within ${formatSeconds(at.timeout)}: is the server busy? --timeout waits longer`);
+    return unreachableFailure(
+      `${what} within ${formatSeconds(at.timeout)}: is the server busy? --timeout waits longer`,
+    );
   }
   if (error.phase === 'reading')
     return protocolFailure('the reply is cut: the connection closed before its end; did the server stop?');
@@ -96,7 +98,9 @@ function connectMessage(cause: NodeJS.ErrnoException, { connectTimeout, url, pro
     return `the proxy can't be reached (${what}): is ${url.protocol.slice(0, -1)}_proxy right? no_proxy goes around it`;
   if (what) return `${what}: ${help}`;
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return wrongNameMessage(cause);
-  return TLS_MESSAGES[code] ?? tlsMessage(code, url) ?? `no connection (${describeCause(first ?? cause)}): ${HOST_HELP}`;
+  return (
+    TLS_MESSAGES[code] ?? tlsMessage(code, url) ?? `no connection (${describeCause(first ?? cause)}): ${HOST_HELP}`
+  );
 }
 
 /** OpenSSL's words for what it meets in place of TLS tell nobody that; those for a refusal do (an alert of SSL, TLSV1, SSL/TLS). */

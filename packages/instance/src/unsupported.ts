@@ -1,6 +1,7 @@
 /*! What a server of an older version does not have: no failure, and asked for once. */
-import { InstanceError } from './instance-error.js';
+
 import type { Instance } from './instance.js';
+import { InstanceError } from './instance-error.js';
 
 /** The messages for a function, a column and a statement that are not there (observed on 8.1.4 to 9.3.4). */
 const UNSUPPORTED = /^(?:unknown function name: |Invalid column: |expected 'TABLES')/;
@@ -11,7 +12,11 @@ const knownUnsupported = new WeakMap<Instance, Set<string>>();
  * The answer to a question about what not every version has; undefined where the instance does not have it.
  * @param what a function, a column or a statement, to remember it by
  */
-export async function queryIfSupported<T>(instance: Instance, what: string, query: () => Promise<T>): Promise<T | undefined> {
+export async function queryIfSupported<T>(
+  instance: Instance,
+  what: string,
+  query: () => Promise<T>,
+): Promise<T | undefined> {
   const unsupported = knownUnsupported.get(instance) ?? new Set();
   if (unsupported.has(what)) return undefined;
   try {

@@ -6,7 +6,7 @@
  */
 import { platform } from 'node:os';
 import { Writable } from 'node:stream';
-import { escapeLines, formatFailureMarker, formatError } from '@sqlpipe/sql';
+import { escapeLines, formatError, formatFailureMarker } from '@sqlpipe/sql';
 
 const PIPE_BUF = platform() === 'linux' ? 4096 : 512;
 const NUL = Buffer.alloc(1);

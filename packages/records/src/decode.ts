@@ -3,8 +3,8 @@ import { pipeline, type Readable } from 'node:stream';
 import { MAX_RECORD, normalizeStatement } from '@sqlpipe/sql';
 import split2 from 'split2';
 import { objectTransform } from 'through2';
-import { StreamError } from './stream-error.js';
 import { validateFraming } from './framing.js';
+import { StreamError } from './stream-error.js';
 
 /** How much a reader of a stream takes, and how little. */
 export interface ReadOptions {

@@ -14,7 +14,11 @@ export function encodeRecords(maxRecord = MAX_RECORD) {
     let text = '';
     for (const statement of typeof batch === 'string' ? [batch] : batch) {
       nth++;
-      const invalidContent = statement.includes('\0') ? 'a NUL' : statement.isWellFormed() ? '' : 'half of a surrogate pair';
+      const invalidContent = statement.includes('\0')
+        ? 'a NUL'
+        : statement.isWellFormed()
+          ? ''
+          : 'half of a surrogate pair';
       if (invalidContent) throw new StreamError(`statement ${nth} holds ${invalidContent}, which no record can carry`);
       if (isLonger(statement, maxRecord))
         throw new StreamError(

@@ -1,5 +1,5 @@
 /*! The statements of a schema as a set of objects: which needs which, and the order the service would dump them in. */
-import { grantTargets, ownerOf, findReferences } from '@sqlpipe/ddl';
+import { findReferences, grantTargets, ownerOf } from '@sqlpipe/ddl';
 import { foldCase, type Identity, isObject, isPrincipal, type Kind, requireUnambiguous } from '@sqlpipe/sql';
 import { topologicalOrder } from './topological-order.js';
 
@@ -22,7 +22,7 @@ export class Catalog {
   readonly #principals = new Map<string, Entry>();
   #dependencies?: ReadonlyMap<string, string[]>;
 
-  /** @param statements in any order, of any kind @throws as `toInstanceEntry` */
+  /** @param statements in any order, of any kind @throws as `toEntry` */
   constructor(statements: Iterable<string>) {
     this.entries = Array.from(statements, toEntry);
     for (const entry of this.entries) {

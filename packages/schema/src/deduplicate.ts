@@ -1,6 +1,6 @@
 /*! One statement for each name: what several dumps, or a folder that was edited by hand, may not agree on. */
 import { compareStatements } from '@sqlpipe/ddl';
-import { hasName, identityKey, displayName } from '@sqlpipe/sql';
+import { displayName, hasName, identityKey } from '@sqlpipe/sql';
 import { type Entry, toEntry } from './catalog.js';
 
 /** Two statements that make different things of one name; the message names both. */

@@ -62,7 +62,8 @@ export function parseKinds(lists: string[]): Set<Kind> {
 /** The category for a word in the service's clause; undefined where an EXCLUDE would leave out more than the word says. */
 function categoryOf(word: string, isExcluded: boolean): string | undefined {
   if (Object.hasOwn(CATEGORY_KINDS, word.toUpperCase())) return word.toUpperCase();
-  const [category, kinds] = Object.entries(CATEGORY_KINDS).find(([, each]) => each.includes(word.toLowerCase() as Kind)) ?? [];
+  const [category, kinds] =
+    Object.entries(CATEGORY_KINDS).find(([, each]) => each.includes(word.toLowerCase() as Kind)) ?? [];
   return isExcluded && kinds?.length !== 1 ? undefined : category;
 }
 

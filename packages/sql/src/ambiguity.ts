@@ -2,8 +2,9 @@
  * What a statement is, as SQL has it and as servers do: comments may hide from one what the other runs. So whoever acts
  * on what a statement is asks here first.
  */
-import { type Head, readPrintedHead, type Identity, type Kind, readHead, displayName } from './identify.js';
+
 import { truncate } from './format-text.js';
+import { displayName, type Head, type Identity, type Kind, readHead, readPrintedHead } from './identify.js';
 import { SERVER_COMMENT_RULES, type ServerCommentRules, serverTokens } from './server-lexer.js';
 import { significantTokens, type Token } from './tokens.js';
 
@@ -14,7 +15,8 @@ export class AmbiguousStatementError extends Error {
 }
 
 /** What a statement is to SQL, which is what our programs show and pick by. */
-export const readStatementHead = (statement: string): Head => readPrintedHead(statement) ?? readHead(significantTokens(statement));
+export const readStatementHead = (statement: string): Head =>
+  readPrintedHead(statement) ?? readHead(significantTokens(statement));
 
 /**
  * Why a statement must not be acted on: how a server reads it as something else than SQL does; undefined where none does.
@@ -35,7 +37,8 @@ export function findAmbiguity(
     const isSame = COMPARED.every(property => head[property] === other[property]);
     if (!isSame) return formatAmbiguity(head, other, reading);
     if (!hasComments || OBJECTS.has(head.kind)) continue;
-    if (joinTokens(significantTokens(statement)) !== joinTokens(serverTokens(statement, reading))) return formatAmbiguity(head, other, reading);
+    if (joinTokens(significantTokens(statement)) !== joinTokens(serverTokens(statement, reading)))
+      return formatAmbiguity(head, other, reading);
   }
   return undefined;
 }

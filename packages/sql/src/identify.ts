@@ -1,6 +1,6 @@
 /*! What kind of statement a text is, and the name of the object it makes (forms: the service's dump, SHOW CREATE and the access control documentation). */
 import { parseName } from './name.js';
-import { significantTokens, type Token, keywordOf } from './tokens.js';
+import { keywordOf, significantTokens, type Token } from './tokens.js';
 
 /** The kinds a schema dump holds; `other` is everything else (ALTER, INSERT, …). */
 export const KINDS = [
@@ -17,7 +17,7 @@ export const KINDS = [
   'other',
 ] as const;
 
-/** One of `KIND_BY_VALUE`. */
+/** One of `KINDS`. */
 export type Kind = (typeof KINDS)[number];
 
 /** What a statement does, and to what. */

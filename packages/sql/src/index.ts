@@ -1,14 +1,27 @@
-export { AmbiguousStatementError, readStatementHead, findAmbiguity, requireUnambiguous } from './ambiguity.js';
-export { redact, findSecrets, maskSecrets } from './redact.js';
+export { AmbiguousStatementError, findAmbiguity, readStatementHead, requireUnambiguous } from './ambiguity.js';
 export { type FailureMarker, formatFailureMarker, parseFailureMarker } from './failure-marker.js';
 export { foldCase } from './fold-case.js';
-export { createsToken, type Head, type Identity, identify, KINDS, type Kind, displayName } from './identify.js';
+export {
+  escapeControls,
+  escapeLines,
+  formatError,
+  formatSafeJson,
+  systemErrorReason,
+  truncate,
+} from './format-text.js';
+export { createsToken, displayName, type Head, type Identity, identify, KINDS, type Kind } from './identify.js';
 export { givesRight, hasName, identityKey, isAcl, isObject, isPrincipal } from './kinds.js';
-export { Lexer, type CommentRules, type Segment, type SegmentType, WHITESPACE } from './lexer.js';
+export { type CommentRules, Lexer, type Segment, type SegmentType, WHITESPACE } from './lexer.js';
 export { MAX_RECORD } from './limits.js';
 export { parseName, quoteLiteral } from './name.js';
-export { escapeLines, truncate, formatSafeJson, formatError, escapeControls, systemErrorReason } from './format-text.js';
-export { SERVER_COMMENT_RULES, type ServerCommentRules, type ServerToken, scanToken, serverTokens } from './server-lexer.js';
-export { SplitError, Splitter, normalizeStatement } from './splitter.js';
+export { findSecrets, maskSecrets, redact } from './redact.js';
+export {
+  SERVER_COMMENT_RULES,
+  type ServerCommentRules,
+  type ServerToken,
+  scanToken,
+  serverTokens,
+} from './server-lexer.js';
+export { normalizeStatement, SplitError, Splitter } from './splitter.js';
 export { suggestWord } from './suggest.js';
-export { significantTokens, type Token, type TokenType, tokens, unquote, keywordOf } from './tokens.js';
+export { keywordOf, significantTokens, type Token, type TokenType, tokens, unquote } from './tokens.js';

@@ -1,6 +1,6 @@
 /*! Text as it may be shown: without the secrets that a statement holds, or that went with a request. */
 import { identify, type Kind } from './identify.js';
-import { significantTokens, type Token, unquote, keywordOf } from './tokens.js';
+import { keywordOf, significantTokens, type Token, unquote } from './tokens.js';
 
 /** Words that a secret follows: `WITH PASSWORD 'x'`, `DROP TOKEN TYPE REST 'x'`. */
 const BEFORE_SECRET = new Set(['PASSWORD', 'TOKEN']);

@@ -28,7 +28,7 @@ for (const symbol of SYMBOLS) {
 const symbolAt = (text: string, at: number): string | undefined =>
   SYMBOLS_BY_FIRST.get(text.charAt(at))?.find(symbol => text.startsWith(symbol, at));
 
-/** A token as the server cuts it: `checkText.slice(at, end)`. Blanks and the marks of comments are tokens too. */
+/** A token as the server cuts it: `text.slice(at, end)`. Blanks and the marks of comments are tokens too. */
 export interface ServerToken {
   readonly at: number;
   readonly end: number;

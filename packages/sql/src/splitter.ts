@@ -1,8 +1,9 @@
 /*! Where statements end in a text that arrives in chunks, and the one form a statement has between programs. */
-import { StatementScanner, type UnclosedSegment } from './statement-scanner.js';
+
 import { mayContainFailureMarker, parseFailureMarker } from './failure-marker.js';
-import { endOfCode, type SegmentType, WHITESPACE } from './lexer.js';
 import { truncate } from './format-text.js';
+import { endOfCode, type SegmentType, WHITESPACE } from './lexer.js';
+import { StatementScanner, type UnclosedSegment } from './statement-scanner.js';
 import { type Token, tokens } from './tokens.js';
 
 /** Text that can't be cut into statements. `line` and `column` count from 1, columns in UTF-16 code units. */
@@ -141,7 +142,12 @@ export class Splitter {
   }
 
   /** The same in a piece of a chunk that has been read from `from` to `start`. */
-  #scanPiece(chunk: string, from: number, start: number, end: number): { at: number; reading: StatementScanner } | undefined {
+  #scanPiece(
+    chunk: string,
+    from: number,
+    start: number,
+    end: number,
+  ): { at: number; reading: StatementScanner } | undefined {
     const [sql, server] = this.#scanners as [StatementScanner, StatementScanner?];
     const inSql = sql.read(chunk.slice(start, end));
     const other = server ?? (sql.isAmbiguous ? this.#startServerScanner(chunk.slice(from, start)) : undefined);
@@ -211,13 +217,17 @@ export class Splitter {
 
   #unclosedError(): SplitError {
     const { type, at } = (this.#scanners[0] as StatementScanner).unclosed as UnclosedSegment;
-    return new SplitError(UNCLOSED_MESSAGES[type] ?? 'a parenthesis that is never closed', ...this.#position(this.remainder, at));
+    return new SplitError(
+      UNCLOSED_MESSAGES[type] ?? 'a parenthesis that is never closed',
+      ...this.#position(this.remainder, at),
+    );
   }
 
   /** The line of the first character of the current statement that is not white space. */
   #firstLine(text: string): number {
     let line = this.#line;
-    for (let at = 0; WHITESPACE.includes(text.charAt(at)) && at < text.length; at++) if (text.charAt(at) === '\n') line++;
+    for (let at = 0; WHITESPACE.includes(text.charAt(at)) && at < text.length; at++)
+      if (text.charAt(at) === '\n') line++;
     return line;
   }
 

@@ -1,5 +1,5 @@
 /*! One reading of one statement as its text arrives: where it ends, and what was open when it didn't. */
-import { Lexer, type CommentRules, type SegmentType } from './lexer.js';
+import { type CommentRules, Lexer, type SegmentType } from './lexer.js';
 
 /** Something that was opened, at an offset into the statement. */
 export interface UnclosedSegment {

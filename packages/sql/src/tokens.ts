@@ -1,7 +1,7 @@
 /*! Tokens: the lexer's segments, with the code between quotes and comments cut into words, white space and signs. */
-import { Lexer, type CommentRules, type Segment, type SegmentType } from './lexer.js';
+import { type CommentRules, Lexer, type Segment, type SegmentType } from './lexer.js';
 
-/** A `readName` is quoted by `"` or backticks; a bare one is a `word`. */
+/** A `name` is quoted by `"` or backticks; a bare one is a `word`. */
 export type TokenType = 'space' | 'comment' | 'string' | 'name' | 'word' | 'sign';
 
 /** A token of SQL text; all tokens joined are the text. */

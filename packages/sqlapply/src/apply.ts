@@ -3,9 +3,9 @@
  * ahead, and statements behind a refused one would have been sent by the time anyone read the refusal.
  */
 import { identify } from '@sqlpipe/sql';
-import type { Location } from './input.js';
 import { findBlockers, type InFlight } from './blockers.js';
 import type { StatementResult } from './executor.js';
+import type { Location } from './input.js';
 import { isReject, type Outcome } from './outcome.js';
 
 export interface RunOptions {

@@ -1,6 +1,6 @@
 /*! The target of a run: which instance it is, whether it may be changed, and the connections to it. */
 import { type Io, UsageError } from '@sqlpipe/cli';
-import { connect, type Instance, resolveInstance, type ConnectionConfig } from '@sqlpipe/instance';
+import { type ConnectionConfig, connect, type Instance, resolveInstance } from '@sqlpipe/instance';
 import type { DeferredInput } from '@sqlpipe/records';
 import type { ApplyOptions } from './options.js';
 

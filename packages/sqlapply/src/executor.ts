@@ -1,9 +1,9 @@
 /*! What becomes of one statement: sent, compared with what is there, or settled by looking where its reply was lost. */
 import { type Instance, InstanceError } from '@sqlpipe/instance';
-import { readStatementHead, givesRight, identify, isAcl, isPrincipal } from '@sqlpipe/sql';
-import type { PreflightCheck } from './preflight.js';
+import { givesRight, identify, isAcl, isPrincipal, readStatementHead } from '@sqlpipe/sql';
 import { type ExistingObjects, isShowable } from './existing.js';
 import type { Outcome } from './outcome.js';
+import type { PreflightCheck } from './preflight.js';
 
 export interface ExecutorOptions {
   check: PreflightCheck;
@@ -75,7 +75,12 @@ export function createExecutor(
     }
     const { message, position, denied } = reply;
     const error = message + (message === 'empty query' ? EMPTY_QUERY_HELP : '');
-    const refused: StatementResult = { result: 'refused', error, denied, ...(position === undefined ? {} : { position }) };
+    const refused: StatementResult = {
+      result: 'refused',
+      error,
+      denied,
+      ...(position === undefined ? {} : { position }),
+    };
     const exists = ALREADY_EXISTS.test(message);
     const isOfPrincipal = isPrincipal(identify(statement).kind);
     if (ifExists === 'fail') return { ...refused, exists };

@@ -1,6 +1,6 @@
 /*! What the target holds already, and whether it is what a statement makes. */
 import { compareStatements, type Defaults, parseMeaning, type StatementComparison } from '@sqlpipe/ddl';
-import { fetchDefinitions, fetchDefaults, supportsShowCreate, type Instance } from '@sqlpipe/instance';
+import { fetchDefaults, fetchDefinitions, type Instance, supportsShowCreate } from '@sqlpipe/instance';
 import { type Identity, isPrincipal } from '@sqlpipe/sql';
 import { ExistingAccess } from './existing-access.js';
 

@@ -1,7 +1,7 @@
 /*! What to tell about a statement that is not in force on the target: what happened, where, and the place in its text. */
 
 import { formatPropertyLines } from '@sqlpipe/cli';
-import { redact, truncate, escapeControls, displayName } from '@sqlpipe/sql';
+import { displayName, escapeControls, redact, truncate } from '@sqlpipe/sql';
 import { hintFor } from './hints.js';
 import { formatLocation } from './input.js';
 import type { Outcome } from './outcome.js';
@@ -36,7 +36,7 @@ export function formatReplacement(outcome: Outcome, target: string): string[] {
   return formatRejection(replaced, target).flatMap(lines => lines ?? []);
 }
 
-/** Which statement it is: `statement 3 (table 'fx_trades')`, or `readCatalog.sql:42: table 'fx_trades'` where it is in a file. */
+/** Which statement it is: `statement 3 (table 'fx_trades')`, or `schema.sql:42: table 'fx_trades'` where it is in a file. */
 export function statementLabel({ n, statement, identity, location, position }: LabelledStatement): string {
   const what = escapeControls(displayName(identity));
   if (location?.line !== undefined) return `${escapeControls(formatLocation(location, statement, position))}: ${what}`;

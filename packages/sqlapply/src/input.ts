@@ -1,7 +1,7 @@
 /*! What a run applies: files and folders that are named, or a stream on standard input; and where each statement is. */
 import { type Io, UsageError } from '@sqlpipe/cli';
 import { type LocatedStatement, readLocatedSource } from '@sqlpipe/files';
-import { StreamError, decodeRecords } from '@sqlpipe/records';
+import { decodeRecords, StreamError } from '@sqlpipe/records';
 import { significantTokens } from '@sqlpipe/sql';
 import type { ApplyOptions } from './options.js';
 
@@ -56,7 +56,7 @@ async function* withLabel<T>(source: AsyncIterable<T>, label: string): AsyncGene
   }
 }
 
-/** A location for messages: `readCatalog.sql:42` with the line of a position in the statement, else with that of its first word. */
+/** A location for messages: `schema.sql:42` with the line of a position in the statement, else with that of its first word. */
 export function formatLocation({ path, line }: Location, statement: string, position?: number): string {
   if (line === undefined) return path;
   const [first] = significantTokens(statement);

@@ -1,7 +1,7 @@
 /*! Which users and service accounts can not log in: a dump never carries credentials. */
 
 import { quotePrincipal } from '@sqlpipe/ddl';
-import { BestEffortClient, hasCredentials, type ConnectionConfig } from '@sqlpipe/instance';
+import { BestEffortClient, type ConnectionConfig, hasCredentials } from '@sqlpipe/instance';
 import { foldCase, type Identity, quoteLiteral } from '@sqlpipe/sql';
 import type { Outcome, Result } from './outcome.js';
 

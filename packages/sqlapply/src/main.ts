@@ -1,19 +1,19 @@
-import { runProgram, type Io, limitHeapGrowth, UsageError, withProgress } from '@sqlpipe/cli';
+import { type Io, limitHeapGrowth, runProgram, UsageError, withProgress } from '@sqlpipe/cli';
 import { deferInput, spool } from '@sqlpipe/records';
-import { requireAllowed, createPreflightCheck } from './preflight.js';
 import { applyStatements } from './apply.js';
 import { openConnections } from './connections.js';
-import { LoginCheck } from './login-check.js';
+import { createExecutor } from './executor.js';
 import { ExistingObjects } from './existing.js';
 import { openInput, readsStdin } from './input.js';
-import { createExecutor } from './executor.js';
-import { type ApplyOptions, declareOptions, hasDataOnStdout } from './options.js';
-import { writeRejects } from './rejects.js';
+import { LoginCheck } from './login-check.js';
 import { toNothingSentError } from './nothing-sent-error.js';
-import { Summary } from './summary.js';
-import { printDryRun, printRows, selectRejects, writeReport, reportOutcomes } from './report-outcomes.js';
-import { verifyOutcomes } from './verify.js';
+import { type ApplyOptions, declareOptions, hasDataOnStdout } from './options.js';
+import { createPreflightCheck, requireAllowed } from './preflight.js';
+import { writeRejects } from './rejects.js';
+import { printDryRun, printRows, reportOutcomes, selectRejects, writeReport } from './report-outcomes.js';
 import { shutDown } from './shut-down.js';
+import { Summary } from './summary.js';
+import { verifyOutcomes } from './verify.js';
 
 runProgram({
   name: 'sqlapply',
@@ -61,7 +61,11 @@ async function run(options: ApplyOptions, summary: Summary, io: Io): Promise<num
     const print = (rows: unknown[][]) => printRows(rows, io);
     const executors = jobs.map(job => createExecutor(job, { ...options, check: check, existing, printRows: print }));
     summary.start(target.label);
-    let outcomes = applyStatements(queue, executors, { keepGoing, interrupted: io.interrupted, locations: source.locations });
+    let outcomes = applyStatements(queue, executors, {
+      keepGoing,
+      interrupted: io.interrupted,
+      locations: source.locations,
+    });
     if (options.dryRun) outcomes = hasDataOnStdout(options) ? outcomes : printDryRun(outcomes, io);
     else if (!options.noVerify) outcomes = verifyOutcomes(outcomes, target, existing);
     if (options.report) outcomes = writeReport(outcomes, options.report, io);

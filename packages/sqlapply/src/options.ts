@@ -1,5 +1,5 @@
 /*! The options of sqlapply. */
-import { type Args, type CommandLine, addInstanceOptions, maxRecordOption } from '@sqlpipe/cli';
+import { type Args, addInstanceOptions, type CommandLine, maxRecordOption } from '@sqlpipe/cli';
 import { MAX_RECORD } from '@sqlpipe/records';
 
 /** The options as the command line has them. */

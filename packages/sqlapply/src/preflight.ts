@@ -1,7 +1,14 @@
 /*! What can be said against a statement before anything is sent. */
-import { dependsOnVersion, isLaterVersion, isRepairForm, findMissingFeatures } from '@sqlpipe/ddl';
+import { dependsOnVersion, findMissingFeatures, isLaterVersion, isRepairForm } from '@sqlpipe/ddl';
 import { DEFAULT_REQUEST_BUFFER, fetchVersion, type Instance } from '@sqlpipe/instance';
-import { readStatementHead, findAmbiguity, type Head, identify, SERVER_COMMENT_RULES, type ServerCommentRules } from '@sqlpipe/sql';
+import {
+  findAmbiguity,
+  type Head,
+  identify,
+  readStatementHead,
+  SERVER_COMMENT_RULES,
+  type ServerCommentRules,
+} from '@sqlpipe/sql';
 import { statementLabel } from './format-rejection.js';
 import type { Location } from './input.js';
 

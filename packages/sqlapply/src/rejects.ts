@@ -2,7 +2,7 @@
 import type { Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { writeOutput } from '@sqlpipe/files';
-import { encodeRecords, createCommitWriter } from '@sqlpipe/records';
+import { createCommitWriter, encodeRecords } from '@sqlpipe/records';
 
 /** Statements may hold passwords. */
 const PRIVATE_MODE = 0o600;

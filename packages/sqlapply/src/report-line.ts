@@ -2,8 +2,8 @@ import { formatSafeJson } from '@sqlpipe/sql';
 import type { Outcome } from './outcome.js';
 
 /**
- * One line of a report: a JSON object with `n`, `kind`, `readName`, `result`, `ms`, and where there is one `error`,
- * `position` (UTF-16 code units into the statement), `proven` and `replacementHunk`. Never the statement's text. Safe to show.
+ * One line of a report: a JSON object with `n`, `kind`, `name`, `result`, `ms`, and where there is one `error`,
+ * `position` (UTF-16 code units into the statement), `proven` and `replaced`. Never the statement's text. Safe to show.
  */
 export function formatReportLine({
   n,

@@ -1,9 +1,9 @@
 /*! What a run tells while it goes on: a line of report per statement, a message per reject, a summary at the end. */
 import { open } from 'node:fs/promises';
 import type { Io } from '@sqlpipe/cli';
-import { escapeControls, displayName } from '@sqlpipe/sql';
-import type { LoginCheck } from './login-check.js';
+import { displayName, escapeControls } from '@sqlpipe/sql';
 import { formatRejection, formatReplacement, statementLabel } from './format-rejection.js';
+import type { LoginCheck } from './login-check.js';
 import { isReject, type Outcome, type Result } from './outcome.js';
 import { formatReportLine } from './report-line.js';
 import type { Summary } from './summary.js';

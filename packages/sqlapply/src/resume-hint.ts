@@ -1,8 +1,8 @@
 /*! How to go on where a run did not do all: by running the same again, as far as that knows what is there. */
 import { isCleanTable, parseMeaning } from '@sqlpipe/ddl';
 import { isObject } from '@sqlpipe/sql';
-import { isShowable } from './existing.js';
 import type { ExecutorOptions } from './executor.js';
+import { isShowable } from './existing.js';
 import { isReject, type Outcome, type Result } from './outcome.js';
 
 /** What is there afterwards, or may be. */
@@ -30,7 +30,8 @@ export class ResumeHint {
     if (result === 'unknown' && !isShowable(identity)) this.#unknown = n;
     if (result === 'applied' && identity.kind === 'other') this.#appliedVerbs.add(identity.verb);
     const isComparable = comparison ? !comparison.asText : !isObject(identity.kind) || canInterpret(statement);
-    const isIncomparable = (exists && this.#ifExists === 'compare') || ((exists || MAY_EXIST.has(result)) && !isComparable);
+    const isIncomparable =
+      (exists && this.#ifExists === 'compare') || ((exists || MAY_EXIST.has(result)) && !isComparable);
     this.#incomparable ||= isIncomparable;
     const isRejected = isReject(outcome) && result !== 'not reached';
     const mayBeRight = (isIncomparable && result === 'differs') || exists;

@@ -1,9 +1,9 @@
 /*! What a run comes to: counts, the exit status, and what to tell at its end. */
 import { Exit, exitStatus } from '@sqlpipe/cli';
 import { displayName } from '@sqlpipe/sql';
-import { ResumeHint } from './resume-hint.js';
 import type { ExecutorOptions } from './executor.js';
 import { isReject, type Outcome, type Result } from './outcome.js';
+import { ResumeHint } from './resume-hint.js';
 
 /** Statements that are named in a line about several. */
 const MAX_LISTED = 5;

@@ -86,7 +86,9 @@ async function verifyAccess({ statement, identity }: Outcome, existing: Existing
   if (!found.exists)
     return {
       result: 'differs',
-      error: givesRight(identity.kind) ? 'the server reported success, but does not show what was granted' : MISSING_MESSAGE,
+      error: givesRight(identity.kind)
+        ? 'the server reported success, but does not show what was granted'
+        : MISSING_MESSAGE,
     };
   const { exists: _, ...comparison } = found;
   if (comparison.differences.length > 0)

@@ -2,7 +2,7 @@
 import { formatPropertyLines, unifiedDiff } from '@sqlpipe/cli';
 import { type Definition, parseMeaning, printDefinition } from '@sqlpipe/ddl';
 import type { Difference } from '@sqlpipe/schema';
-import { redact, formatSafeJson, hasName, escapeControls, displayName } from '@sqlpipe/sql';
+import { displayName, escapeControls, formatSafeJson, hasName, redact } from '@sqlpipe/sql';
 import type { Sides } from './operands.js';
 
 /** A line per difference: `only in src: table 'trades'`, `differs: view 'spreads'`; a grant is shown as its statement. */
@@ -19,7 +19,7 @@ export interface FormatOptions {
   colors: boolean;
 }
 
-/** The same, and below what differs how: in A, in B; with `checkText` as a unified diff, `-` is in A, `+` is in B. */
+/** The same, and below what differs how: in A, in B; with `text` as a unified diff, `-` is in A, `+` is in B. */
 export function formatDifference(difference: Difference, sides: Sides, { text, colors }: FormatOptions): string {
   const { a, b, comparison } = difference;
   const head = formatName(difference, sides);
@@ -27,7 +27,9 @@ export function formatDifference(difference: Difference, sides: Sides, { text, c
     a === undefined || b === undefined
       ? []
       : text
-        ? unifiedDiff(printStatement(a, b), printStatement(b, a)).map(line => line.split('\t').map(escapeControls).join('\t'))
+        ? unifiedDiff(printStatement(a, b), printStatement(b, a)).map(line =>
+            line.split('\t').map(escapeControls).join('\t'),
+          )
         : formatPropertyLines(comparison?.differences ?? [], [sides[0].label, sides[1].label], colors).map(
             line => `  ${line}`,
           );
@@ -41,7 +43,9 @@ function printStatement(statement: string, other: string): string {
   const [definition, filling] = [parseMeaning(statement), parseMeaning(other)];
   if (!definition) return redactFully(statement);
   const isOpen = definition.kind === filling?.kind;
-  return printDefinition(isOpen ? ({ ...filling, ...definedProperties(definition) } as Definition) : definition, { quoted: true });
+  return printDefinition(isOpen ? ({ ...filling, ...definedProperties(definition) } as Definition) : definition, {
+    quoted: true,
+  });
 }
 
 /** What a definition does not leave open. */
@@ -59,7 +63,7 @@ const paint = (line: string, code: number | undefined): string =>
   code === undefined ? line : `\x1b[${code}m${line.slice(0, -1)}\x1b[m\n`;
 
 /**
- * A line of JSON: an object with `kind`, `readName`, `result` (`only-a`, `only-b` or `differs`), the statements `a` and `b`
+ * A line of JSON: an object with `kind`, `name`, `result` (`only-a`, `only-b` or `differs`), the statements `a` and `b`
  * where there is one, and of what differs the `properties`, each with `property`, `a` and `b`.
  */
 export function formatJsonLine({ identity: { kind, name }, a, b, comparison }: Difference): string {

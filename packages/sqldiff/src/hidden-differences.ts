@@ -5,7 +5,7 @@
 
 import { BestEffortClient, type ConnectionConfig } from '@sqlpipe/instance';
 import type { Difference } from '@sqlpipe/schema';
-import { foldCase, type Identity, identify, type Kind, quoteLiteral, displayName } from '@sqlpipe/sql';
+import { displayName, foldCase, type Identity, identify, type Kind, quoteLiteral } from '@sqlpipe/sql';
 import type { Sides } from './operands.js';
 
 /** What a catalogue says: by property, and of each by object; a setting of the server is of none, ''. */

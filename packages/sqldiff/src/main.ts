@@ -1,12 +1,20 @@
-import { runProgram, EXCLUDE_OPTION, Exit, INCLUDE_OPTION, addInstanceOptions, maxRecordOption, UsageError } from '@sqlpipe/cli';
-import { deferInput, MAX_RECORD, decodeRecords } from '@sqlpipe/records';
+import {
+  addInstanceOptions,
+  EXCLUDE_OPTION,
+  Exit,
+  INCLUDE_OPTION,
+  maxRecordOption,
+  runProgram,
+  UsageError,
+} from '@sqlpipe/cli';
+import { decodeRecords, deferInput, MAX_RECORD } from '@sqlpipe/records';
 import { CATEGORIES, compareSchemas, MemoryBudget, parseSelection } from '@sqlpipe/schema';
 import { displayName } from '@sqlpipe/sql';
+import { formatDifference, formatJsonLine, formatName } from './format.js';
 import { findHiddenDifferences, selectUnchanged } from './hidden-differences.js';
 import { writeMissing } from './missing.js';
+import { fetchTargetDefaults, resolveOperands } from './operands.js';
 import { readSide } from './read-side.js';
-import { formatJsonLine, formatName, formatDifference } from './format.js';
-import { resolveOperands, fetchTargetDefaults } from './operands.js';
 
 runProgram({
   name: 'sqldiff',
@@ -65,7 +73,11 @@ runProgram({
     if (missing) return writeMissing(found, maxRecord, io);
     for (const each of found)
       await io.print(
-        json ? formatJsonLine(each) : names ? formatName(each, sides) : formatDifference(each, sides, { text, colors: io.colors }),
+        json
+          ? formatJsonLine(each)
+          : names
+            ? formatName(each, sides)
+            : formatDifference(each, sides, { text, colors: io.colors }),
       );
     if (!json)
       io.info(

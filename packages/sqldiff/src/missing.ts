@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Exit, type Io } from '@sqlpipe/cli';
 import { writeSqlText } from '@sqlpipe/files';
-import { encodeRecords, createCommitWriter } from '@sqlpipe/records';
+import { createCommitWriter, encodeRecords } from '@sqlpipe/records';
 import { type Difference } from '@sqlpipe/schema';
 import { displayName } from '@sqlpipe/sql';
 

@@ -6,6 +6,7 @@ import { stat } from 'node:fs/promises';
 import { UsageError } from '@sqlpipe/cli';
 import { DEFAULTS, type Defaults } from '@sqlpipe/ddl';
 import {
+  type ConnectionConfig,
   connect,
   fetchDefaults,
   InstanceError,
@@ -13,7 +14,6 @@ import {
   listInstances,
   type ResolveContext,
   resolveInstance,
-  type ConnectionConfig,
 } from '@sqlpipe/instance';
 
 /** One of the two that are compared. */
@@ -36,7 +36,10 @@ export type Sides = [a: Side, b: Side];
  * `SQLDIFF_A_…` and `SQLDIFF_B_…`, and what could be meant for either is given to none.
  * @throws UsageError, InstanceError
  */
-export async function resolveOperands(operands: [string, string], context: Omit<ResolveContext, 'program'>): Promise<Sides> {
+export async function resolveOperands(
+  operands: [string, string],
+  context: Omit<ResolveContext, 'program'>,
+): Promise<Sides> {
   if (operands.every(operand => operand === '-')) throw new UsageError('only one of the two can be standard input');
   const names = (await listInstances(context.env)).map(({ name }) => name);
   const [a, b] = operands;

@@ -24,7 +24,9 @@ export async function readSide({ target, path, label }: Side, options: ReadSideO
   const atRest = path === '-' ? stdin : readSource(path, maxRecord);
   const source = target ? dump(target, { selection, maxRecord, warn }) : atRest;
   try {
-    return deduplicate(await collectStatements(source, statement => selection.selects(identify(statement).kind), budget));
+    return deduplicate(
+      await collectStatements(source, statement => selection.selects(identify(statement).kind), budget),
+    );
   } catch (error) {
     throw addLabel(error as NodeJS.ErrnoException, label);
   }

@@ -1,12 +1,20 @@
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { runProgram, EXCLUDE_OPTION, Exit, INCLUDE_OPTION, addInstanceOptions, maxRecordOption, limitHeapGrowth } from '@sqlpipe/cli';
+import {
+  addInstanceOptions,
+  EXCLUDE_OPTION,
+  Exit,
+  INCLUDE_OPTION,
+  limitHeapGrowth,
+  maxRecordOption,
+  runProgram,
+} from '@sqlpipe/cli';
 import { removeOwner } from '@sqlpipe/ddl';
 import { isStdout, writeOutput, writeSqlText } from '@sqlpipe/files';
 import { dump, resolveInstance } from '@sqlpipe/instance';
-import { MAX_RECORD, encodeRecords, createCommitWriter } from '@sqlpipe/records';
+import { createCommitWriter, encodeRecords, MAX_RECORD } from '@sqlpipe/records';
 import { CATEGORIES, parseSelection } from '@sqlpipe/schema';
-import { formatFailureMarker, formatError } from '@sqlpipe/sql';
+import { formatError, formatFailureMarker } from '@sqlpipe/sql';
 import { printInstances } from './instances.js';
 import { reportProgress } from './report-progress.js';
 
@@ -48,14 +56,22 @@ runProgram({
     if (options.listInstances) return printInstances(io);
     const asked = parseSelection(include, exclude);
     const { env, warn, promptSecret } = io;
-    const target = await resolveInstance(instance, { program: 'sqldump', env, options, warn, promptSecret: promptSecret });
+    const target = await resolveInstance(instance, {
+      program: 'sqldump',
+      env,
+      options,
+      warn,
+      promptSecret: promptSecret,
+    });
     const dumped = dump(target, { ...options, maxRecord, selection: asked, warn });
     const wanted = options.noOwner ? withoutOwners(dumped) : dumped;
     const isShown = isStdout(output) && io.stdout.isTTY === true;
     const statements = isShown ? wanted : reportProgress(wanted, io);
     const isText = text || isShown || output?.endsWith('.sql');
     const write = (out: Writable) =>
-      isText ? writeMarkedText(statements, out) : pipeline(statements, encodeRecords(maxRecord), createCommitWriter(out, 'sqldump'));
+      isText
+        ? writeMarkedText(statements, out)
+        : pipeline(statements, encodeRecords(maxRecord), createCommitWriter(out, 'sqldump'));
     await writeOutput(output, io.stdout, write, io.interrupted);
     return Exit.ok;
   },

@@ -1,6 +1,6 @@
 /*! What is printed of statements instead of a stream. */
 import type { Io } from '@sqlpipe/cli';
-import { formatSafeJson, identify, escapeControls } from '@sqlpipe/sql';
+import { escapeControls, formatSafeJson, identify } from '@sqlpipe/sql';
 
 /** `table`, a tab, `fx_trades`. */
 export function formatListLine(statement: string): string {
@@ -8,7 +8,7 @@ export function formatListLine(statement: string): string {
   return `${kind}\t${escapeControls(name)}\n`;
 }
 
-/** A line of JSON: an object with `kind`, `readName` and `statement`, which is as it is in the stream, secrets too. */
+/** A line of JSON: an object with `kind`, `name` and `statement`, which is as it is in the stream, secrets too. */
 export function formatJsonLine(statement: string): string {
   const { kind, name } = identify(statement);
   return `${formatSafeJson({ kind, name, statement })}\n`;

@@ -1,11 +1,11 @@
 import { pipeline } from 'node:stream/promises';
-import { runProgram, Exit, maxRecordOption, UsageError } from '@sqlpipe/cli';
-import { MAX_RECORD, encodeRecords, createCommitWriter, decodeRecords } from '@sqlpipe/records';
+import { Exit, maxRecordOption, runProgram, UsageError } from '@sqlpipe/cli';
+import { createCommitWriter, decodeRecords, encodeRecords, MAX_RECORD } from '@sqlpipe/records';
 import { type Entry } from '@sqlpipe/schema';
 import { KINDS } from '@sqlpipe/sql';
-import { selectStatements } from './select-statements.js';
 import { formatJsonLine, formatListLine, printCount, printLines } from './listing.js';
 import { createMatcher } from './matcher.js';
+import { selectStatements } from './select-statements.js';
 
 runProgram({
   name: 'sqlgrep',

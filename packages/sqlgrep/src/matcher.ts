@@ -29,7 +29,8 @@ export function createMatcher({ patterns, regexp = [], kind = [], invertMatch }:
   const anyName = !globs.length && !expressions.length;
   const matches = (name: string): boolean =>
     globs.some(glob => matchesGlob(glob, foldCase(name))) || expressions.some(each => each.test(name));
-  return entry => ((!kinds.size || kinds.has(entry.kind)) && (anyName || searchableNames(entry).some(matches))) !== invertMatch;
+  return entry =>
+    ((!kinds.size || kinds.has(entry.kind)) && (anyName || searchableNames(entry).some(matches))) !== invertMatch;
 }
 
 /**

@@ -1,6 +1,6 @@
-import { runProgram, Exit, maxRecordOption, limitHeapGrowth, UsageError } from '@sqlpipe/cli';
+import { Exit, limitHeapGrowth, maxRecordOption, runProgram, UsageError } from '@sqlpipe/cli';
 import { writeFolder, writeOutput, writeSqlText } from '@sqlpipe/files';
-import { MAX_RECORD, spool, decodeRecords } from '@sqlpipe/records';
+import { decodeRecords, MAX_RECORD, spool } from '@sqlpipe/records';
 
 runProgram({
   name: 'sqljoin',

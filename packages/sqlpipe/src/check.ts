@@ -1,5 +1,5 @@
 /*! `sqlpipe check`: whether an instance can be dumped, and replayed on. */
-import { runProgram, Exit, addInstanceOptions } from '@sqlpipe/cli';
+import { addInstanceOptions, Exit, runProgram } from '@sqlpipe/cli';
 import { dump, inspect, resolveInstance } from '@sqlpipe/instance';
 import { escapeControls } from '@sqlpipe/sql';
 
@@ -14,7 +14,13 @@ runProgram({
   ],
   options: cli => addInstanceOptions(cli),
   run: async ({ operands: [instance = ''], ...options }, { env, warn, promptSecret, print, error }) => {
-    const target = await resolveInstance(instance, { program: 'sqlpipe', env, options, warn, promptSecret: promptSecret });
+    const target = await resolveInstance(instance, {
+      program: 'sqlpipe',
+      env,
+      options,
+      warn,
+      promptSecret: promptSecret,
+    });
     const line = (name: string, value: string) => print(`${name}: ${escapeControls(value)}\n`);
     await line('instance', target.label);
     const found = await inspect(target);

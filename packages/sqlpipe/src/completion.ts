@@ -11,7 +11,9 @@ const commands = [...members, ...Object.keys(OWN_COMMANDS)];
 const flagsOf = ({ flags }: CompletionSpec) => flags.flatMap(({ names }) => names).join(' ');
 
 /** bash starts again where a completion ends with 124. */
-const bash = (self: CompletionSpec) => `# bash completion for sqlpipe; source it: it completes all programs of the family
+const bash = (
+  self: CompletionSpec,
+) => `# bash completion for sqlpipe; source it: it completes all programs of the family
 _sqlpipe_load() { source <(sqlpipe "\${1#sql}" --completion bash) && return 124; }
 _sqlpipe() {
   local word=\${COMP_WORDS[COMP_CWORD]} command=\${COMP_WORDS[1]}

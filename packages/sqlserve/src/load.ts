@@ -11,7 +11,7 @@ export class LoadError extends Error {
 }
 
 /** Runs every statement of a file or a folder. @throws LoadError at the first rejection, and what reading throws */
-export async function load(path: string, execute: (statement: string) => Promise<unknown>): Promise<void> {
+export async function loadFiles(path: string, execute: (statement: string) => Promise<unknown>): Promise<void> {
   let number = 0;
   for await (const batch of readSource(path, MAX_RECORD)) {
     for (const statement of [batch].flat()) {

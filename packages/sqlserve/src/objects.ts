@@ -14,13 +14,13 @@ export interface Table extends TableDefinition {
 }
 
 /** What is known of a query's result. */
-interface Queried {
+interface QueryResult {
   readonly columns: Column[];
   /** The name of the designated timestamp. */
   readonly timestamp?: string | undefined;
 }
 
-export interface View extends ViewDefinition, Queried {
+export interface View extends ViewDefinition, QueryResult {
   /** Tables, views and materialized views that the body names, as they are called in the catalogue. */
   readonly references: readonly string[];
   /** Why the body can no longer be run, and where in it that is. */
@@ -38,10 +38,10 @@ export interface MaterializedView extends MaterializedViewDefinition {
   readonly invalid?: string;
 }
 
-export interface LiveView extends LiveViewDefinition, Queried {
+export interface LiveView extends LiveViewDefinition, QueryResult {
   readonly base: string;
   readonly partitionBy: PartitionUnit;
   readonly ttl: Ttl;
 }
 
-export type CatalogueObject = Table | View | MaterializedView | LiveView;
+export type CatalogObject = Table | View | MaterializedView | LiveView;

@@ -3,7 +3,7 @@
  * taken, the path is compared as it stands, and what is too long or badly encoded is answered with silence.
  */
 
-export interface Request {
+export interface HttpRequest {
   readonly method: string;
   readonly path: string;
   /** Decoded parameters as bytes in a Latin-1 string; of one given twice the last. */
@@ -15,13 +15,13 @@ export interface Request {
 }
 
 /** What of a connection's bytes: a request and where it ends, nothing yet, or a reason to hang up. */
-export type Reading = { readonly request: Request; readonly end: number } | 'incomplete' | 'hang up';
+export type ReadResult = { readonly request: HttpRequest; readonly end: number } | 'incomplete' | 'hang up';
 
 /** How a client starts that takes the port for one of TLS. */
 const tlsHandshake = '\x16\x03';
 
-/** Reads the first request of `toByteString` (Latin-1). `timeLimit` is `http.request.header.buffer.size`. */
-export function readRequest(bytes: string, limit: number): Reading {
+/** Reads the first request of `bytes` (Latin-1). `limit` is `http.request.header.buffer.size`. */
+export function readRequest(bytes: string, limit: number): ReadResult {
   const lineEnd = bytes.indexOf('\n');
   if (bytes.startsWith(tlsHandshake) || (lineEnd >= 0 && !bytes.slice(0, lineEnd).includes(' '))) return 'hang up';
   const blank = /\n\r?\n/.exec(bytes);
@@ -33,7 +33,7 @@ export function readRequest(bytes: string, limit: number): Reading {
   // Without a version the target never ends, and what its parameters are is never known.
   const [path = '', query, ...more] = version === undefined ? [target.split('?', 1)[0]] : target.split('?');
   if (query === '') return 'hang up';
-  const parameters = parse(query ?? '');
+  const parameters = parseParameters(query ?? '');
   const headerBytes = lines.reduce((sum, line) => sum + line.length + 1, 0) + 1;
   if (!parameters || isTooLong(requestLine, query ?? '', headerBytes, limit)) return 'hang up';
   const headers = parseHeaders(lines);
@@ -70,7 +70,7 @@ function parseHeaders(lines: readonly string[]): Map<string, string> | undefined
 }
 
 /** Decoded names and values; undefined where an escape is malformed. A second `=` leaves a parameter without a value. */
-function parse(query: string): Map<string, string> | undefined {
+function parseParameters(query: string): Map<string, string> | undefined {
   const parameters = new Map<string, string>();
   for (const pair of query.split('&')) {
     const [name, value, ...more] = pair.split('=').map(decode);
@@ -88,7 +88,7 @@ function decode(text: string): string | undefined {
 }
 
 /** The text of bytes in a Latin-1 string; `valid` tells whether they are UTF-8. What is not is shown as the service shows it. */
-export function utf8(bytes: string): { text: string; valid: boolean } {
+export function decodeBytes(bytes: string): { text: string; valid: boolean } {
   try {
     return {
       text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(bytes, 'latin1')),

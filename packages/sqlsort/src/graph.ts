@@ -3,7 +3,7 @@
  * nodes are called by numbers, and names stand in labels only, escaped for the language.
  */
 import { type Catalog, dumpOrder, type Entry } from '@sqlpipe/schema';
-import { isObject, type Kind, escapeControls } from '@sqlpipe/sql';
+import { escapeControls, isObject, type Kind } from '@sqlpipe/sql';
 
 interface Graph {
   nodes: { id: string; entry: Entry }[];
@@ -37,14 +37,17 @@ export function toDot(catalog: Catalog): string {
   return joinLines([
     'digraph schema {',
     '  rankdir=LR;',
-    ...nodes.map(({ id, entry: { kind, name } }) => `  ${id} [label="${formatDotLabel(name)}", shape=${DOT_SHAPES[kind]}];`),
+    ...nodes.map(
+      ({ id, entry: { kind, name } }) => `  ${id} [label="${formatDotLabel(name)}", shape=${DOT_SHAPES[kind]}];`,
+    ),
     ...arrows.map(([from, to]) => `  ${from} -> ${to};`),
     '}',
   ]);
 }
 
 /** Labels know backslash escapes and HTML's entities. */
-const formatDotLabel = (name: string): string => escapeControls(name).replace(/[\\"]/g, '\\$&').replaceAll('&', '&amp;');
+const formatDotLabel = (name: string): string =>
+  escapeControls(name).replace(/[\\"]/g, '\\$&').replaceAll('&', '&amp;');
 
 const MERMAID_SHAPES: Partial<Record<Kind, [before: string, after: string]>> = {
   table: ['[("', '")]'],

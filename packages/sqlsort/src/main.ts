@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream/promises';
-import { runProgram, Exit, maxRecordOption } from '@sqlpipe/cli';
-import { MAX_RECORD, encodeRecords, createCommitWriter, decodeRecords } from '@sqlpipe/records';
+import { Exit, maxRecordOption, runProgram } from '@sqlpipe/cli';
+import { createCommitWriter, decodeRecords, encodeRecords, MAX_RECORD } from '@sqlpipe/records';
 import { toDot, toMermaid } from './graph.js';
 import { readCatalog, sortStatements } from './sort.js';
 

@@ -27,7 +27,9 @@ const MAX_LISTED = 20;
 
 /** `view 'a' needs view 'b', which needs view 'a'`. */
 function formatCycle(catalog: Catalog, cycle: string[]): string {
-  const named = [...cycle.slice(0, MAX_LISTED), ...cycle.slice(0, 1)].map(name => displayName(catalog.findObject(name) as Entry));
+  const named = [...cycle.slice(0, MAX_LISTED), ...cycle.slice(0, 1)].map(name =>
+    displayName(catalog.findObject(name) as Entry),
+  );
   if (cycle.length > MAX_LISTED) named.splice(-1, 0, `${cycle.length - MAX_LISTED} more`);
   return named.join(', which needs ').replace(', which needs ', ' needs ');
 }

@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream/promises';
-import { runProgram, Exit, maxRecordOption, limitHeapGrowth } from '@sqlpipe/cli';
-import { MAX_RECORD, encodeRecords, createCommitWriter } from '@sqlpipe/records';
+import { Exit, limitHeapGrowth, maxRecordOption, runProgram } from '@sqlpipe/cli';
+import { createCommitWriter, encodeRecords, MAX_RECORD } from '@sqlpipe/records';
 import { readStatements } from './read-statements.js';
 
 runProgram({
@@ -18,7 +18,11 @@ runProgram({
   options: cli => cli.option('max-record', maxRecordOption(MAX_RECORD)),
   run: async ({ operands: files, maxRecord }, io) => {
     limitHeapGrowth();
-    await pipeline(readStatements(files, io.stdin, maxRecord), encodeRecords(maxRecord), createCommitWriter(io.stdout, 'sqlsplit'));
+    await pipeline(
+      readStatements(files, io.stdin, maxRecord),
+      encodeRecords(maxRecord),
+      createCommitWriter(io.stdout, 'sqlsplit'),
+    );
     return Exit.ok;
   },
 });

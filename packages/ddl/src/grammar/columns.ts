@@ -6,7 +6,7 @@ import { isWord } from './cursor.js';
 import { isValidColumnName, parseLiteral, rejectReserved, unquote } from './names.js';
 import { ceilPow2, expectInt } from './numbers.js';
 import { parseParquet } from './parquet.js';
-import { tokenError, RejectionError } from './rejection-error.js';
+import { RejectionError, tokenError } from './rejection-error.js';
 import { parseColumnType } from './types.js';
 
 const symbolCapacity = { min: 2, max: 2 ** 30, maxCached: 2 ** 25 };
@@ -132,8 +132,10 @@ function parseInlineIndex(cursor: Cursor, column: Column, defaults: Defaults): s
 export function parseIndexCapacity(cursor: Cursor): number {
   const position = cursor.readOffset;
   const capacity = expectInt(cursor);
-  if (capacity < indexCapacity.min) throw new RejectionError(position, `min index block capacity is ${indexCapacity.min}`);
-  if (capacity > indexCapacity.max) throw new RejectionError(position, `max index block capacity is ${indexCapacity.max}`);
+  if (capacity < indexCapacity.min)
+    throw new RejectionError(position, `min index block capacity is ${indexCapacity.min}`);
+  if (capacity > indexCapacity.max)
+    throw new RejectionError(position, `max index block capacity is ${indexCapacity.max}`);
   return ceilPow2(capacity);
 }
 
@@ -149,7 +151,8 @@ export function parseIndexType(cursor: Cursor, defaults: Defaults): Index {
   let token = cursor.next();
   const flavour = isWord(token, 'delta') || isWord(token, 'ef') ? ` ${token?.toUpperCase()}` : '';
   if (flavour) token = cursor.next();
-  if (isWord(token, 'capacity')) throw new RejectionError(cursor.at, 'CAPACITY is only supported for BITMAP index type');
+  if (isWord(token, 'capacity'))
+    throw new RejectionError(cursor.at, 'CAPACITY is only supported for BITMAP index type');
   const covered = isWord(token, 'include') ? parseCoveredColumns(cursor) : [];
   if (!isWord(token, 'include')) cursor.unread();
   return { type: `POSTING${flavour}`, covered };

@@ -6,9 +6,24 @@ import { parseVolume } from './create-table.js';
 import type { Cursor } from './cursor.js';
 import { isWord } from './cursor.js';
 import type { Dialect } from './dialect.js';
-import { parseIfNotExists, type LocatedName, parseLiteral, parseObjectName, rejectReserved, stripPublic, unquote } from './names.js';
-import { type PartitionUnit, parsePartitionBy, parsePartitionUnit, rejectUnevenTtl, type Ttl, parseTtl } from './partition.js';
-import { type RefreshClause, parseRefresh } from './refresh.js';
+import {
+  type LocatedName,
+  parseIfNotExists,
+  parseLiteral,
+  parseObjectName,
+  rejectReserved,
+  stripPublic,
+  unquote,
+} from './names.js';
+import {
+  type PartitionUnit,
+  parsePartitionBy,
+  parsePartitionUnit,
+  parseTtl,
+  rejectUnevenTtl,
+  type Ttl,
+} from './partition.js';
+import { parseRefresh, type RefreshClause } from './refresh.js';
 import { RejectionError, unexpectedTokenError } from './rejection-error.js';
 
 export interface CreateMaterializedView {

@@ -4,24 +4,31 @@
  */
 import { foldCase } from '@sqlpipe/sql';
 import type { Column, Defaults } from '../definition.js';
-import { type Body, parseEnclosedBody, expectEndOfBody } from './body.js';
+import { type Body, expectEndOfBody, parseEnclosedBody } from './body.js';
 import {
   Columns,
   parseColumnList,
-  parseIndexType,
   parseIndexCapacity,
+  parseIndexType,
   parseSymbolCapacity,
   rejectCachedCapacity,
 } from './columns.js';
 import type { Cursor } from './cursor.js';
 import { isWord } from './cursor.js';
 import type { Dialect } from './dialect.js';
-import { parseIfNotExists, type LocatedName, parseLiteral, parseObjectName, requireLiteral, unquote } from './names.js';
+import { type LocatedName, parseIfNotExists, parseLiteral, parseObjectName, requireLiteral, unquote } from './names.js';
 import { expectLong, parseInt32, parseInt64 } from './numbers.js';
-import { type PartitionUnit, parsePartitionBy, parsePartitionUnit, rejectUnevenTtl, type Ttl, parseTtl } from './partition.js';
+import {
+  type PartitionUnit,
+  parsePartitionBy,
+  parsePartitionUnit,
+  parseTtl,
+  rejectUnevenTtl,
+  type Ttl,
+} from './partition.js';
 import { RejectionError, unexpectedTokenError } from './rejection-error.js';
-import { type StoragePolicy, parseStoragePolicy } from './storage-policy.js';
-import { parseColumnType, isArray, isTimestamp } from './types.js';
+import { parseStoragePolicy, type StoragePolicy } from './storage-policy.js';
+import { isArray, isTimestamp, parseColumnType } from './types.js';
 
 /** What CREATE TABLE asks for, before any catalogue is looked at. */
 export interface CreateTable {
@@ -81,7 +88,7 @@ export function parseCreateTable(cursor: Cursor, first: string, dialect: Dialect
   return { ...head, columns, located, select, ...new ClauseParser(cursor, columns, located, true).parse(dialect) };
 }
 
-/** `ATOMIC TABLE`, `BATCH n [o3MaxLag x] TABLE` or `TABLE_PROPERTIES`: whether one of the first two. */
+/** `ATOMIC TABLE`, `BATCH n [o3MaxLag x] TABLE` or `TABLE`: whether one of the first two. */
 function parseLeadIn(cursor: Cursor, first: string): boolean {
   if (isWord(first, 'table')) return false;
   if (isWord(first, 'atomic')) {
@@ -161,7 +168,8 @@ class ClauseParser {
     format ??= this.#format();
     this.#dedup(wal, timestamp);
     format ??= this.#format();
-    if (format?.parquet && !wal) throw new RejectionError(format.position, 'FORMAT PARQUET is only supported on WAL tables');
+    if (format?.parquet && !wal)
+      throw new RejectionError(format.position, 'FORMAT PARQUET is only supported on WAL tables');
     const parquet = format?.parquet ?? false;
     return {
       ...{ timestamp, partition, ttl, policy, wal, parquet, volume, ...parameters },
@@ -300,7 +308,8 @@ class ClauseParser {
     if (!isWord(this.#token, 'format')) return;
     const token = this.cursor.require("'PARQUET' or 'NATIVE'");
     const position = this.cursor.at;
-    if (!isWord(token, 'parquet') && !isWord(token, 'native')) throw new RejectionError(position, "'PARQUET' or 'NATIVE' expected");
+    if (!isWord(token, 'parquet') && !isWord(token, 'native'))
+      throw new RejectionError(position, "'PARQUET' or 'NATIVE' expected");
     this.#advance();
     return { parquet: isWord(token, 'parquet'), position };
   }
@@ -401,7 +410,10 @@ class ClauseParser {
     else if (!column) throw new RejectionError(position, `deduplicate key column not found [column=${name}]`);
     else if (column.dedup) throw new RejectionError(position, `duplicate dedup column [column=${name}]`);
     if (column && isArray(column.type)) {
-      throw new RejectionError(position, `dedup key columns cannot include ARRAY [column=${name}, type=${column.type}]`);
+      throw new RejectionError(
+        position,
+        `dedup key columns cannot include ARRAY [column=${name}, type=${column.type}]`,
+      );
     }
     (column ?? this.#columnOfQuery(name)).dedup = true;
     return name;

@@ -78,7 +78,11 @@ export function rejectDotsAndSlashes(name: string, position: number): void {
 }
 
 /** `IF NOT EXISTS` behind CREATE: whether it is there, and the token after it. */
-export function parseIfNotExists(cursor: Cursor, token: string, expected: string): { ifNotExists: boolean; token: string } {
+export function parseIfNotExists(
+  cursor: Cursor,
+  token: string,
+  expected: string,
+): { ifNotExists: boolean; token: string } {
   if (!isWord(token, 'if')) return { ifNotExists: false, token };
   if (isWord(cursor.require("'not'"), 'not') && isWord(cursor.require("'exists'"), 'exists')) {
     return { ifNotExists: true, token: cursor.require(expected) };

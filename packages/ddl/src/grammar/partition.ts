@@ -11,7 +11,10 @@ export type PartitionUnit = 'NONE' | 'HOUR' | 'DAY' | 'WEEK' | 'MONTH' | 'YEAR';
 const units = new Set(['NONE', 'HOUR', 'DAY', 'WEEK', 'MONTH', 'YEAR']);
 
 /** `PARTITION BY <name>`, if it is there: the name is looked at later. */
-export function parsePartitionBy(cursor: Cursor, token: string | undefined): { name: string; position: number } | undefined {
+export function parsePartitionBy(
+  cursor: Cursor,
+  token: string | undefined,
+): { name: string; position: number } | undefined {
   if (!isWord(token, 'partition')) return;
   cursor.expect('by');
   return parseLiteral(cursor);
@@ -51,7 +54,8 @@ export function parseTtl(cursor: Cursor): { ttl: Ttl; position: number } {
   const shortUnit = short ? unitOf(token.slice(-1)) : undefined;
   if (short && !shortUnit) throw shortUnitError(token, position);
   const count = parseInt64(shortUnit ? number : token);
-  if (count === undefined) throw new RejectionError(position, `invalid syntax, should be <number> <unit> but was ${token}`);
+  if (count === undefined)
+    throw new RejectionError(position, `invalid syntax, should be <number> <unit> but was ${token}`);
   if (count > BigInt(MAX_INT) || count < 0n) {
     throw new RejectionError(position, `value out of range: ${count}. Max value: ${MAX_INT}`);
   }

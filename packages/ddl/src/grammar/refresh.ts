@@ -83,7 +83,12 @@ function parseHead(
 }
 
 /** `START '…' [TIME ZONE '…']`, if it is there. */
-function parseStart(cursor: Cursor, head: RefreshHead, first: string, next: ReadNext): { clause: RefreshClause; token: string } {
+function parseStart(
+  cursor: Cursor,
+  head: RefreshHead,
+  first: string,
+  next: ReadNext,
+): { clause: RefreshClause; token: string } {
   if (!isWord(first, 'start')) return { clause: head, token: first };
   const text = cursor.require('START timestamp');
   const start = parseTimestamp(unquote(text));
@@ -173,7 +178,10 @@ const secondsIn: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 8
 function toSeconds({ count, unit }: Interval, what: string, position: number): number {
   const factor = secondsIn[unit];
   if (factor) return count * factor;
-  throw new RejectionError(position, `unsupported ${what} unit: ${count}${unit}, supported units are 's', 'm', 'h', 'd'`);
+  throw new RejectionError(
+    position,
+    `unsupported ${what} unit: ${count}${unit}, supported units are 's', 'm', 'h', 'd'`,
+  );
 }
 
 /** A period is a day at most. */

@@ -13,7 +13,8 @@ export class RejectionError extends Error {
 }
 
 /** A token that has no place there. */
-export const unexpectedTokenError = (position: number, token: string) => new RejectionError(position, `unexpected token [${token}]`);
+export const unexpectedTokenError = (position: number, token: string) =>
+  new RejectionError(position, `unexpected token [${token}]`);
 
 /** The service's form for a token that was looked at closely and found wanting. */
 export const tokenError = (position: number, token: string, problem: string) =>

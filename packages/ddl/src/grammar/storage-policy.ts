@@ -3,7 +3,7 @@
  * closed: the stages are those documented, lengths are read and printed as those of TTL.
  */
 import type { Cursor } from './cursor.js';
-import { type PartitionUnit, rejectUnevenTtl, type Ttl, parseTtl } from './partition.js';
+import { type PartitionUnit, parseTtl, rejectUnevenTtl, type Ttl } from './partition.js';
 import { RejectionError } from './rejection-error.js';
 
 /** The stages, in the order they are printed. */
@@ -24,7 +24,8 @@ export function parseStoragePolicy(cursor: Cursor, unit: PartitionUnit): Storage
   const after: { [stage in Stage]?: Ttl } = {};
   do {
     const stage = parseStage(cursor);
-    if (after[stage] !== undefined) throw new RejectionError(cursor.at, `duplicate storage policy stage [stage=${stage}]`);
+    if (after[stage] !== undefined)
+      throw new RejectionError(cursor.at, `duplicate storage policy stage [stage=${stage}]`);
     const length = parseTtl(cursor);
     if (length.ttl === 0) throw new RejectionError(length.position, 'storage policy TTL must be positive');
     rejectUnevenTtl(unit, length.ttl, length.position);

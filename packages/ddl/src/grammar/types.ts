@@ -111,7 +111,13 @@ function parseArrayDimensions(cursor: Cursor, type: string, typePosition: number
   return dimensions;
 }
 
-function arrayTypeError(cursor: Cursor, type: string, typePosition: number, open: number, dimensions: number): RejectionError {
+function arrayTypeError(
+  cursor: Cursor,
+  type: string,
+  typePosition: number,
+  open: number,
+  dimensions: number,
+): RejectionError {
   let last = cursor.at;
   let token = cursor.next();
   while (token !== undefined && !'],)'.includes(token)) {
@@ -148,7 +154,8 @@ function parseGeohash(cursor: Cursor): string {
   return formatGeohashType(bits);
 }
 
-export const formatGeohashType = (bits: number): string => (bits % 5 === 0 ? `GEOHASH(${bits / 5}c)` : `GEOHASH(${bits}b)`);
+export const formatGeohashType = (bits: number): string =>
+  bits % 5 === 0 ? `GEOHASH(${bits / 5}c)` : `GEOHASH(${bits}b)`;
 
 const maxPrecision = 76;
 

@@ -2,7 +2,7 @@
 import { type Cursor, type LocatedName, RejectionError, unquote } from '@sqlpipe/ddl/grammar';
 
 /** The next token as a user, group or service account. A dump puts names in quotes: they hold none. */
-export function entityName(cursor: Cursor, expected: string): LocatedName {
+export function parseEntityName(cursor: Cursor, expected: string): LocatedName {
   const name = unquote(cursor.requireNoSemicolon(expected));
   const position = cursor.at;
   if (name === '' || /['"]/.test(name)) throw new RejectionError(position, `invalid ${expected} [name=${name}]`);

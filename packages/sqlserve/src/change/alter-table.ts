@@ -6,25 +6,25 @@ import { type Column, DEFAULTS } from '@sqlpipe/ddl';
 import {
   type Cursor,
   ceilPow2,
-  parseIndexType,
-  isWord,
   isValidColumnName,
-  parseParquet,
+  isWord,
+  parseIndexType,
   parseInt32,
   parseInterval,
-  RejectionError,
-  requireLiteral,
-  rejectReserved,
-  rejectUnevenTtl,
+  parseParquet,
   parseStoragePolicy,
   parseTtl,
+  RejectionError,
+  rejectReserved,
+  rejectUnevenTtl,
+  requireLiteral,
   unquote,
 } from '@sqlpipe/ddl/grammar';
-import { entityName } from '../acl/names.js';
+import { parseEntityName } from '../acl/names.js';
 import type { Table } from '../objects.js';
 import type { Session } from '../session.js';
 import { invalidate } from '../validity.js';
-import { addedColumn, converts, rejectSymbolCapacity } from './column.js';
+import { canConvert, parseAddedColumn, parseSymbolCapacity } from './column.js';
 import { resumeWal, suspendWal } from './wal.js';
 
 const verbs = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash' expected";
@@ -35,19 +35,25 @@ export function alterTable(cursor: Cursor, session: Session): void {
   const token = cursor.requireNoSemicolon('table name');
   rejectReserved(token, position);
   const name = unquote(token);
-  const object = session.catalogue.find(name);
+  const object = session.catalog.find(name);
   if (!object) throw new RejectionError(position, `table does not exist [table=${name}]`);
-  if (object.kind !== 'table') throw new RejectionError(cursor.at, `cannot modify ${object.kind} [view=${object.name}]`);
-  const alteration = new Alteration(cursor, session, { ...object, columns: structuredClone(object.columns) }, position);
+  if (object.kind !== 'table')
+    throw new RejectionError(cursor.at, `cannot modify ${object.kind} [view=${object.name}]`);
+  const alteration = new TableAlteration(
+    cursor,
+    session,
+    { ...object, columns: structuredClone(object.columns) },
+    position,
+  );
   const changed = alteration.read();
   cursor.expectEnd();
-  for (const { name: column } of alteration.added) session.ownColumn(object.name, column, alteration.owner);
+  for (const { name: column } of alteration.added) session.assignColumnOwner(object.name, column, alteration.owner);
   const restructured =
     changed.columns.some((column, i) => column.name !== object.columns[i]?.name) ||
     changed.columns.length < object.columns.length;
-  session.catalogue.put(restructured ? { ...changed, structure: (object.structure ?? 0) + 1 } : changed);
+  session.catalog.put(restructured ? { ...changed, structure: (object.structure ?? 0) + 1 } : changed);
   const operation = columnOperation(object, changed);
-  if (operation) invalidate(session.catalogue, object.name, operation);
+  if (operation) invalidate(session.catalog, object.name, operation);
 }
 
 /** What was done to columns that were there, as materialized views over the table are told. */
@@ -57,7 +63,7 @@ function columnOperation({ columns: before }: Table, { columns: after }: Table):
   return before.some(({ type }, i) => after[i]?.type !== type) ? 'change column type operation' : undefined;
 }
 
-class Alteration {
+class TableAlteration {
   /** What the designated timestamp is called now. */
   #timestamp: string | undefined;
 
@@ -79,14 +85,14 @@ class Alteration {
     const verb = cursor.requireNoSemicolon(verbs.replace(' expected', '')).toLowerCase();
     switch (verb) {
       case 'add':
-        this.#allow('ADD COLUMN');
+        this.#authorize('ADD COLUMN');
         this.#addColumns();
         return table;
       case 'drop':
         return this.#drop();
       case 'rename':
         this.#word('column');
-        this.#allow('RENAME COLUMN');
+        this.#authorize('RENAME COLUMN');
         this.#renameColumns();
         return { ...table, timestamp: this.#timestamp };
       case 'alter':
@@ -103,7 +109,7 @@ class Alteration {
         if (this.session.enterprise) return this.#switchPolicy(verb === 'disable');
         throw new RejectionError(cursor.at, verbs);
       case 'resume':
-        this.#allow('RESUME WAL');
+        this.#authorize('RESUME WAL');
         resumeWal(cursor, table);
         return table;
       case 'suspend':
@@ -121,8 +127,8 @@ class Alteration {
     }
   }
 
-  #allow(permission: string, columns?: readonly string[]): void {
-    this.session.allow(permission, this.table.name, columns);
+  #authorize(permission: string, columns?: readonly string[]): void {
+    this.session.authorize(permission, this.table.name, columns);
   }
 
   #find(name: string): Column | undefined {
@@ -146,7 +152,7 @@ class Alteration {
     const { cursor } = this;
     if (this.session.enterprise && isWord(cursor.next(), 'owned')) {
       cursor.expect('by');
-      this.owner = entityName(cursor, 'owner name').name;
+      this.owner = parseEntityName(cursor, 'owner name').name;
       return true;
     }
     cursor.unread();
@@ -172,7 +178,7 @@ class Alteration {
     const existing = this.#find(name);
     if (existing && !optional) throw new RejectionError(position, `column '${name}' already exists`);
     if (!isValidColumnName(name)) throw new RejectionError(position, ' new column name contains invalid characters');
-    const { column, typePosition } = addedColumn(cursor, name);
+    const { column, typePosition } = parseAddedColumn(cursor, name);
     if (!existing) {
       table.columns.push(column);
       this.added.push(column);
@@ -205,7 +211,7 @@ class Alteration {
     const token = cursor.requireNoSemicolon("'column' or 'partition'");
     if (this.session.enterprise && isWord(token, 'storage')) {
       this.#word('policy');
-      this.#allow('REMOVE STORAGE POLICY');
+      this.#authorize('REMOVE STORAGE POLICY');
       return { ...table, policy: undefined };
     }
     if (isWord(token, 'partition')) throw new RejectionError(cursor.at, 'sqlserve keeps no rows: nothing to drop');
@@ -219,7 +225,7 @@ class Alteration {
       names.push(column.name);
     } while (this.#more());
     this.#rejectSeveral(names.length);
-    this.#allow('DROP COLUMN', names);
+    this.#authorize('DROP COLUMN', names);
     const columns = table.columns.filter(column => !names.includes(column.name));
     return { ...table, columns, timestamp: this.#timestamp };
   }
@@ -227,7 +233,8 @@ class Alteration {
   /** Rows may only be in no order where they need not be. */
   #dropTimestamp(): void {
     this.#rejectTimestampOfWal('remove');
-    if (this.table.partitionBy !== 'NONE') throw new RejectionError(0, 'cannot remove timestamp from partitioned table');
+    if (this.table.partitionBy !== 'NONE')
+      throw new RejectionError(0, 'cannot remove timestamp from partitioned table');
     this.#timestamp = undefined;
   }
 
@@ -250,7 +257,8 @@ class Alteration {
     const { cursor } = this;
     const column = this.#find(from);
     if (!column) throw new RejectionError(cursor.at, `Invalid column: ${from}`);
-    if (!isWord(cursor.requireNoSemicolon("'to' expected"), 'to')) throw new RejectionError(cursor.at, "'to' expected'");
+    if (!isWord(cursor.requireNoSemicolon("'to' expected"), 'to'))
+      throw new RejectionError(cursor.at, "'to' expected'");
     const to = unquote(cursor.requireNoSemicolon('new column name'));
     if (from === to) throw new RejectionError(cursor.at, 'new column name is identical to existing name');
     if (this.#find(to)) throw new RejectionError(cursor.at, ' column already exists');
@@ -268,10 +276,15 @@ class Alteration {
     const name = unquote(cursor.requireNoSemicolon('column name'));
     const column = this.#find(name);
     if (!column) throw new RejectionError(position, `column '${name}' does not exist in table '${table.name}'`);
-    const token = cursor.requireNoSemicolon("'add index' or 'drop index' or 'type' or 'cache' or 'nocache' or 'symbol'");
+    const token = cursor.requireNoSemicolon(
+      "'add index' or 'drop index' or 'type' or 'cache' or 'nocache' or 'symbol'",
+    );
     const action = this.#columnActions(column, name, position)[token.toLowerCase()];
     if (!action) {
-      throw new RejectionError(cursor.at, `'add', 'drop', 'set', 'symbol', 'cache' or 'nocache' expected found '${token}'`);
+      throw new RejectionError(
+        cursor.at,
+        `'add', 'drop', 'set', 'symbol', 'cache' or 'nocache' expected found '${token}'`,
+      );
     }
     action();
   }
@@ -280,11 +293,14 @@ class Alteration {
     const { cursor, table } = this;
     const symbolOnly = (what: string) => {
       if (column.type === 'SYMBOL') return;
-      throw new RejectionError(position, `${what} only supported for symbol type [column=${name}, type=${column.type}]`);
+      throw new RejectionError(
+        position,
+        `${what} only supported for symbol type [column=${name}, type=${column.type}]`,
+      );
     };
     const cache = (cached: boolean) => () => {
       symbolOnly('cache is');
-      this.#allow('ALTER COLUMN CACHE', [column.name]);
+      this.#authorize('ALTER COLUMN CACHE', [column.name]);
       column.cached = cached;
     };
     return {
@@ -295,7 +311,7 @@ class Alteration {
         // A WAL table is altered later, and then it is no matter.
         if (column.index && !table.wal)
           throw new RejectionError(this.position, `column is already indexed [column=${name}]`);
-        this.#allow('ADD INDEX', [column.name]);
+        this.#authorize('ADD INDEX', [column.name]);
         column.index = index;
       },
       drop: () => {
@@ -303,7 +319,7 @@ class Alteration {
         this.#end('to drop index');
         symbolOnly('indexes are');
         if (!column.index && !table.wal) throw new RejectionError(position, `column is not indexed [column=${name}]`);
-        this.#allow('DROP INDEX', [column.name]);
+        this.#authorize('DROP INDEX', [column.name]);
         delete column.index;
       },
       cache: cache(true),
@@ -312,9 +328,9 @@ class Alteration {
       symbol: () => {
         if (column.type !== 'SYMBOL') throw new RejectionError(position, `column '${name}' is not of symbol type`);
         this.#word('capacity');
-        rejectSymbolCapacity(cursor, 'numeric capacity');
+        parseSymbolCapacity(cursor, 'numeric capacity');
         this.#end('to change symbol capacity');
-        this.#allow('ALTER SYMBOL CAPACITY', [column.name]);
+        this.#authorize('ALTER SYMBOL CAPACITY', [column.name]);
       },
       set: () => {
         this.#word('parquet');
@@ -344,17 +360,20 @@ class Alteration {
 
   #changeType(column: Column, name: string): void {
     const { cursor, table } = this;
-    const { column: changed } = addedColumn(cursor, name);
+    const { column: changed } = parseAddedColumn(cursor, name);
     this.#end('to change column type');
     if (column.name === table.timestamp) {
       throw new RejectionError(cursor.at, 'cannot change type of designated timestamp column');
     }
     if (changed.type === column.type)
       throw new RejectionError(cursor.at, `column '${name}' type is already '${column.type}'`);
-    if (!converts(column.type, changed.type)) {
-      throw new RejectionError(cursor.at, `incompatible column type change [existing=${column.type}, new=${changed.type}]`);
+    if (!canConvert(column.type, changed.type)) {
+      throw new RejectionError(
+        cursor.at,
+        `incompatible column type change [existing=${column.type}, new=${changed.type}]`,
+      );
     }
-    this.#allow('ALTER COLUMN TYPE', [column.name]);
+    this.#authorize('ALTER COLUMN TYPE', [column.name]);
     const { dedup, name: own } = column;
     delete column.index;
     Object.assign(column, changed, { dedup, name: own });
@@ -367,10 +386,13 @@ class Alteration {
     if (isWord(token, 'ttl')) {
       const value = parseTtl(cursor);
       if (this.session.enterprise && value.ttl !== 0) {
-        throw new RejectionError(value.position, 'TTL settings are deprecated, please, create a storage policy instead');
+        throw new RejectionError(
+          value.position,
+          'TTL settings are deprecated, please, create a storage policy instead',
+        );
       }
       rejectUnevenTtl(table.partitionBy, value.ttl, value.position);
-      this.#allow('SET TABLE PARAM');
+      this.#authorize('SET TABLE PARAM');
       return { ...table, ttl: value.ttl };
     }
     if (isWord(token, 'type')) return this.#setType();
@@ -382,14 +404,14 @@ class Alteration {
   /** Replaces the policy as a whole: stages that are not named are cleared. */
   #setPolicy(): Table {
     const policy = parseStoragePolicy(this.cursor, this.table.partitionBy);
-    this.#allow('SET STORAGE POLICY');
+    this.#authorize('SET STORAGE POLICY');
     return { ...this.table, policy };
   }
 
   #switchPolicy(disabled: boolean): Table {
     this.#word('storage');
     this.#word('policy');
-    this.#allow(`${disabled ? 'DISABLE' : 'ENABLE'} STORAGE POLICY`);
+    this.#authorize(`${disabled ? 'DISABLE' : 'ENABLE'} STORAGE POLICY`);
     const { policy, name } = this.table;
     if (!policy) throw new RejectionError(this.cursor.at, `table has no storage policy [table=${name}]`);
     return { ...this.table, policy: { ...policy, disabled } };
@@ -401,7 +423,7 @@ class Alteration {
     const name = cursor.requireNoSemicolon('param name');
     if (cursor.requireNoSemicolon("'='") !== '=') throw new RejectionError(cursor.at, "'=' expected");
     const value = cursor.next() ?? '';
-    this.#allow('SET TABLE PARAM');
+    this.#authorize('SET TABLE PARAM');
     if (isWord(name, 'maxuncommittedrows')) {
       const rows = parseInt32(value);
       if (rows === undefined) throw new RejectionError(position, `invalid value [value=${value},parameter=${name}]`);
@@ -417,7 +439,7 @@ class Alteration {
     if (bypass) this.#word('wal');
     else if (!isWord(cursor.text.slice(cursor.at, cursor.end), 'wal'))
       throw new RejectionError(cursor.at, "'bypass' or 'wal' expected");
-    this.#allow('SET TABLE TYPE');
+    this.#authorize('SET TABLE TYPE');
     if (table.partitionBy === 'NONE') throw new RejectionError(this.position, 'Cannot convert non-partitioned table');
     // It would take effect when the server starts again.
     return table;
@@ -426,7 +448,8 @@ class Alteration {
   #setFormat(): Table {
     const { cursor, table } = this;
     const token = cursor.requireNoSemicolon("'PARQUET' or 'NATIVE'");
-    if (!isWord(token, 'parquet') && !isWord(token, 'native')) throw new RejectionError(cursor.at, "'PARQUET' or 'NATIVE' expected");
+    if (!isWord(token, 'parquet') && !isWord(token, 'native'))
+      throw new RejectionError(cursor.at, "'PARQUET' or 'NATIVE' expected");
     if (isWord(token, 'parquet') && !table.wal) {
       throw new RejectionError(cursor.at, 'FORMAT PARQUET is only supported on WAL tables');
     }
@@ -437,11 +460,11 @@ class Alteration {
     const { cursor, table, position } = this;
     const token = cursor.requireNoSemicolon("'dedup columns'");
     if (isWord(token, 'disable')) {
-      this.#allow('DEDUP DISABLE');
+      this.#authorize('DEDUP DISABLE');
       for (const column of table.columns) column.dedup = false;
       return table;
     }
-    this.#allow('DEDUP ENABLE');
+    this.#authorize('DEDUP ENABLE');
     if (!table.wal) throw new RejectionError(position, 'deduplication is only supported for WAL tables');
     const upsert = isWord(token, 'enable') ? cursor.next() : token;
     if (!isWord(upsert, 'upsert')) throw new RejectionError(cursor.at, "expected 'upsert'");

@@ -6,20 +6,20 @@ import {
   ceilPow2,
   expectEndOfBody,
   isWord,
-  parseSetRefresh,
   parseInt32,
+  parseSetRefresh,
+  parseTtl,
+  parseViewBody,
   RejectionError,
   rejectReserved,
   rejectUnevenTtl,
-  parseTtl,
   unquote,
-  parseViewBody,
 } from '@sqlpipe/ddl/grammar';
-import { createViewIn, firstStart } from '../create.js';
+import { createView, defaultStart } from '../create.js';
 import type { MaterializedView } from '../objects.js';
-import { queryOf } from '../parser/queries.js';
+import { parsedQuery } from '../parser/queries.js';
 import type { Session } from '../session.js';
-import { rejectSymbolCapacity } from './column.js';
+import { parseSymbolCapacity } from './column.js';
 import { resumeWal, suspendWal } from './wal.js';
 
 /** Behind ALTER VIEW: a new query in the place of the old one. */
@@ -28,16 +28,16 @@ export function alterView(cursor: Cursor, session: Session): void {
   const token = cursor.requireNoSemicolon('view name');
   rejectReserved(token, position);
   const name = unquote(token);
-  const view = session.catalogue.find(name);
+  const view = session.catalog.find(name);
   if (!view) throw new RejectionError(position, `view does not exist [view=${name}]`);
   if (view.kind !== 'view') throw new RejectionError(cursor.at, 'view name expected');
-  session.allow('ALTER VIEW', view.name);
+  session.authorize('ALTER VIEW', view.name);
   if (!isWord(cursor.requireNoSemicolon("'as'"), 'as')) throw new RejectionError(cursor.at, "'as' expected");
-  const body = parseViewBody(cursor, body => void queryOf(body));
+  const body = parseViewBody(cursor, body => void parsedQuery(body));
   expectEndOfBody(cursor, body);
   cursor.expectEnd();
   const { owner } = view;
-  createViewIn(session, {
+  createView(session, {
     statement: 'create view',
     name: view.name,
     position,
@@ -55,22 +55,22 @@ export function alterMaterializedView(cursor: Cursor, session: Session): void {
   const token = cursor.requireNoSemicolon('materialized view name');
   rejectReserved(token, position);
   const name = unquote(token);
-  const object = session.catalogue.find(name);
+  const object = session.catalog.find(name);
   if (!object) throw new RejectionError(position, `materialized view does not exist [view=${name}]`);
   if (object.kind !== 'materialized view') throw new RejectionError(cursor.at, 'materialized view name expected');
   const view = { ...object, columns: structuredClone(object.columns) };
   const verb = cursor.requireNoSemicolon("'alter' or 'resume' or 'suspend'");
-  const changed = altered(verb, cursor, session, view);
+  const changed = readAlteration(verb, cursor, session, view);
   cursor.expectEnd();
-  session.catalogue.put(changed);
+  session.catalog.put(changed);
 }
 
-function altered(verb: string, cursor: Cursor, session: Session, view: MaterializedView): MaterializedView {
+function readAlteration(verb: string, cursor: Cursor, session: Session, view: MaterializedView): MaterializedView {
   if (isWord(verb, 'alter')) return alterColumn(cursor, session, view);
   if (isWord(verb, 'set')) return set(cursor, session, view);
   if (isWord(verb, 'suspend')) return suspendWal(cursor, { ...view, wal: true });
   if (!isWord(verb, 'resume')) throw new RejectionError(cursor.at, "'alter' or 'resume' or 'suspend' expected");
-  session.allow('RESUME WAL', view.name);
+  session.authorize('RESUME WAL', view.name);
   resumeWal(cursor, { ...view, wal: true });
   return view;
 }
@@ -80,12 +80,13 @@ function alterColumn(cursor: Cursor, session: Session, view: MaterializedView): 
   const position = cursor.readOffset;
   const name = unquote(cursor.requireNoSemicolon('column name'));
   const column = view.columns.find(column => column.name.toLowerCase() === name.toLowerCase());
-  if (!column) throw new RejectionError(position, `column '${name}' does not exist in materialized view '${view.name}'`);
+  if (!column)
+    throw new RejectionError(position, `column '${name}' does not exist in materialized view '${view.name}'`);
   const token = cursor.requireNoSemicolon("'symbol capacity', 'add index' or 'drop index'");
   if (isWord(token, 'symbol')) {
     if (column.type !== 'SYMBOL') throw new RejectionError(position, `column '${name}' is not of symbol type`);
     cursor.expect('capacity');
-    rejectSymbolCapacity(cursor, 'numeric capacity');
+    parseSymbolCapacity(cursor, 'numeric capacity');
   } else if (isWord(token, 'add')) {
     cursor.expect('index');
     if (column.index) throw new RejectionError(position, `column '${name}' already indexed`);
@@ -95,12 +96,12 @@ function alterColumn(cursor: Cursor, session: Session, view: MaterializedView): 
         `column '${name}' is of type '${column.type}'. Index supports column type 'SYMBOL' only.`,
       );
     }
-    session.allow('ADD INDEX', view.name, [column.name]);
+    session.authorize('ADD INDEX', view.name, [column.name]);
     column.index = { type: 'BITMAP', capacity: indexCapacity(cursor) };
   } else if (isWord(token, 'drop')) {
     cursor.expect('index');
     if (!column.index) throw new RejectionError(position, `column '${name}' is not indexed`);
-    session.allow('DROP INDEX', view.name, [column.name]);
+    session.authorize('DROP INDEX', view.name, [column.name]);
     delete column.index;
   } else throw new RejectionError(cursor.at, "'symbol capacity', 'add index' or 'drop index' expected");
   return view;
@@ -120,11 +121,11 @@ function set(cursor: Cursor, session: Session, view: MaterializedView): Material
   if (isWord(token, 'ttl')) {
     const value = parseTtl(cursor);
     rejectUnevenTtl(view.partitionBy, value.ttl, value.position);
-    session.allow('SET TABLE PARAM', view.name);
+    session.authorize('SET TABLE PARAM', view.name);
     return { ...view, ttl: value.ttl };
   }
   if (!isWord(token, 'refresh')) throw new RejectionError(cursor.at, "'ttl' or 'refresh' expected");
-  session.allow('ALTER MATERIALIZED VIEW', view.name);
+  session.authorize('ALTER MATERIALIZED VIEW', view.name);
   const refresh = parseSetRefresh(cursor);
   if (refresh === undefined) {
     // REFRESH LIMIT is neither shown nor dumped.
@@ -136,7 +137,7 @@ function set(cursor: Cursor, session: Session, view: MaterializedView): Material
     ...view,
     refresh: {
       ...refresh,
-      start: refresh.start ?? firstStart(refresh),
+      start: refresh.start ?? defaultStart(refresh),
       period: period === 'sample by interval' ? { length: view.interval } : period,
     },
   };

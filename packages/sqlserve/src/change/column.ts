@@ -4,8 +4,8 @@ import { type Column, DEFAULTS } from '@sqlpipe/ddl';
 import {
   type Cursor,
   ceilPow2,
-  parseColumnType,
   isWord,
+  parseColumnType,
   parseInt32,
   RejectionError,
   rejectCachedCapacity,
@@ -13,7 +13,7 @@ import {
 } from '@sqlpipe/ddl/grammar';
 
 /** The type and options behind a column's name. */
-export function addedColumn(cursor: Cursor, name: string): { column: Column; typePosition: number } {
+export function parseAddedColumn(cursor: Cursor, name: string): { column: Column; typePosition: number } {
   const token = cursor.requireNoSemicolon('column type');
   const typePosition = cursor.at;
   const type = parseColumnType(cursor, token);
@@ -24,7 +24,7 @@ export function addedColumn(cursor: Cursor, name: string): { column: Column; typ
   }
   cursor.unread();
   if (type === 'SYMBOL' && next !== undefined && next !== ',' && next !== ';') symbolOptions(cursor, column);
-  else nullability(cursor);
+  else skipNullability(cursor);
   return { column, typePosition };
 }
 
@@ -32,7 +32,7 @@ function symbolOptions(cursor: Cursor, column: Column): void {
   let token = cursor.next();
   let capacity = 0;
   if (isWord(token, 'capacity')) {
-    capacity = rejectSymbolCapacity(cursor, 'symbol capacity');
+    capacity = parseSymbolCapacity(cursor, 'symbol capacity');
     token = cursor.next();
   }
   column.cached = !isWord(token, 'nocache');
@@ -54,14 +54,14 @@ function symbolOptions(cursor: Cursor, column: Column): void {
 }
 
 /** NULL and NOT NULL say nothing. */
-function nullability(cursor: Cursor): void {
+function skipNullability(cursor: Cursor): void {
   let token = cursor.next();
   if (isWord(token, 'not')) token = cursor.next();
   if (!isWord(token, 'null')) cursor.unread();
 }
 
 /** The number behind CAPACITY of a symbol, checked. */
-export function rejectSymbolCapacity(cursor: Cursor, expected: string): number {
+export function parseSymbolCapacity(cursor: Cursor, expected: string): number {
   const token = cursor.requireNoSemicolon(expected);
   const position = cursor.at;
   const digits = token === '-' ? cursor.requireNoSemicolon(expected) : token;
@@ -88,7 +88,7 @@ const integers = ['BYTE', 'SHORT', 'INT', 'LONG'];
 const named = ['IPv4', 'UUID', 'CHAR'];
 
 /** Whether the service turns the values of one type into the other (read in SqlCompilerImpl). */
-export function converts(from: string, to: string): boolean {
+export function canConvert(from: string, to: string): boolean {
   const between = (some: readonly string[], others: readonly string[]) =>
     (some.includes(from) && others.includes(to)) || (some.includes(to) && others.includes(from));
   const decimals = [from, to].filter(type => type.startsWith('DECIMAL'));

@@ -1,23 +1,23 @@
 /*! Statements that change what is there: which word leads to which. */
 import { type Cursor, isWord, RejectionError, unquote } from '@sqlpipe/ddl/grammar';
-import type { Outcome } from '../reply.js';
+import type { ExecutionResult } from '../reply.js';
 import type { Session } from '../session.js';
 import { alterTable } from './alter-table.js';
 import { alterMaterializedView, alterView } from './alter-view.js';
 import { drop, rename, truncate, vacuum } from './drop.js';
 
 /** Reads a statement behind its first word, checks it and does it. Without an outcome of its own the answer is OK. */
-export type Change = (
+export type StatementHandler = (
   cursor: Cursor,
   session: Session,
-) => Outcome | undefined | void | Promise<Outcome | undefined | void>;
+) => ExecutionResult | undefined | void | Promise<ExecutionResult | undefined | void>;
 
-export type Changes = Readonly<Record<string, Change>>;
+export type StatementHandlers = Readonly<Record<string, StatementHandler>>;
 
 /** Statements that are about rows or the server: there are none here, and little to set. */
-const nothingToDo = Object.fromEntries(['set', 'begin', 'commit', 'rollback'].map(verb => [verb, () => undefined]));
+const noOpHandlers = Object.fromEntries(['set', 'begin', 'commit', 'rollback'].map(verb => [verb, () => undefined]));
 
-const needRows = Object.fromEntries(
+const rowHandlers = Object.fromEntries(
   ['insert', 'update', 'copy', 'reindex', 'refresh', 'backup', 'checkpoint', 'snapshot', 'cancel'].map(verb => [
     verb,
     (cursor: Cursor) => {
@@ -27,18 +27,27 @@ const needRows = Object.fromEntries(
 );
 
 /** Statements of both editions by their first word. */
-export const changes: Changes = { alter, compile, drop, rename, truncate, vacuum, ...nothingToDo, ...needRows };
+export const statementHandlers: StatementHandlers = {
+  alter,
+  compile,
+  drop,
+  rename,
+  truncate,
+  vacuum,
+  ...noOpHandlers,
+  ...rowHandlers,
+};
 
 /** Views are compiled as soon as what they stand on changes. */
-function compile(cursor: Cursor, { catalogue, allow }: Session): void {
+function compile(cursor: Cursor, { catalog, authorize }: Session): void {
   cursor.expectToken(cursor.requireNoSemicolon("'view'"), 'view');
   const name = unquote(cursor.requireNoSemicolon('view name'));
   const position = cursor.at;
   cursor.expectEnd();
-  const view = catalogue.find(name);
+  const view = catalog.find(name);
   if (!view) throw new RejectionError(position, `view does not exist [view=${name}]`);
   if (view.kind !== 'view') throw new RejectionError(position, 'view expected, got table');
-  allow('COMPILE VIEW', view.name);
+  authorize('COMPILE VIEW', view.name);
   if (view.invalid) throw new RejectionError(position, view.invalid.reason);
 }
 
@@ -47,5 +56,8 @@ function alter(cursor: Cursor, session: Session): void | Promise<void> {
   if (isWord(token, 'table')) return alterTable(cursor, session);
   if (isWord(token, 'view')) return alterView(cursor, session);
   if (isWord(token, 'materialized')) return alterMaterializedView(cursor, session);
-  throw new RejectionError(token === undefined ? cursor.readOffset : cursor.at, "'table' or 'materialized' or 'view' expected");
+  throw new RejectionError(
+    token === undefined ? cursor.readOffset : cursor.at,
+    "'table' or 'materialized' or 'view' expected",
+  );
 }

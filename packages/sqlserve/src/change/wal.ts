@@ -3,7 +3,7 @@ import { type Cursor, isWord, parseInt64, RejectionError } from '@sqlpipe/ddl/gr
 
 /** Behind RESUME: `WAL [FROM {TXN | TRANSACTION} n]`. */
 export function resumeWal(cursor: Cursor, table: { name: string; wal: boolean }): void {
-  walOf(cursor, table);
+  expectWal(cursor, table);
   const from = cursor.next();
   if (from !== undefined && from !== ';') {
     cursor.expectToken(from, 'from');
@@ -17,11 +17,11 @@ export function resumeWal(cursor: Cursor, table: { name: string; wal: boolean })
 
 /** Behind SUSPEND. */
 export function suspendWal(cursor: Cursor, table: { name: string; wal: boolean }): never {
-  walOf(cursor, table);
+  expectWal(cursor, table);
   throw new RejectionError(0, 'Cannot suspend table, database is not in dev mode');
 }
 
-function walOf(cursor: Cursor, { name, wal }: { name: string; wal: boolean }): void {
+function expectWal(cursor: Cursor, { name, wal }: { name: string; wal: boolean }): void {
   const token = cursor.requireNoSemicolon("'wal'");
   cursor.expectToken(token, 'wal');
   if (!wal) throw new RejectionError(cursor.at, `${name} is not a WAL table.`);

@@ -15,7 +15,7 @@ export async function loadGrammarFor(statement: string): Promise<void> {
 const parsed = new WeakMap<Body, Query>();
 
 /** What the query of a statement says. @throws RejectionError where it is none */
-export function queryOf(body: Body): Query {
+export function parsedQuery(body: Body): Query {
   const { code, position, enclosed } = body;
   const known = parsed.get(body) ?? (parser as NonNullable<typeof parser>).parseQuery(code, position, enclosed);
   parsed.set(body, known);
@@ -23,7 +23,7 @@ export function queryOf(body: Body): Query {
 }
 
 /** A whole statement that is a query. @throws RejectionError */
-export async function parseWholeQuery(text: string): Promise<Query> {
+export async function parseQueryStatement(text: string): Promise<Query> {
   const cursor = new Cursor(text);
   const code = readCode(cursor, 0, false);
   for (let token = cursor.next(); token !== undefined; token = cursor.next()) {

@@ -8,12 +8,15 @@ import {
   unexpectedTokenError,
   unquote,
 } from '@sqlpipe/ddl/grammar';
-import type { CatalogueObject } from '../objects.js';
+import type { CatalogObject } from '../objects.js';
 
-export type Kind = CatalogueObject['kind'];
+export type ObjectKind = CatalogObject['kind'];
 
 export type Show =
-  | { readonly statement: 'show create'; readonly parts: readonly { kind: Kind; name: string; position: number }[] }
+  | {
+      readonly statement: 'show create';
+      readonly parts: readonly { kind: ObjectKind; name: string; position: number }[];
+    }
   | { readonly statement: 'show create database'; readonly categories: ReadonlySet<string> }
   | { readonly statement: 'show tables' }
   | { readonly statement: 'show columns'; readonly name: string; readonly position: number }
@@ -53,11 +56,11 @@ const settings = new Set([
 ]);
 
 /** Behind SHOW. */
-export function show(cursor: Cursor, dialect: ShowDialect): Show {
+export function parseShow(cursor: Cursor, dialect: ShowDialect): Show {
   const token = cursor.next();
-  if (isWord(token, 'create')) return showCreate(cursor, dialect);
+  if (isWord(token, 'create')) return parseShowCreate(cursor, dialect);
   if (isWord(token, 'tables')) return { statement: 'show tables' };
-  if (isWord(token, 'columns')) return { statement: 'show columns', ...fromTable(cursor) };
+  if (isWord(token, 'columns')) return { statement: 'show columns', ...parseFrom(cursor) };
   if (isWord(token, 'parameters')) return { statement: 'show parameters' };
   if (isWord(token, 'transaction')) {
     for (const word of ['isolation', 'level']) {
@@ -82,47 +85,47 @@ export function show(cursor: Cursor, dialect: ShowDialect): Show {
   );
 }
 
-function fromTable(cursor: Cursor): { name: string; position: number } {
+function parseFrom(cursor: Cursor): { name: string; position: number } {
   if (!isWord(cursor.next(), 'from')) throw new RejectionError(cursor.at, "expected 'from'");
-  return tableName(cursor);
+  return parseTableName(cursor);
 }
 
-function tableName(cursor: Cursor): { name: string; position: number } {
+function parseTableName(cursor: Cursor): { name: string; position: number } {
   const name = unquote(stripPublic(cursor, cursor.require('expected a table name')));
   rejectDotsAndSlashes(name, cursor.at);
   return { name, position: cursor.at };
 }
 
 /** Behind SHOW CREATE. Several may be joined by UNION ALL, but for the whole database. */
-function showCreate(cursor: Cursor, dialect: ShowDialect): Show {
+function parseShowCreate(cursor: Cursor, dialect: ShowDialect): Show {
   const token = cursor.next();
   if (isWord(token, 'database'))
-    return { statement: 'show create database', categories: selection(cursor, categoriesOf(dialect)) };
-  const parts = [showCreateOne(cursor, token, dialect)];
+    return { statement: 'show create database', categories: parseCategories(cursor, categoriesOf(dialect)) };
+  const parts = [parseShowCreateOne(cursor, token, dialect)];
   while (isWord(cursor.next(), 'union')) {
     if (!isWord(cursor.require('all or select'), 'all')) throw unexpectedTokenError(cursor.at, 'union');
     cursor.expect('show');
     cursor.expect('create');
-    parts.push(showCreateOne(cursor, cursor.next(), dialect));
+    parts.push(parseShowCreateOne(cursor, cursor.next(), dialect));
   }
   cursor.unread();
   return { statement: 'show create', parts };
 }
 
-function showCreateOne(
+function parseShowCreateOne(
   cursor: Cursor,
   token: string | undefined,
   { enterprise }: ShowDialect,
-): { kind: Kind; name: string; position: number } {
-  if (isWord(token, 'table')) return { kind: 'table', ...tableName(cursor) };
-  if (isWord(token, 'view')) return { kind: 'view', ...tableName(cursor) };
+): { kind: ObjectKind; name: string; position: number } {
+  if (isWord(token, 'table')) return { kind: 'table', ...parseTableName(cursor) };
+  if (isWord(token, 'view')) return { kind: 'view', ...parseTableName(cursor) };
   if (isWord(token, 'materialized')) {
     cursor.expect('view');
-    return { kind: 'materialized view', ...tableName(cursor) };
+    return { kind: 'materialized view', ...parseTableName(cursor) };
   }
   if (enterprise && isWord(token, 'live')) {
     cursor.expect('view');
-    return { kind: 'live view', ...tableName(cursor) };
+    return { kind: 'live view', ...parseTableName(cursor) };
   }
   const live = enterprise ? "'LIVE VIEW' or " : '';
   throw new RejectionError(cursor.at, `expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW' or ${live}'DATABASE'`);
@@ -131,24 +134,25 @@ function showCreateOne(
 type Categories = ReadonlyMap<string, readonly string[]>;
 
 /** `[INCLUDE|EXCLUDE {ALL | (category, …)}]`: the categories chosen. */
-function selection(cursor: Cursor, categories: Categories): Set<string> {
+function parseCategories(cursor: Cursor, categories: Categories): Set<string> {
   const all = new Set(categories.get('ALL'));
   const clause = cursor.next();
   if (!isWord(clause, 'include') && !isWord(clause, 'exclude')) {
     cursor.unread();
     return all;
   }
-  const named = categoryList(cursor, categories);
+  const named = parseCategoryList(cursor, categories);
   return isWord(clause, 'include') ? named : new Set([...all].filter(category => !named.has(category)));
 }
 
-function categoryList(cursor: Cursor, categories: Categories): Set<string> {
+function parseCategoryList(cursor: Cursor, categories: Categories): Set<string> {
   const token = cursor.next();
   if (isWord(token, 'all')) return new Set(categories.get('ALL'));
-  if (token !== '(') throw new RejectionError(token === undefined ? cursor.readOffset : cursor.at, "'ALL' or '(' expected");
+  if (token !== '(')
+    throw new RejectionError(token === undefined ? cursor.readOffset : cursor.at, "'ALL' or '(' expected");
   const named = new Set<string>();
   for (;;) {
-    for (const category of oneCategory(cursor, categories)) named.add(category);
+    for (const category of parseCategory(cursor, categories)) named.add(category);
     const separator = cursor.next();
     if (separator === ')') return named;
     if (separator !== ',') {
@@ -158,7 +162,7 @@ function categoryList(cursor: Cursor, categories: Categories): Set<string> {
 }
 
 /** A bare word: quoted it is none. */
-function oneCategory(cursor: Cursor, categories: Categories): readonly string[] {
+function parseCategory(cursor: Cursor, categories: Categories): readonly string[] {
   const token = cursor.require('category');
   const named = categories.get(token.toUpperCase());
   if (named) return named;

@@ -1,35 +1,35 @@
 /*! The open source edition: one login for all or none, no owners, nobody who may not. */
 import { rejectOwner } from '@sqlpipe/ddl/grammar';
-import { isSame } from './acl/credentials.js';
-import { changes } from './change/index.js';
+import { isSameSecret } from './acl/credentials.js';
+import { statementHandlers } from './change/index.js';
 import type { Edition } from './edition.js';
 
-export interface Credentials {
+export interface LoginCredentials {
   readonly user: string;
   readonly password: string;
 }
 
-export function openSource(credentials: Credentials | undefined): Edition {
+export function createOpenSource(credentials: LoginCredentials | undefined): Edition {
   const expected =
     credentials && `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString('base64')}`;
   return {
     release: 'OSS',
     dialect: { owner: rejectOwner, enterprise: false, show: () => undefined },
-    changes,
+    handlers: statementHandlers,
     authenticate: async authorization =>
-      expected === undefined || isSame(authorization ?? '', expected) ? (credentials?.user ?? '') : undefined,
-    session: catalogue => ({
-      catalogue,
+      expected === undefined || isSameSecret(authorization ?? '', expected) ? (credentials?.user ?? '') : undefined,
+    session: catalog => ({
+      catalog,
       enterprise: false,
-      allow: () => {},
-      maySee: () => true,
-      ownColumn: () => {},
+      authorize: () => {},
+      canRead: () => true,
+      assignColumnOwner: () => {},
     }),
     dump: () => ({ before: [], after: [] }),
     show: () => ({ kind: 'rows', columns: [], rows: [] }),
     takeChanges: () => [],
     replay: () => {},
     checkPrincipals: () => {},
-    all: () => [],
+    snapshotChanges: () => [],
   };
 }

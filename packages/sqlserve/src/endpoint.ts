@@ -5,24 +5,24 @@
  * for the end of a request, let idle connections keep new ones out, read on behind a body.
  */
 import { createServer, type Server, type Socket } from 'node:net';
-import type { Reply } from './reply.js';
-import { type Request, readRequest } from './request.js';
+import type { HttpReply } from './reply.js';
+import { type HttpRequest, readRequest } from './request.js';
 
-export interface Endpoint {
+export interface EndpointOptions {
   /** Answers a request. It must not throw. */
-  answer(request: Request): Promise<Reply>;
+  answer(request: HttpRequest): Promise<HttpReply>;
   /** `http.request.header.buffer.size`, in bytes. */
   readonly requestLimit: number;
   /** Called for each request that ended; without a reply where the connection was closed unanswered. */
   readonly onRequest?:
-    | ((request: Request | undefined, status: number | undefined, milliseconds: number) => void)
+    | ((request: HttpRequest | undefined, status: number | undefined, milliseconds: number) => void)
     | undefined;
 }
 
 /** A server that is not listening yet. */
-export function endpoint(options: Endpoint): Server {
+export function createEndpoint(options: EndpointOptions): Server {
   const connections: Connections = { open: new Set(), waiting: new Set() };
-  return createServer({ noDelay: true }, socket => serve(socket, options, connections));
+  return createServer({ noDelay: true }, socket => serveConnection(socket, options, connections));
 }
 
 /** `http.net.connection.timeout`: how long a connection stays open without a byte on it. */
@@ -40,7 +40,11 @@ interface Connections {
   readonly waiting: Set<Socket>;
 }
 
-function serve(socket: Socket, { answer, requestLimit, onRequest }: Endpoint, { open, waiting }: Connections): void {
+function serveConnection(
+  socket: Socket,
+  { answer, requestLimit, onRequest }: EndpointOptions,
+  { open, waiting }: Connections,
+): void {
   let received = '';
   let busy = false;
   let deadline: NodeJS.Timeout | undefined;
@@ -78,12 +82,12 @@ function serve(socket: Socket, { answer, requestLimit, onRequest }: Endpoint, { 
     onRequest?.(request, reply.status, performance.now() - start);
     if (socket.destroyed) return;
     if (request.hasBody) {
-      socket.end(message(reply, true));
+      socket.end(formatMessage(reply, true));
       deadline = closeLater();
       return;
     }
     // The next request waits until this reply is out: replies that nobody reads must not pile up.
-    socket.write(message(reply), () => {
+    socket.write(formatMessage(reply), () => {
       busy = false;
       waiting.add(socket);
     });
@@ -110,7 +114,7 @@ const types = { json: 'application/json; charset=utf-8', text: 'text/plain; char
 /** `http.send.buffer.size`: no chunk is larger. */
 const maxChunk = 2 * 1024 * 1024;
 
-function message({ status, type, body, headers = {}, whole = false }: Reply, closing = false): Buffer {
+function formatMessage({ status, type, body, headers = {}, whole = false }: HttpReply, closing = false): Buffer {
   const bytes = Buffer.from(body);
   const lines = [`HTTP/1.1 ${status} ${reasons[status]}`, 'Server: questDB/1.0', `Date: ${new Date().toUTCString()}`];
   if (!whole) lines.push('Transfer-Encoding: chunked');
@@ -119,20 +123,20 @@ function message({ status, type, body, headers = {}, whole = false }: Reply, clo
   if (closing) lines.push('Connection: close');
   for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
   const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`);
-  return Buffer.concat([head, ...(whole ? [bytes] : chunks(bytes))]);
+  return Buffer.concat([head, ...(whole ? [bytes] : splitChunks(bytes))]);
 }
 
-function chunks(bytes: Buffer): Buffer[] {
+function splitChunks(bytes: Buffer): Buffer[] {
   const parts: Buffer[] = [];
   for (let start = 0; start < bytes.length; start += maxChunk) {
     const part = bytes.subarray(start, start + maxChunk);
-    parts.push(Buffer.from(`${hex(part.length)}\r\n`), part, Buffer.from('\r\n'));
+    parts.push(Buffer.from(`${formatChunkSize(part.length)}\r\n`), part, Buffer.from('\r\n'));
   }
   return [...parts, Buffer.from('00\r\n\r\n')];
 }
 
 /** Two digits for each byte of the number, as the service writes them. */
-function hex(length: number): string {
+function formatChunkSize(length: number): string {
   const digits = length.toString(16);
   return digits.padStart(digits.length + (digits.length % 2), '0');
 }

@@ -6,33 +6,33 @@
 import type { FunctionCall, SelectItem, SelectStatement, TableFunctionCall } from '@questdb/sql-parser';
 import type { Column } from '@sqlpipe/ddl';
 import { RejectionError, splitTtl } from '@sqlpipe/ddl/grammar';
-import { relationOf } from './analysis/relation.js';
-import type { CatalogueObject, LiveView, MaterializedView, View } from './objects.js';
+import { analyzeRelation } from './analysis/relation.js';
+import type { CatalogObject, LiveView, MaterializedView, View } from './objects.js';
 import type { Query } from './parser/query.js';
-import { allowReading } from './references.js';
+import { requireReadAccess } from './references.js';
 import type { ColumnHead, Value } from './reply.js';
-import { allowSeeing, type Session } from './session.js';
+import { requireReadable, type Session } from './session.js';
 
 /** Rows with a name for each value; the types stand apart. */
-interface Relation {
+interface ResultTable {
   readonly heads: readonly ColumnHead[];
   readonly rows: readonly (readonly Value[])[];
 }
 
 /** How this service calls itself. The build is the one whose behaviour it follows. */
-export const version = '9.4.4';
+export const EMULATED_VERSION = '9.4.4';
 
 const scalars: Readonly<Record<string, string>> = {
-  build: `Build Information: QuestDB ${version}, sqlserve`,
+  build: `Build Information: QuestDB ${EMULATED_VERSION}, sqlserve`,
   version: 'PostgreSQL 12.3, compiled by Visual C++ build 1914, 64-bit, QuestDB',
 };
 
 /** Answers a query over the catalogue. @throws RejectionError for any other query, as no rows are kept */
-export function answer(query: Query, session: Session): Relation {
+export function answerQuery(query: Query, session: Session): ResultTable {
   const { select, at } = query;
   // What is wrong with any query is told before that no rows are kept.
-  relationOf(query, session.catalogue);
-  allowReading(session, query);
+  analyzeRelation(query, session.catalog);
+  requireReadAccess(session, query);
   const [from, ...joins] = select.from ?? [];
   const plain = !(
     select.where ||
@@ -45,17 +45,17 @@ export function answer(query: Query, session: Session): Relation {
   );
   if (!from && plain) return scalarRow(select.columns);
   const source = from?.table;
-  if (source?.type !== 'tableFunctionCall' || joins.length > 0 || from?.joins?.length || !plain) throw noRows();
-  return limited(ordered(project(called(source, session, at), select.columns, at), select), select);
+  if (source?.type !== 'tableFunctionCall' || joins.length > 0 || from?.joins?.length || !plain) throw noRowsError();
+  return limitRows(sortRows(project(callFunction(source, session, at), select.columns, at), select), select);
 }
 
 /** What a catalogue function gives. */
-function called(source: TableFunctionCall, session: Session, at: Query['at']): Relation {
+function callFunction(source: TableFunctionCall, session: Session, at: Query['at']): ResultTable {
   const { name: written, args } = source;
   const [argument] = args;
   const name = written.toLowerCase();
   if (name === 'table_columns') {
-    if (argument?.type === 'literal') return columnsIn(session, String(argument.value), at(argument));
+    if (argument?.type === 'literal') return listColumnsOf(session, String(argument.value), at(argument));
     throw new RejectionError(at(source), 'function `table_columns` requires arguments: table_columns(STRING constant)');
   }
   const list = name === 'live_views' && !session.enterprise ? undefined : lists[name];
@@ -67,16 +67,16 @@ function called(source: TableFunctionCall, session: Session, at: Query['at']): R
   );
 }
 
-export const noRows = (): RejectionError =>
+export const noRowsError = (): RejectionError =>
   new RejectionError(
     0,
     'sqlserve keeps the schema and no rows: queries are answered over tables(), views(), materialized_views() and table_columns() only',
   );
 
-function scalarRow(items: readonly SelectItem[]): Relation {
+function scalarRow(items: readonly SelectItem[]): ResultTable {
   const calls = items.map(item => (item.type === 'selectItem' ? item.expression : undefined));
   const names = calls.map(call => (call?.type === 'function' ? (call as FunctionCall).name.toLowerCase() : ''));
-  if (!names.every(name => name in scalars)) throw noRows();
+  if (!names.every(name => name in scalars)) throw noRowsError();
   return {
     heads: names.map(name => ({ name: `${name}()`, type: 'STRING' })),
     rows: [names.map(name => scalars[name] ?? null)],
@@ -84,17 +84,17 @@ function scalarRow(items: readonly SelectItem[]): Relation {
 }
 
 /** The columns asked for, in the order they were asked for. */
-function project(relation: Relation, items: readonly SelectItem[], at: Query['at']): Relation {
-  const picks = items.flatMap(item => pick(relation, item, at));
+function project(toResult: ResultTable, items: readonly SelectItem[], at: Query['at']): ResultTable {
+  const picks = items.flatMap(item => pickColumns(toResult, item, at));
   return {
     heads: picks.map(({ head }) => head),
-    rows: relation.rows.map(row => picks.map(({ index }) => row[index] ?? null)),
+    rows: toResult.rows.map(row => picks.map(({ index }) => row[index] ?? null)),
   };
 }
 
-function pick({ heads }: Relation, item: SelectItem, at: Query['at']): { head: ColumnHead; index: number }[] {
+function pickColumns({ heads }: ResultTable, item: SelectItem, at: Query['at']): { head: ColumnHead; index: number }[] {
   if (item.type === 'star') return heads.map((head, index) => ({ head, index }));
-  if (item.type !== 'selectItem' || item.expression.type !== 'column') throw noRows();
+  if (item.type !== 'selectItem' || item.expression.type !== 'column') throw noRowsError();
   const name = item.expression.name.parts.at(-1) ?? '';
   const index = heads.findIndex(head => head.name.toLowerCase() === name.toLowerCase());
   const head = heads[index];
@@ -102,12 +102,12 @@ function pick({ heads }: Relation, item: SelectItem, at: Query['at']): { head: C
   return [{ head: { name: item.alias ?? head.name, type: head.type }, index }];
 }
 
-function ordered(relation: Relation, { orderBy }: SelectStatement): Relation {
+function sortRows(relation: ResultTable, { orderBy }: SelectStatement): ResultTable {
   if (!orderBy) return relation;
   const keys = orderBy.map(({ expression, direction }) => {
     const name = expression.type === 'column' ? (expression.name.parts.at(-1) ?? '') : '';
     const index = relation.heads.findIndex(head => head.name.toLowerCase() === name.toLowerCase());
-    if (index < 0) throw noRows();
+    if (index < 0) throw noRowsError();
     return { index, sign: direction === 'desc' ? -1 : 1 };
   });
   const rows = relation.rows.toSorted((a, b) => {
@@ -121,11 +121,11 @@ function ordered(relation: Relation, { orderBy }: SelectStatement): Relation {
 }
 
 /** The first rows, where LIMIT is one number. */
-function limited(relation: Relation, { limit }: SelectStatement): Relation {
+function limitRows(relation: ResultTable, { limit }: SelectStatement): ResultTable {
   if (!limit) return relation;
   const { lowerBound, upperBound } = limit;
   const count = lowerBound.type === 'literal' && !upperBound ? Number(lowerBound.value) : Number.NaN;
-  if (!Number.isInteger(count)) throw noRows();
+  if (!Number.isInteger(count)) throw noRowsError();
   return { heads: relation.heads, rows: relation.rows.slice(0, count) };
 }
 
@@ -134,14 +134,14 @@ const compare = (a: Value, b: Value): number => (a === b ? 0 : (a ?? '') < (b ??
 /** A column of a catalogue function: its head, and where its value comes from. */
 type Field<T> = readonly [name: string, type: string, value: (object: T, index: number) => Value];
 
-const relation = <T>(fields: readonly Field<T>[], objects: readonly T[]): Relation => ({
+const relation = <T>(fields: readonly Field<T>[], objects: readonly T[]): ResultTable => ({
   heads: fields.map(([name, type]) => ({ name, type })),
   rows: objects.map((object, index) => fields.map(([, , value]) => value(object, index))),
 });
 
 const marks = { table: 'T', view: 'V', 'materialized view': 'M', 'live view': 'L' } as const;
 
-const tableFields: readonly Field<CatalogueObject>[] = [
+const tableFields: readonly Field<CatalogObject>[] = [
   ['id', 'INT', (_, index) => index + 1],
   ['table_name', 'STRING', ({ name }) => name],
   ['designatedTimestamp', 'STRING', ({ timestamp }) => timestamp ?? null],
@@ -188,11 +188,11 @@ const liveFields: readonly Field<LiveView & { based: boolean }>[] = [
 ];
 
 /** A view's column stores nothing, so that a symbol there has no table of its values. */
-type Listed = Column & { designated: boolean; stored: boolean };
+type ListedColumn = Column & { designated: boolean; stored: boolean };
 
-const symbolSize = ({ type, stored }: Listed): number => (type === 'SYMBOL' && stored ? 256 : 0);
+const symbolSize = ({ type, stored }: ListedColumn): number => (type === 'SYMBOL' && stored ? 256 : 0);
 
-const columnFields: readonly Field<Listed>[] = [
+const columnFields: readonly Field<ListedColumn>[] = [
   ['column', 'STRING', ({ name }) => name],
   ['type', 'STRING', ({ type }) => type],
   ['indexed', 'BOOLEAN', ({ index }) => index !== undefined],
@@ -205,39 +205,40 @@ const columnFields: readonly Field<Listed>[] = [
 ];
 
 /** The columns of one object, as SHOW COLUMNS lists them. */
-export const columnsOf = ({ kind, columns, timestamp }: CatalogueObject): Relation =>
+export const listColumns = ({ kind, columns, timestamp }: CatalogObject): ResultTable =>
   relation(
     columnFields,
     columns.map(column => ({ ...column, designated: column.name === timestamp, stored: kind !== 'view' })),
   );
 
-function columnsIn(session: Session, name: string, position: number): Relation {
-  const object = session.catalogue.find(name);
+function listColumnsOf(session: Session, name: string, position: number): ResultTable {
+  const object = session.catalog.find(name);
   if (!object) throw new RejectionError(position, `table does not exist [table=${name}]`);
-  allowSeeing(session, object.name);
-  return columnsOf(object);
+  requireReadable(session, object.name);
+  return listColumns(object);
 }
 
 /** The objects that a caller may see. */
-const seen = ({ catalogue, maySee }: Session): CatalogueObject[] => catalogue.list().filter(({ name }) => maySee(name));
+const listVisibleObjects = ({ catalog, canRead }: Session): CatalogObject[] =>
+  catalog.list().filter(({ name }) => canRead(name));
 
-const lists: Readonly<Record<string, (session: Session) => Relation>> = {
-  tables: session => relation(tableFields, seen(session)),
+const lists: Readonly<Record<string, (session: Session) => ResultTable>> = {
+  tables: session => relation(tableFields, listVisibleObjects(session)),
   views: session =>
     relation(
       viewFields,
-      seen(session).filter(object => object.kind === 'view'),
+      listVisibleObjects(session).filter(object => object.kind === 'view'),
     ),
   materialized_views: session =>
     relation(
       materializedFields,
-      seen(session).filter(object => object.kind === 'materialized view'),
+      listVisibleObjects(session).filter(object => object.kind === 'materialized view'),
     ),
   live_views: session =>
     relation(
       liveFields,
-      seen(session).flatMap(object =>
-        object.kind === 'live view' ? { ...object, based: session.catalogue.find(object.base) !== undefined } : [],
+      listVisibleObjects(session).flatMap(object =>
+        object.kind === 'live view' ? { ...object, based: session.catalog.find(object.base) !== undefined } : [],
       ),
     ),
 };
@@ -255,7 +256,7 @@ const settingValues: Readonly<Record<string, string | number>> = {
   server_version_num: '123000',
 };
 
-export function settings(asked: string): Relation {
+export function showSetting(asked: string): ResultTable {
   const [name, value = null] = Object.entries(settingValues).find(([setting]) => setting.toLowerCase() === asked) ?? [
     asked,
   ];
@@ -265,7 +266,7 @@ export function settings(asked: string): Relation {
 const heads = (type: string, names: string): ColumnHead[] => names.split(' ').map(name => ({ name, type }));
 
 /** None of the server's settings is one here. */
-export const parameters: Relation = {
+export const PARAMETERS: ResultTable = {
   heads: [
     ...heads('STRING', 'property_path env_var_name value value_source'),
     ...heads('BOOLEAN', 'sensitive reloadable'),

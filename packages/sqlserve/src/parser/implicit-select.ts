@@ -16,7 +16,7 @@ const aliasStops = new Set(
  * The table of such a query; undefined where the word is a function that is called. The first token was read.
  * @throws RejectionError for what cannot follow a table
  */
-export function implicitTable(cursor: Cursor, first: string): { name: string; position: number } | undefined {
+export function parseImplicitTable(cursor: Cursor, first: string): { name: string; position: number } | undefined {
   const position = cursor.at;
   rejectReserved(first, position);
   const stops = (token: string | undefined) => token === undefined || aliasStops.has(token.toLowerCase());

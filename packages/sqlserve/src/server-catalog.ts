@@ -3,68 +3,68 @@ import { isSystemTable } from '@sqlpipe/ddl';
 import { topologicalOrder } from '@sqlpipe/schema';
 import { foldCase } from '@sqlpipe/sql';
 import type { AclChange } from './acl/acl.js';
-import type { CatalogueObject } from './objects.js';
+import type { CatalogObject } from './objects.js';
 
 /** How columns without an alias are named: `cairo.sql.column.alias.expression.enabled` chooses the first. */
 export type Naming = 'by expression' | 'by function';
 
 /** One step of what a statement did; `acl` is for the edition that has access control. */
 export type Change =
-  | { readonly put: CatalogueObject }
+  | { readonly put: CatalogObject }
   | { readonly drop: string }
   | { readonly clear: true }
   | { readonly acl: AclChange };
 
-export class Catalogue {
-  readonly #objects = new Map<string, CatalogueObject>();
+export class ServerCatalog {
+  readonly #objects = new Map<string, CatalogObject>();
 
   /** Views by what they name, in lower case, whether it is there or not. */
-  readonly #over = new Map<string, Set<string>>();
+  readonly #dependents = new Map<string, Set<string>>();
 
   #changes: Change[] = [];
 
   constructor(readonly naming: Naming = 'by expression') {}
 
-  find(name: string): CatalogueObject | undefined {
+  find(name: string): CatalogObject | undefined {
     return this.#objects.get(key(name));
   }
 
   /** Adds an object, or puts it in the place of the one with its name. */
-  put(object: CatalogueObject): void {
-    this.#forget(object.name);
+  put(object: CatalogObject): void {
+    this.#removeReferences(object.name);
     this.#objects.set(key(object.name), object);
     for (const name of referencesOf(object)) {
-      const views = this.#over.get(key(name)) ?? new Set();
-      this.#over.set(key(name), views.add(key(object.name)));
+      const views = this.#dependents.get(key(name)) ?? new Set();
+      this.#dependents.set(key(name), views.add(key(object.name)));
     }
     this.#changes.push({ put: object });
   }
 
   drop(name: string): void {
-    this.#forget(name);
+    this.#removeReferences(name);
     this.#objects.delete(key(name));
     this.#changes.push({ drop: name });
   }
 
   /** What the object of that name referred to, it refers to no more. */
-  #forget(name: string): void {
+  #removeReferences(name: string): void {
     const object = this.find(name);
     for (const reference of object ? referencesOf(object) : []) {
-      const views = this.#over.get(key(reference));
+      const views = this.#dependents.get(key(reference));
       views?.delete(key(name));
-      if (views?.size === 0) this.#over.delete(key(reference));
+      if (views?.size === 0) this.#dependents.delete(key(reference));
     }
   }
 
   clear(): void {
     this.#objects.clear();
-    this.#over.clear();
+    this.#dependents.clear();
     this.#changes.push({ clear: true });
   }
 
   /** The views that name an object, which need not be there. */
-  over(name: string): CatalogueObject[] {
-    return [...(this.#over.get(key(name)) ?? [])].flatMap(view => this.find(view) ?? []);
+  dependentsOf(name: string): CatalogObject[] {
+    return [...(this.#dependents.get(key(name)) ?? [])].flatMap(view => this.find(view) ?? []);
   }
 
   get changes(): readonly Change[] {
@@ -87,33 +87,33 @@ export class Catalogue {
   }
 
   /** The changes that make this catalogue out of an empty one. */
-  all(): Change[] {
+  snapshotChanges(): Change[] {
     return [...this.#objects.values()].map(put => ({ put }));
   }
 
   /** The objects of an owner. */
-  owned(owner: string): CatalogueObject[] {
+  ownedBy(owner: string): CatalogObject[] {
     return [...this.#objects.values()].filter(object => object.owner && key(object.owner) === key(owner));
   }
 
   /** Everything that is not the service's own, in the order it came. */
-  list(): CatalogueObject[] {
+  list(): CatalogObject[] {
     return [...this.#objects.values()].filter(({ name }) => !isSystemTable(name));
   }
 
   /** The objects chosen, as the dump orders them: what is not chosen leads nowhere. */
-  inDependencyOrder(chosen: (object: CatalogueObject) => boolean): CatalogueObject[] {
+  inDependencyOrder(chosen: (object: CatalogObject) => boolean): CatalogObject[] {
     const objects = new Map(
       this.list()
         .filter(chosen)
         .map(object => [object.name, object]),
     );
-    const needs = new Map([...objects.values()].map(object => [object.name, this.#needs(object)]));
+    const needs = new Map([...objects.values()].map(object => [object.name, this.#dependencies(object)]));
     return topologicalOrder(needs).flatMap(name => objects.get(name) ?? []);
   }
 
   /** What an object needs: its references, and through each view among them what that one needs. */
-  #needs(object: CatalogueObject): string[] {
+  #dependencies(object: CatalogObject): string[] {
     if (object.kind === 'table') return [];
     if (object.kind === 'live view') return this.#names([object.base]);
     if (object.kind === 'materialized view') return this.#names([...object.references, object.base]);
@@ -139,6 +139,6 @@ export class Catalogue {
   }
 }
 
-const referencesOf = (object: CatalogueObject): readonly string[] => ('references' in object ? object.references : []);
+const referencesOf = (object: CatalogObject): readonly string[] => ('references' in object ? object.references : []);
 
 const key = foldCase;
