@@ -23,23 +23,23 @@ import { freshFolder } from './support/folder.js';
 
 test('the package exports', t => {
   t.deepEqual(Object.keys(api), [
-    'Aside',
+    'BestEffortClient',
     'DEFAULT_REQUEST_BUFFER',
     'InstanceError',
     'connect',
-    'definitions',
     'dump',
     'encodeQuery',
     'fetchDefaults',
+    'fetchDefinitions',
     'fetchPrincipals',
     'fetchRights',
     'fetchRightsOf',
     'fetchVersion',
     'hasCredentials',
-    'hasDefinition',
     'inspect',
     'listInstances',
     'resolveInstance',
+    'supportsShowCreate',
   ]);
 });
 

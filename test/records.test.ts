@@ -50,11 +50,11 @@ test('exports', t => {
   t.deepEqual(Object.keys(api).sort(), [
     'MAX_RECORD',
     'StreamError',
-    'arriving',
-    'records',
-    'sink',
+    'createCommitWriter',
+    'decodeRecords',
+    'deferInput',
+    'encodeRecords',
     'spool',
-    'statements',
   ]);
 });
 

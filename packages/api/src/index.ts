@@ -3,11 +3,11 @@
  * folders, and what statements make and need. Nothing here touches the process.
  *
  * ```ts
- * import { dump, identify, resolveInstance, title } from 'sqlpipe';
+ * import { displayName, dump, identify, resolveInstance } from 'sqlpipe';
  *
  * const { env } = process;
  * const target = await resolveInstance('http://localhost:9000', { program: 'mine', env, warn: console.error });
- * for await (const batch of dump(target)) for (const statement of batch) console.log(title(identify(statement)));
+ * for await (const batch of dump(target)) for (const statement of batch) console.log(displayName(identify(statement)));
  * ```
  *
  * Errors carry a `code`: `REFUSED`, `DAMAGED`, `NOINPUT`, `UNREACHABLE`, `IO`, `PROTOCOL`, `DENIED`, `CONFIG`, `USAGE`.

@@ -22,23 +22,23 @@ export const readStatementHead = (statement: string): Head =>
  * Why a statement must not be acted on: how a server reads it as something else than SQL does; undefined where none does.
  * Of an object kind, name and where it comes from have to agree, as its own text only says what it is like; of all else
  * every word.
- * @param readings those of the servers that may run it; all unless given
+ * @param allRules those of the servers that may run it; all unless given
  */
 export function findAmbiguity(
   statement: string,
-  readings: readonly ServerCommentRules[] = SERVER_COMMENT_RULES,
+  allRules: readonly ServerCommentRules[] = SERVER_COMMENT_RULES,
 ): string | undefined {
   const glance = readPrintedHead(statement);
   if ((glance && OBJECTS.has(glance.kind)) || isPlain(statement)) return undefined;
   const head = readStatementHead(statement);
   const hasComments = COMMENT.test(statement);
-  for (const reading of readings) {
-    const other = readHead(serverTokens(statement, reading));
+  for (const rules of allRules) {
+    const other = readHead(serverTokens(statement, rules));
     const isSame = COMPARED.every(property => head[property] === other[property]);
-    if (!isSame) return formatAmbiguity(head, other, reading);
+    if (!isSame) return formatAmbiguity(head, other, rules);
     if (!hasComments || OBJECTS.has(head.kind)) continue;
-    if (joinTokens(significantTokens(statement)) !== joinTokens(serverTokens(statement, reading)))
-      return formatAmbiguity(head, other, reading);
+    if (joinTokens(significantTokens(statement)) !== joinTokens(serverTokens(statement, rules)))
+      return formatAmbiguity(head, other, rules);
   }
   return undefined;
 }
@@ -47,11 +47,11 @@ export function findAmbiguity(
  * What a statement is, to SQL and to servers alike.
  * @throws AmbiguousStatementError where a server of that reading takes it for something else; see `findAmbiguity`
  */
-export function requireUnambiguous(statement: string, readings: readonly ServerCommentRules[]): Identity {
+export function requireUnambiguous(statement: string, allRules: readonly ServerCommentRules[]): Identity {
   const glance = readPrintedHead(statement);
   const isSure = glance !== undefined && OBJECTS.has(glance.kind);
   const { kind, name, verb } = isSure ? glance : readStatementHead(statement);
-  const reason = isSure ? undefined : findAmbiguity(statement, readings);
+  const reason = isSure ? undefined : findAmbiguity(statement, allRules);
   if (reason) throw new AmbiguousStatementError(`${truncate(displayName({ kind, name, verb }), 80)}: ${reason}`);
   return { kind, name, verb };
 }
@@ -82,8 +82,8 @@ function joinTokens(tokens: Iterable<Token>): string {
 
 const VERSIONS: Record<ServerCommentRules, string> = { '9.0': 'before 9.3.2', '9.3.2': 'from 9.3.2 on' };
 
-function formatAmbiguity(head: Head, other: Head, reading: ServerCommentRules): string {
+function formatAmbiguity(head: Head, other: Head, rules: ServerCommentRules): string {
   const [ours, theirs] = [head, other].map(each => truncate(displayName(each) || 'no statement', 80));
   const what = ours === theirs ? 'reads other words of it' : `reads ${theirs}`;
-  return `SQL reads ${ours}, and QuestDB ${VERSIONS[reading]} ${what}: leave quotes and dashes out of its comments`;
+  return `SQL reads ${ours}, and QuestDB ${VERSIONS[rules]} ${what}: leave quotes and dashes out of its comments`;
 }

@@ -72,10 +72,10 @@ export function maskSecrets(text: string, secrets: readonly string[]): string {
   const shown = Buffer.from(text);
   const raw = { text: toByteString(text), starts: Array.from({ length: shown.length + 1 }, (_, i) => i) };
   const once = decodeEscapes(raw);
-  for (const reading of [raw, ...once, ...once.flatMap(decodeEscapes)])
+  for (const decoded of [raw, ...once, ...once.flatMap(decodeEscapes)])
     for (const secret of wanted)
-      for (let at = reading.text.indexOf(secret); at >= 0; at = reading.text.indexOf(secret, at + 1))
-        if (isStandalone(reading.text, at, secret)) shown.fill('*', ...originalSpan(reading, at, at + secret.length));
+      for (let at = decoded.text.indexOf(secret); at >= 0; at = decoded.text.indexOf(secret, at + 1))
+        if (isStandalone(decoded.text, at, secret)) shown.fill('*', ...originalSpan(decoded, at, at + secret.length));
   return shown.toString();
 }
 
@@ -110,9 +110,9 @@ const ESCAPES: [pattern: RegExp, meaning: (escape: string) => string][] = [
 ];
 
 /** What a text says where escapes of one sort are undone, for each sort that is in it. */
-const decodeEscapes = (reading: DecodedText): DecodedText[] =>
+const decodeEscapes = (source: DecodedText): DecodedText[] =>
   ESCAPES.flatMap(([pattern, meaning]) => {
-    const { text, starts } = reading;
+    const { text, starts } = source;
     const found = [...text.matchAll(pattern)];
     if (!found.length) return [];
     const parts: string[] = [];

@@ -63,11 +63,11 @@ function closingQuote(text: string, from: number, quote: string): number {
 const WHITESPACE_TOKENS: ReadonlySet<string> = new Set([' ', '\t', '\n', '\r']);
 
 /** The tokens that mean something to a server of that reading: no white space, no comments. */
-export function* serverTokens(text: string, reading: ServerCommentRules): Generator<Token> {
+export function* serverTokens(text: string, rules: ServerCommentRules): Generator<Token> {
   let depth = 0;
   for (let token = scanToken(text, 0); token; token = scanToken(text, token.end)) {
     const word = text.slice(token.at, token.end);
-    if (word === '--') token = { ...token, end: endOfLineComment(text, token.end, reading) };
+    if (word === '--') token = { ...token, end: endOfLineComment(text, token.end, rules) };
     else if (word === '/*' || word === '/*+') depth++;
     else if (word === '*/' && depth > 0) depth--;
     else if (depth === 0 && !WHITESPACE_TOKENS.has(word)) yield { type: typeOf(word), text: word, start: token.at };
@@ -75,13 +75,13 @@ export function* serverTokens(text: string, reading: ServerCommentRules): Genera
 }
 
 /** Where a line comment ends: behind the first line end that is a token; since 9.3.2 behind one in quotes, too. */
-function endOfLineComment(text: string, from: number, reading: ServerCommentRules): number {
+function endOfLineComment(text: string, from: number, rules: ServerCommentRules): number {
   let end = from;
   for (let token = scanToken(text, end); token; token = scanToken(text, end)) {
     end = token.end;
     const word = text.slice(token.at, end);
     if (word === '\n' || word === '\r') return end;
-    const lineEnd = reading === '9.0' ? -1 : word.search(/[\r\n]/);
+    const lineEnd = rules === '9.0' ? -1 : word.search(/[\r\n]/);
     if (lineEnd >= 0) return token.at + lineEnd + (word.startsWith('\r\n', lineEnd) ? 2 : 1);
   }
   return end;

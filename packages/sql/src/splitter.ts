@@ -84,7 +84,7 @@ export class Splitter {
     const chunk = this.#carry;
     this.#carry = '';
     const statements = [...this.#cut(chunk)];
-    const complete = this.#scanners.find(reading => !reading.unclosed);
+    const complete = this.#scanners.find(scanner => !scanner.unclosed);
     if (!complete) throw this.#unclosedError();
     const statement = this.#finish(complete);
     return statement ? [...statements, statement] : statements;
@@ -93,8 +93,8 @@ export class Splitter {
   *#cut(chunk: string): Generator<string> {
     let start = 0;
     for (let end = this.#endIn(chunk, start); end; end = this.#endIn(chunk, start)) {
-      const statement = end.reading
-        ? this.#finishScanned(chunk.slice(start, end.at), end.reading)
+      const statement = end.scanner
+        ? this.#finishScanned(chunk.slice(start, end.at), end.scanner)
         : this.#normalizePlain(chunk.slice(start, end.at + 1));
       start = end.at + 1;
       if (statement) yield statement;
@@ -103,15 +103,15 @@ export class Splitter {
   }
 
   /** Where the current statement ends in this chunk, if it does, and which reading says so: none where all do. */
-  #endIn(chunk: string, from: number): { at: number; reading?: StatementScanner } | undefined {
+  #endIn(chunk: string, from: number): { at: number; scanner?: StatementScanner } | undefined {
     const at = this.#length ? -1 : endOfPlain(chunk, from);
     return at < 0 ? this.#scan(chunk, from) : { at };
   }
 
   /** The one form of a statement whose last piece this is, up to its `;`. */
-  #finishScanned(piece: string, reading: StatementScanner): string {
+  #finishScanned(piece: string, scanner: StatementScanner): string {
     this.#append(piece);
-    const statement = this.#finish(reading);
+    const statement = this.#finish(scanner);
     this.#column++; // the semicolon itself
     return statement;
   }
@@ -131,7 +131,7 @@ export class Splitter {
    * They look ahead by steps that double: where one reading ends a statement that the other does not, the other would
    * read the rest of the chunk in vain, with each statement.
    */
-  #scan(chunk: string, from: number): { at: number; reading: StatementScanner } | undefined {
+  #scan(chunk: string, from: number): { at: number; scanner: StatementScanner } | undefined {
     for (let start = from, size = FIRST_LOOK; start < chunk.length; size *= 2) {
       const end = offsetAfterMarks(chunk, start + size);
       const found = this.#scanPiece(chunk, from, start, end);
@@ -147,13 +147,13 @@ export class Splitter {
     from: number,
     start: number,
     end: number,
-  ): { at: number; reading: StatementScanner } | undefined {
+  ): { at: number; scanner: StatementScanner } | undefined {
     const [sql, server] = this.#scanners as [StatementScanner, StatementScanner?];
     const inSql = sql.read(chunk.slice(start, end));
     const other = server ?? (sql.isAmbiguous ? this.#startServerScanner(chunk.slice(from, start)) : undefined);
     const inServer = other ? other.read(chunk.slice(start, inSql < 0 ? end : start + inSql)) : -1;
-    if (other && inServer >= 0) return { at: start + inServer, reading: other };
-    return inSql < 0 ? undefined : { at: start + inSql, reading: sql };
+    if (other && inServer >= 0) return { at: start + inServer, scanner: other };
+    return inSql < 0 ? undefined : { at: start + inSql, scanner: sql };
   }
 
   /** Starts the server's reading of the current statement, from its beginning; its last piece is not kept yet. */
@@ -180,7 +180,7 @@ export class Splitter {
   }
 
   /** The statement collected so far in its one form, or '' where it is nothing but comments; then starts anew. */
-  #finish(reading: StatementScanner): string {
+  #finish(scanner: StatementScanner): string {
     const text = this.#pieces.join('');
     this.#rejectFailureMarker(text);
     this.#startLine = this.#firstLine(text);
@@ -188,8 +188,8 @@ export class Splitter {
     this.#pieces = [];
     this.#length = 0;
     this.#scanners = [new StatementScanner('sql')];
-    if (!reading.hasContent) return '';
-    return `${trim(text)}${reading.lastType === 'line-comment' ? '\n;' : ';'}`;
+    if (!scanner.hasContent) return '';
+    return `${trim(text)}${scanner.lastType === 'line-comment' ? '\n;' : ';'}`;
   }
 
   /** Such a note counts on a line of its own before the statement or behind it. */

@@ -26,8 +26,8 @@ export class StatementScanner {
   #openSegment: UnclosedSegment | undefined;
   #length = 0;
 
-  constructor(reading: CommentRules) {
-    this.#lexer = new Lexer(reading);
+  constructor(rules: CommentRules) {
+    this.#lexer = new Lexer(rules);
   }
 
   /** What is open where the text read so far ends; a line comment may be. */

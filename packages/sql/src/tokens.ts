@@ -27,9 +27,9 @@ const TYPE: Record<Exclude<SegmentType, 'code'>, TokenType> = {
 };
 
 /** All tokens of a text; joined they are the text, whatever it holds. */
-export function* tokens(text: string, reading: CommentRules = 'sql'): Generator<Token> {
+export function* tokens(text: string, rules: CommentRules = 'sql'): Generator<Token> {
   let quoted: Segment | undefined;
-  for (const segment of new Lexer(reading).segments(text)) {
+  for (const segment of new Lexer(rules).segments(text)) {
     const { type, start, end } = segment;
     if (quoted && isContinued(text, quoted, start)) {
       quoted.end = end;
@@ -54,8 +54,8 @@ const toToken = (text: string, { type, start, end }: Segment): Token => ({
 });
 
 /** The tokens that mean something: no white space, no comments. */
-export function* significantTokens(text: string, reading?: CommentRules): Generator<Token> {
-  for (const token of tokens(text, reading)) if (token.type !== 'space' && token.type !== 'comment') yield token;
+export function* significantTokens(text: string, rules?: CommentRules): Generator<Token> {
+  for (const token of tokens(text, rules)) if (token.type !== 'space' && token.type !== 'comment') yield token;
 }
 
 function* codeTokens(code: string, offset: number): Generator<Token> {
