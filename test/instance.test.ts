@@ -307,7 +307,7 @@ test('an instance without the documented path is asked by /exec, and remembered'
 test('a statement that neither path takes has not been carried out, and both are named', async t => {
   const { db, requests } = await instance(t, socket => socket.end(NOT_FOUND));
   const error = (await t.throwsAsync(db.execute('a'), { instanceOf: InstanceError })) as InstanceError;
-  t.like(error, { code: 'PROTOCOL', lost: false });
+  t.like(error, { code: 'PROTOCOL', outcomeUnknown: false });
   t.regex(
     error.message,
     /It has no http:\/\/127.0.0.1:\d+\/api\/v1\/sql\/execute and no http:\/\/127.0.0.1:\d+\/exec\.$/,
@@ -480,7 +480,7 @@ for (const [form, inOneSecond] of [
 
 test('a busy server that asks for an hour is not waited for', async t => {
   const { db, requests } = await instance(t, socket => socket.end(reply('', 429, 'Retry-After: 3600')));
-  t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', lost: false });
+  t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', outcomeUnknown: false });
   await t.throwsAsync(db.execute('x'), { message: /try again in 3600 s/ });
   t.is(requests.length, 2);
 });
@@ -508,7 +508,7 @@ test('what follows an answer of 429 goes over a connection of its own', async t 
 test('a server that stays too busy is given up', async t => {
   const { db, requests } = await instance(t, socket => socket.end(reply('exceeded connection limit', 429, TEXT)));
   const error = await t.throwsAsync(db.execute('x'), { instanceOf: InstanceError });
-  t.like(error, { code: 'UNREACHABLE', status: 429, lost: false });
+  t.like(error, { code: 'UNREACHABLE', status: 429, outcomeUnknown: false });
   t.regex(error.message, /exceeded connection limit.*too busy/);
   t.is(requests.length, 6);
 });
@@ -526,7 +526,7 @@ const unreachable = test.macro(async (t, url: string, message: RegExp) => {
   const db = connect({ ...TARGET, url: new URL(url) });
   t.teardown(() => db.close());
   const error = await t.throwsAsync(db.execute('x'), { instanceOf: InstanceError, message });
-  t.like(error, { code: 'UNREACHABLE', lost: false });
+  t.like(error, { code: 'UNREACHABLE', outcomeUnknown: false });
 });
 
 test('nothing listens', unreachable, 'http://127.0.0.1:1', /^INSTANCE: connection refused: is the server running/);
@@ -537,7 +537,7 @@ test('a connection that does not come about in time', async t => {
   const error = await t.throwsAsync(db.execute('x'), {
     message: /no connection with TLS within 0.5 s.*--connect-timeout/,
   });
-  t.like(error, { code: 'UNREACHABLE', lost: false });
+  t.like(error, { code: 'UNREACHABLE', outcomeUnknown: false });
 });
 
 test('no such host', unreachable, 'http://nowhere.invalid:9000', /^INSTANCE: (no such host|the name of the host)/);
@@ -547,13 +547,13 @@ test('no TLS where https was asked for', async t => {
   const db = connect({ ...TARGET, url: new URL(`https://127.0.0.1:${port}`) });
   t.teardown(() => db.close());
   const error = await t.throwsAsync(db.execute('x'), { message: /does not speak TLS: try http/ });
-  t.like(error, { code: 'UNREACHABLE', lost: false });
+  t.like(error, { code: 'UNREACHABLE', outcomeUnknown: false });
 });
 
 test('what was in flight when the instance was closed is abandoned', async t => {
   const { db } = await instance(t, () => db.close());
   t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', message: 'INSTANCE: the request was abandoned' });
-  t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', lost: false });
+  t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', outcomeUnknown: false });
 });
 
 test('a statement is sent without the semicolon that ends it, which takes no room then', async t => {
@@ -572,7 +572,7 @@ test('a large request that gets no answer is explained, with both sizes', async 
   const needed = db.bufferNeeded(statement);
   const error = await t.throwsAsync(db.execute(statement), { instanceOf: InstanceError });
   t.regex(error.message, new RegExp(`too large.*${needed} bytes.*64448.*http.request.header.buffer.size`));
-  t.like(error, { code: 'UNREACHABLE', lost: true });
+  t.like(error, { code: 'UNREACHABLE', outcomeUnknown: true });
 });
 
 test('an encoded query comes back as it was, and only with characters that a URL allows', t => {
@@ -625,7 +625,7 @@ test('TLS is verified, unless it is said not to', async t => {
     return db.execute('x');
   };
   const unverified = await t.throwsAsync(ask('localhost', {}), { instanceOf: InstanceError });
-  t.like(unverified, { code: 'UNREACHABLE', lost: false });
+  t.like(unverified, { code: 'UNREACHABLE', outcomeUnknown: false });
   t.regex(unverified.message, /self-signed: give its certificate authority with --cacert, or --insecure/);
   t.deepEqual(await ask('localhost', { ca: cert }), { ok: true });
   t.deepEqual(await ask('localhost', { insecure: true }), { ok: true });
@@ -673,5 +673,5 @@ test('through a proxy: http with the whole address, https in a tunnel', async t 
 test('a proxy that is not there', async t => {
   const db = connect({ ...TARGET, proxy: new URL('http://127.0.0.1:1') });
   t.teardown(() => db.close());
-  t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', lost: false });
+  t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', outcomeUnknown: false });
 });

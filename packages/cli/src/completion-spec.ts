@@ -7,8 +7,8 @@ export interface Flag {
   /** What it does; one line. */
   describe: string;
   /**
-   * What its value is, if it takes one: one of these, some of these with commas between them, a number, an instance,
-   * or text, which may be the name of a file.
+   * What its value is, if it has one: one of these, some of these with commas between them, a number, an instance, or
+   * text, which may be the name of a file.
    */
   value?: readonly string[] | { list: readonly string[] } | 'number' | 'instance' | 'text';
 }
@@ -23,5 +23,5 @@ export interface CompletionSpec {
   operands: readonly OperandType[];
 }
 
-/** A shell command that prints the names of instances, with a tab and the address behind each. */
+/** A shell command that prints the names of instances, each with a tab and its address. */
 export const LIST_INSTANCES_COMMAND = 'sqldump --list-instances 2>/dev/null';

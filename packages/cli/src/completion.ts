@@ -5,5 +5,5 @@ import { fish } from './completion-fish.js';
 import type { CompletionSpec } from './completion-spec.js';
 import { zsh } from './completion-zsh.js';
 
-/** Makers of scripts, by the shell that takes them. */
+/** Functions that write completion scripts, by shell. */
 export const COMPLETIONS: Record<string, (program: CompletionSpec) => string> = { bash, zsh, fish };

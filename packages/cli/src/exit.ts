@@ -1,4 +1,6 @@
-/*! Exit statuses, in one place: 0 yes, 1 no, above that the kinds of could-not-tell (sysexits(3)). */
+/*!
+ * Exit statuses, in one place: 0 for success, 1 for a negative result, above that the kinds of failure (sysexits(3)).
+ */
 
 /** The exit statuses by meaning; every man page lists them. */
 export const Exit = {

@@ -1,4 +1,4 @@
-/*! The process as the programs see it: where data comes in, where it goes out, and where people are told about it. */
+/*! The process as the programs see it: its input, its output, and its messages to people. */
 import { fstatSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { styleText } from 'node:util';
@@ -12,9 +12,9 @@ export interface Io {
   /** Standard input as data. @throws UsageError where it is a terminal, as nobody types a stream, or a folder */
   stdin(): Readable;
   readonly stdout: Writable & { isTTY?: boolean };
-  /** Whether standard output takes colors: a terminal that is not dumb, unless NO_COLOR is set. */
+  /** Whether standard output supports colors: a terminal that is not dumb, unless NO_COLOR is set. */
   readonly colors: boolean;
-  /** Whether standard error takes colors, as `colors`. */
+  /** Whether standard error supports colors, as `colors`. */
   readonly errorColors: boolean;
   /** Tells people what went wrong; always shown. @param below lines that belong to it, safe to show, with colors or without */
   error(message: string, below?: readonly string[]): void;

@@ -1,4 +1,4 @@
-/*! Memory, for programs through which more flows than they hold. */
+/*! Memory of programs that stream more data than they keep. */
 import { setFlagsFromString } from 'node:v8';
 
 /**

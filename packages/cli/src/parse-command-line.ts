@@ -101,7 +101,7 @@ const YARGS_MESSAGES = {
   'Argument: %s, Given: %s, Choices: %s': '--%s is %s, and takes one of %s',
 } as object as Record<string, string>;
 
-/** A repeated option's last value holds, as with curl, unless the option takes several. */
+/** The last value of a repeated option counts, as with curl, unless the option accepts several. */
 function takeLastValues(values: object, cli: unknown): object {
   const { array: lists } = optionsOf(cli);
   const last = (option: string, value: unknown): unknown => {

@@ -21,7 +21,7 @@ export interface Program<Options> {
   completions?: Readonly<Record<string, (program: CompletionSpec) => string>>;
   /** An option that does something else, and wants no operands. */
   standaloneOption?: string;
-  /** Does the work and resolves to the exit status. What it throws is told in one message. */
+  /** Does the work and resolves to the exit status. What it throws is reported in one message. */
   run(args: Args<Options>, io: Io): Promise<number>;
 }
 

@@ -6,7 +6,7 @@ import type { SingleBar } from 'cli-progress';
 import type { ProgressStep } from './progress-bar.js';
 
 /**
- * Passes statements on, one or many at once, and draws how far it is while whoever takes them is at work.
+ * Passes statements on, one or many at once, and draws the progress while the consumer works on them.
  *
  * @param progress where to draw; nothing is drawn where it is undefined
  * @param total how many there are, where that is known
@@ -64,7 +64,7 @@ export class Progress {
     this.#bar.start(step.total ?? 0, step.done, payload);
   }
 
-  /** Wipes the line. The next step draws it anew. */
+  /** Wipes the line. The next step draws it again. */
   clear(): void {
     this.#bar?.stop();
     this.#bar = undefined;

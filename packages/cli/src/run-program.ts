@@ -8,12 +8,13 @@ import type { Program } from './program.js';
 /** Runs a program on this process: its arguments, its three streams, its exit status. Never throws. */
 export async function runProgram<Options>(program: Program<Options>): Promise<void> {
   process.noDeprecation = true; // what a library of ours does is nothing to people
-  // A reader that left is no news. Only stdout's own error says so: a server's socket can break with EPIPE too.
+  // The reader of stdout closed the pipe: not an error worth a message. Only stdout's own error shows it: a server's
+  // socket can break with EPIPE too.
   let pipeError: unknown;
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') pipeError = error;
   });
-  // Nobody is left to be told; the exit status says it.
+  // Nobody can read a message; the exit status shows the failure.
   process.stderr.on('error', () => {});
   const fail = (error: unknown): void => {
     if (error === pipeError) process.exitCode = 141;

@@ -2,7 +2,7 @@
 
 import { UsageError } from './exit.js';
 
-/** `--include`: what to take of a schema. */
+/** `--include`: which part of a schema to include. */
 export const INCLUDE_OPTION = {
   type: 'string',
   array: true,
@@ -18,7 +18,7 @@ export const EXCLUDE_OPTION = {
   describe: 'all but these',
 } as const;
 
-/** `--max-record`. @param bytes how long a record may be unless told otherwise */
+/** `--max-record`. @param bytes the default limit */
 export const maxRecordOption = (bytes: number) =>
   ({
     type: 'number',

@@ -4,7 +4,7 @@ import { type StructuredPatchHunk, structuredPatch } from 'diff';
 const OPTIONS = {
   /** Lines around a change. */
   context: 2,
-  /** Lines that may differ: to find out how many more do takes time by their square. */
+  /** Lines that may differ: finding more takes quadratic time. */
   maxEditLength: 1000,
 };
 

@@ -1,4 +1,4 @@
-/*! Two statements compared by what they mean, where that can be told; else by their tokens. */
+/*! Compares two statements by their meaning where it is known, otherwise by their tokens. */
 import { identify, isObject, isPrincipal, redact } from '@sqlpipe/sql';
 import { type Comparison, compareDefinitions, type PropertyDifference } from './compare-definitions.js';
 import { DEFAULTS, type Defaults, type Definition, type TableDefinition } from './definition.js';
@@ -36,7 +36,7 @@ export function compareStatements(a: string, b: string, options: CompareOptions 
   return inA && inB ? { ...compareDefinitions(inA, inB), asText: false } : compareTexts(a, b);
 }
 
-/** Whether two statements make the same, for all that can be told. */
+/** Whether two statements create the same object, as far as is known. */
 export const isEquivalent = (a: string, b: string, options?: CompareOptions): boolean =>
   compareStatements(a, b, options).differences.length === 0;
 

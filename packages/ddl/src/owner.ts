@@ -6,14 +6,14 @@ export function ownerOf(statement: string): string | undefined {
   return findOwnerClause(statement)?.name;
 }
 
-/** The statement without its `OWNED BY name`, which the open source edition refuses. */
+/** The statement without its `OWNED BY name`, which the open source edition rejects. */
 export function removeOwner(statement: string): string {
   const found = findOwnerClause(statement);
   return found ? `${statement.slice(0, found.start).trimEnd()};` : statement;
 }
 
 function findOwnerClause(statement: string): { name: string; start: number } | undefined {
-  if (!/\bowned\b/i.test(statement)) return undefined; // few have it, and tokens take their time
+  if (!/\bowned\b/i.test(statement)) return undefined; // few have it, and tokenizing is slow
   let last: Token[] = []; // the last OWNED, and what follows
   for (const token of significantTokens(statement))
     if (keywordOf(token) === 'OWNED') last = [token];

@@ -25,7 +25,7 @@ export interface PrintOptions {
 
 const PRINTED_OPTIONS: PrintOptions = { form: '9.3', quoted: false };
 
-/** The statement that makes the object, with its closing semicolon; unless told otherwise just as QuestDB 9.3 prints it. */
+/** The statement that makes the object, with its closing semicolon; by default exactly as QuestDB 9.3 prints it. */
 export function printDefinition(definition: Definition, given: Partial<PrintOptions> = {}): string {
   const options = { ...PRINTED_OPTIONS, ...given };
   switch (definition.kind) {

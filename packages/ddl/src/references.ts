@@ -38,24 +38,24 @@ export function findReferences(statement: string, isView: (name: string) => bool
   return [...(reads ?? [])];
 }
 
-/** What a table has to hold to be made from another; few do, and tokens take their time. */
+/** Words that a table made from another contains; few do, and tokenizing is slow. */
 const MAY_REFERENCE = /\b(?:AS|LIKE)\b/i;
 
-/** Where the walk stands on one level of parentheses. */
+/** The state of the parser on one level of parentheses. */
 type State =
   | 'header' // of CREATE, up to AS
   | 'header-with'
-  | 'base' // behind WITH BASE
+  | 'base' // after WITH BASE
   | 'like' // before LIKE, in the parentheses of a table
   | 'start' // of a query
   | 'with' // before the name of a common table expression
-  | 'named' // behind that name
+  | 'named' // after that name
   | 'declare' // before a variable
   | 'value' // in the value of a variable
   | 'columns' // of SELECT, up to FROM
   | 'show'
   | 'table' // where a table must follow
-  | 'from' // behind a table, where another may follow
+  | 'from' // after a table, where another may follow
   | 'rest' // from WHERE on
   | 'expression'; // in parentheses that are no query
 
@@ -78,7 +78,7 @@ const TRANSITIONS: Record<State, Record<string, State>> = {
   show: { FROM: 'table', TABLE: 'table', VIEW: 'table' },
   table: {},
   from: { JOIN: 'table', ...SET_OPERATIONS, ...Object.fromEntries(CLAUSES.map(word => [word, 'rest'])) },
-  rest: { JOIN: 'table', ...SET_OPERATIONS }, // JOIN behind WINDOW, and behind LATEST BY as it once was
+  rest: { JOIN: 'table', ...SET_OPERATIONS }, // JOIN after WINDOW, and after the old form of LATEST BY
   expression: {},
 };
 
@@ -86,8 +86,8 @@ const TRANSITIONS: Record<State, Record<string, State>> = {
 const COMMA_TRANSITIONS: Partial<Record<State, State>> = { from: 'table', start: 'with', value: 'declare' };
 
 /**
- * What is read, in order: names, and definitions for all that those read. Only at the end are these followed, each once:
- * to add up what each one reads takes time and memory by the square where each is made from the one before.
+ * What is read, in order: names, and definitions for all that those read. Only at the end are these followed, each
+ * once: adding up what each one reads would take quadratic time and memory where each is made from the one before.
  */
 type Reads = (string | Definition)[];
 

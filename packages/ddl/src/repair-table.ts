@@ -70,7 +70,7 @@ const REPAIR_FORM = new RegExp(
   String.raw`^CREATE TABLE '[^']+' AS \(\nSELECT ${MADE_COLUMN}(?:, ${MADE_COLUMN})* FROM long_sequence\(0\)\n\)`,
 );
 
-/** Whether a table is made by a query that `mend` wrote, which reads nothing. */
+/** Whether a table is made by a query that `repair` wrote, which reads nothing. */
 export const isRepairForm = (statement: string): boolean => REPAIR_FORM.test(statement);
 
 interface Column {

@@ -9,7 +9,7 @@ const HEAD =
 /** The statement with its body cut at the ends as services from 10 on do; older ones add a line on each replay. */
 export function repairView(row: string, notes: string[]): string {
   const head = HEAD.exec(row)?.[0];
-  const end = row.lastIndexOf('\n)'); // nothing behind the body holds a line break and a parenthesis
+  const end = row.lastIndexOf('\n)'); // nothing after the body contains a line break and a parenthesis
   if (!head || end < 0) return row;
   const body = removeSemicolon(trim(row.slice(head.length, end)), notes);
   return head + body + repairVolume(repairPartition(row.slice(end), notes), notes);
@@ -34,8 +34,8 @@ function removeSemicolon(body: string, notes: string[]): string {
 }
 
 /**
- * Months that are no whole years are refused beside PARTITION BY YEAR, and taken where the service itself comes to years
- * (observed on 9.3.4). So a view that has both was made without a unit.
+ * A TTL in months that is not whole years is rejected together with PARTITION BY YEAR, but accepted where the service
+ * chooses years itself (observed on 9.3.4). So a view that has both was made without a unit.
  */
 function repairPartition(end: string, notes: string[]): string {
   const repaired = end.replace(/^(\n\)) PARTITION BY YEAR(?= TTL \d+ MONTHS?\b)/, '$1');

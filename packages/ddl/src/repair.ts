@@ -15,8 +15,8 @@ export interface RepairResult {
 }
 
 /**
- * The statement that replays, from one that the service printed (SHOW CREATE … or a row of SHOW CREATE DATABASE).
- * What replays as it is, is made by hand or unknown comes back untouched; so does what was mended before.
+ * The statement that replays, from one that the service printed (SHOW CREATE … or a row of SHOW CREATE DATABASE). A
+ * statement that replays as it is, was written by hand, is unknown or was repaired before is returned unchanged.
  */
 export function repair(row: string): RepairResult {
   if (isCleanTable(row)) return { statement: row, notes: [] };

@@ -9,7 +9,7 @@ export class TokenReader {
     this.#source = tokens[Symbol.iterator]();
   }
 
-  /** The token that comes next, or one behind it. */
+  /** The token that comes next, or one after it. */
   peek(distance = 0): Token | undefined {
     while (this.#next.length <= distance) {
       const { done, value } = this.#source.next();

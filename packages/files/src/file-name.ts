@@ -46,7 +46,7 @@ export function legacyFileName(name: string): string {
     .join(`${CONTINUED_SUFFIX}/`);
 }
 
-/** Whether file systems keep a character as it is, and take no other one for it. */
+/** Whether file systems keep a character as it is, and never confuse it with another. */
 function isReadable(character: string): boolean {
   if (!READABLE.test(character) || IGNORABLE.test(character) || character.normalize('NFKC') !== character) return false;
   return character.toLowerCase() === character && character.toUpperCase().toLowerCase() === character; // ß may pass for ss

@@ -1,6 +1,6 @@
 /*!
- * A schema as a folder with a file per object, for git. A file is ours if it is where its statements belong; whatever else
- * is in the folder stays as it is, and is in nobody's way unless it takes the place of an object.
+ * A schema as a folder with a file per object, for git. A file is ours if it is at the path that belongs to its
+ * statements; other files are left alone, and are an error only at the path of an object.
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -40,10 +40,11 @@ export async function readLocatedFolder(folder: string, maxLength?: number): Pro
 
 /**
  * Makes a folder hold these statements: writes the files that differ and removes those whose object is gone. What is
- * the same or not ours is not touched. All files are on the disk before the first takes its place; from then on a failure
- * leaves some new and some old. What an earlier call left that was killed is removed.
+ * the same or not ours is not touched. All files are on the disk before the first takes its place; from then on a
+ * failure leaves some new and some old. Temporary files of an earlier call that was killed are removed.
  *
- * @throws UnmappableStatementError, DuplicateNameError; FolderError where something is in the way: then nothing has changed
+ * @throws UnmappableStatementError, DuplicateNameError; FolderError where something is in the way: then nothing has
+ * changed
  */
 export async function writeFolder(
   folder: string,

@@ -8,7 +8,7 @@ export class TextError extends Error {
   readonly code = 'DAMAGED';
 }
 
-/** A statement in its one form as `.sql` text, a blank line behind it. */
+/** A normalized statement as `.sql` text, followed by a blank line. */
 export const formatSqlText = (statement: string): string => `${statement}\n\n`;
 
 /**

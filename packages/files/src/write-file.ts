@@ -10,7 +10,7 @@ export class FileError extends Error {
   readonly code = 'IO';
 }
 
-/** A file that is on the disk under a temporary name and waits to take its place. */
+/** A file that is on disk under a temporary name, ready to be renamed. */
 export interface Staged {
   /** Renames it; where that fails nothing is left of it. */
   commit(): Promise<void>;
@@ -18,7 +18,7 @@ export interface Staged {
   discard(): Promise<void>;
 }
 
-/** Whether a file is called as one that waits to take the place of a `.sql` file; a writer that was killed leaves such. */
+/** Whether a name is that of the temporary file of a `.sql` file; a writer that was killed leaves one. */
 export const isStaged = (name: string): boolean => /\.sql\.[a-z\d]{1,8}\.tmp$/.test(name);
 
 /**
@@ -99,7 +99,7 @@ async function writeFile(
   const file = Object.assign(handle.createWriteStream({ flush: flags === 'wx' }), { isTTY: isatty(handle.fd) });
   if (interrupted) addAbortSignal(interrupted, file);
   const closed = finished(file);
-  closed.catch(() => {}); // told below
+  closed.catch(() => {}); // reported below
   try {
     await Promise.race([write(file), closed]);
     file.end();

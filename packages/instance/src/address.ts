@@ -66,7 +66,7 @@ function checkPort(given: string): void {
     throw new InstanceError('CONFIG', `port ${truncate(port, 20)} is not between 1 and 65535`);
 }
 
-/** What credentials in the wrong place leave behind: `http:/user:password@host`, `http:addr=host;token=…`. */
+/** What remains of credentials in the wrong place: `http:/user:password@host`, `http:addr=host;token=…`. */
 const MISPLACED = /[@;=]/;
 
 /** Looked up in the text, because a URL does not tell `:80` from no port. */

@@ -1,15 +1,15 @@
 /*!
- * Side questions: what a dump would like to know and can do without. They have a connection of their own, as the
- * dump's is busy with rows, little time, and no way to fail.
+ * Optional queries: useful to a dump, but not necessary. They have their own connection, as the dump's is busy with
+ * rows, a short timeout, and never fail.
  */
 
 import type { ConnectionConfig } from './connection-config.js';
 import { connect, type Instance } from './instance.js';
 
-/** Milliseconds, with all tries; a server that leaves one side question this long is not asked another. */
+/** Milliseconds, with all tries; a server that does not answer one within this time gets no more. */
 const TIMEOUT = 5000;
 
-/** Asks an instance aside; an answer that does not come, or is no answer, is undefined. */
+/** Queries an instance on a connection of its own; a missing or invalid answer is undefined. */
 export class BestEffortClient {
   readonly #instance: Instance;
   #hasGivenUp = false;

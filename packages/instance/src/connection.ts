@@ -1,11 +1,11 @@
 /*!
  * One kept-alive connection, one request in flight, no statement repeated. Only this file speaks to undici.
  *
- * It says for each failure how far the request had got, because that decides whether a statement may have been run.
- * A connection that the server closed between two requests is no failure: before undici writes on a connection that
- * was idle it lets the event loop look for a pending close, and connects anew if there is one; and it closes an idle
- * one itself before the server's announced time is up. What remains is a close that crosses the request on the wire,
- * and of that nobody can say whether the server read the request first: it counts as sent. A question may be asked again.
+ * It says for each failure how far the request had got, because that decides whether a statement may have been run. A
+ * connection that the server closed between two requests is no failure: before undici writes on a connection that was
+ * idle it lets the event loop look for a pending close, and reconnects if there is one; and it closes an idle one
+ * itself before the server's announced time is up. What remains is a close that crosses the request on the wire: nobody
+ * knows whether the server read the request first, so it counts as sent. A query may be repeated.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
@@ -19,7 +19,7 @@ export interface ConnectionOptions {
   authorization?: string | undefined;
   /** Certificates (PEM) to trust instead of the system's. */
   ca?: string | undefined;
-  /** Whether to take any certificate. */
+  /** Whether to accept any certificate. */
   insecure?: boolean | undefined;
   /** The proxy to go through. */
   proxy?: URL | undefined;
@@ -94,7 +94,7 @@ export class Connection {
     if (this.#mustReconnect) await this.#reconnect();
     const dispatcher = await this.#dispatcher;
     const { origin } = this.#options;
-    // One clock is enough, and undici's starts anew with every byte.
+    // One timer is enough, and undici's restarts with every byte.
     const request = { origin, path, method: 'GET', headers: this.#headers, headersTimeout: 0, bodyTimeout: 0 } as const;
     const asked = { url: origin + path, secrets: this.#secrets };
     const response = await new Promise<Response>((resolve, reject) => {

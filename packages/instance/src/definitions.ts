@@ -16,7 +16,7 @@ const SHOW_CREATE_NAMES: Partial<Record<Kind, string>> = {
   liveview: 'LIVE VIEW',
 };
 
-/** More SHOW CREATE in one request are refused with `SQL model is too complex`, from 130 on (observed on 9.3.4). */
+/** More SHOW CREATE in one request are rejected with `SQL model is too complex`, from 130 on (observed on 9.3.4). */
 const MAX_PER_REQUEST = 100;
 
 /** Definitions that are longer together, in UTF-16 code units, are not taken in one reply; one alone may be as long as a row. */
@@ -138,11 +138,14 @@ const wrongCountError = ({ label }: Instance, asked: number, got: string): Insta
     `${label}: asked for ${asked} definitions and got ${got}: does a proxy change what it says?`,
   );
 
-/** Whether it may be a matter of one object: the server refuses to show it, or shows what no reply can hold, as a NUL. */
+/**
+ * Whether one object may be the cause: the server refuses to show it, or shows what no reply can contain, such as a
+ * NUL.
+ */
 const mayConcernOneObject = ({ code, message }: InstanceError): boolean =>
   code === 'REFUSED' || (code === 'PROTOCOL' && / the reply holds /.test(message));
 
-/** A failure, with the object that it is about behind the instance's name. */
+/** The error with the object that it concerns, after the instance's name. */
 function errorForObject({ kind, name }: ObjectName, error: InstanceError, { label }: Instance): InstanceError {
   const what = escapeControls(displayName({ kind, name, verb: '' }));
   return new InstanceError(error.code, `${label}: ${what}${error.message.slice(label.length)}`, {

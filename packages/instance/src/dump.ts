@@ -1,4 +1,4 @@
-/*! An instance's schema as statements: asked for, mended, checked, one after the other. */
+/*! An instance's schema as statements: fetched, repaired and checked one after the other. */
 import { isCleanTable, repair } from '@sqlpipe/ddl';
 import { parseSelection, type Selection } from '@sqlpipe/schema';
 import {
@@ -20,7 +20,7 @@ import { InstanceError } from './instance-error.js';
 import { fetchInvalidViews } from './invalid-views.js';
 import { fetchObjectRows } from './object-dump.js';
 
-/** What of a schema to dump, how to ask for it, and whom to tell. Unless told otherwise `dump` takes all of it, mended. */
+/** What to dump, how to query it, and where warnings go. The default is everything, repaired. */
 export interface DumpOptions {
   selection: Selection;
   /** How to ask: by SHOW CREATE DATABASE, through the catalogue, or whichever the server has. */
@@ -31,7 +31,7 @@ export interface DumpOptions {
   maxRecord: number;
   /** Leave out the views that the instance itself calls invalid. */
   skipInvalid: boolean;
-  /** Told what a reader of the dump should know, a line each. */
+  /** Receives what a reader of the dump should know, one line each. */
   warn(message: string): void;
 }
 
@@ -45,8 +45,9 @@ const DEFAULTS: DumpOptions = {
 };
 
 /**
- * The statements of an instance's schema in dependency order, each in its one form; as many at once as have come, as
- * to hand each over by itself takes longer than to read it. It ends well only when all have come; then the dump is whole.
+ * The statements of an instance's schema in dependency order, normalized, in batches as they arrive, because passing
+ * them on one by one takes longer than reading them. The generator ends without an error only when the dump is
+ * complete.
  * @throws InstanceError; with code PROTOCOL where a row is not one statement
  */
 export async function* dump(target: ConnectionConfig, given: Partial<DumpOptions> = {}): AsyncGenerator<string[]> {

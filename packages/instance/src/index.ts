@@ -1,4 +1,7 @@
-/*! One instance over HTTP: its address, its credentials, its rows, its dump, what it executes, and every way it says no. */
+/*!
+ * One instance over HTTP: its address, its credentials, its rows, its dump, executing statements, and every way that it
+ * can fail.
+ */
 export { fetchPrincipals, fetchRights, fetchRightsOf, hasCredentials } from './access-control.js';
 export { BestEffortClient } from './best-effort-client.js';
 export type { ConnectionConfig } from './connection-config.js';

@@ -1,11 +1,12 @@
 /*! The one error this package throws; `code` is what an exit status is made of. */
 
 /**
- * - `UNREACHABLE`: not reached, or gave up: refused, time-out, TLS, 429 after retries, 5xx, a reply that never came.
+ * - `UNREACHABLE`: not reached, or given up: connection refused, time-out, TLS, 429 after retries, 5xx, a reply that
+ * never came.
  * - `PROTOCOL`: the answer is not this protocol's: a login page, cut JSON, a wrong row count, 404, a redirect.
- * - `DENIED`: who are you (401), or you may not (403, a permission error).
+ * - `DENIED`: authentication required (401) or permission denied (403).
  * - `CONFIG`: an address, a credential or a file of them that can't be used.
- * - `REFUSED`: the server read the query and said no.
+ * - `REFUSED`: the server rejected the query.
  */
 export type InstanceErrorCode = 'UNREACHABLE' | 'PROTOCOL' | 'DENIED' | 'CONFIG' | 'REFUSED';
 
@@ -15,7 +16,7 @@ export interface InstanceErrorDetails {
   status?: number | undefined;
   /** Index into the query (UTF-16 code units) that the server's message points at. */
   position?: number | undefined;
-  /** The server's own words, unescaped, where it answered in its own way. */
+  /** The server's message, unescaped, where it sent one. */
   serverMessage?: string | undefined;
   /** Whether the outcome is unknown: the request may have been carried out and its reply did not come, or not whole. */
   outcomeUnknown?: boolean;

@@ -1,4 +1,4 @@
-/*! One instance: asked for rows, or told to execute a statement. Here failures get the instance's name. */
+/*! One instance: queries rows and executes statements. Failures get the instance's name here. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { createsToken, truncate } from '@sqlpipe/sql';
 import { Connection, type Response, TransportError } from './connection.js';
@@ -42,7 +42,7 @@ export interface Instance {
    * statement may have been carried out all the same.
    */
   execute(statement: string): Promise<Reply>;
-  /** The smallest request buffer (bytes) of a server that takes this statement; see `DEFAULT_REQUEST_BUFFER`. */
+  /** The smallest request buffer (bytes) of a server that accepts this statement; see `DEFAULT_REQUEST_BUFFER`. */
   bufferNeeded(statement: string): number;
   /** Closes the connection; what is in flight fails. */
   close(): Promise<void>;

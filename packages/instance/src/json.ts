@@ -18,8 +18,8 @@ export interface JsonEvents {
   /** A string, number, true, false or null. */
   scalar(value: unknown, depth: number): void;
   /**
-   * Asked behind a comma in an array: whoever can take elements by the many has checked them all, and says where the
-   * last of them ends; `at` where there is none.
+   * Called after a comma in an array. A handler that can read many elements at once checks them and returns where the
+   * last one ends; `at` if it reads none.
    */
   elements?(chunk: Buffer, at: number, depth: number): number;
 }
@@ -72,7 +72,7 @@ export class JsonScanner {
   #pending = new GrowingBuffer();
   /** Whether a string was cut between a backslash and what it escapes. */
   #escaped = false;
-  /** Bytes of white space that whole chunks have held since the last one with anything else. */
+  /** Bytes of white space in chunks of nothing else, since the last chunk with other content. */
   #whitespace = 0;
 
   constructor(events: JsonEvents, limits: JsonLimits) {

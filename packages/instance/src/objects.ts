@@ -44,7 +44,7 @@ export async function findViews(source: Instance, names: readonly string[]): Pro
   return new Set(views.map(({ name }) => foldCase(name)));
 }
 
-/** Asks tables(); undefined where it is refused: a view called `tables` hides the function (observed on 9.3.4). */
+/** Asks tables(); undefined where it is rejected: a view called `tables` hides the function (observed on 9.3.4). */
 async function queryTables(
   source: Instance,
   query: (by: (typeof COLUMNS)[number]) => string,

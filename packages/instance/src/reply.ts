@@ -1,4 +1,4 @@
-/*! What an answer means: the server's yes, its no, or something that is not this protocol. */
+/*! What a response means: success, a rejection by the server, or something that is not this protocol. */
 import { findSecrets, maskSecrets, truncate } from '@sqlpipe/sql';
 import type { Response } from './connection.js';
 import type { InstanceErrorCode } from './instance-error.js';
@@ -6,10 +6,10 @@ import { JsonError, type JsonEvents, JsonScanner } from './json.js';
 import { checkCount, checkError, duplicateKeyError, MAX_DEPTH, ServerError } from './row-scanner.js';
 import { PROXY_CREDENTIALS_MESSAGE } from './transport-messages.js';
 
-/** The server's no to one statement. */
+/** The server's rejection of one statement. */
 export interface Rejection {
   ok: false;
-  /** The server's words, unescaped, without the secrets of the statement. */
+  /** The server's message, unescaped, without the secrets of the statement. */
   message: string;
   /** Index into the statement (UTF-16 code units), where the server gave one. */
   position?: number;
@@ -27,7 +27,7 @@ export type Reply =
     }
   | Rejection;
 
-/** An answer that is neither yes nor no. The message follows the instance's name and a colon. */
+/** A response that is neither success nor rejection. The message follows the instance's name and a colon. */
 export class UnexpectedResponseError extends Error {
   override name = 'UnexpectedReply';
   readonly code: InstanceErrorCode;
@@ -44,10 +44,13 @@ type ReplyFields = Record<string, unknown>;
 /** Far more than the catalogue of a hundred thousand tables. */
 const MAX_TABLE = 32 * 1024 * 1024;
 
-/** Rows and cells of a small answer, taken together: 32 MiB of JSON may hold ten million, and take a gibibyte. */
+/** Rows and cells of a small answer, together: 32 MiB of JSON may contain ten million, which need a gibibyte. */
 const MAX_CELLS = 2_000_000;
 
-/** What a yes or a no may take beside the statement; in that each byte of the request may be up to 12, quoted twice. */
+/**
+ * Maximum length of a reply without the statement in it; of that each byte of the request may become 12, as it may be
+ * quoted twice.
+ */
 const BASE_REPLY_LENGTH = 64 * 1024;
 const maxReplyLength = ({ url }: Response): number => BASE_REPLY_LENGTH + 12 * url.length;
 
@@ -201,7 +204,7 @@ class SmallReply implements JsonEvents {
     if (depth !== 1) return;
     this.#key = name;
     if (!SIGNIFICANT_KEYS.has(name)) return;
-    if (Object.hasOwn(this.said, name)) throw duplicateKeyError(name); // JSON.parse would take the last of the two
+    if (Object.hasOwn(this.said, name)) throw duplicateKeyError(name); // JSON.parse would keep the last of the two
     this.said[name] = undefined;
   }
 

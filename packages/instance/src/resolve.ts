@@ -97,7 +97,7 @@ function labelOfUrl(url: string): string {
   try {
     return formatLabel(parseAddress(url).url);
   } catch (error) {
-    if (error instanceof InstanceError) return NO_ADDRESS; // whoever asks for it is told why
+    if (error instanceof InstanceError) return NO_ADDRESS; // whoever uses it gets the reason
     throw error;
   }
 }

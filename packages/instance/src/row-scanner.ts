@@ -68,7 +68,7 @@ class RowReply implements JsonEvents {
   /** What the reply calls its first column, where it says so. */
   #columnName: unknown;
   #first = '';
-  /** How the server leaves off when it fails in a row. Why, it says behind the rows, so that is waited for. */
+  /** How the server leaves off when it fails in a row. The reason follows after the rows, so reading goes on. */
   #endsInEmptyRow = false;
   #ready: string[] = [];
   /** The chunk that was looked at for rows by the many: once is enough. */

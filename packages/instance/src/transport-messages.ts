@@ -103,7 +103,10 @@ function connectMessage(cause: NodeJS.ErrnoException, { connectTimeout, url, pro
   );
 }
 
-/** OpenSSL's words for what it meets in place of TLS tell nobody that; those for a refusal do (an alert of SSL, TLSV1, SSL/TLS). */
+/**
+ * OpenSSL's message does not say that it met something else than TLS; for a rejection it does (an alert of SSL, TLSV1,
+ * SSL/TLS).
+ */
 function tlsMessage(code: string, { protocol }: URL): string | undefined {
   const [, refusal] = /^ERR_SSL_[\w/]+?_ALERT_(\w+)$/.exec(code) ?? [];
   if (refusal)

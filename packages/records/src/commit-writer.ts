@@ -1,8 +1,9 @@
 /*!
- * The one place where records leave a program. The last NUL is a commit mark: a record's NUL goes out only when more
- * follows or the input has ended well, so a program that fails, or is killed at any moment, leaves an unterminated
- * record. On a pipe a write of at most PIPE_BUF bytes is all or nothing (POSIX), and none but the last ends on a NUL.
- * No write is made while another one waits, as Node's streams join chunks that wait into larger writes.
+ * The one place where records leave a program. The last NUL is a commit mark: a record's NUL is written only when
+ * another record follows or the input ended without an error, so a program that fails, or is killed at any moment,
+ * leaves an unterminated record. On a pipe a write of at most PIPE_BUF bytes is all or nothing (POSIX), and none but
+ * the last ends on a NUL. No write is made while another one waits, as Node's streams join chunks that wait into larger
+ * writes.
  */
 import { platform } from 'node:os';
 import { Writable } from 'node:stream';
@@ -12,11 +13,12 @@ const PIPE_BUF = platform() === 'linux' ? 4096 : 512;
 const NUL = Buffer.alloc(1);
 
 /**
- * The end of a writer's pipeline: records in, written to `out`, the last NUL when all came.
- * No record at all makes one lone NUL. A terminal gets text, with what could move its cursor escaped. A pipeline that fails leaves a note (`-- NAME: incomplete: REASON`) and no NUL.
+ * The end of a writer's pipeline: records in, written to `out`, the last NUL when all have arrived. No record at all
+ * makes one lone NUL. A terminal gets text, with what could move its cursor escaped. A pipeline that fails writes a
+ * failure marker (`-- NAME: incomplete: REASON`) and no NUL.
  *
  * @param out where to; it is not ended, and its errors end the pipeline
- * @param name the program's, for the note
+ * @param name the program's, for the failure marker
  */
 export function createCommitWriter(out: Writable & { isTTY?: boolean }, name: string): Writable {
   let pendingNul = Buffer.alloc(0); // the NUL of the last record, once there is one
@@ -29,7 +31,7 @@ export function createCommitWriter(out: Writable & { isTTY?: boolean }, name: st
 
   return new Writable({
     decodeStrings: false,
-    highWaterMark: 64 * 1024, // what waits longer grows old in V8's eyes, and is kept: tens of megabytes in a large stream
+    highWaterMark: 64 * 1024, // V8 promotes what waits longer to its old generation: tens of megabytes in a large stream
     writev(chunks, done) {
       const bytes = Buffer.concat([pendingNul, ...chunks.map(({ chunk }) => chunk)]);
       pendingNul = NUL;
@@ -52,12 +54,12 @@ async function writePieces(out: Writable, bytes: Buffer): Promise<void> {
     end = Math.min(start + PIPE_BUF, bytes.length);
     if (end < bytes.length && bytes[end - 1] === 0) end--;
     const written = write(out, bytes.subarray(start, end));
-    // A pipe takes most writes at once; only what is waiting, has failed or is the last is worth a wait.
+    // A pipe accepts most writes at once; only what is waiting, has failed or is the last is worth a wait.
     if (out.writableLength || out.errored || end === bytes.length) await written;
   }
 }
 
-/** What `tr '\0' '\n'` would make of it; it ends where a record does. */
+/** The same text as after `tr '\0' '\n'`. */
 const writeEscaped = (out: Writable, bytes: Buffer): Promise<void> =>
   write(out, Buffer.from(escapeLines(bytes.toString().replaceAll('\0', '\n'))));
 

@@ -6,20 +6,20 @@ import { objectTransform } from 'through2';
 import { validateFraming } from './framing.js';
 import { StreamError } from './stream-error.js';
 
-/** How much a reader of a stream takes, and how little. */
+/** Limits for reading a stream. */
 export interface ReadOptions {
   /** The longest record in bytes, its NUL included. */
   maxRecord?: number;
-  /** Take input of no bytes at all for a stream of no statements. */
+  /** Accept input of zero bytes as a stream of no statements. */
   allowEmpty?: boolean;
 }
 
 /**
- * The statements of a stream: UTF-8 records, each ended by a NUL, with or without `;` and LF.
- * Each comes out in its one form (see `normalizeStatement`); records that are empty or nothing but comments are skipped.
+ * The statements of a stream: UTF-8 records, each ended by a NUL, with or without `;` and LF. Each comes out
+ * normalized (see `normalizeStatement`); records that are empty or nothing but comments are skipped.
  *
  * @throws StreamError while it is read: no bytes, no NUL, an end without one, bytes that are not UTF-8, a record over
- *   the limit, a second statement in a record, a writer's note that it failed
+ * the limit, a second statement in a record, a failure marker of the writer
  */
 export function decodeRecords(input: Readable, options: ReadOptions = {}): AsyncIterable<string> {
   const { maxRecord = MAX_RECORD, allowEmpty = false } = options;

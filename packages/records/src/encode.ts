@@ -4,7 +4,7 @@ import { objectTransform } from 'through2';
 import { StreamError } from './stream-error.js';
 
 /**
- * A transform from statements in their one form, one or many at once, to records: the statement, a LF, a NUL, in UTF-8.
+ * A transform from normalized statements, single or in batches, to records: the statement, a LF, a NUL, in UTF-8.
  * @throws StreamError for what a record can't hold (a NUL, a lone surrogate) and for a record over the limit
  */
 export function encodeRecords(maxRecord = MAX_RECORD) {
@@ -37,6 +37,6 @@ export function encodeRecords(maxRecord = MAX_RECORD) {
 /** Records leave in buffers of this many UTF-16 code units at least. */
 const CHUNK = 1024 * 1024;
 
-/** Whether its record, with LF and NUL, takes more bytes. A UTF-16 code unit takes 3 at most: few need to be counted. */
+/** Whether its record, with LF and NUL, has more bytes. A UTF-16 code unit has 3 at most, so few need to be counted. */
 const isLonger = (statement: string, bytes: number): boolean =>
   3 * statement.length + 2 > bytes && Buffer.byteLength(statement) + 2 > bytes;

@@ -1,7 +1,7 @@
 /*!
- * The guard at the mouth of a stream: bytes in, the same bytes out, but only up to a NUL and only where they are sound.
- * So input that was cut anywhere is told from input that ended, and split2 never sees the rest: it would pass a cut
- * tail as a record, put U+FFFD for bytes that are not UTF-8, and search what it holds again with every chunk.
+ * Validates a stream: bytes in, the same bytes out, but only complete and valid records. So truncated input is an
+ * error, and split2 never sees it: it would pass the tail as a record, replace bytes that are not UTF-8 by U+FFFD, and
+ * search its buffer again with every chunk.
  */
 import { isUtf8 } from 'node:buffer';
 import { parseFailureMarker } from '@sqlpipe/sql';
@@ -9,7 +9,7 @@ import { transform } from 'through2';
 import { StreamError } from './stream-error.js';
 
 /**
- * A transform that passes whole records only.
+ * A transform that passes complete records only.
  * @param maxRecord the longest record in bytes, its NUL included
  * @param allowEmpty whether no bytes at all are a stream of no statements
  */

@@ -1,7 +1,7 @@
 /*! All of a schema in memory, for what can not be done with less: to sort it, to compare it, to find what needs what. */
 import { getHeapStatistics } from 'node:v8';
 
-/** What a statement takes beside its text, with the names and the sets that it gets into, in bytes (measured: 400 to 700). */
+/** Bytes that a statement needs beside its text, for names and sets that contain it (measured: 400 to 700). */
 const OVERHEAD = 1000;
 
 /** More statements than there is memory for. */
@@ -11,8 +11,8 @@ export class MemoryError extends Error {
 }
 
 /**
- * The memory for statements that are held: half of what Node gives a program, as the other half is for the work on them.
- * Node aborts where there is no more, and says nothing that people understand.
+ * The memory for statements that are kept: half of Node's heap limit; the other half is for processing them. At its
+ * limit Node would abort with a message that helps nobody.
  */
 export class MemoryBudget {
   readonly #size = getHeapStatistics().heap_size_limit / 2;
@@ -31,8 +31,8 @@ export class MemoryBudget {
 }
 
 /**
- * All statements, those of a batch too, that are wanted.
- * @param budget shared with what is held beside them
+ * All wanted statements, of single ones and of batches.
+ * @param budget shared with what else is kept in memory
  * @throws MemoryError, and whatever the input throws
  */
 export async function collectStatements(

@@ -1,4 +1,4 @@
-/*! The service's categories of statements, as --include and --exclude take them. */
+/*! The service's categories of statements, as --include and --exclude accept them. */
 import { isAcl, isObject, KINDS, type Kind } from '@sqlpipe/sql';
 
 /** What each category selects (SHOW CREATE DATABASE, INCLUDE and EXCLUDE). */
@@ -69,7 +69,7 @@ function categoryOf(word: string, isExcluded: boolean): string | undefined {
 
 /**
  * The selection that lists of categories and kinds stand for: any case, separated by commas or given again.
- * @throws InvalidSelectionError for an unknown word, and for both lists at once, as the service takes one clause
+ * @throws InvalidSelectionError for an unknown word, and for both lists at once, as the service accepts one clause
  */
 export function parseSelection(include: string[] = [], exclude: string[] = []): Selection {
   if (include.length && exclude.length) throw new InvalidSelectionError('--include and --exclude can not be combined');

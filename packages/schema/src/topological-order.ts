@@ -1,6 +1,7 @@
 /*!
- * The order in which the service dumps its objects, stated as a law: names ascending by UTF-16 code unit, all kinds
- * together, each object behind what it needs (read in ShowCreateDatabaseRecordCursorFactory, checked on real dumps).
+ * The order in which the service dumps its objects, stated as a rule: names ascending by UTF-16 code unit, all kinds
+ * together, each object after what it depends on (read in ShowCreateDatabaseRecordCursorFactory, checked on real
+ * dumps).
  */
 
 import { LimitError } from '@sqlpipe/ddl';
@@ -9,7 +10,8 @@ import { LimitError } from '@sqlpipe/ddl';
  * The names of a set of objects in dependency order.
  *
  * @param needs for each name the names that object needs; names that are not keys themselves are ignored
- * @param expands whether what this name needs is needed by everything over it too; so it is with views (observed on 9.4.4)
+ * @param expands whether everything above this name also depends on what the name depends on; so it is with views
+ * (observed on 9.4.4)
  * @returns every key once. A cycle is no error here: the edge that would close it is ignored, as the service does.
  * @throws LimitError where all that do not expand need so much together that to put it in order would take forever
  */
@@ -66,7 +68,10 @@ class Visit {
   }
 }
 
-/** What may be looked at in all, nodes and edges: about a second of work. Where only views stand on each other each is looked at once. */
+/**
+ * What may be looked at in all, nodes and edges: about a second of work. If only views depend on each other, each is
+ * looked at once.
+ */
 const MOST_STEPS = 10_000_000;
 
 const NONE = new Int32Array();
@@ -115,9 +120,9 @@ class Graph {
   }
 
   /**
-   * Nodes in the order to visit them, which is by name. Where there is no cycle, what expands comes behind all that it
-   * needs: the least name as early as can be, with what it needs the least names of that first, then the next name as
-   * early as can be. That is the order in which visits of each, and of all below, would end.
+   * Nodes in the order to visit them, which is by name. Where there is no cycle, what expands comes after all that it
+   * depends on: the least name as early as can be, with what it needs the least names of that first, then the next name
+   * as early as can be. That is the order in which visits of each, and of all below, would end.
    *
    * @param foundBy the node from which they have just been found
    */

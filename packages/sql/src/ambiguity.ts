@@ -1,6 +1,6 @@
 /*!
- * What a statement is, as SQL has it and as servers do: comments may hide from one what the other runs. So whoever acts
- * on what a statement is asks here first.
+ * What a statement is to SQL and what it is to servers: comments may hide from one what the other runs. Code that
+ * depends on the kind of a statement checks here first.
  */
 
 import { truncate } from './format-text.js';
@@ -45,7 +45,7 @@ export function findAmbiguity(
 
 /**
  * What a statement is, to SQL and to servers alike.
- * @throws AmbiguousStatementError where a server of that reading takes it for something else; see `findAmbiguity`
+ * @throws AmbiguousStatementError where a server with those rules reads something else; see `findAmbiguity`
  */
 export function requireUnambiguous(statement: string, allRules: readonly ServerCommentRules[]): Identity {
   const glance = readPrintedHead(statement);
@@ -63,7 +63,9 @@ const COMPARED = ['kind', 'name', 'verb', 'replaces', 'runsQuery'] as const sati
 /** Without these marks no reading leaves anything out. */
 const COMMENT = /--|\/\*/;
 
-/** Words, the commonest signs, and quoted text that is next to no word: each reading finds the same tokens there. */
+/**
+ * Words, common punctuation, and quoted text that is not next to a word: all comment rules give the same tokens there.
+ */
 const PLAIN = /^(?:[\w$@ \t\n\r(),;.]|(?<![\w$@'"])(?:'[^']*'|"[^"]*"))*$/;
 
 /** Whether a short statement is of nothing else; found fast, as most are that give rights. */

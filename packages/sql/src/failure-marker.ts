@@ -1,6 +1,9 @@
-/*! What a writer that fails leaves after its last statement, so that not even a filter that repairs the end hides it. */
+/*!
+ * The marker that a failing writer leaves after its last statement, so that not even a filter that completes the end
+ * hides the failure.
+ */
 
-/** Who left a marker, and why. */
+/** The program that left a marker, and the reason. */
 export interface FailureMarker {
   readonly name: string;
   readonly reason: string;

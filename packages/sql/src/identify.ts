@@ -23,7 +23,7 @@ export type Kind = (typeof KINDS)[number];
 /** What a statement does, and to what. */
 export interface Identity {
   kind: Kind;
-  /** What is made, or for `membership`, `assumption` and `grant` who receives it; empty where it can't be told. */
+  /** What is made, or for `membership`, `assumption` and `grant` who receives it; empty where it is unknown. */
   name: string;
   /** The first word in upper case: CREATE, ADD, GRANT, … */
   verb: string;
@@ -52,7 +52,7 @@ const TITLES: Partial<Record<Kind, string>> = {
 export const displayName = ({ kind, name, verb }: Identity): string =>
   kind === 'other' ? verb : `${TITLES[kind] ?? kind} '${name}'`;
 
-/** What a statement does beyond its identity, as far as it is told before the object's own text. */
+/** What a statement does beyond its identity, as far as it is stated before the object's own text. */
 export interface Head extends Identity {
   /** Whether it replaces what is there: CREATE OR REPLACE. */
   replaces: boolean;
@@ -172,7 +172,7 @@ class Cursor {
     return name;
   }
 
-  /** Steps over words and commas up to ON or TO; whether that is what comes. A query would need FROM or a sign. */
+  /** Steps over words and commas up to ON or TO; whether that is what comes. A query would need FROM or punctuation. */
   skipPermissions(): boolean {
     for (let word = keywordOf(this.peek()); word !== 'ON' && word !== 'TO'; word = keywordOf(this.peek())) {
       if (word === 'FROM' || (word === '' && this.peek()?.text !== ',')) return false;

@@ -9,7 +9,7 @@
 /** `sql`: quotes in comments are just text. `server`: QuestDB's own, which pairs quotes and sees `--` inside block comments. */
 export type CommentRules = 'sql' | 'server';
 
-/** What a piece of text is: quoted, commented, a sign that may end or nest a statement, or other code. */
+/** What a piece of text is: quoted, commented, punctuation that may end or nest a statement, or other code. */
 export type SegmentType = 'code' | 'string' | 'name' | 'line-comment' | 'block-comment' | '(' | ')' | ';';
 
 /** A piece of text, `[start, end)` in UTF-16 code units. A chunk's border may cut a segment in two of one type. */

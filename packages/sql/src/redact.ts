@@ -1,4 +1,4 @@
-/*! Text as it may be shown: without the secrets that a statement holds, or that went with a request. */
+/*! Text that is safe to show: without the secrets of a statement or of a request. */
 import { identify, type Kind } from './identify.js';
 import { keywordOf, significantTokens, type Token, unquote } from './tokens.js';
 
@@ -11,7 +11,7 @@ const NO_SECRET = new Set(['WITH', 'TO', 'FROM', 'ON']);
 /** Statements that hold none: there those words are names. */
 const KINDS_WITHOUT_SECRETS: ReadonlySet<Kind> = new Set(['table', 'view', 'matview', 'liveview']);
 
-/** A statement with its secrets starred out and all else where it was, unless `mask` has another length than they. */
+/** A statement with its secrets replaced by stars; offsets stay the same unless `mask` changes the length. */
 export function redact(statement: string, mask = (secret: string) => '*'.repeat(secret.length)): string {
   let shown = '';
   let end = 0;
@@ -64,7 +64,7 @@ const QUOTED = /'(?:[^']|'')*'?|"(?:[^"]|"")*"?|`(?:[^`]|``)*`?/y;
 /** A bare one ends as a word of a command does. */
 const BARE = /[^\s;),]+/y;
 
-/** A text with stars in place of the secrets, also where they are written as URLs, JSON or HTML have it, even twice. */
+/** A text with stars in place of the secrets, also where they are escaped as in URLs, JSON or HTML, even twice. */
 export function maskSecrets(text: string, secrets: readonly string[]): string {
   const forms = secrets.flatMap(secret => [secret, secret.replaceAll('+', ' ')]);
   const wanted = [...new Set(forms.map(toByteString))].filter(Boolean);

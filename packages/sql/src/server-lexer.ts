@@ -74,7 +74,7 @@ export function* serverTokens(text: string, rules: ServerCommentRules): Generato
   }
 }
 
-/** Where a line comment ends: behind the first line end that is a token; since 9.3.2 behind one in quotes, too. */
+/** Where a line comment ends: after the first line end that is a token; since 9.3.2 also after one in quotes. */
 function endOfLineComment(text: string, from: number, rules: ServerCommentRules): number {
   let end = from;
   for (let token = scanToken(text, end); token; token = scanToken(text, end)) {

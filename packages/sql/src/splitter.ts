@@ -35,10 +35,10 @@ const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
 /**
  * Cuts text into statements at each `;` outside quotes, comments and parentheses.
  *
- * Statements come out in their one form: no white space at the ends, one `;`, on a line of its own behind a `--` comment.
- * Comments before a statement stay with it; text of nothing but comments is no statement.
- * Text is read as SQL has it. Where a block comment holds quotes the server may read on differently (it pairs them);
- * then both readings are followed and the one that first ends the statement holds, as a wrong one swallows what follows.
+ * Statements come out normalized: no white space at the ends, one `;`, on a line of its own after a `--` comment.
+ * Comments before a statement stay with it; text of nothing but comments is no statement. Text is read by the rules of
+ * SQL. If a block comment contains quotes, the server may read on differently (it pairs them); then both rules are
+ * followed and the one that ends the statement first wins, because the wrong one swallows what follows.
  */
 export class Splitter {
   #scanners = [new StatementScanner('sql')];
@@ -57,7 +57,7 @@ export class Splitter {
     return this.#startLine;
   }
 
-  /** The text behind the last statement that has ended. */
+  /** The text after the last statement that has ended. */
   get remainder(): string {
     return this.#pieces.join('') + this.#carry;
   }
@@ -179,7 +179,7 @@ export class Splitter {
       );
   }
 
-  /** The statement collected so far in its one form, or '' where it is nothing but comments; then starts anew. */
+  /** The statement collected so far, normalized, or '' where it is only comments; then starts over. */
   #finish(scanner: StatementScanner): string {
     const text = this.#pieces.join('');
     this.#rejectFailureMarker(text);
@@ -192,7 +192,7 @@ export class Splitter {
     return `${trim(text)}${scanner.lastType === 'line-comment' ? '\n;' : ';'}`;
   }
 
-  /** Such a note counts on a line of its own before the statement or behind it. */
+  /** A failure marker counts on a line of its own before or after the statement. */
   #rejectFailureMarker(text: string): void {
     if (!mayContainFailureMarker(text)) return;
     let before = true;
@@ -245,8 +245,8 @@ export class Splitter {
 }
 
 /**
- * The statement of one record in its one form, or '' where there is none.
- * A `;` before closing comments moves behind them, so that the statement still ends on it.
+ * The statement of one record, normalized, or '' where there is none. A `;` before closing comments moves after them,
+ * so that the statement still ends with it.
  * @throws SplitError where something is left open or a second statement follows
  */
 export function normalizeStatement(text: string): string {

@@ -37,7 +37,7 @@ export class StatementScanner {
     return this.#depth ? this.#outermost : undefined;
   }
 
-  /** White space matters only before anything else and behind a line comment. */
+  /** White space matters only at the start and after a line comment. */
   get #mayBeWhitespace(): boolean {
     return !this.hasContent || this.lastType === 'line-comment';
   }

@@ -1,4 +1,4 @@
-/*! What somebody who mistyped a word may have meant. */
+/*! Suggestions for mistyped words. */
 
 /** `; did you mean WORD?` for the word that comes closest, or nothing where none is close. */
 export function suggestWord(typed: string, words: readonly string[]): string {

@@ -1,4 +1,6 @@
-/*! Tokens: the lexer's segments, with the code between quotes and comments cut into words, white space and signs. */
+/*!
+ * Tokens: the lexer's segments, with the code between quotes and comments cut into words, white space and punctuation.
+ */
 import { type CommentRules, Lexer, type Segment, type SegmentType } from './lexer.js';
 
 /** A `name` is quoted by `"` or backticks; a bare one is a `word`. */
@@ -12,7 +14,7 @@ export interface Token {
   start: number;
 }
 
-/** A word is a keyword, a bare name, a number or a `@variable`; any other character is a sign of its own. */
+/** A word is a keyword, a bare name, a number or a `@variable`; any other character is a token of its own. */
 const SPACE = /[ \t\n\r]+/y;
 const WORD = /[\w$@\u0080-\uffff]+/y;
 

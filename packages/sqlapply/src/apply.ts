@@ -1,6 +1,6 @@
 /*!
  * The replay: statements in, outcomes out, in order. A generator and not a stream on purpose: a stream would run
- * ahead, and statements behind a refused one would have been sent by the time anyone read the refusal.
+ * ahead, and statements after a rejected one would have been sent before anyone read the rejection.
  */
 import { identify } from '@sqlpipe/sql';
 import { findBlockers, type InFlight } from './blockers.js';
@@ -9,7 +9,7 @@ import type { Location } from './input.js';
 import { isReject, type Outcome } from './outcome.js';
 
 export interface RunOptions {
-  /** Carry on after a refusal. After a failure of the instance nothing is carried on. */
+  /** Continue after a rejection. A failure of the instance always ends the run. */
   keepGoing: boolean;
   /** Aborted when the user wants to stop: what is in flight is finished, the rest is not reached. */
   interrupted: AbortSignal;
@@ -17,12 +17,12 @@ export interface RunOptions {
   locations?: readonly (Location | undefined)[];
 }
 
-/** Says what becomes of a statement, one at a time. */
+/** Executes one statement and returns its result. */
 export type Executor = (statement: string) => Promise<StatementResult>;
 
 /**
- * An outcome per statement, in order. Behind the one that ends the run they are `not reached`.
- * @param executors as many statements are under way at once as there are judges; each waits for those before it that it needs
+ * An outcome per statement, in order. After the one that ends the run they are `not reached`.
+ * @param executors one for each statement in flight; a statement waits for earlier ones that it depends on
  */
 export async function* applyStatements(
   statements: AsyncIterable<string>,
@@ -54,7 +54,7 @@ export async function* applyStatements(
   for await (const statement of statements) {
     const before = findBlockers(statement, inFlight);
     inFlight.push({ identity: identify(statement), outcome: executeInTurn(++n, statement, before) });
-    // The first one's judge is the next one's.
+    // The next statement uses the executor of the first.
     if (inFlight.length === executors.length) yield await (inFlight.shift() as InFlight).outcome;
   }
   for (const { outcome } of inFlight) yield await outcome;

@@ -1,17 +1,17 @@
-/*! Which statements may be under way at once: those that make objects, where none needs another one of them. */
+/*! Which statements may be in flight at once: those that create objects that do not depend on each other. */
 import { findReferences } from '@sqlpipe/ddl';
 import { foldCase, type Identity, identify, isObject } from '@sqlpipe/sql';
 import type { Outcome } from './outcome.js';
 
-/** A statement that was begun. */
+/** A statement in flight. */
 export interface InFlight {
   identity: Identity;
   outcome: Promise<Outcome>;
 }
 
 /**
- * Which of the statements under way have to end before this one: those that make what it reads from or is called, and
- * around a statement that makes no object (a GRANT, an ALTER, …) all.
+ * Which statements in flight have to end before this one: those that make what it reads from or is called, and around
+ * a statement that makes no object (a GRANT, an ALTER, …) all.
  */
 export function findBlockers(statement: string, inFlight: readonly InFlight[]): InFlight[] {
   if (!inFlight.length) return [];

@@ -1,4 +1,6 @@
-/*! What becomes of one statement: sent, compared with what is there, or settled by looking where its reply was lost. */
+/*!
+ * Executes one statement: sends it, compares it with an existing object, or queries the target if its reply was lost.
+ */
 import { type Instance, InstanceError } from '@sqlpipe/instance';
 import { givesRight, identify, isAcl, isPrincipal, readStatementHead } from '@sqlpipe/sql';
 import { type ExistingObjects, isShowable } from './existing.js';
@@ -33,7 +35,7 @@ const GRANT_OPTION_MESSAGE =
 /** A newer version may print in other words what means the same. */
 const TEXT_DIFFERS_MESSAGE = `already exists with a different text, and what it means is not known; if it means the same, ${SKIP_HELP}`;
 
-/** Makes the judge of statements for a target. It never throws but for bugs: what went wrong is in the verdict. */
+/** Creates the executor for a target. It throws only for bugs: what went wrong is in the result. */
 export function createExecutor(
   target: Instance,
   { check, existing, ifExists, dryRun, printRows }: ExecutorOptions,
@@ -99,7 +101,7 @@ export function createExecutor(
     }
   }
 
-  /** What is there, as it is to be taken. */
+  /** The result for an existing object, by --if-exists. */
   function resolveExisting(found: StatementResult): StatementResult {
     if (ifExists === 'compare') return found;
     return ifExists === 'skip' ? { result: 'skipped' } : { result: 'refused', error: EXISTS_MESSAGE };
@@ -124,7 +126,7 @@ export function createExecutor(
     return comparison.exists ? { result: 'same', comparison } : undefined;
   }
 
-  /** No reply came, which says nothing: so look. What is not there is sent once more, and then looked for again. */
+  /** No reply came, so the target is queried. A missing object is sent once more, and then queried again. */
   async function resolveUnknown(statement: string, lost: InstanceError, tries: number): Promise<StatementResult> {
     existing.access.invalidate();
     const found = await compare(statement).catch(() => {

@@ -33,7 +33,7 @@ export class ExistingAccess {
   #rights: Promise<KnownRights | undefined> | undefined;
   #isHidden = false;
 
-  /** @param warn told once where the target does not show its access control */
+  /** @param warn called once if the target does not show its access control */
   constructor(target: Instance, warn: (message: string) => void) {
     this.#target = target;
     this.#warn = warn;
@@ -58,7 +58,7 @@ export class ExistingAccess {
     return { differences, notComparable: [], asText: false, exists: rights.every(right => known.has(right)) };
   }
 
-  /** Keeps in mind what was sent; after a statement that may take something away all is asked for again. */
+  /** Records what was sent; after a statement that may remove something everything is queried again. */
   async recordChange(statement: string): Promise<void> {
     const identity = identify(statement);
     const { kind } = identity;
@@ -76,14 +76,14 @@ export class ExistingAccess {
     this.#rights = undefined;
   }
 
-  /** How a statement that was applied reads back; undefined where that can not be told. */
+  /** How a statement that was applied reads back; undefined where that is unknown. */
   async readBack(statement: string): Promise<(Comparison & { exists: boolean }) | undefined> {
     const identity = identify(statement);
     if (givesRight(identity.kind)) {
       // What stands for columns is kept as the columns.
       if (parseRights(statement)?.some(right => right.kind === 'grant' && right.column === '*')) return undefined;
       const exists = (await this.compare(statement))?.exists;
-      // Asked one by one, rights that a group has too are not told apart.
+      // Queried one by one, rights that a group has too can not be distinguished.
       if (exists === undefined || (!exists && (await this.#rights)?.of)) return undefined;
       return { differences: [], notComparable: [], exists };
     }

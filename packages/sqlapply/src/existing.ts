@@ -13,7 +13,7 @@ export class ExistingObjects {
   #defaults: Promise<Defaults> | undefined;
   readonly access: ExistingAccess;
 
-  /** @param warn told once of what the target does not show */
+  /** @param warn called once for what the target does not show */
   constructor(target: Instance, warn: (message: string) => void) {
     this.#target = target;
     this.access = new ExistingAccess(target, warn);

@@ -1,4 +1,6 @@
-/*! What to tell about a statement that is not in force on the target: what happened, where, and the place in its text. */
+/*!
+ * The message about a statement that is not in force on the target: what happened, where, and the position in its text.
+ */
 
 import { formatPropertyLines } from '@sqlpipe/cli';
 import { displayName, escapeControls, redact, truncate } from '@sqlpipe/sql';

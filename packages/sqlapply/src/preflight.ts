@@ -1,4 +1,4 @@
-/*! What can be said against a statement before anything is sent. */
+/*! Checks of statements before anything is sent. */
 import { dependsOnVersion, findMissingFeatures, isLaterVersion, isRepairForm } from '@sqlpipe/ddl';
 import { DEFAULT_REQUEST_BUFFER, fetchVersion, type Instance } from '@sqlpipe/instance';
 import {
@@ -18,17 +18,17 @@ import type { Location } from './input.js';
  */
 const SURELY_FITS = (DEFAULT_REQUEST_BUFFER - 16 * 1024) / (2 * 9);
 
-/** Says what speaks against a statement, or undefined. */
+/** Returns why a statement must not be sent, or undefined. */
 export type PreflightCheck = (statement: string) => Promise<string | undefined>;
 
-/** A statement that was refused before anything was sent. */
+/** Statements were rejected before anything was sent. */
 export class PreflightError extends Error {
   readonly code = 'REFUSED';
 }
 
 /**
- * The objections to statements for this target: one that is something else to the server than to SQL, what no schema dump
- * contains and is not allowed, what its version does not have, a request larger than the server accepts.
+ * The checks for this target. They reject a statement that is something else to the server than to SQL, what no
+ * schema dump contains and is not allowed, what its version does not have, a request larger than the server accepts.
  * @param allow more verbs, in any case, and what more a CREATE may do: `CTAS`, `REPLACE`; `all` allows everything
  */
 export function createPreflightCheck(target: Instance, allow: string[]): PreflightCheck {
@@ -96,7 +96,7 @@ async function fetchRequestBuffer(target: Instance): Promise<number> {
 const MAX_LISTED = 20;
 
 /**
- * Passes statements on, as long as there is no objection to any; those that there are objections to are listed at the end.
+ * Passes statements on until one fails the check; all that fail are listed at the end.
  * @throws PreflightError
  */
 export async function* requireAllowed(

@@ -1,4 +1,4 @@
-/*! What a run tells while it goes on: a line of report per statement, a message per reject, a summary at the end. */
+/*! What a run reports while it executes: a report line per statement, a message per reject, a summary at the end. */
 import { open } from 'node:fs/promises';
 import type { Io } from '@sqlpipe/cli';
 import { displayName, escapeControls } from '@sqlpipe/sql';
@@ -60,7 +60,7 @@ export async function* reportOutcomes(
     ended = true;
   } catch (error) {
     const { code, path } = error as NodeJS.ErrnoException;
-    isPipeClosed = code === 'EPIPE' && path === undefined; // of standard output, which is no news; of a report it is
+    isPipeClosed = code === 'EPIPE' && path === undefined; // a closed stdout needs no message, a closed report does
     throw error;
   } finally {
     const canAsk = !summary.failure && !io.interrupted.aborted;
@@ -92,7 +92,7 @@ export async function* printDryRun(outcomes: AsyncIterable<Outcome>, io: Io): As
 /** Results of a dry run by which nothing would happen. */
 const WITHOUT_EFFECT: ReadonlySet<Result> = new Set(['same', 'skipped', 'not reached']);
 
-/** The statements that are not in force on the target: refused, different, or not reached. */
+/** The statements that are not in force on the target: rejected, different, or not reached. */
 export async function* selectRejects(outcomes: AsyncIterable<Outcome>): AsyncGenerator<string> {
   for await (const outcome of outcomes) if (isReject(outcome)) yield outcome.statement;
 }

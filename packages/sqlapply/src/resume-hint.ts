@@ -1,4 +1,4 @@
-/*! How to go on where a run did not do all: by running the same again, as far as that knows what is there. */
+/*! How to continue an incomplete run: by rerunning the same command, as far as that recognizes existing objects. */
 import { isCleanTable, parseMeaning } from '@sqlpipe/ddl';
 import { isObject } from '@sqlpipe/sql';
 import type { ExecutorOptions } from './executor.js';
@@ -8,7 +8,7 @@ import { isReject, type Outcome, type Result } from './outcome.js';
 /** What is there afterwards, or may be. */
 const MAY_EXIST: ReadonlySet<Result> = new Set(['applied', 'differs', 'unknown']);
 
-/** Whether it can be told what a statement means. */
+/** Whether the meaning of a statement is known. */
 const canInterpret = (statement: string): boolean => isCleanTable(statement) || parseMeaning(statement) !== undefined;
 
 export class ResumeHint {

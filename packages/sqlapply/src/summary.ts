@@ -1,4 +1,4 @@
-/*! What a run comes to: counts, the exit status, and what to tell at its end. */
+/*! The result of a run: counts, the exit status, and the summary. */
 import { Exit, exitStatus } from '@sqlpipe/cli';
 import { displayName } from '@sqlpipe/sql';
 import type { ExecutorOptions } from './executor.js';
@@ -12,7 +12,7 @@ export class Summary {
   /** The target's; empty before the run has started. */
   label = '';
   readonly #counts = new Map<Result, number>();
-  /** How many statements were told of. */
+  /** The number of statements that were reported. */
   total = 0;
   /** What the target does not show of each statement. */
   readonly #notComparable: string[] = [];
@@ -50,7 +50,7 @@ export class Summary {
     }
   }
 
-  /** The exit status the run comes to: a failure of the instance counts before a refusal. */
+  /** The exit status the run comes to: a failure of the instance counts before a rejection. */
   get status(): number {
     if (this.failure) return exitStatus(this.failure);
     if (!this.#rejects) return Exit.ok;

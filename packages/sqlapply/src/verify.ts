@@ -7,7 +7,7 @@ import { givesRight, isAcl } from '@sqlpipe/sql';
 import { type ExistingObjects, isShowable } from './existing.js';
 import type { Outcome } from './outcome.js';
 
-/** Outcomes are held back until this many can be read back at once; not counted is access control, which is read as a whole. */
+/** Outcomes wait until this many can be read back at once, not counting access control, which is read as a whole. */
 const BATCH_SIZE = 100;
 
 /** The same outcomes, those that were applied with `proven`, or turned to `differs` where the target made something else. */

@@ -38,7 +38,7 @@ export function formatDifference(difference: Difference, sides: Sides, { text, c
   return paint(head, BOLD) + body.map(line => paint(line, COLORS[line.charAt(0)])).join('');
 }
 
-/** A statement in the form that servers print, where it can be told what it means; what it leaves open is as in the other. */
+/** A statement in the form that servers print, where its meaning is known; what it leaves open is as in the other. */
 function printStatement(statement: string, other: string): string {
   const [definition, filling] = [parseMeaning(statement), parseMeaning(other)];
   if (!definition) return redactFully(statement);

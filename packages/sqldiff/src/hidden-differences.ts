@@ -1,6 +1,6 @@
 /*!
- * Same text, different meaning: settings of a server that statements lean on where they say nothing, and properties of
- * objects that no dump carries. Asked aside, as far as both catalogues know them (their names observed on 9.3.4).
+ * Same text, different meaning: server settings that apply where statements say nothing, and properties of objects
+ * that no dump contains. Queried as far as both servers show them (their names observed on 9.3.4).
  */
 
 import { BestEffortClient, type ConnectionConfig } from '@sqlpipe/instance';

@@ -7,8 +7,8 @@ import { type Difference } from '@sqlpipe/schema';
 import { displayName } from '@sqlpipe/sql';
 
 /**
- * Writes the stream of what A has and B lacks; on a terminal, as text. What both have and is not the same can't be
- * repaired by creating: it is told, and makes the status 1.
+ * Writes the stream of what A has and B lacks; on a terminal, as text. What differs can't be repaired by creating: it
+ * is reported, and the status is 1.
  * @param found what A has and B has not, or has in another way, in an order that replays
  */
 export async function writeMissing(found: Difference[], maxRecord: number, io: Io): Promise<number> {

@@ -1,4 +1,4 @@
-/*! Which statements are asked for: by their kind, and by the name of what they make or are about. */
+/*! Which statements match: by kind, and by the name of what they create or concern. */
 
 import { UsageError } from '@sqlpipe/cli';
 import { grantTargets } from '@sqlpipe/ddl';
@@ -18,8 +18,8 @@ export interface Criteria {
 }
 
 /**
- * Tells whether a statement is asked for. It has to be of one of the kinds, and its name has to match one of the patterns
- * and expressions, in any case; where none are given, all do.
+ * Returns a function that says whether a statement matches. It has to be of one of the kinds, and its name has to
+ * match one of the patterns and expressions, in any case; where none are given, all do.
  * @throws InvalidSelectionError for an unknown kind, UsageError for an expression that is none
  */
 export function createMatcher({ patterns, regexp = [], kind = [], invertMatch }: Criteria): (entry: Entry) => boolean {

@@ -1,14 +1,17 @@
 import { Catalog, collectStatements, type Entry, toEntry } from '@sqlpipe/schema';
 
-/** What goes with the statements that are asked for. */
+/** What to select together with the statements that match. */
 export interface DependencyOptions {
-  /** All that they need, and what that needs. */
+  /** Everything that they depend on, directly or not. */
   withDeps: boolean;
-  /** All that needs them, and what needs that. */
+  /** Everything that depends on them, directly or not. */
   withDependents: boolean;
 }
 
-/** The statements that are asked for and their company, in the order they had. Alone, they leave as they come. */
+/**
+ * The statements that match, with their dependencies or dependents if requested, in input order. Without those they are
+ * passed on as they arrive.
+ */
 export async function* selectStatements(
   statements: AsyncIterable<string>,
   matches: (entry: Entry) => boolean,
@@ -33,7 +36,7 @@ function indexDependents(catalog: Catalog): (entry: Entry) => Entry[] {
   return entry => found.get(entry) ?? [];
 }
 
-/** Some entries and all that one comes to from them, step by step. */
+/** The entries and everything that is reachable from them. */
 function addReachable(entries: Iterable<Entry>, next: (entry: Entry) => Iterable<Entry>): Set<Entry> {
   const reached = new Set(entries);
   for (const entry of reached) for (const other of next(entry)) reached.add(other); // grows while it is walked

@@ -30,7 +30,7 @@ const scalars: Readonly<Record<string, string>> = {
 /** Answers a query over the catalogue. @throws RejectionError for any other query, as no rows are kept */
 export function answerQuery(query: Query, session: Session): ResultTable {
   const { select, at } = query;
-  // What is wrong with any query is told before that no rows are kept.
+  // Errors of the query are reported before the fact that no rows are stored.
   analyzeRelation(query, session.catalog);
   requireReadAccess(session, query);
   const [from, ...joins] = select.from ?? [];

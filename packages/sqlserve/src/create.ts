@@ -1,4 +1,4 @@
-/*! CREATE, held against the catalogue: what exists already, what must exist, which names may not be. */
+/*! CREATE, checked against the catalog: what exists already, what must exist, which names may not be. */
 
 import { addTimestampToIndex, type Column, defaultPartition, type Refresh, toTableDefinition } from '@sqlpipe/ddl';
 import {
@@ -65,7 +65,7 @@ export function createTable(session: Session, given: CreateTable): void {
       : toTableDefinition(statement);
   if (select) requireReadAccess(session, parsedQuery(select));
   rejectBadName(name, position, select ? '' : 'Could not create table, ');
-  // Longer than a file name: the service takes its failure to make the folder for a table that is there.
+  // Longer than a file name: the service fails to make the folder, and reports that the table exists.
   if (Buffer.byteLength(name) > MAX_FILE_NAME_BYTES) throw new RejectionError(position, 'table already exists');
   catalog.put(table);
 }
@@ -185,7 +185,7 @@ export function createView(session: Session, statement: CreateView): void {
     if (!isKeptExisting(catalog, statement)) putView(session, statement, position);
     return;
   }
-  // In what takes the place of a view, the service counts from before the parenthesis, but for what its parser finds.
+  // In CREATE OR REPLACE VIEW the service counts from before the parenthesis, but for what its parser finds.
   const shift = body.position - body.start;
   try {
     putView(session, statement, body.position);
@@ -196,7 +196,7 @@ export function createView(session: Session, statement: CreateView): void {
   }
 }
 
-/** `errorPosition` is where a name is refused that no column can have. */
+/** `errorPosition` is the position reported for a name that no column can have. */
 function putView(session: Session, statement: CreateView, errorPosition: number): void {
   const { catalog } = session;
   const { name, position, body, owner = session.owner, orReplace } = statement;
@@ -220,7 +220,7 @@ function putView(session: Session, statement: CreateView, errorPosition: number)
   });
 }
 
-/** A view cannot come to stand on itself. */
+/** A view cannot depend on itself. */
 function rejectCycle(catalog: ServerCatalog, { name, body }: CreateView): void {
   const below = findQueryReferences(parsedQuery(body), catalog).find(below =>
     catalog.closure([below]).has(name.toLowerCase()),

@@ -15,7 +15,7 @@ export interface Edition {
   /** The caller that an Authorization header stands for; undefined for one who may not come in. */
   authenticate(authorization: string | undefined): Promise<string | undefined>;
   session(catalog: ServerCatalog, caller: string): Session;
-  /** What a dump holds besides the objects: rows before and behind them. @throws DenialError */
+  /** The rows of a dump before and after the objects. @throws DenialError */
   dump(categories: ReadonlySet<string>, session: Session): { before: string[]; after: string[] };
   /** Answers a SHOW that only this edition has. */
   show(show: Extract<Show, { statement: 'show acl' }>, session: Session): ExecutionResult;

@@ -1,8 +1,8 @@
 /*!
- * The endpoint, on bare sockets: Node's HTTP server would put right what this service does its own way. It takes one
+ * The endpoint, on bare sockets: Node's HTTP server would correct what this service does differently. It accepts one
  * request at a time and drops what is sent ahead, keeps every connection open whatever the client says, answers in
- * chunks, and hangs up without a word where it cannot read (observed on 9.3.4). Three things it does not do: wait for ever
- * for the end of a request, let idle connections keep new ones out, read on behind a body.
+ * chunks, and hangs up without a word where it cannot read (observed on 9.3.4). Three things it does not do: wait for
+ * ever for the end of a request, let idle connections keep new ones out, read on after a body.
  */
 import { createServer, type Server, type Socket } from 'node:net';
 import type { HttpReply } from './reply.js';
@@ -28,7 +28,7 @@ export function createEndpoint(options: EndpointOptions): Server {
 /** `http.net.connection.timeout`: how long a connection stays open without a byte on it. */
 const idleTimeout = 300_000;
 
-/** How long a request may take to arrive, and a client to hang up after it was told to. */
+/** How long a request may take to arrive, and a client to hang up after a `Connection: close`. */
 const requestTimeout = 30_000;
 
 /** `http.net.connection.limit`. */

@@ -1,4 +1,4 @@
-/*! The enterprise edition: every caller has a name, and every statement is held against what that name may do. */
+/*! The enterprise edition: every caller has a name, and every statement is checked against the rights of that name. */
 import { parseOwner, RejectionError } from '@sqlpipe/ddl/grammar';
 import { Acl, isSameName, type Principal, type PrincipalKind } from './acl/acl.js';
 import { formatPermissions, formatPrincipals } from './acl/dump.js';

@@ -1,7 +1,8 @@
 /*!
- * The catalogue on disk: a line of JSON for what each statement changed, synced before the statement is acknowledged.
- * After a crash the last line may be half there; it was never acknowledged, so it is dropped. A start writes the whole
- * state anew, beside the old file and then in its place; so does a journal that has grown to more than twice as much.
+ * The catalog on disk: a line of JSON for what each statement changed, synced before the statement is acknowledged.
+ * After a crash the last line may be half there; it was never acknowledged, so it is dropped. At the start, and when
+ * the journal has grown to more than twice its size, the complete state is written to a new file, which then replaces
+ * the old one.
  */
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
@@ -78,7 +79,7 @@ export class Journal {
     this.#writing = false;
   }
 
-  /** A write that failed in the middle is taken back, as nothing can be read behind half a line. */
+  /** A write that failed in the middle is undone, as nothing after half a line can be read. */
   async #commit(lines: string): Promise<void> {
     const { file } = this;
     const bytes = Buffer.from(lines);
@@ -112,7 +113,7 @@ export class Journal {
   }
 }
 
-/** How much longer than twice the state a journal gets before it is written anew. */
+/** How much longer than twice the state a journal gets before it is rewritten. */
 const COMPACTION_SLACK = 4 * 1024 * 1024;
 
 /** A journal that is being written, and where its last whole line ends. */
@@ -123,8 +124,8 @@ interface OpenJournal {
 }
 
 /**
- * Writes a journal anew, beside the old one and then in its place. Who else can write to the folder may have put a link
- * there for us to follow: the file is made by us, for us alone.
+ * Writes a new journal, which then replaces the old one. Who else can write to the folder may have put a link there
+ * for us to follow: the file is made by us, for us alone.
  */
 async function rewriteJournal(path: string, state: readonly Change[]): Promise<OpenJournal> {
   const fresh = `${path}.new`;

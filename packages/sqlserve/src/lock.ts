@@ -1,6 +1,6 @@
 /*!
- * One service per folder. Node has no file locks, and a file that says "in use" outlives a killed process; so the lock
- * is a socket in Linux's abstract namespace, which the kernel hands out once and takes back when its process ends.
+ * One service per folder. Node has no file locks, and a file that says "in use" outlives a killed process; so the
+ * lock is a socket in Linux's abstract namespace, which the kernel hands out once and releases when its process ends.
  */
 import { once } from 'node:events';
 import { stat } from 'node:fs/promises';

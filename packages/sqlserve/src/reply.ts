@@ -1,4 +1,6 @@
-/*! The shapes of the service's replies: rows, "OK", a refusal, the empty query. Compact, in the service's key order. */
+/*!
+ * The shapes of the service's replies: rows, "OK", a rejection, the empty query. Compact, in the service's key order.
+ */
 
 export interface ColumnHead {
   readonly name: string;
@@ -70,11 +72,11 @@ const formatExtras = ({ timings, explain }: ResponseOptions): string =>
   (timings ? ',"timings":{"authentication":0,"compiler":0,"execute":0,"count":0}' : '') +
   (explain ? ',"explain":{"jitCompiled":false}' : '');
 
-/** A statement refused, or a caller who may not. */
+/** A rejected statement, or a caller without the right. */
 export const rejectionReply = (status: number, query: string, message: string, position: number): HttpReply =>
   jsonReply(status, `{"query":${quote(query)},"error":${quote(message)},"position":${position}}`);
 
-/** A refusal by the endpoint itself. */
+/** A rejection by the endpoint itself. */
 export const textReply = (status: number, message: string): HttpReply => ({
   status,
   type: 'text',

@@ -10,14 +10,14 @@ export interface HttpRequest {
   readonly parameters: ReadonlyMap<string, string>;
   /** By lower-case name; values of one given twice are joined by a comma. */
   readonly headers: ReadonlyMap<string, string>;
-  /** Whether a body follows, or may: nobody reads it, and nothing after it can be told from it. */
+  /** Whether a body follows, or may: it is not read, and the end of it is unknown. */
   readonly hasBody: boolean;
 }
 
 /** What of a connection's bytes: a request and where it ends, nothing yet, or a reason to hang up. */
 export type ReadResult = { readonly request: HttpRequest; readonly end: number } | 'incomplete' | 'hang up';
 
-/** How a client starts that takes the port for one of TLS. */
+/** The first bytes of a client that speaks TLS. */
 const tlsHandshake = '\x16\x03';
 
 /** Reads the first request of `bytes` (Latin-1). `limit` is `http.request.header.buffer.size`. */
@@ -54,8 +54,8 @@ function isTooLong(requestLine: string, query: string, headers: number, limit: n
 }
 
 /**
- * Undefined where a line is no header: `Content-Length : 9` and folded lines are read differently by different programs,
- * so a request could hide in what another takes for a body.
+ * Undefined where a line is no header: `Content-Length : 9` and folded lines are read differently by different
+ * programs, so a request could hide in what another considers a body.
  */
 function parseHeaders(lines: readonly string[]): Map<string, string> | undefined {
   const headers = new Map<string, string>();

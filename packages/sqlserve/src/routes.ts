@@ -1,4 +1,7 @@
-/*! Which request goes where: the two paths that execute, what is answered without a login, and every refusal before SQL. */
+/*!
+ * Which request goes where: the two paths that execute, what is answered without a login, and every rejection before
+ * SQL.
+ */
 
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { EMULATED_VERSION } from './catalog-functions.js';

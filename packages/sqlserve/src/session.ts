@@ -23,7 +23,7 @@ export interface Session {
   readonly assignColumnOwner: (table: string, column: string, owner: string | undefined) => void;
 }
 
-/** To look at an object takes a right to read some of it. @throws DenialError */
+/** Seeing an object requires the right to read some of it. @throws DenialError */
 export function requireReadable({ authorize, canRead }: Session, name: string): void {
   if (!canRead(name)) authorize('SELECT', name);
 }

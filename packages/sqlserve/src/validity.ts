@@ -1,6 +1,6 @@
 /*!
- * What becomes of views when that changes which they stand on. The service finds out a moment later, in jobs of its own;
- * here it is known when the statement is answered (observed on 9.3.4).
+ * What happens to views when the objects that they depend on change. The service finds out a moment later, in jobs of
+ * its own; here it is known when the statement is answered (observed on 9.3.4).
  */
 import { isDeepStrictEqual } from 'node:util';
 import { RejectionError } from '@sqlpipe/ddl/grammar';

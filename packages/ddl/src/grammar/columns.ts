@@ -74,7 +74,7 @@ function readColumnToken(cursor: Cursor): string {
   return token;
 }
 
-/** `CAPACITY n NOCACHE INDEX …` behind SYMBOL. The token after is the answer, where one had to be read. */
+/** `CAPACITY n NOCACHE INDEX …` after SYMBOL. Returns the token that follows, if one had to be read. */
 function parseSymbolOptions(cursor: Cursor, column: Column, defaults: Defaults): string | undefined {
   let token = cursor.require("'capacity', 'nocache', 'cache', 'index' or ')'");
   if (isWord(token, 'capacity')) {

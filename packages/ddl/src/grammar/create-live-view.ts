@@ -1,6 +1,6 @@
 /*!
- * CREATE LIVE VIEW, as documented for QuestDB 10: no server that has it was to be had, so the words of refusals are this
- * service's own.
+ * CREATE LIVE VIEW, as documented for QuestDB 10: no such server was available, so the wording of rejections is our
+ * own.
  */
 import { type Body, expectEndOfBody, parseViewBody } from './body.js';
 import type { Cursor } from './cursor.js';

@@ -44,7 +44,7 @@ export interface CreateMaterializedView {
   readonly owner?: string | undefined;
 }
 
-/** Finds the base table of a query, and refuses what the service's parser refuses before it reads on. */
+/** Finds the base table of a query, and rejects what the service's parser rejects before it reads on. */
 export type FindBase = (body: Body, given: LocatedName | undefined) => LocatedName;
 
 /** After CREATE MATERIALIZED. */

@@ -303,7 +303,7 @@ class ClauseParser {
     return policy;
   }
 
-  /** FORMAT PARQUET or NATIVE, which the later build takes in several places. */
+  /** FORMAT PARQUET or NATIVE, which the later build accepts in several places. */
   #format(): { parquet: boolean; position: number } | undefined {
     if (!isWord(this.#token, 'format')) return;
     const token = this.cursor.require("'PARQUET' or 'NATIVE'");

@@ -1,6 +1,6 @@
 /*!
- * A walk over the tokens of one statement, with the ways the service has of asking for the next one. Its two
- * positions are the service's own: most refusals point at the last token, some at how far it had read.
+ * Reads the tokens of one statement in the ways that the service does. It keeps the service's two positions: most
+ * rejections point at the last token, some at the end of what had been read.
  */
 import { type ServerToken, scanToken } from '@sqlpipe/sql';
 import { RejectionError, unexpectedTokenError } from './rejection-error.js';
@@ -108,7 +108,7 @@ export class Cursor {
     return;
   }
 
-  /** To the end of the line, even where that falls inside what the lexer takes for a quoted token. */
+  /** To the end of the line, even if that is inside what the lexer considers a quoted token. */
   #lineComment(): void {
     for (let token = this.#raw(); token !== undefined; token = this.#raw()) {
       const lineEnd = token.search(/[\r\n]/);

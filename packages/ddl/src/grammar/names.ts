@@ -58,7 +58,7 @@ export function stripPublic(cursor: Cursor, token: string): string {
   return cursor.require('table name');
 }
 
-/** A name for a table or view from a token, refused as the service's parser refuses it. */
+/** A name for a table or view from a token, rejected as the service's parser rejects it. */
 export function parseObjectName(
   cursor: Cursor,
   token: string,
@@ -77,7 +77,7 @@ export function rejectDotsAndSlashes(name: string, position: number): void {
   if (bad >= 0) throw new RejectionError(position + bad, `'${name.charAt(bad)}' is not allowed`);
 }
 
-/** `IF NOT EXISTS` behind CREATE: whether it is there, and the token after it. */
+/** `IF NOT EXISTS` after CREATE: whether it is present, and the token after it. */
 export function parseIfNotExists(
   cursor: Cursor,
   token: string,

@@ -1,6 +1,6 @@
 /*!
- * PARQUET(encoding, codec(level), BLOOM_FILTER) after a column. Which encoding goes with which type was read off
- * the refusals of a real server (9.3.4 and the later build).
+ * PARQUET(encoding, codec(level), BLOOM_FILTER) after a column. Which encoding goes with which type was found from
+ * the rejections of a real server (9.3.4 and the later build).
  */
 import type { Cursor } from './cursor.js';
 import { isWord } from './cursor.js';

@@ -1,6 +1,6 @@
-/*! A refused statement: the service's words and the place in the text, which together are the reply. */
+/*! A rejected statement: the service's message and the position in the text, which make up the reply. */
 
-/** The statement is refused. `position` counts UTF-16 code units from the start of the statement. */
+/** The statement is rejected. `position` counts UTF-16 code units from the start of the statement. */
 export class RejectionError extends Error {
   readonly code: string = 'REFUSED';
 

@@ -145,7 +145,7 @@ export class Acl {
     return this.#assumptions;
   }
 
-  /** Adds a grant, in the place of an equal one: its option may differ. A wider one takes in the narrower. */
+  /** Adds a grant, in the place of an equal one: its option may differ. A wider one includes the narrower. */
   grant(grant: Grant): void {
     this.#changes.push({ grant: grant });
     const permissions = entry(this.#grants, key(grant.entity));
@@ -223,7 +223,7 @@ function findCovering(tables: Grants, scope: Scope): Grant[] {
   return places.flatMap(([table, column]) => tables.get(table)?.get(column) ?? []);
 }
 
-/** Removes the grants whose scope is held by another one. */
+/** Removes the grants whose scope is inside that of another one. */
 function removeCovered(tables: Grants, scope: Scope): void {
   if (scope.table === undefined) tables.clear();
   else if (scope.table === allTables) {

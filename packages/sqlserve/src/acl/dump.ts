@@ -29,7 +29,7 @@ export function formatPrincipals(acl: Acl, categories: ReadonlySet<string>): str
   );
 }
 
-/** Memberships, assumptions and grants: what stands behind the objects. */
+/** Memberships, assumptions and grants: what follows the objects. */
 export function formatPermissions(acl: Acl, categories: ReadonlySet<string>): string[] {
   if (!categories.has('PERMISSIONS')) return [];
   const members = acl.list('user').filter(({ groups }) => groups.length > 0);

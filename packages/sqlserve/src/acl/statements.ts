@@ -1,6 +1,6 @@
 /*!
  * The statements of access control, as documented for the enterprise edition: its server's source is closed, so
- * positions and words of refusals are this service's own.
+ * positions and wording of rejections are our own.
  */
 import {
   type Cursor,
@@ -71,7 +71,7 @@ interface Options {
   owner?: string;
 }
 
-/** What may stand behind the name, each once, to the end. */
+/** What may follow the name, each once, to the end. */
 function parseOptions(cursor: Cursor, kind: PrincipalKind): Options {
   const chosen: Options = {};
   for (let token = cursor.next(); token !== undefined && token !== ';'; token = cursor.next()) {
@@ -358,7 +358,7 @@ function parseScopes(cursor: Cursor, session: AclSession): LocatedScope[] {
   return scopes;
 }
 
-/** In parentheses behind a table's name: columns, or `*` for those that it has now, but for some. */
+/** In parentheses after a table's name: columns, or `*` for those that it has now, but for some. */
 function parseColumns(cursor: Cursor, { catalog }: AclSession, table: string): string[] {
   if (cursor.requireNoSemicolon('column name') !== '*') {
     cursor.unread();

@@ -1,7 +1,7 @@
 /*!
- * What a query gives, held against the catalogue: its columns, their types as far as known, its designated timestamp.
- * References to tables and columns are checked on the way, in the order of the service's compiler: what a query stands
- * on before the query itself.
+ * What a query returns, checked against the catalog: its columns, their types as far as known, its designated
+ * timestamp. References to tables and columns are checked on the way, in the order of the service's compiler: what a
+ * query depends on before the query itself.
  */
 
 import type { Expression, QualifiedName, SelectStatement } from '@questdb/sql-parser';
@@ -59,7 +59,9 @@ class Analysis {
     readonly catalog: ServerCatalog,
   ) {}
 
-  /** `united` are the columns of the union that the query is a part of: an ORDER BY behind its last part is theirs. */
+  /**
+   * `united` are the columns of the union that the query is a part of: an ORDER BY after its last part refers to them.
+   */
   relation(select: SelectStatement, outer: Environment, united: readonly Field[] = []): Relation {
     const around = this.#environment(select, outer);
     const first = this.#single(select, around, united);
@@ -259,7 +261,7 @@ const builtIn = new Set([
   ...['pg_attrdef', 'pg_roles', 'pg_type'],
 ]);
 
-/** Where a table's name stands, behind the schema. */
+/** The position of a table's name, after the schema. */
 export function tablePosition(query: Query, table: Extract<TableRef['table'], { type: 'qualifiedName' }>): number {
   const isPublic = table.parts.length > 1 && table.parts[0]?.toLowerCase() === 'public';
   return query.at(table) + (isPublic ? query.text(table).indexOf('.') + 1 : 0);

@@ -1,6 +1,6 @@
 /*!
- * ALTER TABLE. The service looks at the table while it reads, so that a column that is not there is refused before what
- * stands behind it is read at all: parsing and checking are one here too. Nothing changes before the end is reached.
+ * ALTER TABLE. The service looks at the table while it reads, so that a column that is not there is rejected before
+ * the text after it is read: parsing and checking are one step here too. Nothing changes before the end is reached.
  */
 import { type Column, DEFAULTS } from '@sqlpipe/ddl';
 import {
@@ -56,7 +56,7 @@ export function alterTable(cursor: Cursor, session: Session): void {
   if (operation) invalidate(session.catalog, object.name, operation);
 }
 
-/** What was done to columns that were there, as materialized views over the table are told. */
+/** What was done to columns that were there, as materialized views over the table report it. */
 function columnOperation({ columns: before }: Table, { columns: after }: Table): string | undefined {
   if (after.length < before.length) return 'drop column operation';
   if (before.some(({ name }, i) => after[i]?.name !== name)) return 'rename column operation';
@@ -159,7 +159,7 @@ class TableAlteration {
     return false;
   }
 
-  /** A WAL table takes one change of its structure in a transaction. */
+  /** A WAL table accepts one change of its structure per transaction. */
   #rejectSeveral(count: number): void {
     if (!this.table.wal || count < 2) return;
     const { name, structure = 0 } = this.table;

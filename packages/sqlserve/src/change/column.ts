@@ -12,7 +12,7 @@ import {
   toValidCapacity,
 } from '@sqlpipe/ddl/grammar';
 
-/** The type and options behind a column's name. */
+/** The type and options after a column's name. */
 export function parseAddedColumn(cursor: Cursor, name: string): { column: Column; typePosition: number } {
   const token = cursor.requireNoSemicolon('column type');
   const typePosition = cursor.at;
@@ -60,7 +60,7 @@ function skipNullability(cursor: Cursor): void {
   if (!isWord(token, 'null')) cursor.unread();
 }
 
-/** The number behind CAPACITY of a symbol, checked. */
+/** The number after CAPACITY of a symbol, checked. */
 export function parseSymbolCapacity(cursor: Cursor, expected: string): number {
   const token = cursor.requireNoSemicolon(expected);
   const position = cursor.at;

@@ -12,7 +12,10 @@ import type { CatalogObject } from '../objects.js';
 import type { Session } from '../session.js';
 import { GONE_TABLE, invalidate } from '../validity.js';
 
-/** Each kind: what its name is called where it is missing, what else its name may not be of, what dropping it takes. */
+/**
+ * Each kind: what its name is called where it is missing, what else its name may not be of, which right dropping it
+ * needs.
+ */
 const kinds = {
   table: {
     name: 'table name',

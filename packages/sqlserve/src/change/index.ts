@@ -6,7 +6,7 @@ import { alterTable } from './alter-table.js';
 import { alterMaterializedView, alterView } from './alter-view.js';
 import { drop, rename, truncate, vacuum } from './drop.js';
 
-/** Reads a statement behind its first word, checks it and does it. Without an outcome of its own the answer is OK. */
+/** Reads the rest of a statement after its first word, checks and executes it. Without a result the reply is OK. */
 export type StatementHandler = (
   cursor: Cursor,
   session: Session,
@@ -38,7 +38,7 @@ export const statementHandlers: StatementHandlers = {
   ...rowHandlers,
 };
 
-/** Views are compiled as soon as what they stand on changes. */
+/** Views are compiled as soon as what they depend on changes. */
 function compile(cursor: Cursor, { catalog, authorize }: Session): void {
   cursor.expectToken(cursor.requireNoSemicolon("'view'"), 'view');
   const name = unquote(cursor.requireNoSemicolon('view name'));

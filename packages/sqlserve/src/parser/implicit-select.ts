@@ -1,6 +1,6 @@
 /*!
- * A statement that starts with no word the service knows is to it a query without SELECT: the word is a table, the next
- * one its alias. So come about the refusals of statements that it does not have.
+ * A statement that starts with no word the service knows is to it a query without SELECT: the word is a table, the
+ * next one its alias. This explains its rejections of unknown statements.
  */
 import { type Cursor, isWord, rejectReserved, unexpectedTokenError, unquote } from '@sqlpipe/ddl/grammar';
 

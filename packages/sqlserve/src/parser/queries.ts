@@ -1,6 +1,6 @@
 /*!
- * Queries as QuestDB's own grammar reads them. The grammar is loaded when the first statement with a query comes, as that
- * takes most of a second.
+ * Queries as QuestDB's own grammar reads them. The grammar is loaded when the first statement with a query comes,
+ * because that needs most of a second.
  */
 import { type Body, Cursor, readCode, unexpectedTokenError } from '@sqlpipe/ddl/grammar';
 import type { Query } from './query.js';

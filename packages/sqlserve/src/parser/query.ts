@@ -1,6 +1,6 @@
 /*!
  * QuestDB's own grammar, asked for one query, and a syntax tree that remembers where things stood: the tree as the
- * package builds it has no positions, but the service's refusals do.
+ * package builds it has no positions, but the service's rejections do.
  */
 
 import { type Expression, parser, type SelectStatement, tokenize, visitor } from '@questdb/sql-parser';
@@ -156,8 +156,8 @@ class NodePositions {
 }
 
 /**
- * Two things the service takes and the package's grammar does not: a comma before FROM, and numbers that end in `d` or
- * `f`, which its lexer cuts in two.
+ * Two things that the service accepts and the package's grammar does not: a comma before FROM, and numbers that end
+ * in `d` or `f`, which its lexer cuts in two.
  */
 function adaptTokens(tokens: readonly IToken[]): IToken[] {
   const adapted: IToken[] = [];
@@ -198,7 +198,7 @@ function toRejectionError(
 }
 
 /**
- * What follows a SHOW in parentheses that `bad` stands in: the service takes the closing one for the end of SHOW, and
+ * What follows a SHOW in parentheses that contains `bad`: the service considers the closing one the end of SHOW, and
  * then looks for it once more.
  */
 function endOfShow(tokens: readonly IToken[], bad: IToken): number | undefined {
