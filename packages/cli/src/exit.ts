@@ -37,7 +37,7 @@ export class UsageError extends Error {
 
 /**
  * The exit status an error stands for: by its `code`; any other error of the system is a failed local read or write;
- * and an error that nobody foresaw is a bug of ours.
+ * every other error is a bug.
  */
 export function exitStatus(error: unknown): number {
   const { code, syscall } = error as NodeJS.ErrnoException;

@@ -1,4 +1,7 @@
-/*! The options of every program that talks to an instance. No option's value is a secret: argv is everybody's to read. */
+/*!
+ * The options of every program that talks to an instance. No option's value is a secret: every user of the machine can
+ * read argv.
+ */
 import type { Argv } from 'yargs';
 
 /** How these options are typed. */

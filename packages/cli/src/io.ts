@@ -9,7 +9,7 @@ import { Progress } from './progress.js';
 /** What a program may use of its process. */
 export interface Io {
   readonly env: NodeJS.ProcessEnv;
-  /** Standard input as data. @throws UsageError where it is a terminal, as nobody types a stream, or a folder */
+  /** Standard input as data. @throws UsageError if it is a terminal or a folder */
   stdin(): Readable;
   readonly stdout: Writable & { isTTY?: boolean };
   /** Whether standard output supports colors: a terminal that is not dumb, unless NO_COLOR is set. */
@@ -22,15 +22,18 @@ export interface Io {
   warn(message: string): void;
   /** Tells people what went on; shown with `-v`, or where a terminal shows it. */
   info(message: string): void;
-  /** As `info`, for what it all came to; the program at the end of a pipe tells it. */
+  /** As `info`, for the summary; only the last program of a pipe shows it. */
   summary(message: string): void;
-  /** Where to draw progress: undefined where nobody would see it, and where the next program in a pipe draws its own. */
+  /** Where to draw progress: undefined where it is not visible, and where the next program of a pipe draws its own. */
   progress(): Progress | undefined;
   /** Writes text to standard output; waits until it is taken. */
   print(text: string): Promise<void>;
-  /** Asks for a secret on the terminal, beside all three streams; undefined where nobody is there to answer. */
+  /** Asks for a secret on the terminal, not on the three streams; undefined without a terminal. */
   promptSecret(question: string): Promise<string | undefined>;
-  /** Aborts at SIGINT, SIGTERM or SIGHUP. Whoever asks for it must end soon then; the program still dies by the signal. */
+  /**
+   * Aborts at SIGINT, SIGTERM or SIGHUP. A program that uses it must end soon after that; it is then still killed by
+   * the signal.
+   */
   readonly interrupted: AbortSignal;
 }
 

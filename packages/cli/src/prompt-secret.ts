@@ -5,8 +5,8 @@ import { Writable } from 'node:stream';
 import { ReadStream } from 'node:tty';
 
 /**
- * The line that somebody types at /dev/tty, which does not show it. Undefined where there is no terminal, and where
- * the answer is the end of input (^D). ^C interrupts the whole pipeline, as it does at any other moment.
+ * The line typed at /dev/tty, without echo. Undefined where there is no terminal, and where the answer is the end of
+ * input (^D). ^C interrupts the whole pipeline, as it does at any other moment.
  */
 export async function promptSecret(question: string): Promise<string | undefined> {
   const terminal = openTerminal();

@@ -9,9 +9,9 @@ const OPTIONS = {
 };
 
 /**
- * The lines of a unified diff without its file headers: `-` is of the first text, `+` of the second. None for equal texts.
- * Where very much differs, all lines of the one and then all of the other.
- * They are as the texts have them: whoever shows them escapes them.
+ * The lines of a unified diff without its file headers: `-` is of the first text, `+` of the second. None for equal
+ * texts. Where very much differs, all lines of the one and then all of the other. They are not escaped: the caller has
+ * to do that.
  */
 export function unifiedDiff(before: string, after: string): string[] {
   const [a, b] = [`${before}\n`, `${after}\n`];

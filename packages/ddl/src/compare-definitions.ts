@@ -27,7 +27,7 @@ export interface PropertyDifference {
   readonly b: string;
 }
 
-/** What comparing two definitions came to. */
+/** The result of comparing two definitions. */
 export interface Comparison {
   /** None where the two are the same. */
   readonly differences: PropertyDifference[];

@@ -18,7 +18,7 @@ export interface CompareOptions {
   readonly findTable?: (name: string) => string | undefined;
 }
 
-/** What comparing two statements came to. */
+/** The result of comparing two statements. */
 export interface StatementComparison extends Comparison {
   /** Whether they were compared as text, as one of them is in no syntax that is known here. */
   readonly asText: boolean;

@@ -98,7 +98,7 @@ export interface LiveViewDefinition {
   readonly flush?: string | undefined;
   /** `1h` after IN MEMORY. */
   readonly inMemory?: string | undefined;
-  /** That of the base table where it is not given. */
+  /** By default that of the base table. */
   readonly partitionBy?: PartitionUnit | undefined;
   /** What stands after START FROM. */
   readonly start: string;

@@ -1,4 +1,7 @@
-/*! Whom and what a statement of access control names; forms of the documentation, as the server's own are not public. */
+/*!
+ * The principals and objects that a statement of access control names; documented forms, as the server's own are not
+ * public.
+ */
 import { type Kind, keywordOf, parseName, significantTokens, type Token } from '@sqlpipe/sql';
 
 /** What a membership, an assumption or a grant names, without quotes, in the order written. */

@@ -1,5 +1,5 @@
 /*!
- * What the service prints wrongly, put right, so that the statement makes again what it was printed from.
+ * Repairs what the service prints wrongly, so that the statement recreates the object it was printed from.
  *
  * Rows are read as the text they are and not through the lexer: a column called ` opens a quote where it stands bare.
  * That is exact, as no name may hold a line break, a comma, a parenthesis or a quote (observed on 9.3.4).
@@ -7,10 +7,10 @@
 import { isCleanTable, repairTable } from './repair-table.js';
 import { repairView } from './repair-view.js';
 
-/** A statement that replays, and how it came to that. */
+/** A statement that replays, and what was repaired. */
 export interface RepairResult {
   statement: string;
-  /** What was put right, in plain words; the layout of a view's body is not worth any. */
+  /** The repairs in plain words; the layout of a view's body is not mentioned. */
   notes: string[];
 }
 

@@ -1,4 +1,4 @@
-/*! What memberships, assumptions and grants give: single rights, which somebody has or has not. */
+/*! The single rights that memberships, assumptions and grants give. */
 import { foldCase, identify, keywordOf, parseName, significantTokens, type Token } from '@sqlpipe/sql';
 import { needsQuotes } from './names.js';
 

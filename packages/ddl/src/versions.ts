@@ -34,7 +34,7 @@ const FEATURES: readonly Feature[] = [
 /** The words without which no statement needs any of these, so that most need not be parsed. */
 const FEATURE_WORDS = /view|decimal|timestamp_ns|\[|ttl|parquet|type/i;
 
-/** Whether it depends on the version of a server whether it knows what a statement says. */
+/** Whether only some versions of the server support a statement. */
 export const dependsOnVersion = (statement: string): boolean =>
   FEATURE_WORDS.test(statement) && findFeatures(statement).length > 0;
 

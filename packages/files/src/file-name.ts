@@ -19,13 +19,13 @@ const LAST_BLANK = / $/;
 /** File systems accept 255 bytes; a suffix and a temporary name have to fit in. */
 const MAX_BYTES = 200;
 
-/** How the name of a folder ends in which a name goes on. */
+/** The suffix of a folder in which a long name continues. */
 export const CONTINUED_SUFFIX = '~';
 
 /**
- * A file's name for an object's name, without a suffix: lower case letters, digits, blanks, `_`, `-`, `$` and `.` stand for
- * themselves, `!t` for T (as in Go's module cache), `%7C` for any other character, by its bytes in UTF-8. A name that gets
- * longer than files may be called goes on in a folder: `…~/…`. So different names never make names that are one without
+ * A file's name for an object's name, without a suffix: lower case letters, digits, blanks, `_`, `-`, `$` and `.` stand
+ * for themselves, `!t` for T (as in Go's module cache), `%7C` for any other character, by its bytes in UTF-8. A name
+ * that is too long for a file continues in a folder: `…~/…`. So different names never make names that are one without
  * case or in another Unicode form, and each can be read back.
  */
 export function fileName(name: string): string {

@@ -47,7 +47,7 @@ export interface ScannedFile {
   statements: string[];
   /** The lines that they start on. */
   lines: number[];
-  /** Why it is nobody's place, if so, in a sentence that names it: then somebody else put it there. */
+  /** Why it is not a file that `writeFolder` wrote, if so, in a sentence with its path. */
   invalidReason?: string;
 }
 
@@ -67,7 +67,7 @@ export async function scanFolder(folder: string, maxLength?: number): Promise<Ma
 /** The paths of what writers that were killed have left. @throws as `scanFolder` */
 export const staleTempFiles = async (folder: string): Promise<string[]> => (await listPaths(folder)).filter(isStaged);
 
-/** All that is below the folders of the kinds, in an order of ours, as file systems promise none. */
+/** Everything below the folders of the kinds, sorted, because file systems guarantee no order. */
 async function listPaths(folder: string): Promise<string[]> {
   const there = await readdir(folder, { withFileTypes: true });
   const folders = there.filter(({ name }) => Object.values(FOLDERS).includes(name));
@@ -78,7 +78,10 @@ async function listPaths(folder: string): Promise<string[]> {
   return below.flat().sort();
 }
 
-/** The paths of what is in one of the folders. A link could lead anywhere, and who reads a folder may have it from anybody. */
+/**
+ * The paths of what is in one of the folders. Links are rejected: they could lead anywhere, and a folder may come from
+ * an untrusted source.
+ */
 async function listInside(folder: string, name: string): Promise<string[]> {
   // Without the types links are followed.
   const entries = await readdir(join(folder, name), { recursive: true, withFileTypes: true });

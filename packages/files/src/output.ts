@@ -1,4 +1,4 @@
-/*! Where a program's option says that its output goes. */
+/*! Output to the file or stream that an option names. */
 import type { Writable } from 'node:stream';
 import { writeFileAtomic } from './write-file.js';
 

@@ -50,7 +50,7 @@ export interface LocatedStatement {
 }
 
 /**
- * The statements of a `.sql` text in their one form (see `Splitter`), as many at once as end in a chunk. A byte order
+ * The statements of a `.sql` text normalized (see `Splitter`), in batches of those that end in a chunk. A byte order
  * mark at its start is dropped.
  *
  * @param bytes UTF-8, in chunks cut anywhere

@@ -38,7 +38,7 @@ async function listPrincipals(source: Instance, query: string, kind: string): Pr
 }
 
 /**
- * All rights that were given to somebody; undefined where the instance can only be asked about one after the other.
+ * All rights that were given to somebody; undefined where the instance can only be queried for one principal at a time.
  * @throws InstanceError where it does not show them
  */
 export async function fetchRights(source: Instance): Promise<Right[] | undefined> {
@@ -51,7 +51,7 @@ export async function fetchRights(source: Instance): Promise<Right[] | undefined
 }
 
 /**
- * The rights that were given to one user, group or service account, none where there is none of that name. What a user has
+ * The rights that were given to one user, group or service account, none if the name does not exist. What a user has
  * through a group is shown as if it was the user's own, so what both have counts as the group's alone.
  * @throws InstanceError where it does not show them
  */
@@ -94,7 +94,7 @@ async function listRights(source: Instance, entity: string): Promise<Exclude<Rig
   ];
 }
 
-/** None where there is nobody of that name. */
+/** No rows if the name does not exist. */
 async function fetchRowsIfExists(source: Instance, query: string): Promise<unknown[][]> {
   try {
     return await source.table(query);

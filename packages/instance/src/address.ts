@@ -81,7 +81,7 @@ function stripUrl(url: URL): URL {
   return copy;
 }
 
-/** A user or password as it stands in a URL. @param where what holds the URL, for messages */
+/** A user or password as it is written in a URL. @param where what holds the URL, for messages */
 export function decodeCredential(encoded: string, where: string): string {
   try {
     return decodeURIComponent(encoded);

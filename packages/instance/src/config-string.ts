@@ -5,7 +5,7 @@
 import { InstanceError } from './instance-error.js';
 
 export interface ConfigString {
-  /** What stands before the `::`. */
+  /** The text before `::`. */
   schema: string;
   values: Map<string, string>;
 }

@@ -1,4 +1,4 @@
-/*! Where and as whom: all that a connection needs to know, resolved and checked. */
+/*! Address, credentials and options of a connection, resolved and checked. */
 
 /** One instance, ready to be connected to. `authorization` and `proxy` may hold secrets: show `label`. */
 export interface ConnectionConfig {
@@ -24,8 +24,8 @@ export interface ConnectionConfig {
   insecure: boolean;
   /** The proxy to go through. */
   proxy?: URL;
-  /** The longest time for a whole answer, or between two rows of it, in milliseconds; 0 for ever. */
+  /** The longest time for a whole answer, or between two rows of it, in milliseconds; 0 for no limit. */
   timeout: number;
-  /** The longest time for a connection to come about, in milliseconds; 0 for ever. */
+  /** The longest time for connecting, in milliseconds; 0 for no limit. */
   connectTimeout: number;
 }

@@ -23,20 +23,22 @@ export interface ConnectionOptions {
   insecure?: boolean | undefined;
   /** The proxy to go through. */
   proxy?: URL | undefined;
-  /** The longest time for a whole answer, or between two rows of it, in milliseconds; 0 for ever. */
+  /** The longest time for a whole answer, or between two rows of it, in milliseconds; 0 for no limit. */
   timeout: number;
-  /** The longest time for a connection to come about, in milliseconds; 0 for ever. */
+  /** The longest time for connecting, in milliseconds; 0 for no limit. */
   connectTimeout: number;
 }
 
 export interface Response {
-  /** What was asked for. */
+  /** The requested URL. */
   url: string;
-  /** What went with it and nobody is to see, in each form that an answer may quote. */
+  /** The secrets of the request, in each form that a response may quote. */
   secrets: readonly string[];
   status: number;
   headers: IncomingHttpHeaders;
-  /** Runs until the body has come, and fails it when time is up. Who reads row by row stops and resets it. */
+  /**
+   * Runs until the body has arrived, and fails it at the time limit. Code that reads row by row stops and resets it.
+   */
   timer: PausableTimer;
   /** Fails with `TransportError` when the body does not arrive whole. */
   body: Readable;
@@ -71,7 +73,7 @@ export class Connection {
   #dispatcher: Promise<Dispatcher>;
   /** Whether it has answered, ever. */
   #hasAnswered = false;
-  /** Whether the server is about to close the connection without having said so. */
+  /** Whether the server is about to close the connection unannounced. */
   #mustReconnect = false;
   #closed = false;
 
@@ -135,7 +137,7 @@ export class Connection {
   }
 }
 
-/** What goes with each request and nobody is to see, in each form that an answer may quote. */
+/** The secrets of every request, in each form that a response may quote. */
 export const requestSecrets = ({
   authorization,
   proxy,
@@ -154,7 +156,7 @@ function headerSecrets(authorization = ''): string[] {
 const proxySecrets = ({ username, password }: Partial<URL> = {}): string[] =>
   username && password ? loginForms(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`) : [];
 
-/** The forms of `user:password` and of the password alone; a server that reads Latin-1 has letters of its own for them. */
+/** The forms of `user:password` and of the password alone; a server that reads Latin-1 sees other characters. */
 function loginForms(login: string): string[] {
   const password = login.slice(login.indexOf(':') + 1);
   const bytes = [login, password].map(text => Buffer.from(text));
@@ -212,7 +214,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#failed) return controller.abort(timeoutError()); // connected after all, and nobody expects it to be sent any more
+    if (this.#failed) return controller.abort(timeoutError()); // connected too late: the request has already failed
     this.#phase = 'waiting';
     this.#timer.stop();
     this.#timer = new PausableTimer(this.#timeout, () => controller.abort(timeoutError()));

@@ -1,6 +1,6 @@
 /*!
- * Which credentials belong to an instance. Sources are asked in order, from the most particular to the most general;
- * the first that says anything decides between a password and a token.
+ * Which credentials belong to an instance. Sources are read in order, from the most specific to the most general; the
+ * first that has something decides between a password and a token.
  */
 import { escapeControls } from '@sqlpipe/sql';
 import { InstanceError } from './instance-error.js';
@@ -12,7 +12,7 @@ export interface Credentials {
   token?: string | undefined;
 }
 
-/** Asked only when the sources before it did not settle the matter. */
+/** Read only when the sources before it were not sufficient. */
 export interface CredentialSource {
   /** For messages. */
   name: string;
@@ -31,10 +31,10 @@ export interface Authorization {
 }
 
 /**
- * The value of the Authorization header and whose it is, or undefined where no source knows anything.
+ * The value of the Authorization header and its account, or undefined where no source has credentials.
  *
- * A user of one source goes with the password of a later one (`--user` with `SQLDUMP_PASSWORD`), but never with
- * the password that a later source gives to another user. Throws `CONFIG` for what does not fit together.
+ * A user of one source goes with the password of a later one (`--user` with `SQLDUMP_PASSWORD`), but never with the
+ * password that a later source gives to another user. Throws `CONFIG` for what does not fit together.
  *
  * @param help what to do where half of them is missing, in a sentence
  */
@@ -60,14 +60,14 @@ export async function resolveAuthorization(
     if (user !== undefined && password !== undefined)
       return { header: basicHeader(user, password), account: describeAccount(user, userSource) };
   }
-  // The user is not shown: in an address a token may stand in that place.
+  // The user is not shown: in an address it may be a token.
   if (user !== undefined) throw new InstanceError('CONFIG', `there is a user, but no password for it. ${help}`);
   if (password !== undefined)
     throw new InstanceError('CONFIG', `there is a password, but no user it belongs to. ${help}`);
   return undefined;
 }
 
-/** In an address a token may stand in the place of the user. */
+/** In an address a token may be in the place of the user. */
 function describeAccount(user: string, source: CredentialSource | undefined): string {
   if (source?.name === ADDRESS_SOURCE) return `the user in ${ADDRESS_SOURCE}`;
   return `user '${escapeControls(user)}' (${source?.userName ?? source?.name})`;

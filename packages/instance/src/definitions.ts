@@ -29,8 +29,8 @@ const NOT_FOUND = /does not exist|name expected, got|^expected 'TABLE'/;
 export const supportsShowCreate = (kind: Kind): boolean => kind in SHOW_CREATE_NAMES;
 
 /**
- * The instance's own definition of each object, as it prints them, in the order asked for;
- * undefined for an object that it has not, or has not as this kind.
+ * The instance's own definition of each object, as it prints them, in the order of `objects`; undefined for one that
+ * does not exist as this kind.
  * @param objects of kinds that have a definition
  * @throws InstanceError where there is no answer
  */
@@ -56,7 +56,10 @@ async function fetchOfRightKind(instance: Instance, objects: readonly ObjectName
   return objects.map(({ kind, name }, i) => (kind === 'table' && views.has(foldCase(name)) ? undefined : printed[i]));
 }
 
-/** As `fetchDefinitions`, for kinds that are known to be right: what is no table must not be asked for as one. */
+/**
+ * As `fetchDefinitions`, for kinds that are known to be right: an object of another kind must not be queried as a
+ * table.
+ */
 export async function fetchUncheckedDefinitions(
   instance: Instance,
   objects: readonly ObjectName[],
@@ -99,7 +102,7 @@ function limitToBuffer(instance: Instance, objects: readonly ObjectName[]): read
 const showCreateQuery = (objects: readonly ObjectName[]): string =>
   objects.map(({ kind, name }) => `SHOW CREATE ${SHOW_CREATE_NAMES[kind]} ${quoteLiteral(name)}`).join(' UNION ALL ');
 
-/** One object that is not there, or can't be shown, fails them all; then half of them are asked for at a time. */
+/** One object that does not exist, or can't be shown, fails the batch; then each half is queried by itself. */
 async function fetchBatch(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
   const rows: string[] = [];
   let length = 0;

@@ -111,7 +111,7 @@ function toStatement(row: string, n: number, target: ConnectionConfig, { verbati
 /** Bytes; a row is let pass that makes no record, for the message that names the record. */
 const MAX_ROW = 32 * 1024 * 1024;
 
-/** The server's rows by the way that was asked for. */
+/** The server's rows, queried as `via` says. */
 async function* fetchRows(
   source: Instance,
   { via, selection: selected, maxRecord }: DumpOptions,
@@ -126,7 +126,7 @@ async function* fetchRows(
   }
 }
 
-/** Rights to access control are rights of their own, which a server asks for by these names. */
+/** Access control needs separate permissions; the server names them so. */
 const ACL_RIGHTS = /\[(?:LIST|USER DETAILS|LIST USERS)\b/;
 
 function addAclHint(error: unknown, { selects }: Selection): unknown {
@@ -167,7 +167,7 @@ function requireStatement(row: string, n: number, target: ConnectionConfig): str
   }
 }
 
-/** What the source said, without secrets of its own or of ours. */
+/** A message of the source without secrets of either side. */
 const quoteSafely = (text: string, target: ConnectionConfig): string =>
   truncate(maskSecrets(redact(text).slice(0, MAX_QUOTED), requestSecrets(target)), 200);
 

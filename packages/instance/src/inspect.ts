@@ -1,4 +1,4 @@
-/*! What an instance says of itself: what it is, who asks, and what would keep a schema from being copied. */
+/*! What an instance reports about itself: version, user, and what prevents a schema from being copied. */
 import { BestEffortClient } from './best-effort-client.js';
 import type { ConnectionConfig } from './connection-config.js';
 import { connect } from './instance.js';
@@ -11,7 +11,7 @@ export interface Inspection {
   endpoint: string;
   /** What it calls its build. */
   version: string;
-  /** As whom it is asked. */
+  /** The user of the connection. */
   user: string;
   accessControl: 'on' | 'off' | 'unknown';
   /** What the user may do, where access control is on; those of a built-in administrator are not listed. */

@@ -20,17 +20,17 @@ import { bufferNeeded, ENDPOINTS, type Endpoint, requestTarget } from './request
 import { RowScanner, ServerError } from './row-scanner.js';
 import { describeTransportError } from './transport-messages.js';
 
-/** A connection to one instance: asks, dumps and executes, one request at a time. */
+/** A connection to one instance: for queries, dumps and statements, one request at a time. */
 export interface Instance {
   /** Its address without secrets, for messages. */
   readonly label: string;
   /** The path that statements are sent to: the one that answered, once one has. */
   readonly endpoint: string;
   /**
-   * The first column of each row of a query, while the reply arrives and in constant memory, as many rows at once as
-   * have come. The generator ends well only when the reply was whole and sane; whoever writes rows on must not call
-   * them complete before.
-   * Throws `InstanceError`: `REFUSED` with the server's message and position where it said no.
+   * The first column of each row of a query, while the reply arrives and in constant memory, in batches of those that
+   * have arrived. The generator ends without an error only if the reply was complete and valid; only then are the rows
+   * complete. Throws `InstanceError`: `REFUSED` with the server's message and position if the server rejected the
+   * query.
    *
    * @param maxRow the longest single value in bytes, as JSON writes it; 32 MiB where not given
    */
@@ -38,8 +38,8 @@ export interface Instance {
   /** The rows of a small answer with all their cells, under the same checks. Throws as `rows` does. */
   table(query: string): Promise<unknown[][]>;
   /**
-   * One statement, sent once, without the `;` at its end. The server's no is data. Failures throw `InstanceError`; its `outcomeUnknown` says whether the
-   * statement may have been carried out all the same.
+   * One statement, sent once, without the `;` at its end. A rejection is a result. Failures throw `InstanceError`; its
+   * `outcomeUnknown` says whether the statement may have been executed nevertheless.
    */
   execute(statement: string): Promise<Reply>;
   /** The smallest request buffer (bytes) of a server that accepts this statement; see `DEFAULT_REQUEST_BUFFER`. */
@@ -48,14 +48,14 @@ export interface Instance {
   close(): Promise<void>;
 }
 
-/** The instance at an address. Nothing is sent before the first question. */
+/** The instance at an address. Nothing is sent before the first query. */
 export function connect(target: ConnectionConfig): Instance {
   return new HttpInstance(target);
 }
 
 /**
- * Pauses between tries of a request that was answered 429 (nothing of it was executed), in milliseconds; longer where
- * the server asks for it, up to the longest.
+ * Pauses between tries of a request that was answered 429 (nothing of it was executed), in milliseconds; longer if the
+ * server requests it, up to the maximum.
  */
 const RETRY_DELAYS = [250, 500, 1000, 2000, 4000];
 const MAX_RETRY_DELAY = 30_000;
@@ -63,7 +63,7 @@ const MAX_RETRY_DELAY = 30_000;
 /** Asks the server how many rows there are, so that a cap on the rows of a reply shows. */
 const COUNT_PARAMETER = '&count=true';
 
-/** What to do where a question may not be asked. */
+/** The hint where permission was denied. */
 const DENIED_HELP = ': have the right to it granted, or use another account';
 
 const CREDENTIALS_REJECTED = 'The credentials that were given are not accepted: are they those of this instance?';
@@ -173,7 +173,7 @@ class HttpInstance implements Instance {
     );
   }
 
-  /** Any error of a request, with the instance's name; a bug of ours stays what it is. */
+  /** Any error of a request, with the instance's name; a bug is returned unchanged. */
   #toInstanceError(error: unknown, statement: string, response: Response | undefined): unknown {
     const status = response?.status;
     if (error instanceof ServerError && response) return this.#rejectionError(toRejection(error, response));
@@ -205,7 +205,7 @@ class HttpInstance implements Instance {
     return this.#target.url.pathname.replace(/\/$/, '') + (this.#endpoint ?? ENDPOINTS[0]);
   }
 
-  /** The addresses that were not found, without what was asked for there. */
+  /** The addresses that were not found, without their parameters. */
   get #triedAddresses(): string {
     const { origin, pathname } = this.#target.url;
     const endpoints = this.#endpoint ? [this.#endpoint] : ENDPOINTS;
@@ -232,7 +232,7 @@ async function* scanRows(response: Response, maxRow: number | undefined): AsyncG
   restartTimer();
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
-      timer.stop(); // while others are at work nobody waits for the server
+      timer.stop(); // the time of the consumer does not count
       start ??= chunk;
       const rows = scanner.write(chunk);
       yield rows;

@@ -19,7 +19,7 @@ export interface InstanceEntry {
   tls_verify?: boolean;
   /** Seconds for a whole answer, or between two rows of it. */
   timeout?: number;
-  /** Seconds for a connection to come about. */
+  /** Seconds for connecting. */
   connect_timeout?: number;
   /** Whether a change has to be confirmed by name. */
   protected?: boolean;
@@ -49,8 +49,8 @@ export function instancesPath({ XDG_CONFIG_HOME, HOME }: Environment): string | 
 }
 
 /**
- * The entries by name; none where there is no file. Throws `CONFIG` for a file that can't be understood, or that
- * everybody can change: it says where credentials go, and which commands are run.
+ * The entries by name; none where there is no file. Throws `CONFIG` for a file that can't be understood, or that every
+ * user can change: it decides where credentials are sent, and which commands are run.
  */
 export async function readInstances(env: Environment): Promise<Map<string, InstanceEntry>> {
   const path = instancesPath(env);

@@ -94,7 +94,7 @@ export class JsonScanner {
     if (this.#expect !== Expect.Nothing || this.#token !== Token.None) throw new JsonError('is cut short');
   }
 
-  /** White space without end would be read for ever, as it costs no memory. */
+  /** Endless white space would be read forever, as it needs no memory. */
   #checkWhitespace(chunk: Buffer): void {
     const first = chunk.findIndex(byte => byte > 0x20);
     this.#whitespace = first < 0 ? this.#whitespace + chunk.length : 0;
@@ -174,7 +174,7 @@ export class JsonScanner {
     this.#expect = this.#containers.length === 0 ? Expect.Nothing : Expect.CommaOrClose;
   }
 
-  /** Takes the string that began at `start`, or goes on with one from an earlier chunk; `from` is where to search. */
+  /** Reads the string that began at `start`, or continues one from an earlier chunk; `from` is where to search. */
   #readString(chunk: Buffer, start: number, from = this.#escaped ? start + 1 : start): number {
     const close = closingQuote(chunk, from);
     if (close < 0) {

@@ -16,7 +16,7 @@ const COLUMNS = [
   { column: 'matView', isNoTable: 'matView' },
 ];
 
-/** What the values of those columns stand for. */
+/** The kinds by the values of those columns. */
 const KIND_BY_VALUE: Record<string, Kind> = { T: 'table', V: 'view', M: 'matview', true: 'matview', false: 'table' };
 
 /** All objects, by name. */

@@ -1,6 +1,6 @@
-/*! How long somebody waits for a server. */
+/*! Time limits for a server. */
 
-/** Runs down while it is started, stands while it is stopped, and calls `expire` when nothing is left. */
+/** Counts down while it is started, pauses while it is stopped, and calls `expire` at zero. */
 export class PausableTimer {
   readonly #limit: number;
   readonly #expire: () => void;
@@ -8,21 +8,21 @@ export class PausableTimer {
   #started = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param limit milliseconds; 0 for ever */
+  /** @param limit milliseconds; 0 for no limit */
   constructor(limit: number, expire: () => void) {
     this.#limit = limit;
     this.#remaining = limit;
     this.#expire = expire;
   }
 
-  /** Goes on with what is left. */
+  /** Continues with the remaining time. */
   start(): void {
     if (this.#limit === 0 || this.#timer) return;
     this.#started = performance.now();
     this.#timer = setTimeout(this.#expire, this.#remaining);
   }
 
-  /** Stands still, until the next `start`. */
+  /** Pauses until the next `start`. */
   stop(): void {
     if (!this.#timer) return;
     clearTimeout(this.#timer);
@@ -30,7 +30,7 @@ export class PausableTimer {
     this.#remaining = Math.max(0, this.#remaining - (performance.now() - this.#started));
   }
 
-  /** Gives the whole time again, to a clock that stands. */
+  /** Restores the complete time of a stopped timer. */
   reset(): void {
     this.#remaining = this.#limit;
   }

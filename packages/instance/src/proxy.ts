@@ -1,4 +1,4 @@
-/*! Whether a proxy stands between, by the variables that curl and others read. */
+/*! The proxy to use, by the variables that curl and others read. */
 import { decodeCredential } from './address.js';
 import { InstanceError } from './instance-error.js';
 
@@ -24,7 +24,7 @@ export function findProxy(url: URL, env: Readonly<Record<string, string | undefi
   return proxy;
 }
 
-/** The list holds hosts (`example.com` stands for those below it too), with a port or without, or `*` for all. */
+/** The list holds hosts (`example.com` includes its subdomains), with a port or without, or `*` for all. */
 function isProxyBypassed(url: URL, list: string): boolean {
   return list
     .toLowerCase()

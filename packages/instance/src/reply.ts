@@ -18,7 +18,7 @@ export interface Rejection {
   denied: boolean;
 }
 
-/** What became of a statement. */
+/** The result of a statement. */
 export type Reply =
   | {
       ok: true;
@@ -38,7 +38,7 @@ export class UnexpectedResponseError extends Error {
   }
 }
 
-/** What a reply says that is not rows, by key; nothing is kept of keys that nobody asks for. */
+/** The fields of a reply besides its rows, by key; only those that are needed. */
 type ReplyFields = Record<string, unknown>;
 
 /** Far more than the catalogue of a hundred thousand tables. */
@@ -128,7 +128,7 @@ export function invalidReplyError(
   }
 }
 
-/** What the server said, as the answer to a statement. */
+/** The server's error as the rejection of a statement. */
 export function toRejection({ message, position }: ServerError, response: Response): Rejection {
   const { status } = response;
   // Observed on 9.3.4: a read-only server says "Write permission denied", with 400 to a CREATE TABLE.
@@ -213,7 +213,7 @@ class SmallReply implements JsonEvents {
     if (this.#key !== 'dataset') return;
     if ((depth === 1 || depth === 2) && kind !== 'array') throw invalidRowsError();
     if (depth === 2) this.#addTo(this.rows, []);
-    if (depth === 3) this.#addTo(this.#row, undefined); // an array or object in a cell says nothing to anybody
+    if (depth === 3) this.#addTo(this.#row, undefined); // an array or object in a cell is not used
   }
 
   close(): void {}
@@ -299,13 +299,15 @@ function unexpectedStatusError(response: Response, body: Buffer): UnexpectedResp
   return new UnexpectedResponseError('PROTOCOL', `${what}: ${ADDRESS_HELP}`);
 }
 
-/** When a server that is busy wants to be asked again, in words. */
+/** When a busy server accepts requests again, in words. */
 function formatRetryTime(response: Response): string {
   const seconds = retryAfter(response);
   return seconds === undefined ? 'later' : `in ${Math.ceil(seconds)} s`;
 }
 
-/** The seconds that a server asks to wait (Retry-After: a number of them, or a date); undefined where it does not. */
+/**
+ * The seconds that a server requests to wait (Retry-After: a number of them, or a date); undefined where it does not.
+ */
 export function retryAfter({ headers }: Response): number | undefined {
   const value = headers['retry-after'];
   if (value === undefined) return undefined;

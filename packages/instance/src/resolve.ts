@@ -19,7 +19,7 @@ export interface ResolveContext {
   options?: InstanceOptions;
   /** Told what is allowed and unwise: one sentence, without a secret. */
   warn(message: string): void;
-  /** Asks somebody for a secret, when all else has none; undefined where nobody is there. */
+  /** Prompts for a secret that no other source has; undefined without a terminal. */
   promptSecret?(question: string): Promise<string | undefined>;
 }
 
@@ -31,9 +31,9 @@ export interface InstanceOptions {
   netrcFile?: string | undefined;
   cacert?: string | undefined;
   insecure?: boolean | undefined;
-  /** The longest time for a whole answer, or between two rows of it, in seconds; 0 for ever. */
+  /** The longest time for a whole answer, or between two rows of it, in seconds; 0 for no limit. */
   timeout?: number | undefined;
-  /** The longest time for a connection to come about, in seconds; 0 for ever. */
+  /** The longest time for connecting, in seconds; 0 for no limit. */
   connectTimeout?: number | undefined;
 }
 
@@ -97,7 +97,7 @@ function labelOfUrl(url: string): string {
   try {
     return formatLabel(parseAddress(url).url);
   } catch (error) {
-    if (error instanceof InstanceError) return NO_ADDRESS; // whoever uses it gets the reason
+    if (error instanceof InstanceError) return NO_ADDRESS; // the reason follows when it is used
     throw error;
   }
 }
@@ -254,7 +254,7 @@ async function readCertificates(path: string): Promise<string> {
   return text;
 }
 
-/** Node leaves out what it can't read, and then nobody is trusted. */
+/** Node ignores certificates that it can't read; then it would trust none. */
 async function checkCertificates(text: string, path: string): Promise<void> {
   const { X509Certificate } = await import('node:crypto'); // few runs need it
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*(?:-----END CERTIFICATE-----)?/g) ?? [];

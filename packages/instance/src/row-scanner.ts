@@ -1,6 +1,6 @@
 /*!
- * The rows of a reply while it arrives: `dataset[i][0]` handed out at once, everything else checked and let go.
- * Memory does not grow with the reply. What a whole and sane reply is, is said here and nowhere else.
+ * The rows of a reply while it arrives: `dataset[i][0]` passed on at once, everything else checked and dropped. Memory
+ * does not grow with the reply. Only this file defines what a complete and valid reply is.
  */
 import { JsonError, type JsonEvents, JsonScanner } from './json.js';
 
@@ -68,7 +68,7 @@ class RowReply implements JsonEvents {
   /** What the reply calls its first column, where it says so. */
   #columnName: unknown;
   #first = '';
-  /** How the server leaves off when it fails in a row. The reason follows after the rows, so reading goes on. */
+  /** The server ends so when it fails in a row. The reason follows after the rows, so reading goes on. */
   #endsInEmptyRow = false;
   #ready: string[] = [];
   /** The chunk that was looked at for rows by the many: once is enough. */
@@ -150,7 +150,7 @@ class RowReply implements JsonEvents {
     if (isSignificantKey(this.#key)) this.#top[this.#key] = value;
   }
 
-  /** A proxy may have kept the answer to somebody else's question. */
+  /** A proxy may have cached the response to another query. */
   #checkColumnName(value: unknown): void {
     if (!this.#inColumnName) return;
     this.#columnName ??= value;

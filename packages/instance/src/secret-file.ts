@@ -1,4 +1,4 @@
-/*! Files that hold secrets: taken only when nobody else can read them too. */
+/*! Files with secrets: accepted only if no other user can read them. */
 import type { Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { systemErrorReason } from '@sqlpipe/sql';

@@ -4,9 +4,8 @@ import { maskSecrets, truncate } from '@sqlpipe/sql';
 import { InstanceError } from './instance-error.js';
 
 /**
- * The one line that a shell command prints. Its stdin is empty, because ours may be a statement stream.
- * Throws `CONFIG` where it fails, with what it said on stderr, and where it takes longer than `timeout` (milliseconds;
- * 0 for ever).
+ * The one line that a shell command prints. Its stdin is empty, because ours may be a statement stream. Throws `CONFIG`
+ * where it fails, with its stderr, or runs longer than `timeout` (milliseconds; 0 for no limit).
  */
 export async function runTokenCommand(
   command: string,

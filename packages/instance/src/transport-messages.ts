@@ -1,4 +1,4 @@
-/*! What went wrong between us and a server, in plain words and with what to try. Nothing here does anything. */
+/*! Messages and hints for failures of the transport. */
 
 import { truncate } from '@sqlpipe/sql';
 import { type Phase, TransportError } from './connection.js';
@@ -19,7 +19,7 @@ export interface RequestContext {
   bufferNeeded: number;
   /** Where the request went. */
   url: URL;
-  /** By way of whom. */
+  /** The proxy that it went through. */
   proxy?: URL | undefined;
 }
 
@@ -50,10 +50,10 @@ const TLS_MESSAGES: Record<string, string> = {
 
 /** By name: the codes that undici promises for these are not set in the version used. */
 const NOT_HTTP = new Set(['HTTPParserError', 'AssertionError']);
-/** What undici says of an interim answer that nobody asked for: 100 and 101. */
+/** undici's messages for an unexpected interim response: 100 and 101. */
 const INTERIM_MESSAGES = new Set(['bad response', 'bad upgrade']);
 
-/** The words for a request that got no answer, or not a whole one. */
+/** The message for a request that got no response, or an incomplete one. */
 export function describeTransportError(error: TransportError, at: RequestContext): TransportFailure {
   const code = error.cause.code ?? '';
   if (code === 'UND_ERR_DESTROYED') return unreachableFailure('the request was abandoned');

@@ -1,4 +1,4 @@
-/*! What a server of an older version does not have: no failure, and asked for once. */
+/*! Features that older servers lack: not an error, and queried only once. */
 
 import type { Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
@@ -9,8 +9,8 @@ const UNSUPPORTED = /^(?:unknown function name: |Invalid column: |expected 'TABL
 const knownUnsupported = new WeakMap<Instance, Set<string>>();
 
 /**
- * The answer to a question about what not every version has; undefined where the instance does not have it.
- * @param what a function, a column or a statement, to remember it by
+ * The result of a query that not every version supports; undefined if this instance does not.
+ * @param what a function, a column or a statement, which identifies the query
  */
 export async function queryIfSupported<T>(
   instance: Instance,
@@ -28,6 +28,6 @@ export async function queryIfSupported<T>(
   }
 }
 
-/** Whether an error says that the server does not have what it was asked for. */
+/** Whether an error means that the server does not support the query. */
 export const isUnsupported = (error: unknown): boolean =>
   error instanceof InstanceError && error.code === 'REFUSED' && UNSUPPORTED.test(error.serverMessage ?? '');

@@ -36,6 +36,6 @@ export function decodeRecords(input: Readable, options: ReadOptions = {}): Async
         throw new StreamError(`record ${record}: ${(error as Error).message}`, { cause: error });
       }
     }),
-    () => {}, // an error destroys the last stage, and so reaches whoever reads it
+    () => {}, // an error destroys the last stage, and so reaches the reader
   ) as unknown as AsyncIterable<string>;
 }

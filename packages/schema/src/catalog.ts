@@ -42,8 +42,8 @@ export class Catalog {
   }
 
   /**
-   * For each object, by its name as stored, the names of those in the catalog that its text refers to.
-   * What else those need is not among them.
+   * For each object, by its name as stored, the names of those in the catalog that its text refers to. Only direct
+   * ones.
    */
   dependencies(): ReadonlyMap<string, string[]> {
     this.#dependencies ??= new Map(
@@ -53,8 +53,8 @@ export class Catalog {
   }
 
   /**
-   * What has to be there before an entry is made, of what is in the catalog: the objects that it reads from and its owner, or
-   * what a membership, an assumption or a grant is on and whom it is given to. What else those need is not among them.
+   * The entries of the catalog that must exist before an entry is created: the objects that it reads from and its
+   * owner, or what a membership, an assumption or a grant is on and its receiver. Only direct ones.
    */
   prerequisites(entry: Entry): Entry[] {
     const { objects, principals } = grantTargets(entry.statement, entry.kind);
@@ -73,9 +73,10 @@ export class Catalog {
 }
 
 /**
- * The entries in the order of `SHOW CREATE DATABASE`: users, groups and service accounts, then the objects as dependencies
- * and names have it, then memberships, assumptions and grants, each kind by itself; and at the end, as they came, those
- * that make nothing. None is lost. The order within the kinds of access control is ours, as the server's is not public.
+ * The entries in the order of `SHOW CREATE DATABASE`: users, groups and service accounts, then the objects as
+ * dependencies and names have it, then memberships, assumptions and grants, each kind by itself; and at the end, in
+ * input order, statements that create nothing. None is lost. The order within the kinds of access control is ours, as
+ * the server's is not public.
  */
 export function dumpOrder(catalog: Catalog): Entry[] {
   const of = (...kinds: Kind[]) => catalog.entries.filter(({ kind }) => kinds.includes(kind));

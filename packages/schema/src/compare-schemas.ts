@@ -20,7 +20,7 @@ export interface Difference {
   comparison?: StatementComparison;
 }
 
-/** What comparing two schemas came to. */
+/** The result of comparing two schemas. */
 export interface SchemaComparison {
   /** What A has, in dump order, then what only B has, in dump order. */
   differences: Difference[];
@@ -39,7 +39,7 @@ export interface CompareSchemasOptions {
 
 /**
  * Compares two schemas. Objects, users, groups and service accounts are compared by name, in any case. Memberships,
- * assumptions and grants are sets of rights, one permission at a time; what makes nothing is compared by its tokens.
+ * assumptions and grants are sets of rights, one permission at a time; other statements are compared by their tokens.
  */
 export function compareSchemas(
   a: Iterable<string>,

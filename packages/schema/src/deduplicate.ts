@@ -10,9 +10,8 @@ export class DuplicateNameError extends Error {
 }
 
 /**
- * The statements, each once: of two that mean the same the first is kept. Objects share one space of names, as do users,
- * groups and service accounts; access control has no names of its own; and what makes nothing (ALTER, INSERT, …) is kept as
- * often as it comes.
+ * The statements, each once: of two that mean the same the first is kept. Objects share one namespace, as do users,
+ * groups and service accounts; grants and memberships have no names; other statements (ALTER, INSERT, …) are all kept.
  *
  * @throws DuplicateNameError where two of one name differ
  */

@@ -30,7 +30,7 @@ export interface Selection {
   clause: string;
   /** Whether a kind is selected, for servers that do not know the clause. */
   selects(kind: Kind): boolean;
-  /** Whether access control was asked for by name. */
+  /** Whether access control was selected explicitly. */
   requestsAcl: boolean;
 }
 

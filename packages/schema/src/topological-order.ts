@@ -22,7 +22,7 @@ export function topologicalOrder(
   const names = [...needs.keys()].sort(); // JavaScript's own order of strings is the service's
   const graph = new Graph(names, needs, expands);
   const order: string[] = [];
-  // A stack of its own, as chains of views may be deeper than the call stack.
+  // An explicit stack, as chains of views may be deeper than the call stack.
   const path = [new Visit(-1, graph.inOrder(-1, Int32Array.from(names.keys())))];
   for (let visit = path.at(-1); visit; visit = path.at(-1)) {
     const next = visit.next();

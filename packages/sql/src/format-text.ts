@@ -13,7 +13,9 @@ export function escapeControls(text: string): string {
 /** As `escapeControls`, but on the lines that it has, with the tabs that are in them. */
 export const escapeLines = (text: string): string => text.replace(/[^\n\t]+/g, escapeControls);
 
-/** A value as JSON on one line, safe to show: the same to whoever parses it, with escapes where `escapeControls` has them. */
+/**
+ * A value as JSON on one line, safe to show: with the same meaning, but with escapes where `escapeControls` has them.
+ */
 export const formatSafeJson = (value: unknown): string =>
   JSON.stringify(value).replace(
     UNPRINTABLE,

@@ -54,9 +54,9 @@ export const displayName = ({ kind, name, verb }: Identity): string =>
 
 /** What a statement does beyond its identity, as far as it is stated before the object's own text. */
 export interface Head extends Identity {
-  /** Whether it replaces what is there: CREATE OR REPLACE. */
+  /** Whether it replaces an existing object: CREATE OR REPLACE. */
   replaces: boolean;
-  /** Whether it says nothing about an object that exists, whatever that is like: IF NOT EXISTS. */
+  /** Whether it ignores an existing object, even a different one: IF NOT EXISTS. */
   keepsExisting: boolean;
   /** Whether it makes a table from a query, and so runs that: CREATE TABLE … AS, CREATE BATCH, CREATE ATOMIC. */
   runsQuery: boolean;

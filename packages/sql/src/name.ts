@@ -23,5 +23,5 @@ const isNamePart = ({ type, text }: Token): boolean => type !== 'sign' || !NAME_
 const isPublicSchema = (first?: Token, dot?: Token): boolean =>
   dot?.text === '.' && first !== undefined && first.type !== 'sign' && unquote(first.text).toLowerCase() === 'public';
 
-/** A name as a question of ours holds it: in single quotes, those within doubled, so that it ends nowhere else. */
+/** A name as a string literal for our queries: in single quotes, with quotes inside doubled. */
 export const quoteLiteral = (name: string): string => `'${name.replaceAll("'", "''")}'`;

@@ -4,7 +4,7 @@ import { keywordOf, significantTokens, type Token, unquote } from './tokens.js';
 
 /** Words that a secret follows: `WITH PASSWORD 'x'`, `DROP TOKEN TYPE REST 'x'`. */
 const BEFORE_SECRET = new Set(['PASSWORD', 'TOKEN']);
-/** What may stand between. */
+/** Words that may come between. */
 const BETWEEN = new Set(['=', 'TYPE', 'REST']);
 /** What follows those words and is no secret: `GRANT ADD PASSWORD TO`, `CREATE TOKEN TYPE REST WITH TTL`. */
 const NO_SECRET = new Set(['WITH', 'TO', 'FROM', 'ON']);
@@ -26,11 +26,14 @@ export function redact(statement: string, mask = (secret: string) => '*'.repeat(
 /** Quotes around, if there are any, and what is in them. */
 const QUOTES = /^(['"`]?)([^]*?)(\1?)$/;
 
-/** The secrets of a statement, without quotes: as they stand in it, and what that stands for. */
+/** The secrets of a statement, without quotes: as written, and unescaped. */
 export const findSecrets = (statement: string): string[] =>
   locateSecrets(statement).flatMap(({ text }) => [text.replace(QUOTES, '$2'), unquote(text)]);
 
-/** Where the secrets stand, with their quotes. None reaches into another: all that do could be longer than a string can get. */
+/**
+ * The positions of the secrets, with their quotes. They do not overlap: overlapping ones could add up to more than a
+ * string can hold.
+ */
 function locateSecrets(statement: string): Pick<Token, 'text' | 'start'>[] {
   if (!/password|token/i.test(statement) || KINDS_WITHOUT_SECRETS.has(identify(statement).kind)) return [];
   const found: Pick<Token, 'text' | 'start'>[] = [];
@@ -137,7 +140,7 @@ function originalSpan({ starts }: DecodedText, from: number, to: number): [start
   return [starts[from] as number, starts[end] as number];
 }
 
-/** A short secret may be part of many words, and stars there would give it away: it counts where it stands alone. */
+/** A short secret may be part of many words, and stars there would reveal it: only a separate word counts. */
 function isStandalone(text: string, at: number, secret: string): boolean {
   const isWithinWord = (place: number): boolean => /^\w\w$/.test(text.slice(Math.max(0, place - 1), place + 1));
   return secret.length >= 8 || !(isWithinWord(at) || isWithinWord(at + secret.length));

@@ -1,8 +1,8 @@
 /*!
- * SQL text as QuestDB cuts it into tokens, which is not how the SQL standard does: quotes pair inside comments, `a"b"` is
- * one token, a quote that is never closed is a token by itself. Refusals and their positions follow from it, and what a
- * statement does (read in GenericLexer and SqlUtil.fetchNext of 9.0.3 to 9.3.4, and compared with them on two million
- * random texts), so nothing here is to be repaired.
+ * The tokens of SQL text as QuestDB reads it, which differs from the SQL standard: quotes pair inside comments, `a"b"`
+ * is one token, a quote that is never closed is a token by itself. Rejections and their positions follow from it, and
+ * what a statement does (read in GenericLexer and SqlUtil.fetchNext of 9.0.3 to 9.3.4, and compared with them on two
+ * million random texts), so do not correct anything here.
  */
 import type { Token, TokenType } from './tokens.js';
 
@@ -87,7 +87,7 @@ function endOfLineComment(text: string, from: number, rules: ServerCommentRules)
   return end;
 }
 
-/** What a token is to whoever reads it. `a"b"` counts as a word: it is no keyword, and nothing can be called so. */
+/** The type of a token. `a"b"` counts as a word: it is no keyword, and nothing can be called so. */
 function typeOf(token: string): TokenType {
   const first = token.charAt(0);
   const isQuote = first === "'" || first === '"' || first === '`';

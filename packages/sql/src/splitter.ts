@@ -1,4 +1,4 @@
-/*! Where statements end in a text that arrives in chunks, and the one form a statement has between programs. */
+/*! Where statements end in a text that arrives in chunks, and the normalized form of a statement. */
 
 import { mayContainFailureMarker, parseFailureMarker } from './failure-marker.js';
 import { truncate } from './format-text.js';
@@ -67,7 +67,7 @@ export class Splitter {
     return [...this.each(text)];
   }
 
-  /** As `write`, one after the other: whoever wants no more of them need not read on. */
+  /** As `write`, one after the other: the caller may stop early. */
   *each(text: string): Generator<string> {
     const end = lastIndexNotOf(MARKS, text) + 1;
     // What is carried is not looked at again before it ends, or marks without end would be with each chunk.
@@ -108,7 +108,7 @@ export class Splitter {
     return at < 0 ? this.#scan(chunk, from) : { at };
   }
 
-  /** The one form of a statement whose last piece this is, up to its `;`. */
+  /** The normalized statement that ends with this piece, up to its `;`. */
   #finishScanned(piece: string, scanner: StatementScanner): string {
     this.#append(piece);
     const statement = this.#finish(scanner);
@@ -116,7 +116,7 @@ export class Splitter {
     return statement;
   }
 
-  /** The one form of a statement that came in one piece, its `;` at its end, and has nothing that must be read with care. */
+  /** Normalizes a statement that arrived in one piece with its `;`, and has no comments or quoted names. */
   #normalizePlain(text: string): string {
     this.#checkLength(text.length - 1);
     this.#startLine = this.#firstLine(text);
@@ -265,7 +265,7 @@ export function normalizeStatement(text: string): string {
 const secondStatementError = (first: string): SplitError =>
   new SplitError('a second statement behind the first', 1, first.length + 1);
 
-/** Whether a text without white space at its ends is one plain statement in its one form: nearly all are. */
+/** Whether a text without white space at its ends is one plain normalized statement: nearly all are. */
 function isPlain(text: string): boolean {
   const last = text.length - 1;
   return last > 0 && endOfPlain(text, 0) === last && !WHITESPACE.includes(text.charAt(last - 1));

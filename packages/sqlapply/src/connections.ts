@@ -26,7 +26,7 @@ export async function openConnections(options: ApplyOptions, input: DeferredInpu
     env: io.env,
     options,
     warn: io.warn,
-    // The other end of the pipe may be asking too: it goes first.
+    // The program before in the pipe may prompt too: it goes first.
     promptSecret: question => input.ready().then(() => io.promptSecret(question)),
   });
   requirePermission(resolved, options);

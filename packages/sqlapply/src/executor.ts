@@ -14,7 +14,7 @@ export interface ExecutorOptions {
   ifExists: 'compare' | 'fail' | 'skip';
   /** Look what would happen, and change nothing. */
   dryRun: boolean;
-  /** Gets the rows that a statement is answered with: a token, which nobody else is to see. */
+  /** Prints the rows that a statement returns: a token, which is secret. */
   printRows(rows: unknown[][]): Promise<void>;
 }
 
@@ -117,7 +117,7 @@ export function createExecutor(
     return { result: 'differs', error: comparison.asText ? TEXT_DIFFERS_MESSAGE : DIFFERENT_MESSAGE, comparison };
   }
 
-  /** How what a statement gives compares with what somebody has; undefined where something is left to give, or nothing is known. */
+  /** Compares the rights of a GRANT with existing ones; undefined if some are missing, or nothing is known. */
   async function compareRights(statement: string): Promise<StatementResult | undefined> {
     if (!givesRight(identify(statement).kind)) return undefined;
     const comparison = await existing.access.compare(statement);

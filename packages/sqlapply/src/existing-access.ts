@@ -1,4 +1,6 @@
-/*! The access control of the target, to compare statements with: asked for once, and kept up to date with what is sent. */
+/*!
+ * The access control of the target, to compare statements with: queried once, and kept up to date with what is sent.
+ */
 import {
   type Comparison,
   compareStatements,
@@ -17,7 +19,7 @@ export interface AccessComparison extends StatementComparison {
   readonly exists: boolean;
 }
 
-/** The rights of the target that were asked for: all of them, or those of some users, groups and service accounts. */
+/** The rights of the target that were queried: all of them, or those of some users, groups and service accounts. */
 interface KnownRights {
   readonly set: RightSet;
   /** Undefined where all are known. */
@@ -70,7 +72,7 @@ export class ExistingAccess {
     }
   }
 
-  /** Has all asked for again. */
+  /** Drops what is known, so that it is queried again. */
   invalidate(): void {
     this.#principals = undefined;
     this.#rights = undefined;
@@ -80,7 +82,7 @@ export class ExistingAccess {
   async readBack(statement: string): Promise<(Comparison & { exists: boolean }) | undefined> {
     const identity = identify(statement);
     if (givesRight(identity.kind)) {
-      // What stands for columns is kept as the columns.
+      // The server stores `*` as the list of columns.
       if (parseRights(statement)?.some(right => right.kind === 'grant' && right.column === '*')) return undefined;
       const exists = (await this.compare(statement))?.exists;
       // Queried one by one, rights that a group has too can not be distinguished.
@@ -102,7 +104,7 @@ export class ExistingAccess {
     return this.#principals;
   }
 
-  /** What the target has of the rights of those whom these are for. */
+  /** The rights that the receivers of these rights have on the target. */
   async #fetchRightsFor(rights: readonly Right[]): Promise<RightSet | undefined> {
     this.#rights ??= this.#query(async (): Promise<KnownRights> => {
       const all = await fetchRights(this.#target);
@@ -119,14 +121,14 @@ export class ExistingAccess {
     return known?.set;
   }
 
-  /** An answer; undefined where the server rejects the question. Then it is not asked another. */
+  /** The result of a query; undefined if the server rejects it. After that nothing more is queried. */
   async #query<T>(query: () => Promise<T>): Promise<T | undefined> {
     if (this.#isHidden) return undefined;
     try {
       return await query();
     } catch (error) {
       if (!(error instanceof InstanceError)) throw error;
-      // A question changes nothing, so nothing is unknown where its answer is lost.
+      // A query changes nothing, so a lost reply leaves nothing unknown.
       if (error.serverMessage === undefined)
         throw new InstanceError(error.code, error.message, { status: error.status, cause: error });
       if (!this.#isHidden)

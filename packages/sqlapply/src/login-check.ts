@@ -5,7 +5,7 @@ import { BestEffortClient, type ConnectionConfig, hasCredentials } from '@sqlpip
 import { foldCase, type Identity, quoteLiteral } from '@sqlpipe/sql';
 import type { Outcome, Result } from './outcome.js';
 
-/** Each is a request; of those beyond, nothing is known but what the statements say. */
+/** Each is a request; beyond this number only the statements count. */
 const MAX_QUERIES = 200;
 
 /** Whether one of the name is there afterwards. */
@@ -28,8 +28,8 @@ export class LoginCheck {
   }
 
   /**
-   * A line for each that can not log in, as the target says, or where it does not, as was created now. Never fails.
-   * @param canAsk whether the target is to be asked
+   * A line for each that can not log in, as the target shows, or else as the statements say. Never fails.
+   * @param canAsk whether the target may be queried
    */
   async messages(canAsk: boolean): Promise<string[]> {
     if (this.#found.size === 0) return [];

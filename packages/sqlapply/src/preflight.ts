@@ -74,7 +74,7 @@ function permissionFor(
   return undefined;
 }
 
-/** A dump has these in one form each. */
+/** A dump contains one form of each of these. */
 const describeVerb = (verb: string): string =>
   ['ADD', 'GRANT', 'ASSUME'].includes(verb) ? `this form of ${verb}` : verb || 'this';
 

@@ -57,7 +57,7 @@ export class Summary {
     return this.#denied ? Exit.denied : Exit.negative;
   }
 
-  /** Whether all was done that was asked for. */
+  /** Whether everything was done. */
   get complete(): boolean {
     return this.status === Exit.ok && !this.#counts.has('not reached');
   }

@@ -1,6 +1,6 @@
 /*!
  * Reading back: OK does not mean the same object (the same statement makes a non-WAL table where the target's default
- * says so). What was applied is asked for again, many objects to a request, and compared.
+ * says so). Applied objects are queried again, many per request, and compared.
  */
 import { fetchDefinitions, type Instance, InstanceError } from '@sqlpipe/instance';
 import { givesRight, isAcl } from '@sqlpipe/sql';

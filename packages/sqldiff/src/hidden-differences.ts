@@ -27,8 +27,8 @@ const SETTINGS = [
 ];
 
 /**
- * What is asked of lists of objects: each row is a name and the properties that are named beside the query; of objects
- * of one kind alone where the others' are of no use and differ from version to version.
+ * Queries for lists of objects: each row is a name and the properties that are named beside the query; of objects of
+ * one kind alone where the others' are of no use and differ from version to version.
  */
 const LISTS: [query: string, properties: string[], of?: Kind][] = [
   ['SELECT table_name, maxUncommittedRows, o3MaxLag FROM tables()', ['maxUncommittedRows', 'o3MaxLag'], 'table'],
@@ -40,7 +40,7 @@ const LISTS: [query: string, properties: string[], of?: Kind][] = [
   ],
 ];
 
-/** So many objects are asked for their columns at once: a request has to fit, with names of any length. */
+/** Maximum number of objects per request for columns: it has to fit, with names of any length. */
 const MAX_PER_REQUEST = 20;
 
 /** Objects that are named in a warning; of the others, how many. */

@@ -54,7 +54,7 @@ runProgram({
       env: io.env,
       options: args,
       warn: io.warn,
-      // The other end of a pipe may be asking too: it goes first.
+      // The program before in the pipe may prompt too: it goes first.
       promptSecret: async question => {
         if ([a, b].includes('-')) await stdin.ready();
         return io.promptSecret(question);

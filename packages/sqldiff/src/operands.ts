@@ -1,6 +1,6 @@
 /*!
  * What an operand stands for: an instance, or statements at rest. A name in instances.toml is that instance, as in all
- * programs; then comes what is there as a file; then an address.
+ * programs; then an existing file; then an address.
  */
 import { stat } from 'node:fs/promises';
 import { UsageError } from '@sqlpipe/cli';

@@ -34,8 +34,8 @@ export function createMatcher({ patterns, regexp = [], kind = [], invertMatch }:
 }
 
 /**
- * What a statement goes by. A grant goes with the objects that it is on, a membership with its user, an assumption with
- * its service account; a grant on the database or on all tables, with whom it is given to.
+ * The names by which a statement is matched. A grant is matched by the objects that it is on, a membership with its
+ * user, an assumption with its service account; a grant on the database or on all tables, by its receiver.
  */
 function searchableNames({ kind, name, statement }: Entry): string[] {
   const { objects, principals } = grantTargets(statement, kind);

@@ -1,6 +1,6 @@
 /*!
  * Completion of all programs by one line in a shell's start-up file. It has to be quick there: the script of a program
- * is asked for when that is completed for the first time.
+ * is loaded when it is completed for the first time.
  */
 import { type CompletionSpec, LIST_INSTANCES_COMMAND, zshBootstrap } from '@sqlpipe/cli';
 import { OWN_COMMANDS, PROGRAMS } from './programs.js';

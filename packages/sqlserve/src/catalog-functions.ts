@@ -1,5 +1,5 @@
 /*!
- * The catalogue functions: `tables()`, `views()`, `materialized_views()`, `table_columns('t')`, and the few things that
+ * The catalog functions: `tables()`, `views()`, `materialized_views()`, `table_columns('t')`, and the few things that
  * drivers and tools ask before they start. Columns that would tell of rows are there and say that there are none.
  */
 
@@ -27,7 +27,7 @@ const scalars: Readonly<Record<string, string>> = {
   version: 'PostgreSQL 12.3, compiled by Visual C++ build 1914, 64-bit, QuestDB',
 };
 
-/** Answers a query over the catalogue. @throws RejectionError for any other query, as no rows are kept */
+/** Answers a query on the catalog. @throws RejectionError for any other query, as no rows are kept */
 export function answerQuery(query: Query, session: Session): ResultTable {
   const { select, at } = query;
   // Errors of the query are reported before the fact that no rows are stored.
@@ -49,7 +49,7 @@ export function answerQuery(query: Query, session: Session): ResultTable {
   return limitRows(sortRows(project(callFunction(source, session, at), select.columns, at), select), select);
 }
 
-/** What a catalogue function gives. */
+/** The result of a catalog function. */
 function callFunction(source: TableFunctionCall, session: Session, at: Query['at']): ResultTable {
   const { name: written, args } = source;
   const [argument] = args;
@@ -131,7 +131,7 @@ function limitRows(relation: ResultTable, { limit }: SelectStatement): ResultTab
 
 const compare = (a: Value, b: Value): number => (a === b ? 0 : (a ?? '') < (b ?? '') ? -1 : 1);
 
-/** A column of a catalogue function: its head, and where its value comes from. */
+/** A column of a catalog function: its head, and where its value comes from. */
 type Field<T> = readonly [name: string, type: string, value: (object: T, index: number) => Value];
 
 const relation = <T>(fields: readonly Field<T>[], objects: readonly T[]): ResultTable => ({

@@ -233,7 +233,7 @@ function rejectCycle(catalog: ServerCatalog, { name, body }: CreateView): void {
   throw new RejectionError(body.position, `circular dependency detected: ${problem}`);
 }
 
-/** What a query gives as the columns of a view. */
+/** The columns of a query as columns of a view. */
 export const toColumns = ({ fields }: Relation): Column[] =>
   fields.map(({ name, type }) => ({ name, type: type ?? 'DOUBLE', cached: true, dedup: false }));
 

@@ -1,4 +1,4 @@
-/*! What the two editions do differently: who may come in, what they may do, which statements there are besides. */
+/*! The differences between the two editions: authentication, authorization, additional statements. */
 import type { AclChange } from './acl/acl.js';
 import type { StatementHandlers } from './change/index.js';
 import type { Show } from './parser/show.js';
@@ -12,19 +12,19 @@ export interface Edition {
   readonly release: 'OSS' | 'EE';
   readonly dialect: Omit<Dialect, 'verbs' | 'findBase' | 'checkQuery' | 'defaults'>;
   readonly handlers: StatementHandlers;
-  /** The caller that an Authorization header stands for; undefined for one who may not come in. */
+  /** The caller that an Authorization header identifies; undefined if access is denied. */
   authenticate(authorization: string | undefined): Promise<string | undefined>;
   session(catalog: ServerCatalog, caller: string): Session;
   /** The rows of a dump before and after the objects. @throws DenialError */
   dump(categories: ReadonlySet<string>, session: Session): { before: string[]; after: string[] };
   /** Answers a SHOW that only this edition has. */
   show(show: Extract<Show, { statement: 'show acl' }>, session: Session): ExecutionResult;
-  /** What was changed besides the objects since this was last asked, in order. */
+  /** The changes besides objects since the last call, in order. */
   takeChanges(): AclChange[];
-  /** Does again what was done. */
+  /** Applies a recorded change. */
   replay(change: AclChange): void;
-  /** Called when all that was done is done again. @throws AdminNameError */
+  /** Called after all recorded changes were applied. @throws AdminNameError */
   checkPrincipals(): void;
-  /** The changes that make all this out of nothing. */
+  /** The changes that recreate the complete state. */
   snapshotChanges(): AclChange[];
 }

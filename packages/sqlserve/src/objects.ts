@@ -1,4 +1,4 @@
-/*! What the catalogue holds: definitions, and what was found out about each when it was made. */
+/*! The objects of the catalog: definitions, and what was found out when they were created. */
 import type {
   Column,
   LiveViewDefinition,
@@ -21,7 +21,7 @@ interface QueryResult {
 }
 
 export interface View extends ViewDefinition, QueryResult {
-  /** Tables, views and materialized views that the body names, as they are called in the catalogue. */
+  /** Tables, views and materialized views that the body names, as they are called in the catalog. */
   readonly references: readonly string[];
   /** Why the body can no longer be run, and where in it that is. */
   readonly invalid?: { readonly reason: string; readonly position: number };

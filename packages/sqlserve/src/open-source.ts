@@ -1,4 +1,4 @@
-/*! The open source edition: one login for all or none, no owners, nobody who may not. */
+/*! The open source edition: one optional login, no owners, no permissions. */
 import { rejectOwner } from '@sqlpipe/ddl/grammar';
 import { isSameSecret } from './acl/credentials.js';
 import { statementHandlers } from './change/index.js';

@@ -1,4 +1,4 @@
-/*! Which tables and views a query names, found in its syntax tree: anywhere a name may stand for a table. */
+/*! Which tables and views a query names, found in its syntax tree: anywhere a name may denote a table. */
 
 import type { QualifiedName, SelectStatement } from '@questdb/sql-parser';
 import { RejectionError } from '@sqlpipe/ddl/grammar';

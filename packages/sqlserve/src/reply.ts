@@ -9,7 +9,7 @@ export interface ColumnHead {
 
 export type Value = string | number | boolean | null;
 
-/** What a statement came to. */
+/** The result of a statement. */
 export type ExecutionResult =
   | { readonly kind: 'ddl' }
   | { readonly kind: 'empty' }

@@ -71,14 +71,14 @@ export class ServerCatalog {
     return this.#changes;
   }
 
-  /** What was put and dropped since this was last asked, in order. */
+  /** The changes since the last call, in order. */
   takeChanges(): Change[] {
     const changes = this.#changes;
     this.#changes = [];
     return changes;
   }
 
-  /** Does again what was done. */
+  /** Applies a recorded change. */
   replay(change: Change): void {
     if ('put' in change) this.put(change.put);
     else if ('drop' in change) this.drop(change.drop);
@@ -86,7 +86,7 @@ export class ServerCatalog {
     this.takeChanges();
   }
 
-  /** The changes that make this catalogue out of an empty one. */
+  /** The changes that recreate this catalog. */
   snapshotChanges(): Change[] {
     return [...this.#objects.values()].map(put => ({ put }));
   }
@@ -133,7 +133,7 @@ export class ServerCatalog {
     return seen;
   }
 
-  /** Names as the catalogue spells them; what is no longer there is left out. */
+  /** Names as the catalog spells them, without objects that no longer exist. */
   #names(names: Iterable<string>): string[] {
     return [...names].flatMap(name => this.find(name)?.name ?? []);
   }

@@ -1,4 +1,4 @@
-/*! Statements in, outcomes out: each is parsed, checked against the catalogue and applied, one after the other. */
+/*! Statements in, outcomes out: each is parsed, checked against the catalog and applied, one after the other. */
 
 import { DEFAULTS, printDefinition } from '@sqlpipe/ddl';
 import { type Body, type LocatedName, RejectionError } from '@sqlpipe/ddl/grammar';

@@ -1,13 +1,16 @@
-/*! On whose behalf a statement runs: the catalogue it may change, and what its caller may do there. */
+/*! On whose behalf a statement runs: the catalog that it may change, and what its caller may do there. */
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import type { ServerCatalog } from './server-catalog.js';
 
-/** The caller may not. The service says so with 403. */
+/** The caller lacks a permission. The service replies 403. */
 export class DenialError extends RejectionError {
   override readonly code = 'DENIED';
 }
 
-/** Says no by throwing. `on` is a table or view by name; nothing for what concerns the whole database. */
+/**
+ * Throws if the caller lacks a permission. `on` is a table or view by name; nothing for what concerns the whole
+ * database.
+ */
 export type Authorize = (permission: string, on?: string, columns?: readonly string[]) => void;
 
 export interface Session {

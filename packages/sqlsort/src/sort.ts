@@ -22,7 +22,7 @@ export async function* sortStatements(statements: AsyncIterable<string>): AsyncG
   for (const { statement } of dumpOrder(await readCatalog(statements))) yield statement;
 }
 
-/** So many of a cycle are named; one of more is no cycle that somebody made by mistake. */
+/** Maximum number of names shown of a cycle. */
 const MAX_LISTED = 20;
 
 /** `view 'a' needs view 'b', which needs view 'a'`. */

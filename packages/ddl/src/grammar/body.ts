@@ -1,6 +1,6 @@
 /*!
  * The query of a view, a materialized view, a live view or a CREATE TABLE AS: where it ends and what of it is comment,
- * found with the service's lexer. What it says is for those who have a grammar of queries.
+ * found with the service's lexer. What it says is for code with a grammar of queries.
  */
 import type { Cursor } from './cursor.js';
 import { rejectReserved } from './names.js';
@@ -15,7 +15,7 @@ export interface Body {
   readonly code: string;
   /** Where the text starts, blanks included: several rejections point there. */
   readonly position: number;
-  /** Where that begins which it stands in: before the parenthesis, if there is one. */
+  /** Where its enclosing part begins: before the parenthesis, if there is one. */
   readonly start: number;
   /** Whether it stands in parentheses, and more may follow. */
   readonly enclosed: boolean;

@@ -20,7 +20,7 @@ export interface CreateLiveView {
   readonly flush?: string | undefined;
   /** `1h` after IN MEMORY. */
   readonly inMemory?: string | undefined;
-  /** That of the base table where it is not given. */
+  /** By default that of the base table. */
   readonly partition?: PartitionUnit | undefined;
   /** NOW, BEGINNING or a timestamp in quotes. */
   readonly start: string;

@@ -31,7 +31,7 @@ export interface CreateMaterializedView {
   readonly name: string;
   readonly position: number;
   readonly ifNotExists: boolean;
-  /** The table to follow, where it is named or somebody who understands queries found it. */
+  /** The table to follow, if it is named, or if `findBase` found it. */
   readonly base?: LocatedName | undefined;
   readonly refresh: RefreshClause;
   readonly body: Body;

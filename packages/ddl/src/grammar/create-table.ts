@@ -30,7 +30,7 @@ import { RejectionError, unexpectedTokenError } from './rejection-error.js';
 import { parseStoragePolicy, type StoragePolicy } from './storage-policy.js';
 import { isArray, isTimestamp, parseColumnType } from './types.js';
 
-/** What CREATE TABLE asks for, before any catalogue is looked at. */
+/** What CREATE TABLE asks for, before it is checked against a catalog. */
 export interface CreateTable {
   readonly statement: 'create table';
   readonly name: string;

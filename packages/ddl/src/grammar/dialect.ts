@@ -18,7 +18,7 @@ export interface Dialect {
   readonly findBase?: (body: Body, given: LocatedName | undefined) => LocatedName;
 }
 
-/** What an edition allows at the end of a CREATE statement. It is given the token that follows, and reads to the end. */
+/** What an edition allows at the end of a CREATE statement. Called with the token that follows; reads to the end. */
 export type OwnerClause = (cursor: Cursor, token: string | undefined) => string | undefined;
 
 /** The open source edition has no owners: a statement ends where its clauses do. */

@@ -1,4 +1,4 @@
-/*! QuestDB's grammar of DDL, check by check, for those who need more of it than what a statement means. */
+/*! QuestDB's grammar of DDL, check by check, for code that needs more than the meaning of a statement. */
 export { type Body, expectEndOfBody, parseViewBody, readCode } from './body.js';
 export {
   duplicateColumnError,

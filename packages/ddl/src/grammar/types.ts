@@ -73,7 +73,7 @@ function toArrayType(type: string, dimensions: number, position: number): string
   return type + '[]'.repeat(dimensions);
 }
 
-/** `[` where a type should be is somebody's idea of an array. */
+/** `[` in the place of a type is a misspelt array. */
 function misplacedBracketError(cursor: Cursor, position: number): RejectionError {
   const second = cursor.next();
   if (second === undefined) return new RejectionError(position, "dangling '[' where column type is expected");

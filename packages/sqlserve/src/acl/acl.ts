@@ -1,4 +1,4 @@
-/*! Who there is and who may what: users, groups, service accounts, memberships, grants, assumptions. */
+/*! Principals and their rights: users, groups, service accounts, memberships, grants, assumptions. */
 import type { Token } from './credentials.js';
 
 export type PrincipalKind = 'user' | 'group' | 'service account';
@@ -70,14 +70,14 @@ export class Acl {
   /** @param admin the built-in administrator, who may everything */
   constructor(readonly admin: string) {}
 
-  /** What was changed since this was last asked, in order. */
+  /** The changes since the last call, in order. */
   takeChanges(): AclChange[] {
     const changes = this.#changes;
     this.#changes = [];
     return changes;
   }
 
-  /** Does again what was done. */
+  /** Applies a recorded change. */
   replay(change: AclChange): void {
     if ('put' in change) this.put(change.put);
     else if ('remove' in change) this.remove(change.remove);
@@ -88,7 +88,7 @@ export class Acl {
     this.takeChanges();
   }
 
-  /** The changes that make all this out of nothing. */
+  /** The changes that recreate the complete state. */
   snapshotChanges(): AclChange[] {
     return [
       ...this.principals().map(put => ({ put })),

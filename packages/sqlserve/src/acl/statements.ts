@@ -46,7 +46,7 @@ function parseOptionalName(
   return { optional, ...parseEntityName(cursor, `${kind} name`) };
 }
 
-/** Behind CREATE USER, GROUP or SERVICE ACCOUNT. */
+/** After CREATE USER, GROUP or SERVICE ACCOUNT. */
 export async function createPrincipal(cursor: Cursor, session: AclSession, kind: PrincipalKind): Promise<void> {
   const { acl } = session;
   const { optional, name, position } = parseOptionalName(cursor, kind, 'not', 'exists');
@@ -106,7 +106,7 @@ function parsePassword(cursor: Cursor): string | undefined {
   return password;
 }
 
-/** Behind DROP USER, GROUP or SERVICE ACCOUNT. What it owned is the administrator's: nobody inherits by a name. */
+/** After DROP USER, GROUP or SERVICE ACCOUNT. What it owned is the administrator's: nobody inherits by a name. */
 export function dropPrincipal(cursor: Cursor, session: AclSession, kind: PrincipalKind): void {
   const { acl, catalog } = session;
   const { optional, name, position } = parseOptionalName(cursor, kind, 'exists');
@@ -120,7 +120,7 @@ export function dropPrincipal(cursor: Cursor, session: AclSession, kind: Princip
   for (const object of catalog.ownedBy(name)) catalog.put({ ...object, owner: acl.admin });
 }
 
-/** Behind ALTER USER, GROUP or SERVICE ACCOUNT. A new token is answered with. */
+/** After ALTER USER, GROUP or SERVICE ACCOUNT. A new token is answered with. */
 export async function alterPrincipal(
   cursor: Cursor,
   session: AclSession,
@@ -251,7 +251,7 @@ function existing(acl: Acl, kind: PrincipalKind, { name, position }: LocatedName
   throw new RejectionError(position, `${kind} does not exist [name=${name}]`);
 }
 
-/** Behind ADD or REMOVE: a user and the groups. */
+/** After ADD or REMOVE: a user and the groups. */
 export function changeMembership(cursor: Cursor, session: AclSession, add: boolean): void {
   const { acl } = session;
   cursor.expect('user');
@@ -269,7 +269,7 @@ export function changeMembership(cursor: Cursor, session: AclSession, add: boole
   acl.put({ ...user, groups: add ? [...new Set([...user.groups, ...names])] : others });
 }
 
-/** Behind GRANT or REVOKE. */
+/** After GRANT or REVOKE. */
 export function changeGrants(cursor: Cursor, session: AclSession, grant: boolean): void {
   const { acl } = session;
   const first = cursor.requireNoSemicolon('permission');
@@ -326,7 +326,7 @@ interface LocatedScope {
 }
 
 /**
- * Behind ON, `ALL TABLES` or tables, each with columns or without; without ON the database. `(*)` and EXCLUDE are
+ * After ON, `ALL TABLES` or tables, each with columns or without; without ON the database. `(*)` and EXCLUDE are
  * resolved now, as the service does.
  */
 function parseScopes(cursor: Cursor, session: AclSession): LocatedScope[] {
@@ -443,7 +443,7 @@ function rejectUnknownPrincipal({ acl }: AclSession, { name, position }: Located
   throw new RejectionError(position, `entity does not exist [name=${name}]`);
 }
 
-/** Only who has a permission with the option to give it may do so; an owner has all on what is theirs. @throws DenialError */
+/** Requires the permission with grant option; owners have all permissions on their objects. @throws DenialError */
 function requireGrantRight({ acl, caller, catalog }: AclSession, permission: string, scope: Scope): void {
   if (acl.has(caller, permission, scope, true)) return;
   if (scope.table !== undefined && isSameName(catalog.find(scope.table)?.owner, caller)) return;

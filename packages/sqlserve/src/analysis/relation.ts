@@ -37,7 +37,7 @@ interface Source {
   readonly relation: Relation;
 }
 
-/** What names stand for where a query is looked at: results of WITH, variables of DECLARE. */
+/** The meaning of names in a query: results of WITH, variables of DECLARE. */
 interface Environment {
   readonly queries: ReadonlyMap<string, Relation>;
   readonly variables: Variables;
@@ -249,7 +249,7 @@ export function tableName({ table }: TableRef): string | undefined {
   return (first?.toLowerCase() === 'public' && rest.length > 0 ? rest : table.parts).join('.');
 }
 
-/** What is there in every database and can be named without parentheses: functions of the catalogue. */
+/** What is there in every database and can be named without parentheses: catalog functions. */
 export const isBuiltIn = (name: string): boolean =>
   /^(?:pg_catalog|information_schema)\./i.test(name) || builtIn.has(name);
 

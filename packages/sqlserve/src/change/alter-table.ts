@@ -29,7 +29,7 @@ import { resumeWal, suspendWal } from './wal.js';
 
 const verbs = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash' expected";
 
-/** Behind ALTER TABLE. */
+/** After ALTER TABLE. */
 export function alterTable(cursor: Cursor, session: Session): void {
   const position = cursor.readOffset;
   const token = cursor.requireNoSemicolon('table name');

@@ -22,7 +22,7 @@ import type { Session } from '../session.js';
 import { parseSymbolCapacity } from './column.js';
 import { resumeWal, suspendWal } from './wal.js';
 
-/** Behind ALTER VIEW: a new query in the place of the old one. */
+/** After ALTER VIEW: a new query in the place of the old one. */
 export function alterView(cursor: Cursor, session: Session): void {
   const position = cursor.readOffset;
   const token = cursor.requireNoSemicolon('view name');
@@ -48,7 +48,7 @@ export function alterView(cursor: Cursor, session: Session): void {
   });
 }
 
-/** Behind ALTER MATERIALIZED: how it is refreshed, kept and indexed. */
+/** After ALTER MATERIALIZED: how it is refreshed, kept and indexed. */
 export function alterMaterializedView(cursor: Cursor, session: Session): void {
   if (!isWord(cursor.requireNoSemicolon("'view'"), 'view')) throw new RejectionError(cursor.at, "'view' expected'");
   const position = cursor.readOffset;

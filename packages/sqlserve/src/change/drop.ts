@@ -43,7 +43,7 @@ const kinds = {
   },
 } as const;
 
-/** Behind DROP. */
+/** After DROP. */
 export function drop(cursor: Cursor, session: Session): void {
   const token = cursor.next();
   if (isWord(token, 'table')) dropOne(cursor, session, 'table');
@@ -95,7 +95,7 @@ function dropAll(cursor: Cursor, session: Session): void {
   session.catalog.clear();
 }
 
-/** Behind RENAME. */
+/** After RENAME. */
 export function rename(cursor: Cursor, session: Session): void {
   cursor.expect('table');
   const from = parseTableName(cursor, 'from table name');
@@ -137,7 +137,7 @@ function renameTable(
   invalidate(catalog, table.name, GONE_TABLE);
 }
 
-/** Behind TRUNCATE: there are no rows, but the tables must be there. */
+/** After TRUNCATE: there are no rows, but the tables must be there. */
 export function truncate(cursor: Cursor, { catalog, authorize }: Session): void {
   const what = cursor.next();
   if (!isWord(what, 'table'))
@@ -181,7 +181,7 @@ function truncateOne(
   invalidate(catalog, table.name, 'truncate operation');
 }
 
-/** Behind VACUUM: there is nothing to clear away, but the table must be there. */
+/** After VACUUM: there is nothing to clear away, but the table must be there. */
 export function vacuum(cursor: Cursor, { catalog, authorize }: Session): void {
   const what = cursor.requireNoSemicolon("'table'");
   if (!isWord(what, 'table') && !isWord(what, 'partitions'))

@@ -1,7 +1,7 @@
 /*! RESUME WAL and SUSPEND WAL of a table or a materialized view: nothing is ever suspended here. */
 import { type Cursor, isWord, parseInt64, RejectionError } from '@sqlpipe/ddl/grammar';
 
-/** Behind RESUME: `WAL [FROM {TXN | TRANSACTION} n]`. */
+/** After RESUME: `WAL [FROM {TXN | TRANSACTION} n]`. */
 export function resumeWal(cursor: Cursor, table: { name: string; wal: boolean }): void {
   expectWal(cursor, table);
   const from = cursor.next();
@@ -15,7 +15,7 @@ export function resumeWal(cursor: Cursor, table: { name: string; wal: boolean })
   }
 }
 
-/** Behind SUSPEND. */
+/** After SUSPEND. */
 export function suspendWal(cursor: Cursor, table: { name: string; wal: boolean }): never {
   expectWal(cursor, table);
   throw new RejectionError(0, 'Cannot suspend table, database is not in dev mode');

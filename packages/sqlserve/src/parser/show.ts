@@ -55,7 +55,7 @@ const settings = new Set([
   ...['search_path', 'datestyle', 'server_version', 'server_version_num'],
 ]);
 
-/** Behind SHOW. */
+/** After SHOW. */
 export function parseShow(cursor: Cursor, dialect: ShowDialect): Show {
   const token = cursor.next();
   if (isWord(token, 'create')) return parseShowCreate(cursor, dialect);
@@ -96,7 +96,7 @@ function parseTableName(cursor: Cursor): { name: string; position: number } {
   return { name, position: cursor.at };
 }
 
-/** Behind SHOW CREATE. Several may be joined by UNION ALL, but for the whole database. */
+/** After SHOW CREATE. Several may be joined by UNION ALL, but for the whole database. */
 function parseShowCreate(cursor: Cursor, dialect: ShowDialect): Show {
   const token = cursor.next();
   if (isWord(token, 'database'))

@@ -15,7 +15,7 @@ import { parseShow, type Show, type ShowDialect } from './show.js';
 export type Statement =
   | CreateStatement
   | Show
-  /** A statement that looks at the catalogue while it is read: the cursor stands after its first word. */
+  /** A statement that looks at the catalog while it is read: the cursor stands after its first word. */
   | { readonly statement: 'change'; readonly verb: string; readonly cursor: Cursor }
   | { readonly statement: 'explain show create database' }
   /** A query that is no more than the name of a table. */
