@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { selectStatements } from '../packages/sqlgrep/src/select-statements.js';
 import { sortStatements } from '../packages/sqlsort/src/sort.js';
-import { misbehaving, reply } from './faults/server.js';
+import { reply, startFaultyServer } from './faults/faulty-server.js';
 import { databases } from './support/databases.js';
 import { questdb } from './support/instances.js';
 import { fileScope } from './support/scope.js';
@@ -51,7 +51,7 @@ async function standsAlone(t: ExecutionContext, target: Server, statements: stri
 
 for (const { name, dump, statements } of databases) {
   test(`${name}: the programs give a dump back`, async t => {
-    const { url } = await misbehaving(t, (socket, { statement }) =>
+    const { url } = await startFaultyServer(t, (socket, { statement }) =>
       socket.end(reply(rowsOf(statement === 'SHOW CREATE DATABASE' ? dump : []))),
     );
     t.deepEqual(await thereAndBack(t, url), statements);

@@ -18,7 +18,7 @@ import {
   type Instance,
   InstanceError,
 } from '../packages/instance/src/index.js';
-import { type Answer, chunk, head, LAST_CHUNK, misbehaving, reply, rowsBody } from './faults/server.js';
+import { type Answer, chunk, head, LAST_CHUNK, reply, rowsBody, startFaultyServer } from './faults/faulty-server.js';
 import { freshFolder } from './support/folder.js';
 
 test('the package exports', t => {
@@ -45,7 +45,7 @@ test('the package exports', t => {
 
 /** An instance that answers so. */
 async function instance(t: ExecutionContext, answer: Answer, target: Partial<ConnectionConfig> = {}) {
-  const server = await misbehaving(t, answer);
+  const server = await startFaultyServer(t, answer);
   const db = connect({
     label: 'INSTANCE',
     url: new URL(server.url),
@@ -245,7 +245,7 @@ test('definitions that were not asked for are not waited for', async t => {
 
 test('a dump by a statement that the server lacks', async t => {
   const old = `{"query":"x","error":"expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW'","position":12}`;
-  const { url } = await misbehaving(t, sends(reply(old, 400)));
+  const { url } = await startFaultyServer(t, sends(reply(old, 400)));
   const dumped = dump({ ...TARGET, url: new URL(url) }, { via: 'database' });
   t.like(await t.throwsAsync(dumped.next()), {
     code: 'REFUSED',
@@ -531,7 +531,7 @@ const unreachable = test.macro(async (t, url: string, message: RegExp) => {
 
 test('nothing listens', unreachable, 'http://127.0.0.1:1', /^INSTANCE: connection refused: is the server running/);
 test('a connection that does not come about in time', async t => {
-  const { url } = await misbehaving(t, () => {});
+  const { url } = await startFaultyServer(t, () => {});
   const db = connect({ ...TARGET, url: new URL(url.replace('http:', 'https:')), connectTimeout: 500 });
   t.teardown(() => db.close());
   const error = await t.throwsAsync(db.execute('x'), {
@@ -643,7 +643,7 @@ test('http to a port that speaks TLS', async t => {
 
 test('through a proxy: http with the whole address, https in a tunnel', async t => {
   const { key, cert } = await certificate(t);
-  const plain = await misbehaving(t, sends(reply('{"ddl":"OK"}')));
+  const plain = await startFaultyServer(t, sends(reply('{"ddl":"OK"}')));
   const secure = createHttpsServer({ key, cert }, (_request, response) => void response.end('{"ddl":"OK"}'));
   const seen: string[] = [];
   const proxy = createHttpServer((request, response) => {

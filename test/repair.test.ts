@@ -13,7 +13,7 @@ const told = (row: string): string => {
   return [statement, ...notes.map(note => `# ${note}`)].join('\n');
 };
 
-for (const { title, input, output } of cases('mend')) {
+for (const { title, input, output } of cases('repair')) {
   test(`mend: ${title}`, t => {
     t.is(told(input), output);
     const { statement } = repair(input);

@@ -4,7 +4,7 @@ import { compareStatements, findMissingFeatures, isCleanTable, parseMeaning, pri
 import { connect, fetchDefinitions, resolveInstance } from '@sqlpipe/instance';
 import test, { type ExecutionContext } from 'ava';
 import { check } from '../scripts/versions/check.js';
-import { misbehaving, reply, rowsBody } from './faults/server.js';
+import { reply, rowsBody, startFaultyServer } from './faults/faulty-server.js';
 import { startQuestDB, testWithVersion } from './support/questdb.js';
 import { replay } from './support/replay.js';
 import { fileScope } from './support/scope.js';
@@ -37,7 +37,7 @@ for (const version of ['8.1.4', '9.0.3', '9.2.3']) {
 
 /** A server of version 9.0 with one table and one materialized view, played; `requests` are what it was asked. */
 const startOld = (t: ExecutionContext) =>
-  misbehaving(t, (socket, { statement }) => {
+  startFaultyServer(t, (socket, { statement }) => {
     const [, answer] = OLD.find(([pattern]) => pattern.test(statement)) ?? [];
     socket.write(answer ?? reply('{"error":"unknown function name: x()","position":0}', 400));
   });
@@ -65,7 +65,7 @@ test('what an old server does not have is asked for once', async t => {
 });
 
 test('what an old server shows as a table and is a materialized view is no table', async t => {
-  const { url } = await misbehaving(t, (socket, { statement }) => {
+  const { url } = await startFaultyServer(t, (socket, { statement }) => {
     if (/table_type/.test(statement)) return socket.write(no('Invalid column: table_type'));
     const isMatView = /WHERE matView AND lower\(table_name\) IN \('m', 't'\)$/.test(statement);
     return socket.write(reply(isMatView ? rowsBody('m') : rowsBody(T.replace("'t'", "'m'"), T)));
@@ -80,7 +80,7 @@ const VIEWS = "CREATE TABLE 'a' (x INT);\nCREATE VIEW 'v' AS (a);\nCREATE VIEW '
 
 /** A replay of views to a server that says this of its build and takes every statement. */
 async function replayViews(t: ExecutionContext, build: Buffer, options = '') {
-  const { url, requests } = await misbehaving(t, (socket, { statement }) =>
+  const { url, requests } = await startFaultyServer(t, (socket, { statement }) =>
     socket.write(statement === 'SELECT build()' ? build : reply('{"ddl":"OK"}')),
   );
   const outcome = await replay(t, url, { text: VIEWS, options: `--no-verify ${options}` });
@@ -117,7 +117,7 @@ for (const options of ['', '--keep-going'])
   test(`a target that does not let us ask for kinds is told of once ${options}`, async t => {
     const denied = reply('{"error":"Access denied for bob [tables()]","position":0}', 403);
     const tables = ['a', 'b', 'c'].map(name => `CREATE TABLE '${name}' ( \n\tx INT\n);`);
-    const { url } = await misbehaving(t, (socket, { statement }) => {
+    const { url } = await startFaultyServer(t, (socket, { statement }) => {
       if (statement.startsWith('CREATE')) return socket.write(reply('{"ddl":"OK"}'));
       return socket.write(statement.startsWith('SHOW') ? reply(rowsBody(...tables)) : denied);
     });

@@ -8,17 +8,17 @@ import type { Scope } from './scope.js';
  * @param milliseconds how long what a client has just sent travels
  * @returns the URL to use in place of the instance's, and how many requests were on their way at once at most
  */
-export async function startFar(scope: Scope, url: string, milliseconds: () => number) {
+export async function startLatencyProxy(scope: Scope, url: string, milliseconds: () => number) {
   const { hostname, port } = new URL(url);
   const sockets = new Set<Socket>();
-  const way = { now: 0, most: 0 };
+  const inFlight = { now: 0, max: 0 };
   const proxy = createServer(near => {
     const far = connect(Number(port), hostname);
     for (const socket of [near, far]) sockets.add(socket.on('error', () => {}).on('close', () => near.destroy()));
     near.on('data', bytes => {
-      way.most = Math.max(way.most, ++way.now);
+      inFlight.max = Math.max(inFlight.max, ++inFlight.now);
       setTimeout(() => {
-        way.now--;
+        inFlight.now--;
         far.write(bytes);
       }, milliseconds());
     });
@@ -30,5 +30,5 @@ export async function startFar(scope: Scope, url: string, milliseconds: () => nu
     for (const socket of sockets) socket.destroy();
     proxy.close();
   });
-  return { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, way };
+  return { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, way: inFlight };
 }

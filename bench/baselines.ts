@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { resolve } from 'node:path';
 
-const FOLDER = resolve('.cache/rivals');
+const FOLDER = resolve('.cache/baselines');
 const SPLITTER = 'dbgate-query-splitter@4.12.0';
 const SQLPARSE = 'sqlparse==0.6.1';
 

@@ -19,7 +19,7 @@ export interface Request {
 export type Answer = (socket: Socket, request: Request) => unknown;
 
 /** Starts a server on a free port of 127.0.0.1, as long as the scope lasts; `requests` are those it has seen. */
-export async function misbehaving(scope: Scope, answer: Answer): Promise<{ url: string; requests: Request[] }> {
+export async function startFaultyServer(scope: Scope, answer: Answer): Promise<{ url: string; requests: Request[] }> {
   const requests: Request[] = [];
   const sockets = new Set<Socket>();
   const server = createServer(socket => {

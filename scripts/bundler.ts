@@ -78,7 +78,7 @@ async function make(options: BuildOptions, plugins = [standIns]): Promise<void> 
  * Makes one CommonJS file of a program and all that it imports; Node starts that faster than modules. Other programs that
  * it imports are part of it with `programs: 'inside'`.
  */
-export const oneScript = (options: BuildOptions, { programs }: { programs?: 'inside' } = {}): Promise<void> =>
+export const bundleScript = (options: BuildOptions, { programs }: { programs?: 'inside' } = {}): Promise<void> =>
   make(
     {
       format: 'cjs',
@@ -94,7 +94,7 @@ export const oneScript = (options: BuildOptions, { programs }: { programs?: 'ins
   );
 
 /** Makes one module of a library and all that it imports. */
-export const oneModule = (options: BuildOptions): Promise<void> =>
+export const bundleModule = (options: BuildOptions): Promise<void> =>
   make({
     format: 'esm',
     minify: false,
