@@ -32,6 +32,7 @@ const STATUS_BY_CODE: Record<string, number> = {
 
 /** Bad usage of a program, beyond what the option parser sees. */
 export class UsageError extends Error {
+  override name = 'UsageError';
   readonly code = 'USAGE';
 }
 

@@ -2,7 +2,9 @@
 import { isUtf8 } from 'node:buffer';
 
 /** Bytes that are no text; the message says what and at which byte. */
-export class EncodingError extends Error {}
+export class EncodingError extends Error {
+  override name = 'EncodingError';
+}
 
 /**
  * Decodes UTF-8 in chunks cut anywhere; a byte order mark at the start is dropped.

@@ -11,6 +11,7 @@ import { type Staged, stageFile } from './write-file.js';
 
 /** A statement that makes no object, and so has no file. */
 export class UnmappableStatementError extends Error {
+  override name = 'UnmappableStatementError';
   readonly code = 'REFUSED';
 }
 

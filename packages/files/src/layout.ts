@@ -10,6 +10,7 @@ import { isStaged } from './write-file.js';
 
 /** Something about a folder that keeps a schema from being read from it or written to it. */
 export class FolderError extends Error {
+  override name = 'FolderError';
   readonly code = 'DAMAGED';
 }
 

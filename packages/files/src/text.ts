@@ -5,6 +5,7 @@ import { decodeUtf8, EncodingError } from './decode-utf8.js';
 
 /** A `.sql` text that can't be read; the message starts with its name, line and column. */
 export class TextError extends Error {
+  override name = 'TextError';
   readonly code = 'DAMAGED';
 }
 

@@ -7,6 +7,7 @@ import { isatty } from 'node:tty';
 
 /** A place where no file can be written. */
 export class FileError extends Error {
+  override name = 'FileError';
   readonly code = 'IO';
 }
 

@@ -21,6 +21,7 @@ export const CATEGORIES: readonly string[] = Object.keys(CATEGORY_KINDS);
 
 /** Lists of categories that select nothing sensible. */
 export class InvalidSelectionError extends Error {
+  override name = 'InvalidSelectionError';
   readonly code = 'USAGE';
 }
 

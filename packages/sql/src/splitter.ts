@@ -8,6 +8,7 @@ import { type Token, tokens } from './tokens.js';
 
 /** Text that can't be cut into statements. `line` and `column` count from 1, columns in UTF-16 code units. */
 export class SplitError extends Error {
+  override name = 'SplitError';
   readonly code = 'DAMAGED';
   constructor(
     message: string,

@@ -23,6 +23,7 @@ export type PreflightCheck = (statement: string) => Promise<string | undefined>;
 
 /** Statements were rejected before anything was sent. */
 export class PreflightError extends Error {
+  override name = 'PreflightError';
   readonly code = 'REFUSED';
 }
 

@@ -45,7 +45,7 @@ runProgram({
     const stdin = deferInput(() => decodeRecords(io.stdin(), { maxRecord }));
     const reading = {
       maxRecord,
-      room: new MemoryBudget(),
+      budget: new MemoryBudget(),
       selection: parseSelection(args.include, args.exclude),
       stdin,
       warn: io.info,

@@ -21,6 +21,7 @@ import { DenialError, type Session } from './session.js';
 
 /** Somebody has the name of the administrator, if not in the same case, and so would have all rights. */
 export class AdminNameError extends Error {
+  override name = 'AdminNameError';
   readonly code = 'CONFIG';
 
   constructor({ kind, name }: Principal) {

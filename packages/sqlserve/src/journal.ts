@@ -14,6 +14,7 @@ import type { Change } from './server-catalog.js';
 
 /** A journal that cannot be read. */
 export class JournalError extends Error {
+  override name = 'JournalError';
   readonly code = 'DAMAGED';
 }
 

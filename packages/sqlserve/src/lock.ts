@@ -9,6 +9,7 @@ import { platform } from 'node:os';
 
 /** A folder that another service uses. */
 export class LockError extends Error {
+  override name = 'LockError';
   readonly code = 'IO';
 }
 

@@ -4,6 +4,7 @@ import type { ServerCatalog } from './server-catalog.js';
 
 /** The caller lacks a permission. The service replies 403. */
 export class DenialError extends RejectionError {
+  override name = 'DenialError';
   override readonly code = 'DENIED';
 }
 

@@ -3,6 +3,7 @@ import { displayName } from '@sqlpipe/sql';
 
 /** Objects that need one another, which no order can be right for. */
 class CycleError extends Error {
+  override name = 'CycleError';
   readonly code = 'DAMAGED';
 }
 
