@@ -5,9 +5,8 @@
 import { foretell } from '../test/support/foretell.js';
 import { openScope } from '../test/support/open-scope.js';
 import { startQuestDB } from '../test/support/questdb.js';
-import { reconcile } from '../test/support/reconcile.js';
+import { type Run, reconcile } from '../test/support/reconcile.js';
 import type { Server } from '../test/support/server.js';
-import { type Run } from '../test/support/reconcile.js';
 import { shell } from '../test/support/shell.js';
 
 const number = (name: string, otherwise: number): number => Number(process.env[name] ?? otherwise);
@@ -25,9 +24,7 @@ async function reconcileAll(server: Server, run: Run): Promise<boolean> {
       failed++;
       console.log((error as Error).message);
     }
-  console.log(
-    `${PAIRS} pairs: ${reconciled} reconciled, ${partly} but for what can not be altered, ${failed} failed`,
-  );
+  console.log(`${PAIRS} pairs: ${reconciled} reconciled, ${partly} but for what can not be altered, ${failed} failed`);
   return failed === 0;
 }
 
@@ -53,7 +50,9 @@ async function foretellAll(server: Server): Promise<boolean> {
     if (found.wrong.length + found.missed.length > 0)
       console.log(`${change}: foretold in vain: ${found.wrong}; not foretold: ${found.missed}`);
   }
-  const [precision, recall] = [right / (right + wrong), right / (right + missed)].map(share => (100 * share).toFixed(1));
+  const [precision, recall] = [right / (right + wrong), right / (right + missed)].map(share =>
+    (100 * share).toFixed(1),
+  );
   console.log(
     `${CHANGES} changes (${rejected} more were rejected): ${right + missed} views invalidated; precision ${precision} %, recall ${recall} %`,
   );

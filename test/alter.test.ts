@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { planChanges, SchemaState } from '@sqlpipe/schema';
 import test, { type ExecutionContext } from 'ava';
 import { startQuestDB, testWithQuestDB } from './support/questdb.js';
-import { applied, execute, fill, reconcile, ROWS } from './support/reconcile.js';
+import { applied, execute, fill, ROWS, reconcile } from './support/reconcile.js';
 import { schemaPair } from './support/schema-pairs.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
@@ -27,7 +27,6 @@ async function emptied(): Promise<Server> {
   return server;
 }
 
-
 /** A shell with a server at $DB, and files in its folder. */
 async function withFiles(t: ExecutionContext, { url }: Server, files: Record<string, string>) {
   const run = await shell(t, { DB: url });
@@ -39,24 +38,33 @@ test('plans for random pairs lead where they should, and a second one has nothin
   for (let seed = 0; seed < 400; seed++) {
     const { before, after, renamed, changes } = schemaPair(seed);
     const careful = planChanges(after, before, { renamed });
-    const lossy = careful.statements.flatMap(({ consequences }) => consequences.filter(({ effect }) => effect === 'loss'));
+    const lossy = careful.statements.flatMap(({ consequences }) =>
+      consequences.filter(({ effect }) => effect === 'loss'),
+    );
     t.deepEqual(lossy, [], `seed ${seed}: ${changes}`);
     const allowLoss = careful.omissions.flatMap(({ allow }) => allow ?? []);
     const bold = planChanges(after, before, { renamed, allowLoss });
     const state = new SchemaState(before);
     for (const { statement } of bold.statements) state.apply(statement);
     const again = planChanges(after, state.statements(), { renamed, allowLoss });
-    t.deepEqual(again.statements.map(({ statement }) => statement), [], `seed ${seed}: ${changes}`);
+    t.deepEqual(
+      again.statements.map(({ statement }) => statement),
+      [],
+      `seed ${seed}: ${changes}`,
+    );
   }
 });
 
-testWithQuestDB('random pairs of schemas are reconciled with rows in the tables, and nothing is lost unless allowed', async t => {
-  const server = await emptied();
-  const run = await shell(t);
-  let reconciled = 0;
-  for (let seed = 0; seed < PAIRS; seed++) reconciled += Number((await reconcile(server, run, seed)).isReconciled);
-  t.true(reconciled > PAIRS / 2, `${reconciled} of ${PAIRS}`);
-});
+testWithQuestDB(
+  'random pairs of schemas are reconciled with rows in the tables, and nothing is lost unless allowed',
+  async t => {
+    const server = await emptied();
+    const run = await shell(t);
+    let reconciled = 0;
+    for (let seed = 0; seed < PAIRS; seed++) reconciled += Number((await reconcile(server, run, seed)).isReconciled);
+    t.true(reconciled > PAIRS / 2, `${reconciled} of ${PAIRS}`);
+  },
+);
 
 const LEDGER = {
   before: `CREATE TABLE ledger (ts TIMESTAMP, acc SYMBOL INDEX CAPACITY 64, qty INT, note VARCHAR, x LONG, y LONG) timestamp(ts) PARTITION BY DAY DEDUP UPSERT KEYS(ts,acc);
@@ -88,12 +96,17 @@ testWithQuestDB('sqlapply killed in the middle of a plan: a new plan finishes it
     const plan = `sqldiff --alter ${RENAMED} after.sql $DB > plan; `;
     await run(plan);
     const after = 100 + Math.random() * 1200;
-    await run(`sqlapply --allow all $DB < plan & pid=$!; sleep ${(after / 1000).toFixed(3)}; kill -KILL $pid; wait $pid`);
+    await run(
+      `sqlapply --allow all $DB < plan & pid=$!; sleep ${(after / 1000).toFixed(3)}; kill -KILL $pid; wait $pid`,
+    );
     const rest = await run(
       `sqldiff --alter ${RENAMED} after.sql $DB > plan && sqlapply --allow all $DB < plan && sqldiff after.sql $DB`,
     );
     t.is(rest.code, 0, `killed after ${after} ms: ${rest.stdout}${rest.stderr}`);
-    const [[count] = []] = await execute(server, 'SELECT count() FROM ledger WHERE quantity IS NOT NULL AND x IS NOT NULL');
+    const [[count] = []] = await execute(
+      server,
+      'SELECT count() FROM ledger WHERE quantity IS NOT NULL AND x IS NOT NULL',
+    );
     t.is(count, ROWS);
     await untilValid(t, server);
   }
@@ -109,28 +122,36 @@ async function untilValid(t: ExecutionContext, server: Server): Promise<void> {
   t.fail('a view stays invalid');
 }
 
-testWithQuestDB('a folder is applied declaratively: the first time it changes, the second time nothing is left to do', async t => {
-  const server = await emptied();
-  await makeLedger(server);
-  const run = await withFiles(t, server, { 'after.sql': LEDGER.after });
-  await run('sqlsplit after.sql | sqljoin -d schema');
-  const first = await run(`sqlsplit schema/ | sqlapply -v --alter ${RENAMED} $DB`);
-  t.is(first.code, 0, first.stderr);
-  t.regex(first.stderr, /statements: \d+ applied, 3 same/);
-  const second = await run(`sqlsplit schema/ | sqlapply -v --alter ${RENAMED} $DB; sqldiff after.sql $DB`);
-  t.is(second.code, 0, second.stderr);
-  t.regex(second.stderr, /4 statements: 4 same/);
-});
+testWithQuestDB(
+  'a folder is applied declaratively: the first time it changes, the second time nothing is left to do',
+  async t => {
+    const server = await emptied();
+    await makeLedger(server);
+    const run = await withFiles(t, server, { 'after.sql': LEDGER.after });
+    await run('sqlsplit after.sql | sqljoin -d schema');
+    const first = await run(`sqlsplit schema/ | sqlapply -v --alter ${RENAMED} $DB`);
+    t.is(first.code, 0, first.stderr);
+    t.regex(first.stderr, /statements: \d+ applied, 3 same/);
+    const second = await run(`sqlsplit schema/ | sqlapply -v --alter ${RENAMED} $DB; sqldiff after.sql $DB`);
+    t.is(second.code, 0, second.stderr);
+    t.regex(second.stderr, /4 statements: 4 same/);
+  },
+);
 
 testWithQuestDB('what would be lost is left out and nothing is sent', async t => {
   const server = await emptied();
   await makeLedger(server);
   const run = await withFiles(t, server, {
-    'after.sql': LEDGER.before.replace(', note VARCHAR', '').replace('PARTITION BY DAY DEDUP', 'PARTITION BY DAY TTL 1 WEEK DEDUP'),
+    'after.sql': LEDGER.before
+      .replace(', note VARCHAR', '')
+      .replace('PARTITION BY DAY DEDUP', 'PARTITION BY DAY TTL 1 WEEK DEDUP'),
   });
   const plan = await run('sqldiff --alter after.sql $DB | tr -d "\\0"; echo ${PIPESTATUS[0]}');
   t.is(plan.stdout.toString(), '1\n');
-  t.regex(plan.stderr, /left out: ALTER TABLE 'ledger' DROP COLUMN note: loses column 'note'; --allow-loss ledger\.note allows it/);
+  t.regex(
+    plan.stderr,
+    /left out: ALTER TABLE 'ledger' DROP COLUMN note: loses column 'note'; --allow-loss ledger\.note allows it/,
+  );
   t.regex(plan.stderr, /left out: ALTER TABLE 'ledger' SET TTL 1 WEEK: expires rows .* --allow-loss ledger allows it/);
   const replay = await run('sqlapply --alter $DB after.sql');
   t.is(replay.code, 1);
@@ -180,12 +201,19 @@ would leave materialized view 'hourly' invalid
 `,
   );
   const json = await run('sqlapply --dry-run --json --allow ALTER $DB changes.sql');
-  const lines = json.stdout.toString().trim().split('\n').map(line => JSON.parse(line));
+  const lines = json.stdout
+    .toString()
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line));
   t.deepEqual(
     lines.map(({ consequences = [] }) => consequences.map(({ effect }: { effect: string }) => effect)),
     [['loss', 'removal', 'invalid'], ['invalid'], ['rewrite', 'loss'], []],
   );
-  t.is((await run("echo 'ALTER TABLE ledger ADD COLUMN z INT;' | sqlsplit | sqlapply --dry-run --allow ALTER $DB")).code, 0);
+  t.is(
+    (await run("echo 'ALTER TABLE ledger ADD COLUMN z INT;' | sqlsplit | sqlapply --dry-run --allow ALTER $DB")).code,
+    0,
+  );
 });
 
 testWithQuestDB('a table is made anew where it can not be altered', async t => {
@@ -198,7 +226,9 @@ testWithQuestDB('a table is made anew where it can not be altered', async t => {
   const plan = await run('sqldiff --alter --rebuild ledger after.sql $DB > plan');
   t.is(plan.code, 0, plan.stderr);
   t.regex((await run('cat plan')).stdout.toString(), /sqlapply needs --allow INSERT,REFRESH,RENAME,SELECT/);
-  const replay = await run('sqlapply --allow INSERT,REFRESH,RENAME,SELECT $DB < plan; sqldiff --ignore-extra after.sql $DB');
+  const replay = await run(
+    'sqlapply --allow INSERT,REFRESH,RENAME,SELECT $DB < plan; sqldiff --ignore-extra after.sql $DB',
+  );
   t.is(replay.code, 0, replay.stdout + replay.stderr);
   t.deepEqual(await execute(server, 'SELECT count(), sum(qty) FROM ledger'), [[ROWS, (ROWS * (ROWS + 1)) / 2]]);
   const kept = (await execute(server, 'SHOW TABLES')).flat().filter(name => String(name).startsWith('ledger_before_'));
@@ -212,7 +242,10 @@ testWithQuestDB('a rebuild stops where the rows are not as many', async t => {
   // Rows of one time differ in acc only, and that is no key any more.
   await execute(server, "INSERT INTO ledger SELECT ts, 'b', qty, note, x, y FROM ledger");
   await applied(server, 'ledger');
-  const after = LEDGER.before.replace('PARTITION BY DAY DEDUP UPSERT KEYS(ts,acc)', 'PARTITION BY HOUR DEDUP UPSERT KEYS(ts)');
+  const after = LEDGER.before.replace(
+    'PARTITION BY DAY DEDUP UPSERT KEYS(ts,acc)',
+    'PARTITION BY HOUR DEDUP UPSERT KEYS(ts)',
+  );
   const run = await withFiles(t, server, { 'after.sql': after });
   const replay = await run('sqldiff --alter --rebuild ledger after.sql $DB | sqlapply --allow all $DB');
   t.is(replay.code, 1);
@@ -245,8 +278,8 @@ const ENTERPRISE: [what: string, before: string, after: string, options?: string
   ],
   [
     'a live view, a column with a grant, and a view with another query',
-    "CREATE USER ann;\nCREATE TABLE t (ts TIMESTAMP, x INT, y INT) timestamp(ts) PARTITION BY DAY;\nCREATE LIVE VIEW l FLUSH EVERY 5s PARTITION BY DAY START FROM BEGINNING AS (select ts, x from t);\nCREATE VIEW v AS (select x from t);\nGRANT SELECT ON t(y) TO ann;",
-    "CREATE USER ann;\nCREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY;\nCREATE LIVE VIEW l FLUSH EVERY 7s PARTITION BY DAY START FROM BEGINNING AS (select ts, x from t);\nCREATE VIEW v AS (select ts, x from t);",
+    'CREATE USER ann;\nCREATE TABLE t (ts TIMESTAMP, x INT, y INT) timestamp(ts) PARTITION BY DAY;\nCREATE LIVE VIEW l FLUSH EVERY 5s PARTITION BY DAY START FROM BEGINNING AS (select ts, x from t);\nCREATE VIEW v AS (select x from t);\nGRANT SELECT ON t(y) TO ann;',
+    'CREATE USER ann;\nCREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY;\nCREATE LIVE VIEW l FLUSH EVERY 7s PARTITION BY DAY START FROM BEGINNING AS (select ts, x from t);\nCREATE VIEW v AS (select ts, x from t);',
     '--allow-loss l --allow-loss t.y',
   ],
 ];

@@ -1,7 +1,7 @@
 /*! One random change on a real server: which views and materialized views it invalidates, and which were foretold. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Forecast, SchemaState } from '@sqlpipe/schema';
-import { execute, fill, applied } from './reconcile.js';
+import { applied, execute, fill } from './reconcile.js';
 import { randomness, schemaPair } from './schema-pairs.js';
 import type { Server } from './server.js';
 

@@ -1,7 +1,7 @@
 /*! One random pair of schemas on a real server, with rows: what `sqldiff --alter` and `sqlapply` make of it, and what is left. */
 import { strict as assert } from 'node:assert';
 import { isLossless, type TableDefinition } from '@sqlpipe/ddl';
-import { schemaPair, type SchemaPair } from './schema-pairs.js';
+import { type SchemaPair, schemaPair } from './schema-pairs.js';
 import type { Server } from './server.js';
 import type { Outcome } from './shell.js';
 
@@ -135,13 +135,22 @@ async function checkNothingIsLost(
       const candidates = [column, known?.columns.get(column) ?? column];
       const found = candidates.find(each => there.includes(each));
       assert.ok(found, `${about}: '${name}' has lost its column '${column}'`);
-      assert.deepEqual(await valuesOf(server, now, [found]), before.get(name)?.[i], `${about}: values of '${name}'.'${column}'`);
+      assert.deepEqual(
+        await valuesOf(server, now, [found]),
+        before.get(name)?.[i],
+        `${about}: values of '${name}'.'${column}'`,
+      );
     }
   }
 }
 
 /** With every loss allowed: what both have, with types that hold all values, is there, unless rows have expired. */
-async function checkKept(server: Server, pair: SchemaPair, before: Map<string, string[][]>, about: string): Promise<void> {
+async function checkKept(
+  server: Server,
+  pair: SchemaPair,
+  before: Map<string, string[][]>,
+  about: string,
+): Promise<void> {
   for (const { name, columns, ttl } of pair.tables) {
     const known = pair.names.get(name);
     const now = known?.name ?? name;
@@ -149,11 +158,18 @@ async function checkKept(server: Server, pair: SchemaPair, before: Map<string, s
     if (!there) continue;
     const [[statement] = []] = await execute(server, `SHOW CREATE TABLE '${now}'`);
     if (ttl !== 0 || / TTL /.test(String(statement))) continue;
-    const types = new Map((await execute(server, `SELECT "column", type FROM table_columns('${now}')`)) as [string, string][]);
+    const types = new Map(
+      (await execute(server, `SELECT "column", type FROM table_columns('${now}')`)) as [string, string][],
+    );
     for (const [i, { name: column, type }] of columns.entries()) {
       const found = known?.columns.get(column) ?? column;
       const isSame = there.includes(found) && isLossless(type, String(types.get(found)));
-      if (isSame) assert.deepEqual(await valuesOf(server, now, [found]), before.get(name)?.[i], `${about}: values of '${name}'.'${column}'`);
+      if (isSame)
+        assert.deepEqual(
+          await valuesOf(server, now, [found]),
+          before.get(name)?.[i],
+          `${about}: values of '${name}'.'${column}'`,
+        );
     }
   }
 }
@@ -161,9 +177,13 @@ async function checkKept(server: Server, pair: SchemaPair, before: Map<string, s
 async function checkValid(server: Server, about: string): Promise<void> {
   const invalid = async () => [
     ...(await execute(server, "SELECT view_name, invalidation_reason FROM views() WHERE view_status = 'invalid'")),
-    ...(await execute(server, "SELECT view_name, invalidation_reason FROM materialized_views() WHERE view_status = 'invalid'")),
+    ...(await execute(
+      server,
+      "SELECT view_name, invalidation_reason FROM materialized_views() WHERE view_status = 'invalid'",
+    )),
   ];
   // Views are compiled a moment later.
-  for (let tries = 0; tries < 100 && (await invalid()).length > 0; tries++) await new Promise(resolve => setTimeout(resolve, 50));
+  for (let tries = 0; tries < 100 && (await invalid()).length > 0; tries++)
+    await new Promise(resolve => setTimeout(resolve, 50));
   assert.deepEqual(await invalid(), [], about);
 }

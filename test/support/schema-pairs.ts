@@ -58,7 +58,20 @@ interface Model {
   materializedViews: MaterializedView[];
 }
 
-const TYPES = ['INT', 'LONG', 'DOUBLE', 'FLOAT', 'SHORT', 'SYMBOL', 'VARCHAR', 'STRING', 'BOOLEAN', 'UUID', 'TIMESTAMP', 'DECIMAL(10,2)'];
+const TYPES = [
+  'INT',
+  'LONG',
+  'DOUBLE',
+  'FLOAT',
+  'SHORT',
+  'SYMBOL',
+  'VARCHAR',
+  'STRING',
+  'BOOLEAN',
+  'UUID',
+  'TIMESTAMP',
+  'DECIMAL(10,2)',
+];
 const NUMBERS = ['INT', 'LONG', 'DOUBLE', 'FLOAT', 'SHORT'];
 const COLUMNS = ['a', 'b', 'qty', 'price', 'my col', 'select', 'Mixed', 'größe', 'col', 'if'];
 const TABLES = ['trades', 'my table', 'a.b', 'Quotes', 'über'];
@@ -122,7 +135,14 @@ function newMaterializedView(name: string, model: Model, random: Randomness): Ma
   const base = random.pick(bases);
   const sum = numbersOf(base)[0];
   const refresh = random.pick(['IMMEDIATE', 'IMMEDIATE', 'MANUAL', "EVERY 1h START '2030-01-01T00:00:00.000000Z'"]);
-  return { name, base: base.name, sum, interval: random.pick(['1h', '1d']), refresh, ttl: random.pick(['', '', ' TTL 1 WEEK']) };
+  return {
+    name,
+    base: base.name,
+    sum,
+    interval: random.pick(['1h', '1d']),
+    refresh,
+    ttl: random.pick(['', '', ' TTL 1 WEEK']),
+  };
 }
 
 function newModel(random: Randomness): Model {
@@ -222,7 +242,9 @@ const MUTATIONS: Mutation[] = [
     replace(model, table, {
       columns: table.columns.map(each => (each === old ? { ...rest, type, cached: true } : each)),
     });
-    if (!NUMBERS.includes(type)) for (const view of model.materializedViews) if (view.base === table.name && view.sum === old.name) view.sum = undefined;
+    if (!NUMBERS.includes(type))
+      for (const view of model.materializedViews)
+        if (view.base === table.name && view.sum === old.name) view.sum = undefined;
     return `${table.name}: ${old.name} ${old.type} to ${type}`;
   }),
   withTable((table, model, random) => {
@@ -280,7 +302,8 @@ const MUTATIONS: Mutation[] = [
   (model, random) => {
     const table = random.pick(model.tables);
     const isUsed =
-      model.views.some(({ from }) => from === table?.name) || model.materializedViews.some(({ base }) => base === table?.name);
+      model.views.some(({ from }) => from === table?.name) ||
+      model.materializedViews.some(({ base }) => base === table?.name);
     if (!table || isUsed || model.tables.length < 2) return undefined;
     model.tables.splice(model.tables.indexOf(table), 1);
     return `drop table ${table.name}`;
@@ -293,7 +316,11 @@ const MUTATIONS: Mutation[] = [
     const view = random.pick(model.views);
     if (!view || model.views.some(({ from }) => from === view.name)) return undefined;
     if (random.chance(0.3)) model.views.splice(model.views.indexOf(view), 1);
-    else Object.assign(view, newView(view.name, { ...model, views: model.views.slice(0, model.views.indexOf(view)) }, random));
+    else
+      Object.assign(
+        view,
+        newView(view.name, { ...model, views: model.views.slice(0, model.views.indexOf(view)) }, random),
+      );
     return `view ${view.name}`;
   },
   (model, random) => {

@@ -4,8 +4,8 @@ import type { Column, Definition, Index, MaterializedViewDefinition, Refresh, Ta
 import type { Ttl } from './grammar/partition.js';
 import type { StoragePolicy } from './grammar/storage-policy.js';
 import { needsQuotes } from './names.js';
-import { coverTimestamp } from './parse.js';
-import { indexText, lengthText, refreshText, stagesText } from './print.js';
+import { addTimestampToIndex } from './parse.js';
+import { formatIndex, formatRefresh, formatStages, formatTtlLength } from './print.js';
 
 /** What one ALTER does to its object. */
 export type Alteration =
@@ -55,7 +55,7 @@ function alterationText(alteration: Alteration): string {
     case 'rename column':
       return `RENAME COLUMN ${quoteColumn(alteration.column)} TO ${quoteColumn(alteration.to)}`;
     case 'ttl':
-      return `SET TTL ${alteration.ttl === 0 ? '0 HOURS' : lengthText(alteration.ttl)}`;
+      return `SET TTL ${alteration.ttl === 0 ? '0 HOURS' : formatTtlLength(alteration.ttl)}`;
     case 'dedup keys':
       return alteration.keys.length > 0
         ? `DEDUP ENABLE UPSERT KEYS(${alteration.keys.map(quoteColumn).join(',')})`
@@ -65,9 +65,9 @@ function alterationText(alteration: Alteration): string {
     case 'format':
       return `SET FORMAT ${alteration.parquet ? 'PARQUET' : 'NATIVE'}`;
     case 'storage policy':
-      return alteration.policy ? `SET STORAGE POLICY(${stagesText(alteration.policy)})` : 'DROP STORAGE POLICY';
+      return alteration.policy ? `SET STORAGE POLICY(${formatStages(alteration.policy)})` : 'DROP STORAGE POLICY';
     case 'refresh':
-      return `SET REFRESH ${refreshText({ ...alteration.refresh, deferred: false })}`;
+      return `SET REFRESH ${formatRefresh({ ...alteration.refresh, deferred: false })}`;
     case 'query':
       return `AS (\n${alteration.body}\n)`;
     default:
@@ -84,7 +84,7 @@ function columnChangeText(alteration: Extract<Alteration, { column: string }>): 
     case 'symbol capacity':
       return `SYMBOL CAPACITY ${alteration.capacity}`;
     case 'add index':
-      return `ADD${indexText(alteration.index, { form: '9.3', quoted: true })}`;
+      return `ADD${formatIndex(alteration.index, { form: '9.3', quoted: true })}`;
     case 'parquet settings':
       return `SET PARQUET(${alteration.parquet || 'default'})`;
     default:
@@ -96,7 +96,7 @@ function columnChangeText(alteration: Extract<Alteration, { column: string }>): 
 function addedText({ name, type, cached, capacity, index }: Column): string {
   if (type !== 'SYMBOL') return `${quoteColumn(name)} ${type}`;
   const size = capacity === undefined ? '' : ` CAPACITY ${capacity}`;
-  const indexed = index?.capacity === undefined ? '' : indexText(index);
+  const indexed = index?.capacity === undefined ? '' : formatIndex(index);
   return `${quoteColumn(name)} ${type}${size}${cached ? '' : ' NOCACHE'}${indexed}`;
 }
 
@@ -135,7 +135,10 @@ function alterTable(table: TableDefinition, alteration: Alteration): TableDefini
       return { ...table, ttl: alteration.ttl };
     case 'dedup keys': {
       const keys = new Set(alteration.keys.map(foldCase));
-      return { ...table, columns: table.columns.map(column => ({ ...column, dedup: keys.has(foldCase(column.name)) })) };
+      return {
+        ...table,
+        columns: table.columns.map(column => ({ ...column, dedup: keys.has(foldCase(column.name)) })),
+      };
     }
     case 'parameter':
       return { ...table, [alteration.name]: alteration.value };
@@ -148,7 +151,7 @@ function alterTable(table: TableDefinition, alteration: Alteration): TableDefini
       return table;
     default:
       return withColumn(table, alteration.column, column =>
-        coverTimestamp(alterColumn(column, alteration), table.timestamp),
+        addTimestampToIndex(alterColumn(column, alteration), table.timestamp),
       );
   }
 }

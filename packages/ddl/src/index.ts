@@ -1,11 +1,10 @@
-export { type Access, access } from './access.js';
 export { type Alter, type Alteration, applyAlteration, printAlter } from './alteration.js';
-export { type Comparison, compareDefinitions, type PropertyDifference } from './compare.js';
+export { type Comparison, compareDefinitions, type PropertyDifference } from './compare-definitions.js';
 export {
   type CompareOptions,
   compareStatements,
   isEquivalent,
-  meaningOf,
+  parseMeaning,
   type StatementComparison,
 } from './compare-statements.js';
 export { canConvert, isLossless } from './conversions.js';
@@ -21,18 +20,19 @@ export {
   type TableDefinition,
   type ViewDefinition,
 } from './definition.js';
-export { type PartitionUnit, type Ttl, ttlOf } from './grammar/partition.js';
-export { policyOfTtl, type StoragePolicy } from './grammar/storage-policy.js';
+export { type PartitionUnit, type Ttl, toTtl } from './grammar/partition.js';
+export { type StoragePolicy, ttlToPolicy } from './grammar/storage-policy.js';
+export { type GrantTargets, grantTargets } from './grant-targets.js';
 export { LimitError } from './limit-error.js';
 export { isSystemTable, needsQuotes, quoteName } from './names.js';
-export { owner, withoutOwner } from './owner.js';
+export { ownerOf, removeOwner } from './owner.js';
+export { addTimestampToIndex, defaultPartition, parseDefinition, toTableDefinition } from './parse.js';
 export { type Change, kindOf, parseChange } from './parse-change.js';
-export { coverTimestamp, defaultPartition, parseDefinition, toTable } from './parse.js';
-export { lengthText, type PrintOptions, printDefinition } from './print.js';
-export { type QueryToken, queryTokens } from './query-tokens.js';
+export { formatTtlLength, type PrintOptions, printDefinition } from './print.js';
 export { findQueryColumns } from './query-columns.js';
-export { references } from './references.js';
-export { type Repaired, repair } from './repair.js';
+export { type QueryToken, tokenizeQuery } from './query-tokens.js';
+export { findReferences } from './references.js';
+export { type RepairResult, repair } from './repair.js';
 export { isCleanTable, isRepairForm } from './repair-table.js';
 export {
   type Assumption,
@@ -46,4 +46,4 @@ export {
   type Right,
   RightSet,
 } from './rights.js';
-export { dependsOnVersion, isLaterVersion, missingFeatures } from './versions.js';
+export { dependsOnVersion, findMissingFeatures, isLaterVersion } from './versions.js';

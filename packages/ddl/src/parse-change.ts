@@ -3,18 +3,18 @@ import type { Kind } from '@sqlpipe/sql';
 import type { Alter, Alteration } from './alteration.js';
 import type { Column, Defaults, Definition, Index } from './definition.js';
 import { DEFAULTS } from './definition.js';
-import { endBody, viewBody } from './grammar/body.js';
-import { indexType, parseIndexCapacity, parseSymbolCapacity } from './grammar/columns.js';
+import { expectEndOfBody, parseViewBody } from './grammar/body.js';
+import { parseIndexCapacity, parseIndexType, parseSymbolCapacity } from './grammar/columns.js';
 import { parseInterval } from './grammar/create-table.js';
-import { Cursor, is } from './grammar/cursor.js';
+import { Cursor, isWord } from './grammar/cursor.js';
 import { stripPublic, unquote } from './grammar/names.js';
 import { parseInt32 } from './grammar/numbers.js';
-import { parquet } from './grammar/parquet.js';
-import { ttl } from './grammar/partition.js';
-import { newRefresh } from './grammar/refresh.js';
-import { Rejection } from './grammar/rejection.js';
-import { storagePolicy } from './grammar/storage-policy.js';
-import { columnType } from './grammar/types.js';
+import { parseParquet } from './grammar/parquet.js';
+import { parseTtl } from './grammar/partition.js';
+import { parseSetRefresh } from './grammar/refresh.js';
+import { RejectionError } from './grammar/rejection-error.js';
+import { parseStoragePolicy } from './grammar/storage-policy.js';
+import { parseColumnType } from './grammar/types.js';
 
 /** A statement that changes, fills or refreshes what exists; names as they are written. */
 export type Change =
@@ -31,12 +31,12 @@ export function parseChange(statement: string, defaults: Defaults = DEFAULTS): C
   try {
     return parser.read();
   } catch (error) {
-    if (error instanceof Rejection) return undefined;
+    if (error instanceof RejectionError) return undefined;
     throw error;
   }
 }
 
-const NO = new Rejection(0, 'not known');
+const NO = new RejectionError(0, 'not known');
 
 class Parser {
   constructor(
@@ -116,8 +116,8 @@ class Parser {
     if (this.#accept('view')) {
       const name = this.#name();
       this.cursor.expect('as');
-      const body = viewBody(this.cursor, () => {});
-      endBody(this.cursor, body);
+      const body = parseViewBody(this.cursor, () => {});
+      expectEndOfBody(this.cursor, body);
       return one({ kind: 'view', name, alteration: { change: 'query', body: body.text } });
     }
     if (this.#accept('materialized', 'view')) {
@@ -133,9 +133,9 @@ class Parser {
   }
 
   #setOfMaterializedView(): Alteration {
-    if (this.#accept('ttl')) return { change: 'ttl', ttl: ttl(this.cursor).ttl };
+    if (this.#accept('ttl')) return { change: 'ttl', ttl: parseTtl(this.cursor).ttl };
     this.cursor.expect('refresh');
-    const refresh = newRefresh(this.cursor);
+    const refresh = parseSetRefresh(this.cursor);
     if (!refresh || refresh.period === 'sample by interval') throw NO;
     return { change: 'refresh', refresh: { ...refresh, period: refresh.period } };
   }
@@ -175,7 +175,7 @@ class Parser {
     const { cursor } = this;
     this.#accept('if', 'not', 'exists');
     const name = this.#column();
-    const type = columnType(cursor, cursor.require('type'));
+    const type = parseColumnType(cursor, cursor.require('type'));
     const column: Column = { name, type, cached: type !== 'SYMBOL' || this.defaults.symbolCached, dedup: false };
     if (type === 'SYMBOL') {
       if (this.#accept('capacity')) column.capacity = parseSymbolCapacity(cursor);
@@ -189,7 +189,7 @@ class Parser {
   }
 
   #index(): Index {
-    if (this.#accept('type')) return indexType(this.cursor, this.defaults);
+    if (this.#accept('type')) return parseIndexType(this.cursor, this.defaults);
     const capacity = this.#accept('capacity') ? parseIndexCapacity(this.cursor) : this.defaults.indexCapacity;
     return { type: 'BITMAP', capacity };
   }
@@ -204,7 +204,7 @@ class Parser {
       return { change: 'symbol capacity', column, capacity: parseSymbolCapacity(cursor) };
     if (this.#accept('set', 'parquet')) return { change: 'parquet settings', column, parquet: this.#parquet() };
     cursor.expect('type');
-    const type = columnType(cursor, cursor.require('type'));
+    const type = parseColumnType(cursor, cursor.require('type'));
     let cached = true;
     if (type === 'SYMBOL') {
       if (this.#accept('capacity')) parseSymbolCapacity(cursor);
@@ -219,19 +219,19 @@ class Parser {
     const { cursor } = this;
     const start = cursor.end;
     try {
-      return parquet(cursor, 'INT');
+      return parseParquet(cursor, 'INT');
     } catch (error) {
-      if (!(error instanceof Rejection)) throw error;
+      if (!(error instanceof RejectionError)) throw error;
       cursor.seek(start);
-      return parquet(cursor, 'STRING');
+      return parseParquet(cursor, 'STRING');
     }
   }
 
   #set(): Alteration {
     const { cursor } = this;
-    if (this.#accept('ttl')) return { change: 'ttl', ttl: ttl(cursor).ttl };
-    if (this.#accept('format')) return { change: 'format', parquet: is(cursor.require('format'), 'parquet') };
-    if (this.#accept('storage')) return { change: 'storage policy', policy: storagePolicy(cursor, 'HOUR') };
+    if (this.#accept('ttl')) return { change: 'ttl', ttl: parseTtl(cursor).ttl };
+    if (this.#accept('format')) return { change: 'format', parquet: isWord(cursor.require('format'), 'parquet') };
+    if (this.#accept('storage')) return { change: 'storage policy', policy: parseStoragePolicy(cursor, 'HOUR') };
     cursor.expect('param');
     const name = cursor.require('name').toLowerCase();
     cursor.expect('=');
@@ -268,12 +268,12 @@ class Parser {
   /** Steps over words if they come next. */
   #accept(first: string, ...rest: string[]): boolean {
     const { cursor } = this;
-    if (!is(cursor.next(), first)) {
-      cursor.back();
+    if (!isWord(cursor.next(), first)) {
+      cursor.unread();
       return false;
     }
     const start = cursor.at;
-    if (rest.every(word => is(cursor.next(), word))) return true;
+    if (rest.every(word => isWord(cursor.next(), word))) return true;
     cursor.seek(start);
     return false;
   }

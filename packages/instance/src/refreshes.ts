@@ -1,7 +1,7 @@
 /*! How far an instance has come with what it does by itself: refreshing materialized views, applying WAL. */
 import { foldCase, quoteLiteral } from '@sqlpipe/sql';
-import { InstanceError } from './error.js';
 import type { Instance } from './instance.js';
+import { InstanceError } from './instance-error.js';
 
 /** How the materialized views of an instance are, by name in lower case. */
 export interface RefreshStates {
@@ -24,7 +24,8 @@ export async function fetchRefreshStates(instance: Instance): Promise<RefreshSta
 }
 
 /** Whether a reason for being invalid is a change of the base, and no query that fails (observed on 9.3.4). */
-export const isChangeOfBase = (reason: string): boolean => / operation$|^base (?:table|materialized view) is /.test(reason);
+export const isChangeOfBase = (reason: string): boolean =>
+  / operation$|^base (?:table|materialized view) is /.test(reason);
 
 /** The answer; undefined where the instance rejects the question, as not every version tells. */
 async function askIfTold(instance: Instance, query: string): Promise<unknown[][] | undefined> {

@@ -3,7 +3,7 @@
  * whether it is as it should be then.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { applyAlteration, type Change, kindOf, meaningOf, parseChange, printDefinition } from '@sqlpipe/ddl';
+import { applyAlteration, type Change, kindOf, parseChange, parseMeaning, printDefinition } from '@sqlpipe/ddl';
 import {
   fetchRefreshState,
   fetchWalState,
@@ -52,7 +52,7 @@ async function expectedAfter(change: Change, existing: ExistingObjects): Promise
   if (change.verb !== 'alter') return undefined;
   const [first] = change.alters;
   const found = first && (await existing.fetch({ kind: kindOf(first.kind), name: first.name, verb: '' }));
-  let definition = found === undefined ? undefined : meaningOf(found);
+  let definition = found === undefined ? undefined : parseMeaning(found);
   for (const { alteration } of change.alters) definition &&= applyAlteration(definition, alteration);
   return definition && printDefinition(definition, { quoted: true });
 }
@@ -83,7 +83,8 @@ async function verifyAltered(
 ): Promise<Partial<Outcome>> {
   if (!first) return {};
   const found = await existing.fetch({ kind: kindOf(first.kind), name: first.name, verb: '' });
-  if (found === undefined) return { result: 'differs', error: 'the server reported success, but the object does not exist' };
+  if (found === undefined)
+    return { result: 'differs', error: 'the server reported success, but the object does not exist' };
   const comparison = await existing.compare(expected, found);
   if (comparison.asText) return { proven: false };
   if (comparison.differences.length > 0)
@@ -120,7 +121,11 @@ async function waitForWal(name: string, target: Instance, patience: Patience): P
     state === 'suspended'
       ? `accepted, but the server could not apply it: its table is suspended; ALTER TABLE '${name}' RESUME WAL`
       : 'accepted, and not applied yet when the time was up: --timeout waits longer';
-  return { result: 'unknown', error: problem, failure: new InstanceError('UNREACHABLE', `${target.label}: ${problem}`) };
+  return {
+    result: 'unknown',
+    error: problem,
+    failure: new InstanceError('UNREACHABLE', `${target.label}: ${problem}`),
+  };
 }
 
 async function waitForRefresh(
@@ -140,7 +145,11 @@ async function waitForRefresh(
     ? `accepted, but the refresh failed: ${state.reason}`
     : 'accepted, and not finished when the time was up: --timeout waits longer';
   if (state) return { result: 'refused', error: problem };
-  return { result: 'unknown', error: problem, failure: new InstanceError('UNREACHABLE', `${target.label}: ${problem}`) };
+  return {
+    result: 'unknown',
+    error: problem,
+    failure: new InstanceError('UNREACHABLE', `${target.label}: ${problem}`),
+  };
 }
 
 /** Whether it is a change of its base that a materialized view has just learned of, and no refresh that failed (observed on 9.3.4). */

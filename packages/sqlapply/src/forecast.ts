@@ -1,12 +1,19 @@
 /*! What statements would do on a target beside what they say, for a dry run. */
 import type { Io } from '@sqlpipe/cli';
-import { connect, dump, fetchDefaults, fetchRefreshStates, InstanceError, type Target } from '@sqlpipe/instance';
-import { collect, Forecast, SchemaState } from '@sqlpipe/schema';
+import {
+  type ConnectionConfig,
+  connect,
+  dump,
+  fetchDefaults,
+  fetchRefreshStates,
+  InstanceError,
+} from '@sqlpipe/instance';
+import { collectStatements, Forecast, SchemaState } from '@sqlpipe/schema';
 import type { ApplyOptions } from './options.js';
 
 /** A forecast for the target as it is now; undefined where no statement may change anything, or the target does not show what it has. */
 export async function openForecast(
-  config: Target,
+  config: ConnectionConfig,
   { allow, alter, allowLoss }: Pick<ApplyOptions, 'allow' | 'alter' | 'allowLoss'>,
   io: Io,
 ): Promise<Forecast | undefined> {
@@ -14,7 +21,7 @@ export async function openForecast(
   const instance = connect(config);
   try {
     const [defaults, states] = [await fetchDefaults(instance), await fetchRefreshStates(instance)];
-    const state = new SchemaState(await collect(dump(config)), { defaults });
+    const state = new SchemaState(await collectStatements(dump(config)), { defaults });
     return new Forecast(state, { ...states, allowLoss });
   } catch (error) {
     if (!(error instanceof InstanceError) || error.serverMessage === undefined) throw error;

@@ -1,28 +1,28 @@
 import { Readable } from 'node:stream';
-import { command, type Io, stayLean, UsageError, watched } from '@sqlpipe/cli';
-import { arriving, spool } from '@sqlpipe/records';
+import { type Io, limitHeapGrowth, runProgram, UsageError, withProgress } from '@sqlpipe/cli';
+import { deferInput, spool } from '@sqlpipe/records';
 import { describeOmission } from '@sqlpipe/schema';
-import { admitted, objections } from './admission.js';
-import { apply } from './apply.js';
+import { applyStatements } from './apply.js';
 import { openConnections } from './connections.js';
-import { openForecast } from './forecast.js';
-import { LoginCheck } from './credentials.js';
+import { createExecutor } from './executor.js';
 import { ExistingObjects } from './existing.js';
+import { openForecast } from './forecast.js';
 import { openInput, readsStdin } from './input.js';
-import { judge } from './judge.js';
+import { LoginCheck } from './login-check.js';
+import { toNothingSentError } from './nothing-sent-error.js';
 import { type ApplyOptions, declareOptions, hasDataOnStdout } from './options.js';
 import { checkPlan, planAlter, rejectOmissions } from './plan.js';
+import { createPreflightCheck, requireAllowed } from './preflight.js';
 import { writeRejects } from './rejects.js';
-import { nothingSent } from './state.js';
-import { Tally } from './tally.js';
-import { foretold, printRows, rejects, reported, told } from './told.js';
-import { verified } from './verify.js';
-import { windUp } from './wind-up.js';
+import { printDryRun, printRows, reportOutcomes, selectRejects, writeReport } from './report-outcomes.js';
+import { shutDown } from './shut-down.js';
+import { Summary } from './summary.js';
+import { verifyOutcomes } from './verify.js';
 
-command({
+runProgram({
   name: 'sqlapply',
   operands: '<instance> [file..]',
-  takes: ['instances', 'files'],
+  operandTypes: ['instances', 'files'],
   summary:
     'Applies a statement stream, .sql files or folders to an instance: in order, one statement per request, up to the first error.',
   examples: [
@@ -33,15 +33,15 @@ command({
   values: { 'yes-to': 'instances' },
   options: declareOptions,
   run: async (options, io) => {
-    stayLean();
+    limitHeapGrowth();
     checkOptions(options);
-    const tally = new Tally(options);
+    const summary = new Summary(options);
     try {
-      return await run(options, tally, io);
+      return await run(options, summary, io);
     } catch (error) {
-      if (tally.isStarted) throw error;
+      if (summary.isStarted) throw error;
       if (io.interrupted.aborted) io.error('interrupted; nothing was sent');
-      throw nothingSent(error);
+      throw toNothingSentError(error);
     }
   },
 });
@@ -55,49 +55,53 @@ function checkOptions({ report, rejects, json, dryRun, alter, stream, ifExists, 
   if (renamed.length > 0 && !alter) throw new UsageError('--renamed goes with --alter');
 }
 
-async function run(options: ApplyOptions, tally: Tally, io: Io): Promise<number> {
+async function run(options: ApplyOptions, summary: Summary, io: Io): Promise<number> {
   const source = openInput(options, io);
-  const input = arriving(() => source);
+  const input = deferInput(() => source);
   const { config, target, jobs, close } = await openConnections(options, input, io);
-  io.interrupted.addEventListener('abort', () => windUp(readsStdin(options) ? io.stdin() : undefined, close));
+  io.interrupted.addEventListener('abort', () => shutDown(readsStdin(options) ? io.stdin() : undefined, close));
   try {
-    const objection = objections(target, options.allow);
+    const check = createPreflightCheck(target, options.allow);
     const keepGoing = options.keepGoing || options.dryRun;
-    const shown = (items: AsyncIterable<string>, total?: number) => watched(items, io.progress(), total);
-    const allowed = keepGoing ? input : admitted(input, objection, source.locations);
-    const complete = options.stream ? undefined : await spool(shown(allowed));
+    const showProgress = (items: AsyncIterable<string>, total?: number) => withProgress(items, io.progress(), total);
+    const allowed = keepGoing ? input : requireAllowed(input, check, source.locations);
+    const complete = options.stream ? undefined : await spool(showProgress(allowed));
     if (complete) io.interrupted.throwIfAborted();
     const checked = await checkPlan(complete ?? input, target, options);
     const plan = options.alter ? await planAlter(checked, config, target, options) : undefined;
     if (plan && !keepGoing) rejectOmissions(plan.omissions);
     for (const omission of plan?.omissions ?? []) io.error(describeOmission(omission));
-    if (plan?.omissions.length) tally.noteBroken();
-    const queue = shown(plan ? Readable.from(plan.statements) : checked, plan?.statements.length ?? complete?.count);
-    const locations = plan ? [] : source.locations;
+    if (plan?.omissions.length) summary.noteBroken();
+    const count = plan?.statements.length ?? complete?.count;
+    const queue = showProgress(plan ? Readable.from(plan.statements) : checked, count);
 
     const existing = new ExistingObjects(target, io.warn);
     const forecast = options.dryRun ? await openForecast(config, options, io) : undefined;
-    const judging = {
+    const executorOptions = {
       ...options,
-      objection: plan ? objections(target, [...options.allow, ...plan.permissions]) : objection,
+      check: plan ? createPreflightCheck(target, [...options.allow, ...plan.permissions]) : check,
       existing,
       forecast,
       patience: { timeout: config.timeout, interrupted: io.interrupted },
       printRows: (rows: unknown[][]) => printRows(rows, io),
     };
-    const judges = jobs.map(job => judge(job, judging));
-    tally.start(target.label);
-    let outcomes = apply(queue, judges, { keepGoing, interrupted: io.interrupted, locations });
-    if (options.dryRun) outcomes = hasDataOnStdout(options) ? outcomes : foretold(outcomes, io, forecast);
-    else if (!options.noVerify) outcomes = verified(outcomes, target, existing);
-    if (options.report) outcomes = reported(outcomes, options.report, io);
-    if (options.json) outcomes = reported(outcomes, '-', io);
-    const summarize = hasDataOnStdout(options) ? io.summary : io.note;
-    const rest = rejects(told(outcomes, tally, new LoginCheck(config), io, summarize));
+    const executors = jobs.map(job => createExecutor(job, executorOptions));
+    summary.start(target.label);
+    let outcomes = applyStatements(queue, executors, {
+      keepGoing,
+      interrupted: io.interrupted,
+      locations: plan ? [] : source.locations,
+    });
+    if (options.dryRun) outcomes = hasDataOnStdout(options) ? outcomes : printDryRun(outcomes, io, forecast);
+    else if (!options.noVerify) outcomes = verifyOutcomes(outcomes, target, existing);
+    if (options.report) outcomes = writeReport(outcomes, options.report, io);
+    if (options.json) outcomes = writeReport(outcomes, '-', io);
+    const summarize = hasDataOnStdout(options) ? io.summary : io.info;
+    const rest = selectRejects(reportOutcomes(outcomes, summary, new LoginCheck(config), io, summarize));
     if (options.rejects) await writeRejects(options.rejects, io.stdout, rest, options.maxRecord);
     else for await (const _ of rest);
-    if (forecast?.broken().length) tally.noteBroken();
-    return tally.status;
+    if (forecast?.broken().length) summary.noteBroken();
+    return summary.status;
   } finally {
     await close();
   }

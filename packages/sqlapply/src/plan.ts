@@ -1,15 +1,22 @@
 /*! Plans: those of `sqldiff --alter`, which hold for the state that they were made for, and those that --alter makes here. */
-import { definitions, dump, fetchDefaults, fetchRefreshStates, type Instance, type Target } from '@sqlpipe/instance';
+import {
+  type ConnectionConfig,
+  dump,
+  fetchDefaults,
+  fetchDefinitions,
+  fetchRefreshStates,
+  type Instance,
+} from '@sqlpipe/instance';
 import {
   Catalog,
-  collect,
+  collectStatements,
   deduplicate,
   describeOmission,
   fingerprint,
   type Omission,
+  planChanges,
   plannedObjects,
   plannedState,
-  planChanges,
   printPlan,
   requiredPermissions,
 } from '@sqlpipe/schema';
@@ -39,9 +46,9 @@ export async function checkPlan(
   const state = first.done ? undefined : plannedState(first.value);
   if (state === undefined || staleOk) return rest;
   if (stream) throw new PlanError('a plan is read completely before anything is sent: leave --stream out');
-  const all = await collect(rest);
+  const all = await collectStatements(rest);
   const objects = plannedObjects(all);
-  if (fingerprint(objects, await definitions(target, objects)) !== state)
+  if (fingerprint(objects, await fetchDefinitions(target, objects)) !== state)
     throw new PlanError(
       `${target.label}: the plan was made for another state: make it again with sqldiff --alter; --stale-ok applies it all the same`,
     );
@@ -69,17 +76,17 @@ export interface AlterOptions {
 /** Plans the changes by which a target gets what statements say. What only the target has stays. */
 export async function planAlter(
   statements: AsyncIterable<string>,
-  config: Target,
+  config: ConnectionConfig,
   target: Instance,
   { dryRun, ...options }: AlterOptions,
 ): Promise<AlterRun> {
-  const wanted = deduplicate(await collect(statements));
-  const b = await collect(dump(config));
+  const wanted = deduplicate(await collectStatements(statements));
+  const b = await collectStatements(dump(config));
   const [defaults, states] = [await fetchDefaults(target), await fetchRefreshStates(target)];
   const plan = planChanges(wanted.filter(isOfSchema), b, { ...options, defaults, ...states, keepExtra: true });
   const catalog = new Catalog(b);
   const changes = printPlan(plan, ({ kind, name }) => {
-    const entry = catalog.object(name);
+    const entry = catalog.findObject(name);
     return entry?.kind === kind ? entry.statement : undefined;
   });
   const planned = plan.statements.map(({ statement }) => statement);

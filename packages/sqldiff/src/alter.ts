@@ -2,11 +2,11 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Exit, type Io } from '@sqlpipe/cli';
-import { writeText } from '@sqlpipe/files';
+import { writeSqlText } from '@sqlpipe/files';
 import { connect, fetchRefreshStates, type RefreshStates } from '@sqlpipe/instance';
-import { records, sink } from '@sqlpipe/records';
+import { createCommitWriter, encodeRecords } from '@sqlpipe/records';
 import { Catalog, describeOmission, type PlanOptions, planChanges, printPlan } from '@sqlpipe/schema';
-import type { Side } from './side.js';
+import type { Side } from './operands.js';
 
 /** Writes the plan; on a terminal, as text. @returns the exit status: whether nothing was left out */
 export async function writePlan(
@@ -19,12 +19,17 @@ export async function writePlan(
   for (const omission of plan.omissions) io.warn(describeOmission(omission));
   const catalog = new Catalog(b);
   const statements = printPlan(plan, ({ kind, name }) => {
-    const entry = catalog.object(name);
+    const entry = catalog.findObject(name);
     return entry?.kind === kind ? entry.statement : undefined;
   });
-  if (io.stdout.isTTY) await writeText(Readable.from(statements), io.stdout);
-  else await pipeline(Readable.from(statements), records(options.maxRecord), sink(io.stdout, 'sqldiff'));
-  return plan.omissions.length > 0 ? Exit.no : Exit.yes;
+  if (io.stdout.isTTY) await writeSqlText(Readable.from(statements), io.stdout);
+  else
+    await pipeline(
+      Readable.from(statements),
+      encodeRecords(options.maxRecord),
+      createCommitWriter(io.stdout, 'sqldiff'),
+    );
+  return plan.omissions.length > 0 ? Exit.negative : Exit.ok;
 }
 
 /** How the materialized views of a side are, as far as it is an instance that tells. */

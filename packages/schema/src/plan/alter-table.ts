@@ -4,10 +4,10 @@ import {
   type Column,
   canConvert,
   type Index,
-  policyOfTtl,
   type StoragePolicy,
   type TableDefinition,
   type Ttl,
+  ttlToPolicy,
 } from '@sqlpipe/ddl';
 import { foldCase } from '@sqlpipe/sql';
 
@@ -98,7 +98,10 @@ function alterStorage(wanted: TableDefinition, target: TableTarget): void {
   else alterTtl(wanted, target);
   if (table.parquet !== parquet) target.attempt({ change: 'format', parquet }, 'format');
   if (isOther(maxUncommittedRows, table.maxUncommittedRows))
-    target.attempt({ change: 'parameter', name: 'maxUncommittedRows', value: maxUncommittedRows }, 'maxUncommittedRows');
+    target.attempt(
+      { change: 'parameter', name: 'maxUncommittedRows', value: maxUncommittedRows },
+      'maxUncommittedRows',
+    );
   if (isOther(o3MaxLag, table.o3MaxLag))
     target.attempt({ change: 'parameter', name: 'o3MaxLag', value: o3MaxLag }, 'o3MaxLag');
 }
@@ -116,7 +119,7 @@ function alterTtl(wanted: TableDefinition, target: TableTarget): void {
 /** The enterprise edition makes a storage policy of a TTL. */
 function alterPolicy(wanted: TableDefinition, target: TableTarget): void {
   const table = target.current();
-  const [policy, now] = [wanted.policy ?? policyOfTtl(wanted.ttl), table.policy ?? policyOfTtl(table.ttl)];
+  const [policy, now] = [wanted.policy ?? ttlToPolicy(wanted.ttl), table.policy ?? ttlToPolicy(table.ttl)];
   const isEven = Object.values(policy?.after ?? {}).every(length => canSetTtl(length, table.partitionBy));
   if (!isSamePolicy(policy, now) && isEven)
     target.attempt({ change: 'storage policy', policy }, 'storage policy', 'TTL');

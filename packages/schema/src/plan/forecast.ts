@@ -10,13 +10,13 @@ import {
   type Column,
   type Definition,
   findQueryColumns,
+  findReferences,
+  formatTtlLength,
   isLossless,
-  lengthText,
   parseChange,
-  references,
   type TableDefinition,
 } from '@sqlpipe/ddl';
-import { foldCase, identify, isObject, isPrincipal, title } from '@sqlpipe/sql';
+import { displayName, foldCase, identify, isObject, isPrincipal } from '@sqlpipe/sql';
 import { type QueryMentions, readMentions } from './mentions.js';
 import { pathKey, resolvePath } from './names.js';
 import { isShorter, retention } from './retention.js';
@@ -73,7 +73,9 @@ export class Forecast {
     this.#unrefreshed = new Set(unrefreshed);
     for (const name of stopped) this.#stopped.set(name, retention(state.find(name)?.definition));
     this.#before = new Set(stopped);
-    this.#allowed = new Set(allowLoss.flatMap(name => resolvePath(name, name => this.#columnsOf(name)) ?? []).map(pathKey));
+    this.#allowed = new Set(
+      allowLoss.flatMap(name => resolvePath(name, name => this.#columnsOf(name)) ?? []).map(pathKey),
+    );
   }
 
   /** Whether what a statement does is a loss that nobody has allowed. */
@@ -153,7 +155,8 @@ export class Forecast {
   }
 
   #ofDrop({ kind, name }: Extract<Change, { verb: 'drop' }>): Consequence[] {
-    if (isPrincipal(kind)) return [loss(name, `loses ${title({ kind, name, verb: '' })} with its credentials and rights`)];
+    if (isPrincipal(kind))
+      return [loss(name, `loses ${displayName({ kind, name, verb: '' })} with its credentials and rights`)];
     const object = this.state.find(name);
     if (object?.kind !== kind) return [];
     const gone =
@@ -186,7 +189,9 @@ export class Forecast {
     if (isShorter(after, definition))
       return [loss(name, `expires rows of ${this.#title(name)} that are older than ${describeRetention(after)}`)];
     if (definition.kind === 'table' && after.kind === 'table') return this.#ofAlterTable(definition, after, alteration);
-    return definition.kind === 'view' && after.kind === 'view' ? this.#viewsOver(definition.name, definition.body, after.body) : [];
+    return definition.kind === 'view' && after.kind === 'view'
+      ? this.#viewsOver(definition.name, definition.body, after.body)
+      : [];
   }
 
   #ofAlterTable(table: TableDefinition, after: TableDefinition, alteration: Alteration): Consequence[] {
@@ -210,10 +215,10 @@ export class Forecast {
       case 'type':
         return [
           { effect: 'rewrite', ...at, text: `rewrites column '${column.name}'` },
-          ...(isLossless(column.type, alteration.type)
-            ? []
-            : [narrowing(name, column, alteration.type)]),
-          ...(column.index ? [{ effect: 'removal', ...at, text: `removes the index of column '${column.name}'` } as const] : []),
+          ...(isLossless(column.type, alteration.type) ? [] : [narrowing(name, column, alteration.type)]),
+          ...(column.index
+            ? [{ effect: 'removal', ...at, text: `removes the index of column '${column.name}'` } as const]
+            : []),
           ...this.#stoppedBy(name, 'change column type operation'),
         ];
       case 'add index':
@@ -247,7 +252,8 @@ export class Forecast {
     for (let isMore = true; isMore; ) {
       isMore = false;
       for (const view of this.#views()) {
-        if (found.has(foldCase(view.name)) || !this.#queryOf(view).reads.some(read => found.has(foldCase(read)))) continue;
+        if (found.has(foldCase(view.name)) || !this.#queryOf(view).reads.some(read => found.has(foldCase(read))))
+          continue;
         found.add(foldCase(view.name));
         isMore = true;
         if (!this.#isBroken(view)) views.push(this.#invalidView(view.name, reason));
@@ -333,15 +339,26 @@ export class Forecast {
       const [had, has] = [findQueryColumns(before.body), findQueryColumns(alteration.body)];
       const left = new Set((has ?? []).map(column => foldCase(column.name)));
       for (const [view, missing] of this.#missing)
-        this.#missing.set(view, missing.filter(({ table }) => foldCase(table) !== foldCase(name)));
+        this.#missing.set(
+          view,
+          missing.filter(({ table }) => foldCase(table) !== foldCase(name)),
+        );
       if (had && has) for (const column of had) if (!left.has(foldCase(column.name))) this.#miss(name, column.name);
     }
-    if (alteration.change === 'drop column' || alteration.change === 'rename column') this.#miss(name, alteration.column);
+    if (alteration.change === 'drop column' || alteration.change === 'rename column')
+      this.#miss(name, alteration.column);
     const added =
-      alteration.change === 'add column' ? alteration.column.name : alteration.change === 'rename column' ? alteration.to : undefined;
+      alteration.change === 'add column'
+        ? alteration.column.name
+        : alteration.change === 'rename column'
+          ? alteration.to
+          : undefined;
     if (added === undefined) return;
     for (const [view, missing] of this.#missing)
-      this.#missing.set(view, missing.filter(each => foldCase(each.table) !== foldCase(name) || foldCase(each.column) !== foldCase(added)));
+      this.#missing.set(
+        view,
+        missing.filter(each => foldCase(each.table) !== foldCase(name) || foldCase(each.column) !== foldCase(added)),
+      );
   }
 
   #miss(table: string, column: string): void {
@@ -385,7 +402,7 @@ export class Forecast {
     const known = this.#queries.get(statement);
     if (known) return known;
     const body = definition && 'body' in definition ? definition.body : statement;
-    const query = { ...readMentions(body), reads: references(statement, isView) };
+    const query = { ...readMentions(body), reads: findReferences(statement, isView) };
     this.#queries.set(statement, query);
     return query;
   }
@@ -396,7 +413,7 @@ export class Forecast {
 
   #title(name: string): string {
     const object = this.state.find(name);
-    return object ? title({ kind: object.kind, name: object.name, verb: '' }) : `'${name}'`;
+    return object ? displayName({ kind: object.kind, name: object.name, verb: '' }) : `'${name}'`;
   }
 }
 
@@ -434,5 +451,5 @@ function describeRetention(definition: Definition): string {
   if (definition.kind !== 'table' && definition.kind !== 'materialized view') return '';
   const policy = definition.kind === 'table' ? definition.policy : undefined;
   const length = definition.ttl || policy?.after['DROP LOCAL'] || policy?.after['DROP REMOTE'];
-  return length ? lengthText(length) : '';
+  return length ? formatTtlLength(length) : '';
 }

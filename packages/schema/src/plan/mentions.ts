@@ -1,5 +1,5 @@
 /*! Whether a query uses a column, told from its tokens alone. */
-import { queryTokens } from '@sqlpipe/ddl';
+import { tokenizeQuery } from '@sqlpipe/ddl';
 import { foldCase, unquote } from '@sqlpipe/sql';
 
 /** After these an expression comes, and a name in it is that of a column; after anything else it is an alias. */
@@ -19,7 +19,7 @@ export interface QueryMentions {
 
 /** Reads a query once, to be asked about many columns. */
 export function readMentions(query: string): QueryMentions {
-  const tokens = queryTokens(query).map(({ text }) => text);
+  const tokens = tokenizeQuery(query).map(({ text }) => text);
   const used = new Set<string>();
   let hasStar = false;
   tokens.forEach((token, at) => {

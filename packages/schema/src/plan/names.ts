@@ -1,6 +1,6 @@
 /*! Names of objects and columns as people write them on a command line: `trades`, `trades.qty`, `'my.table'.'a column'`. */
 import { foldCase, unquote } from '@sqlpipe/sql';
-import { InvalidSelectionError } from '../categories.js';
+import { InvalidSelectionError } from '../selection.js';
 
 /** An object, or one of its columns. */
 export interface ObjectPath {

@@ -4,13 +4,13 @@
  */
 import {
   type Alteration,
-  compareDefinitions,
   type CompareOptions,
+  compareDefinitions,
   type Definition,
   type MaterializedViewDefinition,
-  meaningOf,
-  owner,
+  ownerOf,
   parseChange,
+  parseMeaning,
   parseRights,
   printAlter,
   printRevocation,
@@ -20,6 +20,7 @@ import {
   type TableDefinition,
 } from '@sqlpipe/ddl';
 import {
+  displayName,
   foldCase,
   givesRight,
   hasName,
@@ -30,12 +31,11 @@ import {
   isObject,
   isPrincipal,
   type Kind,
-  title,
   unquote,
 } from '@sqlpipe/sql';
 import { Catalog, dumpOrder, type Entry } from '../catalog.js';
-import { InvalidSelectionError } from '../categories.js';
 import { compareSchemas } from '../compare-schemas.js';
+import { InvalidSelectionError } from '../selection.js';
 import { alterTable, canSetTtl } from './alter-table.js';
 import { type Consequence, Forecast, type ForecastOptions } from './forecast.js';
 import { formatName, pathKey, readings, resolvePath, splitRename } from './names.js';
@@ -147,7 +147,8 @@ class Planner {
     this.#state = new SchemaState(b, options);
     this.#forecast = new Forecast(this.#state, options);
     this.#isEnterprise = this.#b.entries.some(
-      ({ kind, statement }) => isAcl(kind) || owner(statement) !== undefined || /\bSTORAGE\s+POLICY\b/i.test(statement),
+      ({ kind, statement }) =>
+        isAcl(kind) || ownerOf(statement) !== undefined || /\bSTORAGE\s+POLICY\b/i.test(statement),
     );
     this.#readRenames(options.renamed ?? []);
     this.#readAllowed(options.allowLoss ?? []);
@@ -172,10 +173,17 @@ class Planner {
   #columnsOf = (name: string): ReadonlySet<string> | undefined => {
     const renamed = this.#newNames.get(foldCase(name)) ?? name;
     const exists = [name, renamed].some(
-      each => this.#state.find(each) || this.#a.object(each) || this.#a.principal(each) || this.#b.principal(each),
+      each =>
+        this.#state.find(each) ||
+        this.#a.findObject(each) ||
+        this.#a.findPrincipal(each) ||
+        this.#b.findPrincipal(each),
     );
     if (!exists) return undefined;
-    const found = [name, renamed].flatMap(each => [this.#state.find(each)?.definition, this.#meaning(this.#a.object(each))]);
+    const found = [name, renamed].flatMap(each => [
+      this.#state.find(each)?.definition,
+      this.#meaning(this.#a.findObject(each)),
+    ]);
     return new Set(
       found.flatMap(each => (each?.kind === 'table' ? each.columns.map(column => foldCase(column.name)) : [])),
     );
@@ -186,20 +194,21 @@ class Planner {
     const ofColumns: [rename: string, from: string, to: string][] = [];
     for (const rename of renames) {
       const [from, to] = splitRename(rename);
-      const name = resolvePath(to, name => (this.#a.object(name) ? new Set() : undefined))?.object;
-      if (name === undefined || resolvePath(from, this.#columnsOf)?.column !== undefined) ofColumns.push([rename, from, to]);
+      const name = resolvePath(to, name => (this.#a.findObject(name) ? new Set() : undefined))?.object;
+      if (name === undefined || resolvePath(from, this.#columnsOf)?.column !== undefined)
+        ofColumns.push([rename, from, to]);
       else this.#readObjectRename(rename, resolvePath(from, this.#columnsOf)?.object ?? unquote(from), name);
     }
     for (const each of ofColumns) this.#readColumnRename(...each);
   }
 
   #readObjectRename(rename: string, from: string, to: string): void {
-    const [before, after] = [this.#state.find(from), this.#a.object(to)];
+    const [before, after] = [this.#state.find(from), this.#a.findObject(to)];
     if (!after) throw new InvalidSelectionError(`--renamed ${rename}: A has no '${to}'`);
     this.#newNames.set(foldCase(from), after.name);
     if (!before && this.#state.find(to)) return; // it has been done
     if (!before) throw new InvalidSelectionError(`--renamed ${rename}: B has no '${from}'`);
-    if (this.#a.object(from)) throw new InvalidSelectionError(`--renamed ${rename}: A has a '${from}' too`);
+    if (this.#a.findObject(from)) throw new InvalidSelectionError(`--renamed ${rename}: A has a '${from}' too`);
     if (this.#state.find(to)) throw new InvalidSelectionError(`--renamed ${rename}: B has a '${to}' too`);
     this.#renamedObjects.set(foldCase(before.name), after.name);
   }
@@ -208,15 +217,18 @@ class Planner {
     const short = resolvePath(to, this.#columnsOf)?.column ?? unquote(to);
     const old = resolvePath(from, this.#columnsOf);
     if (old?.column === undefined) {
-      const isDone = readings(from).some(({ object, column }) => column !== undefined && this.#columnsOf(object)?.has(foldCase(short)));
+      const isDone = readings(from).some(
+        ({ object, column }) => column !== undefined && this.#columnsOf(object)?.has(foldCase(short)),
+      );
       if (isDone) return;
       throw new InvalidSelectionError(`--renamed ${rename}: B has no '${from}'`);
     }
     const table = this.#newNames.get(foldCase(old.object)) ?? old.object;
-    const after = this.#meaning(this.#a.object(table));
+    const after = this.#meaning(this.#a.findObject(table));
     const names = after?.kind === 'table' ? after.columns.map(({ name }) => name) : [];
     const name = names.find(each => foldCase(each) === foldCase(short));
-    if (name === undefined) throw new InvalidSelectionError(`--renamed ${rename}: A has no column '${short}' in '${table}'`);
+    if (name === undefined)
+      throw new InvalidSelectionError(`--renamed ${rename}: A has no column '${short}' in '${table}'`);
     if (names.some(each => foldCase(each) === foldCase(old.column ?? '')))
       throw new InvalidSelectionError(`--renamed ${rename}: A has a column '${old.column}' too`);
     const renames = this.#renamedColumns.get(foldCase(table)) ?? new Map<string, string>();
@@ -233,15 +245,15 @@ class Planner {
 
   #tableToRebuild(name: string): string {
     const path = resolvePath(name, this.#columnsOf);
-    if (this.#a.object(path?.object ?? '')?.kind !== 'table')
+    if (this.#a.findObject(path?.object ?? '')?.kind !== 'table')
       throw new InvalidSelectionError(`--rebuild ${name}: A has no such table`);
     return foldCase(path?.object ?? '');
   }
 
   #meaning(entry: Entry | undefined): Definition | undefined {
     if (!entry) return undefined;
-    const findTable = (name: string) => this.#a.object(name)?.statement;
-    return meaningOf(entry.statement, { ...this.options, findTable } as CompareOptions);
+    const findTable = (name: string) => this.#a.findObject(name)?.statement;
+    return parseMeaning(entry.statement, { ...this.options, findTable } as CompareOptions);
   }
 
   #emit(statement: string): void {
@@ -264,7 +276,13 @@ class Planner {
     return false;
   }
 
-  #omit(identity: Identity, properties: readonly string[], what: string, reason: string, allow: readonly string[] = []) {
+  #omit(
+    identity: Identity,
+    properties: readonly string[],
+    what: string,
+    reason: string,
+    allow: readonly string[] = [],
+  ) {
     this.#omissions.push({ identity, properties, what, reason, ...(allow.length > 0 && { allow }) });
   }
 
@@ -275,7 +293,7 @@ class Planner {
       if (effect !== 'invalid' || view?.kind !== 'materialized view') return [];
       const base = view.base ?? '';
       const bases = [this.#state.find(base)?.definition];
-      if (this.#allowed.has(pathKey({ object: base }))) bases.push(this.#meaning(this.#a.object(base)));
+      if (this.#allowed.has(pathKey({ object: base }))) bases.push(this.#meaning(this.#a.findObject(base)));
       if (Math.min(...bases.map(retention)) >= retention(view)) return [];
       const text = `rebuilding materialized view '${object}' loses what '${base}' no longer holds`;
       return [{ effect: 'loss', object, text }];
@@ -301,9 +319,11 @@ class Planner {
   #isUnwanted({ effect, object }: Consequence): SchemaObject | undefined {
     const view = this.#state.find(object);
     if (effect !== 'invalid' || view?.kind !== 'matview' || !view.definition) return undefined;
-    const wanted = this.#meaning(this.#a.object(object));
+    const wanted = this.#meaning(this.#a.findObject(object));
     const differences = wanted && compareDefinitions(wanted, view.definition).differences;
-    const isWanted = differences?.every(({ property }) => property !== 'query' && property !== 'base' && property !== 'kind');
+    const isWanted = differences?.every(
+      ({ property }) => property !== 'query' && property !== 'base' && property !== 'kind',
+    );
     return isWanted ? undefined : view;
   }
 
@@ -321,17 +341,22 @@ class Planner {
   #createPrincipals(): void {
     for (const entry of dumpOrder(this.#a)) {
       if (!isPrincipal(entry.kind)) continue;
-      const there = this.#b.principal(entry.name);
+      const there = this.#b.findPrincipal(entry.name);
       if (!there) this.#emit(entry.statement);
       else if (there.kind !== entry.kind)
-        this.#omit(entry, [], `CREATE ${title(entry)}`, `there is a ${title(there)}, and no statement turns it into one`);
+        this.#omit(
+          entry,
+          [],
+          `CREATE ${displayName(entry)}`,
+          `there is a ${displayName(there)}, and no statement turns it into one`,
+        );
     }
   }
 
   #dropPrincipals(): void {
     if (this.options.keepExtra) return;
     for (const entry of dumpOrder(this.#b)) {
-      if (!isPrincipal(entry.kind) || this.#a.principal(entry.name)) continue;
+      if (!isPrincipal(entry.kind) || this.#a.findPrincipal(entry.name)) continue;
       const words = { user: 'USER', group: 'GROUP', 'service-account': 'SERVICE ACCOUNT' }[entry.kind as 'user'];
       this.#attempt(`DROP ${words} ${JSON.stringify(entry.name)};`, entry, []);
     }
@@ -342,14 +367,15 @@ class Planner {
     for (const entry of dumpOrder(this.#b).reverse()) {
       if (!isObject(entry.kind)) continue;
       const renamed = this.#renamedObjects.get(foldCase(entry.name));
-      const wanted = this.#a.object(renamed ?? entry.name);
+      const wanted = this.#a.findObject(renamed ?? entry.name);
       if (renamed !== undefined && entry.kind === 'table' && wanted?.kind === 'table') continue;
       if (!wanted && this.#isOfRebuild(entry.name)) continue;
       const statement = `DROP ${DROPPED[entry.kind]} '${entry.name}';`;
       if (renamed !== undefined && entry.kind === 'view' && wanted?.kind === 'view') this.#emit(statement);
       else if (!wanted || renamed !== undefined) {
         if (!this.options.keepExtra || renamed !== undefined) this.#dropExtra(statement, entry);
-      } else if (wanted.kind !== entry.kind || this.#mustRecreate(entry, wanted)) this.#dropToRecreate(statement, entry);
+      } else if (wanted.kind !== entry.kind || this.#mustRecreate(entry, wanted))
+        this.#dropToRecreate(statement, entry);
     }
   }
 
@@ -357,7 +383,7 @@ class Planner {
     const isAllowed = this.#allowed.has(pathKey({ object: entry.name }));
     // A view holds no rows, and yet nobody may have its query elsewhere.
     if (entry.kind === 'view' && !isAllowed)
-      this.#omit(entry, [], describe(statement), `loses ${title(entry)}`, [formatName({ object: entry.name })]);
+      this.#omit(entry, [], describe(statement), `loses ${displayName(entry)}`, [formatName({ object: entry.name })]);
     else this.#attempt(statement, entry, []);
   }
 
@@ -366,7 +392,7 @@ class Planner {
     if (isAllowed && this.#attempt(statement, entry, [])) return;
     this.#blocked.add(foldCase(entry.name));
     if (isAllowed) return;
-    const reason = `it can only be dropped and created again, which loses ${title(entry)}${entry.kind === 'view' ? '' : ' and its rows'}`;
+    const reason = `it can only be dropped and created again, which loses ${displayName(entry)}${entry.kind === 'view' ? '' : ' and its rows'}`;
     this.#omit(entry, [], describe(statement), reason, [formatName({ object: entry.name })]);
   }
 
@@ -424,16 +450,23 @@ class Planner {
     const isBlocked = this.#blocked.has(foldCase(entry.name));
     if (isBlocked && (now === undefined || now.kind !== entry.kind)) return void this.#omitUnlessListed(entry);
     if (isBlocked && now) return; // it stays as it is
-    const missing = this.#a.requirements(entry).find(({ name, kind }) => isObject(kind) && this.#blocked.has(foldCase(name)));
+    const missing = this.#a
+      .prerequisites(entry)
+      .find(({ name, kind }) => isObject(kind) && this.#blocked.has(foldCase(name)));
     if (missing && !this.#isSame(entry, now)) {
       this.#blocked.add(foldCase(entry.name));
-      return this.#omit(entry, [], title(entry), `it reads from ${title(missing)}, which is not as A has it`);
+      return this.#omit(
+        entry,
+        [],
+        displayName(entry),
+        `it reads from ${displayName(missing)}, which is not as A has it`,
+      );
     }
     if (!now) return this.#emit(entry.statement);
     if (this.#isSame(entry, now)) return;
     const wanted = this.#meaning(entry);
     if (!wanted || !now.definition || ('query' in wanted && wanted.query !== undefined))
-      return this.#omit(entry, [], title(entry), 'what it means is not known here');
+      return this.#omit(entry, [], displayName(entry), 'what it means is not known here');
     this.#alter(entry, wanted);
     this.#omitUnalterable(entry, wanted);
   }
@@ -457,7 +490,9 @@ class Planner {
       const renamed = this.#renamedColumns.get(foldCase(entry.name)) ?? new Map();
       const before = this.#omissions.length;
       alterTable(wanted, renamed, { current, attempt: attempt('table'), isEnterprise: this.#isEnterprise });
-      const isRenamed = [...renamed.keys()].every(column => !current<TableDefinition>().columns.some(each => foldCase(each.name) === foldCase(column)));
+      const isRenamed = [...renamed.keys()].every(
+        column => !current<TableDefinition>().columns.some(each => foldCase(each.name) === foldCase(column)),
+      );
       if (!isRenamed && this.#omissions.length > before) this.#blocked.add(foldCase(entry.name));
     }
   }
@@ -468,10 +503,18 @@ class Planner {
     const { statements, oldName } = rebuildTable(wanted, now, renamed, this.options.dropOld ?? false);
     const rename = `RENAME TABLE '${now.name}' TO '${oldName}';`;
     const consequences = this.#forecast.preview(rename);
-    const gone = now.columns.filter(({ name }) => !wanted.columns.some(column => foldCase(column.name) === foldCase(name)));
-    const broken = consequences.filter(each => this.#isUnwantedOver(each, gone.map(({ name }) => name)));
+    const gone = now.columns.filter(
+      ({ name }) => !wanted.columns.some(column => foldCase(column.name) === foldCase(name)),
+    );
+    const broken = consequences.filter(each =>
+      this.#isUnwantedOver(
+        each,
+        gone.map(({ name }) => name),
+      ),
+    );
     const lost = [...this.#lostByRefresh(consequences)].filter(each => !this.#allowed.has(pathKey(each)));
-    const isDropAllowed = !this.options.dropOld || this.#allowed.has(pathKey({ object: now.name })) || isCopied(wanted, now, renamed);
+    const isDropAllowed =
+      !this.options.dropOld || this.#allowed.has(pathKey({ object: now.name })) || isCopied(wanted, now, renamed);
     if (broken.length > 0 || lost.length > 0 || !isDropAllowed) {
       const reason = isDropAllowed
         ? [...broken, ...lost].map(({ text }) => text).join('; ')
@@ -491,17 +534,20 @@ class Planner {
       .filter(({ identity }) => identityKey(identity) === identityKey(entry))
       .flatMap(({ properties }) => (properties.length > 0 ? properties : [ALL]));
     for (const { property, a, b } of compareDefinitions(wanted, now).differences) {
-      if (listed.includes(property) || listed.includes(ALL) || (property === 'owner' && this.options.ignoreOwner)) continue;
+      if (listed.includes(property) || listed.includes(ALL) || (property === 'owner' && this.options.ignoreOwner))
+        continue;
       const reason = UNALTERABLE.find(([pattern]) => pattern.test(property))?.[1];
-      if (!reason) throw new Error(`${title(entry)}: no statement was found for ${property}: ${b} to ${a}`);
-      const way = reason.endsWith('needs a new table') ? `; --rebuild ${formatName({ object: entry.name })} makes one` : '';
+      if (!reason) throw new Error(`${displayName(entry)}: no statement was found for ${property}: ${b} to ${a}`);
+      const way = reason.endsWith('needs a new table')
+        ? `; --rebuild ${formatName({ object: entry.name })} makes one`
+        : '';
       this.#omit(entry, [property], `${property}: ${b} to ${a}`, `cannot be altered: ${reason}${way}`);
     }
   }
 
   #omitUnlessListed(entry: Entry): void {
     const isListed = this.#omissions.some(({ identity }) => identityKey(identity) === identityKey(entry));
-    if (!isListed) this.#omit(entry, [], title(entry), 'something else has its name yet');
+    if (!isListed) this.#omit(entry, [], displayName(entry), 'something else has its name yet');
   }
 
   /** Materialized views that are refreshed no more, by what the plan does or since before, each after the one that it reads from. */
@@ -513,13 +559,14 @@ class Planner {
       const statement = `REFRESH MATERIALIZED VIEW '${view.name}' FULL;`;
       // Of those that the plan stops it was looked at before what may be lost.
       if (!this.options.stopped?.has(foldCase(name))) this.#emit(statement);
-      else if (this.#a.object(name)) this.#attempt(statement, identityOf(view), []);
+      else if (this.#a.findObject(name)) this.#attempt(statement, identityOf(view), []);
     }
   }
 
   #omitOthers(): void {
     for (const entry of this.#a.entries)
-      if (entry.kind === 'other') this.#omit(entry, [], title(entry), 'it creates nothing that could be compared');
+      if (entry.kind === 'other')
+        this.#omit(entry, [], displayName(entry), 'it creates nothing that could be compared');
   }
 
   /** @throws Error where what the plan leads to is neither A nor listed */
@@ -538,7 +585,7 @@ class Planner {
       const rest = comparison ? comparison.differences.filter(({ property }) => !isListed(property)) : [];
       if (omissions.length > 0 && rest.length === 0) continue;
       throw new Error(
-        `the plan does not lead to A: ${title(identity)}${rest.map(({ property, a, b }) => `: ${property}: ${b} to ${a}`).join('')}`,
+        `the plan does not lead to A: ${displayName(identity)}${rest.map(({ property, a, b }) => `: ${property}: ${b} to ${a}`).join('')}`,
       );
     }
   }
@@ -548,7 +595,7 @@ class Planner {
     const costs = consequences.map(({ effect, object, text }) => {
       if (effect !== 'invalid') return text;
       const found = this.#state.find(object);
-      const isRepaired = found && !broken.has(title(identityOf(found)));
+      const isRepaired = found && !broken.has(displayName(identityOf(found)));
       if (!isRepaired) return text;
       return `${text}; ${found.kind === 'matview' ? 'REFRESH … FULL' : 'a repair'} follows`;
     });
@@ -576,7 +623,9 @@ function defaultCost(statement: string): string {
 }
 
 const rightsOf = (catalog: Catalog): RightSet =>
-  new RightSet(catalog.entries.filter(({ kind }) => givesRight(kind)).flatMap(({ statement }) => parseRights(statement) ?? []));
+  new RightSet(
+    catalog.entries.filter(({ kind }) => givesRight(kind)).flatMap(({ statement }) => parseRights(statement) ?? []),
+  );
 
 const isAbout = (omission: Omission, identity: Identity, statement: string): boolean =>
   hasName(identity) && hasName(omission.identity)
@@ -587,7 +636,9 @@ const isDeferred = (definition: Definition): boolean =>
   definition.kind === 'materialized view' && definition.refresh.deferred;
 
 const canRemoveTtl = (wanted: Definition, now: Definition): boolean =>
-  wanted.kind === 'materialized view' && now.kind === 'materialized view' && canSetTtl(wanted.ttl, now.partitionBy ?? 'DAY');
+  wanted.kind === 'materialized view' &&
+  now.kind === 'materialized view' &&
+  canSetTtl(wanted.ttl, now.partitionBy ?? 'DAY');
 
 /** Whether the new table has all columns of the old one, with types that hold all values. */
 function isCopied(wanted: TableDefinition, now: TableDefinition, renamed: ReadonlyMap<string, string>): boolean {

@@ -1,7 +1,7 @@
 /*! A plan as the statements of a stream: each with its costs in comments, the first one with what the plan was made for. */
 import { createHash } from 'node:crypto';
-import { kindOf, meaningOf, parseChange, printDefinition } from '@sqlpipe/ddl';
-import { foldCase, identify, isObject, type Kind, meaningful, title } from '@sqlpipe/sql';
+import { kindOf, parseChange, parseMeaning, printDefinition } from '@sqlpipe/ddl';
+import { displayName, foldCase, identify, isObject, type Kind, significantTokens } from '@sqlpipe/sql';
 import type { Omission, Plan } from './plan.js';
 
 /** An object by kind and name. */
@@ -15,7 +15,10 @@ export interface PlannedObject {
  * fits, and with the permissions that sqlapply needs.
  * @param findStatement the statement that creates an object of B; undefined where there is none
  */
-export function printPlan({ statements }: Plan, findStatement: (object: PlannedObject) => string | undefined): string[] {
+export function printPlan(
+  { statements }: Plan,
+  findStatement: (object: PlannedObject) => string | undefined,
+): string[] {
   const plain = statements.map(({ statement }) => statement);
   const objects = plannedObjects(plain);
   const state = fingerprint(objects, objects.map(findStatement));
@@ -30,7 +33,7 @@ export function printPlan({ statements }: Plan, findStatement: (object: PlannedO
 /** `table 'trades': left out: DROP COLUMN qty: loses column 'qty'; --allow-loss trades.qty allows it` */
 export function describeOmission({ identity, what, reason, allow }: Omission): string {
   const options = (allow ?? []).map(name => `--allow-loss ${name}`).join(' ');
-  return `${title(identity)}: left out: ${what}: ${reason}${options && `; ${options} allows it`}`;
+  return `${displayName(identity)}: left out: ${what}: ${reason}${options && `; ${options} allows it`}`;
 }
 
 /** What --allow has to hold for statements that no schema dump contains. */
@@ -41,7 +44,7 @@ export function requiredPermissions(statements: readonly string[]): string[] {
 
 /** The state that a plan was made for, where a statement is the first one of a plan. */
 export function plannedState(statement: string): string | undefined {
-  const [first] = meaningful(statement);
+  const [first] = significantTokens(statement);
   return /^-- plan for state ([0-9a-f]+)\b/m.exec(statement.slice(0, first?.start))?.[1];
 }
 
@@ -78,7 +81,7 @@ export function fingerprint(objects: readonly PlannedObject[], statements: reado
   const hash = createHash('sha256');
   for (const [i, { kind, name }] of objects.entries()) {
     const statement = statements[i];
-    const definition = statement === undefined ? undefined : meaningOf(statement);
+    const definition = statement === undefined ? undefined : parseMeaning(statement);
     const text = definition ? printDefinition(definition, { quoted: true }) : (statement ?? '');
     hash.update(`${kind}\0${foldCase(name)}\0${text}\0`);
   }

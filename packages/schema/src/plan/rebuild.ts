@@ -27,7 +27,11 @@ export function rebuildTable(
   renamed: ReadonlyMap<string, string>,
   dropOld: boolean,
 ): Rebuild {
-  const mark = createHash('sha256').update(printDefinition(wanted)).update(printDefinition(now)).digest('hex').slice(0, 8);
+  const mark = createHash('sha256')
+    .update(printDefinition(wanted))
+    .update(printDefinition(now))
+    .digest('hex')
+    .slice(0, 8);
   const [newName, oldName] = [`${now.name}_new_${mark}`, `${now.name}_before_${mark}`];
   const sources = new Map([...renamed].map(([from, to]) => [foldCase(to), from]));
   const copied = wanted.columns.flatMap(column => {
@@ -37,7 +41,9 @@ export function rebuildTable(
   });
   const targets = copied.map(({ column }) => quote(column.name)).join(', ');
   const values = copied
-    .map(({ column, source }) => (column.type === source.type ? quote(source.name) : `CAST(${quote(source.name)} AS ${column.type})`))
+    .map(({ column, source }) =>
+      column.type === source.type ? quote(source.name) : `CAST(${quote(source.name)} AS ${column.type})`,
+    )
     .join(', ');
   return {
     newName,

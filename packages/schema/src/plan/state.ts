@@ -5,8 +5,8 @@ import {
   type CompareOptions,
   type Definition,
   kindOf,
-  meaningOf,
   parseChange,
+  parseMeaning,
   parseRevocation,
   parseRights,
   printDefinition,
@@ -89,7 +89,7 @@ export class SchemaState {
   #create(kind: Kind, name: string, statement: string): void {
     if (this.find(name)) return;
     const findTable = (model: string) => this.find(model)?.statement;
-    const definition = meaningOf(statement, { ...this.#options, findTable } as CompareOptions);
+    const definition = parseMeaning(statement, { ...this.#options, findTable } as CompareOptions);
     this.#objects.set(foldCase(name), { kind, name, statement, definition });
   }
 
