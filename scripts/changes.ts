@@ -4,9 +4,8 @@
  */
 import { foretell } from '../test/support/foretell.js';
 import { openScope } from '../test/support/open-scope.js';
-import { startQuestDB } from '../test/support/questdb.js';
 import { type Run, reconcile } from '../test/support/reconcile.js';
-import type { Server } from '../test/support/server.js';
+import { type Server, startServer } from '../test/support/server.js';
 import { shell } from '../test/support/shell.js';
 
 const number = (name: string, otherwise: number): number => Number(process.env[name] ?? otherwise);
@@ -61,7 +60,7 @@ async function foretellAll(server: Server): Promise<boolean> {
 
 const scope = openScope();
 try {
-  const server = await startQuestDB(scope);
+  const server = await startServer(scope, process.execPath, ['--import=tsx', 'scripts/questdb.ts']);
   const areReconciled = await reconcileAll(server, await shell(scope));
   const isForetold = await foretellAll(server);
   process.exitCode = areReconciled && isForetold ? 0 : 1;
