@@ -24,7 +24,7 @@ export const declareOptions = (cli: CommandLine) =>
     .option('if-exists', {
       choices: ['compare', 'fail', 'skip'] as const,
       default: 'compare' as const,
-      describe: 'what to do about an object that is there',
+      describe: 'of an object that is there',
     })
     .option('keep-going', { alias: 'k', type: 'boolean', default: false, describe: 'carry on after a refusal' })
     .option('stream', { type: 'boolean', default: false, describe: 'send as records arrive, not when all have come' })
@@ -33,7 +33,7 @@ export const declareOptions = (cli: CommandLine) =>
       type: 'number',
       default: 1,
       requiresArg: true,
-      describe: 'independent statements in flight, at most',
+      describe: 'independent statements in flight',
     })
     .option('allow', {
       type: 'string',
@@ -46,20 +46,20 @@ export const declareOptions = (cli: CommandLine) =>
       type: 'string',
       array: true,
       default: [],
-      describe: 'OBJECT or OBJECT.COLUMN may lose data',
+      describe: 'may lose data: OBJECT or OBJECT.COLUMN',
     })
     .option('renamed', {
       type: 'string',
       array: true,
       default: [],
-      describe: 'with --alter: OLD=NEW, what is called otherwise there',
+      describe: 'with --alter: what had another name',
     })
     .option('stale-ok', {
       type: 'boolean',
       default: false,
-      describe: 'apply a plan though what it was made for has changed',
+      describe: 'apply a plan that is out of date',
     })
-    .option('json', { type: 'boolean', default: false, describe: 'with --dry-run: print a line of JSON per statement' })
+    .option('json', { type: 'boolean', default: false, describe: 'with --dry-run: a line of JSON per statement' })
     .option('no-verify', { type: 'boolean', default: false, describe: 'do not read back what was made' })
     .option('yes-to', {
       type: 'string',
@@ -69,7 +69,7 @@ export const declareOptions = (cli: CommandLine) =>
     .option('rejects', {
       type: 'string',
       requiresArg: true,
-      describe: 'write what was refused or not reached, as a stream; - is stdout',
+      describe: 'write what was not applied, as a stream',
     })
     .option('report', {
       type: 'string',

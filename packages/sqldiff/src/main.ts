@@ -40,24 +40,24 @@ runProgram({
         type: 'string',
         array: true,
         default: [],
-        describe: 'with --alter: OBJECT or OBJECT.COLUMN may lose data',
+        describe: 'may lose data: OBJECT or OBJECT.COLUMN',
       })
       .option('renamed', {
         type: 'string',
         array: true,
         default: [],
-        describe: 'with --alter: OLD=NEW, what is called otherwise in A',
+        describe: 'with --alter: what has another name in A',
       })
       .option('rebuild', {
         type: 'string',
         array: true,
         default: [],
-        describe: 'with --alter: make a table anew where it can not be altered',
+        describe: 'with --alter: a new table where it takes one',
       })
       .option('drop-old', {
         type: 'boolean',
         default: false,
-        describe: 'with --rebuild: drop the old table, and do not keep it',
+        describe: 'with --rebuild: do not keep the old table',
       })
       .option('ignore-extra', { type: 'boolean', default: false, describe: 'what only B has is no difference' })
       .option('ignore-owner', { type: 'boolean', default: false, describe: 'another OWNED BY is no difference' })
