@@ -60,9 +60,13 @@ export async function foretell(server: Server, seed: number): Promise<Foretold |
   };
 }
 
+/** Those that the server calls invalid, and views that give nothing: of tables without WAL it does not notice (observed on 9.3.4). */
 async function invalid(server: Server): Promise<Set<string>> {
-  const lists = ["views() WHERE view_status = 'invalid'", "materialized_views() WHERE view_status = 'invalid'"];
-  return new Set((await Promise.all(lists.map(list => names(server, list)))).flatMap(each => [...each]));
+  const found = await names(server, "materialized_views() WHERE view_status = 'invalid'");
+  for (const [name, status] of await execute(server, 'SELECT view_name, view_status FROM views()'))
+    if (status === 'invalid' || (await server.execute(`SELECT * FROM '${name}' LIMIT 1`)).error !== undefined)
+      found.add(String(name));
+  return found;
 }
 
 const names = async (server: Server, list: string): Promise<Set<string>> =>
