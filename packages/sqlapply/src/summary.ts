@@ -1,7 +1,7 @@
 /*! The result of a run: counts, the exit status, and the summary. */
 import { Exit, exitStatus } from '@sqlpipe/cli';
 import { displayName } from '@sqlpipe/sql';
-import type { ExecutorOptions } from './executor.js';
+import type { ApplyOptions } from './options.js';
 import { isReject, type Outcome, type Result } from './outcome.js';
 import { ResumeHint } from './resume-hint.js';
 
@@ -23,8 +23,8 @@ export class Summary {
   /** None in a dry run: it leaves nothing half done. */
   readonly #resumeHint: ResumeHint | undefined;
 
-  constructor({ ifExists, dryRun }: Pick<ExecutorOptions, 'ifExists' | 'dryRun'>) {
-    this.#resumeHint = dryRun ? undefined : new ResumeHint(ifExists);
+  constructor({ ifExists, dryRun, alter }: Pick<ApplyOptions, 'ifExists' | 'dryRun' | 'alter'>) {
+    this.#resumeHint = dryRun ? undefined : new ResumeHint(ifExists, alter);
   }
 
   /** Says that statements are sent from now on. @param label the target's, for the summary */
