@@ -41,7 +41,7 @@ faults: build ## inject every known failure, kill programs at random moments, se
 	@KILLS=100 ROUNDS=5 ava --timeout=20m test/commit-mark.test.ts test/crash.test.ts test/interrupt.test.ts
 	@tsx bench/limits.ts
 
-changes: build ## reconcile random schemas on a real server, kill sqlapply on the way, and compare what is foretold
+changes: build ## reconcile random schemas on a real server, kill sqlapply on the way, and compare predictions
 	@tsx scripts/changes.ts
 	@KILLS=100 ava --timeout=60m --match='sqlapply killed*' test/alter.test.ts
 

@@ -1,9 +1,10 @@
 /*!
  * Reconciles random pairs of schemas on a real QuestDB, with rows in the tables, and compares what changes do to views with
- * what is foretold of them. PAIRS and CHANGES say how many, SEED where to begin.
+ * what is predicted of them. PAIRS and CHANGES say how many, SEED where to begin.
  */
-import { foretell } from '../test/support/foretell.js';
+
 import { openScope } from '../test/support/open-scope.js';
+import { predict } from '../test/support/predict.js';
 import { type Run, reconcile } from '../test/support/reconcile.js';
 import { type Server, startServer } from '../test/support/server.js';
 import { shell } from '../test/support/shell.js';
@@ -27,27 +28,27 @@ async function reconcileAll(server: Server, run: Run): Promise<boolean> {
   return failed === 0;
 }
 
-/** @returns whether what was foretold is right often enough */
-async function foretellAll(server: Server): Promise<boolean> {
+/** @returns whether the predictions are right often enough */
+async function predictAll(server: Server): Promise<boolean> {
   let [right, wrong, missed, rejected] = [0, 0, 0, 0];
   for (let seed = SEED, done = 0; done < CHANGES; seed++) {
-    const result = await foretell(server, seed);
+    const result = await predict(server, seed);
     if (!result) {
       rejected++;
       continue;
     }
     done++;
-    const { change, foretold, invalid } = result;
+    const { change, predicted, invalid } = result;
     const found = {
-      right: [...foretold].filter(name => invalid.has(name)),
-      wrong: [...foretold].filter(name => !invalid.has(name)),
-      missed: [...invalid].filter(name => !foretold.has(name)),
+      right: [...predicted].filter(name => invalid.has(name)),
+      wrong: [...predicted].filter(name => !invalid.has(name)),
+      missed: [...invalid].filter(name => !predicted.has(name)),
     };
     right += found.right.length;
     wrong += found.wrong.length;
     missed += found.missed.length;
     if (found.wrong.length + found.missed.length > 0)
-      console.log(`${change}: foretold in vain: ${found.wrong}; not foretold: ${found.missed}`);
+      console.log(`${change}: predicted wrongly: ${found.wrong}; not predicted: ${found.missed}`);
   }
   const [precision, recall] = [right / (right + wrong), right / (right + missed)].map(share =>
     (100 * share).toFixed(1),
@@ -62,8 +63,8 @@ const scope = openScope();
 try {
   const server = await startServer(scope, process.execPath, ['--import=tsx', 'scripts/questdb.ts']);
   const areReconciled = await reconcileAll(server, await shell(scope));
-  const isForetold = await foretellAll(server);
-  process.exitCode = areReconciled && isForetold ? 0 : 1;
+  const isPredicted = await predictAll(server);
+  process.exitCode = areReconciled && isPredicted ? 0 : 1;
 } finally {
   await scope.end();
 }

@@ -216,7 +216,7 @@ would leave materialized view 'hourly' invalid
   );
 });
 
-testWithQuestDB('a table is made anew where it can not be altered', async t => {
+testWithQuestDB('a table is recreated where it can not be altered', async t => {
   const server = await emptied();
   await makeLedger(server);
   const before = LEDGER.before.replace('PARTITION BY DAY DEDUP', 'PARTITION BY HOUR DEDUP');

@@ -6,9 +6,9 @@ import { InstanceError } from './instance-error.js';
 /** How the materialized views of an instance are, by name in lower case. */
 export interface RefreshStates {
   /** Those that were never refreshed. */
-  readonly unrefreshed: ReadonlySet<string>;
+  readonly neverRefreshed: ReadonlySet<string>;
   /** Those that are refreshed no more, as their base was changed. */
-  readonly stopped: ReadonlySet<string>;
+  readonly invalidated: ReadonlySet<string>;
 }
 
 /** How the materialized views are; nothing is known where the instance does not tell. */
@@ -18,8 +18,8 @@ export async function fetchRefreshStates(instance: Instance): Promise<RefreshSta
   const names = (isWanted: (row: unknown[]) => boolean) =>
     new Set(rows.filter(isWanted).map(([name]) => foldCase(String(name))));
   return {
-    unrefreshed: names(([, , , finished]) => finished === null),
-    stopped: names(([, status, reason]) => status === 'invalid' && isChangeOfBase(String(reason ?? ''))),
+    neverRefreshed: names(([, , , finished]) => finished === null),
+    invalidated: names(([, status, reason]) => status === 'invalid' && isChangeOfBase(String(reason ?? ''))),
   };
 }
 

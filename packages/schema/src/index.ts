@@ -8,7 +8,7 @@ export {
 } from './compare-schemas.js';
 export { findCycle } from './cycle.js';
 export { DuplicateNameError, deduplicate } from './deduplicate.js';
-export { type Consequence, Forecast, type ForecastOptions } from './plan/forecast.js';
+export { type Consequence, ImpactAnalyzer, type ImpactOptions } from './plan/impact.js';
 export { type Omission, type Plan, type PlannedStatement, type PlanOptions, planChanges } from './plan/plan.js';
 export {
   describeOmission,

@@ -2,7 +2,7 @@
  * Executes one statement: sends it, compares it with an existing object, or queries the target if its reply was lost.
  */
 import { type Instance, InstanceError } from '@sqlpipe/instance';
-import type { Forecast } from '@sqlpipe/schema';
+import type { ImpactAnalyzer } from '@sqlpipe/schema';
 import { givesRight, identify, isAcl, isPrincipal, readStatementHead } from '@sqlpipe/sql';
 import { confirmChange, type Patience, prepareChange } from './change.js';
 import { type ExistingObjects, isShowable } from './existing.js';
@@ -21,7 +21,7 @@ export interface ExecutorOptions {
   /** How long to wait for what a server does by itself after a change. */
   patience: Patience;
   /** What statements would do beside what they say, for a dry run. */
-  forecast?: Forecast | undefined;
+  impact?: ImpactAnalyzer | undefined;
   /** Prints the rows that a statement returns: a token, which is secret. */
   printRows(rows: unknown[][]): Promise<void>;
 }
@@ -47,7 +47,7 @@ const TEXT_DIFFERS_MESSAGE = `already exists with a different text, and what it 
 /** Creates the executor for a target. It throws only for bugs: what went wrong is in the result. */
 export function createExecutor(
   target: Instance,
-  { check, existing, ifExists, dryRun, noVerify, patience, forecast, printRows }: ExecutorOptions,
+  { check, existing, ifExists, dryRun, noVerify, patience, impact, printRows }: ExecutorOptions,
 ): (statement: string) => Promise<StatementResult> {
   return async statement => {
     try {
@@ -165,8 +165,8 @@ export function createExecutor(
   }
 
   async function predict(statement: string): Promise<StatementResult> {
-    const consequences = forecast?.apply(statement);
-    const breaks = forecast && consequences?.some(each => forecast.isSurprise(each));
+    const consequences = impact?.apply(statement);
+    const breaks = impact && consequences?.some(each => impact.isForbiddenLoss(each));
     return { ...(await predictResult(statement)), ...(consequences?.length && { consequences, breaks }) };
   }
 

@@ -6,7 +6,7 @@ import { applyStatements } from './apply.js';
 import { openConnections } from './connections.js';
 import { createExecutor } from './executor.js';
 import { ExistingObjects } from './existing.js';
-import { openForecast } from './forecast.js';
+import { openImpactAnalyzer } from './impact.js';
 import { openInput, readsStdin } from './input.js';
 import { LoginCheck } from './login-check.js';
 import { toNothingSentError } from './nothing-sent-error.js';
@@ -76,12 +76,12 @@ async function run(options: ApplyOptions, summary: Summary, io: Io): Promise<num
     const queue = showProgress(plan ? Readable.from(plan.statements) : checked, count);
 
     const existing = new ExistingObjects(target, io.warn);
-    const forecast = options.dryRun ? await openForecast(config, options, io) : undefined;
+    const impact = options.dryRun ? await openImpactAnalyzer(config, options, io) : undefined;
     const executorOptions = {
       ...options,
       check: plan ? createPreflightCheck(target, [...options.allow, ...plan.permissions]) : check,
       existing,
-      forecast,
+      impact,
       patience: { timeout: config.timeout, interrupted: io.interrupted },
       printRows: (rows: unknown[][]) => printRows(rows, io),
     };
@@ -92,7 +92,7 @@ async function run(options: ApplyOptions, summary: Summary, io: Io): Promise<num
       interrupted: io.interrupted,
       locations: plan ? [] : source.locations,
     });
-    if (options.dryRun) outcomes = hasDataOnStdout(options) ? outcomes : printDryRun(outcomes, io, forecast);
+    if (options.dryRun) outcomes = hasDataOnStdout(options) ? outcomes : printDryRun(outcomes, io, impact);
     else if (!options.noVerify) outcomes = verifyOutcomes(outcomes, target, existing);
     if (options.report) outcomes = writeReport(outcomes, options.report, io);
     if (options.json) outcomes = writeReport(outcomes, '-', io);
@@ -100,7 +100,7 @@ async function run(options: ApplyOptions, summary: Summary, io: Io): Promise<num
     const rest = selectRejects(reportOutcomes(outcomes, summary, new LoginCheck(config), io, summarize));
     if (options.rejects) await writeRejects(options.rejects, io.stdout, rest, options.maxRecord);
     else for await (const _ of rest);
-    if (forecast?.broken().length) summary.noteBroken();
+    if (impact?.broken().length) summary.noteBroken();
     return summary.status;
   } finally {
     await close();

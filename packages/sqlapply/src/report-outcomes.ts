@@ -1,7 +1,7 @@
 /*! What a run reports while it executes: a report line per statement, a message per reject, a summary at the end. */
 import { open } from 'node:fs/promises';
 import type { Io } from '@sqlpipe/cli';
-import type { Forecast } from '@sqlpipe/schema';
+import type { ImpactAnalyzer } from '@sqlpipe/schema';
 import { displayName, escapeControls, redact, significantTokens, truncate } from '@sqlpipe/sql';
 import { formatRejection, formatReplacement, statementLabel } from './format-rejection.js';
 import type { LoginCheck } from './login-check.js';
@@ -81,7 +81,7 @@ export async function* reportOutcomes(
 export async function* printDryRun(
   outcomes: AsyncIterable<Outcome>,
   io: Io,
-  forecast: Forecast | undefined,
+  impact: ImpactAnalyzer | undefined,
 ): AsyncGenerator<Outcome> {
   const counts = new Map<Result, number>();
   for await (const outcome of outcomes) {
@@ -92,7 +92,7 @@ export async function* printDryRun(
     for (const { text } of consequences) await io.print(`  ${escapeControls(text)}\n`);
     yield outcome;
   }
-  for (const object of forecast?.broken() ?? []) await io.print(`would leave ${escapeControls(object)} invalid\n`);
+  for (const object of impact?.broken() ?? []) await io.print(`would leave ${escapeControls(object)} invalid\n`);
   for (const [result, count] of counts)
     await io.print(`${result}: ${count} ${count === 1 ? 'statement' : 'statements'}\n`);
 }

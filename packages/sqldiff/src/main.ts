@@ -52,7 +52,7 @@ runProgram({
         type: 'string',
         array: true,
         default: [],
-        describe: 'with --alter: a new table where it takes one',
+        describe: 'with --alter: recreate what ALTER can not change',
       })
       .option('drop-old', {
         type: 'boolean',

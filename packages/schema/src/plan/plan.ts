@@ -37,14 +37,14 @@ import { Catalog, dumpOrder, type Entry } from '../catalog.js';
 import { compareSchemas } from '../compare-schemas.js';
 import { InvalidSelectionError } from '../selection.js';
 import { alterTable, canSetTtl } from './alter-table.js';
-import { type Consequence, Forecast, type ForecastOptions } from './forecast.js';
+import { type Consequence, ImpactAnalyzer, type ImpactOptions } from './impact.js';
 import { formatName, pathKey, readings, resolvePath, splitRename } from './names.js';
 import { parseRebuildName, rebuildTable } from './rebuild.js';
 import { retention } from './retention.js';
 import { type SchemaObject, SchemaState } from './state.js';
 
 /** How to plan. */
-export interface PlanOptions extends ForecastOptions {
+export interface PlanOptions extends ImpactOptions {
   readonly defaults?: CompareOptions['defaults'];
   /** Whether another owner is no difference. */
   readonly ignoreOwner?: boolean;
@@ -54,9 +54,9 @@ export interface PlanOptions extends ForecastOptions {
   readonly allowLoss?: readonly string[];
   /** What is called otherwise now: `old=new`, `trades.old=new`. */
   readonly renamed?: readonly string[];
-  /** Tables that are made anew where they differ. */
+  /** Tables to recreate where they differ. */
   readonly rebuild?: readonly string[];
-  /** Whether a table that was made anew is dropped. */
+  /** Whether the old table of a rebuild is dropped. */
   readonly dropOld?: boolean;
 }
 
@@ -119,7 +119,7 @@ const ALTERABLE = new Set(['TTL', 'refresh', 'refresh start', 'refresh period', 
 class Planner {
   readonly #a: Catalog;
   readonly #b: Catalog;
-  readonly #forecast: Forecast;
+  readonly #impact: ImpactAnalyzer;
   readonly #state: SchemaState;
   readonly #isEnterprise: boolean;
   readonly #statements: { statement: string; consequences: Consequence[] }[] = [];
@@ -136,6 +136,7 @@ class Planner {
   /** What a rebuild leaves beside. */
   readonly #leftovers = new Set<string>();
   readonly #tablesToRebuild: Set<string>;
+  readonly #meanings = new Map<Entry, Definition | undefined>();
 
   constructor(
     a: readonly string[],
@@ -145,7 +146,7 @@ class Planner {
     this.#a = new Catalog(a);
     this.#b = new Catalog(b);
     this.#state = new SchemaState(b, options);
-    this.#forecast = new Forecast(this.#state, options);
+    this.#impact = new ImpactAnalyzer(this.#state, options);
     this.#isEnterprise = this.#b.entries.some(
       ({ kind, statement }) =>
         isAcl(kind) || ownerOf(statement) !== undefined || /\bSTORAGE\s+POLICY\b/i.test(statement),
@@ -252,17 +253,20 @@ class Planner {
 
   #meaning(entry: Entry | undefined): Definition | undefined {
     if (!entry) return undefined;
+    if (this.#meanings.has(entry)) return this.#meanings.get(entry);
     const findTable = (name: string) => this.#a.findObject(name)?.statement;
-    return parseMeaning(entry.statement, { ...this.options, findTable } as CompareOptions);
+    const meaning = parseMeaning(entry.statement, { ...this.options, findTable } as CompareOptions);
+    this.#meanings.set(entry, meaning);
+    return meaning;
   }
 
   #emit(statement: string): void {
-    this.#statements.push({ statement, consequences: this.#forecast.apply(statement) });
+    this.#statements.push({ statement, consequences: this.#impact.apply(statement) });
   }
 
   /** Adds a statement to the plan, unless it loses what may not be lost, or breaks a materialized view that stays. */
   #attempt(statement: string, identity: Identity, properties: readonly string[]): boolean {
-    const consequences = this.#forecast.preview(statement);
+    const consequences = this.#impact.preview(statement);
     const lost = [...consequences.filter(({ effect }) => effect === 'loss'), ...this.#lostByRefresh(consequences)];
     const forbidden = lost.filter(each => !this.#allowed.has(pathKey(each)));
     const broken = consequences.filter(each => this.#staysBroken(each, statement));
@@ -313,7 +317,7 @@ class Planner {
   /** Whether what is invalidated is a materialized view that uses one of these columns, and that A has not, or has in another way. */
   #isUnwantedOver(consequence: Consequence, columns: readonly string[]): boolean {
     const view = this.#isUnwanted(consequence);
-    return view !== undefined && columns.some(column => this.#forecast.mentions(view, column));
+    return view !== undefined && columns.some(column => this.#impact.mentions(view, column));
   }
 
   #isUnwanted({ effect, object }: Consequence): SchemaObject | undefined {
@@ -420,7 +424,7 @@ class Planner {
         const isDone = this.#attempt(`RENAME TABLE '${table.name}' TO '${to}';`, identityOf(table), []);
         if (isDone) continue;
         this.#blocked.add(foldCase(to));
-        this.#omit({ kind: 'table', name: to, verb: '' }, [], `table '${to}'`, `it is called '${table.name}' yet`);
+        this.#omit({ kind: 'table', name: to, verb: '' }, [], `table '${to}'`, `it is still called '${table.name}'`);
       }
     }
     for (const [from, to] of pending) this.#blocked.add(foldCase(from)).add(foldCase(to));
@@ -444,7 +448,7 @@ class Planner {
     }
   }
 
-  /** Makes one object of A what A has. */
+  /** Turns one object of B into what A has. */
   #reconcile(entry: Entry): void {
     const now = this.#state.find(entry.name);
     const isBlocked = this.#blocked.has(foldCase(entry.name));
@@ -455,12 +459,7 @@ class Planner {
       .find(({ name, kind }) => isObject(kind) && this.#blocked.has(foldCase(name)));
     if (missing && !this.#isSame(entry, now)) {
       this.#blocked.add(foldCase(entry.name));
-      return this.#omit(
-        entry,
-        [],
-        displayName(entry),
-        `it reads from ${displayName(missing)}, which is not as A has it`,
-      );
+      return this.#omit(entry, [], displayName(entry), `it reads from ${displayName(missing)}, which is left out`);
     }
     if (!now) return this.#emit(entry.statement);
     if (this.#isSame(entry, now)) return;
@@ -502,7 +501,7 @@ class Planner {
     const renamed = this.#renamedColumns.get(foldCase(entry.name)) ?? new Map();
     const { statements, oldName } = rebuildTable(wanted, now, renamed, this.options.dropOld ?? false);
     const rename = `RENAME TABLE '${now.name}' TO '${oldName}';`;
-    const consequences = this.#forecast.preview(rename);
+    const consequences = this.#impact.preview(rename);
     const gone = now.columns.filter(
       ({ name }) => !wanted.columns.some(column => foldCase(column.name) === foldCase(name)),
     );
@@ -547,18 +546,18 @@ class Planner {
 
   #omitUnlessListed(entry: Entry): void {
     const isListed = this.#omissions.some(({ identity }) => identityKey(identity) === identityKey(entry));
-    if (!isListed) this.#omit(entry, [], displayName(entry), 'something else has its name yet');
+    if (!isListed) this.#omit(entry, [], displayName(entry), 'another object still has this name');
   }
 
   /** Materialized views that are refreshed no more, by what the plan does or since before, each after the one that it reads from. */
   #refresh(): void {
     const order = [...dumpOrder(this.#a), ...dumpOrder(this.#b)].filter(({ kind }) => kind === 'matview');
     for (const { name } of order) {
-      if (!this.#forecast.isStopped(name)) continue;
+      if (!this.#impact.isInvalidated(name)) continue;
       const view = this.#state.find(name) as SchemaObject;
       const statement = `REFRESH MATERIALIZED VIEW '${view.name}' FULL;`;
-      // Of those that the plan stops it was looked at before what may be lost.
-      if (!this.options.stopped?.has(foldCase(name))) this.#emit(statement);
+      // What may be lost was checked before the plan invalidated it.
+      if (!this.options.invalidated?.has(foldCase(name))) this.#emit(statement);
       else if (this.#a.findObject(name)) this.#attempt(statement, identityOf(view), []);
     }
   }
@@ -591,7 +590,7 @@ class Planner {
   }
 
   #withCosts({ statement, consequences }: { statement: string; consequences: Consequence[] }): PlannedStatement {
-    const broken = new Set(this.#forecast.broken());
+    const broken = new Set(this.#impact.broken());
     const costs = consequences.map(({ effect, object, text }) => {
       if (effect !== 'invalid') return text;
       const found = this.#state.find(object);

@@ -1,7 +1,7 @@
 /*! A plan as the statements of a stream: each with its costs in comments, the first one with what the plan was made for. */
 import { createHash } from 'node:crypto';
 import { kindOf, parseChange, parseMeaning, printDefinition } from '@sqlpipe/ddl';
-import { displayName, foldCase, identify, isObject, type Kind, significantTokens } from '@sqlpipe/sql';
+import { displayName, escapeControls, foldCase, identify, isObject, type Kind, significantTokens } from '@sqlpipe/sql';
 import type { Omission, Plan } from './plan.js';
 
 /** An object by kind and name. */
@@ -26,7 +26,7 @@ export function printPlan(
   const needs = permissions.length > 0 ? `; sqlapply needs --allow ${permissions.join(',')}` : '';
   return statements.map(({ statement, costs }, i) => {
     const head = i === 0 ? [`plan for state ${state}${needs}`] : [];
-    return [...[...head, ...costs].map(line => `-- ${line}\n`), statement].join('');
+    return [...[...head, ...costs].map(line => `-- ${escapeControls(line)}\n`), statement].join('');
   });
 }
 

@@ -1,4 +1,4 @@
-/*! A table that is made anew, as what differs can not be altered: the documented way, with the old table kept. */
+/*! Recreates a table where no ALTER changes what differs: the documented way, with the old table kept. */
 import { createHash } from 'node:crypto';
 import { printDefinition, type TableDefinition } from '@sqlpipe/ddl';
 import { foldCase } from '@sqlpipe/sql';

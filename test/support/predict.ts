@@ -1,22 +1,22 @@
-/*! One random change on a real server: which views and materialized views it invalidates, and which were foretold. */
+/*! One random change on a real server: which views and materialized views it invalidates, and which were predicted. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { Forecast, SchemaState } from '@sqlpipe/schema';
+import { ImpactAnalyzer, SchemaState } from '@sqlpipe/schema';
 import { applied, execute, fill } from './reconcile.js';
 import { randomness, schemaPair } from './schema-pairs.js';
 import type { Server } from './server.js';
 
-/** What was foretold of a change, and what came. */
-export interface Foretold {
+/** What was predicted of a change, and what came. */
+export interface Prediction {
   readonly change: string;
-  readonly foretold: ReadonlySet<string>;
+  readonly predicted: ReadonlySet<string>;
   readonly invalid: ReadonlySet<string>;
 }
 
 /** Milliseconds in which a server notices what has become of views; it does so by itself. */
 const SETTLED = 600;
 
-/** Makes the schema of a seed, with rows, foretells a change of it, and sends that. Undefined where the server rejects it. */
-export async function foretell(server: Server, seed: number): Promise<Foretold | undefined> {
+/** Makes the schema of a seed, with rows, predicts what a change of it does, and sends that. Undefined where the server rejects it. */
+export async function predict(server: Server, seed: number): Promise<Prediction | undefined> {
   const { before, tables } = schemaPair(seed);
   await server.empty();
   for (const statement of before) await execute(server, statement);
@@ -45,17 +45,17 @@ export async function foretell(server: Server, seed: number): Promise<Foretold |
     `ALTER VIEW '${view}' AS (select ts from '${table.name}')`,
   ]);
   await pause(SETTLED);
-  const unrefreshed = await names(server, 'materialized_views() WHERE last_refresh_finish_timestamp IS NULL');
+  const neverRefreshed = await names(server, 'materialized_views() WHERE last_refresh_finish_timestamp IS NULL');
   const earlier = await invalid(server);
-  const forecast = new Forecast(new SchemaState(before), { unrefreshed });
-  const foretold = forecast.apply(`${change};`).flatMap(({ effect, object }) => (effect === 'invalid' ? [object] : []));
+  const impact = new ImpactAnalyzer(new SchemaState(before), { neverRefreshed });
+  const predicted = impact.apply(`${change};`).flatMap(({ effect, object }) => (effect === 'invalid' ? [object] : []));
   if ((await server.execute(change)).error !== undefined) return undefined;
   for (const { name } of [...tables, { name: 'somewhere else' }]) await applied(server, name);
   await pause(SETTLED);
   const now = await invalid(server);
   return {
     change: `seed ${seed}: ${change}`,
-    foretold: new Set(foretold),
+    predicted: new Set(predicted),
     invalid: new Set([...now].filter(name => !earlier.has(name))),
   };
 }

@@ -1,6 +1,6 @@
 /*!
- * What statements do beside what they say: what they rewrite, lose, remove and break. Each rule was seen on a real server
- * (9.3.4); what is not known to happen is not foretold.
+ * What statements do beside what they say: what they rewrite, lose, remove and break. Each rule was observed on a real server
+ * (9.3.4); what is not known to happen is not predicted.
  */
 import {
   type Alter,
@@ -15,8 +15,9 @@ import {
   isLossless,
   parseChange,
   type TableDefinition,
+  tokenizeQuery,
 } from '@sqlpipe/ddl';
-import { displayName, foldCase, identify, isObject, isPrincipal } from '@sqlpipe/sql';
+import { displayName, foldCase, identify, isObject, isPrincipal, unquote } from '@sqlpipe/sql';
 import { type QueryMentions, readMentions } from './mentions.js';
 import { pathKey, resolvePath } from './names.js';
 import { isShorter, retention } from './retention.js';
@@ -38,13 +39,13 @@ export interface Consequence {
 }
 
 /** What is known of a server's objects beside their definitions. */
-export interface ForecastOptions {
+export interface ImpactOptions {
   /** What may be lost: `trades`, `trades.qty`. */
   readonly allowLoss?: readonly string[];
   /** Materialized views, in lower case, that were never refreshed: nothing in them can become wrong. */
-  readonly unrefreshed?: ReadonlySet<string>;
+  readonly neverRefreshed?: ReadonlySet<string>;
   /** Materialized views, in lower case, that are refreshed no more, as their base was changed. */
-  readonly stopped?: ReadonlySet<string>;
+  readonly invalidated?: ReadonlySet<string>;
 }
 
 /** A column that a view uses and that is not there any more. */
@@ -53,33 +54,39 @@ interface MissingColumn {
   readonly column: string;
 }
 
-/** Foretells one statement after the other. */
-export class Forecast {
-  readonly #unrefreshed: Set<string>;
+/** Analyzes one statement after the other. */
+export class ImpactAnalyzer {
+  readonly #neverRefreshed: Set<string>;
   /** Materialized views that are refreshed no more, in lower case, each with how long it kept its rows until then. */
-  readonly #stopped = new Map<string, number>();
+  readonly #invalidated = new Map<string, number>();
   /** What views use and is not there any more, by view. */
   readonly #missing = new Map<string, MissingColumn[]>();
   readonly #queries = new Map<string, Query>();
+  /** The views that read from an object, and the materialized views over a base, by its name; all in lower case. */
+  readonly #readers = new Map<string, Set<string>>();
+  readonly #overBase = new Map<string, Set<string>>();
+  /** What each of those is registered for. */
+  readonly #sources = new Map<string, { readers: readonly string[]; overBase: readonly string[] }>();
   readonly #allowed: ReadonlySet<string>;
-  /** Those that were stopped before the first statement. */
+  /** Views and materialized views, in lower case, that were invalid before the first statement. */
   readonly #before: ReadonlySet<string>;
 
   /** @throws InvalidSelectionError where it is not clear what may be lost */
   constructor(
     readonly state: SchemaState,
-    { unrefreshed = new Set(), stopped = new Set(), allowLoss = [] }: ForecastOptions = {},
+    { neverRefreshed = new Set(), invalidated = new Set(), allowLoss = [] }: ImpactOptions = {},
   ) {
-    this.#unrefreshed = new Set(unrefreshed);
-    for (const name of stopped) this.#stopped.set(name, retention(state.find(name)?.definition));
-    this.#before = new Set(stopped);
+    this.#neverRefreshed = new Set(neverRefreshed);
+    for (const name of invalidated) this.#invalidated.set(name, retention(state.find(name)?.definition));
+    for (const { name } of state.objects) this.#index(foldCase(name));
+    this.#before = new Set([...invalidated, ...this.#brokenViews()]);
     this.#allowed = new Set(
       allowLoss.flatMap(name => resolvePath(name, name => this.#columnsOf(name)) ?? []).map(pathKey),
     );
   }
 
   /** Whether what a statement does is a loss that nobody has allowed. */
-  isSurprise(consequence: Consequence): boolean {
+  isForbiddenLoss(consequence: Consequence): boolean {
     return consequence.effect === 'loss' && !this.#allowed.has(pathKey(consequence));
   }
 
@@ -98,27 +105,24 @@ export class Forecast {
   /** The same, and does it. */
   apply(statement: string): Consequence[] {
     const change = parseChange(statement);
-    const before = new Set(this.#brokenViews());
-    const known = change ? this.#consequences(change) : [];
+    const consequences = change ? this.#consequences(change) : [];
     if (change) this.#note(change);
     this.state.apply(statement);
     const { kind, name } = identify(statement);
     if (isObject(kind)) this.#noteCreated(foldCase(name));
-    const foretold = new Set(known.map(({ object }) => foldCase(object)));
-    const broken = this.#brokenViews().filter(view => !before.has(view) && !foretold.has(foldCase(view)));
-    return [...known, ...broken.map(view => this.#invalidView(view, 'what it reads from is gone'))];
+    for (const changed of change ? namesIn(change) : [name]) this.#index(foldCase(changed));
+    return consequences;
   }
 
   /** The objects that statements have broken and none has repaired, in words. */
   broken(): string[] {
-    const views = this.#brokenViews().map(name => this.#title(name));
-    const stopped = [...this.#stopped.keys()].filter(name => !this.#before.has(name));
-    return [...views, ...stopped.map(name => this.#title(name))];
+    const names = [...this.#brokenViews(), ...this.#invalidated.keys()];
+    return names.filter(name => !this.#before.has(name)).map(name => this.#title(name));
   }
 
   /** Whether a materialized view has been invalidated and not been refreshed since. */
-  isStopped(name: string): boolean {
-    return this.#stopped.has(foldCase(name));
+  isInvalidated(name: string): boolean {
+    return this.#invalidated.has(foldCase(name));
   }
 
   /** Whether the query of an object uses a column. */
@@ -151,7 +155,7 @@ export class Forecast {
   }
 
   #ofRows(name: string, reason: string, consequences: Consequence[]): Consequence[] {
-    return this.state.find(name) ? [...consequences, ...this.#stoppedBy(name, reason)] : [];
+    return this.state.find(name) ? [...consequences, ...this.#invalidatedBy(name, reason)] : [];
   }
 
   #ofDrop({ kind, name }: Extract<Change, { verb: 'drop' }>): Consequence[] {
@@ -163,12 +167,12 @@ export class Forecast {
       kind === 'view'
         ? removal(name, `removes ${this.#title(name)}`)
         : loss(name, `loses ${this.#title(name)} and its rows`);
-    return [gone, ...this.#rightsLost(name), ...this.#stoppedBy(name, GONE), ...this.#viewsWithout(name)];
+    return [gone, ...this.#rightsLost(name), ...this.#invalidatedBy(name, GONE), ...this.#viewsWithout(name)];
   }
 
   #ofRename({ name }: Extract<Change, { verb: 'rename' }>): Consequence[] {
     if (this.state.find(name)?.kind !== 'table') return [];
-    return [...this.#rightsLost(name), ...this.#stoppedBy(name, GONE), ...this.#viewsWithout(name)];
+    return [...this.#rightsLost(name), ...this.#invalidatedBy(name, GONE), ...this.#viewsWithout(name)];
   }
 
   #ofRefresh(name: string): Consequence[] {
@@ -177,7 +181,7 @@ export class Forecast {
     const { base = '' } = view.definition;
     const work = rewrite(name, `rebuilds ${this.#title(name)} from what ${this.#title(base)} holds`);
     const kept = retention(this.state.find(base)?.definition);
-    if (kept >= (this.#stopped.get(foldCase(name)) ?? retention(view.definition))) return [work];
+    if (kept >= (this.#invalidated.get(foldCase(name)) ?? retention(view.definition))) return [work];
     const text = `loses what ${this.#title(name)} keeps of rows that ${this.#title(base)} no longer holds`;
     return [work, loss(name, text)];
   }
@@ -207,11 +211,11 @@ export class Forecast {
           { effect: 'loss', ...at, text: `loses column '${column.name}'` },
           ...(column.dedup ? [{ effect: 'removal', ...at, text: `removes dedup key '${column.name}'` } as const] : []),
           ...this.#rightsLost(name, column.name),
-          ...this.#stoppedBy(name, 'drop column operation'),
+          ...this.#invalidatedBy(name, 'drop column operation'),
           ...this.#viewsUsing(name, column.name),
         ];
       case 'rename column':
-        return [...this.#stoppedBy(name, 'rename column operation'), ...this.#viewsUsing(name, column.name)];
+        return [...this.#invalidatedBy(name, 'rename column operation'), ...this.#viewsUsing(name, column.name)];
       case 'type':
         return [
           { effect: 'rewrite', ...at, text: `rewrites column '${column.name}'` },
@@ -219,7 +223,7 @@ export class Forecast {
           ...(column.index
             ? [{ effect: 'removal', ...at, text: `removes the index of column '${column.name}'` } as const]
             : []),
-          ...this.#stoppedBy(name, 'change column type operation'),
+          ...this.#invalidatedBy(name, 'change column type operation'),
         ];
       case 'add index':
         return column.index ? [] : [{ effect: 'rewrite', ...at, text: `builds the index of column '${column.name}'` }];
@@ -231,73 +235,78 @@ export class Forecast {
   }
 
   /** The materialized views that a change of their base stops: those over it, whatever they use, and those over them. */
-  #stoppedBy(base: string, reason: string, seen = new Set<string>()): Consequence[] {
+  #invalidatedBy(base: string, reason: string, seen = new Set<string>()): Consequence[] {
     const found: Consequence[] = [];
-    for (const { name, definition } of this.state.objects) {
-      if (definition?.kind !== 'materialized view' || seen.has(foldCase(name))) continue;
-      if (definition.base === undefined || foldCase(definition.base) !== foldCase(base)) continue;
-      if (this.#stopped.has(foldCase(name)) || this.#unrefreshed.has(foldCase(name))) continue;
-      seen.add(foldCase(name));
+    for (const key of this.#overBase.get(foldCase(base)) ?? []) {
+      if (seen.has(key) || this.#invalidated.has(key) || this.#neverRefreshed.has(key)) continue;
+      const { name } = this.state.find(key) as SchemaObject;
+      seen.add(key);
       found.push({ effect: 'invalid', object: name, text: `invalidates ${this.#title(name)}: ${reason}` });
-      found.push(...this.#stoppedBy(name, 'base materialized view is invalidated', seen));
+      found.push(...this.#invalidatedBy(name, 'base materialized view is invalidated', seen));
     }
     return found;
   }
 
   /** The views that read from an object, which will be gone, and those that read from them. */
   #viewsWithout(name: string): Consequence[] {
-    const found = new Set([foldCase(name)]);
-    const views: Consequence[] = [];
     const reason = `${this.#title(name)} is gone`;
-    for (let isMore = true; isMore; ) {
-      isMore = false;
-      for (const view of this.#views()) {
-        if (found.has(foldCase(view.name)) || !this.#queryOf(view).reads.some(read => found.has(foldCase(read))))
-          continue;
-        found.add(foldCase(view.name));
-        isMore = true;
-        if (!this.#isBroken(view)) views.push(this.#invalidView(view.name, reason));
-      }
-    }
-    return views;
+    const found = new Set<string>([foldCase(name)]);
+    for (const key of found) for (const reader of this.#readers.get(key) ?? []) found.add(reader); // grows while it is walked
+    found.delete(foldCase(name));
+    return this.#invalidViews(found, reason);
   }
 
   #viewsUsing(table: string, column: string): Consequence[] {
-    const reason = `it uses column '${column}' of ${this.#title(table)}`;
-    return [...this.#usersOf(table, column).broken]
-      .filter(name => !this.#brokenViews().includes(name))
-      .map(name => this.#invalidView(name, reason));
+    return this.#invalidViews(
+      this.#usersOf(table, column).broken,
+      `it uses column '${column}' of ${this.#title(table)}`,
+    );
+  }
+
+  /** Those of the views that are not broken yet. */
+  #invalidViews(keys: Iterable<string>, reason: string): Consequence[] {
+    return [...keys].flatMap(key => {
+      const view = this.state.find(key);
+      return view && !this.#isBroken(view) ? [this.#invalidView(view.name, reason)] : [];
+    });
   }
 
   /** The views that lose columns where another view gets another query. */
   #viewsOver(view: string, before: string, after: string): Consequence[] {
-    const [had, has] = [findQueryColumns(before), findQueryColumns(after)];
-    if (!had || !has) return [];
-    const left = new Set(has.map(({ name }) => foldCase(name)));
-    const gone = had.filter(({ name }) => !left.has(foldCase(name)));
-    const found = new Map(gone.flatMap(({ name }) => this.#viewsUsing(view, name)).map(each => [each.object, each]));
-    return [...found.values()];
+    const lost = this.#columnsLost(before, after).flatMap(name => this.#viewsUsing(view, name));
+    return [...new Map(lost.map(each => [each.object, each])).values()];
+  }
+
+  /** The columns that one query gives and another one does not; none where that can not be told. */
+  #columnsLost(before: string, after: string): string[] {
+    const [had, has] = [this.#columnsOfQuery(before), this.#columnsOfQuery(after)];
+    const left = new Set(has?.map(foldCase));
+    return has ? (had ?? []).filter(name => !left.has(foldCase(name))) : [];
+  }
+
+  /** The columns that a query gives: those that it names, or all of one object; undefined for any other query. */
+  #columnsOfQuery(query: string, above: readonly string[] = []): string[] | undefined {
+    const [select, star, from, name = '', ...rest] = tokenizeQuery(query).map(({ text }) => text);
+    const isWhole =
+      select?.toLowerCase() === 'select' && star === '*' && from?.toLowerCase() === 'from' && rest.length === 0;
+    if (!isWhole) return findQueryColumns(query)?.map(column => column.name);
+    const definition = above.includes(name) ? undefined : this.state.find(unquote(name))?.definition;
+    if (definition?.kind === 'table') return definition.columns.map(column => column.name);
+    return definition?.kind === 'view' ? this.#columnsOfQuery(definition.body, [...above, name]) : undefined;
   }
 
   /** The views that use a column: by its name, directly or through views that take all columns; and those that read from such. */
   #usersOf(relation: string, column: string): { broken: Set<string>; direct: Set<string> } {
     const exposing = new Set([foldCase(relation)]);
     const [broken, direct] = [new Set<string>(), new Set<string>()];
-    for (let isMore = true; isMore; ) {
-      isMore = false;
-      for (const view of this.#views()) {
-        if (broken.has(view.name) || exposing.has(foldCase(view.name))) continue;
-        const query = this.#queryOf(view);
-        const uses = query.reads.some(read => exposing.has(foldCase(read)));
-        const isDirect = uses && query.mentions(column);
-        const isAbove = query.reads.some(read => [...broken].some(name => foldCase(name) === foldCase(read)));
-        if (isDirect) direct.add(view.name);
-        if (isDirect || isAbove) broken.add(view.name);
-        else if (uses && query.hasStar) exposing.add(foldCase(view.name));
-        else continue;
-        isMore = true;
+    for (const key of exposing)
+      for (const reader of this.#readers.get(key) ?? []) {
+        const query = this.#queryOf(this.state.find(reader) as SchemaObject);
+        if (query.mentions(column)) direct.add(reader);
+        else if (query.hasStar) exposing.add(reader);
       }
-    }
+    for (const key of direct) broken.add(key);
+    for (const key of broken) for (const reader of this.#readers.get(key) ?? []) broken.add(reader);
     return { broken, direct };
   }
 
@@ -319,13 +328,13 @@ export class Forecast {
     for (const { effect, object } of this.#consequences(change)) {
       const found = this.state.find(object);
       if (effect === 'invalid' && found?.kind === 'matview')
-        this.#stopped.set(foldCase(object), retention(found.definition));
+        this.#invalidated.set(foldCase(object), retention(found.definition));
     }
     if (change.verb === 'refresh') {
       const base = this.state.find(change.name)?.definition;
-      const isBaseStopped = base?.kind === 'materialized view' && this.isStopped(base.base ?? '');
-      if (change.isFull && !isBaseStopped) this.#stopped.delete(foldCase(change.name));
-      this.#unrefreshed.delete(foldCase(change.name));
+      const isBaseInvalidated = base?.kind === 'materialized view' && this.isInvalidated(base.base ?? '');
+      if (change.isFull && !isBaseInvalidated) this.#invalidated.delete(foldCase(change.name));
+      this.#neverRefreshed.delete(foldCase(change.name));
     }
     if (change.verb === 'drop') this.#forget(foldCase(change.name));
     if (change.verb === 'alter') for (const alter of change.alters) this.#noteAlter(alter);
@@ -336,14 +345,12 @@ export class Forecast {
       const before = this.state.find(name)?.definition;
       this.#missing.delete(foldCase(name));
       if (before?.kind !== 'view') return;
-      const [had, has] = [findQueryColumns(before.body), findQueryColumns(alteration.body)];
-      const left = new Set((has ?? []).map(column => foldCase(column.name)));
       for (const [view, missing] of this.#missing)
         this.#missing.set(
           view,
           missing.filter(({ table }) => foldCase(table) !== foldCase(name)),
         );
-      if (had && has) for (const column of had) if (!left.has(foldCase(column.name))) this.#miss(name, column.name);
+      for (const column of this.#columnsLost(before.body, alteration.body)) this.#miss(name, column);
     }
     if (alteration.change === 'drop column' || alteration.change === 'rename column')
       this.#miss(name, alteration.column);
@@ -362,29 +369,39 @@ export class Forecast {
   }
 
   #miss(table: string, column: string): void {
-    for (const view of this.#usersOf(table, column).direct) {
-      const missing = this.#missing.get(foldCase(view)) ?? [];
-      this.#missing.set(foldCase(view), [...missing, { table, column }]);
-    }
+    for (const view of this.#usersOf(table, column).direct)
+      this.#missing.set(view, [...(this.#missing.get(view) ?? []), { table, column }]);
   }
 
   #noteCreated(key: string): void {
-    this.#stopped.delete(key);
+    this.#invalidated.delete(key);
     this.#missing.delete(key);
   }
 
   #forget(key: string): void {
-    this.#stopped.delete(key);
+    this.#invalidated.delete(key);
     this.#missing.delete(key);
-    this.#unrefreshed.delete(key);
+    this.#neverRefreshed.delete(key);
   }
 
-  *#views(): Generator<SchemaObject> {
-    for (const object of this.state.objects) if (object.kind === 'view') yield object;
+  /** Registers what an object reads from now. */
+  #index(key: string): void {
+    const before = this.#sources.get(key);
+    for (const source of before?.readers ?? []) this.#readers.get(source)?.delete(key);
+    for (const source of before?.overBase ?? []) this.#overBase.get(source)?.delete(key);
+    const object = this.state.find(key);
+    const definition = object?.definition;
+    const readers = object?.kind === 'view' ? this.#queryOf(object).reads.map(foldCase) : [];
+    const overBase = definition?.kind === 'materialized view' && definition.base ? [foldCase(definition.base)] : [];
+    for (const source of readers) addTo(this.#readers, source, key);
+    for (const source of overBase) addTo(this.#overBase, source, key);
+    this.#sources.set(key, { readers, overBase });
   }
 
+  /** In lower case. */
   #brokenViews(): string[] {
-    return [...this.#views()].filter(view => this.#isBroken(view)).map(({ name }) => name);
+    const views = [...this.state.objects].filter(({ kind }) => kind === 'view');
+    return views.filter(view => this.#isBroken(view)).map(({ name }) => foldCase(name));
   }
 
   #isBroken(view: SchemaObject, seen = new Set<string>()): boolean {
@@ -422,6 +439,16 @@ interface Query extends QueryMentions {
 }
 
 const GONE = 'base table is dropped or renamed';
+
+function addTo(index: Map<string, Set<string>>, key: string, value: string): void {
+  index.set(key, (index.get(key) ?? new Set()).add(value));
+}
+
+/** The objects that a change is about. */
+function namesIn(change: Change): string[] {
+  if (change.verb === 'alter') return change.alters.map(({ name }) => name);
+  return change.verb === 'rename' ? [change.name, change.to] : [change.name];
+}
 
 const loss = (object: string, text: string): Consequence => ({ effect: 'loss', object, text });
 const rewrite = (object: string, text: string): Consequence => ({ effect: 'rewrite', object, text });
