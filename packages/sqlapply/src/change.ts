@@ -40,11 +40,12 @@ export async function prepareChange(
   statement: string,
   target: Instance,
   existing: ExistingObjects,
+  verify: boolean,
 ): Promise<PendingChange | undefined> {
   const change = parseChange(statement);
   if (!change) return undefined;
   const refresh = change.verb === 'refresh' ? await fetchRefreshState(target, change.name) : undefined;
-  return { change, refresh, expected: await expectedAfter(change, existing) };
+  return { change, refresh, expected: verify ? await expectedAfter(change, existing) : undefined };
 }
 
 /** The statement that creates an object as an ALTER is to leave it. */

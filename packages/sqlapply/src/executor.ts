@@ -80,7 +80,7 @@ export function createExecutor(
     if (before && (keepsExisting || before.result === 'same' || ifExists !== 'compare')) return resolveExisting(before);
     const { kind, verb } = identify(statement);
     if (kind === 'other' && verb === 'SELECT') return checkCondition(statement);
-    const pending = kind === 'other' ? await prepareChange(statement, target, existing) : undefined;
+    const pending = kind === 'other' ? await prepareChange(statement, target, existing, !noVerify) : undefined;
     const reply = await target.execute(statement);
     if (reply.ok) {
       if (reply.rows) await printRows(reply.rows);

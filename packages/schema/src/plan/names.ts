@@ -22,7 +22,7 @@ export function resolvePath(text: string, find: FindColumns): ObjectPath | undef
     return columns && (column === undefined || columns.has(foldCase(column)));
   });
   if (paths.length > 1)
-    throw new InvalidSelectionError(`'${text}' can be ${paths.map(formatPath).join(' or ')}: write it with the quotes`);
+    throw new InvalidSelectionError(`'${text}' can be ${paths.map(quotePath).join(' or ')}: write it with the quotes`);
   return paths[0];
 }
 
@@ -30,16 +30,22 @@ export function resolvePath(text: string, find: FindColumns): ObjectPath | undef
 export const pathKey = ({ object, column }: ObjectPath): string =>
   column === undefined ? foldCase(object) : `${foldCase(object)}\0${foldCase(column)}`;
 
-/** A path such that nobody can read it in another way. */
-export const formatPath = ({ object, column }: ObjectPath): string =>
-  column === undefined ? `"'${object}'"` : `"'${object}'.'${column}'"`;
+/** A path in quotes, such that nobody can read it in another way. */
+const quotePath = ({ object, column }: ObjectPath): string =>
+  column === undefined ? `'${object}'` : `'${object}'.'${column}'`;
 
 /** A path as short as it can be. */
-export const formatName = ({ object, column }: ObjectPath): string => {
-  const isPlain = [object, column ?? ''].every(name => /^[\w$-]*$/.test(name));
-  if (!isPlain) return formatPath({ object, column });
-  return column === undefined ? object : `${object}.${column}`;
-};
+export function formatPath(path: ObjectPath): string {
+  const isPlain = [path.object, path.column ?? ''].every(name => PLAIN.test(name));
+  if (!isPlain) return quotePath(path);
+  return path.column === undefined ? path.object : `${path.object}.${path.column}`;
+}
+
+/** A path as a word of a shell's command line. */
+export const formatPathForShell = (path: string): string => (path.includes("'") ? `"${path}"` : path);
+
+/** Names that no shell and no dot divides. */
+const PLAIN = /^[\w$-]*$/;
 
 const QUOTED = /^(?:'([^']+)'|"([^"]+)")(?:\.(.+))?$/s;
 

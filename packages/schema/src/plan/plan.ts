@@ -38,7 +38,7 @@ import { compareSchemas } from '../compare-schemas.js';
 import { InvalidSelectionError } from '../selection.js';
 import { alterTable, canSetTtl } from './alter-table.js';
 import { type Consequence, ImpactAnalyzer, type ImpactOptions } from './impact.js';
-import { formatName, pathKey, readings, resolvePath, splitRename } from './names.js';
+import { formatPath, formatPathForShell, pathKey, readings, resolvePath, splitRename } from './names.js';
 import { parseRebuildName, rebuildTable } from './rebuild.js';
 import { retention } from './retention.js';
 import { type SchemaObject, SchemaState } from './state.js';
@@ -172,8 +172,9 @@ class Planner {
   }
 
   #columnsOf = (name: string): ReadonlySet<string> | undefined => {
-    const renamed = this.#newNames.get(foldCase(name)) ?? name;
-    const exists = [name, renamed].some(
+    const old = [...this.#newNames].find(([, to]) => foldCase(to) === foldCase(name))?.[0];
+    const names = [name, this.#newNames.get(foldCase(name)) ?? name, old ?? name];
+    const exists = names.some(
       each =>
         this.#state.find(each) ||
         this.#a.findObject(each) ||
@@ -181,10 +182,7 @@ class Planner {
         this.#b.findPrincipal(each),
     );
     if (!exists) return undefined;
-    const found = [name, renamed].flatMap(each => [
-      this.#state.find(each)?.definition,
-      this.#meaning(this.#a.findObject(each)),
-    ]);
+    const found = names.flatMap(each => [this.#state.find(each)?.definition, this.#meaning(this.#a.findObject(each))]);
     return new Set(
       found.flatMap(each => (each?.kind === 'table' ? each.columns.map(column => foldCase(column.name)) : [])),
     );
@@ -275,8 +273,8 @@ class Planner {
       return true;
     }
     const reason = [...forbidden, ...broken].map(({ text }) => text).join('; ');
-    const allow = [...new Set(forbidden.map(formatName))];
-    this.#omit(identity, properties, describe(statement), reason, broken.length > 0 ? [] : allow);
+    const allow = [...new Set(forbidden.map(formatPath))];
+    this.#omit(identity, properties, describe(statement), reason, allow);
     return false;
   }
 
@@ -387,7 +385,7 @@ class Planner {
     const isAllowed = this.#allowed.has(pathKey({ object: entry.name }));
     // A view holds no rows, and yet nobody may have its query elsewhere.
     if (entry.kind === 'view' && !isAllowed)
-      this.#omit(entry, [], describe(statement), `loses ${displayName(entry)}`, [formatName({ object: entry.name })]);
+      this.#omit(entry, [], describe(statement), `loses ${displayName(entry)}`, [formatPath({ object: entry.name })]);
     else this.#attempt(statement, entry, []);
   }
 
@@ -397,7 +395,7 @@ class Planner {
     this.#blocked.add(foldCase(entry.name));
     if (isAllowed) return;
     const reason = `it can only be dropped and created again, which loses ${displayName(entry)}${entry.kind === 'view' ? '' : ' and its rows'}`;
-    this.#omit(entry, [], describe(statement), reason, [formatName({ object: entry.name })]);
+    this.#omit(entry, [], describe(statement), reason, [formatPath({ object: entry.name })]);
   }
 
   #mustRecreate(entry: Entry, wanted: Entry): boolean {
@@ -518,8 +516,8 @@ class Planner {
       const reason = isDropAllowed
         ? [...broken, ...lost].map(({ text }) => text).join('; ')
         : `--drop-old loses columns, or values, that the new table does not have`;
-      const allow = isDropAllowed ? lost.map(formatName) : [formatName({ object: now.name })];
-      return this.#omit(entry, [], `rebuild of table '${now.name}'`, reason, broken.length > 0 ? [] : allow);
+      const allow = isDropAllowed ? lost.map(formatPath) : [formatPath({ object: now.name })];
+      return this.#omit(entry, [], `rebuild of table '${now.name}'`, reason, allow);
     }
     if (!this.options.dropOld) this.#leftovers.add(foldCase(oldName));
     for (const statement of statements) this.#emit(statement);
@@ -538,7 +536,7 @@ class Planner {
       const reason = UNALTERABLE.find(([pattern]) => pattern.test(property))?.[1];
       if (!reason) throw new Error(`${displayName(entry)}: no statement was found for ${property}: ${b} to ${a}`);
       const way = reason.endsWith('needs a new table')
-        ? `; --rebuild ${formatName({ object: entry.name })} makes one`
+        ? `; --rebuild ${formatPathForShell(formatPath({ object: entry.name }))} makes one`
         : '';
       this.#omit(entry, [property], `${property}: ${b} to ${a}`, `cannot be altered: ${reason}${way}`);
     }

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { kindOf, parseChange, parseMeaning, printDefinition } from '@sqlpipe/ddl';
 import { displayName, escapeControls, foldCase, identify, isObject, type Kind, significantTokens } from '@sqlpipe/sql';
+import { formatPathForShell } from './names.js';
 import type { Omission, Plan } from './plan.js';
 
 /** An object by kind and name. */
@@ -32,7 +33,7 @@ export function printPlan(
 
 /** `table 'trades': left out: DROP COLUMN qty: loses column 'qty'; --allow-loss trades.qty allows it` */
 export function describeOmission({ identity, what, reason, allow }: Omission): string {
-  const options = (allow ?? []).map(name => `--allow-loss ${name}`).join(' ');
+  const options = (allow ?? []).map(name => `--allow-loss ${formatPathForShell(name)}`).join(' ');
   return `${displayName(identity)}: left out: ${what}: ${reason}${options && `; ${options} allows it`}`;
 }
 
