@@ -268,6 +268,22 @@ testWithQuestDB('what would be lost is left out and nothing is sent', async t =>
   t.regex((await run('sqldump $DB')).stdout.toString(), /note VARCHAR/);
 });
 
+testWithQuestDB('a materialized view is not built again from a base that has lost partitions', async t => {
+  const server = await emptied();
+  await makeLedger(server);
+  await untilRefreshed(server);
+  await execute(server, "ALTER TABLE ledger DROP PARTITION LIST '2024-01-01'");
+  await applied(server, 'ledger');
+  const run = await withFiles(t, server, { 'after.sql': LEDGER.before.replace(', note VARCHAR', '') });
+  const plan = await run('sqldiff --alter --allow-loss ledger.note after.sql $DB | tr -d "\\0"');
+  t.is(plan.stdout.toString(), '');
+  t.regex(plan.stderr, /'hourly' loses what 'ledger' no longer holds; --allow-loss hourly allows it/);
+});
+
+async function untilRefreshed(server: Server): Promise<void> {
+  while ((await execute(server, 'SELECT count() FROM hourly'))[0]?.[0] !== ROWS) await pause(20);
+}
+
 testWithQuestDB('a plan is refused when what it was made for has changed since', async t => {
   const server = await emptied();
   await makeLedger(server);

@@ -46,4 +46,5 @@ export {
   type Right,
   RightSet,
 } from './rights.js';
+export { findSampling } from './sampling.js';
 export { dependsOnVersion, findMissingFeatures, isLaterVersion } from './versions.js';

@@ -1,4 +1,5 @@
 /*! How far an instance has come with what it does by itself: refreshing materialized views, applying WAL. */
+import { findSampling } from '@sqlpipe/ddl';
 import { foldCase, quoteLiteral } from '@sqlpipe/sql';
 import type { Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
@@ -7,20 +8,78 @@ import { InstanceError } from './instance-error.js';
 export interface RefreshStates {
   /** Those that were never refreshed. */
   readonly neverRefreshed: ReadonlySet<string>;
-  /** Those that are refreshed no more, as their base was changed. */
+  /** Those that are refreshed no more, as columns of their base, or its name, were changed. */
   readonly invalidated: ReadonlySet<string>;
+  /** Those that hold rows of times for which their base has none any more: to build them again would lose these. */
+  readonly ahead: ReadonlySet<string>;
 }
 
 /** How the materialized views are; nothing is known where the instance does not tell. */
 export async function fetchRefreshStates(instance: Instance): Promise<RefreshStates> {
-  const columns = 'view_name, view_status, invalidation_reason, last_refresh_finish_timestamp';
+  const columns =
+    'view_name, base_table_name, view_status, invalidation_reason, last_refresh_finish_timestamp, view_sql';
   const rows = (await askIfTold(instance, `SELECT ${columns} FROM materialized_views()`)) ?? [];
   const names = (isWanted: (row: unknown[]) => boolean) =>
     new Set(rows.filter(isWanted).map(([name]) => foldCase(String(name))));
+  const views = rows.map(([name, base, , , , query]) => [name, base, query].map(String) as [string, string, string]);
   return {
-    neverRefreshed: names(([, , , finished]) => finished === null),
-    invalidated: names(([, status, reason]) => status === 'invalid' && isChangeOfBase(String(reason ?? ''))),
+    neverRefreshed: names(([, , , , finished]) => finished === null),
+    invalidated: names(([, , status, reason]) => status === 'invalid' && CHANGES_OF_COLUMNS.test(String(reason ?? ''))),
+    ahead: await findAhead(instance, views),
   };
+}
+
+/** Reasons for being invalid that the changes of a plan bring about; partitions that were dropped are not among them (observed on 9.3.4). */
+const CHANGES_OF_COLUMNS =
+  /^(?:drop column|rename column|change column type) operation$|^base (?:table|materialized view) is /;
+
+/** The views that begin earlier than the first sampling interval of their base. */
+async function findAhead(
+  instance: Instance,
+  views: readonly [name: string, base: string, query: string][],
+): Promise<Set<string>> {
+  if (views.length === 0) return new Set();
+  const tables = (await askIfTold(instance, 'SELECT table_name, designatedTimestamp FROM tables()')) ?? [];
+  const timestamps = new Map(tables.map(([name, timestamp]) => [foldCase(String(name)), String(timestamp ?? '')]));
+  const ahead = new Set<string>();
+  for (const [name, base, query] of views) {
+    const [first, firstOfBase] = [
+      await firstTime(instance, name, timestamps),
+      await firstTime(instance, base, timestamps),
+    ];
+    if (first === undefined) continue;
+    if (firstOfBase === undefined || first < firstOfBase - samplingMicros(query)) ahead.add(foldCase(name));
+  }
+  return ahead;
+}
+
+/** The time of the first row in microseconds; undefined where there is no row. */
+async function firstTime(
+  instance: Instance,
+  table: string,
+  timestamps: ReadonlyMap<string, string>,
+): Promise<number | undefined> {
+  const timestamp = timestamps.get(foldCase(table));
+  if (!timestamp) return undefined;
+  const query = `SELECT cast(cast(min("${timestamp}") AS timestamp) AS long) FROM ${quoteLiteral(table)}`;
+  const [[first] = []] = (await askIfTold(instance, query)) ?? [];
+  return typeof first === 'number' ? first : undefined;
+}
+
+const MICROS: Readonly<Record<string, number>> = {
+  s: 1e6,
+  m: 6e7,
+  h: 3.6e9,
+  d: 8.64e10,
+  w: 6.048e11,
+  M: 2.6784e12,
+  y: 3.16224e13,
+};
+
+/** The length of the interval that a query samples by, at most; 0 where it is less than a second, or not known. */
+function samplingMicros(query: string): number {
+  const { interval = '' } = findSampling(query) ?? {};
+  return Number.parseInt(interval, 10) * (MICROS[interval.slice(-1)] ?? 0) || 0;
 }
 
 /** Whether a reason for being invalid is a change of the base, and no query that fails (observed on 9.3.4). */

@@ -34,7 +34,7 @@ export async function writePlan(
 
 /** How the materialized views of a side are, as far as it is an instance that tells. */
 export async function findRefreshStates({ target }: Side): Promise<RefreshStates> {
-  if (!target) return { neverRefreshed: new Set(), invalidated: new Set() };
+  if (!target) return { neverRefreshed: new Set(), invalidated: new Set(), ahead: new Set() };
   const instance = connect(target);
   try {
     return await fetchRefreshStates(instance);

@@ -46,6 +46,8 @@ export interface ImpactOptions {
   readonly neverRefreshed?: ReadonlySet<string>;
   /** Materialized views, in lower case, that are refreshed no more, as their base was changed. */
   readonly invalidated?: ReadonlySet<string>;
+  /** Materialized views, in lower case, that hold rows of times for which their base has none any more. */
+  readonly ahead?: ReadonlySet<string>;
 }
 
 /** A column that a view uses and that is not there any more. */
@@ -57,6 +59,7 @@ interface MissingColumn {
 /** Analyzes one statement after the other. */
 export class ImpactAnalyzer {
   readonly #neverRefreshed: Set<string>;
+  readonly #ahead: Set<string>;
   /** Materialized views that are refreshed no more, in lower case, each with how long it kept its rows until then. */
   readonly #invalidated = new Map<string, number>();
   /** What views use and is not there any more, by view. */
@@ -74,9 +77,10 @@ export class ImpactAnalyzer {
   /** @throws InvalidSelectionError where it is not clear what may be lost */
   constructor(
     readonly state: SchemaState,
-    { neverRefreshed = new Set(), invalidated = new Set(), allowLoss = [] }: ImpactOptions = {},
+    { neverRefreshed = new Set(), invalidated = new Set(), ahead = new Set(), allowLoss = [] }: ImpactOptions = {},
   ) {
     this.#neverRefreshed = new Set(neverRefreshed);
+    this.#ahead = new Set(ahead);
     for (const name of invalidated) this.#invalidated.set(name, retention(state.find(name)?.definition));
     for (const { name } of state.objects) this.#index(foldCase(name));
     this.#before = new Set([...invalidated, ...this.#brokenViews()]);
@@ -123,6 +127,11 @@ export class ImpactAnalyzer {
   /** Whether a materialized view has been invalidated and not been refreshed since. */
   isInvalidated(name: string): boolean {
     return this.#invalidated.has(foldCase(name));
+  }
+
+  /** Whether a materialized view holds rows of times for which its base has none any more. */
+  isAhead(name: string): boolean {
+    return this.#ahead.has(foldCase(name));
   }
 
   /** Whether the query of an object uses a column. */
@@ -181,7 +190,8 @@ export class ImpactAnalyzer {
     const { base = '' } = view.definition;
     const work = rewrite(name, `rebuilds ${this.#title(name)} from what ${this.#title(base)} holds`);
     const kept = retention(this.state.find(base)?.definition);
-    if (kept >= (this.#invalidated.get(foldCase(name)) ?? retention(view.definition))) return [work];
+    const isKept = kept >= (this.#invalidated.get(foldCase(name)) ?? retention(view.definition));
+    if (isKept && !this.isAhead(name)) return [work];
     const text = `loses what ${this.#title(name)} keeps of rows that ${this.#title(base)} no longer holds`;
     return [work, loss(name, text)];
   }
@@ -379,6 +389,7 @@ export class ImpactAnalyzer {
   }
 
   #forget(key: string): void {
+    this.#ahead.delete(key);
     this.#invalidated.delete(key);
     this.#missing.delete(key);
     this.#neverRefreshed.delete(key);

@@ -296,7 +296,8 @@ class Planner {
       const base = view.base ?? '';
       const bases = [this.#state.find(base)?.definition];
       if (this.#allowed.has(pathKey({ object: base }))) bases.push(this.#meaning(this.#a.findObject(base)));
-      if (Math.min(...bases.map(retention)) >= retention(view)) return [];
+      const isKept = Math.min(...bases.map(retention)) >= retention(view);
+      if (isKept && !this.#impact.isAhead(object)) return [];
       const text = `rebuilding materialized view '${object}' loses what '${base}' no longer holds`;
       return [{ effect: 'loss', object, text }];
     });
@@ -455,8 +456,9 @@ class Planner {
     const missing = this.#a
       .prerequisites(entry)
       .find(({ name, kind }) => isObject(kind) && this.#blocked.has(foldCase(name)));
-    if (missing && !this.#isSame(entry, now)) {
+    if (missing) {
       this.#blocked.add(foldCase(entry.name));
+      if (this.#isSame(entry, now)) return;
       return this.#omit(entry, [], displayName(entry), `it reads from ${displayName(missing)}, which is left out`);
     }
     if (!now) return this.#emit(entry.statement);
