@@ -202,7 +202,7 @@ for (const [name, answer] of Object.entries(QUOTING))
 
 test('a long token is in no message where the answer quotes it, and no trouble', async t => {
   const { url } = await misbehaving(t, (socket, { headers }) => {
-    socket.write(reply(`<p>who is ${headers['authorization']}?</p>`, 502, 'Content-Type: text/html'));
+    socket.write(reply(`<p>who is ${headers.authorization}?</p>`, 502, 'Content-Type: text/html'));
   });
   const token = 'eyJ0b2s.'.repeat(1000);
   const run = await shell(t, { TOKEN: token });
@@ -227,7 +227,7 @@ for (const [how, quote] of Object.entries(DECODED))
   test(`a password is in no message where a server quotes the login decoded: ${how}`, async t => {
     const password = 's3 cr"t/Fr0m+Hère?>?>?>';
     const { url } = await misbehaving(t, (socket, { headers }) => {
-      const login = Buffer.from(headers['authorization']?.split(' ')[1] ?? '', 'base64').toString();
+      const login = Buffer.from(headers.authorization?.split(' ')[1] ?? '', 'base64').toString();
       socket.write(reply(quote(login), 500, 'Content-Type: text/plain'));
     });
     const run = await shell(t, { SQLDUMP_USER: 'admin', SQLDUMP_PASSWORD: password, SQLAPPLY_USER: 'admin' });

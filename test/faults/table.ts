@@ -90,7 +90,7 @@ async function runSource(scope: Scope, { target }: Servers, fault: SourceFault):
   const { dataset } = await target.execute('SHOW CREATE DATABASE');
   return finding(statusesOf(run), run.stderr, {
     [`sqldump's status is ${fault.status}`]: run.dump === fault.status,
-    [`sqlapply's status is 65, and so is the shell's`]: run.apply === 65 && run.pipeline === 65,
+    "sqlapply's status is 65, and so is the shell's": run.apply === 65 && run.pipeline === 65,
     [`sqldump says ${fault.says}`]: fault.says.test(run.stderr),
     'the message names the instance': run.stderr.includes(`sqldump: ${from.url}`) || [65, 78].includes(fault.status),
     'nothing reached the target': dataset?.length === 0,
@@ -135,7 +135,7 @@ async function runLocal(
   { target, small, files }: Servers,
   { script, status, says, reaches = status === 0 }: LocalFault,
 ): Promise<Finding> {
-  const big = await source(scope, socket => socket.write(reply(rowsBody(...Array<string>(5000).fill(table('a'))))));
+  const big = await source(scope, socket => socket.write(reply(rowsBody(...new Array<string>(5000).fill(table('a'))))));
   const run = await shell(scope, { SRC: small.url, BIG: big, DST: target.url });
   await run(`cp ${files}/* .`);
   const { code, stdout, stderr } = await run(script);

@@ -6,7 +6,11 @@ import { parse } from './parse.js';
 import type { Program } from './program.js';
 
 /** Runs a program on this process: its arguments, its three streams, its exit status. Never throws. */
-export async function command<Options>(program: Program<Options>): Promise<void> {
+export function command<Options>(program: Program<Options>): void {
+  void runOnProcess(program);
+}
+
+async function runOnProcess<Options>(program: Program<Options>): Promise<void> {
   process.noDeprecation = true; // what a library of ours does is nothing to people
   // A reader that left is no news. Only stdout's own error says so: a server's socket can break with EPIPE too.
   let readerLeft: unknown;

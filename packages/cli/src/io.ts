@@ -83,7 +83,8 @@ export function processIo(name: string, { quiet, verbose }: Loudness): Io {
       return ask(`${name}: ${printable(question)}`);
     },
     get interrupted() {
-      return (interruption ??= interruptible()).signal;
+      interruption ??= interruptible();
+      return interruption.signal;
     },
   };
 }
@@ -97,7 +98,7 @@ type Color = 'red' | 'yellow';
 /** To the beginning of the line and rid of what the other end of a pipe may be drawing there. */
 const WIPE = '\r\x1b[K';
 
-const isDumb = process.env['TERM'] === 'dumb';
+const isDumb = process.env.TERM === 'dumb';
 
 /** Whether another program reads what this one writes. */
 function isPiped(): boolean {

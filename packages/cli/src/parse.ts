@@ -26,11 +26,11 @@ export function parse<Options>(program: Program<Options>, words: string[]): Pars
   checkNames(words, cli);
   cli.parse(words, {}, (error, values, output) => {
     if (error) throw new UsageError(explain(error.message, cli));
-    const loudness = { quiet: values['quiet'] === true, verbose: values['verbose'] === true };
-    const text = values['help'] ? formatHelp(program, helpFlagsOf(cli)) : output;
+    const loudness = { quiet: values.quiet === true, verbose: values.verbose === true };
+    const text = values.help ? formatHelp(program, helpFlagsOf(cli)) : output;
     if (output) parsed = { ...loudness, output: `${text}\n` };
-    else if (values['completion'] !== undefined)
-      parsed = { ...loudness, output: completion(program, cli, String(values['completion'])) };
+    else if (values.completion !== undefined)
+      parsed = { ...loudness, output: completion(program, cli, String(values.completion)) };
     else {
       const wanted = program.instead && values[program.instead] ? '' : program.operands;
       const operands = counted(values._.map(String), wanted);
@@ -153,7 +153,7 @@ function counted(operands: string[], usage: string): string[] {
 /** The script for a shell; for that of the user where none is named. @throws UsageError for one that is not known */
 function completion<Options>(program: Program<Options>, cli: Argv<Options>, shell: string): string {
   const { name, takes = [], values = {}, completions = COMPLETIONS } = program;
-  const own = basename(process.env['SHELL'] ?? '');
+  const own = basename(process.env.SHELL ?? '');
   const wanted = shell || (completions[own] ? own : 'bash');
   const script = Object.hasOwn(completions, wanted) ? completions[wanted] : undefined;
   if (!script)
@@ -165,7 +165,7 @@ function flagsOf(cli: unknown, values: NonNullable<Program<never>['values']>): F
   const { getUsageInstance } = (cli as { getInternalMethods(): { getUsageInstance(): Usage } }).getInternalMethods();
   return Object.entries(getUsageInstance().getDescriptions()).map(([option, describe = '']) => {
     const known = values[option];
-    const value = known === 'instances' ? 'instance' : known ? { list: known } : valueOf(cli, option);
+    const value = known === 'instances' ? 'instance' : known ? { list: known } : valuesOf(cli, option);
     return {
       names: [option, ...(optionsOf(cli).alias[option] ?? [])].map(flag),
       describe: describe.replace(/^__yargsString__:/, ''),
@@ -178,7 +178,7 @@ function flagsOf(cli: unknown, values: NonNullable<Program<never>['values']>): F
 const helpFlagsOf = (cli: unknown): HelpFlag[] =>
   flagsOf(cli, {}).map(flag => ({ ...flag, default: optionsOf(cli).default[flag.names[0]?.replace(/^--/, '') ?? ''] }));
 
-function valueOf(cli: unknown, option: string): Flag['value'] {
+function valuesOf(cli: unknown, option: string): Flag['value'] {
   const { choices, number, string } = optionsOf(cli);
   if (option === 'completion') return Object.keys(COMPLETIONS);
   if (choices[option]) return choices[option];

@@ -148,8 +148,10 @@ class Walk {
     const isVariable = token.text.startsWith('@');
     if (!next && !isVariable && place !== 'declare') {
       if (place === 'with') return this.#beginExpression(level);
-      if (place === 'value' && level.defining && level.defining[1].table === undefined)
-        return void (level.defining[1].table = this.#ahead.name());
+      if (place === 'value' && level.defining && level.defining[1].table === undefined) {
+        level.defining[1].table = this.#ahead.name();
+        return;
+      }
       if (place === 'start' || place === 'table') return this.#table(level);
       if (place === 'base') return this.#base(level);
     }
@@ -196,7 +198,8 @@ class Walk {
     const scope = this.#scope.get(name);
     if (scope) scope.push(definition);
     else this.#scope.set(name, [definition]);
-    (level.defined ??= []).push(name);
+    level.defined ??= [];
+    level.defined.push(name);
   }
 
   #use(variable: string, level: Level): void {
@@ -227,7 +230,7 @@ class Walk {
     return this.#scope.get(foldCase(name))?.at(-1);
   }
 
-  #beyond = (what: string): LimitError =>
+  readonly #beyond = (what: string): LimitError =>
     new LimitError(`${this.title}: more than ${LIMIT} ${what}: what it reads from can not be told`);
 }
 

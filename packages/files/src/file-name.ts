@@ -29,7 +29,7 @@ export const CONTINUED = '~';
  * case or in another Unicode form, and each can be read back.
  */
 export function fileName(name: string): string {
-  const readable = [...name].map(each => (isReadable(each) ? each : escape(each))).join('');
+  const readable = [...name].map(each => (isReadable(each) ? each : escapeCharacter(each))).join('');
   // Some letters become one where they meet, such as those that Korean syllables are made of.
   const isStable = readable.normalize('NFKC') === readable;
   const plain = isStable ? readable : readable.replace(/[^\0-\x7f]/gu, percent);
@@ -40,7 +40,7 @@ export function fileName(name: string): string {
 
 /** What `fileName` was before 0.2: all but lower case ASCII letters, digits, `_` and `-` was escaped. */
 export function formerFileName(name: string): string {
-  const plain = name.replace(/[^a-z0-9_-]/gu, escape);
+  const plain = name.replace(/[^a-z0-9_-]/gu, escapeCharacter);
   return split(plain)
     .map(piece => piece.replace(/^-|^(?=(?:con|prn|aux|nul|com\d|lpt\d)$)./, percent))
     .join(`${CONTINUED}/`);
@@ -65,7 +65,7 @@ function split(text: string): string[] {
   return piece ? [...pieces, piece] : pieces;
 }
 
-const escape = (character: string): string =>
+const escapeCharacter = (character: string): string =>
   CAPITAL.test(character) ? `!${character.toLowerCase()}` : percent(character);
 
 const percent = (character: string): string =>

@@ -2,7 +2,7 @@
 
 import { excerpt } from '@sqlpipe/sql';
 import type { InstanceErrorCode } from './error.js';
-import { type Phase, TransportError } from './http.js';
+import type { Phase, TransportError } from './http.js';
 import { DEFAULT_REQUEST_BUFFER } from './request.js';
 
 export interface Failure {

@@ -90,21 +90,21 @@ const bytes = (text: string): string => Buffer.from(text).toString('latin1');
 const JSON_LETTERS: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 const HTML_NAMES: Record<string, string> = { quot: '"', amp: '&', apos: "'", lt: '<', gt: '>' };
 
-const ESCAPES: [pattern: RegExp, meaning: (escape: string) => string][] = [
-  [/%[\da-f]{2}|\+/gi, escape => (escape === '+' ? ' ' : String.fromCharCode(Number(`0x${escape.slice(1)}`)))],
+const ESCAPES: [pattern: RegExp, meaning: (sequence: string) => string][] = [
+  [/%[\da-f]{2}|\+/gi, sequence => (sequence === '+' ? ' ' : String.fromCharCode(Number(`0x${sequence.slice(1)}`)))],
   [
     /(?:\\u[\da-f]{4}){1,1000}|\\[^]/gi,
-    escape =>
-      escape.length === 2
-        ? (JSON_LETTERS[escape.charAt(1)] ?? escape.charAt(1))
-        : bytes(String.fromCharCode(...(escape.match(/[\da-f]{4}/gi) ?? []).map(unit => Number(`0x${unit}`)))),
+    sequence =>
+      sequence.length === 2
+        ? (JSON_LETTERS[sequence.charAt(1)] ?? sequence.charAt(1))
+        : bytes(String.fromCharCode(...(sequence.match(/[\da-f]{4}/gi) ?? []).map(unit => Number(`0x${unit}`)))),
   ],
   [
     /&(?:#\d{1,7}|#x[\da-f]{1,6}|quot|amp|apos|lt|gt);/gi,
-    escape => {
-      const name = escape.slice(1, -1).toLowerCase();
+    sequence => {
+      const name = sequence.slice(1, -1).toLowerCase();
       const code = Number(name.replace('#x', '0x').replace('#', ''));
-      return HTML_NAMES[name] ?? (code <= 0x10ffff ? bytes(String.fromCodePoint(code)) : escape);
+      return HTML_NAMES[name] ?? (code <= 0x10ffff ? bytes(String.fromCodePoint(code)) : sequence);
     },
   ],
 ];
@@ -118,19 +118,19 @@ const undone = (reading: Reading): Reading[] =>
     const parts: string[] = [];
     const places: number[] = [];
     let end = 0;
-    for (const { 0: escape, index } of found) {
-      const said = meaning(escape);
+    for (const { 0: sequence, index } of found) {
+      const said = meaning(sequence);
       parts.push(text.slice(end, index), said);
       for (; end < index; end++) places.push(starts[end] as number);
       for (const _ of said) places.push(starts[index] as number);
-      end = index + escape.length;
+      end = index + sequence.length;
     }
     parts.push(text.slice(end));
     for (; end < starts.length; end++) places.push(starts[end] as number);
     return { text: parts.join(''), starts: places };
   });
 
-/** The bytes that a piece of a reading stood in; of an escape all. */
+/** The bytes that a piece of a reading stood in; of an sequence all. */
 function span({ starts }: Reading, from: number, to: number): [start: number, end: number] {
   let end = to;
   while (starts[end] === starts[to - 1]) end++;

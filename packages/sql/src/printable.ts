@@ -7,7 +7,7 @@ const SHORT: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /** The text on one line, safe to show: control characters as `\n`, `\x1b`, `\u202e`. Everything else as it is. */
 export function printable(text: string): string {
-  return text.replace(UNPRINTABLE, character => SHORT[character] ?? escape(character.charCodeAt(0)));
+  return text.replace(UNPRINTABLE, character => SHORT[character] ?? escapeCode(character.charCodeAt(0)));
 }
 
 /** As `printable`, but on the lines that it has, with the tabs that are in them. */
@@ -39,7 +39,7 @@ export function reasonOf(error: unknown): string {
   return code === 'EISDIR' ? 'is a directory' : message.replace(/^(?:\w+ )?\w+: /, '').replace(/, .*/s, '');
 }
 
-function escape(code: number): string {
+function escapeCode(code: number): string {
   const hex = code.toString(16);
   return code < 0x100 ? `\\x${hex.padStart(2, '0')}` : `\\u${hex.padStart(4, '0')}`;
 }

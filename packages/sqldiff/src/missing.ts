@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { Exit, type Io } from '@sqlpipe/cli';
 import { writeText } from '@sqlpipe/files';
 import { records, sink } from '@sqlpipe/records';
-import { type Difference } from '@sqlpipe/schema';
+import type { Difference } from '@sqlpipe/schema';
 import { title } from '@sqlpipe/sql';
 
 /**

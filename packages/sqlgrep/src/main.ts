@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import { command, Exit, recordLimit, UsageError } from '@sqlpipe/cli';
 import { MAX_RECORD, records, sink, statements } from '@sqlpipe/records';
-import { type Entry } from '@sqlpipe/schema';
+import type { Entry } from '@sqlpipe/schema';
 import { KINDS } from '@sqlpipe/sql';
 import { grep } from './grep.js';
 import { jsonLine, listLine, printCount, printLines } from './listing.js';

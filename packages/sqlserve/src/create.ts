@@ -12,7 +12,6 @@ import {
   isValidTableName,
   type LocatedName,
   maxFileNameLength,
-  type PartitionUnit,
   policyOfTtl,
   Rejection,
   rejectUnevenTtl,

@@ -104,8 +104,8 @@ const orElse =
 const withAcl: Changes = {
   ...changes,
   create: orElse(createPrincipal, undefined),
-  drop: orElse(dropPrincipal, changes['drop']),
-  alter: orElse(alterPrincipal, changes['alter']),
+  drop: orElse(dropPrincipal, changes.drop),
+  alter: orElse(alterPrincipal, changes.alter),
   add: acl((cursor, session) => changeMembership(cursor, session, true)),
   remove: acl((cursor, session) => changeMembership(cursor, session, false)),
   grant: acl((cursor, session) => changeGrants(cursor, session, true)),

@@ -35,7 +35,7 @@ export async function serve(
     throw new UsageError('--request-limit takes a whole number, 1 or more');
   const admin = adminOf(io.env);
   const edition = name === 'oss' ? openSource(credentialsOf(io.env)) : enterprise(admin);
-  const naming = io.env['QDB_CAIRO_SQL_COLUMN_ALIAS_EXPRESSION_ENABLED'] === 'false' ? 'by function' : 'by expression';
+  const naming = io.env.QDB_CAIRO_SQL_COLUMN_ALIAS_EXPRESSION_ENABLED === 'false' ? 'by function' : 'by expression';
   const catalogue = new Catalogue(naming);
   let kept = data !== undefined;
   const begin = async () => {

@@ -7,10 +7,10 @@ import { alterMaterializedView, alterView } from './alter-view.js';
 import { drop, rename, truncate, vacuum } from './drop.js';
 
 /** Reads a statement behind its first word, checks it and does it. Without an outcome of its own the answer is OK. */
-export type Change = (
-  cursor: Cursor,
-  session: Session,
-) => Outcome | undefined | void | Promise<Outcome | undefined | void>;
+export type Change = (cursor: Cursor, session: Session) => Result | Promise<Result>;
+
+// biome-ignore lint/suspicious/noConfusingVoidType: most have no outcome of their own, and return nothing
+type Result = Outcome | undefined | void;
 
 export type Changes = Readonly<Record<string, Change>>;
 

@@ -6,7 +6,6 @@ import {
   Cursor,
   create,
   expectOnlySemicolons,
-  is,
   Rejection,
 } from '@sqlpipe/ddl/grammar';
 import { implicitTable } from './implicit.js';
