@@ -1,14 +1,14 @@
 /*! What real servers made of recorded statements: text and print are the same by meaning, and no change of the print is. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { compareStatements, type Definition, meaningOf, printDefinition } from '@sqlpipe/ddl';
 import { foldCase, identify, isObject, type Token, tokens } from '@sqlpipe/sql';
 import test, { type ExecutionContext } from 'ava';
 import { type Change, changesOf } from './support/changes.js';
+import { CORPUS } from './support/corpus.js';
 import { databases } from './support/databases.js';
 
-const corpus = process.env.CORPUS ?? '../shared/corpus';
-const recorded = existsSync(`${corpus}/tables.jsonl`) ? test : test.skip;
-if (!existsSync(corpus)) console.error(`No recorded corpus at ${corpus}: the tests of recorded statements are skipped`);
+const recorded = CORPUS ? test : test.skip;
+if (!CORPUS) console.error('No recorded corpus: the tests of recorded statements are skipped');
 
 /** A statement that a server accepted, what there was before, and what servers then printed. */
 interface Recorded {
@@ -19,7 +19,7 @@ interface Recorded {
 
 /** What is in a file of the corpus, as far as it makes an object. */
 function read(name: string): Recorded[] {
-  const lines = readFileSync(`${corpus}/${name}.jsonl`, 'utf8').trim().split('\n');
+  const lines = readFileSync(`${CORPUS}/${name}.jsonl`, 'utf8').trim().split('\n');
   return lines.flatMap(line => {
     const { sql, setup, status, show_create, later } = JSON.parse(line);
     const results = [{ status, show_create }, later ?? {}].filter(

@@ -2,9 +2,9 @@
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import test from 'ava';
 import { misbehaving, reply } from './faults/server.js';
+import { listenHttp } from './support/listen.js';
 import type { Scope } from './support/scope.js';
 import { shell } from './support/shell.js';
 
@@ -17,12 +17,7 @@ async function answering(scope: Scope, status: number, headers: Record<string, s
     seen.push(JSON.stringify(request.headers));
     response.writeHead(status, headers).end(body);
   });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  scope.teardown(async () => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+  return { url: await listenHttp(scope, server), seen };
 }
 
 const ENV = {
@@ -59,10 +54,10 @@ test('a redirect is told, and not followed', async t => {
 
 test('no process shows a secret in its arguments', async t => {
   const server = createServer(() => {}); // never answers
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const url = await listenHttp(t, server);
   const secret = `${SECRET}-${process.pid}`;
   const run = await shell(t, { SQLDUMP_USER: 'admin', SQLDUMP_PASSWORD: secret });
-  const running = run(`sqldump http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const running = run(`sqldump ${url}`);
   await once(server, 'request');
   const commands = readdirSync('/proc').flatMap(pid => (/^\d+$/.test(pid) ? commandLine(pid) : []));
   t.true(commands.some(command => command.includes('sqldump')));
@@ -71,7 +66,6 @@ test('no process shows a secret in its arguments', async t => {
     [],
   );
   server.closeAllConnections();
-  server.close();
   t.is((await running).code, 69);
 });
 

@@ -4,7 +4,7 @@
  */
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { chunk, head, reply, rowsBody } from './server.js';
+import { type Answer, breaksOff, chunk, HTML, head, reply, rowsBody, sends, TEXT } from './server.js';
 
 export interface TargetFault {
   name: string;
@@ -12,7 +12,7 @@ export interface TargetFault {
   reached: boolean;
   /** Whether everything after it fails in the same way. */
   lasting: boolean;
-  answer(socket: Socket): unknown;
+  answer: Answer;
   /** What sqlapply's exit status has to be; 0 where it can find out what happened, and go on. */
   status: number;
   /** What its message has to say. */
@@ -21,12 +21,7 @@ export interface TargetFault {
   timeout?: number;
 }
 
-const TEXT = 'Content-Type: text/plain';
-const HTML = 'Content-Type: text/html';
 const NOTHING = /^$/;
-
-const sends = (bytes: string | Buffer) => (socket: Socket) => socket.write(bytes);
-const breaksOff = (body: string) => (socket: Socket) => socket.end(Buffer.concat([head(), chunk(body)]));
 
 type Kind = Pick<TargetFault, 'reached' | 'lasting'>;
 const ONCE = { reached: false, lasting: false };

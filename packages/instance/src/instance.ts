@@ -1,5 +1,5 @@
 /*! One instance: asked for rows, or told to execute a statement. Here failures get the instance's name. */
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout } from 'node:timers/promises';
 import { createsToken, excerpt } from '@sqlpipe/sql';
 import { InstanceError } from './error.js';
 import { transportFailure } from './failure.js';
@@ -73,6 +73,7 @@ const ONLY_BASIC = 'The open source edition accepts no tokens: give a user and a
 class HttpInstance implements Instance {
   readonly label: string;
   readonly #target: Target;
+  readonly #pause: NonNullable<Target['pause']>;
   readonly #connection: Connection;
   readonly #closed = new AbortController();
   /** The one that requests go to; undefined until one has answered. */
@@ -81,6 +82,7 @@ class HttpInstance implements Instance {
   constructor(target: Target) {
     this.label = target.label;
     this.#target = target;
+    this.#pause = target.pause ?? ((milliseconds, signal) => setTimeout(milliseconds, undefined, { signal }));
     this.#connection = new Connection({ ...target, origin: target.url.origin });
   }
 
@@ -159,8 +161,7 @@ class HttpInstance implements Instance {
       const asked = 1000 * (retryAfter(response) ?? 0);
       if (response.status !== 429 || asked > LONGEST_PAUSE) return response;
       response.body.destroy();
-      const { signal } = this.#closed;
-      await pause(Math.max(milliseconds, asked), undefined, { signal }).catch(() => {}); // the next try says why
+      await this.#pause(Math.max(milliseconds, asked), this.#closed.signal).catch(() => {}); // the next try says why
     }
     return send();
   }

@@ -28,4 +28,6 @@ export interface Target {
   timeout: number;
   /** The longest time for a connection to come about, in milliseconds; 0 for ever. */
   connectTimeout: number;
+  /** Waits before a request is sent again, some milliseconds or until the signal aborts; a timer unless given. */
+  pause?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 }
