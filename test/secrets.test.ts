@@ -346,7 +346,9 @@ test('credentials on plain http by way of a proxy are warned about, wherever the
   );
   t.is(await warned(`http_proxy=${proxy} SQLDUMP_PASSWORD= SQLDUMP_USER= sqldump http://127.0.0.1:1`), '');
   const login = proxy.replace('//', `//joe:${SECRET}@`);
-  const stderr = await warned(`https_proxy=${login} SQLDUMP_PASSWORD= SQLDUMP_USER= sqldump https://db.invalid`);
+  const stderr = await warned(
+    `https_proxy=${login} SQLDUMP_PASSWORD= SQLDUMP_USER= sqldump --connect-timeout 0.5 https://db.invalid`,
+  );
   t.regex(stderr, /the proxy's credentials go to \[::f\S+ over plain http/);
   t.false(stderr.includes(SECRET), stderr);
 });

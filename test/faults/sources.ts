@@ -178,12 +178,12 @@ export const sourceFaults: SourceFault[] = [
   ),
   fault('a header that ends with the connection', 69, /the reply is lost/, socket => socket.end('HTTP/1.1 200 OK\r\n')),
   {
-    ...fault('a header that trickles for ever', 69, /no answer within 2 s/, async socket => {
+    ...fault('a header that trickles for ever', 69, /no answer within 1 s/, async socket => {
       socket.write('HTTP/1.1 200 OK\r\nX: ');
       const trickle = setInterval(() => socket.write('x'), 50);
       socket.on('close', () => clearInterval(trickle));
     }),
-    timeout: 2,
+    timeout: 1,
   },
   fault('200 with error', 1, /the server says no: boom/, says('{"query":"","error":"boom","position":0}')),
   fault('200 with notice', 1, /the server says no: empty query/, says('{"query":"","notice":"empty query"}')),
@@ -339,10 +339,10 @@ export const sourceFaults: SourceFault[] = [
   fault('bytes that are not UTF-8', 76, /not UTF-8/, says(Buffer.from(`${OPEN},["a\xe9b"]],"count":3}`, 'latin1'))),
   fault('absurd nesting', 76, /nests deeper/, says(`{"a":${'['.repeat(5000)}`)),
   {
-    ...fault('a stall in the rows', 69, /brought another row within 2 s/, sends(Buffer.concat([head(), chunk(OPEN)]))),
-    timeout: 2,
+    ...fault('a stall in the rows', 69, /brought another row within 1 s/, sends(Buffer.concat([head(), chunk(OPEN)]))),
+    timeout: 1,
   },
-  { ...fault('a hang', 69, /no answer within 2 s/, () => {}), timeout: 2 },
+  { ...fault('a hang', 69, /no answer within 1 s/, () => {}), timeout: 1 },
   fault('a server that speaks no HTTP', 76, /does not speak HTTP/, sends('SSH-2.0-OpenSSH_9.6\r\n')),
   fault(
     'terminal control sequences in an error',

@@ -179,8 +179,8 @@ export const targetFaults: TargetFault[] = [
   ),
   fault('reset', ONCE, 0, NOTHING, resets),
   fault('reset, after it did it', AFTERWARDS, 0, NOTHING, resets),
-  { ...fault('a hang', ONCE, 0, NOTHING, hangs), timeout: 2 },
-  { ...fault('a hang, after it did it', AFTERWARDS, 0, NOTHING, hangs), timeout: 2 },
-  { ...fault('a hang from then on', FOR_GOOD, 69, /no answer within 2 s/, hangs), timeout: 2 },
+  { ...fault('a hang', ONCE, 0, NOTHING, hangs), timeout: 1 },
+  { ...fault('a hang, after it did it', AFTERWARDS, 0, NOTHING, hangs), timeout: 1 },
+  { ...fault('a hang from then on', FOR_GOOD, 69, /no answer within 1 s/, hangs), timeout: 1 },
   fault('a server that speaks no HTTP', FOR_GOOD, 76, /does not speak HTTP/, sends('SSH-2.0-OpenSSH_9.6\r\n')),
 ];
