@@ -2,7 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { parseAddress } from '../packages/instance/src/address.js';
 import { InstanceError } from '../packages/instance/src/index.js';
-import { proxyFor } from '../packages/instance/src/proxy.js';
+import { findProxy } from '../packages/instance/src/proxy.js';
 import { misconfigured } from './support/resolve.js';
 
 const means = test.macro({
@@ -92,7 +92,7 @@ test('any text is an address or a matter of configuration', t => {
 });
 
 const proxied = test.macro((t, env: Record<string, string>, url: string, proxy: string | undefined) =>
-  t.is(proxyFor(new URL(url), env)?.origin, proxy),
+  t.is(findProxy(new URL(url), env)?.origin, proxy),
 );
 
 const PROXY = { http_proxy: 'http://p:1', HTTPS_PROXY: 'q:2' };

@@ -1,6 +1,6 @@
 /*! What real servers made of recorded statements: text and print are the same by meaning, and no change of the print is. */
 import { readFileSync } from 'node:fs';
-import { compareStatements, type Definition, meaningOf, printDefinition } from '@sqlpipe/ddl';
+import { compareStatements, type Definition, parseMeaning, printDefinition } from '@sqlpipe/ddl';
 import { foldCase, identify, isObject, type Token, tokens } from '@sqlpipe/sql';
 import test, { type ExecutionContext } from 'ava';
 import { type Change, changesOf } from './support/changes.js';
@@ -92,7 +92,7 @@ for (const { name, creation, dump } of databases)
   });
 
 const nameOf = (statement: string): string | undefined => {
-  const name = meaningOf(statement)?.name;
+  const name = parseMeaning(statement)?.name;
   return name === undefined ? undefined : foldCase(name);
 };
 
@@ -110,7 +110,7 @@ for (const name of ['tables', 'views'])
     const found = new Map<string, number>();
     for (const [nth, { printed }] of read(name).entries()) {
       const [print = ''] = printed;
-      const definition = meaningOf(print);
+      const definition = parseMeaning(print);
       if (definition?.kind === 'table' && definition.query !== undefined) continue;
       if (!definition) {
         t.fail(print);

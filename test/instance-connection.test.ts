@@ -2,8 +2,8 @@ import { createServer as createHttpServer, request as httpRequest } from 'node:h
 import { createServer as createHttpsServer } from 'node:https';
 import { connect as connectSocket, type Socket } from 'node:net';
 import test from 'ava';
-import { connect, InstanceError, type Target } from '../packages/instance/src/index.js';
-import { misbehaving, reply, sends, sendsAndCloses, TEXT } from './faults/server.js';
+import { type ConnectionConfig, connect, InstanceError } from '../packages/instance/src/index.js';
+import { reply, sends, sendsAndCloses, startFaultyServer, TEXT } from './faults/faulty-server.js';
 import { selfSigned } from './support/certificates.js';
 import { connectTo, TARGET } from './support/client.js';
 import { freshFolder } from './support/folder.js';
@@ -53,7 +53,7 @@ for (const [form, inTwentySeconds] of [
 
 test('a busy server that asks for an hour is not waited for', async t => {
   const { db, requests } = await connectTo(t, socket => socket.end(reply('', 429, 'Retry-After: 3600')));
-  t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', lost: false });
+  t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', outcomeUnknown: false });
   await t.throwsAsync(db.execute('x'), { message: /try again in 3600 s/ });
   t.is(requests.length, 2);
 });
@@ -83,7 +83,7 @@ test('a server that stays too busy is given up', async t => {
   const busy = sendsAndCloses(reply('exceeded connection limit', 429, TEXT));
   const { db, requests } = await connectTo(t, busy, { pause });
   const error = await t.throwsAsync(db.execute('x'), { instanceOf: InstanceError });
-  t.like(error, { code: 'UNREACHABLE', status: 429, lost: false });
+  t.like(error, { code: 'UNREACHABLE', status: 429, outcomeUnknown: false });
   t.regex(error.message, /exceeded connection limit.*too busy/);
   t.is(requests.length, 6);
   t.deepEqual(pauses, [250, 500, 1000, 2000, 4000]);
@@ -93,18 +93,18 @@ const unreachable = test.macro(async (t, url: string, message: RegExp) => {
   const db = connect({ ...TARGET, url: new URL(url) });
   t.teardown(() => db.close());
   const error = await t.throwsAsync(db.execute('x'), { instanceOf: InstanceError, message });
-  t.like(error, { code: 'UNREACHABLE', lost: false });
+  t.like(error, { code: 'UNREACHABLE', outcomeUnknown: false });
 });
 
 test('nothing listens', unreachable, 'http://127.0.0.1:1', /^INSTANCE: connection refused: is the server running/);
 test('a connection that does not come about in time', async t => {
-  const { url } = await misbehaving(t, () => {});
+  const { url } = await startFaultyServer(t, () => {});
   const db = connect({ ...TARGET, url: new URL(url.replace('http:', 'https:')), connectTimeout: 500 });
   t.teardown(() => db.close());
   const error = await t.throwsAsync(db.execute('x'), {
     message: /no connection with TLS within 0.5 s.*--connect-timeout/,
   });
-  t.like(error, { code: 'UNREACHABLE', lost: false });
+  t.like(error, { code: 'UNREACHABLE', outcomeUnknown: false });
 });
 
 test('no such host', unreachable, 'http://nowhere.invalid:9000', /^INSTANCE: (no such host|the name of the host)/);
@@ -114,26 +114,26 @@ test('no TLS where https was asked for', async t => {
   const db = connect({ ...TARGET, url: new URL(`https://127.0.0.1:${port}`) });
   t.teardown(() => db.close());
   const error = await t.throwsAsync(db.execute('x'), { message: /does not speak TLS: try http/ });
-  t.like(error, { code: 'UNREACHABLE', lost: false });
+  t.like(error, { code: 'UNREACHABLE', outcomeUnknown: false });
 });
 
 test('what was in flight when the instance was closed is abandoned', async t => {
   const { db } = await connectTo(t, () => db.close());
   t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', message: 'INSTANCE: the request was abandoned' });
-  t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', lost: false });
+  t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', outcomeUnknown: false });
 });
 
 test('TLS is verified, unless it is said not to', async t => {
   const { key, cert } = selfSigned(await freshFolder(t));
   const server = createHttpsServer({ key, cert }, (_request, response) => void response.end('{"ddl":"OK"}'));
   const port = await listen(t, server);
-  const ask = async (host: string, target: Partial<Target>) => {
+  const ask = async (host: string, target: Partial<ConnectionConfig>) => {
     const db = connect({ ...TARGET, url: new URL(`https://${host}:${port}`), ...target });
     t.teardown(() => db.close());
     return db.execute('x');
   };
   const unverified = await t.throwsAsync(ask('localhost', {}), { instanceOf: InstanceError });
-  t.like(unverified, { code: 'UNREACHABLE', lost: false });
+  t.like(unverified, { code: 'UNREACHABLE', outcomeUnknown: false });
   t.regex(unverified.message, /self-signed: give its certificate authority with --cacert, or --insecure/);
   t.deepEqual(await ask('localhost', { ca: cert }), { ok: true });
   t.deepEqual(await ask('localhost', { insecure: true }), { ok: true });
@@ -151,7 +151,7 @@ test('http to a port that speaks TLS', async t => {
 
 test('through a proxy: http with the whole address, https in a tunnel', async t => {
   const { key, cert } = selfSigned(await freshFolder(t));
-  const plain = await misbehaving(t, sends(reply('{"ddl":"OK"}')));
+  const plain = await startFaultyServer(t, sends(reply('{"ddl":"OK"}')));
   const secure = createHttpsServer({ key, cert }, (_request, response) => void response.end('{"ddl":"OK"}'));
   const seen: string[] = [];
   const proxy = createHttpServer((request, response) => {
@@ -181,5 +181,5 @@ test('through a proxy: http with the whole address, https in a tunnel', async t 
 test('a proxy that is not there', async t => {
   const db = connect({ ...TARGET, proxy: new URL('http://127.0.0.1:1') });
   t.teardown(() => db.close());
-  t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', lost: false });
+  t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', outcomeUnknown: false });
 });

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import test from 'ava';
-import { type Instance, InstanceError, type Target } from '../packages/instance/src/index.js';
+import { type ConnectionConfig, type Instance, InstanceError } from '../packages/instance/src/index.js';
 import {
   type Answer,
   chunk,
@@ -12,7 +12,7 @@ import {
   sends,
   sendsAndCloses,
   TEXT,
-} from './faults/server.js';
+} from './faults/faulty-server.js';
 import { connectTo } from './support/client.js';
 
 async function rows(db: Instance): Promise<string[]> {
@@ -23,9 +23,16 @@ async function rows(db: Instance): Promise<string[]> {
 
 const NO = '{"query":"x","error":"table already exists","position":13}';
 
-/** A failure looks the same from wherever it is met; `lost` says whether a statement may have been carried out. */
+/** A failure looks the same from wherever it is met; `outcomeUnknown` says whether a statement may have been carried out. */
 const fails = test.macro(
-  async (t, answer: Answer, code: string, lost: boolean, message: RegExp, target: Partial<Target> = {}) => {
+  async (
+    t,
+    answer: Answer,
+    code: string,
+    outcomeUnknown: boolean,
+    message: RegExp,
+    target: Partial<ConnectionConfig> = {},
+  ) => {
     const { db } = await connectTo(t, answer, target);
     for (const ask of [() => rows(db), () => db.table('q'), () => db.execute('q')]) {
       const error = await t.throwsAsync(ask, { instanceOf: InstanceError });
@@ -33,7 +40,7 @@ const fails = test.macro(
       t.regex(error.message, message);
       t.true(error.message.startsWith('INSTANCE: '));
       t.notRegex(error.message, /[\0-\x1f\x7f-\x9f]/);
-      t.is(error.lost, lost);
+      t.is(error.outcomeUnknown, outcomeUnknown);
     }
   },
 );
@@ -64,7 +71,7 @@ test('an instance without the documented path is asked by /exec, and remembered'
 test('a statement that neither path takes has not been carried out, and both are named', async t => {
   const { db, requests } = await connectTo(t, socket => socket.end(NOT_FOUND));
   const error = (await t.throwsAsync(db.execute('a'), { instanceOf: InstanceError })) as InstanceError;
-  t.like(error, { code: 'PROTOCOL', lost: false });
+  t.like(error, { code: 'PROTOCOL', outcomeUnknown: false });
   t.regex(
     error.message,
     /It has no http:\/\/127.0.0.1:\d+\/api\/v1\/sql\/execute and no http:\/\/127.0.0.1:\d+\/exec\.$/,

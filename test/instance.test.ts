@@ -3,34 +3,44 @@ import fc from 'fast-check';
 import * as api from '../packages/instance/src/index.js';
 import {
   connect,
-  definitions,
   dump,
   encodeQuery,
+  fetchDefinitions,
   type Instance,
   InstanceError,
 } from '../packages/instance/src/index.js';
-import { chunk, HTML, head, LAST_CHUNK, misbehaving, reply, rowsBody, sends, sendsAndCloses } from './faults/server.js';
+import {
+  chunk,
+  HTML,
+  head,
+  LAST_CHUNK,
+  reply,
+  rowsBody,
+  sends,
+  sendsAndCloses,
+  startFaultyServer,
+} from './faults/faulty-server.js';
 import { connectTo, TARGET } from './support/client.js';
 
 test('the package exports', t => {
   t.deepEqual(Object.keys(api), [
-    'Aside',
+    'BestEffortClient',
     'DEFAULT_REQUEST_BUFFER',
     'InstanceError',
     'connect',
-    'definitions',
     'dump',
     'encodeQuery',
     'fetchDefaults',
+    'fetchDefinitions',
     'fetchPrincipals',
     'fetchRights',
     'fetchRightsOf',
     'fetchVersion',
     'hasCredentials',
-    'hasDefinition',
     'inspect',
     'listInstances',
     'resolveInstance',
+    'supportsShowCreate',
   ]);
 });
 
@@ -160,13 +170,13 @@ test('an object that no reply can hold is named, and what is no matter of one ob
     socket.write(reply(bad(statement) ? '{"dataset":[["a\0"]]}' : rowsBody(...statement.split(' UNION ALL ')))),
   );
   const views = Array.from({ length: 9 }, (_, i) => ({ kind: 'view', name: `v${i}` }) as const);
-  t.like(await t.throwsAsync(definitions(db, views)), {
+  t.like(await t.throwsAsync(fetchDefinitions(db, views)), {
     code: 'PROTOCOL',
     message:
       "INSTANCE: view 'v3': the reply holds a NUL character (row 1): no stream can carry that; make the object anew without it",
   });
   const page = await connectTo(t, sends(reply('<form>', 200, HTML)));
-  await t.throwsAsync(definitions(page.db, views), { message: /^INSTANCE: answered 200/ });
+  await t.throwsAsync(fetchDefinitions(page.db, views), { message: /^INSTANCE: answered 200/ });
   t.is(page.requests.length, 1);
 });
 
@@ -209,12 +219,15 @@ test('definitions that were not asked for are not waited for', async t => {
     socket.on('drain', more);
     more();
   });
-  await t.throwsAsync(definitions(db, tables), { code: 'PROTOCOL', message: /asked for 2 definitions and got more/ });
+  await t.throwsAsync(fetchDefinitions(db, tables), {
+    code: 'PROTOCOL',
+    message: /asked for 2 definitions and got more/,
+  });
 });
 
 test('a dump by a statement that the server lacks', async t => {
   const old = `{"query":"x","error":"expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW'","position":12}`;
-  const { url } = await misbehaving(t, sends(reply(old, 400)));
+  const { url } = await startFaultyServer(t, sends(reply(old, 400)));
   const dumped = dump({ ...TARGET, url: new URL(url) }, { via: 'database' });
   t.like(await t.throwsAsync(dumped.next()), {
     code: 'REFUSED',
@@ -267,7 +280,7 @@ test('a large request that gets no answer is explained, with both sizes', async 
   const needed = db.bufferNeeded(statement);
   const error = await t.throwsAsync(db.execute(statement), { instanceOf: InstanceError });
   t.regex(error.message, new RegExp(`too large.*${needed} bytes.*64448.*http.request.header.buffer.size`));
-  t.like(error, { code: 'UNREACHABLE', lost: true });
+  t.like(error, { code: 'UNREACHABLE', outcomeUnknown: true });
 });
 
 test('an encoded query comes back as it was, and only with characters that a URL allows', t => {

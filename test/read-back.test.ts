@@ -1,7 +1,7 @@
 /*! What was applied is read back: a target that cannot show it, has lost it, or has made something else of it. */
 import test, { type ExecutionContext } from 'ava';
+import { reply, startFaultyServer } from './faults/faulty-server.js';
 import { passOn } from './faults/run.js';
-import { misbehaving, reply } from './faults/server.js';
 import { replay } from './support/replay.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
@@ -22,7 +22,7 @@ type Spoiler = (statement: string) => Promise<Buffer | undefined> | Buffer | 'ha
 /** The URL of a server in front of the good one, which is empty; it spoils some of the answers. */
 async function startSpoiled(t: ExecutionContext, spoil: Spoiler) {
   await good.empty();
-  const { url, requests } = await misbehaving(t, async (socket, request) => {
+  const { url, requests } = await startFaultyServer(t, async (socket, request) => {
     const bytes = (await spoil(request.statement)) ?? (await passOn(good, request));
     if (bytes === 'hang up') socket.destroy();
     else socket.write(bytes);

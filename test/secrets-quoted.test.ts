@@ -1,5 +1,5 @@
 import test from 'ava';
-import { misbehaving, reply } from './faults/server.js';
+import { reply, startFaultyServer } from './faults/faulty-server.js';
 import { answering, ENV, SECRET } from './support/secrets.js';
 import { shell } from './support/shell.js';
 
@@ -15,7 +15,7 @@ const QUOTING: Record<string, (statement: string, url: string) => [status: numbe
 
 for (const [name, answer] of Object.entries(QUOTING))
   test(`a secret is in no message where the answer quotes the request: ${name}`, async t => {
-    const { url } = await misbehaving(t, (socket, { line, statement }) => {
+    const { url } = await startFaultyServer(t, (socket, { line, statement }) => {
       const [status, body] = answer(statement, line.split(' ')[1] ?? '');
       socket.write(reply(body, status, 'Content-Type: text/html'));
     });
@@ -31,7 +31,7 @@ for (const [name, answer] of Object.entries(QUOTING))
   });
 
 test('a long token is in no message where the answer quotes it, and no trouble', async t => {
-  const { url } = await misbehaving(t, (socket, { headers }) => {
+  const { url } = await startFaultyServer(t, (socket, { headers }) => {
     socket.write(reply(`<p>who is ${headers.authorization}?</p>`, 502, 'Content-Type: text/html'));
   });
   const token = 'eyJ0b2s.'.repeat(1000);
@@ -56,7 +56,7 @@ const DECODED: Record<string, (login: string) => string> = {
 for (const [how, quote] of Object.entries(DECODED))
   test(`a password is in no message where a server quotes the login decoded: ${how}`, async t => {
     const password = 's3 cr"t/Fr0m+Hère?>?>?>';
-    const { url } = await misbehaving(t, (socket, { headers }) => {
+    const { url } = await startFaultyServer(t, (socket, { headers }) => {
       const login = Buffer.from(headers.authorization?.split(' ')[1] ?? '', 'base64').toString();
       socket.write(reply(quote(login), 500, 'Content-Type: text/plain'));
     });
@@ -87,7 +87,7 @@ test('what a server says of the login in rows and keys that make no dump is not 
 });
 
 test('a password that is a word of the server changes nothing', async t => {
-  const { url } = await misbehaving(t, (socket, { statement }) => {
+  const { url } = await startFaultyServer(t, (socket, { statement }) => {
     const rows = statement.startsWith('SHOW CREATE TABLE') ? [["CREATE TABLE 'a' ( \n\tx INT\n);"]] : [];
     if (!statement.startsWith('CREATE')) socket.write(reply(JSON.stringify({ dataset: rows, count: rows.length })));
     else socket.write(reply('{"error":"table already exists","position":13}', 400));
@@ -119,7 +119,7 @@ test("what a server's refusal quotes of the login is not shown", async t => {
 });
 
 test('what a proxy is told of who we are is in no message', async t => {
-  const { url } = await misbehaving(t, (socket, { headers }) => {
+  const { url } = await startFaultyServer(t, (socket, { headers }) => {
     const sent = headers['proxy-authorization'] ?? '';
     const login = Buffer.from(sent.split(' ')[1] ?? '', 'base64');
     socket.write(reply(`who is ${sent}? Not ${login}.`, 502, 'Content-Type: text/plain'));

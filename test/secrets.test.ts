@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import test from 'ava';
-import { misbehaving, reply } from './faults/server.js';
+import { reply, startFaultyServer } from './faults/faulty-server.js';
 import { listenHttp } from './support/listen.js';
 import { answering, ENV, SECRET } from './support/secrets.js';
 import { shell } from './support/shell.js';
@@ -127,7 +127,7 @@ for (const statement of [
 ])
   test(`a secret inside a statement is in no message and no report: ${statement}`, async t => {
     const error = JSON.stringify({ query: statement, error: `unexpected token [${statement}]`, position: 29 });
-    const { url } = await misbehaving(t, (socket, request) =>
+    const { url } = await startFaultyServer(t, (socket, request) =>
       socket.write(reply(request.statement.startsWith('SHOW') ? '{"error":"no","position":0}' : error, 400)),
     );
     const run = await shell(t, { STATEMENT: statement });

@@ -1,5 +1,5 @@
 /*! Answers of a source that are unusual, and good all the same. */
-import { type Answer, chunk, head, LAST_CHUNK, reply, sends } from './server.js';
+import { type Answer, chunk, head, LAST_CHUNK, reply, sends } from './faulty-server.js';
 import { A, B, ROWS, raw, says } from './sources.js';
 
 /** Answers 429 once, asking to come back as `retryAfter` says, and then well. */

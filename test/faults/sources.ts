@@ -14,12 +14,12 @@ import {
   HTML,
   head,
   LAST_CHUNK,
-  misbehaving,
   reply,
   rowsBody,
   sends,
+  startFaultyServer,
   TEXT,
-} from './server.js';
+} from './faulty-server.js';
 
 /** Where a dump comes from. */
 export interface Source {
@@ -54,7 +54,7 @@ function fault(name: string, status: number, message: RegExp, answer: Answer): S
 
 /** The URL of a source that answers the dump so, and its side questions with no rows. */
 export async function source(scope: Scope, answer: Answer): Promise<string> {
-  const { url } = await misbehaving(scope, (socket, request) =>
+  const { url } = await startFaultyServer(scope, (socket, request) =>
     request.statement.startsWith('SHOW CREATE DATABASE') ? answer(socket, request) : socket.write(reply(NO_ROWS)),
   );
   return url;

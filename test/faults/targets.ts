@@ -4,7 +4,7 @@
  */
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { type Answer, breaksOff, chunk, HTML, head, reply, rowsBody, sends, TEXT } from './server.js';
+import { type Answer, breaksOff, chunk, HTML, head, reply, rowsBody, sends, TEXT } from './faulty-server.js';
 
 export interface TargetFault {
   name: string;

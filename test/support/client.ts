@@ -1,10 +1,10 @@
 /*! A client of an instance that answers as a test says. */
-import { connect, type Instance, type Target } from '../../packages/instance/src/index.js';
-import { type Answer, misbehaving, type Request } from '../faults/server.js';
+import { type ConnectionConfig, connect, type Instance } from '../../packages/instance/src/index.js';
+import { type Answer, type Request, startFaultyServer } from '../faults/faulty-server.js';
 import type { Scope } from './scope.js';
 
 /** Where to connect to, but for the URL. */
-export const TARGET: Target = {
+export const TARGET: ConnectionConfig = {
   label: 'INSTANCE',
   url: new URL('http://127.0.0.1:1'),
   credentialsHelp: 'HELP',
@@ -17,9 +17,9 @@ export const TARGET: Target = {
 export async function connectTo(
   scope: Scope,
   answer: Answer,
-  target: Partial<Target> = {},
+  target: Partial<ConnectionConfig> = {},
 ): Promise<{ db: Instance; url: string; requests: Request[] }> {
-  const server = await misbehaving(scope, answer);
+  const server = await startFaultyServer(scope, answer);
   const db = connect({ ...TARGET, url: new URL(server.url), ...target });
   scope.teardown(() => db.close());
   return { db, ...server };
