@@ -21,7 +21,7 @@ export async function resolve({ operand = 'localhost', env = {}, options = {}, a
     env,
     options,
     warn: message => warnings.push(message),
-    ...(ask && { ask }),
+    ...(ask && { promptSecret: ask }),
   });
   return { ...target, warnings };
 }
