@@ -59,7 +59,7 @@ async function run(options: ApplyOptions, summary: Summary, io: Io): Promise<num
     const existing = new ExistingObjects(target, io.warn, options.dryRun);
     const queue = showProgress(complete ? existing.lookAhead(complete) : input, complete?.count);
     const print = (rows: unknown[][]) => printRows(rows, io);
-    const executors = jobs.map(job => createExecutor(job, { ...options, check: check, existing, printRows: print }));
+    const executors = jobs.map(job => createExecutor(job, { ...options, check, existing, printRows: print }));
     summary.start(target.label);
     let outcomes = applyStatements(queue, executors, {
       keepGoing,
