@@ -62,5 +62,5 @@ for (const [options, total] of [
     const all = readCounts(screen, 'sqlapply', total);
     t.deepEqual(distinctSteps(all), [`1${total} b`, `2${total} c`, `3${total} d`]);
     for (const { count, rate } of all) t.true(rate > 0 && rate < parseInt(count, 10) / 0.4, `${count} at ${rate}/s`);
-    t.regex(screen, /: 3 of 4 applied, 1 refused/);
+    t.regex(screen, /: 3 of 4 applied, 1 rejected/);
   });

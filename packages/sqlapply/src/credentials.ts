@@ -9,7 +9,7 @@ import type { Outcome, Result } from './outcome.js';
 const MAX_QUESTIONS = 200;
 
 /** Whether one of the name is there afterwards. */
-const IS_THERE: ReadonlySet<Result> = new Set(['applied', 'same', 'skipped']);
+const IS_THERE: ReadonlySet<Result> = new Set(['applied', 'skipped']);
 
 /** The users and service accounts of a stream. */
 export class LoginCheck {

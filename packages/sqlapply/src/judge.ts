@@ -41,7 +41,7 @@ export function judge(
   return async statement => {
     try {
       const error = await objection(statement);
-      if (error) return { result: 'refused', error };
+      if (error) return { result: 'rejected', error };
       if (dryRun) return await foresee(statement);
       const given = await compareRights(statement);
       return given ? taken(given) : await send(statement);
@@ -66,7 +66,7 @@ export function judge(
     const { replaces, keepsExisting } = describe(statement);
     // The server's OK does not tell whether there was an object, nor what it is like.
     const before = replaces || keepsExisting ? await compare(statement) : undefined;
-    if (before && (keepsExisting || before.result === 'same' || ifExists !== 'compare')) return taken(before);
+    if (before && (keepsExisting || before.result === 'skipped' || ifExists !== 'compare')) return taken(before);
     const reply = await target.execute(statement);
     if (reply.ok) {
       if (reply.rows) await printRows(reply.rows);
@@ -75,7 +75,7 @@ export function judge(
     }
     const { message, position, denied } = reply;
     const error = message + (message === 'empty query' ? COMMENTS : '');
-    const refused: Verdict = { result: 'refused', error, denied, ...(position === undefined ? {} : { position }) };
+    const refused: Verdict = { result: 'rejected', error, denied, ...(position === undefined ? {} : { position }) };
     const exists = EXISTS.test(message);
     const isOfPrincipal = isPrincipal(identify(statement).kind);
     if (ifExists === 'fail') return { ...refused, exists };
@@ -85,7 +85,7 @@ export function judge(
     const incomparable: Verdict = { ...refused, error: `${why}; ${SKIP}`, exists };
     try {
       const found = await compare(statement);
-      if (found && (exists || found.result === 'same')) return taken(found);
+      if (found && (exists || found.result === 'skipped')) return taken(found);
       return exists && isOfPrincipal ? incomparable : refused;
     } catch (failure) {
       if (!(failure instanceof InstanceError)) throw failure;
@@ -97,7 +97,7 @@ export function judge(
   /** What is there, as it is to be taken. */
   function taken(found: Verdict): Verdict {
     if (ifExists === 'compare') return found;
-    return ifExists === 'skip' ? { result: 'skipped' } : { result: 'refused', error: EXISTING };
+    return ifExists === 'skip' ? { result: 'skipped' } : { result: 'rejected', error: EXISTING };
   }
 
   /** How a statement's object compares with the target's; undefined where the target has nothing to show. */
@@ -106,7 +106,7 @@ export function judge(
     const found = await existing.fetch(identify(statement));
     if (found === undefined) return undefined;
     const comparison = await existing.compare(statement, found);
-    if (comparison.differences.length === 0) return { result: 'same', comparison };
+    if (comparison.differences.length === 0) return { result: 'skipped', comparison };
     return { result: 'differs', error: comparison.asText ? ONLY_TEXT : DIFFERENT, comparison };
   }
 
@@ -116,7 +116,7 @@ export function judge(
     const comparison = await existing.access.compare(statement);
     if (!comparison) return undefined;
     if (comparison.differences.length > 0) return { result: 'differs', error: TAKES_AWAY, comparison };
-    return comparison.exists ? { result: 'same', comparison } : undefined;
+    return comparison.exists ? { result: 'skipped', comparison } : undefined;
   }
 
   /** No reply came, which says nothing: so look. What is not there is sent once more, and then looked for again. */
@@ -125,7 +125,7 @@ export function judge(
     const found = await compare(statement).catch(() => {
       throw lost;
     });
-    if (found?.result === 'same') return { result: 'applied' };
+    if (found?.result === 'skipped') return { result: 'applied' };
     // Not every server shows users and the like.
     if (found || isAcl(identify(statement).kind)) throw lost;
     if (tries > 0) return send(statement, tries);

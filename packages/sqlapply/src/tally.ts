@@ -50,7 +50,7 @@ export class Tally {
     }
   }
 
-  /** The exit status the run comes to: a failure of the instance counts before a refusal. */
+  /** The exit status the run comes to: a failure of the instance counts before a rejection. */
   get status(): number {
     if (this.failure) return exitStatus(this.failure);
     if (!this.#rejects) return Exit.yes;
@@ -70,8 +70,8 @@ export class Tally {
   }
 
   /**
-   * One line: `http://host:9000: 5 statements: 3 applied, 2 same`; where that was not all,
-   * `http://host:9000: 3 of 5 applied, 1 same, 1 refused` and how to go on.
+   * One line: `http://host:9000: 5 statements: 3 applied, 2 skipped`; where that was not all,
+   * `http://host:9000: 3 of 5 applied, 1 skipped, 1 rejected` and how to go on.
    */
   toString(): string {
     if (!this.complete && this.#advice) return `${this.label}: ${this.#state()}; ${this.#advice}`;

@@ -75,7 +75,7 @@ export async function* told(
 
 /**
  * Passes outcomes on and prints what would happen: `would create table 'fx_trades'`; at the end how many statements would do
- * nothing: `same: 31 statements`.
+ * nothing: `skipped: 31 statements`.
  */
 export async function* foretold(outcomes: AsyncIterable<Outcome>, io: Io): AsyncGenerator<Outcome> {
   const counts = new Map<Result, number>();
@@ -90,9 +90,9 @@ export async function* foretold(outcomes: AsyncIterable<Outcome>, io: Io): Async
 }
 
 /** Results of a dry run by which nothing would happen. */
-const INERT: ReadonlySet<Result> = new Set(['same', 'skipped', 'not reached']);
+const INERT: ReadonlySet<Result> = new Set(['skipped', 'not reached']);
 
-/** The statements that are not in force on the target: refused, different, or not reached. */
+/** The statements that are not in force on the target: rejected, different, or not reached. */
 export async function* rejects(outcomes: AsyncIterable<Outcome>): AsyncGenerator<string> {
   for await (const outcome of outcomes) if (isReject(outcome)) yield outcome.statement;
 }
