@@ -8,14 +8,22 @@ const OPTIONS = {
   maxEditLength: 1000,
 };
 
+/** A comma at the end of a line says no more than that another line follows. */
+const withoutComma = (line: string): string => line.replace(/,?\n?$/, '');
+const EXCEPT_COMMAS = { ...OPTIONS, comparator: (a: string, b: string) => withoutComma(a) === withoutComma(b) };
+
 /**
  * The lines of a unified diff without its file headers: `-` is of the first text, `+` of the second. None for equal texts.
+ * A comma that moved makes no line differ, unless nothing else does.
  * Where very much differs, all lines of the one and then all of the other.
  * They are as the texts have them: whoever shows them escapes them.
  */
 export function unifiedDiff(before: string, after: string): string[] {
   const [a, b] = [`${before}\n`, `${after}\n`];
-  const { hunks } = structuredPatch('', '', a, b, '', '', OPTIONS) ?? { hunks: [replaced(a, b)] };
+  const hunksBy = (options: typeof OPTIONS): StructuredPatchHunk[] =>
+    structuredPatch('', '', a, b, '', '', options)?.hunks ?? [replaced(a, b)];
+  const found = hunksBy(EXCEPT_COMMAS);
+  const hunks = found.length > 0 ? found : hunksBy(OPTIONS);
   return hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
     `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
     ...lines,

@@ -19,21 +19,24 @@ export interface ShowOptions {
   colors: boolean;
 }
 
-/** The same, and below what differs how: in A, in B; with `text` as a unified diff, `-` is in A, `+` is in B. */
+/** The same, and below what differs how: in A, in B. */
 export function shown(difference: Difference, sides: Sides, { text, colors }: ShowOptions): string {
   const { a, b, comparison } = difference;
-  const head = named(difference, sides);
-  const lines =
-    a === undefined || b === undefined
-      ? []
-      : text
-        ? unifiedDiff(asPrinted(a, b), asPrinted(b, a)).map(line => line.split('\t').map(printable).join('\t'))
-        : propertyLines(comparison?.differences ?? [], [sides[0].label, sides[1].label], colors).map(
-            line => `  ${line}`,
-          );
-  const body = lines.map(line => `${line}\n`);
-  if (!colors) return head + body.join('');
-  return paint(head, BOLD) + body.map(line => paint(line, COLORS[line.charAt(0)])).join('');
+  const head = paint(named(difference, sides), colors ? BOLD : undefined);
+  if (a === undefined || b === undefined) return head;
+  if (text) return head + textDiff(a, b, sides, colors);
+  const lines = propertyLines(comparison?.differences ?? [], [sides[0].label, sides[1].label], colors);
+  return head + lines.map(line => `  ${line}\n`).join('');
+}
+
+/** A unified diff below the names of the two sides: `-` is in A, `+` is in B. */
+function textDiff(a: string, b: string, sides: Sides, colors: boolean): string {
+  const names = [`--- ${printable(sides[0].label)}`, `+++ ${printable(sides[1].label)}`];
+  const lines = unifiedDiff(asPrinted(a, b), asPrinted(b, a)).map(line => line.split('\t').map(printable).join('\t'));
+  const painted = (line: string, code: number | undefined) => paint(`${line}\n`, colors ? code : undefined);
+  return [...names.map(name => painted(name, BOLD)), ...lines.map(line => painted(line, COLORS[line.charAt(0)]))].join(
+    '',
+  );
 }
 
 /** A statement in the form that servers print, where it can be told what it means; what it leaves open is as in the other. */
