@@ -41,5 +41,5 @@ function tell(error: unknown, name: string): void {
   const text = plainly(error);
   // Of usage yargs tells on several lines. Elsewhere a line end is from a name or the like, and could feign a message.
   const shown = process.exitCode === Exit.usage ? text : printable(text);
-  processIo(name, { quiet: true, verbose: false }).error(shown + hint);
+  processIo(name, { quiet: true, verbose: 0 }).error(shown + hint);
 }

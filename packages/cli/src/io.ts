@@ -24,6 +24,8 @@ export interface Io {
   note(message: string): void;
   /** As `note`, for what it all came to; the program at the end of a pipe tells it. */
   summary(message: string): void;
+  /** Tells of a request that was sent, without secrets; undefined unless `-vv` asks for it. */
+  readonly logRequest: ((message: string) => void) | undefined;
   /** Where to draw progress: undefined where nobody would see it, and where the next program in a pipe draws its own. */
   progress(): Progress | undefined;
   /** Writes text to standard output; waits until it is taken. */
@@ -37,7 +39,8 @@ export interface Io {
 /** Loudness as the options have it. */
 export interface Loudness {
   quiet: boolean;
-  verbose: boolean;
+  /** How often `-v` was given. */
+  verbose: number;
 }
 
 /** The only maker of `Io`. `name` is put before each message. */
@@ -69,6 +72,7 @@ export function processIo(name: string, { quiet, verbose }: Loudness): Io {
     summary: message => {
       if (!quiet && (verbose || (isTTY && !isPiped()))) say(message);
     },
+    logRequest: verbose > 1 && !quiet ? message => say(printable(message)) : undefined,
     progress() {
       if (!quiet && isTTY && !isDumb && !isPiped()) drawn = new Progress(name, process.stderr);
       return drawn;

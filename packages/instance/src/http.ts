@@ -27,6 +27,8 @@ export interface ConnectionOptions {
   timeout: number;
   /** The longest time for a connection to come about, in milliseconds; 0 for ever. */
   connectTimeout: number;
+  /** Told of each request that has ended. */
+  logRequest?: ((message: string) => void) | undefined;
 }
 
 export interface Response {
@@ -190,8 +192,11 @@ class Exchange implements Dispatcher.DispatchHandler {
   #body: Readable | undefined;
   #ended = false;
   #failed = false;
+  #status: number | undefined;
+  readonly #started = performance.now();
   readonly #asked: Pick<Response, 'url' | 'secrets'>;
   readonly #timeout: number;
+  readonly #logRequest: ConnectionOptions['logRequest'];
   /** The time for the connection at first, then that for the answer. */
   #clock: Clock;
   readonly #resolve: (response: Response) => void;
@@ -199,12 +204,13 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   constructor(
     asked: Pick<Response, 'url' | 'secrets'>,
-    { timeout, connectTimeout }: Pick<ConnectionOptions, 'timeout' | 'connectTimeout'>,
+    { timeout, connectTimeout, logRequest }: Pick<ConnectionOptions, 'timeout' | 'connectTimeout' | 'logRequest'>,
     resolve: (response: Response) => void,
     reject: (error: TransportError) => void,
   ) {
     this.#asked = asked;
     this.#timeout = timeout;
+    this.#logRequest = logRequest;
     this.#resolve = resolve;
     this.#reject = reject;
     this.#clock = new Clock(connectTimeout, () => this.#fail(timeoutError()));
@@ -222,6 +228,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (status < 200) return;
     this.#phase = 'reading';
+    this.#status = status;
     this.#body = new Readable({
       read: () => controller.resume(),
       destroy: (error, done) => {
@@ -242,6 +249,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     this.#ended = true;
     this.#clock.stop();
+    this.#log();
     this.#body?.push(null);
   }
 
@@ -249,7 +257,13 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#fail(cause);
   }
 
+  #log(): void {
+    const milliseconds = (performance.now() - this.#started).toFixed(1);
+    this.#logRequest?.(`GET ${withoutQuery(this.#asked.url)} ${this.#status ?? 'no answer'} ${milliseconds} ms`);
+  }
+
   #fail(cause: NodeJS.ErrnoException): void {
+    if (!this.#failed) this.#log();
     this.#failed = true;
     this.#clock.stop();
     const error = new TransportError(this.#phase, cause);
@@ -257,6 +271,9 @@ class Exchange implements Dispatcher.DispatchHandler {
     else this.#reject(error);
   }
 }
+
+/** The address that was asked, without the query: a statement may hold a password. */
+const withoutQuery = (url: string): string => url.split('?', 1)[0] ?? '';
 
 /** What a clock fails a request with. */
 const timeoutError = (): NodeJS.ErrnoException => Object.assign(new Error('time-out'), { code: 'TIMEOUT' });

@@ -19,6 +19,8 @@ export interface ResolveContext {
   options?: InstanceOptions;
   /** Told what is allowed and unwise: one sentence, without a secret. */
   warn(message: string): void;
+  /** Told of each request that has ended, without secrets: method, address, status and time. */
+  logRequest?: ((message: string) => void) | undefined;
   /** Asks somebody for a secret, when all else has none; undefined where nobody is there. */
   ask?(question: string): Promise<string | undefined>;
 }
@@ -77,6 +79,7 @@ export async function resolveInstance(operand: string, context: ResolveContext):
     label: label(address.url, proxy),
     url: address.url,
     credentialsHelp: help,
+    logRequest: context.logRequest,
     insecure: options.insecure || (entry?.tls_verify === undefined ? (address.insecure ?? false) : !entry.tls_verify),
     timeout,
     connectTimeout: limit('connect_timeout', options.connectTimeout, entry?.connect_timeout, CONNECT_TIMEOUT),

@@ -16,6 +16,8 @@ export interface Target {
   account?: string | undefined;
   /** Of an operand that could have been a name in `instances.toml`: why it was tried as a host. */
   unknownName?: string | undefined;
+  /** Told of each request that has ended, without its query and secrets: `GET http://host:9000/exec 200 12.3 ms`. */
+  logRequest?: ((message: string) => void) | undefined;
   /** What to do about a 401: a sentence that follows one. */
   credentialsHelp: string;
   /** Certificates (PEM) to trust instead of the system's. */

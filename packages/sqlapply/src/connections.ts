@@ -26,6 +26,7 @@ export async function openConnections(options: ApplyOptions, input: Arriving, io
     env: io.env,
     options,
     warn: io.warn,
+    logRequest: io.logRequest,
     // The other end of the pipe may be asking too: it goes first.
     ask: question => input.arrived().then(() => io.ask(question)),
   });

@@ -46,6 +46,7 @@ command({
       env: io.env,
       options: args,
       warn: io.warn,
+      logRequest: io.logRequest,
       // The other end of a pipe may be asking too: it goes first.
       ask: async question => {
         if ([a, b].includes('-')) await stdin.arrived();

@@ -47,8 +47,8 @@ command({
     stayLean();
     if (options.listInstances) return printInstances(io);
     const asked = selection(include, exclude);
-    const { env, warn, ask } = io;
-    const target = await resolveInstance(instance, { program: 'sqldump', env, options, warn, ask });
+    const { env, warn, ask, logRequest } = io;
+    const target = await resolveInstance(instance, { program: 'sqldump', env, options, warn, ask, logRequest });
     const dumped = dump(target, { ...options, maxRecord, selection: asked, warn });
     const wanted = options.noOwner ? withoutOwners(dumped) : dumped;
     const isShown = isStdout(output) && io.stdout.isTTY === true;

@@ -13,8 +13,8 @@ command({
     ['sqlpipe check src > /dev/null && sqlpipe dump src | sqlpipe apply dst', 'copy a schema if all is well'],
   ],
   options: cli => instanceOptions(cli),
-  run: async ({ operands: [instance = ''], ...options }, { env, warn, ask, print, error }) => {
-    const target = await resolveInstance(instance, { program: 'sqlpipe', env, options, warn, ask });
+  run: async ({ operands: [instance = ''], ...options }, { env, warn, ask, logRequest, print, error }) => {
+    const target = await resolveInstance(instance, { program: 'sqlpipe', env, options, warn, ask, logRequest });
     const line = (name: string, value: string) => print(`${name}: ${printable(value)}\n`);
     await line('instance', target.label);
     const found = await inspect(target);
