@@ -392,7 +392,7 @@ test('any text is a netrc file or a matter of configuration', t => {
 });
 
 const proxied = test.macro((t, env: Record<string, string>, url: string, proxy: string | undefined) =>
-  t.is(proxyFor(new URL(url), env)?.origin, proxy),
+  t.is(proxyFor(new URL(url), env)?.value.origin, proxy),
 );
 
 const PROXY = { http_proxy: 'http://p:1', HTTPS_PROXY: 'q:2' };

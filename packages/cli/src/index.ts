@@ -3,7 +3,7 @@ export { command } from './command.js';
 export { type Completable, INSTANCES } from './completable.js';
 export { zshStart } from './completion-zsh.js';
 export { Exit, exitStatus, UsageError } from './exit.js';
-export { instanceOptions } from './instance-options.js';
+export { instanceOptions, printSettings } from './instance-options.js';
 export type { Io } from './io.js';
 export { stayLean } from './memory.js';
 export type { Args, Program } from './program.js';

@@ -1,5 +1,8 @@
 /*! The options of every program that talks to an instance. No option's value is a secret: argv is everybody's to read. */
+import { printable } from '@sqlpipe/sql';
 import type { Argv } from 'yargs';
+import { Exit } from './exit.js';
+import type { Io } from './io.js';
 
 /** How these options are typed. */
 export const CONNECTION = [
@@ -11,6 +14,7 @@ export const CONNECTION = [
   '--insecure',
   '--timeout',
   '--connect-timeout',
+  '--show-config',
 ];
 
 /** Adds who to be and how to connect; INSTANCE itself is an operand. */
@@ -31,4 +35,31 @@ export const instanceOptions = <Options>(cli: Argv<Options>) =>
       type: 'number',
       requiresArg: true,
       describe: 'wait so long for a connection (default: 10)',
-    });
+    })
+    .option('show-config', { type: 'boolean', describe: 'print these, and where each comes from; send nothing' });
+
+/** What `--show-config` shows of a value. */
+interface Setting {
+  readonly name: string;
+  readonly value: string;
+  readonly source: string;
+}
+
+/** Prints the settings of instances, in columns, with an empty line between two instances. */
+export async function printSettings(
+  instances: readonly (readonly Setting[])[],
+  { print }: Pick<Io, 'print'>,
+): Promise<number> {
+  await print(instances.map(formatSettings).join('\n'));
+  return Exit.yes;
+}
+
+function formatSettings(settings: readonly Setting[]): string {
+  const width = (key: 'name' | 'value') => Math.max(...settings.map(each => printable(each[key]).length));
+  const [names, values] = [width('name'), width('value')];
+  return settings
+    .map(
+      ({ name, value, source }) => `${name.padEnd(names)}  ${printable(value).padEnd(values)}  ${printable(source)}\n`,
+    )
+    .join('');
+}

@@ -4,6 +4,7 @@
  */
 import { printable } from '@sqlpipe/sql';
 import { InstanceError } from './error.js';
+import type { Setting } from './settings.js';
 
 /** Some or all of what a source knows. */
 export interface Credentials {
@@ -16,8 +17,8 @@ export interface Credentials {
 export interface Source {
   /** For messages. */
   name: string;
-  /** What gives the user, for messages, where that is not the name. */
-  userName?: string;
+  /** What gives each value, for people, where that is not the name. */
+  places?: Partial<Record<keyof Credentials, string>>;
   /** `user` is the one settled so far, for sources that know several. */
   read(user?: string): Promise<Credentials> | Credentials;
 }
@@ -28,6 +29,8 @@ export interface Authorization {
   header: string;
   /** Whose they are and where they come from, without a secret: `user 'ann' (SQLDUMP_USER)`. */
   account: string;
+  /** The same value by value. */
+  settings: Setting[];
 }
 
 /**
@@ -42,20 +45,32 @@ export async function authorization(sources: readonly Source[], help: string): P
   let user: string | undefined;
   let userSource: Source | undefined;
   let password: string | undefined;
+  let passwordSource: Source | undefined;
   for (const source of sources) {
     const found = await source.read(user);
     if (found.token !== undefined) {
       if (found.user !== undefined || found.password !== undefined) throw both(source.name);
       if (user === undefined && password === undefined)
-        return { header: bearer(found.token, source.name), account: `a token (${source.name})` };
+        return {
+          header: bearer(found.token, source.name),
+          account: `a token (${source.name})`,
+          settings: [{ name: 'token', value: HIDDEN, source: placeOf(source, 'token') }],
+        };
       continue;
     }
     if (user !== undefined && found.user !== undefined && found.user !== user) continue;
     if (user === undefined && found.user !== undefined) [user, userSource] = [found.user, source];
     if (user?.includes(':')) throw withColon();
-    password ??= found.password;
-    if (user !== undefined && password !== undefined)
-      return { header: basic(user, password), account: accountOf(user, userSource) };
+    if (password === undefined && found.password !== undefined) [password, passwordSource] = [found.password, source];
+    if (user !== undefined && userSource && password !== undefined && passwordSource)
+      return {
+        header: basic(user, password),
+        account: accountOf(user, userSource),
+        settings: [
+          { name: 'user', value: isShown(userSource) ? user : HIDDEN, source: placeOf(userSource, 'user') },
+          { name: 'password', value: HIDDEN, source: placeOf(passwordSource, 'password') },
+        ],
+      };
   }
   // The user is not shown: in an address a token may stand in that place.
   if (user !== undefined) throw new InstanceError('CONFIG', `there is a user, but no password for it. ${help}`);
@@ -64,11 +79,16 @@ export async function authorization(sources: readonly Source[], help: string): P
   return undefined;
 }
 
+const accountOf = (user: string, source: Source): string =>
+  isShown(source) ? `user '${printable(user)}' (${placeOf(source, 'user')})` : `the user in ${ADDRESS}`;
+
 /** In an address a token may stand in the place of the user. */
-function accountOf(user: string, source: Source | undefined): string {
-  if (source?.name === ADDRESS) return `the user in ${ADDRESS}`;
-  return `user '${printable(user)}' (${source?.userName ?? source?.name})`;
-}
+const isShown = (source: Source): boolean => source.name !== ADDRESS;
+
+const placeOf = ({ name, places }: Source, value: keyof Credentials): string => places?.[value] ?? name;
+
+/** What is shown in the place of a secret. */
+const HIDDEN = '***';
 
 /** The source whose user is not shown. */
 export const ADDRESS = 'the address';

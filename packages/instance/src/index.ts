@@ -11,5 +11,6 @@ export type { ObjectName } from './objects.js';
 export type { Refusal, Reply } from './reply.js';
 export { DEFAULT_REQUEST_BUFFER, encodeQuery } from './request.js';
 export { type InstanceOptions, listInstances, type ResolveContext, resolveInstance } from './resolve.js';
-export type { Target } from './target.js';
+export type { Setting } from './settings.js';
+export type { ResolvedTarget, Target } from './target.js';
 export { fetchVersion } from './version.js';

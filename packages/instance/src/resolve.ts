@@ -8,7 +8,8 @@ import { type Entry, instancesPath, readInstances } from './instances-file.js';
 import { fromNetrc } from './netrc.js';
 import { proxyFor } from './proxy.js';
 import { cantRead, readSecretLine } from './secret-file.js';
-import type { Target } from './target.js';
+import { firstGiven, settingOf } from './settings.js';
+import type { ResolvedTarget } from './target.js';
 import { runTokenCommand } from './token-command.js';
 
 /** Where an address and credentials may come from besides the INSTANCE operand. */
@@ -37,7 +38,12 @@ export interface InstanceOptions {
   timeout?: number | undefined;
   /** The longest time for a connection to come about, in seconds; 0 for ever. */
   connectTimeout?: number | undefined;
+  /** Whether the settings are only to be shown: then nobody is asked for a password. */
+  showConfig?: boolean | undefined;
 }
+
+/** The source of what nothing gives. */
+const DEFAULT = 'default';
 
 /** Seconds. A server gives up a query of its own after 60. */
 const TIMEOUT = 120;
@@ -51,28 +57,40 @@ const CONNECT_TIMEOUT = 10;
  * instance's variables (`SQLPIPE_PROD_USER`, …) and its entry, and netrc; somebody who is there is asked for a password
  * that only the user is known of. Throws `CONFIG`; nothing is sent.
  */
-export async function resolveInstance(operand: string, context: ResolveContext): Promise<Target> {
+export async function resolveInstance(operand: string, context: ResolveContext): Promise<ResolvedTarget> {
   const { env, options = {} } = context;
   const entry = isName(operand) ? (await readInstances(env)).get(operand) : undefined;
   const address = entry ? addressOf(entry, operand, env) : parseOperand(operand, env);
-  const proxy = proxyFor(address.url, env);
+  const place = `${instancesPath(env)}: [${operand}]`;
+  const proxyFound = proxyFor(address.url, env);
+  const proxy = proxyFound?.value;
   const help = credentialsHelp(context.program);
-  const limit = (key: string, option: number | undefined, ofEntry: number | undefined, otherwise: number): number =>
-    milliseconds(
-      option === undefined && entry ? `${key} of ${operand}` : key.replace('_', '-'),
-      option ?? ofEntry ?? otherwise,
-    );
+  const limit = (key: string, option: number | undefined, ofEntry: number | undefined, otherwise: number) => {
+    const flag = key.replace('_', '-');
+    const found = firstGiven([option, `--${flag}`], [ofEntry, place], [otherwise, DEFAULT]);
+    const name = option === undefined && entry ? `${key} of ${operand}` : flag;
+    return { milliseconds: milliseconds(name, found?.value ?? otherwise), setting: settingOf(key, found) };
+  };
   const timeout = limit('timeout', options.timeout, entry?.timeout, TIMEOUT);
+  const connectTimeout = limit('connect_timeout', options.connectTimeout, entry?.connect_timeout, CONNECT_TIMEOUT);
   const sources = [
     fromOptions(options),
     fromAddress(address, context),
     fromEnvironment(context.program, env),
-    ...(entry ? [fromEnvironment(`sqlpipe_${operand}`, env), fromEntry(entry, operand, env, timeout)] : []),
+    ...(entry
+      ? [fromEnvironment(`sqlpipe_${operand}`, env), fromEntry(entry, operand, env, timeout.milliseconds)]
+      : []),
     fromNetrc(address.url, options.netrcFile, env.HOME),
     fromSomebody(label(address.url), context),
   ];
-  const { header, account } = (await authorization(sources, help)) ?? {};
-  const cacert = options.cacert ?? entry?.cacert ?? address.cacert;
+  const { header, account, settings = [] } = (await authorization(sources, help)) ?? {};
+  const cacert = firstGiven([options.cacert, '--cacert'], [entry?.cacert, place], [address.cacert, ADDRESS]);
+  const verify = firstGiven(
+    [options.insecure ? false : undefined, '--insecure'],
+    [entry?.tls_verify, place],
+    [address.insecure ? false : undefined, ADDRESS],
+    [true, DEFAULT],
+  );
   if (header !== undefined) warnOfPlainHttp(address.url, proxy, context);
   if (proxy?.username) warnOfPlainProxy(proxy, context);
   return {
@@ -80,13 +98,23 @@ export async function resolveInstance(operand: string, context: ResolveContext):
     url: address.url,
     credentialsHelp: help,
     logRequest: context.logRequest,
-    insecure: options.insecure || (entry?.tls_verify === undefined ? (address.insecure ?? false) : !entry.tls_verify),
-    timeout,
-    connectTimeout: limit('connect_timeout', options.connectTimeout, entry?.connect_timeout, CONNECT_TIMEOUT),
+    insecure: verify?.value === false,
+    timeout: timeout.milliseconds,
+    connectTimeout: connectTimeout.milliseconds,
+    settings: [
+      { name: 'url', value: label(address.url), source: entry ? place : 'the command line' },
+      ...settings,
+      ...settingOf('cacert', cacert),
+      ...settingOf('tls_verify', verify),
+      ...timeout.setting,
+      ...connectTimeout.setting,
+      ...settingOf('proxy', proxyFound && { ...proxyFound, value: proxyFound.value.origin }),
+      ...settingOf('protected', entry && firstGiven([entry.protected, place], [false, DEFAULT])),
+    ],
     ...(entry && { name: operand, protected: entry.protected ?? false }),
     ...(header !== undefined && { authorization: header, account }),
     ...(!entry && { unknownName: await explainName(operand, env) }),
-    ...(cacert !== undefined && { ca: await readCertificates(cacert) }),
+    ...(cacert !== undefined && { ca: await readCertificates(cacert.value) }),
     ...(proxy && { proxy }),
   };
 }
@@ -163,7 +191,7 @@ function credentialsHelp(program: string): string {
 function fromOptions({ user, passwordFile, tokenFile }: InstanceOptions): Source {
   return {
     name: 'the command line',
-    userName: '--user',
+    places: { user: '--user', password: '--password-file', token: '--token-file' },
     async read() {
       return {
         user,
@@ -190,7 +218,7 @@ function fromEnvironment(name: string, env: ResolveContext['env']): Source {
   const prefix = name.toUpperCase().replace(/[^A-Z0-9]/g, '_');
   return {
     name: `${prefix}_TOKEN`,
-    userName: `${prefix}_USER`,
+    places: { user: `${prefix}_USER`, password: `${prefix}_PASSWORD` },
     read: () => ({
       user: env[`${prefix}_USER`] || undefined,
       password: env[`${prefix}_PASSWORD`] || undefined,
@@ -205,8 +233,11 @@ function fromEntry(
   env: ResolveContext['env'],
   timeout: number,
 ): Source {
+  const place = `${instancesPath(env)}: [${name}]`;
+  const tokenKey = token_file === undefined ? 'token_command' : 'token_file';
   return {
     name: `[${name}] in instances.toml`,
+    places: { user: place, password: `password_file in ${place}`, token: `${tokenKey} in ${place}` },
     async read() {
       return {
         user,
@@ -219,11 +250,14 @@ function fromEntry(
   };
 }
 
-function fromSomebody(address: string, { ask }: ResolveContext): Source {
+function fromSomebody(address: string, { ask, options }: ResolveContext): Source {
   return {
     name: 'the terminal',
-    read: async user =>
-      user === undefined ? {} : { password: (await ask?.(`password of ${user} at ${address}`)) || undefined },
+    async read(user) {
+      if (user === undefined) return {};
+      if (options?.showConfig) return { password: 'whatever the answer is' };
+      return { password: (await ask?.(`password of ${user} at ${address}`)) || undefined };
+    },
   };
 }
 

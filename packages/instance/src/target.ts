@@ -1,4 +1,5 @@
 /*! Where and as whom: all that a connection needs to know, resolved and checked. */
+import type { Setting } from './settings.js';
 
 /** One instance, ready to be connected to. `authorization` and `proxy` may hold secrets: show `label`. */
 export interface Target {
@@ -30,4 +31,10 @@ export interface Target {
   timeout: number;
   /** The longest time for a connection to come about, in milliseconds; 0 for ever. */
   connectTimeout: number;
+}
+
+/** An instance as the command line and the environment describe it. */
+export interface ResolvedTarget extends Target {
+  /** What it is connected to with, as people see it, and where each value comes from. */
+  settings: readonly Setting[];
 }

@@ -1,6 +1,6 @@
 /*! The target of a run: which instance it is, whether it may be changed, and the connections to it. */
 import { type Io, UsageError } from '@sqlpipe/cli';
-import { connect, type Instance, resolveInstance, type Target } from '@sqlpipe/instance';
+import { connect, type Instance, type ResolvedTarget, resolveInstance, type Target } from '@sqlpipe/instance';
 import type { Arriving } from '@sqlpipe/records';
 import type { ApplyOptions } from './options.js';
 
@@ -18,18 +18,18 @@ export interface Connections {
   close(): Promise<void>;
 }
 
+/** The target that the operand names. @param ask how to ask for a password @throws InstanceError */
+export function resolveTarget(options: ApplyOptions, io: Io, ask: Io['ask']): Promise<ResolvedTarget> {
+  const { env, warn, logRequest } = io;
+  const [operand = ''] = options.operands;
+  return resolveInstance(operand, { program: 'sqlapply', env, options, warn, logRequest, ask });
+}
+
 /** Connects to the instance that the operand names. @throws UsageError, InstanceError */
 export async function openConnections(options: ApplyOptions, input: Arriving, io: Io): Promise<Connections> {
-  const [operand = ''] = options.operands;
-  const resolved = await resolveInstance(operand, {
-    program: 'sqlapply',
-    env: io.env,
-    options,
-    warn: io.warn,
-    logRequest: io.logRequest,
-    // The other end of the pipe may be asking too: it goes first.
-    ask: question => input.arrived().then(() => io.ask(question)),
-  });
+  // The other end of the pipe may be asking too: it goes first.
+  const ask = (question: string) => input.arrived().then(() => io.ask(question));
+  const resolved = await resolveTarget(options, io, ask);
   requirePermission(resolved, options);
   if (!(Number.isInteger(options.jobs) && options.jobs >= 1 && options.jobs <= MAX_JOBS))
     throw new UsageError(`--jobs takes a number from 1 to ${MAX_JOBS}`);

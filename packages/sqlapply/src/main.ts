@@ -1,8 +1,8 @@
-import { command, type Io, stayLean, UsageError, watched } from '@sqlpipe/cli';
+import { command, type Io, printSettings, stayLean, UsageError, watched } from '@sqlpipe/cli';
 import { arriving, spool } from '@sqlpipe/records';
 import { admitted, objections } from './admission.js';
 import { apply } from './apply.js';
-import { openConnections } from './connections.js';
+import { openConnections, resolveTarget } from './connections.js';
 import { LoginCheck } from './credentials.js';
 import { ExistingObjects } from './existing.js';
 import { openInput, readsStdin } from './input.js';
@@ -30,6 +30,7 @@ command({
   options: declareOptions,
   run: async (options, io) => {
     stayLean();
+    if (options.showConfig) return printSettings([(await resolveTarget(options, io, io.ask)).settings], io);
     if (options.report === '-' && options.rejects === '-')
       throw new UsageError('only one of --report and --rejects can be standard output');
     const tally = new Tally(options);

@@ -1,4 +1,4 @@
-import { command, EXCLUDE, Exit, INCLUDE, instanceOptions, recordLimit, UsageError } from '@sqlpipe/cli';
+import { command, EXCLUDE, Exit, INCLUDE, instanceOptions, printSettings, recordLimit, UsageError } from '@sqlpipe/cli';
 import { arriving, MAX_RECORD, statements } from '@sqlpipe/records';
 import { CATEGORIES, compareSchemas, Room, selection } from '@sqlpipe/schema';
 import { title } from '@sqlpipe/sql';
@@ -53,6 +53,11 @@ command({
         return io.ask(question);
       },
     });
+    if (args.showConfig)
+      return printSettings(
+        sides.flatMap(({ target }) => (target ? [target.settings] : [])),
+        io,
+      );
     const [inA, inB] = [await read(sides[0], reading), await read(sides[1], reading)];
     const { differences, total, notComparable } = compareSchemas(inA, inB, {
       defaults: await fetchTargetDefaults(sides),

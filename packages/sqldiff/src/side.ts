@@ -12,8 +12,8 @@ import {
   type InstanceOptions,
   listInstances,
   type ResolveContext,
+  type ResolvedTarget,
   resolveInstance,
-  type Target,
 } from '@sqlpipe/instance';
 
 /** One of the two that are compared. */
@@ -21,7 +21,7 @@ export interface Side {
   /** What it is called in the output; never a secret. */
   label: string;
   /** Where it is, if it is an instance. */
-  target?: Target;
+  target?: ResolvedTarget;
   /** Where it is, if it is a file or a folder; `-` is standard input. */
   path: string;
 }

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { command, EXCLUDE, Exit, INCLUDE, instanceOptions, recordLimit, stayLean } from '@sqlpipe/cli';
+import { command, EXCLUDE, Exit, INCLUDE, instanceOptions, printSettings, recordLimit, stayLean } from '@sqlpipe/cli';
 import { withoutOwner } from '@sqlpipe/ddl';
 import { isStdout, writeOutput, writeText } from '@sqlpipe/files';
 import { dump, resolveInstance } from '@sqlpipe/instance';
@@ -49,6 +49,7 @@ command({
     const asked = selection(include, exclude);
     const { env, warn, ask, logRequest } = io;
     const target = await resolveInstance(instance, { program: 'sqldump', env, options, warn, ask, logRequest });
+    if (options.showConfig) return printSettings([target.settings], io);
     const dumped = dump(target, { ...options, maxRecord, selection: asked, warn });
     const wanted = options.noOwner ? withoutOwners(dumped) : dumped;
     const isShown = isStdout(output) && io.stdout.isTTY === true;

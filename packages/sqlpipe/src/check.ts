@@ -1,5 +1,5 @@
 /*! `sqlpipe check`: whether an instance can be dumped, and replayed on. */
-import { command, Exit, instanceOptions } from '@sqlpipe/cli';
+import { command, Exit, instanceOptions, printSettings } from '@sqlpipe/cli';
 import { dump, inspect, resolveInstance } from '@sqlpipe/instance';
 import { printable } from '@sqlpipe/sql';
 
@@ -15,6 +15,7 @@ command({
   options: cli => instanceOptions(cli),
   run: async ({ operands: [instance = ''], ...options }, { env, warn, ask, logRequest, print, error }) => {
     const target = await resolveInstance(instance, { program: 'sqlpipe', env, options, warn, ask, logRequest });
+    if (options.showConfig) return printSettings([target.settings], { print });
     const line = (name: string, value: string) => print(`${name}: ${printable(value)}\n`);
     await line('instance', target.label);
     const found = await inspect(target);
