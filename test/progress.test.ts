@@ -26,7 +26,9 @@ const startSource = (scope: Scope) =>
  */
 const readCounts = (screen: string, program: string, total: string) =>
   Array.from(
-    screen.matchAll(new RegExp(`${program}: (?:\\[[=-]*\\] )?(\\d+(?:/\\d+)?), ([\\d.]+)/s(?:, ETA [\\d:]+)?, \\w+ '(\\w+)'`, 'g')),
+    screen.matchAll(
+      new RegExp(`${program}: (?:\\[[=-]*\\] )?(\\d+(?:/\\d+)?), ([\\d.]+)/s(?:, ETA [\\d:]+)?, \\w+ '(\\w+)'`, 'g'),
+    ),
     ([, count = '', rate = '', name = '']) => ({ count, rate: Number(rate), name }),
   ).filter(({ count }) => parseInt(count, 10) > 0 && count.includes('/') === (total !== ''));
 
