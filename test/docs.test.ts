@@ -109,9 +109,9 @@ test.serial('the recipe for a failure does what can be done and leaves the rest 
   t.is((await run('sqldump src | sqlapply --dry-run dst | grep skipped')).stdout.toString(), 'skipped: 3 statements\n');
 });
 
-test.serial('the recipe for what went wrong names just that, in every run', async t => {
+test.serial('the recipe for a report as JSON names what went wrong, in every run', async t => {
   const run = await world(t);
-  const what = async () => (await run(recipe('What went wrong'))).stdout.toString();
+  const what = async () => (await run(recipe('Report as JSON'))).stdout.toString();
   t.is(await what(), '');
   await dst.execute('DROP VIEW fx_spreads');
   t.is(await what(), '', 'one is applied, the others are skipped');
