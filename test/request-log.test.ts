@@ -1,6 +1,6 @@
 /*! `-vv`: a line on standard error for each request that went to an instance, and no secret in any. */
 import test from 'ava';
-import { misbehaving, reply } from './faults/server.js';
+import { reply, startFaultyServer } from './faults/faulty-server.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { type Outcome, shell } from './support/shell.js';
@@ -46,7 +46,7 @@ test('sqldiff and sqlpipe check log theirs; those without an answer too', async 
       /execute 200$/m,
       command,
     );
-  const { url } = await misbehaving(t, (socket, { statement }) => {
+  const { url } = await startFaultyServer(t, (socket, { statement }) => {
     if (statement.includes('DATABASE')) socket.destroy();
     else socket.write(reply('{"dataset":[]}'));
   });

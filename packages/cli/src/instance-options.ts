@@ -1,11 +1,14 @@
-/*! The options of every program that talks to an instance. No option's value is a secret: argv is everybody's to read. */
-import { printable } from '@sqlpipe/sql';
+/*!
+ * The options of every program that talks to an instance. No option's value is a secret: every user of the machine can
+ * read argv.
+ */
+import { escapeControls } from '@sqlpipe/sql';
 import type { Argv } from 'yargs';
 import { Exit } from './exit.js';
 import type { Io } from './io.js';
 
 /** How these options are typed. */
-export const CONNECTION = [
+export const CONNECTION_FLAGS = [
   '--user',
   '--password-file',
   '--token-file',
@@ -18,7 +21,7 @@ export const CONNECTION = [
 ];
 
 /** Adds who to be and how to connect; INSTANCE itself is an operand. */
-export const instanceOptions = <Options>(cli: Argv<Options>) =>
+export const addInstanceOptions = <Options>(cli: Argv<Options>) =>
   cli
     .option('user', { type: 'string', requiresArg: true, describe: 'user name for basic authentication' })
     .option('password-file', { type: 'string', requiresArg: true, describe: 'file with the password' })
@@ -51,15 +54,16 @@ export async function printSettings(
   { print }: Pick<Io, 'print'>,
 ): Promise<number> {
   await print(instances.map(formatSettings).join('\n'));
-  return Exit.yes;
+  return Exit.ok;
 }
 
 function formatSettings(settings: readonly Setting[]): string {
-  const width = (key: 'name' | 'value') => Math.max(...settings.map(each => printable(each[key]).length));
+  const width = (key: 'name' | 'value') => Math.max(...settings.map(each => escapeControls(each[key]).length));
   const [names, values] = [width('name'), width('value')];
   return settings
     .map(
-      ({ name, value, source }) => `${name.padEnd(names)}  ${printable(value).padEnd(values)}  ${printable(source)}\n`,
+      ({ name, value, source }) =>
+        `${name.padEnd(names)}  ${escapeControls(value).padEnd(values)}  ${escapeControls(source)}\n`,
     )
     .join('');
 }

@@ -1,15 +1,15 @@
-/*! From what the command line and the environment say to a `Target`: one place where all of it comes together. */
+/*! From what the command line and the environment say to a `ResolvedInstance`: one place where all of it comes together. */
 import { readFile } from 'node:fs/promises';
-import { printable, suggestion } from '@sqlpipe/sql';
+import { escapeControls, suggestWord } from '@sqlpipe/sql';
 import { type Address, parseAddress } from './address.js';
-import { ADDRESS, authorization, type Source } from './credentials.js';
-import { InstanceError } from './error.js';
-import { type Entry, instancesPath, readInstances } from './instances-file.js';
+import type { ResolvedInstance } from './connection-config.js';
+import { ADDRESS_SOURCE, type CredentialSource, resolveAuthorization } from './credentials.js';
+import { InstanceError } from './instance-error.js';
+import { type InstanceEntry, instancesPath, readInstances } from './instances-file.js';
 import { fromNetrc } from './netrc.js';
-import { proxyFor } from './proxy.js';
-import { cantRead, readSecretLine } from './secret-file.js';
+import { findProxy } from './proxy.js';
+import { readError, readSecretLine } from './secret-file.js';
 import { firstGiven, settingOf } from './settings.js';
-import type { ResolvedTarget } from './target.js';
 import { runTokenCommand } from './token-command.js';
 
 /** Where an address and credentials may come from besides the INSTANCE operand. */
@@ -20,10 +20,10 @@ export interface ResolveContext {
   options?: InstanceOptions;
   /** Told what is allowed and unwise: one sentence, without a secret. */
   warn(message: string): void;
-  /** Told of each request that has ended, without secrets: method, address, status and time. */
+  /** Called for each request that has ended, without secrets: method, address, status and time. */
   logRequest?: ((message: string) => void) | undefined;
-  /** Asks somebody for a secret, when all else has none; undefined where nobody is there. */
-  ask?(question: string): Promise<string | undefined>;
+  /** Prompts for a secret that no other source has; undefined without a terminal. */
+  promptSecret?(question: string): Promise<string | undefined>;
 }
 
 /** What the command line may say about an instance; each as the option of that name. */
@@ -34,15 +34,15 @@ export interface InstanceOptions {
   netrcFile?: string | undefined;
   cacert?: string | undefined;
   insecure?: boolean | undefined;
-  /** The longest time for a whole answer, or between two rows of it, in seconds; 0 for ever. */
+  /** The longest time for a whole answer, or between two rows of it, in seconds; 0 for no limit. */
   timeout?: number | undefined;
-  /** The longest time for a connection to come about, in seconds; 0 for ever. */
+  /** The longest time for connecting, in seconds; 0 for no limit. */
   connectTimeout?: number | undefined;
-  /** Whether the settings are only to be shown: then nobody is asked for a password. */
+  /** Whether the settings are only to be shown: then there is no prompt for a password. */
   showConfig?: boolean | undefined;
 }
 
-/** The source of what nothing gives. */
+/** The source of a value that nothing gives. */
 const DEFAULT = 'default';
 
 /** Seconds. A server gives up a query of its own after 60. */
@@ -57,22 +57,22 @@ const CONNECT_TIMEOUT = 10;
  * instance's variables (`SQLPIPE_PROD_USER`, …) and its entry, and netrc; somebody who is there is asked for a password
  * that only the user is known of. Throws `CONFIG`; nothing is sent.
  */
-export async function resolveInstance(operand: string, context: ResolveContext): Promise<ResolvedTarget> {
+export async function resolveInstance(operand: string, context: ResolveContext): Promise<ResolvedInstance> {
   const { env, options = {} } = context;
-  const entry = isName(operand) ? (await readInstances(env)).get(operand) : undefined;
-  const address = entry ? addressOf(entry, operand, env) : parseOperand(operand, env);
-  const place = `${instancesPath(env)}: [${operand}]`;
-  const proxyFound = proxyFor(address.url, env);
-  const proxy = proxyFound?.value;
+  const entry = canBeName(operand) ? (await readInstances(env)).get(operand) : undefined;
+  const address = entry ? addressOfEntry(entry, operand, env) : parseOperand(operand, env);
+  const place = placeOfEntry(operand, env);
+  const foundProxy = findProxy(address.url, env);
+  const proxy = foundProxy?.value;
   const help = credentialsHelp(context.program);
-  const limit = (key: string, option: number | undefined, ofEntry: number | undefined, otherwise: number) => {
+  const timeLimit = (key: string, option: number | undefined, ofEntry: number | undefined, otherwise: number) => {
     const flag = key.replace('_', '-');
     const found = firstGiven([option, `--${flag}`], [ofEntry, place], [otherwise, DEFAULT]);
     const name = option === undefined && entry ? `${key} of ${operand}` : flag;
-    return { milliseconds: milliseconds(name, found?.value ?? otherwise), setting: settingOf(key, found) };
+    return { milliseconds: toMilliseconds(name, found?.value ?? otherwise), setting: settingOf(key, found) };
   };
-  const timeout = limit('timeout', options.timeout, entry?.timeout, TIMEOUT);
-  const connectTimeout = limit('connect_timeout', options.connectTimeout, entry?.connect_timeout, CONNECT_TIMEOUT);
+  const timeout = timeLimit('timeout', options.timeout, entry?.timeout, TIMEOUT);
+  const connectTimeout = timeLimit('connect_timeout', options.connectTimeout, entry?.connect_timeout, CONNECT_TIMEOUT);
   const sources = [
     fromOptions(options),
     fromAddress(address, context),
@@ -81,39 +81,39 @@ export async function resolveInstance(operand: string, context: ResolveContext):
       ? [fromEnvironment(`sqlpipe_${operand}`, env), fromEntry(entry, operand, env, timeout.milliseconds)]
       : []),
     fromNetrc(address.url, options.netrcFile, env.HOME),
-    fromSomebody(label(address.url), context),
+    fromPrompt(formatLabel(address.url), context),
   ];
-  const { header, account, settings = [] } = (await authorization(sources, help)) ?? {};
-  const cacert = firstGiven([options.cacert, '--cacert'], [entry?.cacert, place], [address.cacert, ADDRESS]);
-  const verify = firstGiven(
+  const { header, account, settings = [] } = (await resolveAuthorization(sources, help)) ?? {};
+  const cacert = firstGiven([options.cacert, '--cacert'], [entry?.cacert, place], [address.cacert, ADDRESS_SOURCE]);
+  const tlsVerify = firstGiven(
     [options.insecure ? false : undefined, '--insecure'],
     [entry?.tls_verify, place],
-    [address.insecure ? false : undefined, ADDRESS],
+    [address.insecure ? false : undefined, ADDRESS_SOURCE],
     [true, DEFAULT],
   );
-  if (header !== undefined) warnOfPlainHttp(address.url, proxy, context);
-  if (proxy?.username) warnOfPlainProxy(proxy, context);
+  if (header !== undefined) warnAboutPlainHttp(address.url, proxy, context);
+  if (proxy?.username) warnAboutPlainProxy(proxy, context);
   return {
-    label: label(address.url, proxy),
+    label: formatLabel(address.url, proxy),
     url: address.url,
     credentialsHelp: help,
     logRequest: context.logRequest,
-    insecure: verify?.value === false,
+    insecure: tlsVerify?.value === false,
     timeout: timeout.milliseconds,
     connectTimeout: connectTimeout.milliseconds,
     settings: [
-      { name: 'url', value: label(address.url), source: entry ? place : 'the command line' },
+      { name: 'url', value: formatLabel(address.url), source: entry ? place : 'the command line' },
       ...settings,
       ...settingOf('cacert', cacert),
-      ...settingOf('tls_verify', verify),
+      ...settingOf('tls_verify', tlsVerify),
       ...timeout.setting,
       ...connectTimeout.setting,
-      ...settingOf('proxy', proxyFound && { ...proxyFound, value: proxyFound.value.origin }),
+      ...settingOf('proxy', foundProxy && { ...foundProxy, value: foundProxy.value.origin }),
       ...settingOf('protected', entry && firstGiven([entry.protected, place], [false, DEFAULT])),
     ],
     ...(entry && { name: operand, protected: entry.protected ?? false }),
     ...(header !== undefined && { authorization: header, account }),
-    ...(!entry && { unknownName: await explainName(operand, env) }),
+    ...(!entry && { unknownName: await explainUnknownName(operand, env) }),
     ...(cacert !== undefined && { ca: await readCertificates(cacert.value) }),
     ...(proxy && { proxy }),
   };
@@ -121,23 +121,25 @@ export async function resolveInstance(operand: string, context: ResolveContext):
 
 /** The instances that have a name, in the order of the file, with their addresses as messages show them. */
 export async function listInstances(env: ResolveContext['env']): Promise<{ name: string; address: string }[]> {
-  return [...(await readInstances(env))].map(([name, { url }]) => ({ name, address: labelOf(url) }));
+  return [...(await readInstances(env))].map(([name, { url }]) => ({ name, address: labelOfUrl(url) }));
 }
 
-function labelOf(url: string): string {
+function labelOfUrl(url: string): string {
   try {
-    return label(parseAddress(url).url);
+    return formatLabel(parseAddress(url).url);
   } catch (error) {
-    if (error instanceof InstanceError) return NO_ADDRESS; // whoever asks for it is told why
+    if (error instanceof InstanceError) return NO_ADDRESS; // the reason follows when it is used
     throw error;
   }
 }
 
 const NO_ADDRESS = '(its url is not an address)';
 
+const placeOfEntry = (name: string, env: ResolveContext['env']): string => `${instancesPath(env)}: [${name}]`;
+
 /** The address of an entry. @throws InstanceError that names the entry and the file */
-function addressOf({ url }: Entry, name: string, env: ResolveContext['env']): Address {
-  const place = `${instancesPath(env)}: [${name}]`;
+function addressOfEntry({ url }: InstanceEntry, name: string, env: ResolveContext['env']): Address {
+  const place = placeOfEntry(name, env);
   if (url === '') throw new InstanceError('CONFIG', `${place}: the url is empty: give something like http://host:9000`);
   try {
     return parseAddress(url);
@@ -154,31 +156,31 @@ function parseOperand(operand: string, env: ResolveContext['env']): Address {
   if (PATH.test(operand))
     throw new InstanceError(
       'CONFIG',
-      `${/[@?#;=:]/.test(operand) ? 'the operand' : `"${printable(operand)}"`} is a path, and not an instance: give something like http://host:9000, or a name in ${instancesPath(env) ?? 'instances.toml'}`,
+      `${/[@?#;=:]/.test(operand) ? 'the operand' : `"${escapeControls(operand)}"`} is a path, and not an instance: give something like http://host:9000, or a name in ${instancesPath(env) ?? 'instances.toml'}`,
     );
   return parseAddress(operand);
 }
 
 /** Why a word was tried as a host, and which names come close to it; undefined for what is surely a host. */
-async function explainName(operand: string, env: ResolveContext['env']): Promise<string | undefined> {
-  if (!isName(operand) || operand === 'localhost' || /^[\d.]+$/.test(operand)) return undefined;
+async function explainUnknownName(operand: string, env: ResolveContext['env']): Promise<string | undefined> {
+  if (!canBeName(operand) || operand === 'localhost' || /^[\d.]+$/.test(operand)) return undefined;
   const names = [...(await readInstances(env)).keys()];
   const file = instancesPath(env) ?? 'instances.toml';
-  return `"${printable(operand)}" is not in ${file}, so it was tried as a host${printable(suggestion(operand, names))}`;
+  return `"${escapeControls(operand)}" is not in ${file}, so it was tried as a host${escapeControls(suggestWord(operand, names))}`;
 }
 
 /** A timer can't be set for longer than 2^31 - 1 ms (25 days). */
-function milliseconds(name: string, seconds: number): number {
+function toMilliseconds(name: string, seconds: number): number {
   if (!(seconds >= 0)) throw new InstanceError('CONFIG', `${name} has to be a number of seconds, or 0 for ever`);
   return Math.min(1000 * seconds, 2 ** 31 - 1);
 }
 
 /** Whether an operand can be one: no scheme, no port, no path. */
-function isName(operand: string): boolean {
+function canBeName(operand: string): boolean {
   return !/[:/@]/.test(operand);
 }
 
-function label(url: URL, proxy?: URL): string {
+function formatLabel(url: URL, proxy?: URL): string {
   const address = url.origin + (url.pathname === '/' ? '' : url.pathname);
   return proxy ? `${address} (through the proxy ${proxy.origin})` : address;
 }
@@ -188,7 +190,7 @@ function credentialsHelp(program: string): string {
   return `Give credentials in ${prefix}_USER and ${prefix}_PASSWORD, or ${prefix}_TOKEN`;
 }
 
-function fromOptions({ user, passwordFile, tokenFile }: InstanceOptions): Source {
+function fromOptions({ user, passwordFile, tokenFile }: InstanceOptions): CredentialSource {
   return {
     name: 'the command line',
     places: { user: '--user', password: '--password-file', token: '--token-file' },
@@ -202,9 +204,9 @@ function fromOptions({ user, passwordFile, tokenFile }: InstanceOptions): Source
   };
 }
 
-function fromAddress({ user, password, token }: Address, context: ResolveContext): Source {
+function fromAddress({ user, password, token }: Address, context: ResolveContext): CredentialSource {
   return {
-    name: ADDRESS,
+    name: ADDRESS_SOURCE,
     read() {
       if (password !== undefined || token !== undefined)
         context.warn('the address holds a secret, which others on this machine can see: better in the environment');
@@ -214,7 +216,7 @@ function fromAddress({ user, password, token }: Address, context: ResolveContext
 }
 
 /** Variables that are set to nothing count as not set. */
-function fromEnvironment(name: string, env: ResolveContext['env']): Source {
+function fromEnvironment(name: string, env: ResolveContext['env']): CredentialSource {
   const prefix = name.toUpperCase().replace(/[^A-Z0-9]/g, '_');
   return {
     name: `${prefix}_TOKEN`,
@@ -228,12 +230,12 @@ function fromEnvironment(name: string, env: ResolveContext['env']): Source {
 }
 
 function fromEntry(
-  { user, password_file, token_file, token_command }: Entry,
+  { user, password_file, token_file, token_command }: InstanceEntry,
   name: string,
   env: ResolveContext['env'],
   timeout: number,
-): Source {
-  const place = `${instancesPath(env)}: [${name}]`;
+): CredentialSource {
+  const place = placeOfEntry(name, env);
   const tokenKey = token_file === undefined ? 'token_command' : 'token_file';
   return {
     name: `[${name}] in instances.toml`,
@@ -250,33 +252,33 @@ function fromEntry(
   };
 }
 
-function fromSomebody(address: string, { ask, options }: ResolveContext): Source {
+function fromPrompt(address: string, { promptSecret, options }: ResolveContext): CredentialSource {
   return {
     name: 'the terminal',
     async read(user) {
       if (user === undefined) return {};
       if (options?.showConfig) return { password: 'whatever the answer is' };
-      return { password: (await ask?.(`password of ${user} at ${address}`)) || undefined };
+      return { password: (await promptSecret?.(`password of ${user} at ${address}`)) || undefined };
     },
   };
 }
 
-function warnOfPlainHttp(url: URL, proxy: URL | undefined, context: ResolveContext): void {
+function warnAboutPlainHttp(url: URL, proxy: URL | undefined, context: ResolveContext): void {
   if (url.protocol === 'https:') return;
   const way = [proxy, url].filter(each => each !== undefined);
-  if (way.every(({ hostname }) => isThisMachine(hostname))) return;
+  if (way.every(({ hostname }) => isLoopbackHost(hostname))) return;
   const by = proxy ? `, by way of the proxy ${proxy.host},` : '';
   context.warn(`credentials go to ${url.host}${by} over plain http, where anyone on the way can read them: use https`);
 }
 
-function warnOfPlainProxy({ protocol, hostname, host }: URL, context: ResolveContext): void {
-  if (protocol === 'https:' || isThisMachine(hostname)) return;
+function warnAboutPlainProxy({ protocol, hostname, host }: URL, context: ResolveContext): void {
+  if (protocol === 'https:' || isLoopbackHost(hostname)) return;
   context.warn(
     `the proxy's credentials go to ${host} over plain http, where anyone on the way can read them: is there an https:// proxy?`,
   );
 }
 
-function isThisMachine(host: string): boolean {
+function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
@@ -285,13 +287,13 @@ async function readCertificates(path: string): Promise<string> {
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    throw cantRead('the certificates', path, error);
+    throw readError('the certificates', path, error);
   }
   await checkCertificates(text, path);
   return text;
 }
 
-/** Node leaves out what it can't read, and then nobody is trusted. */
+/** Node ignores certificates that it can't read; then it would trust none. */
 async function checkCertificates(text: string, path: string): Promise<void> {
   const { X509Certificate } = await import('node:crypto'); // few runs need it
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*(?:-----END CERTIFICATE-----)?/g) ?? [];

@@ -1,7 +1,13 @@
 /*! The target of a run: which instance it is, whether it may be changed, and the connections to it. */
 import { type Io, UsageError } from '@sqlpipe/cli';
-import { connect, type Instance, type ResolvedTarget, resolveInstance, type Target } from '@sqlpipe/instance';
-import type { Arriving } from '@sqlpipe/records';
+import {
+  type ConnectionConfig,
+  connect,
+  type Instance,
+  type ResolvedInstance,
+  resolveInstance,
+} from '@sqlpipe/instance';
+import type { DeferredInput } from '@sqlpipe/records';
 import type { ApplyOptions } from './options.js';
 
 /** More connections do not help, and the server has other clients. */
@@ -10,7 +16,7 @@ const MAX_JOBS = 64;
 /** The connections of a run. */
 export interface Connections {
   /** How to connect. */
-  config: Target;
+  config: ConnectionConfig;
   /** Those that statements are sent on, one for each job. */
   jobs: readonly Instance[];
   /** The one for everything else. */
@@ -18,18 +24,22 @@ export interface Connections {
   close(): Promise<void>;
 }
 
-/** The target that the operand names. @param ask how to ask for a password @throws InstanceError */
-export function resolveTarget(options: ApplyOptions, io: Io, ask: Io['ask']): Promise<ResolvedTarget> {
+/** The target that the operand names. @throws InstanceError */
+export function resolveTarget(
+  options: ApplyOptions,
+  io: Io,
+  promptSecret: Io['promptSecret'],
+): Promise<ResolvedInstance> {
   const { env, warn, logRequest } = io;
   const [operand = ''] = options.operands;
-  return resolveInstance(operand, { program: 'sqlapply', env, options, warn, logRequest, ask });
+  return resolveInstance(operand, { program: 'sqlapply', env, options, warn, logRequest, promptSecret });
 }
 
 /** Connects to the instance that the operand names. @throws UsageError, InstanceError */
-export async function openConnections(options: ApplyOptions, input: Arriving, io: Io): Promise<Connections> {
-  // The other end of the pipe may be asking too: it goes first.
-  const ask = (question: string) => input.arrived().then(() => io.ask(question));
-  const resolved = await resolveTarget(options, io, ask);
+export async function openConnections(options: ApplyOptions, input: DeferredInput, io: Io): Promise<Connections> {
+  // The program before in the pipe may prompt too: it goes first.
+  const promptSecret = (question: string) => input.ready().then(() => io.promptSecret(question));
+  const resolved = await resolveTarget(options, io, promptSecret);
   requirePermission(resolved, options);
   if (!(Number.isInteger(options.jobs) && options.jobs >= 1 && options.jobs <= MAX_JOBS))
     throw new UsageError(`--jobs takes a number from 1 to ${MAX_JOBS}`);
@@ -44,7 +54,7 @@ export async function openConnections(options: ApplyOptions, input: Arriving, io
 }
 
 /** A protected instance is changed only by name. */
-function requirePermission({ name, protected: isProtected }: Target, { dryRun, yesTo }: ApplyOptions): void {
+function requirePermission({ name, protected: isProtected }: ConnectionConfig, { dryRun, yesTo }: ApplyOptions): void {
   if (isProtected && !dryRun && yesTo !== name)
     throw new UsageError(`${name} is protected: --yes-to=${name} changes it all the same`);
 }
