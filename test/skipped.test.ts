@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { freshFolder } from './support/folder.js';
 
-const TOOLS = ['fish', 'java', 'mandoc', 'mvn', 'parallel', 'rsync', 'strace', 'zsh'];
+const TOOLS = ['dot', 'fish', 'java', 'mandoc', 'mvn', 'parallel', 'rsync', 'strace', 'zsh'];
 
 test('make test ends with what was skipped and why, and with the command that installs it', async t => {
   const folder = await freshFolder(t);
