@@ -59,10 +59,10 @@ const offers = test.macro({
   title: (_title, complete: Completer, line: string) => `${complete.name}: ${line}`,
 });
 
-for (const [name, complete, testHere] of [
-  ['bash', inBash, test.serial],
-  ['fish', inFish, testWith('fish')],
-  ['zsh', inZsh, testWith('zsh')],
+for (const [complete, testHere] of [
+  [inBash, test.serial],
+  [inFish, testWith('fish')],
+  [inZsh, testWith('zsh')],
 ] as const) {
   testHere(offers, complete, 'sqldump --', ['--output', '--list-instances', '--help']);
   testHere(offers, complete, 'sqldump --via ', ['auto', 'catalogue', 'database']);
