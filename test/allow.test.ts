@@ -1,9 +1,19 @@
 /*! `sqlapply --allow`: the verbs that are named are sent, and no others; without it those of a schema dump alone. */
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { startFaultyServer } from './faults/faulty-server.js';
 import { passOn } from './faults/run.js';
 import { type Replay, replay } from './support/replay.js';
+import { fileScope } from './support/scope.js';
+import type { Server } from './support/server.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
+
+const scope = fileScope();
+let good: Server;
+
+test.before(async () => {
+  good = await startSqlserve(scope);
+});
 
 /** What a replay on an instance with the table `t` sent, besides questions, and what the instance has afterwards. */
 interface Effect extends Replay {
@@ -12,7 +22,7 @@ interface Effect extends Replay {
 }
 
 async function replayCounted(t: ExecutionContext, text: string, options = ''): Promise<Effect> {
-  const good = await startSqlserve(t);
+  await good.empty();
   await good.execute('CREATE TABLE t (x INT)');
   const { url, requests } = await startFaultyServer(t, async (socket, request) =>
     socket.write(await passOn(good, request)),
@@ -87,7 +97,7 @@ test('what is not allowed ends a replay that sends as records arrive, and is amo
   );
   t.is(code, 1);
   t.deepEqual([sent, columns], [[ADD], ['x', 'y']]);
-  t.deepEqual(results, ['applied', 'refused', 'not reached']);
+  t.deepEqual(results, ['applied', 'rejected', 'not reached']);
   t.is(rejects, `${DROP};\n\0${MORE};\n\0`);
 });
 
@@ -99,7 +109,7 @@ test('with --keep-going what is not allowed is left out, and the status is 1', a
   );
   t.is(code, 1);
   t.deepEqual([sent, columns], [[MORE], ['x']]);
-  t.deepEqual(results, ['refused', 'applied']);
+  t.deepEqual(results, ['rejected', 'applied']);
   t.is(rejects, `${DROP};\n\0`);
 });
 
@@ -107,5 +117,5 @@ test('a dry run refuses what would not be sent', async t => {
   const { code, sent, results } = await replayCounted(t, `${ADD}; ${DROP};`, '--dry-run --allow ALTER');
   t.is(code, 1);
   t.deepEqual(sent, []);
-  t.deepEqual(results, ['would send', 'refused']);
+  t.deepEqual(results, ['would send', 'rejected']);
 });

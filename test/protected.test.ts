@@ -1,13 +1,23 @@
 /*! An instance that instances.toml protects is changed by those alone who name it, and by the others nothing is sent. */
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { startFaultyServer } from './faults/faulty-server.js';
 import { passOn } from './faults/run.js';
+import { fileScope } from './support/scope.js';
+import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
+
+const scope = fileScope();
+let good: Server;
+
+test.before(async () => {
+  good = await startSqlserve(scope);
+});
 
 /** Two protected instances and two that are not, all of them one server; `requests` are those that reached it. */
 async function startProtected(t: ExecutionContext) {
-  const good = await startSqlserve(t);
+  await good.empty();
   const { url, requests } = await startFaultyServer(t, async (socket, request) =>
     socket.write(await passOn(good, request)),
   );

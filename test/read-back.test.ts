@@ -1,27 +1,36 @@
 /*! What was applied is read back: a target that cannot show it, has lost it, or has made something else of it. */
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { reply, startFaultyServer } from './faults/faulty-server.js';
 import { passOn } from './faults/run.js';
 import { replay } from './support/replay.js';
+import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
+
+const scope = fileScope();
+let good: Server;
+
+test.before(async () => {
+  good = await startSqlserve(scope);
+});
 
 const table = (name: string, type = 'INT') => `CREATE TABLE '${name}' ( \n\tx ${type}\n);`;
 
 /** Bytes to answer with, `hang up`, or nothing where the good server is to answer. */
-type Spoiler = (statement: string, good: Server) => Promise<Buffer | undefined> | Buffer | 'hang up' | undefined;
+type Spoiler = (statement: string) => Promise<Buffer | undefined> | Buffer | 'hang up' | undefined;
 
-/** A good server, and the URL of one in front of it that spoils some of the answers. */
+/** The URL of a server in front of the good one, which is empty; it spoils some of the answers. */
 async function startSpoiled(t: ExecutionContext, spoil: Spoiler) {
-  const good = await startSqlserve(t);
+  await good.empty();
   const { url, requests } = await startFaultyServer(t, async (socket, request) => {
-    const bytes = (await spoil(request.statement, good)) ?? (await passOn(good, request));
+    const bytes = (await spoil(request.statement)) ?? (await passOn(good, request));
     if (bytes === 'hang up') socket.destroy();
     else socket.write(bytes);
   });
   const tables = async () =>
     (await good.execute('SELECT table_name FROM tables() ORDER BY table_name')).dataset?.flat();
-  return { good, url, requests, tables };
+  return { url, requests, tables };
 }
 
 for (const [name, status, bytes] of [
@@ -72,11 +81,11 @@ const ONE = table('t110');
 
 /** Replays them by way of a spoiler; resolves to the statements that are not proven, by number. */
 async function replayMany(t: ExecutionContext, spoil: Spoiler) {
-  const { good, url, tables } = await startSpoiled(t, spoil);
+  const { url, tables } = await startSpoiled(t, spoil);
   await good.execute('CREATE TABLE there (x INT)');
   const outcome = await replay(t, url, { text: MANY.join(''), options: '--allow ALTER' });
   const unproven = outcome.report.filter(({ kind, proven }) => kind === 'table' && proven !== true);
-  return { ...outcome, unproven: unproven.map(({ n, result }) => [n, result]), good, tables };
+  return { ...outcome, unproven: unproven.map(({ n, result }) => [n, result]), tables };
 }
 
 test('an object that is missing when it is read back is named, rejected, and the only one', async t => {
@@ -90,9 +99,9 @@ test('an object that is missing when it is read back is named, rejected, and the
 });
 
 test('an object that the target made otherwise is named, rejected, and the only one', async t => {
-  const change: Spoiler = async (statement, good) =>
+  const change: Spoiler = async statement =>
     `${statement};` === ONE ? reply(JSON.stringify(await good.execute(table('t110', 'LONG')))) : undefined;
-  const { code, stderr, unproven, rejects, good } = await replayMany(t, change);
+  const { code, stderr, unproven, rejects } = await replayMany(t, change);
   t.is(code, 1);
   t.deepEqual(unproven, [[111, 'differs']]);
   t.regex(stderr, /statement 111 \(table 't110'\): /);
@@ -102,7 +111,7 @@ test('an object that the target made otherwise is named, rejected, and the only 
 
 test('a view that the target made as a table is missing when it is read back', async t => {
   const view = "CREATE VIEW 'v' AS ( \nselect x from a\n);";
-  const { url } = await startSpoiled(t, async (statement, good) =>
+  const { url } = await startSpoiled(t, async statement =>
     statement.startsWith('CREATE VIEW') ? reply(JSON.stringify(await good.execute(table('v')))) : undefined,
   );
   const { code, results, rejects } = await replay(t, url, { text: table('a') + view });

@@ -1,12 +1,12 @@
 /*! What the service prints wrongly and what replays, as text in and text out; on a real server too. */
 import { isCleanTable, repair } from '@sqlpipe/ddl';
 import { foldCase, identify, normalizeStatement } from '@sqlpipe/sql';
-import test from 'ava';
 import fc from 'fast-check';
 import { cases } from './cases/cases.js';
 import { startQuestDB, testWithQuestDB } from './support/questdb.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
+import { test } from './support/test.js';
 
 const told = (row: string): string => {
   const { statement, notes } = repair(row);
@@ -133,13 +133,13 @@ const scope = fileScope();
 let server: Promise<Server> | undefined;
 
 async function show(kind: string, name: string): Promise<string> {
-  const { dataset, error } = await (await server)!.execute(`SHOW CREATE ${kind} '${name}'`);
+  const { dataset, error } = await ((await server) as Server).execute(`SHOW CREATE ${kind} '${name}'`);
   if (error !== undefined) throw new Error(error);
   return dataset?.[0]?.[0] as string;
 }
 
 async function run(sql: string): Promise<void> {
-  const { error } = await (await server)!.execute(sql);
+  const { error } = await ((await server) as Server).execute(sql);
   if (error !== undefined) throw new Error(`${error}: ${sql}`);
 }
 

@@ -1,8 +1,9 @@
 /*! The rows of a reply, cut anywhere: the same as JSON.parse finds in it, or a refusal that says why. */
-import test from 'ava';
+
 import fc from 'fast-check';
 import { JsonError } from '../packages/instance/src/json.js';
 import { RowScanner, ServerError } from '../packages/instance/src/row-scanner.js';
+import { macro, test } from './support/test.js';
 
 function scan(chunks: readonly Buffer[]): string[] {
   const scanner = new RowScanner();
@@ -32,11 +33,11 @@ const jsonString = (text: string) => {
   return fc
     .array(fc.boolean(), { minLength: characters.length, maxLength: characters.length })
     .map(
-      escaped => `"${characters.map((c, i) => (escaped[i] ? escape(c) : JSON.stringify(c).slice(1, -1))).join('')}"`,
+      escaped => `"${characters.map((c, i) => (escaped[i] ? escapeAll(c) : JSON.stringify(c).slice(1, -1))).join('')}"`,
     );
 };
 
-const escape = (character: string) =>
+const escapeAll = (character: string) =>
   character
     .split('')
     .map(unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
@@ -160,7 +161,7 @@ test('what JSON.parse refuses is refused', t => {
 
 const rowsOf = (...rows: string[]) => `{"dataset":[${rows.join(',')}]}`;
 
-const refuses = test.macro({
+const refuses = macro({
   exec(t, text: string | Buffer, message: string) {
     const error = t.throws(() => scan([Buffer.from(text)]), { instanceOf: JsonError });
     t.is(error.message, message);
@@ -236,7 +237,7 @@ test('a row over the limit is refused before it has all come', t => {
   t.throws(() => scanner.write(Buffer.alloc(101, 'x')), { message: 'holds a value longer than 100 bytes (row 1)' });
 });
 
-const reports = test.macro((t, text: string, message: string, position?: number) => {
+const reports = macro((t, text: string, message: string, position?: number) => {
   const error = t.throws(() => scanText(text), { instanceOf: ServerError });
   t.is(error.message, message);
   t.is(error.position, position);

@@ -26,7 +26,7 @@ export function parseCommandLine<Options>(program: Program<Options>, words: stri
   checkNames(words, cli);
   cli.parse(words, {}, (error, values, output) => {
     if (error) throw new UsageError(explainParseError(error.message, cli));
-    const verbosity = { quiet: values['quiet'] === true, verbose: values['verbose'] === true };
+    const verbosity = { quiet: values['quiet'] === true, verbose: Number(values['verbose'] ?? 0) };
     const text = values['help'] ? formatHelp(program, helpFlagsOf(cli)) : output;
     if (output) parsed = { ...verbosity, output: `${text}\n` };
     else if (values['completion'] !== undefined)
@@ -65,6 +65,7 @@ const camelCase = (name: string): string => name.replace(/-(\w)/g, (_, letter: s
 
 function declareAllOptions<Options>({ name, options }: Program<Options>): Argv<Options> {
   const own = options(yargs() as Argv<object>);
+  const sendsRequests = Object.hasOwn(optionsOf(own).key, 'connect-timeout');
   const takesV = Object.values(optionsOf(own).alias).flat().includes('v'); // as grep does
   return own
     .scriptName(name)
@@ -78,7 +79,11 @@ function declareAllOptions<Options>({ name, options }: Program<Options>): Argv<O
     })
     .updateStrings(YARGS_MESSAGES)
     .option('quiet', { alias: 'q', type: 'boolean', describe: 'tell errors only, no warnings' })
-    .option('verbose', { alias: takesV ? [] : 'v', type: 'boolean', describe: 'tell more, on stderr' })
+    .option('verbose', {
+      alias: takesV ? [] : 'v',
+      type: 'count',
+      describe: `tell more, on stderr${sendsRequests ? '; -vv: each request, too' : ''}`,
+    })
     .option('completion', { type: 'string', describe: 'print a completion script for bash, zsh or fish' })
     .version(
       'version',
@@ -165,7 +170,7 @@ function flagsOf(cli: unknown, values: NonNullable<Program<never>['values']>): F
   const { getUsageInstance } = (cli as { getInternalMethods(): { getUsageInstance(): Usage } }).getInternalMethods();
   return Object.entries(getUsageInstance().getDescriptions()).map(([option, describe = '']) => {
     const known = values[option];
-    const value = known === 'instances' ? 'instance' : known ? { list: known } : valueOf(cli, option);
+    const value = known === 'instances' ? 'instance' : known ? { list: known } : valuesOf(cli, option);
     return {
       names: [option, ...(optionsOf(cli).alias[option] ?? [])].map(formatFlag),
       describe: describe.replace(/^__yargsString__:/, ''),
@@ -178,7 +183,7 @@ function flagsOf(cli: unknown, values: NonNullable<Program<never>['values']>): F
 const helpFlagsOf = (cli: unknown): HelpFlag[] =>
   flagsOf(cli, {}).map(flag => ({ ...flag, default: optionsOf(cli).default[flag.names[0]?.replace(/^--/, '') ?? ''] }));
 
-function valueOf(cli: unknown, option: string): Flag['value'] {
+function valuesOf(cli: unknown, option: string): Flag['value'] {
   const { choices, number, string } = optionsOf(cli);
   if (option === 'completion') return Object.keys(COMPLETIONS);
   if (choices[option]) return choices[option];

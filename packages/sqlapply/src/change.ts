@@ -145,7 +145,7 @@ async function waitForRefresh(
   const problem = state
     ? `accepted, but the refresh failed: ${state.reason}`
     : 'accepted, and not finished when the time was up: --timeout waits longer';
-  if (state) return { result: 'refused', error: problem };
+  if (state) return { result: 'rejected', error: problem };
   return {
     result: 'unknown',
     error: problem,

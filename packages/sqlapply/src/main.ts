@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
-import { type Io, limitHeapGrowth, runProgram, UsageError, withProgress } from '@sqlpipe/cli';
+import { type Io, limitHeapGrowth, printSettings, runProgram, UsageError, withProgress } from '@sqlpipe/cli';
 import { deferInput, spool } from '@sqlpipe/records';
 import { describeOmission } from '@sqlpipe/schema';
 import { applyStatements } from './apply.js';
-import { openConnections } from './connections.js';
+import { openConnections, resolveTarget } from './connections.js';
 import { createExecutor } from './executor.js';
 import { ExistingObjects } from './existing.js';
 import { openImpactAnalyzer } from './impact.js';
@@ -34,6 +34,7 @@ runProgram({
   options: declareOptions,
   run: async (options, io) => {
     limitHeapGrowth();
+    if (options.showConfig) return printSettings([(await resolveTarget(options, io, io.promptSecret)).settings], io);
     checkOptions(options);
     const summary = new Summary(options);
     try {
@@ -73,9 +74,9 @@ async function run(options: ApplyOptions, summary: Summary, io: Io): Promise<num
     for (const omission of plan?.omissions ?? []) io.error(describeOmission(omission));
     if (plan?.omissions.length) summary.noteBroken();
     const count = plan?.statements.length ?? complete?.count;
-    const queue = showProgress(plan ? Readable.from(plan.statements) : checked, count);
+    const planned = plan ? Readable.from(plan.statements) : checked;
 
-    const existing = new ExistingObjects(target, io.warn);
+    const existing = new ExistingObjects(target, io.warn, options.dryRun);
     const impact = options.dryRun ? await openImpactAnalyzer(config, options, io) : undefined;
     const executorOptions = {
       ...options,
@@ -86,6 +87,7 @@ async function run(options: ApplyOptions, summary: Summary, io: Io): Promise<num
       printRows: (rows: unknown[][]) => printRows(rows, io),
     };
     const executors = jobs.map(job => createExecutor(job, executorOptions));
+    const queue = showProgress(complete ? existing.lookAhead(planned) : planned, count);
     summary.start(target.label);
     let outcomes = applyStatements(queue, executors, {
       keepGoing,

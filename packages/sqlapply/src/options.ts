@@ -26,7 +26,7 @@ export const declareOptions = (cli: CommandLine) =>
       default: 'compare' as const,
       describe: 'of an object that is there',
     })
-    .option('keep-going', { alias: 'k', type: 'boolean', default: false, describe: 'carry on after a refusal' })
+    .option('keep-going', { alias: 'k', type: 'boolean', default: false, describe: 'carry on after a rejection' })
     .option('stream', { type: 'boolean', default: false, describe: 'send as records arrive, not when all have come' })
     .option('jobs', {
       alias: 'j',

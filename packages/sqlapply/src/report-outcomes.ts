@@ -17,7 +17,9 @@ export async function* writeReport(outcomes: AsyncIterable<Outcome>, path: strin
   try {
     for await (const outcome of outcomes) {
       if (!failure)
-        await file.writeFile(formatReportLine(outcome)).catch(error => void (failure = Object.assign(error, { path })));
+        await file.writeFile(formatReportLine(outcome)).catch(error => {
+          failure = Object.assign(error, { path });
+        });
       yield outcome;
     }
     if (failure) throw failure;
@@ -29,7 +31,10 @@ export async function* writeReport(outcomes: AsyncIterable<Outcome>, path: strin
 async function* writeReportToStdout(outcomes: AsyncIterable<Outcome>, io: Io): AsyncGenerator<Outcome> {
   let failure: unknown;
   for await (const outcome of outcomes) {
-    if (!failure) await io.print(formatReportLine(outcome)).catch(error => void (failure = error));
+    if (!failure)
+      await io.print(formatReportLine(outcome)).catch(error => {
+        failure = error;
+      });
     yield outcome;
   }
   if (failure) throw failure;
@@ -76,7 +81,7 @@ export async function* reportOutcomes(
 
 /**
  * Passes outcomes on and prints what would happen: `would create table 'fx_trades'`; at the end how many statements would do
- * nothing: `same: 31 statements`.
+ * nothing: `skipped: 31 statements`.
  */
 export async function* printDryRun(
   outcomes: AsyncIterable<Outcome>,
@@ -104,7 +109,7 @@ const shorten = (statement: string): string => {
 };
 
 /** Results of a dry run by which nothing would happen. */
-const WITHOUT_EFFECT: ReadonlySet<Result> = new Set(['same', 'skipped', 'not reached']);
+const WITHOUT_EFFECT: ReadonlySet<Result> = new Set(['skipped', 'not reached']);
 
 /** The statements that are not in force on the target: rejected, different, or not reached. */
 export async function* selectRejects(outcomes: AsyncIterable<Outcome>): AsyncGenerator<string> {

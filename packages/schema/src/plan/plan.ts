@@ -517,7 +517,7 @@ class Planner {
     if (broken.length > 0 || lost.length > 0 || !isDropAllowed) {
       const reason = isDropAllowed
         ? [...broken, ...lost].map(({ text }) => text).join('; ')
-        : `--drop-old loses columns, or values, that the new table does not have`;
+        : '--drop-old loses columns, or values, that the new table does not have';
       const allow = isDropAllowed ? lost.map(formatPath) : [formatPath({ object: now.name })];
       return this.#omit(entry, [], `rebuild of table '${now.name}'`, reason, allow);
     }
