@@ -14,7 +14,7 @@ import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
 
-const PAIRS = Number(process.env.PAIRS ?? 8);
+const PAIRS = Number(process.env.PAIRS ?? 5);
 const KILLS = Number(process.env.KILLS ?? 2);
 
 const file = fileScope();

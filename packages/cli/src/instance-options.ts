@@ -32,14 +32,14 @@ export const addInstanceOptions = <Options>(cli: Argv<Options>) =>
     .option('timeout', {
       type: 'number',
       requiresArg: true,
-      describe: 'wait so long for an answer or a row (default: 120)',
+      describe: 'wait for an answer or a row (default: 120)',
     })
     .option('connect-timeout', {
       type: 'number',
       requiresArg: true,
       describe: 'wait so long for a connection (default: 10)',
     })
-    .option('show-config', { type: 'boolean', describe: 'print these, and where each comes from; send nothing' });
+    .option('show-config', { type: 'boolean', describe: 'print these and their sources; send nothing' });
 
 /** What `--show-config` shows of a value. */
 interface Setting {
