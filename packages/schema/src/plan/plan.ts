@@ -171,7 +171,7 @@ class Planner {
     return { statements: this.#statements.map(each => this.#withCosts(each)), omissions: this.#omissions };
   }
 
-  #columnsOf = (name: string): ReadonlySet<string> | undefined => {
+  readonly #columnsOf = (name: string): ReadonlySet<string> | undefined => {
     const old = [...this.#newNames].find(([, to]) => foldCase(to) === foldCase(name))?.[0];
     const names = [name, this.#newNames.get(foldCase(name)) ?? name, old ?? name];
     const exists = names.some(
