@@ -1,5 +1,5 @@
 /*! Whom and what a statement of access control names; forms of the documentation, as the server's own are not public. */
-import { type Kind, meaningful, nameAt, type Token, wordOf } from '@sqlpipe/sql';
+import { type Kind, type LocatedName, meaningful, nameAt, type Token, wordOf } from '@sqlpipe/sql';
 
 /** What a membership, an assumption or a grant names, without quotes, in the order written. */
 export interface Access {
@@ -9,8 +9,20 @@ export interface Access {
   principals: string[];
 }
 
+/** The same, and where each name stands. */
+interface LocatedAccess {
+  objects: LocatedName[];
+  principals: LocatedName[];
+}
+
 /** Reads `ADD USER … TO …`, `[GRANT] ASSUME SERVICE ACCOUNT … TO …` and `GRANT … [ON …] TO …`. Other kinds name nothing. */
 export function access(statement: string, kind: Kind): Access {
+  const { objects, principals } = locateAccess(statement, kind);
+  return { objects: objects.map(({ name }) => name), principals: principals.map(({ name }) => name) };
+}
+
+/** As `access`, with where the names stand. */
+export function locateAccess(statement: string, kind: Kind): LocatedAccess {
   if (kind !== 'membership' && kind !== 'assumption' && kind !== 'grant') return { objects: [], principals: [] };
   const tokens = [...outsideParentheses(meaningful(statement))];
   const to = find(tokens, 'TO');
@@ -30,8 +42,8 @@ function find(tokens: Token[], word: string): number {
 }
 
 /** The names at the start and after each comma. */
-const names = (tokens: Token[]): string[] =>
-  tokens.flatMap((_, at) => (at && tokens[at - 1]?.text !== ',' ? [] : nameAt(next => tokens[at + next]).name));
+const names = (tokens: Token[]): LocatedName[] =>
+  tokens.flatMap((_, at) => (at && tokens[at - 1]?.text !== ',' ? [] : nameAt(next => tokens[at + next])));
 
 /** Without lists of columns. */
 function* outsideParentheses(tokens: Iterable<Token>): Generator<Token> {

@@ -1,4 +1,4 @@
-import { nameAt, type Token, wordOf } from '@sqlpipe/sql';
+import { type LocatedName, nameAt, type Token, wordOf } from '@sqlpipe/sql';
 
 /** The tokens of a statement one after the other, with a look at those to come; they are never all in memory. */
 export class Ahead {
@@ -27,10 +27,10 @@ export class Ahead {
   }
 
   /** Steps over the name that begins with the next token, which may be of several. */
-  name(): string {
-    const { name, tokens } = nameAt(distance => this.peek(distance));
-    this.#next.splice(0, tokens);
-    return name;
+  name(): LocatedName {
+    const located = nameAt(distance => this.peek(distance));
+    this.#next.splice(0, located.tokens);
+    return located;
   }
 
   /** The next word in upper case. */

@@ -21,10 +21,12 @@ export {
 } from './definition.js';
 export { type PartitionUnit, ttlOf } from './grammar/partition.js';
 export { LimitError } from './limit-error.js';
+export { commonTableExpressions, findMentions, findUnknownNames, isUnderstood, type Mention } from './mentions.js';
 export { isSystemTable, needsQuotes, quoteName } from './names.js';
 export { owner, withoutOwner } from './owner.js';
 export { coverTimestamp, defaultPartition, parseDefinition, toTable } from './parse.js';
 export { type PrintOptions, printDefinition } from './print.js';
+export { isBareName } from './query-names.js';
 export { references } from './references.js';
 export { type Repaired, repair } from './repair.js';
 export { isCleanTable, isRepairForm } from './repair-table.js';

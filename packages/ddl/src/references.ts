@@ -2,9 +2,21 @@
  * What a view, or a table made by a query, reads from, found from its tokens alone: names where a table may stand. There is no grammar, so that
  * syntax to come does no harm. Each rule beyond plain SQL was observed on QuestDB 9.3.4.
  */
-import { foldCase, identify, isObject, meaningful, serverTokens, type Token, title, wordOf } from '@sqlpipe/sql';
+import {
+  foldCase,
+  identify,
+  isObject,
+  type Kind,
+  type LocatedName,
+  meaningful,
+  serverTokens,
+  type Token,
+  title,
+  wordOf,
+} from '@sqlpipe/sql';
 import { Ahead } from './ahead.js';
 import { LimitError } from './limit-error.js';
+import type { QueryNames } from './query-names.js';
 
 /** So many parentheses may be open at once, and so many common table expressions and variables be defined. */
 const LIMIT = 200_000;
@@ -21,13 +33,16 @@ const LIMIT = 200_000;
  */
 export function references(statement: string, isView: (name: string) => boolean = () => false): string[] {
   const identity = identify(statement);
-  const { kind } = identity;
-  if (!isObject(kind) || (kind === 'table' && !COPIES.test(statement))) return [];
+  if (!hasReferences(identity.kind, statement)) return [];
   const walk = (tokens: Iterable<Token>) => new Walk(tokens, isView, title(identity)).reads();
   // Quotes in a block comment make two readings; the wrong one swallows the end of the body.
   const reads = walk(meaningful(statement)) ?? walk(serverTokens(statement, '9.3.2'));
   return [...(reads ?? [])];
 }
+
+/** Whether a statement can read from anything. */
+export const hasReferences = (kind: Kind, statement: string): boolean =>
+  isObject(kind) && (kind !== 'table' || COPIES.test(statement));
 
 /** What a table has to hold to be made from another; few do, and tokens take their time. */
 const COPIES = /\b(?:AS|LIKE)\b/i;
@@ -36,7 +51,7 @@ const COPIES = /\b(?:AS|LIKE)\b/i;
 type Place =
   | 'header' // of CREATE, up to AS
   | 'header-with'
-  | 'base' // behind WITH BASE
+  | 'base' // behind WITH BASE and LIKE
   | 'like' // before LIKE, in the parentheses of a table
   | 'start' // of a query
   | 'with' // before the name of a common table expression
@@ -59,7 +74,7 @@ const WORDS: Record<Place, Record<string, Place>> = {
   header: { AS: 'start', WITH: 'header-with' },
   'header-with': { BASE: 'base' },
   base: {},
-  like: { LIKE: 'table' },
+  like: { LIKE: 'base' },
   start: { ...QUERY, SHOW: 'show', ALL: 'start', DISTINCT: 'start' },
   with: {},
   named: {},
@@ -86,7 +101,7 @@ type Reads = (string | Definition)[];
 interface Definition {
   reads: Reads;
   /** What a variable's value begins with: a table where the variable is used as one, else a column. */
-  table?: string | undefined;
+  table?: LocatedName | undefined;
 }
 
 /** A query or an expression in parentheses. */
@@ -100,7 +115,7 @@ interface Level {
 }
 
 /** One way through the tokens of a statement. It has a stack of its own: parentheses may be deeper than the call stack. */
-class Walk {
+export class Walk {
   readonly #reads: Reads = [];
   readonly #levels: Level[] = [{ place: 'header', reads: this.#reads }];
   /** What can be used here, by folded name: what this level and those around it define, the innermost last. */
@@ -108,11 +123,15 @@ class Walk {
   #definitions = 0;
   readonly #ahead: Ahead;
 
-  /** @param title what the statement is called in messages */
+  /**
+   * @param title what the statement is called in messages
+   * @param names is told where the query names what, if somebody wants to know
+   */
   constructor(
     tokens: Iterable<Token>,
     private readonly isView: (name: string) => boolean,
     private readonly title: string,
+    private readonly names?: QueryNames,
   ) {
     this.#ahead = new Ahead(tokens);
   }
@@ -135,6 +154,7 @@ class Walk {
 
   #take(token: Token): void {
     const level = this.#level;
+    if (level.place !== 'header') this.names?.seePart(this.#ahead);
     if (token.type !== 'sign') return this.#takeWord(token, level);
     this.#ahead.take();
     if (token.text === '(') this.#open(level);
@@ -154,6 +174,7 @@ class Walk {
       if (place === 'base') return this.#base(level);
     }
     this.#ahead.take();
+    if (wordOf(token) in SET_OPERATIONS && next) this.names?.nextOperand();
     if (next) level.place = next;
     else if (place === 'declare') this.#declare(token.text, level);
     else if (isVariable) this.#use(token.text, level);
@@ -166,13 +187,17 @@ class Walk {
     const inside = isQuery ? 'start' : place === 'header' && word === 'LIKE' ? 'like' : 'expression';
     if (this.#levels.length > LIMIT) throw this.#beyond('parentheses within each other');
     this.#levels.push({ place: inside, reads: this.#sink });
+    this.names?.open(inside === 'start');
     if (place === 'table') level.place = 'from';
     // After the body's own parentheses comes the end of CREATE.
     if (place === 'start') level.place = this.#levels.length > 2 ? 'from' : 'rest';
   }
 
   #close(): void {
-    if (this.#levels.length > 1) for (const name of this.#levels.pop()?.defined ?? []) this.#scope.get(name)?.pop();
+    if (this.#levels.length > 1) {
+      for (const name of this.#levels.pop()?.defined ?? []) this.#scope.get(name)?.pop();
+      this.names?.close(this.#ahead);
+    }
     const level = this.#level;
     if (level.place !== 'named' || !level.defining) return;
     this.#define(level); // not before: in its own body the name is still a table's
@@ -180,7 +205,7 @@ class Walk {
   }
 
   #beginExpression(level: Level): void {
-    level.defining = [foldCase(this.#ahead.name()), { reads: [] }];
+    level.defining = [foldCase(this.#ahead.name().name), { reads: [] }];
     level.place = 'named';
   }
 
@@ -209,18 +234,22 @@ class Walk {
   }
 
   #table(level: Level): void {
-    const name = this.#ahead.name();
-    if (this.#ahead.peek()?.text !== '(') this.#read(name); // else it is a function
+    const table = this.#ahead.name();
+    if (this.#ahead.peek()?.text !== '(') this.#read(table); // else it is a function
     level.place = 'from';
   }
 
   #base(level: Level): void {
-    level.reads.push(this.#ahead.name());
+    const base = this.#ahead.name();
+    level.reads.push(base.name);
+    this.names?.addBase(base);
     level.place = 'header';
   }
 
-  #read(name: string): void {
-    this.#sink.push((this.isView(name) ? undefined : this.#defined(name)) ?? name);
+  #read(table: LocatedName): void {
+    const definition = this.isView(table.name) ? undefined : this.#defined(table.name);
+    this.#sink.push(definition ?? table.name);
+    this.names?.addTable(table, definition === undefined, this.#ahead);
   }
 
   #defined(name: string): Definition | undefined {

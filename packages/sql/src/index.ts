@@ -6,7 +6,7 @@ export { createsToken, type Head, type Identity, identify, KINDS, type Kind, tit
 export { givesRight, hasName, identityKey, isAcl, isObject, isPrincipal } from './kinds.js';
 export { Lexer, type Reading, type Segment, type SegmentType, WHITE } from './lexer.js';
 export { MAX_RECORD } from './limits.js';
-export { nameAt, quoteLiteral } from './name.js';
+export { type LocatedName, nameAt, quoteLiteral } from './name.js';
 export { escapeLines, excerpt, formatSafeJson, plainly, printable, reasonOf } from './printable.js';
 export { SERVER_READINGS, type ServerReading, type ServerToken, scanToken, serverTokens } from './server-lexer.js';
 export { SplitError, Splitter, statementOf } from './splitter.js';

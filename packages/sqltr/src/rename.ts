@@ -1,0 +1,137 @@
+/*! Gives the objects and principals of a schema other names, wherever statements mention them. */
+import { commonTableExpressions, findMentions, findUnknownNames, type Mention } from '@sqlpipe/ddl';
+import { spool } from '@sqlpipe/records';
+import { describe, excerpt, foldCase, isObject, title } from '@sqlpipe/sql';
+import { type Numbered, place, TranslationError } from './errors.js';
+import { isValidName, quoteLike } from './quotes.js';
+import type { Rules } from './rules.js';
+
+/** Which names become which. */
+export interface NameRules {
+  readonly objects: Rules;
+  /** For OWNED BY alone; where none of them matches, those for principals do. */
+  readonly owners: Rules;
+  readonly principals: Rules;
+}
+
+/**
+ * The statements under other names. All of them are read before the first comes out, as two names may become one.
+ * @throws TranslationError where two would, and where it is not known what a statement names; and whatever the input throws
+ */
+export async function* rename(statements: AsyncIterable<Numbered>, rules: NameRules): AsyncGenerator<string> {
+  const renaming = new Renaming(rules);
+  const surveyed = async function* () {
+    for await (const numbered of statements) {
+      renaming.survey(numbered);
+      yield numbered.statement;
+    }
+  };
+  for await (const statement of await spool(surveyed())) yield renaming.apply(statement);
+}
+
+/** What has to be known of a schema before a name of it is changed. */
+class Renaming {
+  /** Who is called so already or will be, by the new name; only those that another one may get as well. */
+  readonly #taken = new Map<string, string>();
+  /** Views come before common table expressions of their name: by their names before and after, in lower case. */
+  readonly #views = new Set<string>();
+  readonly #newViews = new Set<string>();
+  readonly #inQueries: boolean;
+
+  constructor(private readonly rules: NameRules) {
+    this.#inQueries = !rules.objects.isEmpty;
+  }
+
+  /** Remembers what a statement says of names. */
+  survey({ n, statement }: Numbered): void {
+    const identity = describe(statement);
+    const mentions = findMentions(statement, { inQueries: this.#inQueries });
+    for (const mention of mentions) this.#claim(mention, true);
+    this.#rejectUnknown(n, statement, mentions);
+    if (identity.kind !== 'view' || !this.#inQueries) return;
+    this.#views.add(detach(foldCase(identity.name)));
+    this.#newViews.add(detach(foldCase(this.rules.objects.apply(identity.name) ?? identity.name)));
+  }
+
+  /** A statement with its new names. */
+  apply(statement: string): string {
+    const mentions = findMentions(statement, { isView: name => this.#isIn(this.#views, name), inQueries: this.#inQueries });
+    const pieces: string[] = [];
+    let end = 0;
+    for (const mention of mentions) {
+      const name = this.#newName(mention);
+      if (name === undefined) continue;
+      this.#claim(mention, false);
+      pieces.push(statement.slice(end, mention.start), quoteLike(statement, mention, name));
+      end = mention.end;
+    }
+    const renamed = end === 0 ? statement : pieces.join('') + statement.slice(end);
+    if (this.#inQueries && isObject(describe(statement).kind)) this.#verify(statement, mentions, renamed);
+    return renamed;
+  }
+
+  #newName({ role, name }: Mention): string | undefined {
+    const { objects, owners, principals } = this.rules;
+    if (role === 'object') return objects.apply(name);
+    return (role === 'owner' ? owners.apply(name) : undefined) ?? principals.apply(name);
+  }
+
+  /** @param remember whether to keep the name, for others that may get the same @throws TranslationError where another has */
+  #claim(mention: Mention, remember: boolean): void {
+    const { role, name } = mention;
+    const { objects, owners, principals } = this.rules;
+    const target = this.#newName(mention) ?? name;
+    if (target !== name && !isValidName(target, mention))
+      throw new TranslationError(`'${shorten(name)}' would become '${shorten(target)}', which no server accepts as a name`);
+    if (role === 'owner' && owners.apply(name) !== undefined) return; // several may get one owner
+    const rules = role === 'object' ? objects : principals;
+    if (rules.isEmpty) return;
+    const key = `${role === 'object'} ${foldCase(target)}`;
+    const other = this.#taken.get(key);
+    if (other !== undefined && foldCase(other) !== foldCase(name))
+      throw new TranslationError(
+        `'${shorten(other)}' and '${shorten(name)}' would have the same name, '${shorten(target)}': choose another, or leave one of them out`,
+      );
+    if (remember && other === undefined && rules.isContested(name)) this.#taken.set(detach(key), detach(name));
+  }
+
+  /** @throws TranslationError where a statement may hold a name to change, and it is not known where */
+  #rejectUnknown(n: number, statement: string, mentions: readonly Mention[]): void {
+    const { objects, owners, principals } = this.rules;
+    const rules = [objects, principals, ...(/\bowned\b/i.test(statement) ? [owners] : [])].filter(each => !each.isEmpty);
+    if (rules.length === 0) return;
+    const found = findUnknownNames(statement, mentions).find(name => rules.some(each => each.apply(name) !== undefined));
+    if (found !== undefined)
+      throw new TranslationError(
+        `${place(n, describe(statement))}: in a syntax that is not known here, where '${shorten(found)}' may be a name to change: leave it out, sqlgrep -v does`,
+      );
+  }
+
+  /**
+   * Reads a statement with its new names again, where one of them may mean something else in it: an alias, or a common table
+   * expression that a view now comes before.
+   */
+  #verify(statement: string, mentions: readonly Mention[], renamed: string): void {
+    const names = mentions.map(mention => this.#newName(mention) ?? mention.name);
+    const folded = foldCase(statement);
+    const occurs = mentions.some(({ name }, i) => names[i] !== name && folded.includes(foldCase(names[i] as string)));
+    if (!occurs && ![...commonTableExpressions(statement)].some(name => this.#newViews.has(name))) return;
+    const found = findMentions(renamed, { isView: name => this.#isIn(this.#newViews, name) });
+    const at = mentions.findIndex((_, i) => found[i]?.name !== names[i]);
+    if (at < 0 && found.length === mentions.length) return;
+    const culprit = found.find(({ name }, i) => name !== names[i])?.name ?? names[Math.max(at, 0)] ?? '';
+    throw new TranslationError(
+      `${excerpt(title(describe(statement)), NAMED)}: the new name '${shorten(culprit)}' is that of an alias or a common table expression in it: choose another`,
+    );
+  }
+
+  #isIn = (views: ReadonlySet<string>, name: string): boolean => views.has(foldCase(name));
+}
+
+/** A name in a message is no longer than this, in UTF-16 code units. */
+const NAMED = 140;
+
+const shorten = (name: string): string => excerpt(name, NAMED);
+
+/** A copy that does not keep all of the statement in memory that it was cut from, as V8 does. */
+const detach = (name: string): string => Buffer.from(name).toString();

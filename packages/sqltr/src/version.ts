@@ -1,0 +1,52 @@
+/*! To a version of QuestDB that does not have all that a statement needs. */
+import { isUnderstood, missingFeatures } from '@sqlpipe/ddl';
+import { identify, isObject, wordOf } from '@sqlpipe/sql';
+import type { Adapted } from './adapt.js';
+import { columnClauses, replaceClauses, tableClause } from './clauses.js';
+import { UNKNOWN } from './edition.js';
+
+/** What a table can do without, and the table without it. The name is that of the feature. */
+const DISPENSABLE: Record<string, (statement: string) => string> = {
+  TTL: statement => without(statement, 'TTL'),
+  'FORMAT PARQUET': statement => without(statement, 'FORMAT'),
+  'PARQUET(…)': statement => replaceClauses(statement, columnClauses(statement, 'PARQUET'), () => ''),
+};
+
+/** What a version has of a statement. @param version such as `9.3`, which is 9.3.0 */
+export const toVersion =
+  (version: string) =>
+  (given: string): Adapted => {
+    const { kind } = identify(given);
+    if (!isObject(kind)) return { statement: given, losses: [] };
+    if (!isUnderstood(given, kind)) return { statement: given, losses: [UNKNOWN] };
+    const losses: string[] = [];
+    let statement = given;
+    for (const feature of missingFeatures(given, version)) {
+      const lack = `as QuestDB ${version} has no ${feature}`;
+      if (feature === 'INDEX TYPE') {
+        const isLossy = /\bposting\b/i.test(statement);
+        statement = withPlainIndexes(statement);
+        if (isLossy) losses.push(`its posting indexes become plain ones, ${lack}`);
+      } else if (feature in DISPENSABLE) {
+        statement = DISPENSABLE[feature]?.(statement) as string;
+        losses.push(`${feature} is left out, ${lack}`);
+      }
+    }
+    const [missing] = missingFeatures(statement, version);
+    return missing === undefined
+      ? { statement, losses }
+      : { losses: [`left out, as QuestDB ${version} has no ${missing}`] };
+  };
+
+function without(statement: string, word: string): string {
+  const clause = tableClause(statement, word);
+  return clause ? replaceClauses(statement, [clause], () => '') : statement;
+}
+
+/** Indexes of the one type that there was before there were types. */
+function withPlainIndexes(statement: string): string {
+  return replaceClauses(statement, columnClauses(statement, 'INDEX'), ({ tokens }) => {
+    const capacity = tokens.findIndex(token => wordOf(token) === 'CAPACITY');
+    return capacity < 0 ? ' INDEX' : ` INDEX CAPACITY ${tokens[capacity + 1]?.text}`;
+  });
+}
