@@ -5,7 +5,7 @@ export { zshStart } from './completion-zsh.js';
 export { Exit, exitStatus, UsageError } from './exit.js';
 export { instanceOptions } from './instance-options.js';
 export type { Io } from './io.js';
-export { stayLean } from './memory.js';
+export { collectEarly, stayLean } from './memory.js';
 export type { Args, Program } from './program.js';
 export { type Progress, watched } from './progress.js';
 export { propertyLines } from './property-lines.js';

@@ -58,8 +58,11 @@ export function findMentions(
 }
 
 const mention = ({ name, start, end }: LocatedName, role: Mention['role'], place: NamePlace = 'name'): Mention => ({
-  ...{ name, start, end },
-  ...{ role, place },
+  name,
+  start,
+  end,
+  role,
+  place,
 });
 
 /** What has to be there for comments to be read in two ways. */

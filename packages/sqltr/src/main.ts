@@ -1,5 +1,5 @@
 import { pipeline } from 'node:stream/promises';
-import { command, Exit, recordLimit } from '@sqlpipe/cli';
+import { collectEarly, command, Exit, recordLimit } from '@sqlpipe/cli';
 import { MAX_RECORD, records, sink, statements } from '@sqlpipe/records';
 import { Rules, readRules } from './rules.js';
 import { adaptersFor, translate } from './translate.js';
@@ -27,6 +27,7 @@ command({
       .option('lossy', { type: 'boolean', default: false, describe: 'leave out what has no translation, with a note' })
       .option('max-record', recordLimit(MAX_RECORD)),
   run: async ({ rename = [], renameFile = [], owner = [], principal = [], to = [], lossy, maxRecord }, io) => {
+    collectEarly();
     const fromFiles = await Promise.all(renameFile.map(readRules));
     const names = {
       objects: new Rules([...rename, ...fromFiles.flat()], '--rename'),

@@ -21,12 +21,17 @@ export interface NameRules {
 export async function* rename(statements: AsyncIterable<Numbered>, rules: NameRules): AsyncGenerator<string> {
   const renaming = new Renaming(rules);
   const surveyed = async function* () {
-    for await (const numbered of statements) {
-      renaming.survey(numbered);
-      yield numbered.statement;
-    }
+    for await (const numbered of statements) yield pack(numbered.statement, renaming.survey(numbered));
   };
-  for await (const statement of await spool(surveyed())) yield renaming.apply(statement);
+  for await (const packed of await spool(surveyed())) yield renaming.apply(...unpack(packed));
+}
+
+/** A statement with its mentions, as to find these takes longest: they are on the first line. */
+const pack = (statement: string, mentions: readonly Mention[]): string => `${JSON.stringify(mentions)}\n${statement}`;
+
+function unpack(packed: string): [statement: string, mentions: Mention[]] {
+  const end = packed.indexOf('\n');
+  return [packed.slice(end + 1), JSON.parse(packed.slice(0, end))];
 }
 
 /** What has to be known of a schema before a name of it is changed. */
@@ -42,20 +47,24 @@ class Renaming {
     this.#inQueries = !rules.objects.isEmpty;
   }
 
-  /** Remembers what a statement says of names. */
-  survey({ n, statement }: Numbered): void {
-    const identity = describe(statement);
+  /** Remembers what a statement says of names; gives those in it. */
+  survey({ n, statement }: Numbered): Mention[] {
+    const { kind, name } = describe(statement);
     const mentions = findMentions(statement, { inQueries: this.#inQueries });
     for (const mention of mentions) this.#claim(mention, true);
     this.#rejectUnknown(n, statement, mentions);
-    if (identity.kind !== 'view' || !this.#inQueries) return;
-    this.#views.add(detach(foldCase(identity.name)));
-    this.#newViews.add(detach(foldCase(this.rules.objects.apply(identity.name) ?? identity.name)));
+    if (kind === 'view' && this.#inQueries) {
+      this.#views.add(detach(foldCase(name)));
+      this.#newViews.add(detach(foldCase(this.rules.objects.apply(name) ?? name)));
+    }
+    return mentions;
   }
 
-  /** A statement with its new names. */
-  apply(statement: string): string {
-    const mentions = findMentions(statement, { isView: name => this.#isIn(this.#views, name), inQueries: this.#inQueries });
+  /** A statement with its new names. @param surveyed what `survey` gave, when nothing was known of views to come */
+  apply(statement: string, surveyed: Mention[]): string {
+    const expressions = this.#inQueries ? [...commonTableExpressions(statement)] : [];
+    const isShadowed = expressions.some(name => this.#views.has(name));
+    const mentions = isShadowed ? findMentions(statement, { isView: name => this.#isIn(this.#views, name) }) : surveyed;
     const pieces: string[] = [];
     let end = 0;
     for (const mention of mentions) {
@@ -65,8 +74,10 @@ class Renaming {
       pieces.push(statement.slice(end, mention.start), quoteLike(statement, mention, name));
       end = mention.end;
     }
-    const renamed = end === 0 ? statement : pieces.join('') + statement.slice(end);
-    if (this.#inQueries && isObject(describe(statement).kind)) this.#verify(statement, mentions, renamed);
+    if (end === 0 && expressions.length === 0) return statement;
+    const renamed = pieces.join('') + statement.slice(end);
+    const mayCapture = isShadowed || expressions.some(name => this.#newViews.has(name));
+    if (mayCapture || this.#mayClash(statement, mentions)) this.#verify(statement, mentions, renamed);
     return renamed;
   }
 
@@ -107,15 +118,21 @@ class Renaming {
       );
   }
 
+  /** Whether a new name is in the statement already, as that of an alias for all that is known. */
+  #mayClash(statement: string, mentions: readonly Mention[]): boolean {
+    const folded = foldCase(statement);
+    return mentions.some(mention => {
+      const name = mention.role === 'object' ? this.#newName(mention) : undefined;
+      return name !== undefined && folded.includes(foldCase(name));
+    });
+  }
+
   /**
    * Reads a statement with its new names again, where one of them may mean something else in it: an alias, or a common table
    * expression that a view now comes before.
    */
   #verify(statement: string, mentions: readonly Mention[], renamed: string): void {
     const names = mentions.map(mention => this.#newName(mention) ?? mention.name);
-    const folded = foldCase(statement);
-    const occurs = mentions.some(({ name }, i) => names[i] !== name && folded.includes(foldCase(names[i] as string)));
-    if (!occurs && ![...commonTableExpressions(statement)].some(name => this.#newViews.has(name))) return;
     const found = findMentions(renamed, { isView: name => this.#isIn(this.#newViews, name) });
     const at = mentions.findIndex((_, i) => found[i]?.name !== names[i]);
     if (at < 0 && found.length === mentions.length) return;
