@@ -42,7 +42,7 @@ for (const [shell, folder] of Object.entries({
   fish: 'fish/vendor_completions.d',
 }))
   cpSync(`${packed}/completions/${shell}`, at(`share/${folder}`), { recursive: true });
-for (const file of ['README.md', 'CHANGELOG.md', 'LICENSE', 'NOTICES.md', 'docs'])
+for (const file of ['README.md', 'GUIDE.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'NOTICES.md', 'docs'])
   cpSync(`${packed}/${file}`, at(`share/doc/sqlpipe/${file}`), { recursive: true });
 writeFileSync(
   at('share/doc/sqlpipe/NOTICE.node'),

@@ -46,7 +46,7 @@ cpSync('packages/sqlpipe/postinstall.cjs', at('postinstall.cjs'));
 await oneModule({ entryPoints: ['packages/api/src/index.ts'], outfile: at('lib/index.js') });
 for (const library of ['api', 'ddl', 'files', 'instance', 'records', 'schema', 'sql']) copyDeclarations(library);
 
-for (const file of ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'docs'])
+for (const file of ['README.md', 'GUIDE.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'docs'])
   cpSync(file, at(file), { recursive: true });
 put('NOTICES.md', notices());
 const { name, version, description, license, type, engines } = JSON.parse(readFileSync('package.json', 'utf8'));
