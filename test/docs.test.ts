@@ -23,6 +23,7 @@ CREATE TABLE venues (mic SYMBOL, city VARCHAR);
 CREATE VIEW fx_spreads AS (SELECT ts, pair, ask - bid AS spread FROM fx_quotes);
 SQL
 cp schema.sql rest.sql
+printf '%s\\n' acme globex > tenants
 echo '{"dataset": [["CREATE TABLE a (x INT)"], ["CREATE TABLE b (y INT)"]]}' > reply.json
 git init --quiet
 git config user.name Somebody
@@ -131,7 +132,7 @@ test.serial('the recipe for passwords gives one, whatever is in it', async t => 
 
 test.serial('the recipe for renaming renames in views too', async t => {
   const run = await world(t);
-  await run(recipe('Rename with sed'));
+  await run(recipe('Rename tables and views'));
   t.regex((await run('sqldump dst')).stdout.toString(), /VIEW 'forex_spreads'[^;]* FROM forex_quotes/);
 });
 
