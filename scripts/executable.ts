@@ -4,7 +4,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { oneScript, programs, version } from './one-file.js';
+import { bundleScript, programs, version } from './bundler.js';
 
 const packed = 'dist/package';
 const name = `sqlpipe-${version}-${process.platform}-${process.arch}`;
@@ -25,7 +25,7 @@ function makeExecutable(script: string, path: string): void {
 }
 
 rmSync(at(''), { recursive: true, force: true });
-await oneScript(
+await bundleScript(
   { entryPoints: ['packages/sqlpipe/src/main.ts'], outfile: at('bin/sqlpipe.js') },
   { programs: 'inside' },
 );

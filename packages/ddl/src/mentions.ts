@@ -1,26 +1,26 @@
 /*! Where a statement names objects and principals, down to the character: what it takes to give them other names. */
 import {
   AmbiguousStatementError,
-  describe,
+  displayName,
   foldCase,
   isObject,
   isPrincipal,
   type Kind,
+  keywordOf,
   type LocatedName,
-  meaningful,
-  nameAt,
+  parseName,
+  readStatementHead,
   serverTokens,
+  significantTokens,
   type Token,
-  title,
   unquote,
-  wordOf,
 } from '@sqlpipe/sql';
-import { locateAccess } from './access.js';
-import { meaningOf } from './compare-statements.js';
-import { ownerClause } from './owner.js';
+import { parseMeaning } from './compare-statements.js';
+import { locateGrantTargets } from './grant-targets.js';
+import { findOwnerClause } from './owner.js';
 import { parsePrincipal } from './principal.js';
 import { type NamePlace, QueryNames } from './query-names.js';
-import { hasReferences, Walk } from './references.js';
+import { hasReferences, ReferenceFinder } from './references.js';
 import { isCleanTable } from './repair-table.js';
 import { parseRights } from './rights.js';
 
@@ -44,16 +44,16 @@ export function findMentions(
   statement: string,
   { isView = () => false, inQueries = true }: { isView?: (name: string) => boolean; inQueries?: boolean } = {},
 ): Mention[] {
-  const head = describe(statement);
+  const head = readStatementHead(statement);
   const { kind, located } = head;
   if (kind === 'other') return [];
   if (!located) {
-    const { objects, principals } = locateAccess(statement, kind);
+    const { objects, principals } = locateGrantTargets(statement, kind);
     return [...objects.map(name => mention(name, 'object')), ...principals.map(name => mention(name, 'principal'))];
   }
   const made = mention(located, isObject(kind) ? 'object' : 'principal');
-  const owner = ownerClause(statement)?.owner;
-  const read = inQueries && hasReferences(kind, statement) ? readNames(statement, isView, title(head)) : [];
+  const owner = findOwnerClause(statement)?.owner;
+  const read = inQueries && hasReferences(kind, statement) ? readNames(statement, isView, displayName(head)) : [];
   return [made, ...read, ...(owner ? [mention(owner, 'owner')] : [])];
 }
 
@@ -71,10 +71,10 @@ const COMMENT = /--|\/\*/;
 function readNames(statement: string, isView: (name: string) => boolean, title: string): Mention[] {
   const walk = (tokens: Iterable<Token>): Mention[] | undefined => {
     const names = new QueryNames();
-    const isWhole = new Walk(tokens, isView, title, names).reads();
+    const isWhole = new ReferenceFinder(tokens, isView, title, names).reads();
     return isWhole && names.names().map(name => mention(name, 'object', name.place));
   };
-  const bySql = walk(meaningful(statement));
+  const bySql = walk(significantTokens(statement));
   if (bySql && !COMMENT.test(statement)) return bySql;
   const byServer = walk(serverTokens(statement, '9.3.2'));
   if (bySql && byServer && !isSame(bySql, byServer))
@@ -88,12 +88,12 @@ const isSame = (a: readonly Mention[], b: readonly Mention[]): boolean =>
   a.length === b.length && a.every(({ start, end }, i) => start === b[i]?.start && end === b[i]?.end);
 
 /** The common table expressions that a statement defines, in lower case; for most statements it costs nothing to ask. */
-export function commonTableExpressions(statement: string): Set<string> {
+export function findCommonTableExpressions(statement: string): Set<string> {
   const found = new Set<string>();
   if (!/\bwith\b/i.test(statement)) return found;
   let last: Token | undefined;
-  for (const token of meaningful(statement)) {
-    if (wordOf(token) === 'AS' && last && last.type !== 'sign') found.add(foldCase(unquote(last.text)));
+  for (const token of significantTokens(statement)) {
+    if (keywordOf(token) === 'AS' && last && last.type !== 'sign') found.add(foldCase(unquote(last.text)));
     last = token;
   }
   return found;
@@ -104,13 +104,13 @@ export function commonTableExpressions(statement: string): Set<string> {
  * statement in a syntax that is not known here. None where it is known.
  */
 export function findUnknownNames(statement: string, mentions: readonly Mention[]): string[] {
-  const { kind } = describe(statement);
+  const { kind } = readStatementHead(statement);
   if (isUnderstood(statement, kind)) return [];
   const known = new Set(mentions.map(({ start }) => start));
-  const tokens = [...meaningful(statement)];
+  const tokens = [...significantTokens(statement)];
   return tokens.flatMap((token, at) => {
     if (token.type === 'sign' || known.has(token.start)) return [];
-    return [...new Set([unquote(token.text), nameAt(distance => tokens[at + distance]).name])];
+    return [...new Set([unquote(token.text), parseName(distance => tokens[at + distance]).name])];
   });
 }
 
@@ -120,10 +120,10 @@ const PRINTED_VIEW = /^CREATE VIEW '[^']+' AS \( ?\n[^]*\n\)(?:\nOWNED BY '[^']+
 /** Whether a statement is in a syntax that is known here; of a query nothing has to be known. */
 export function isUnderstood(statement: string, kind: Kind): boolean {
   if (isObject(kind))
-    return isCleanTable(statement) || PRINTED_VIEW.test(statement) || meaningOf(statement) !== undefined;
+    return isCleanTable(statement) || PRINTED_VIEW.test(statement) || parseMeaning(statement) !== undefined;
   if (isPrincipal(kind)) {
     const principal = parsePrincipal(statement);
-    return principal !== undefined && (principal.owner === undefined || ownerClause(statement) !== undefined);
+    return principal !== undefined && (principal.owner === undefined || findOwnerClause(statement) !== undefined);
   }
   return kind !== 'other' && parseRights(statement) !== undefined;
 }

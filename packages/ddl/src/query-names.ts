@@ -3,9 +3,9 @@
  * its own name (`trades.price`). What an alias or a common table expression stands for is no table there. Each rule was
  * observed on QuestDB 9.3.4.
  */
-import { foldCase, type LocatedName, type Token, unquote, wordOf } from '@sqlpipe/sql';
-import type { Ahead } from './ahead.js';
+import { foldCase, keywordOf, type LocatedName, type Token, unquote } from '@sqlpipe/sql';
 import { RESERVED } from './names.js';
+import type { TokenReader } from './token-reader.js';
 
 /** How a name is written in its place, which decides what another name there has to look like. */
 export type NamePlace =
@@ -77,7 +77,7 @@ export class QueryNames {
   }
 
   /** A parenthesis has closed. @param ahead what follows, an alias perhaps */
-  close(ahead: Ahead): void {
+  close(ahead: TokenReader): void {
     const inner = this.#scopes.pop() as Scope;
     const scope = this.#scope;
     if (inner === scope) return;
@@ -97,7 +97,7 @@ export class QueryNames {
   }
 
   /** A table that the query reads. @param isTable whether it is one, and no common table expression @param ahead what follows */
-  addTable(table: LocatedName, isTable: boolean, ahead: Ahead): void {
+  addTable(table: LocatedName, isTable: boolean, ahead: TokenReader): void {
     if (isTable) this.#found.push({ ...table, place: 'table' });
     const alias = aliasIn(ahead);
     const scope = this.#scope;
@@ -111,7 +111,7 @@ export class QueryNames {
   }
 
   /** The next token, wherever it stands: it may begin a column with a table's name in front. */
-  seePart(ahead: Ahead): void {
+  addToken(ahead: TokenReader): void {
     const token = ahead.peek() as Token;
     const last = this.#last;
     this.#last = token;
@@ -135,7 +135,7 @@ export class QueryNames {
 }
 
 /** All but the last of names with dots between, which comes next: `fx.usd` of `fx.usd.price`. */
-function qualifierIn(ahead: Ahead): TableName | undefined {
+function qualifierIn(ahead: TokenReader): TableName | undefined {
   const { start, text } = ahead.peek() as Token;
   let end = start + text.length;
   let name = unquote(text);
@@ -159,16 +159,16 @@ function quotedQualifier({ type, text, start }: Token): TableName | undefined {
 
 /** Whether a quoted name after a token can be a column: after an expression, and after AS, it is an alias. */
 const mayBeColumn = (last: Token | undefined): boolean =>
-  last?.type === 'sign' ? last.text !== ')' && last.text !== ']' : BEFORE_COLUMN.has(wordOf(last).toLowerCase());
+  last?.type === 'sign' ? last.text !== ')' && last.text !== ']' : BEFORE_COLUMN.has(keywordOf(last).toLowerCase());
 
 /** Whether a token is a dot that stands at an offset. */
 const isDot = (token: Token | undefined, at: number): boolean => token?.text === '.' && token.start === at;
 
 /** The alias that comes next, if one does. */
-function aliasIn(ahead: Ahead): string | undefined {
+function aliasIn(ahead: TokenReader): string | undefined {
   const token = ahead.word === 'AS' ? ahead.peek(1) : ahead.peek();
   if (!token || token.type === 'sign' || /^[\d@]/.test(token.text)) return undefined;
-  return NO_ALIAS.has(wordOf(token).toLowerCase()) ? undefined : unquote(token.text);
+  return NO_ALIAS.has(keywordOf(token).toLowerCase()) ? undefined : unquote(token.text);
 }
 
 /** Both, in the larger one: to move the larger would take time by the square where queries are deep. */

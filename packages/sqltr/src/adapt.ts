@@ -1,5 +1,5 @@
 /*! Statements for another edition or version, and what of their meaning is lost on the way. */
-import { references } from '@sqlpipe/ddl';
+import { findReferences } from '@sqlpipe/ddl';
 import { toEntry } from '@sqlpipe/schema';
 import { foldCase, isObject } from '@sqlpipe/sql';
 import { type Numbered, place, TranslationError } from './errors.js';
@@ -68,7 +68,7 @@ function applyAll(adapters: readonly Adapt[], given: string): Adapted {
 const reading =
   (leftOut: ReadonlySet<string>): Adapt =>
   statement => {
-    const missing = leftOut.size > 0 ? references(statement).find(name => leftOut.has(foldCase(name))) : undefined;
+    const missing = leftOut.size > 0 ? findReferences(statement).find(name => leftOut.has(foldCase(name))) : undefined;
     return missing === undefined
       ? { statement, losses: [] }
       : { losses: [`left out, as it reads from '${missing}', which is left out`] };

@@ -1,5 +1,5 @@
 /*! Where those clauses of a CREATE TABLE stand that another edition or version may not have. */
-import { meaningful, type Token, wordOf } from '@sqlpipe/sql';
+import { keywordOf, significantTokens, type Token } from '@sqlpipe/sql';
 
 /** A clause, from the white space before it on: `[start, end)`, and its tokens. */
 export interface Clause {
@@ -23,27 +23,31 @@ const OF_COLUMN: Record<string, (tokens: readonly Token[]) => number> = {
 
 /** The clause after the columns that begins with a word: TTL, STORAGE or FORMAT. */
 export function tableClause(statement: string, word: string): Clause | undefined {
-  const tokens = [...meaningful(statement)];
+  const tokens = [...significantTokens(statement)];
   const columns = tokens.findIndex(({ text }) => text === '(');
   const first = closing(tokens, columns) + 1;
-  const at = topLevel(tokens).find(at => at >= first && wordOf(tokens[at]) === word);
+  const at = topLevel(tokens).find(at => at >= first && keywordOf(tokens[at]) === word);
   return at === undefined ? undefined : clauseAt(tokens, at, OF_TABLE[word]);
 }
 
 /** The clauses that begin with a word, INDEX or PARQUET, of each column that has it. */
 export function columnClauses(statement: string, word: string): Clause[] {
-  const tokens = [...meaningful(statement)];
+  const tokens = [...significantTokens(statement)];
   const open = tokens.findIndex(({ text }) => text === '(');
   const inside = tokens.slice(open + 1, closing(tokens, open));
   let start = 0; // of the column: its name and its type are no clauses
   return topLevel(inside).flatMap(at => {
     if (inside[at]?.text === ',') start = at + 1;
-    return at > start + 1 && wordOf(inside[at]) === word ? clauseAt(inside, at, OF_COLUMN[word]) : [];
+    return at > start + 1 && keywordOf(inside[at]) === word ? clauseAt(inside, at, OF_COLUMN[word]) : [];
   });
 }
 
 /** The statement with other text in the place of clauses. */
-export function replaceClauses(statement: string, clauses: readonly Clause[], text: (clause: Clause) => string): string {
+export function replaceClauses(
+  statement: string,
+  clauses: readonly Clause[],
+  text: (clause: Clause) => string,
+): string {
   let end = 0;
   const pieces = clauses.flatMap(clause => {
     const before = statement.slice(end, clause.start);
@@ -61,7 +65,7 @@ function clauseAt(tokens: readonly Token[], at: number, lengthOf: (typeof OF_TAB
 /** `INDEX [TYPE BITMAP [CAPACITY n] | TYPE POSTING [DELTA | EF]] [INCLUDE (…)] [CAPACITY n]` */
 function lengthOfIndex(tokens: readonly Token[]): number {
   let at = 1;
-  for (let word = wordOf(tokens[at]); INDEX_WORDS.has(word); word = wordOf(tokens[at]))
+  for (let word = keywordOf(tokens[at]); INDEX_WORDS.has(word); word = keywordOf(tokens[at]))
     at = word === 'INCLUDE' ? closing(tokens, at + 1) + 1 : at + (word === 'TYPE' || word === 'CAPACITY' ? 2 : 1);
   return at;
 }

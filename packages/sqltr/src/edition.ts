@@ -1,6 +1,6 @@
 /*! From one edition to the other: storage policies and times to live, owners, access control. */
-import { isUnderstood, owner, withoutOwner } from '@sqlpipe/ddl';
-import { excerpt, identify, isAcl, type Token, wordOf } from '@sqlpipe/sql';
+import { isUnderstood, ownerOf, removeOwner } from '@sqlpipe/ddl';
+import { identify, isAcl, keywordOf, type Token, truncate } from '@sqlpipe/sql';
 import type { Adapted } from './adapt.js';
 import { replaceClauses, tableClause } from './clauses.js';
 
@@ -12,12 +12,12 @@ export function toOpenSource(statement: string): Adapted {
   if (isAcl(kind)) return { losses: [`left out, as ${OPEN_SOURCE} access control`] };
   if (kind === 'other' || !/\b(?:owned|storage)\b/i.test(statement)) return { statement, losses: [] };
   if (!isUnderstood(statement, kind)) return { statement, losses: [UNKNOWN] };
-  const named = owner(statement);
+  const named = ownerOf(statement);
   const { statement: kept, losses } = kind === 'table' ? withoutPolicy(statement) : { statement, losses: [] };
   if (named === undefined) return { statement: kept, losses };
   return {
-    statement: withoutOwner(kept),
-    losses: [...losses, `OWNED BY ${excerpt(named, 140)} is left out, as ${OPEN_SOURCE} owners`],
+    statement: removeOwner(kept),
+    losses: [...losses, `OWNED BY ${truncate(named, 140)} is left out, as ${OPEN_SOURCE} owners`],
   };
 }
 
@@ -34,7 +34,7 @@ function withoutPolicy(statement: string): { statement: string; losses: string[]
   const isSame = stages.size === 1 && stages.has('DROP LOCAL');
   const policy = `STORAGE POLICY(${Array.from(stages, stage => stage.join(' ')).join(', ')})`;
   return {
-    statement: replaceClauses(statement, [clause], () => (translated && ` ${translated}`)),
+    statement: replaceClauses(statement, [clause], () => translated && ` ${translated}`),
     losses: isSame ? [] : [`${policy} becomes ${translated || 'nothing'}, as ${OPEN_SOURCE} such stages`],
   };
 }
@@ -46,7 +46,7 @@ function stagesIn(tokens: readonly Token[]): Map<string, string> {
   while (at < tokens.length - 1) {
     const end = tokens.findIndex(({ text }, i) => i >= at && (text === ',' || text === ')'));
     const [words, length] = [tokens.slice(at, at + 2), tokens.slice(at + 2, end)];
-    stages.set(words.map(wordOf).join(' '), length.map(({ text }) => text).join(' '));
+    stages.set(words.map(keywordOf).join(' '), length.map(({ text }) => text).join(' '));
     at = end + 1;
   }
   return stages;

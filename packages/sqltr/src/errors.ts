@@ -1,5 +1,5 @@
 /*! Why a schema can not be translated. */
-import { excerpt, type Identity, title } from '@sqlpipe/sql';
+import { displayName, type Identity, truncate } from '@sqlpipe/sql';
 
 /** A schema that has no translation as it is asked for. Nothing of it is written. */
 export class TranslationError extends Error {
@@ -18,4 +18,4 @@ const LENGTH = 200;
 
 /** Which statement of the input it is: `statement 3 (table 'fx_trades')`. */
 export const place = (n: number, identity: Identity): string =>
-  `statement ${n} (${excerpt(title(identity), LENGTH)})`;
+  `statement ${n} (${truncate(displayName(identity), LENGTH)})`;

@@ -1,13 +1,13 @@
 import { pipeline } from 'node:stream/promises';
-import { collectEarly, command, Exit, recordLimit } from '@sqlpipe/cli';
-import { MAX_RECORD, records, sink, statements } from '@sqlpipe/records';
+import { collectGarbageEarly, Exit, maxRecordOption, runProgram } from '@sqlpipe/cli';
+import { createCommitWriter, decodeRecords, encodeRecords, MAX_RECORD } from '@sqlpipe/records';
 import { Rules, readRules } from './rules.js';
 import { adaptersFor, translate } from './translate.js';
 
 /** An option that can be given more than once. */
 const SEVERAL = { type: 'string', array: true, requiresArg: true } as const;
 
-command({
+runProgram({
   name: 'sqltr',
   operands: '',
   summary: 'Translates a schema: the same objects under other names, for other owners, another edition or version.',
@@ -25,9 +25,9 @@ command({
       .option('principal', { ...SEVERAL, describe: 'OLD=NEW: rename users, groups and service accounts' })
       .option('to', { ...SEVERAL, describe: 'for this edition or version: open-source, enterprise, 9.3' })
       .option('lossy', { type: 'boolean', default: false, describe: 'leave out what has no translation, with a note' })
-      .option('max-record', recordLimit(MAX_RECORD)),
+      .option('max-record', maxRecordOption(MAX_RECORD)),
   run: async ({ rename = [], renameFile = [], owner = [], principal = [], to = [], lossy, maxRecord }, io) => {
-    collectEarly();
+    collectGarbageEarly();
     const fromFiles = await Promise.all(renameFile.map(readRules));
     const names = {
       objects: new Rules([...rename, ...fromFiles.flat()], '--rename'),
@@ -35,11 +35,11 @@ command({
       principals: new Rules(principal, '--principal'),
     };
     const translated = translate(
-      statements(io.stdin(), { maxRecord }),
+      decodeRecords(io.stdin(), { maxRecord }),
       { names, adapters: adaptersFor(to) },
       { isLossy: lossy, warn: io.warn },
     );
-    await pipeline(translated, records(maxRecord), sink(io.stdout, 'sqltr'));
-    return Exit.yes;
+    await pipeline(translated, encodeRecords(maxRecord), createCommitWriter(io.stdout, 'sqltr'));
+    return Exit.ok;
   },
 });

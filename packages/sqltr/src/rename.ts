@@ -1,7 +1,7 @@
 /*! Gives the objects and principals of a schema other names, wherever statements mention them. */
-import { commonTableExpressions, findMentions, findUnknownNames, type Mention } from '@sqlpipe/ddl';
+import { findCommonTableExpressions, findMentions, findUnknownNames, type Mention } from '@sqlpipe/ddl';
 import { spool } from '@sqlpipe/records';
-import { describe, excerpt, foldCase, isObject, title } from '@sqlpipe/sql';
+import { displayName, foldCase, isObject, readStatementHead, truncate } from '@sqlpipe/sql';
 import { type Numbered, place, TranslationError } from './errors.js';
 import { isValidName, quoteLike } from './quotes.js';
 import type { Rules } from './rules.js';
@@ -49,7 +49,7 @@ class Renaming {
 
   /** Remembers what a statement says of names; gives those in it. */
   survey({ n, statement }: Numbered): Mention[] {
-    const { kind, name } = describe(statement);
+    const { kind, name } = readStatementHead(statement);
     const mentions = findMentions(statement, { inQueries: this.#inQueries });
     for (const mention of mentions) this.#claim(mention, true);
     this.#rejectUnknown(n, statement, mentions);
@@ -62,7 +62,7 @@ class Renaming {
 
   /** A statement with its new names. @param surveyed what `survey` gave, when nothing was known of views to come */
   apply(statement: string, surveyed: Mention[]): string {
-    const expressions = this.#inQueries ? [...commonTableExpressions(statement)] : [];
+    const expressions = this.#inQueries ? [...findCommonTableExpressions(statement)] : [];
     const isShadowed = expressions.some(name => this.#views.has(name));
     const mentions = isShadowed ? findMentions(statement, { isView: name => this.#isIn(this.#views, name) }) : surveyed;
     const pieces: string[] = [];
@@ -93,7 +93,9 @@ class Renaming {
     const { objects, owners, principals } = this.rules;
     const target = this.#newName(mention) ?? name;
     if (target !== name && !isValidName(target, mention))
-      throw new TranslationError(`'${shorten(name)}' would become '${shorten(target)}', which no server accepts as a name`);
+      throw new TranslationError(
+        `'${shorten(name)}' would become '${shorten(target)}', which no server accepts as a name`,
+      );
     if (role === 'owner' && owners.apply(name) !== undefined) return; // several may get one owner
     const rules = role === 'object' ? objects : principals;
     if (rules.isEmpty) return;
@@ -109,12 +111,16 @@ class Renaming {
   /** @throws TranslationError where a statement may hold a name to change, and it is not known where */
   #rejectUnknown(n: number, statement: string, mentions: readonly Mention[]): void {
     const { objects, owners, principals } = this.rules;
-    const rules = [objects, principals, ...(/\bowned\b/i.test(statement) ? [owners] : [])].filter(each => !each.isEmpty);
+    const rules = [objects, principals, ...(/\bowned\b/i.test(statement) ? [owners] : [])].filter(
+      each => !each.isEmpty,
+    );
     if (rules.length === 0) return;
-    const found = findUnknownNames(statement, mentions).find(name => rules.some(each => each.apply(name) !== undefined));
+    const found = findUnknownNames(statement, mentions).find(name =>
+      rules.some(each => each.apply(name) !== undefined),
+    );
     if (found !== undefined)
       throw new TranslationError(
-        `${place(n, describe(statement))}: in a syntax that is not known here, where '${shorten(found)}' may be a name to change: leave it out, sqlgrep -v does`,
+        `${place(n, readStatementHead(statement))}: in a syntax that is not known here, where '${shorten(found)}' may be a name to change: leave it out, sqlgrep -v does`,
       );
   }
 
@@ -138,7 +144,7 @@ class Renaming {
     if (at < 0 && found.length === mentions.length) return;
     const culprit = found.find(({ name }, i) => name !== names[i])?.name ?? names[Math.max(at, 0)] ?? '';
     throw new TranslationError(
-      `${excerpt(title(describe(statement)), NAMED)}: the new name '${shorten(culprit)}' is that of an alias or a common table expression in it: choose another`,
+      `${truncate(displayName(readStatementHead(statement)), NAMED)}: the new name '${shorten(culprit)}' is that of an alias or a common table expression in it: choose another`,
     );
   }
 
@@ -148,7 +154,7 @@ class Renaming {
 /** A name in a message is no longer than this, in UTF-16 code units. */
 const NAMED = 140;
 
-const shorten = (name: string): string => excerpt(name, NAMED);
+const shorten = (name: string): string => truncate(name, NAMED);
 
 /** A copy that does not keep all of the statement in memory that it was cut from, as V8 does. */
 const detach = (name: string): string => Buffer.from(name).toString();

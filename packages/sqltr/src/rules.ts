@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '@sqlpipe/cli';
-import { foldCase, reasonOf } from '@sqlpipe/sql';
+import { foldCase, systemErrorReason } from '@sqlpipe/sql';
 
 /** One side of a rule: a whole name, or what stands before and after a star. */
 class Pattern {
@@ -122,7 +122,7 @@ class RuleFileError extends Error {
  */
 export async function readRules(path: string): Promise<string[]> {
   const bytes = await readFile(path).catch(error => {
-    throw new RuleFileError(`--rename-file ${path}: can not be read: ${reasonOf(error)}`);
+    throw new RuleFileError(`--rename-file ${path}: can not be read: ${systemErrorReason(error)}`);
   });
   if (!isUtf8(bytes)) throw new RuleFileError(`--rename-file ${path}: is not UTF-8: iconv converts other encodings`);
   return bytes

@@ -1,6 +1,6 @@
 /*! To a version of QuestDB that does not have all that a statement needs. */
-import { isUnderstood, missingFeatures } from '@sqlpipe/ddl';
-import { identify, isObject, wordOf } from '@sqlpipe/sql';
+import { findMissingFeatures, isUnderstood } from '@sqlpipe/ddl';
+import { identify, isObject, keywordOf } from '@sqlpipe/sql';
 import type { Adapted } from './adapt.js';
 import { columnClauses, replaceClauses, tableClause } from './clauses.js';
 import { UNKNOWN } from './edition.js';
@@ -21,7 +21,7 @@ export const toVersion =
     if (!isUnderstood(given, kind)) return { statement: given, losses: [UNKNOWN] };
     const losses: string[] = [];
     let statement = given;
-    for (const feature of missingFeatures(given, version)) {
+    for (const feature of findMissingFeatures(given, version)) {
       const lack = `as QuestDB ${version} has no ${feature}`;
       if (feature === 'INDEX TYPE') {
         const isLossy = /\bposting\b/i.test(statement);
@@ -32,7 +32,7 @@ export const toVersion =
         losses.push(`${feature} is left out, ${lack}`);
       }
     }
-    const [missing] = missingFeatures(statement, version);
+    const [missing] = findMissingFeatures(statement, version);
     return missing === undefined
       ? { statement, losses }
       : { losses: [`left out, as QuestDB ${version} has no ${missing}`] };
@@ -46,7 +46,7 @@ function without(statement: string, word: string): string {
 /** Indexes of the one type that there was before there were types. */
 function withPlainIndexes(statement: string): string {
   return replaceClauses(statement, columnClauses(statement, 'INDEX'), ({ tokens }) => {
-    const capacity = tokens.findIndex(token => wordOf(token) === 'CAPACITY');
+    const capacity = tokens.findIndex(token => keywordOf(token) === 'CAPACITY');
     return capacity < 0 ? ' INDEX' : ` INDEX CAPACITY ${tokens[capacity + 1]?.text}`;
   });
 }
