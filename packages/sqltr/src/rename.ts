@@ -76,8 +76,8 @@ class Renaming {
     }
     if (end === 0 && expressions.length === 0) return statement;
     const renamed = pieces.join('') + statement.slice(end);
-    const mayCapture = isShadowed || expressions.some(name => this.#newViews.has(name));
-    if (mayCapture || this.#mayClash(statement, mentions)) this.#verify(statement, mentions, renamed);
+    const suspect = expressions.find(name => this.#newViews.has(name)) ?? this.#findClash(statement, mentions);
+    if (isShadowed || suspect !== undefined) this.#verify(statement, mentions, renamed, suspect);
     return renamed;
   }
 
@@ -124,27 +124,25 @@ class Renaming {
       );
   }
 
-  /** Whether a new name is in the statement already, as that of an alias for all that is known. */
-  #mayClash(statement: string, mentions: readonly Mention[]): boolean {
+  /** A new name that is in the statement already, as that of an alias for all that is known. */
+  #findClash(statement: string, mentions: readonly Mention[]): string | undefined {
     const folded = foldCase(statement);
-    return mentions.some(mention => {
-      const name = mention.role === 'object' ? this.#newName(mention) : undefined;
-      return name !== undefined && folded.includes(foldCase(name));
-    });
+    return mentions
+      .filter(({ role }) => role === 'object')
+      .map(mention => this.#newName(mention))
+      .find(name => name !== undefined && folded.includes(foldCase(name)));
   }
 
   /**
    * Reads a statement with its new names again, where one of them may mean something else in it: an alias, or a common table
    * expression that a view now comes before.
    */
-  #verify(statement: string, mentions: readonly Mention[], renamed: string): void {
-    const names = mentions.map(mention => this.#newName(mention) ?? mention.name);
-    const found = findMentions(renamed, { isView: name => this.#isIn(this.#newViews, name) });
-    const at = mentions.findIndex((_, i) => found[i]?.name !== names[i]);
-    if (at < 0 && found.length === mentions.length) return;
-    const culprit = found.find(({ name }, i) => name !== names[i])?.name ?? names[Math.max(at, 0)] ?? '';
+  #verify(statement: string, mentions: readonly Mention[], renamed: string, suspect = ''): void {
+    const expected = mentions.map(mention => this.#newName(mention) ?? mention.name);
+    const found = findMentions(renamed, { isView: name => this.#isIn(this.#newViews, name) }).map(({ name }) => name);
+    if (found.length === expected.length && found.every((name, i) => name === expected[i])) return;
     throw new TranslationError(
-      `${truncate(displayName(readStatementHead(statement)), NAMED)}: the new name '${shorten(culprit)}' is that of an alias or a common table expression in it: choose another`,
+      `${truncate(displayName(readStatementHead(statement)), NAMED)}: the new name '${shorten(suspect)}' is that of an alias or a common table expression in it: choose another`,
     );
   }
 

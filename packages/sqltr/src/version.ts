@@ -1,5 +1,5 @@
 /*! To a version of QuestDB that does not have all that a statement needs. */
-import { findMissingFeatures, isUnderstood } from '@sqlpipe/ddl';
+import { findMissingFeatures, isLaterVersion, isUnderstood } from '@sqlpipe/ddl';
 import { identify, isObject, keywordOf } from '@sqlpipe/sql';
 import type { Adapted } from './adapt.js';
 import { columnClauses, replaceClauses, tableClause } from './clauses.js';
@@ -12,6 +12,9 @@ const DISPENSABLE: Record<string, (statement: string) => string> = {
   'PARQUET(…)': statement => replaceClauses(statement, columnClauses(statement, 'PARQUET'), () => ''),
 };
 
+/** The last version without INDEX TYPE. */
+const WITHOUT_INDEX_TYPES = '9.3.4';
+
 /** What a version has of a statement. @param version such as `9.3`, which is 9.3.0 */
 export const toVersion =
   (version: string) =>
@@ -20,13 +23,12 @@ export const toVersion =
     if (!isObject(kind)) return { statement: given, losses: [] };
     if (!isUnderstood(given, kind)) return { statement: given, losses: [UNKNOWN] };
     const losses: string[] = [];
-    let statement = given;
+    let statement = isLaterVersion(version, WITHOUT_INDEX_TYPES) ? given : withPlainIndexes(given, /^BITMAP$/i);
     for (const feature of findMissingFeatures(given, version)) {
       const lack = `as QuestDB ${version} has no ${feature}`;
       if (feature === 'INDEX TYPE') {
-        const isLossy = /\bposting\b/i.test(statement);
-        statement = withPlainIndexes(statement);
-        if (isLossy) losses.push(`its posting indexes become plain ones, ${lack}`);
+        statement = withPlainIndexes(statement, /./);
+        losses.push(`its posting indexes become plain ones, ${lack}`);
       } else if (feature in DISPENSABLE) {
         statement = DISPENSABLE[feature]?.(statement) as string;
         losses.push(`${feature} is left out, ${lack}`);
@@ -43,9 +45,16 @@ function without(statement: string, word: string): string {
   return clause ? replaceClauses(statement, [clause], () => '') : statement;
 }
 
-/** Indexes of the one type that there was before there were types. */
-function withPlainIndexes(statement: string): string {
-  return replaceClauses(statement, columnClauses(statement, 'INDEX'), ({ tokens }) => {
+/** Indexes of some types as those of the one type that there was before there were types. */
+function withPlainIndexes(statement: string, types: RegExp): string {
+  if (!/\bindex\s/i.test(statement)) return statement;
+  const typed = columnClauses(statement, 'INDEX').filter(({ tokens }) => {
+    const [, type, name] = tokens;
+    return keywordOf(type) === 'INCLUDE'
+      ? types.test('POSTING')
+      : keywordOf(type) === 'TYPE' && types.test(name?.text ?? '');
+  });
+  return replaceClauses(statement, typed, ({ tokens }) => {
     const capacity = tokens.findIndex(token => keywordOf(token) === 'CAPACITY');
     return capacity < 0 ? ' INDEX' : ` INDEX CAPACITY ${tokens[capacity + 1]?.text}`;
   });
