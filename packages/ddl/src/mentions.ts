@@ -87,13 +87,16 @@ function readNames(statement: string, isView: (name: string) => boolean, title: 
 const isSame = (a: readonly Mention[], b: readonly Mention[]): boolean =>
   a.length === b.length && a.every(({ start, end }, i) => start === b[i]?.start && end === b[i]?.end);
 
-/** The common table expressions that a statement defines, in lower case; for most statements it costs nothing to ask. */
+/** The common table expressions that a statement may define, in lower case, and some aliases; fast where there is none. */
 export function findCommonTableExpressions(statement: string): Set<string> {
   const found = new Set<string>();
   if (!/\bwith\b/i.test(statement)) return found;
   let last: Token | undefined;
+  let isAfterWith = false;
   for (const token of significantTokens(statement)) {
-    if (keywordOf(token) === 'AS' && last && last.type !== 'sign') found.add(foldCase(unquote(last.text)));
+    if (keywordOf(token) === 'WITH') isAfterWith = true;
+    if (isAfterWith && keywordOf(token) === 'AS' && last && last.type !== 'sign')
+      found.add(foldCase(unquote(last.text)));
     last = token;
   }
   return found;

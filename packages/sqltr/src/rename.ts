@@ -69,7 +69,7 @@ class Renaming {
     let end = 0;
     for (const mention of mentions) {
       const name = this.#newName(mention);
-      if (name === undefined) continue;
+      if (name === undefined || name === mention.name) continue;
       this.#claim(mention, false);
       pieces.push(statement.slice(end, mention.start), quoteLike(statement, mention, name));
       end = mention.end;
@@ -128,8 +128,8 @@ class Renaming {
   #findClash(statement: string, mentions: readonly Mention[]): string | undefined {
     const folded = foldCase(statement);
     return mentions
-      .filter(({ role }) => role === 'object')
-      .map(mention => this.#newName(mention))
+      .filter(({ role, name }) => role === 'object' && name !== this.rules.objects.apply(name))
+      .map(({ name }) => this.rules.objects.apply(name))
       .find(name => name !== undefined && folded.includes(foldCase(name)));
   }
 
