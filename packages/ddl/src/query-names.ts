@@ -67,8 +67,10 @@ export class QueryNames {
   names(): TableName[] {
     for (const scope of this.#scopes) this.#resolve(scope);
     const sorted = this.#found.sort((a, b) => a.start - b.start || b.end - a.end);
-    let end = 0; // a table's name with dots can look like that of another in front of a column
-    return sorted.filter(name => name.start >= end && (end = name.end));
+    const names: TableName[] = [];
+    // A table's name with dots can look like that of another in front of a column.
+    for (const name of sorted) if (name.start >= (names.at(-1)?.end ?? 0)) names.push(name);
+    return names;
   }
 
   /** A parenthesis opens, that of a query or of an expression. */
@@ -118,7 +120,8 @@ export class QueryNames {
     const scope = this.#scope;
     scope.parts++;
     if (token.type === 'sign' || /^\d/.test(token.text) || (last && isDot(last, token.start - 1))) return;
-    const name = qualifierIn(ahead) ?? (mayBeColumn(last) ? quotedQualifier(token) : undefined);
+    const name =
+      qualifierIn(ahead) ?? (token.type === 'name' && mayBeColumn(last) ? quotedQualifier(token) : undefined);
     if (name) add(scope.pending, foldCase(name.name), [name]);
   }
 
@@ -140,8 +143,9 @@ function qualifierIn(ahead: TokenReader): TableName | undefined {
   let end = start + text.length;
   let name = unquote(text);
   for (let at = 1; end - start < LONGEST; at += 2) {
+    if (!isDot(ahead.peek(at), end)) return;
     const part = ahead.peek(at + 1);
-    if (!isDot(ahead.peek(at), end) || part?.start !== end + 1 || (part.type === 'sign' && part.text !== '*')) return;
+    if (part?.start !== end + 1 || (part.type === 'sign' && part.text !== '*')) return;
     if (!isDot(ahead.peek(at + 2), part.start + part.text.length)) return { name, start, end, place: 'qualifier' };
     name += `.${unquote(part.text)}`;
     end = part.start + part.text.length;
@@ -150,8 +154,8 @@ function qualifierIn(ahead: TokenReader): TableName | undefined {
 }
 
 /** `trades` of `"trades.price"`: no column's name holds a dot, so it is the same without the quotes. */
-function quotedQualifier({ type, text, start }: Token): TableName | undefined {
-  const name = type === 'name' ? text.slice(1, text.lastIndexOf('.')) : '';
+function quotedQualifier({ text, start }: Token): TableName | undefined {
+  const name = text.slice(1, text.lastIndexOf('.'));
   return name && text.includes('.')
     ? { name, start: start + 1, end: start + 1 + name.length, place: 'quoted-qualifier' }
     : undefined;
