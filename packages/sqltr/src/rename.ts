@@ -1,7 +1,7 @@
 /*! Gives the objects and principals of a schema other names, wherever statements mention them. */
 import { findCommonTableExpressions, findMentions, findUnknownNames, type Mention } from '@sqlpipe/ddl';
 import { spool } from '@sqlpipe/records';
-import { displayName, foldCase, isObject, readStatementHead, truncate } from '@sqlpipe/sql';
+import { displayName, foldCase, readStatementHead, truncate } from '@sqlpipe/sql';
 import { type Numbered, place, TranslationError } from './errors.js';
 import { isValidName, quoteLike } from './quotes.js';
 import type { Rules } from './rules.js';
@@ -146,7 +146,7 @@ class Renaming {
     );
   }
 
-  #isIn = (views: ReadonlySet<string>, name: string): boolean => views.has(foldCase(name));
+  readonly #isIn = (views: ReadonlySet<string>, name: string): boolean => views.has(foldCase(name));
 }
 
 /** A name in a message is no longer than this, in UTF-16 code units. */
