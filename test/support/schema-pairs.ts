@@ -23,7 +23,7 @@ export function randomness(seed: number) {
   const next = (): number => {
     state = (state + 0x6d2b79f5) >>> 0;
     let value = Math.imul(state ^ (state >>> 15), 1 | state);
-    value = (value + Math.imul(value ^ (value >>> 7), 61 | value)) ^ value;
+    value ^= value + Math.imul(value ^ (value >>> 7), 61 | value);
     return ((value ^ (value >>> 14)) >>> 0) / 2 ** 32;
   };
   return {
@@ -116,7 +116,7 @@ const numbersOf = (table: TableDefinition): string[] =>
 function newView(name: string, model: Model, random: Randomness): View {
   const from = random.pick([...model.tables.map(table => table.name), ...model.views.map(view => view.name)]);
   const columns = columnsOf(model, from);
-  return { name, from, columns: random.chance(0.3) ? [] : columns.filter((each, i) => i === 0 || random.chance(0.5)) };
+  return { name, from, columns: random.chance(0.3) ? [] : columns.filter((_, i) => i === 0 || random.chance(0.5)) };
 }
 
 /** The columns of a table, or that a view gives. */
