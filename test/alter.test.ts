@@ -69,9 +69,8 @@ testWithQuestDB('sqlapply killed in the middle of a plan: a new plan finishes it
   for (let kill = 0; kill < KILLS; kill++) {
     await server.empty();
     await makeLedger(server);
-    // The shell is the process group: sqlapply is the last of the pipe, and its death is all that is needed.
-    const plan = `sqldiff --alter ${RENAMED} after.sql $DB > plan; `;
-    await run(plan);
+    await run(`sqldiff --alter ${RENAMED} after.sql $DB > plan`);
+    // Before the first statement, between two, or while the server applies one.
     const after = 100 + Math.random() * 1200;
     await run(
       `sqlapply --allow all $DB < plan & pid=$!; sleep ${(after / 1000).toFixed(3)}; kill -KILL $pid; wait $pid`,
