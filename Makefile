@@ -56,9 +56,12 @@ api: $(INSTALLED) ## write docs/API.md from the docstrings
 	@cd packages/api && npm exec --yes --loglevel=error --package=typedoc@0.28.20 \
 	  --package=typedoc-plugin-markdown@4.14.1 --package=typescript@6.0.3 -- typedoc --logLevel Warn
 
-dist: build ## make the package for npm, and an executable that needs no Node
+dist: build ## make all files of a release: for npm, for machines without Node, for Debian
+	@rm -rf dist
 	@tsx scripts/package.ts
 	@tsx scripts/executable.ts
+	@tsx scripts/sbom.ts
+	@cd dist && sha256sum *.tgz *.tar.gz *.deb *.cdx.json > SHA256SUMS
 
 clean: ## remove what the other targets have made
 	@rm -rf node_modules .cache dist packages/*/dist packages/*/*.tsbuildinfo
