@@ -4,7 +4,7 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 INSTALLED := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test lint bench faults conformance versions fuzz api dist clean
+.PHONY: help build demo test lint bench faults conformance versions fuzz api guide dist clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -13,14 +13,14 @@ $(INSTALLED): package-lock.json
 	@npm ci --no-progress --loglevel=error >&2
 	@touch $@
 
-build: $(INSTALLED) ## compile the programs; they are on node_modules/.bin then
+build: $(INSTALLED) ## compile the programs; they are in node_modules/.bin then
 	@npm run --silent build
 
-demo: build ## copy a trading schema between two instances, before your eyes
+demo: build ## copy a trading schema between two test servers
 	@scripts/demo
 
-# The jars are fetched first: test files run side by side, and Maven does not like company.
-test: build ## run all tests, against a real QuestDB too where Java and Maven are
+# The jars are fetched first, because test files run in parallel and Maven must not.
+test: build ## run all tests, also against a real QuestDB if Java and Maven are installed
 	@tsc --noEmit -p tsconfig.test.json
 	@for version in 9.3.4 9.2.3 9.0.3 8.1.4; do \
 	  QUESTDB_VERSION=$$version tsx scripts/questdb.ts --jar >/dev/null || test -z "$$CI" || exit 1; \
@@ -30,13 +30,13 @@ test: build ## run all tests, against a real QuestDB too where Java and Maven ar
 lint: $(INSTALLED) ## check format and style
 	@npm run --silent lint
 
-bench: build ## measure side by side with curl, jq and xargs
+bench: build ## compare speed and memory with curl, jq and xargs
 	@for tool in curl "$${JQ:-jq}" gnuplot; do \
 	  command -v "$$tool" >/dev/null || { echo "make bench needs $$tool" >&2; exit 1; }; \
 	done
 	@tsx bench/bench.ts
 
-faults: build ## try every way a source or a target can fail, kill all by the hundreds, pour a gibibyte through
+faults: build ## inject every known failure, kill programs at random moments, send a gibibyte through
 	@tsx scripts/faults.ts
 	@KILLS=100 ROUNDS=5 ava --timeout=20m test/commit-mark.test.ts test/crash.test.ts test/interrupt.test.ts
 	@tsx bench/limits.ts
@@ -44,10 +44,10 @@ faults: build ## try every way a source or a target can fail, kill all by the hu
 conformance: build ## copy the recorded objects of a real server, one by one
 	@tsx scripts/conformance.ts
 
-versions: build ## run against real servers from 8.1 on, and write docs/COMPATIBILITY.md
+versions: build ## run against real servers from 8.1 to 9.3, and write docs/COMPATIBILITY.md
 	@tsx scripts/versions.ts
 
-fuzz: build ## feed the parsers nonsense for a while, real servers what comments hide, and all inputs that grow
+fuzz: build ## feed random input to the parsers and to real servers, and measure growth
 	@tsx scripts/fuzz.ts
 	@tsx scripts/fuzz-hidden.ts
 	@tsx scripts/growth.ts
@@ -56,6 +56,9 @@ api: $(INSTALLED) ## write docs/API.md from the docstrings
 	@cd packages/api && npm exec --yes --loglevel=error --package=typedoc@0.28.20 \
 	  --package=typedoc-plugin-markdown@4.14.1 --package=typescript@6.0.3 -- typedoc --logLevel Warn
 
+guide: build ## run the tutorial, and write its output into GUIDE.md and docs/demo.svg
+	@tsx scripts/recording.ts
+
 dist: build ## make all files of a release: for npm, for machines without Node, for Debian
 	@rm -rf dist
 	@tsx scripts/package.ts
@@ -63,5 +66,5 @@ dist: build ## make all files of a release: for npm, for machines without Node, 
 	@tsx scripts/sbom.ts
 	@cd dist && sha256sum *.tgz *.tar.gz *.deb *.cdx.json > SHA256SUMS
 
-clean: ## remove what the other targets have made
+clean: ## remove everything that the other targets made
 	@rm -rf node_modules .cache dist packages/*/dist packages/*/*.tsbuildinfo

@@ -48,7 +48,7 @@ async function copies(): Promise<void> {
     const { url } = await instant(tables);
     const env = { SRC: url, DST: url };
     await comparisons.compare(
-      `${tables} objects, copied at once`,
+      `copy of ${tables} objects`,
       'sqldump $SRC | sqlapply $DST',
       [CURL, `${DUMP} | ${REPLAY}`],
       { env },
@@ -101,7 +101,7 @@ async function replays(): Promise<void> {
   const stream = join(folder, 'stream');
   bash(`sqldump ${url} > ${stream}`);
   await comparisons.compare(
-    `${QUICK ? '10,000' : '100,000'} statements, replayed at once`,
+    `apply ${QUICK ? '10,000' : '100,000'} statements`,
     `sqlapply --no-verify ${url} < ${stream}`,
     ['a bare undici loop', `${loop(url)} < ${stream}`],
   );
@@ -158,7 +158,7 @@ try {
 }
 
 const charts = await growth(ROUNDS, QUICK);
-const note = `Medians of ${ROUNDS} rounds, the two sides by turns, in one run: Node ${process.version}, ${JQ_VERSION}, ${cpus().length} × ${cpus()[0]?.model}.`;
+const note = `Medians of ${ROUNDS} rounds, both sides in turn, in one run: Node ${process.version}, ${JQ_VERSION}, ${cpus().length} × ${cpus()[0]?.model}.`;
 const curves = charts.map(table).join('\n\n');
 console.log(`${comparisons.table()}\n\n${note}\n\n${curves}`);
 

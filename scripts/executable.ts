@@ -57,7 +57,7 @@ function install(folder: string, executable: string, links: string[], shared: Re
   cpSync(`${packed}/sqlpipe.7`, at('share/man/man7/sqlpipe.7'));
   for (const [shell, place] of Object.entries(shared))
     cpSync(`${packed}/completions/${shell}`, at(`share/${place}`), { recursive: true });
-  for (const file of ['README.md', 'CHANGELOG.md', 'LICENSE', 'NOTICES.md', 'docs'])
+  for (const file of ['README.md', 'GUIDE.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'NOTICES.md', 'docs'])
     cpSync(`${packed}/${file}`, at(`share/doc/sqlpipe/${file}`), { recursive: true });
   cpSync(`${nodeFor(HERE)}/LICENSE`, at('share/doc/sqlpipe/LICENSE.node'));
 }

@@ -47,16 +47,31 @@ cpSync('packages/sqlpipe/postinstall.cjs', at('postinstall.cjs'));
 await oneModule({ entryPoints: ['packages/api/src/index.ts'], outfile: at('lib/index.js') });
 for (const library of ['api', 'ddl', 'files', 'instance', 'records', 'schema', 'sql']) copyDeclarations(library);
 
-for (const file of ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'docs'])
+for (const file of ['README.md', 'GUIDE.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'docs'])
   cpSync(file, at(file), { recursive: true });
 put('NOTICES.md', notices());
-const { name, version, description, license, repository, type, engines } = JSON.parse(readFileSync('package.json', 'utf8'));
+const { name, version, description, license, repository, type, engines } = JSON.parse(
+  readFileSync('package.json', 'utf8'),
+);
 const bin = Object.fromEntries(programs.map(program => [program, `programs/${program}/bin/${program}.js`]));
 const man = [...programs.map(program => `programs/${program}/${program}.1`), 'sqlpipe.7'];
 const scripts = { postinstall: 'node postinstall.cjs' };
 const exports = { '.': { types: './lib/api/index.d.ts', default: './lib/index.js' } };
 const keywords = ['questdb', 'schema', 'ddl', 'dump', 'sql', 'migration', 'cli'];
-const manifest = { name, version, description, keywords, license, repository, type, engines, bin, man, scripts, exports };
+const manifest = {
+  name,
+  version,
+  description,
+  keywords,
+  license,
+  repository,
+  type,
+  engines,
+  bin,
+  man,
+  scripts,
+  exports,
+};
 put('package.json', `${JSON.stringify(manifest, null, 2)}\n`);
 
 normalizeModes(folder);

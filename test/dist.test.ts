@@ -1,6 +1,15 @@
 /*! What is published: installed in a clean place, used as people use it, and by programs of others. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { debianPackage as makeDebianPackage, tarball as makeTarball } from '../scripts/executable/archive.js';
@@ -47,6 +56,11 @@ test('the package depends on nothing', t => {
   const manifest = JSON.parse(readFileSync(`${prefix}/lib/node_modules/sqlpipe/package.json`, 'utf8'));
   t.is(manifest.dependencies, undefined);
   t.is(manifest.version, version);
+});
+
+test('the package has the documents for users', t => {
+  for (const path of ['README.md', 'GUIDE.md', 'CHANGELOG.md', 'SECURITY.md', 'docs/demo.svg', 'docs/ERRORS.md'])
+    t.true(existsSync(`${prefix}/lib/node_modules/sqlpipe/${path}`), path);
 });
 
 test('installed by npm, the programs work', async t => {

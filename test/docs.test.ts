@@ -1,4 +1,4 @@
-/*! Every example of README and of the man pages, run as it stands in a real bash, and what else README claims. */
+/*! Every example of README, of GUIDE's recipes and of the man pages, run as it stands in a real bash, and what else they claim. */
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Exit } from '@sqlpipe/cli';
@@ -8,8 +8,10 @@ import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { type Outcome, shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { tutorialOf } from './support/tutorial.js';
 
 const README = readFileSync('README.md', 'utf8');
+const GUIDE = readFileSync('GUIDE.md', 'utf8');
 const file = fileScope();
 
 /** What the examples take for granted: a schema, files that a reader has by then, and a machine behind ssh. */
@@ -73,66 +75,69 @@ const runs = test.macro(async (t: ExecutionContext, example: string) => {
   t.deepEqual({ code, stderr }, { code: 0, stderr: '' }, example);
 });
 
-const blocks = Array.from(README.matchAll(/^```sh\n(.*?)^```$/gms), ([, block = '']) => block);
+const blocks = (text: string) => Array.from(text.matchAll(/^```sh\n(.*?)^```$/gms), ([, block = '']) => block);
+/** The tutorial has a test of its own. */
+const recipes = GUIDE.replace(tutorialOf(GUIDE), '');
 
 const titled = (origin: string, examples: string[]): [title: string, example: string][] =>
   examples.map((example, i) => [`${origin}, example ${i + 1}: ${example.split('\n', 1)}`, example]);
 
-for (const [title, example] of titled('README', blocks)) test.serial(title, runs, example);
+for (const [title, example] of [...titled('README', blocks(README)), ...titled('GUIDE', blocks(recipes))])
+  test.serial(title, runs, example);
 for (const page of manPages)
   for (const [title, example] of titled(basename(page), manExamples(page))) test.serial(title, runs, example);
 
-/** The first shell block below a title of the cookbook; '' does nothing, and so fails whoever expects something. */
+/** The first shell block of a recipe; '' does nothing, and so fails whoever expects something. */
 function recipe(title: string): string {
-  const [, below] = README.split(`**${title}`);
-  return /^```sh\n(.*?)^```$/ms.exec(below ?? '')?.[1] ?? '';
+  const [, below = ''] = GUIDE.split(`\n### ${title}\n`);
+  return blocks(below)[0] ?? '';
 }
 
 const ANOTHER = 'CREATE TABLE venues (mic SYMBOL)';
 
 test.serial('the recipe for many targets names the one that failed, and fails', async t => {
   await dst2.execute(ANOTHER);
-  const { code, stdout } = await (await world(t))(recipe('To many at once'));
+  const { code, stdout } = await (await world(t))(recipe('Copy to several instances at once'));
   t.deepEqual([code, stdout.toString()], [1, 'dst2 1\n']);
 });
 
 test.serial('the recipe for a failure does what can be done and leaves the rest as text', async t => {
   await dst.execute(ANOTHER);
   const run = await world(t);
-  await run(`rm rest.sql\n${recipe('After a failure')}`);
+  await run(`rm rest.sql\n${recipe('Continue after a failure')}`);
   t.regex((await run('cat rest.sql')).stdout.toString(), /^CREATE TABLE 'venues'[^;]*;\n\n$/);
   t.is((await run('sqldump src | sqlapply --dry-run dst | grep same')).stdout.toString(), 'same: 3 statements\n');
 });
 
 test.serial('the recipe for the night prints what differs, and fails', async t => {
   await dst.execute(ANOTHER);
-  const { code, stdout } = await (await world(t))(recipe('Every night').replaceAll('standby', 'dst'));
+  const { code, stdout } = await (await world(t))(recipe('Compare two instances').replaceAll('standby', 'dst'));
   t.is(code, 1);
   t.regex(stdout.toString(), /^only in prod: view 'fx_spreads'$/m);
 });
 
 test('what cron runs is the recipe for the night', t => {
-  const [, command] = /^```crontab\n.*^(?:\S+ ){5} (.*?)\n```$/ms.exec(README) ?? [];
-  t.is(`${command}\n`, recipe('Every night'));
+  const [, command] = /^```crontab\n.*^(?:\S+ ){5} (.*?)\n```$/ms.exec(GUIDE) ?? [];
+  t.is(`${command}\n`, recipe('Compare two instances'));
 });
 
 test.serial('the recipe for passwords gives one, whatever is in it', async t => {
   const run = await world(t);
   const as = (password: string) => run(`SQLDUMP_USER=ann SQLDUMP_PASSWORD="${password}" sqldump ${cluster.url}`);
-  await run(recipe('Give them passwords'));
+  await run(recipe('Set passwords after a copy'));
   t.regex((await as('its')).stderr, /answered 401/);
   t.notRegex((await as("it's")).stderr, /answered 401/);
 });
 
-test.serial('the recipe for another prefix renames in views too', async t => {
+test.serial('the recipe for renaming renames in views too', async t => {
   const run = await world(t);
-  await run(recipe('Another prefix'));
+  await run(recipe('Rename with sed'));
   t.regex((await run('sqldump dst')).stdout.toString(), /VIEW 'forex_spreads'[^;]* FROM forex_quotes/);
 });
 
 test.serial('the recipe for ssh copies nothing of a dump that was cut', async t => {
   const { code } = await (await world(t))(
-    recipe('From behind ssh').replace('sqldump prod', '"sqldump prod | head -c 99"'),
+    recipe('Copy through ssh').replace('sqldump prod', '"sqldump prod | head -c 99"'),
   );
   t.is(code, 65);
   t.like(await dst.execute('SELECT table_name FROM tables()'), { dataset: [] });
@@ -147,20 +152,35 @@ testWithMandoc('sqlpipe(7) names each exit status', t => {
   for (const status of Object.values(Exit)) t.regex(section, new RegExp(`^ {5}${status} `, 'm'));
 });
 
+/** The anchors of a Markdown file's headings, as GitHub makes them. */
+const anchors = (path: string): string[] =>
+  Array.from(readFileSync(path, 'utf8').matchAll(/^#+ (.*)$/gm), ([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
 for (const path of [
   'README.md',
+  'GUIDE.md',
   'CONTRIBUTING.md',
   'CHANGELOG.md',
   'SECURITY.md',
   'examples/README.md',
+  'bench/README.md',
+  'docs/COMPATIBILITY.md',
   'docs/ERRORS.md',
 ]) {
   const text = readFileSync(path, 'utf8');
 
-  test(`${path} links to files that exist`, t => {
-    const links = Array.from(text.matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g), ([, link = '']) => link);
+  test(`${path} links to files and headings that exist`, t => {
+    const links = Array.from(text.matchAll(/\]\((?!https?:)([^)#]*)#?([^)]*)\)/g), ([, file = '', anchor = '']) => ({
+      target: file ? join(dirname(path), file) : path,
+      anchor,
+    }));
     t.deepEqual(
-      links.filter(link => !existsSync(join(dirname(path), link))),
+      links.filter(({ target, anchor }) => !existsSync(target) || (anchor && !anchors(target).includes(anchor))),
       [],
     );
   });

@@ -1,6 +1,6 @@
 /**
- * The libraries of the programs as one: an instance's schema as statements, the statement stream, `.sql` text and
- * folders, and what statements make and need. Nothing here touches the process.
+ * The libraries of the programs in one package: dump the schema of an instance, read and write statement streams, `.sql` text
+ * and folders, parse and compare statements, sort them by dependency. Nothing here reads or changes the process.
  *
  * ```ts
  * import { dump, identify, resolveInstance, title } from 'sqlpipe';
@@ -10,7 +10,7 @@
  * for await (const batch of dump(target)) for (const statement of batch) console.log(title(identify(statement)));
  * ```
  *
- * Errors carry a `code`: `REFUSED`, `DAMAGED`, `NOINPUT`, `UNREACHABLE`, `IO`, `PROTOCOL`, `DENIED`, `CONFIG`, `USAGE`.
+ * Errors have a `code`: `REFUSED`, `DAMAGED`, `NOINPUT`, `UNREACHABLE`, `IO`, `PROTOCOL`, `DENIED`, `CONFIG`, `USAGE`.
  *
  * @packageDocumentation
  */
