@@ -7,14 +7,14 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startFar } from '../test/support/far.js';
+import { startLatencyProxy } from '../test/support/latency-proxy.js';
 import { openScope } from '../test/support/open-scope.js';
 import { type Server, startServer } from '../test/support/server.js';
+import { DUMP, DUMP_TABLES, JQ_VERSION, loop, REPLAY, splitters } from './baselines.js';
 import { Comparisons } from './comparisons.js';
 import { growth, table } from './growth.js';
 import { draw } from './plot.js';
 import { publish, recorded } from './record.js';
-import { DUMP, DUMP_TABLES, JQ_VERSION, loop, REPLAY, splitters } from './rivals.js';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 5);
 const QUICK = process.argv.includes('--quick');
@@ -23,7 +23,7 @@ const scope = openScope();
 const started = (...args: string[]): Promise<Server> => startServer(scope, process.execPath, ['--import=tsx', ...args]);
 /** An instance that answers at once, with so many tables of so many columns. */
 const instant = (tables: number, columns = 8): Promise<Server> =>
-  started('bench/instant.ts', `${tables}`, `${columns}`);
+  started('bench/stub-server.ts', `${tables}`, `${columns}`);
 
 const folder = mkdtempSync(join(tmpdir(), 'sqlpipe-bench-'));
 scope.teardown(async () => rmSync(folder, { recursive: true }));
@@ -105,7 +105,7 @@ async function replays(): Promise<void> {
     `sqlapply --no-verify ${url} < ${stream}`,
     ['a bare undici loop', `${loop(url)} < ${stream}`],
   );
-  const far = await startFar(scope, url, () => 20);
+  const far = await startLatencyProxy(scope, url, () => 20);
   bash(`head -zn 1000 ${stream} > ${folder}/thousand`);
   await comparisons.compare(
     '1,000 statements to an instance 20 ms away: --jobs 8',

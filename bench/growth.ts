@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openScope } from '../test/support/open-scope.js';
 import { startServer } from '../test/support/server.js';
+import { DUMP, REPLAY } from './baselines.js';
 import { type Measured, measure } from './measure.js';
-import { DUMP, REPLAY } from './rivals.js';
 
 /** What one command line took, by the number of objects. */
 export interface Curve {
@@ -41,7 +41,7 @@ export async function growth(rounds: number, quick: boolean): Promise<Chart[]> {
   const scope = openScope();
   const folder = mkdtempSync(join(tmpdir(), 'sqlpipe-growth-'));
   const instance = async (size: number): Promise<NodeJS.ProcessEnv> => {
-    const { url } = await startServer(scope, process.execPath, ['--import=tsx', 'bench/instant.ts', `${size}`]);
+    const { url } = await startServer(scope, process.execPath, ['--import=tsx', 'bench/stub-server.ts', `${size}`]);
     return { SRC: url, DST: url };
   };
   const streams = async (size: number): Promise<NodeJS.ProcessEnv> => {

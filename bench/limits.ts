@@ -63,7 +63,7 @@ async function show(what: string, scripts: Record<string, string>, env: NodeJS.P
 }
 
 try {
-  const server = ['--import=tsx', 'bench/instant.ts', `${RECORDS}`, `${COLUMNS}`];
+  const server = ['--import=tsx', 'bench/stub-server.ts', `${RECORDS}`, `${COLUMNS}`];
   const { url } = await startServer(scope, process.execPath, server);
   await pipeline(Readable.from(huge()), createWriteStream(join(folder, 'huge')));
   console.log('| what | through | time | peak memory |\n| --- | --- | --- | --- |');

@@ -6,11 +6,11 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { bundleScript, programs, version } from './bundler.js';
 import { debianPackage, tarball } from './executable/archive.js';
 import { machineOf } from './executable/machine.js';
 import { HERE, NODE_VERSION, nodeFor, PLATFORMS, platformNamed } from './executable/nodes.js';
 import { signAdHoc } from './executable/signature.js';
-import { oneScript, programs, version } from './one-file.js';
 
 const packed = 'dist/package';
 
@@ -105,7 +105,7 @@ Description: database schema as a Unix stream
 const DEBIAN: Readonly<Record<string, string>> = { 'linux-x64': 'amd64', 'linux-arm64': 'arm64' };
 
 const work = 'dist/executable';
-await oneScript(
+await bundleScript(
   { entryPoints: ['packages/sqlpipe/src/main.ts'], outfile: `${work}/sqlpipe.js` },
   { programs: 'inside' },
 );

@@ -9,12 +9,21 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { LimitError, repair } from '@sqlpipe/ddl';
 import { InstanceError, resolveInstance } from '@sqlpipe/instance';
-import { StreamError, statements } from '@sqlpipe/records';
+import { decodeRecords, StreamError } from '@sqlpipe/records';
 import { Catalog, dumpOrder } from '@sqlpipe/schema';
-import { conceal, identify, SplitError, Splitter, secretsOf, starOut, statementOf, tokens } from '@sqlpipe/sql';
+import {
+  findSecrets,
+  identify,
+  maskSecrets,
+  normalizeStatement,
+  redact,
+  SplitError,
+  Splitter,
+  tokens,
+} from '@sqlpipe/sql';
 import fc from 'fast-check';
 import { JsonError } from '../packages/instance/src/json.js';
-import { RowScanner, ServerError } from '../packages/instance/src/scanner.js';
+import { RowScanner, ServerError } from '../packages/instance/src/row-scanner.js';
 
 const SECONDS = Number(process.env.SECONDS ?? 60);
 const SEED = Number(process.env.SEED ?? Date.now());
@@ -153,12 +162,12 @@ const READERS: ((text: string) => unknown)[] = [
     const splitter = new Splitter();
     return [...splitter.write(text), ...splitter.end()];
   },
-  statementOf,
-  text => starOut(conceal(text), secretsOf(text)),
+  normalizeStatement,
+  text => maskSecrets(redact(text), findSecrets(text)),
   text => repair(text),
   text => {
     const catalog = new Catalog([text]);
-    return [dumpOrder(catalog), ...catalog.entries.map(entry => catalog.requirements(entry))];
+    return [dumpOrder(catalog), ...catalog.entries.map(entry => catalog.prerequisites(entry))];
   },
 ];
 
@@ -190,13 +199,13 @@ const SUBJECTS: Record<string, fc.IAsyncProperty<unknown> | fc.IProperty<unknown
   mending: fc.property(sqlText, text => {
     const { statement } = repair(text);
     identify(statement);
-    mayRefuse(() => statementOf(statement), SplitError);
+    mayRefuse(() => normalizeStatement(statement), SplitError);
     return repair(statement).statement === statement;
   }),
   'record reader': fc.asyncProperty(bytesOf(sqlText), size, async (bytes, size) => {
     try {
-      for await (const statement of statements(Readable.from(pieces(bytes, size)), { maxRecord: 500 }))
-        statementOf(statement);
+      for await (const statement of decodeRecords(Readable.from(pieces(bytes, size)), { maxRecord: 500 }))
+        normalizeStatement(statement);
     } catch (error) {
       if (!(error instanceof StreamError)) throw error;
     }

@@ -5,9 +5,9 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { bundleModule, programs } from './bundler.js';
 import { normalizeModes } from './executable/archive.js';
 import { notices } from './notices.js';
-import { oneModule, programs } from './one-file.js';
 
 const folder = 'dist/package';
 const at = (...path: string[]) => join(folder, ...path);
@@ -44,7 +44,7 @@ put('programs/package.json', '{ "type": "commonjs" }\n');
 cpSync('packages/cli/sqlpipe.7', at('sqlpipe.7'));
 cpSync('packages/sqlpipe/postinstall.cjs', at('postinstall.cjs'));
 
-await oneModule({ entryPoints: ['packages/api/src/index.ts'], outfile: at('lib/index.js') });
+await bundleModule({ entryPoints: ['packages/api/src/index.ts'], outfile: at('lib/index.js') });
 for (const library of ['api', 'ddl', 'files', 'instance', 'records', 'schema', 'sql']) copyDeclarations(library);
 
 for (const file of ['README.md', 'GUIDE.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'docs'])

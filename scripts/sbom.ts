@@ -1,8 +1,8 @@
 /*! Lists what is inside the files of a release, as a CycloneDX SBOM: the packages that are bundled, and Node. */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
+import { version } from './bundler.js';
 import { NODE_VERSION } from './executable/nodes.js';
-import { version } from './one-file.js';
 
 /** What `npm sbom` says of packages that tools for development need too is wrong: npm 11 leaves some of them out. */
 const tool = ['exec', '--yes', '--loglevel=error', '--package=@cyclonedx/cyclonedx-npm@6.0.1', '--', 'cyclonedx-npm'];

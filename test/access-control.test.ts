@@ -284,8 +284,8 @@ test('a right is printed as it is parsed', t => {
   );
   if (!table || !column) return t.fail();
   t.false(new RightSet([table]).has(column));
-  t.deepEqual(new RightSet([column]).losing(table), [column]);
-  return t.deepEqual(new RightSet([table]).losing(column), []);
+  t.deepEqual(new RightSet([column]).findLostOptions(table), [column]);
+  return t.deepEqual(new RightSet([table]).findLostOptions(column), []);
 });
 
 test('hints: access control sent to the open source edition, and clauses that it does not know', async t => {

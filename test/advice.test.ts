@@ -1,6 +1,6 @@
 /*! How sqlapply says to go on where it did not do all; what it says is done, and has to lead to the end. */
 import test, { type ExecutionContext } from 'ava';
-import { misbehaving, reply } from './faults/server.js';
+import { reply, startFaultyServer } from './faults/faulty-server.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
@@ -52,7 +52,7 @@ test.serial('how to go on: what exists is no error to be fixed where nothing may
 });
 
 test('how to go on: what exists and can not be shown is to be skipped', async t => {
-  const { url } = await misbehaving(t, (socket, { statement }) => {
+  const { url } = await startFaultyServer(t, (socket, { statement }) => {
     const error = statement.startsWith('SHOW') ? 'permission denied' : 'table already exists';
     socket.write(reply(JSON.stringify({ error, position: 0 }), 400));
   });
@@ -85,7 +85,7 @@ test.serial('how to go on: a dry run that finds another object leaves nothing ha
 });
 
 test('how to go on: what became of a statement is for the user to see', async t => {
-  const { url } = await misbehaving(t, (socket, { statement }) =>
+  const { url } = await startFaultyServer(t, (socket, { statement }) =>
     statement.startsWith('SHOW') ? socket.end(reply('{"error":"no","position":0}', 400)) : socket.destroy(),
   );
   const { advice } = await advised(t, url, 'grant select on t to u;');
@@ -93,7 +93,7 @@ test('how to go on: what became of a statement is for the user to see', async t 
 });
 
 test('what was refused is not said to be unknown where the target then falls silent', async t => {
-  const { url } = await misbehaving(t, (socket, { statement }) =>
+  const { url } = await startFaultyServer(t, (socket, { statement }) =>
     statement.startsWith('CREATE') ? socket.write(reply('{"error":"table already exists"}', 400)) : socket.destroy(),
   );
   const run = await shell(t, { DST: url });

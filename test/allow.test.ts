@@ -1,7 +1,7 @@
 /*! `sqlapply --allow`: the verbs that are named are sent, and no others; without it those of a schema dump alone. */
 import test, { type ExecutionContext } from 'ava';
+import { startFaultyServer } from './faults/faulty-server.js';
 import { passOn } from './faults/run.js';
-import { misbehaving } from './faults/server.js';
 import { type Replay, replay } from './support/replay.js';
 import { startSqlserve } from './support/sqlserve.js';
 
@@ -14,7 +14,9 @@ interface Effect extends Replay {
 async function replayCounted(t: ExecutionContext, text: string, options = ''): Promise<Effect> {
   const good = await startSqlserve(t);
   await good.execute('CREATE TABLE t (x INT)');
-  const { url, requests } = await misbehaving(t, async (socket, request) => socket.write(await passOn(good, request)));
+  const { url, requests } = await startFaultyServer(t, async (socket, request) =>
+    socket.write(await passOn(good, request)),
+  );
   const outcome = await replay(t, url, { text, options });
   const sent = requests.map(({ statement }) => statement).filter(statement => !/^\(?SHOW|^SELECT/.test(statement));
   const { dataset } = await good.execute('SHOW COLUMNS FROM t');

@@ -5,7 +5,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
-import { reply, rowsBody } from './faults/server.js';
+import { reply, rowsBody } from './faults/faulty-server.js';
 import { source as answeringSource } from './faults/sources.js';
 import { fileScope } from './support/scope.js';
 import { shell } from './support/shell.js';

@@ -2,9 +2,9 @@
 import { Readable } from 'node:stream';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
-import { grep } from '../packages/sqlgrep/src/grep.js';
-import { sort } from '../packages/sqlsort/src/sort.js';
-import { misbehaving, reply } from './faults/server.js';
+import { selectStatements } from '../packages/sqlgrep/src/select-statements.js';
+import { sortStatements } from '../packages/sqlsort/src/sort.js';
+import { reply, startFaultyServer } from './faults/faulty-server.js';
 import { databases } from './support/databases.js';
 import { questdb } from './support/instances.js';
 import { fileScope } from './support/scope.js';
@@ -40,7 +40,9 @@ tr '\\0' '\\1' < dump`);
 async function standsAlone(t: ExecutionContext, target: Server, statements: string[]) {
   const company = { withDeps: true, withDependents: false };
   for (const object of statements) {
-    const part = await arrayOf(grep(Readable.from(statements), ({ statement }) => statement === object, company));
+    const part = await arrayOf(
+      selectStatements(Readable.from(statements), ({ statement }) => statement === object, company),
+    );
     t.true(part.includes(object));
     await target.empty();
     for (const statement of part) t.like(await target.execute(statement), { ddl: 'OK' }, statement);
@@ -49,7 +51,7 @@ async function standsAlone(t: ExecutionContext, target: Server, statements: stri
 
 for (const { name, dump, statements } of databases) {
   test(`${name}: the programs give a dump back`, async t => {
-    const { url } = await misbehaving(t, (socket, { statement }) =>
+    const { url } = await startFaultyServer(t, (socket, { statement }) =>
       socket.end(reply(rowsOf(statement === 'SHOW CREATE DATABASE' ? dump : []))),
     );
     t.deepEqual(await thereAndBack(t, url), statements);
@@ -59,7 +61,7 @@ for (const { name, dump, statements } of databases) {
     const orders = fc.shuffledSubarray(statements, { minLength: statements.length });
     await fc.assert(
       fc.asyncProperty(orders, async order => {
-        t.deepEqual(await arrayOf(sort(Readable.from(order))), statements);
+        t.deepEqual(await arrayOf(sortStatements(Readable.from(order))), statements);
       }),
       { numRuns: 10 },
     );

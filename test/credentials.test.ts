@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { parseAddress } from '../packages/instance/src/address.js';
 import { InstanceError, type InstanceOptions, listInstances, resolveInstance } from '../packages/instance/src/index.js';
 import { parseNetrc } from '../packages/instance/src/netrc.js';
-import { proxyFor } from '../packages/instance/src/proxy.js';
+import { findProxy } from '../packages/instance/src/proxy.js';
 import { freshFolder } from './support/folder.js';
 
 const SECRET = 's3cr;t pä:ss';
@@ -27,7 +27,7 @@ async function resolve({ operand = 'localhost', env = {}, options = {}, ask }: G
     env,
     options,
     warn: message => warnings.push(message),
-    ...(ask && { ask }),
+    ...(ask && { promptSecret: ask }),
   });
   return { ...target, warnings };
 }
@@ -392,7 +392,7 @@ test('any text is a netrc file or a matter of configuration', t => {
 });
 
 const proxied = test.macro((t, env: Record<string, string>, url: string, proxy: string | undefined) =>
-  t.is(proxyFor(new URL(url), env)?.origin, proxy),
+  t.is(findProxy(new URL(url), env)?.origin, proxy),
 );
 
 const PROXY = { http_proxy: 'http://p:1', HTTPS_PROXY: 'q:2' };

@@ -1,6 +1,6 @@
 /*! What real servers made of recorded statements: text and print are the same by meaning, and no change of the print is. */
 import { existsSync, readFileSync } from 'node:fs';
-import { compareStatements, type Definition, meaningOf, printDefinition } from '@sqlpipe/ddl';
+import { compareStatements, type Definition, parseMeaning, printDefinition } from '@sqlpipe/ddl';
 import { foldCase, identify, isObject, type Token, tokens } from '@sqlpipe/sql';
 import test, { type ExecutionContext } from 'ava';
 import { type Change, changesOf } from './support/changes.js';
@@ -92,7 +92,7 @@ for (const { name, creation, dump } of databases)
   });
 
 const nameOf = (statement: string): string | undefined => {
-  const name = meaningOf(statement)?.name;
+  const name = parseMeaning(statement)?.name;
   return name === undefined ? undefined : foldCase(name);
 };
 
@@ -109,7 +109,7 @@ for (const name of ['tables', 'views'])
   recorded(`${name}: no change of what servers print is the same`, t => {
     const found = new Map<string, number>();
     read(name).forEach(({ printed: [print = ''] }, nth) => {
-      const definition = meaningOf(print);
+      const definition = parseMeaning(print);
       if (!definition) return t.fail(print);
       if (definition.kind === 'table' && definition.query !== undefined) return;
       const changes = changesOf(definition).filter(({ property }) => property !== 'query');

@@ -4,12 +4,12 @@ import {
   type CompareOptions,
   compareStatements,
   isCleanTable,
-  meaningOf,
   needsQuotes,
   parseDefinition,
+  parseMeaning,
   repair,
 } from '@sqlpipe/ddl';
-import { Rejection } from '@sqlpipe/ddl/grammar';
+import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { foldCase } from '@sqlpipe/sql';
 import test from 'ava';
 import fc from 'fast-check';
@@ -19,32 +19,32 @@ test('the public names', t => {
     'DEFAULTS',
     'LimitError',
     'RightSet',
-    'access',
+    'addTimestampToIndex',
     'compareDefinitions',
     'compareStatements',
-    'coverTimestamp',
     'defaultPartition',
     'dependsOnVersion',
+    'findMissingFeatures',
+    'findReferences',
+    'grantTargets',
     'isCleanTable',
     'isEquivalent',
     'isLaterVersion',
     'isRepairForm',
     'isSystemTable',
-    'meaningOf',
-    'missingFeatures',
     'needsQuotes',
-    'owner',
+    'ownerOf',
     'parseDefinition',
+    'parseMeaning',
     'parseRights',
     'printDefinition',
     'printRight',
     'quoteName',
     'quotePrincipal',
-    'references',
+    'removeOwner',
     'repair',
-    'toTable',
-    'ttlOf',
-    'withoutOwner',
+    'toTableDefinition',
+    'toTtl',
   ]);
 });
 
@@ -342,12 +342,12 @@ test('nothing but a rejection is thrown, whatever the text', t => {
       text => {
         const statement = `create ${text}`;
         t.notThrows(() => compareStatements(statement, `${statement} x`));
-        t.notThrows(() => meaningOf(statement));
+        t.notThrows(() => parseMeaning(statement));
         t.notThrows(() => repair(statement));
         try {
           parseDefinition(statement);
         } catch (error) {
-          t.true(error instanceof Rejection, `${error}: ${statement}`);
+          t.true(error instanceof RejectionError, `${error}: ${statement}`);
         }
       },
     ),

@@ -94,13 +94,13 @@ test('completions are there for each shell', t => {
 });
 
 const MINE = `
-import { type DumpOptions, dump, InstanceError, identify, resolveInstance, title } from 'sqlpipe';
+import { type DumpOptions, displayName, dump, InstanceError, identify, resolveInstance } from 'sqlpipe';
 
 const context = { program: 'mine', env: process.env, warn: (message: string) => console.error(message) };
 const options: Partial<DumpOptions> = { via: 'auto' };
 try {
   const target = await resolveInstance(process.argv[2] ?? '', context);
-  for await (const batch of dump(target, options)) for (const statement of batch) console.log(title(identify(statement)));
+  for await (const batch of dump(target, options)) for (const statement of batch) console.log(displayName(identify(statement)));
 } catch (error) {
   console.log(error instanceof InstanceError ? error.code : error);
 }

@@ -15,7 +15,7 @@ const GUIDE = readFileSync('GUIDE.md', 'utf8');
 const file = fileScope();
 
 /** What the examples take for granted: a schema, files that a reader has by then, and a machine behind ssh. */
-const WORLD = String.raw`
+const FIXTURE = String.raw`
 cat > schema.sql <<'SQL'
 CREATE TABLE 'fx_trades' (ts TIMESTAMP, pair SYMBOL, price DOUBLE) TIMESTAMP(ts) PARTITION BY DAY;
 CREATE TABLE 'fx_quotes' (ts TIMESTAMP, pair SYMBOL, bid DOUBLE, ask DOUBLE) TIMESTAMP(ts) PARTITION BY HOUR;
@@ -64,7 +64,7 @@ async function world(scope: typeof file): Promise<(script: string) => Promise<Ou
   const instances = Object.entries(urls).map(([name, { url }]) => `[${name}]\nurl = "${url}"\n`);
   instances.push('user = "admin"\n');
   const { code, stderr } = await run(
-    `${WORLD}mkdir -p .config/sqlpipe && cat > .config/sqlpipe/instances.toml <<'TOML'\n${instances.join('')}TOML\n`,
+    `${FIXTURE}mkdir -p .config/sqlpipe && cat > .config/sqlpipe/instances.toml <<'TOML'\n${instances.join('')}TOML\n`,
   );
   if (code !== 0) throw new Error(stderr);
   return example => run(ending(example));

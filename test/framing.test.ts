@@ -1,6 +1,6 @@
 /*! Records that come in many reads: none is lost, limits are those of a record, and what is told of damage is counted right. */
 import { Readable } from 'node:stream';
-import { statements } from '@sqlpipe/records';
+import { decodeRecords } from '@sqlpipe/records';
 import test from 'ava';
 import fc from 'fast-check';
 import { shell } from './support/shell.js';
@@ -15,7 +15,7 @@ async function read(bytes: Buffer, sizes: number[], maxRecord?: number): Promise
     }
   }
   const all: string[] = [];
-  const input = statements(Readable.from(pieces()), maxRecord === undefined ? {} : { maxRecord });
+  const input = decodeRecords(Readable.from(pieces()), maxRecord === undefined ? {} : { maxRecord });
   for await (const statement of input) all.push(statement);
   return all;
 }

@@ -4,11 +4,11 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findAmbiguity, type ServerReading, serverTokens, tokens } from '@sqlpipe/sql';
+import { findAmbiguity, type ServerCommentRules, serverTokens, tokens } from '@sqlpipe/sql';
 import test from 'ava';
 import fc from 'fast-check';
 import { checkTexts } from '../scripts/hidden/check.js';
-import { misbehaving, reply } from './faults/server.js';
+import { reply, startFaultyServer } from './faults/faulty-server.js';
 import { freshFolder } from './support/folder.js';
 import { startQuestDB, testWithQuestDB, testWithVersion } from './support/questdb.js';
 import { fileScope } from './support/scope.js';
@@ -45,7 +45,7 @@ const RECORDS = FORMS.flatMap(({ hides, until }) =>
   COVERS.flatMap(cover => HARMS.map(harm => ({ text: hides(cover, harm), until }))),
 );
 
-const VERSIONS: { version: string; reading: ServerReading }[] = [
+const VERSIONS: { version: string; reading: ServerCommentRules }[] = [
   { version: '9.3.4', reading: '9.3.2' },
   { version: '9.2.3', reading: '9.0' },
 ];
@@ -146,7 +146,7 @@ const REFUSED: [text: string, says: RegExp][] = [
 
 for (const [text, says] of REFUSED) {
   test(`no dump holds ${text}`, async t => {
-    const { url, requests } = await misbehaving(t, socket => socket.end(reply('{"error":"no"}', 400)));
+    const { url, requests } = await startFaultyServer(t, socket => socket.end(reply('{"error":"no"}', 400)));
     const run = await shell(t, { DST: url, TEXT: text });
     const { code, stderr } = await run(`printf '%s\\0' "$TEXT" | sqlapply $DST`);
     t.is(code, 1, stderr);
@@ -173,7 +173,7 @@ test('what a dump does not hold is sent where it is allowed', async t => {
 test('a table that sqldump had to make by a query needs no permission', async t => {
   const server = await startSqlserve(t);
   const row = "CREATE TABLE 'a' ( \n\tx INT,\n\tmy col IPv4,\n\ty ARRAY,\n\tz GEOHASH(5c)\n);";
-  const { url } = await misbehaving(t, (socket, { statement }) => {
+  const { url } = await startFaultyServer(t, (socket, { statement }) => {
     const rows = statement === 'SHOW CREATE DATABASE' ? [[row]] : [];
     socket.end(reply(JSON.stringify({ dataset: rows, count: rows.length })));
   });
@@ -290,7 +290,8 @@ test('the tokens of a server are pieces of the text, in order', t => {
 const reads = test.macro<[string, string, string]>({
   title: (_, statement: string) => `QuestDB reads ${JSON.stringify(statement)}`,
   exec(t, statement: string, before: string, since: string) {
-    const read = (reading: ServerReading) => Array.from(serverTokens(statement, reading), each => each.text).join('|');
+    const read = (reading: ServerCommentRules) =>
+      Array.from(serverTokens(statement, reading), each => each.text).join('|');
     t.deepEqual([read('9.0'), read('9.3.2')], [before, since]);
   },
 });

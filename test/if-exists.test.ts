@@ -1,6 +1,6 @@
 /*! `sqlapply --if-exists`: what it does about an object that is there, and that it hides no other refusal. */
 import test, { type ExecutionContext } from 'ava';
-import { misbehaving, reply } from './faults/server.js';
+import { reply, startFaultyServer } from './faults/faulty-server.js';
 import { replay } from './support/replay.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
@@ -52,7 +52,9 @@ test('--if-exists skip hides no refusal of any other kind', async t => {
     'table exists in a state that is not known',
     'permission denied',
   ]) {
-    const { url } = await misbehaving(t, socket => socket.write(reply(JSON.stringify({ error, position: 0 }), 400)));
+    const { url } = await startFaultyServer(t, socket =>
+      socket.write(reply(JSON.stringify({ error, position: 0 }), 400)),
+    );
     const { code, results } = await replay(t, url, { text: T, options: '--if-exists skip' });
     t.is(code, error === 'permission denied' ? 77 : 1, error);
     t.deepEqual(results, ['refused'], error);

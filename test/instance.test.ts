@@ -10,42 +10,42 @@ import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import * as api from '../packages/instance/src/index.js';
 import {
+  type ConnectionConfig,
   connect,
-  definitions,
   dump,
   encodeQuery,
+  fetchDefinitions,
   type Instance,
   InstanceError,
-  type Target,
 } from '../packages/instance/src/index.js';
-import { type Answer, chunk, head, LAST_CHUNK, misbehaving, reply, rowsBody } from './faults/server.js';
+import { type Answer, chunk, head, LAST_CHUNK, reply, rowsBody, startFaultyServer } from './faults/faulty-server.js';
 import { freshFolder } from './support/folder.js';
 
 test('the package exports', t => {
   t.deepEqual(Object.keys(api), [
-    'Aside',
+    'BestEffortClient',
     'DEFAULT_REQUEST_BUFFER',
     'InstanceError',
     'connect',
-    'definitions',
     'dump',
     'encodeQuery',
     'fetchDefaults',
+    'fetchDefinitions',
     'fetchPrincipals',
     'fetchRights',
     'fetchRightsOf',
     'fetchVersion',
     'hasCredentials',
-    'hasDefinition',
     'inspect',
     'listInstances',
     'resolveInstance',
+    'supportsShowCreate',
   ]);
 });
 
 /** An instance that answers so. */
-async function instance(t: ExecutionContext, answer: Answer, target: Partial<Target> = {}) {
-  const server = await misbehaving(t, answer);
+async function instance(t: ExecutionContext, answer: Answer, target: Partial<ConnectionConfig> = {}) {
+  const server = await startFaultyServer(t, answer);
   const db = connect({
     label: 'INSTANCE',
     url: new URL(server.url),
@@ -188,13 +188,13 @@ test('an object that no reply can hold is named, and what is no matter of one ob
     socket.write(reply(bad(statement) ? '{"dataset":[["a\0"]]}' : rowsBody(...statement.split(' UNION ALL ')))),
   );
   const views = Array.from({ length: 9 }, (_, i) => ({ kind: 'view', name: `v${i}` }) as const);
-  t.like(await t.throwsAsync(definitions(db, views)), {
+  t.like(await t.throwsAsync(fetchDefinitions(db, views)), {
     code: 'PROTOCOL',
     message:
       "INSTANCE: view 'v3': the reply holds a NUL character (row 1): no stream can carry that; make the object anew without it",
   });
   const page = await instance(t, sends(reply('<form>', 200, HTML)));
-  await t.throwsAsync(definitions(page.db, views), { message: /^INSTANCE: answered 200/ });
+  await t.throwsAsync(fetchDefinitions(page.db, views), { message: /^INSTANCE: answered 200/ });
   t.is(page.requests.length, 1);
 });
 
@@ -237,12 +237,15 @@ test('definitions that were not asked for are not waited for', async t => {
     socket.on('drain', more);
     more();
   });
-  await t.throwsAsync(definitions(db, tables), { code: 'PROTOCOL', message: /asked for 2 definitions and got more/ });
+  await t.throwsAsync(fetchDefinitions(db, tables), {
+    code: 'PROTOCOL',
+    message: /asked for 2 definitions and got more/,
+  });
 });
 
 test('a dump by a statement that the server lacks', async t => {
   const old = `{"query":"x","error":"expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW'","position":12}`;
-  const { url } = await misbehaving(t, sends(reply(old, 400)));
+  const { url } = await startFaultyServer(t, sends(reply(old, 400)));
   const dumped = dump({ ...TARGET, url: new URL(url) }, { via: 'database' });
   t.like(await t.throwsAsync(dumped.next()), {
     code: 'REFUSED',
@@ -261,9 +264,9 @@ test('a query that may not be asked is denied', async t => {
   });
 });
 
-/** A failure looks the same from wherever it is met; `lost` says whether a statement may have been carried out. */
+/** A failure looks the same from wherever it is met; `outcomeUnknown` says whether a statement may have been carried out. */
 const fails = test.macro(
-  async (t, answer: Answer, code: string, lost: boolean, message: RegExp, target: Partial<Target> = {}) => {
+  async (t, answer: Answer, code: string, lost: boolean, message: RegExp, target: Partial<ConnectionConfig> = {}) => {
     const { db } = await instance(t, answer, target);
     for (const ask of [() => rows(db), () => db.table('q'), () => db.execute('q')]) {
       const error = await t.throwsAsync(ask, { instanceOf: InstanceError });
@@ -271,7 +274,7 @@ const fails = test.macro(
       t.regex(error.message, message);
       t.true(error.message.startsWith('INSTANCE: '));
       t.notRegex(error.message, /[\0-\x1f\x7f-\x9f]/);
-      t.is(error.lost, lost);
+      t.is(error.outcomeUnknown, lost);
     }
   },
 );
@@ -304,7 +307,7 @@ test('an instance without the documented path is asked by /exec, and remembered'
 test('a statement that neither path takes has not been carried out, and both are named', async t => {
   const { db, requests } = await instance(t, socket => socket.end(NOT_FOUND));
   const error = (await t.throwsAsync(db.execute('a'), { instanceOf: InstanceError })) as InstanceError;
-  t.like(error, { code: 'PROTOCOL', lost: false });
+  t.like(error, { code: 'PROTOCOL', outcomeUnknown: false });
   t.regex(
     error.message,
     /It has no http:\/\/127.0.0.1:\d+\/api\/v1\/sql\/execute and no http:\/\/127.0.0.1:\d+\/exec\.$/,
@@ -477,7 +480,7 @@ for (const [form, inOneSecond] of [
 
 test('a busy server that asks for an hour is not waited for', async t => {
   const { db, requests } = await instance(t, socket => socket.end(reply('', 429, 'Retry-After: 3600')));
-  t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', lost: false });
+  t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', outcomeUnknown: false });
   await t.throwsAsync(db.execute('x'), { message: /try again in 3600 s/ });
   t.is(requests.length, 2);
 });
@@ -505,12 +508,12 @@ test('what follows an answer of 429 goes over a connection of its own', async t 
 test('a server that stays too busy is given up', async t => {
   const { db, requests } = await instance(t, socket => socket.end(reply('exceeded connection limit', 429, TEXT)));
   const error = await t.throwsAsync(db.execute('x'), { instanceOf: InstanceError });
-  t.like(error, { code: 'UNREACHABLE', status: 429, lost: false });
+  t.like(error, { code: 'UNREACHABLE', status: 429, outcomeUnknown: false });
   t.regex(error.message, /exceeded connection limit.*too busy/);
   t.is(requests.length, 6);
 });
 
-const TARGET: Target = {
+const TARGET: ConnectionConfig = {
   label: 'INSTANCE',
   url: new URL('http://127.0.0.1:1'),
   credentialsHelp: 'HELP',
@@ -523,18 +526,18 @@ const unreachable = test.macro(async (t, url: string, message: RegExp) => {
   const db = connect({ ...TARGET, url: new URL(url) });
   t.teardown(() => db.close());
   const error = await t.throwsAsync(db.execute('x'), { instanceOf: InstanceError, message });
-  t.like(error, { code: 'UNREACHABLE', lost: false });
+  t.like(error, { code: 'UNREACHABLE', outcomeUnknown: false });
 });
 
 test('nothing listens', unreachable, 'http://127.0.0.1:1', /^INSTANCE: connection refused: is the server running/);
 test('a connection that does not come about in time', async t => {
-  const { url } = await misbehaving(t, () => {});
+  const { url } = await startFaultyServer(t, () => {});
   const db = connect({ ...TARGET, url: new URL(url.replace('http:', 'https:')), connectTimeout: 500 });
   t.teardown(() => db.close());
   const error = await t.throwsAsync(db.execute('x'), {
     message: /no connection with TLS within 0.5 s.*--connect-timeout/,
   });
-  t.like(error, { code: 'UNREACHABLE', lost: false });
+  t.like(error, { code: 'UNREACHABLE', outcomeUnknown: false });
 });
 
 test('no such host', unreachable, 'http://nowhere.invalid:9000', /^INSTANCE: (no such host|the name of the host)/);
@@ -544,13 +547,13 @@ test('no TLS where https was asked for', async t => {
   const db = connect({ ...TARGET, url: new URL(`https://127.0.0.1:${port}`) });
   t.teardown(() => db.close());
   const error = await t.throwsAsync(db.execute('x'), { message: /does not speak TLS: try http/ });
-  t.like(error, { code: 'UNREACHABLE', lost: false });
+  t.like(error, { code: 'UNREACHABLE', outcomeUnknown: false });
 });
 
 test('what was in flight when the instance was closed is abandoned', async t => {
   const { db } = await instance(t, () => db.close());
   t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', message: 'INSTANCE: the request was abandoned' });
-  t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', lost: false });
+  t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', outcomeUnknown: false });
 });
 
 test('a statement is sent without the semicolon that ends it, which takes no room then', async t => {
@@ -569,7 +572,7 @@ test('a large request that gets no answer is explained, with both sizes', async 
   const needed = db.bufferNeeded(statement);
   const error = await t.throwsAsync(db.execute(statement), { instanceOf: InstanceError });
   t.regex(error.message, new RegExp(`too large.*${needed} bytes.*64448.*http.request.header.buffer.size`));
-  t.like(error, { code: 'UNREACHABLE', lost: true });
+  t.like(error, { code: 'UNREACHABLE', outcomeUnknown: true });
 });
 
 test('an encoded query comes back as it was, and only with characters that a URL allows', t => {
@@ -616,13 +619,13 @@ test('TLS is verified, unless it is said not to', async t => {
   const { key, cert } = await certificate(t);
   const server = createHttpsServer({ key, cert }, (_request, response) => void response.end('{"ddl":"OK"}'));
   const port = await portOf(t, server);
-  const ask = async (host: string, target: Partial<Target>) => {
+  const ask = async (host: string, target: Partial<ConnectionConfig>) => {
     const db = connect({ ...TARGET, url: new URL(`https://${host}:${port}`), ...target });
     t.teardown(() => db.close());
     return db.execute('x');
   };
   const unverified = await t.throwsAsync(ask('localhost', {}), { instanceOf: InstanceError });
-  t.like(unverified, { code: 'UNREACHABLE', lost: false });
+  t.like(unverified, { code: 'UNREACHABLE', outcomeUnknown: false });
   t.regex(unverified.message, /self-signed: give its certificate authority with --cacert, or --insecure/);
   t.deepEqual(await ask('localhost', { ca: cert }), { ok: true });
   t.deepEqual(await ask('localhost', { insecure: true }), { ok: true });
@@ -640,7 +643,7 @@ test('http to a port that speaks TLS', async t => {
 
 test('through a proxy: http with the whole address, https in a tunnel', async t => {
   const { key, cert } = await certificate(t);
-  const plain = await misbehaving(t, sends(reply('{"ddl":"OK"}')));
+  const plain = await startFaultyServer(t, sends(reply('{"ddl":"OK"}')));
   const secure = createHttpsServer({ key, cert }, (_request, response) => void response.end('{"ddl":"OK"}'));
   const seen: string[] = [];
   const proxy = createHttpServer((request, response) => {
@@ -670,5 +673,5 @@ test('through a proxy: http with the whole address, https in a tunnel', async t 
 test('a proxy that is not there', async t => {
   const db = connect({ ...TARGET, proxy: new URL('http://127.0.0.1:1') });
   t.teardown(() => db.close());
-  t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', lost: false });
+  t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', outcomeUnknown: false });
 });

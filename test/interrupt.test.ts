@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import test, { type ExecutionContext } from 'ava';
-import { type Answer, chunk, head, misbehaving, reply } from './faults/server.js';
+import { type Answer, chunk, head, reply, startFaultyServer } from './faults/faulty-server.js';
 import { freshFolder } from './support/folder.js';
 import { CACHE } from './support/shell.js';
 
@@ -51,7 +51,7 @@ async function target(t: ExecutionContext, answer: Answer) {
   const reached = new Promise<() => void>(resolve => {
     reach = resolve;
   });
-  const { url, requests } = await misbehaving(t, (socket, request) => {
+  const { url, requests } = await startFaultyServer(t, (socket, request) => {
     if (request.statement.startsWith("CREATE TABLE 'b'")) reach(() => answer(socket, request));
     else socket.write(reply('{"ddl":"OK"}'));
   });
@@ -109,7 +109,7 @@ for (const signal of SIGNALS) {
   });
 
   test(`${signal} in a dump leaves the file as it was`, async t => {
-    const { url } = await misbehaving(t, socket =>
+    const { url } = await startFaultyServer(t, socket =>
       socket.write(Buffer.concat([head(), chunk('{"dataset":[["CREATE')])),
     );
     const { program, ended, left, folder } = await start(t, 'sqldump', '-o', 'schema', url);

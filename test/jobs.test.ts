@@ -1,7 +1,7 @@
 /*! `sqlapply --jobs`: what may overlap does, what must wait does, and a refusal still ends the run. */
 import { resolve } from 'node:path';
 import test from 'ava';
-import { startFar } from './support/far.js';
+import { startLatencyProxy } from './support/latency-proxy.js';
 import { fileScope } from './support/scope.js';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
@@ -20,10 +20,10 @@ function uneven(seed: number): () => number {
 }
 
 /** An empty instance behind a way whose length changes from request to request. */
-async function farTarget(t: Parameters<typeof startFar>[0], seed: number) {
+async function farTarget(t: Parameters<typeof startLatencyProxy>[0], seed: number) {
   const server = await target;
   await server.empty();
-  const { url, way } = await startFar(t, server.url, uneven(seed));
+  const { url, way } = await startLatencyProxy(t, server.url, uneven(seed));
   return { run: await shell(t, { FAR: url, DST: server.url, TRADING }), way };
 }
 
@@ -35,7 +35,7 @@ for (const [seed, jobs] of [
   test.serial(`the copy is the same with ${jobs} jobs`, async t => {
     const { run, way } = await farTarget(t, seed as number);
     t.like(await run(`sqlsplit $TRADING | sqlapply --jobs ${jobs} $FAR`), { code: 0, stderr: '' });
-    t.true(way.most > 1 && way.most <= (jobs as number) + 1, `${way.most} at once`);
+    t.true(way.max > 1 && way.max <= (jobs as number) + 1, `${way.max} at once`);
     const dump = await run('sqldump $DST');
     await (await target).empty();
     await run('sqlsplit $TRADING | sqlapply $DST');

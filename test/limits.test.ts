@@ -1,6 +1,6 @@
 /*! What is more than a program can bear is said in plain words, by the built programs: no stack trace, no abort, no silence. */
 import test from 'ava';
-import { misbehaving, reply } from './faults/server.js';
+import { reply, startFaultyServer } from './faults/faulty-server.js';
 import { shell } from './support/shell.js';
 
 /** As many statements as do not fit into the memory that Node has then, with an object and a grant among them. */
@@ -51,7 +51,7 @@ test('a grant on more objects than fit on a call stack', async t => {
 
 test('a dump that is one endless list of volumes goes through as it is', async t => {
   const row = `CREATE TABLE 't' ( \n\tx INT\n)${', IN VOLUME a'.repeat(100_000)}`;
-  const { url } = await misbehaving(t, (socket, { statement }) =>
+  const { url } = await startFaultyServer(t, (socket, { statement }) =>
     socket.write(reply(JSON.stringify({ dataset: statement.startsWith('SHOW') ? [[row]] : [], count: undefined }))),
   );
   const { code, stdout } = await (await shell(t, { URL: url }))('sqldump "$URL"');
@@ -60,7 +60,7 @@ test('a dump that is one endless list of volumes goes through as it is', async t
 });
 
 test('rows that do not end are no schema to compare', async t => {
-  const { url } = await misbehaving(t, socket => {
+  const { url } = await startFaultyServer(t, socket => {
     socket.write('HTTP/1.1 200 OK\r\n\r\n{"dataset":[["CREATE TABLE t0 (x INT)"]');
     let row = 0;
     const more = () => {
@@ -78,7 +78,7 @@ test('rows that do not end are no schema to compare', async t => {
 
 test('a yes that does not end is no yes, and nothing more of it is read', async t => {
   let sent = 0;
-  const { url } = await misbehaving(t, (socket, { statement }) => {
+  const { url } = await startFaultyServer(t, (socket, { statement }) => {
     if (statement.startsWith('SHOW')) return socket.write(reply('{"error":"no","position":0}', 400));
     socket.write('HTTP/1.1 200 OK\r\n\r\n{"ddl":"OK"');
     const more = () => {
@@ -96,7 +96,7 @@ test('a yes that does not end is no yes, and nothing more of it is read', async 
 });
 
 test('white space that does not end is no reply', async t => {
-  const { url } = await misbehaving(t, socket => {
+  const { url } = await startFaultyServer(t, socket => {
     socket.write('HTTP/1.1 200 OK\r\n\r\n{');
     const more = () => {
       while (!socket.destroyed && socket.write(' '.repeat(10_000)));

@@ -1,14 +1,16 @@
 /*! An instance that instances.toml protects is changed by those alone who name it, and by the others nothing is sent. */
 import test, { type ExecutionContext } from 'ava';
+import { startFaultyServer } from './faults/faulty-server.js';
 import { passOn } from './faults/run.js';
-import { misbehaving } from './faults/server.js';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
 
 /** Two protected instances and two that are not, all of them one server; `requests` are those that reached it. */
 async function startProtected(t: ExecutionContext) {
   const good = await startSqlserve(t);
-  const { url, requests } = await misbehaving(t, async (socket, request) => socket.write(await passOn(good, request)));
+  const { url, requests } = await startFaultyServer(t, async (socket, request) =>
+    socket.write(await passOn(good, request)),
+  );
   const run = await shell(t, { URL: url });
   await run(`mkdir -p .config/sqlpipe; {
     printf '[prod]\\nurl = "%s"\\nprotected = true\\n[spare]\\nurl = "%s"\\nprotected = true\\n' $URL $URL

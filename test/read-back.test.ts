@@ -1,7 +1,7 @@
 /*! What was applied is read back: a target that cannot show it, has lost it, or has made something else of it. */
 import test, { type ExecutionContext } from 'ava';
+import { reply, startFaultyServer } from './faults/faulty-server.js';
 import { passOn } from './faults/run.js';
-import { misbehaving, reply } from './faults/server.js';
 import { replay } from './support/replay.js';
 import type { Server } from './support/server.js';
 import { startSqlserve } from './support/sqlserve.js';
@@ -14,7 +14,7 @@ type Spoiler = (statement: string, good: Server) => Promise<Buffer | undefined> 
 /** A good server, and the URL of one in front of it that spoils some of the answers. */
 async function startSpoiled(t: ExecutionContext, spoil: Spoiler) {
   const good = await startSqlserve(t);
-  const { url, requests } = await misbehaving(t, async (socket, request) => {
+  const { url, requests } = await startFaultyServer(t, async (socket, request) => {
     const bytes = (await spoil(request.statement, good)) ?? (await passOn(good, request));
     if (bytes === 'hang up') socket.destroy();
     else socket.write(bytes);

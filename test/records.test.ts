@@ -3,7 +3,7 @@ import { Readable, Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
 import * as api from '@sqlpipe/records';
-import { type ReadOptions, records, sink, spool, statements } from '@sqlpipe/records';
+import { createCommitWriter, decodeRecords, encodeRecords, type ReadOptions, spool } from '@sqlpipe/records';
 import test from 'ava';
 import fc from 'fast-check';
 
@@ -28,7 +28,7 @@ function taker() {
 
 async function bytesOf(input: Iterable<string> | AsyncIterable<string>): Promise<Buffer[]> {
   const { out, pieces } = taker();
-  await pipeline(input, records(), sink(out, 'test'));
+  await pipeline(input, encodeRecords(), createCommitWriter(out, 'test'));
   return pieces;
 }
 
@@ -40,7 +40,7 @@ function cut(bytes: Buffer, places: number[]): Buffer[] {
 
 async function read(chunks: Iterable<Buffer>, options?: ReadOptions): Promise<string[]> {
   const all: string[] = [];
-  for await (const statement of statements(Readable.from(chunks), options)) all.push(statement);
+  for await (const statement of decodeRecords(Readable.from(chunks), options)) all.push(statement);
   return all;
 }
 
@@ -50,11 +50,11 @@ test('exports', t => {
   t.deepEqual(Object.keys(api).sort(), [
     'MAX_RECORD',
     'StreamError',
-    'arriving',
-    'records',
-    'sink',
+    'createCommitWriter',
+    'decodeRecords',
+    'deferInput',
+    'encodeRecords',
     'spool',
-    'statements',
   ]);
 });
 
@@ -105,13 +105,13 @@ test('no statements are one lone NUL, and that reads as no statements', async t 
 
 test('a writer that fails withholds the NUL and says why', async t => {
   const { out, pieces } = taker();
-  const end = sink(out, 'sqlwell');
+  const end = createCommitWriter(out, 'sqlwell');
   async function* failing() {
     yield 'a;';
     await setImmediate();
     throw new Error('the well\nran dry');
   }
-  await t.throwsAsync(pipeline(failing(), records(), end), { message: /ran dry/ });
+  await t.throwsAsync(pipeline(failing(), encodeRecords(), end), { message: /ran dry/ });
   await finished(end).catch(() => {});
   const left = Buffer.concat(pieces).toString();
   t.is(left, 'a;\n-- sqlwell: incomplete: the well ran dry\n');
@@ -166,8 +166,8 @@ const unfit = test.macro<[string, RegExp, number?]>({
   title: (_, text: string) => `what no record can carry is not written: ${JSON.stringify(text.slice(0, 40))}`,
   async exec(t, text, message, maxRecord) {
     const { out, pieces } = taker();
-    const end = sink(out, 'test');
-    await t.throwsAsync(pipeline([text], records(maxRecord), end), { message });
+    const end = createCommitWriter(out, 'test');
+    await t.throwsAsync(pipeline([text], encodeRecords(maxRecord), end), { message });
     await finished(end).catch(() => {});
     t.regex(Buffer.concat(pieces).toString(), new RegExp(`^-- test: incomplete: ${message.source}[^\\0]*\\n$`));
   },
@@ -188,5 +188,5 @@ test('a spool gives back what it took, from memory and from disk', async t => {
 });
 
 test('a spool of damaged input gives nothing', async t => {
-  await t.throwsAsync(spool(statements(Readable.from([Buffer.from('a\0b')]))), { code: 'DAMAGED' });
+  await t.throwsAsync(spool(decodeRecords(Readable.from([Buffer.from('a\0b')]))), { code: 'DAMAGED' });
 });

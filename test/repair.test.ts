@@ -1,6 +1,6 @@
 /*! What the service prints wrongly and what replays, as text in and text out; on a real server too. */
 import { isCleanTable, repair } from '@sqlpipe/ddl';
-import { foldCase, identify, statementOf } from '@sqlpipe/sql';
+import { foldCase, identify, normalizeStatement } from '@sqlpipe/sql';
 import test from 'ava';
 import fc from 'fast-check';
 import { cases } from './cases/cases.js';
@@ -13,7 +13,7 @@ const told = (row: string): string => {
   return [statement, ...notes.map(note => `# ${note}`)].join('\n');
 };
 
-for (const { title, input, output } of cases('mend')) {
+for (const { title, input, output } of cases('repair')) {
   test(`mend: ${title}`, t => {
     t.is(told(input), output);
     const { statement } = repair(input);
@@ -120,7 +120,7 @@ test('mend: what passes as an ordinary table is one statement that makes a table
       );
       if (!isCleanTable(row)) return;
       passed++;
-      t.is(statementOf(row), row);
+      t.is(normalizeStatement(row), row);
       t.like(identify(row), { kind: 'table', verb: 'CREATE' });
       t.deepEqual(repair(row), { statement: row, notes: [] });
     }),

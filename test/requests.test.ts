@@ -4,8 +4,8 @@
  */
 import type { Socket } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
+import { chunk, head, reply, rowsBody, startFaultyServer } from './faults/faulty-server.js';
 import { passOn } from './faults/run.js';
-import { chunk, head, misbehaving, reply, rowsBody } from './faults/server.js';
 import { replay } from './support/replay.js';
 import { startSqlserve } from './support/sqlserve.js';
 
@@ -39,7 +39,7 @@ async function replayAround(
   answer: (socket: Socket) => unknown,
   { shown = NONE, options = '' }: { shown?: Buffer; options?: string } = {},
 ) {
-  const { url, requests } = await misbehaving(t, (socket, request) => {
+  const { url, requests } = await startFaultyServer(t, (socket, request) => {
     if (request.statement === statement.slice(0, -1)) return answer(socket);
     const isQuestion = /^SHOW|^SELECT/i.test(request.statement);
     return socket.write(isQuestion ? shown : OK);
@@ -162,7 +162,7 @@ test('a lost reply is not settled by what is there of another kind', async t => 
   await good.execute('CREATE TABLE base (x INT)');
   await good.execute('CREATE VIEW t AS (SELECT x FROM base)');
   let creates = 0;
-  const { url, requests } = await misbehaving(t, async (socket, request) => {
+  const { url, requests } = await startFaultyServer(t, async (socket, request) => {
     if (request.statement.startsWith('CREATE') && creates++ === 0) return socket.destroy();
     // As QuestDB 9.3.4 shows a view that is asked for as a table.
     if (request.statement === "SHOW CREATE TABLE 't'") return socket.write(reply(rowsBody(T)));

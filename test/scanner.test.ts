@@ -2,7 +2,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { JsonError } from '../packages/instance/src/json.js';
-import { RowScanner, ServerError } from '../packages/instance/src/scanner.js';
+import { RowScanner, ServerError } from '../packages/instance/src/row-scanner.js';
 
 function scan(chunks: readonly Buffer[]): string[] {
   const scanner = new RowScanner();

@@ -1,5 +1,5 @@
 /*! Dependencies and order: what a view reads from, and the service's own order, compared with real dumps. */
-import { access, LimitError, owner, references, withoutOwner } from '@sqlpipe/ddl';
+import { findReferences, grantTargets, LimitError, ownerOf, removeOwner } from '@sqlpipe/ddl';
 import * as schema from '@sqlpipe/schema';
 import { Catalog, deduplicate, dumpOrder, findCycle, topologicalOrder } from '@sqlpipe/schema';
 import { foldCase, identify } from '@sqlpipe/sql';
@@ -14,15 +14,15 @@ test('the public names', t => {
     'Catalog',
     'DuplicateNameError',
     'InvalidSelectionError',
+    'MemoryBudget',
     'MemoryError',
-    'Room',
-    'collect',
+    'collectStatements',
     'compareSchemas',
     'deduplicate',
     'dumpOrder',
     'findCycle',
     'parseKinds',
-    'selection',
+    'parseSelection',
     'toEntry',
     'topologicalOrder',
   ]);
@@ -30,17 +30,20 @@ test('the public names', t => {
 
 for (const { title, input, output } of cases('references')) {
   test(`references: ${title}`, t => {
-    t.is(references(input, name => foldCase(name) === 'some_view').join(', '), output);
+    t.is(findReferences(input, name => foldCase(name) === 'some_view').join(', '), output);
   });
 }
 
 test('references: parentheses deeper than the call stack', t => {
   const depth = 100_000;
-  t.deepEqual(references(`CREATE VIEW v AS (select * from ${'('.repeat(depth)}a${')'.repeat(depth)}, b)`), ['a', 'b']);
+  t.deepEqual(findReferences(`CREATE VIEW v AS (select * from ${'('.repeat(depth)}a${')'.repeat(depth)}, b)`), [
+    'a',
+    'b',
+  ]);
 });
 
 test('references: more parentheses, expressions or variables than any query has', t => {
-  const reads = (query: string) => references(`CREATE VIEW v AS (${query})`);
+  const reads = (query: string) => findReferences(`CREATE VIEW v AS (${query})`);
   const expressions = (count: number) => Array.from({ length: count }, (_, i) => `c${i + 1} as (select * from c${i})`);
   const within = { instanceOf: LimitError, message: /^view 'v': more than 200000 parentheses within each other: / };
   const named = { instanceOf: LimitError, message: /^view 'v': more than 200000 common table expressions and / };
@@ -51,19 +54,20 @@ test('references: more parentheses, expressions or variables than any query has'
 });
 
 test('references: an expression goes out of sight with its query, and one of the same name comes back', t => {
-  t.deepEqual(references('CREATE VIEW v AS (with a as (b) select * from (with a as (c) select * from a) join a)'), [
+  t.deepEqual(findReferences('CREATE VIEW v AS (with a as (b) select * from (with a as (c) select * from a) join a)'), [
     'c',
     'b',
   ]);
-  t.deepEqual(references('CREATE VIEW v AS (select * from (with a as (c) select 1) join a)'), ['a']);
-  t.deepEqual(references('CREATE VIEW v AS (declare @a := (select 1 from b), @a := @a, @c := @c select @a from d)'), [
-    'd',
-  ]);
+  t.deepEqual(findReferences('CREATE VIEW v AS (select * from (with a as (c) select 1) join a)'), ['a']);
+  t.deepEqual(
+    findReferences('CREATE VIEW v AS (declare @a := (select 1 from b), @a := @a, @c := @c select @a from d)'),
+    ['d'],
+  );
 });
 
 test('references: common table expressions that double at each step', t => {
   const steps = Array.from({ length: 200 }, (_, i) => `q${i + 1} AS (SELECT * FROM q${i} JOIN q${i} ON (k))`);
-  t.deepEqual(references(`CREATE VIEW v AS (WITH q0 AS (a), ${steps.join(', ')} SELECT * FROM q200)`), ['a']);
+  t.deepEqual(findReferences(`CREATE VIEW v AS (WITH q0 AS (a), ${steps.join(', ')} SELECT * FROM q200)`), ['a']);
 });
 
 test('fold: names that differ in case alone are one', t => {
@@ -75,7 +79,7 @@ test('fold: names that differ in case alone are one', t => {
 
 test('a catalog finds objects in any case, the first of two with one name', t => {
   const first = 'CREATE TABLE Trades (x INT);';
-  const found = new Catalog([first, "CREATE VIEW 'TRADES' AS (SELECT * FROM t);"]).object('trades');
+  const found = new Catalog([first, "CREATE VIEW 'TRADES' AS (SELECT * FROM t);"]).findObject('trades');
   t.deepEqual(found, { kind: 'table', name: 'Trades', verb: 'CREATE', statement: first });
 });
 
@@ -94,7 +98,7 @@ test('needs are those in the catalog, by their names as stored', t => {
     "CREATE VIEW w AS (WITH v AS (SELECT * FROM elsewhere) SELECT * FROM 'V' JOIN TRADES ON (k));",
   ]);
   t.deepEqual(
-    [...schema.needs()],
+    [...schema.dependencies()],
     [
       ['Trades', []],
       ['v', ['Trades']],
@@ -205,17 +209,17 @@ test('deduplicate: two that differ have one name, in any case and of any kind th
 
 for (const { title, input, output } of cases('access')) {
   test(`access: ${title}`, t => {
-    const { objects, principals } = access(input, identify(input).kind);
+    const { objects, principals } = grantTargets(input, identify(input).kind);
     t.is(`objects: ${objects.join(', ')}\nprincipals: ${principals.join(', ')}`, output);
   });
 }
 
 test('owner: as the last clause only, in any quotes', t => {
-  t.is(owner("CREATE TABLE t (x INT)\nOWNED BY 'my team';"), 'my team');
-  t.is(owner('CREATE VIEW v AS (SELECT 1) owned by my-team;'), 'my-team');
-  t.is(owner("CREATE VIEW v AS (SELECT 'OWNED BY x');"), undefined);
-  t.is(owner('CREATE TABLE owned (by INT);'), undefined);
-  t.is(withoutOwner('CREATE TABLE t (x INT)\nOWNED BY my-team;'), 'CREATE TABLE t (x INT);');
+  t.is(ownerOf("CREATE TABLE t (x INT)\nOWNED BY 'my team';"), 'my team');
+  t.is(ownerOf('CREATE VIEW v AS (SELECT 1) owned by my-team;'), 'my-team');
+  t.is(ownerOf("CREATE VIEW v AS (SELECT 'OWNED BY x');"), undefined);
+  t.is(ownerOf('CREATE TABLE owned (by INT);'), undefined);
+  t.is(removeOwner('CREATE TABLE t (x INT)\nOWNED BY my-team;'), 'CREATE TABLE t (x INT);');
 });
 
 test('requirements: bases and owners of objects, and all that access control names', t => {
@@ -231,7 +235,7 @@ test('requirements: bases and owners of objects, and all that access control nam
     'GRANT HTTP TO u;',
   ]);
   t.deepEqual(
-    schema.entries.map(entry => schema.requirements(entry).map(({ name }) => name)),
+    schema.entries.map(entry => schema.prerequisites(entry).map(({ name }) => name)),
     [[], [], ['g'], ['u'], ['t', 'g'], ['u', 'g'], ['s', 'u'], ['t', 'v', 'g'], ['u']],
   );
 });
@@ -241,7 +245,7 @@ test('a common table expression may have the name of the view it is in', t => {
     'CREATE TABLE t (x INT);',
     'CREATE VIEW v AS (WITH v AS (SELECT * FROM t) SELECT * FROM v);',
   ]);
-  t.deepEqual(schema.needs().get('v'), ['t']);
+  t.deepEqual(schema.dependencies().get('v'), ['t']);
 });
 
 /** Needs written as `name: need need`. */

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test from 'ava';
-import { misbehaving, reply } from './faults/server.js';
+import { reply, startFaultyServer } from './faults/faulty-server.js';
 import type { Scope } from './support/scope.js';
 import { shell } from './support/shell.js';
 
@@ -151,7 +151,7 @@ for (const statement of [
 ])
   test(`a secret inside a statement is in no message and no report: ${statement}`, async t => {
     const error = JSON.stringify({ query: statement, error: `unexpected token [${statement}]`, position: 29 });
-    const { url } = await misbehaving(t, (socket, request) =>
+    const { url } = await startFaultyServer(t, (socket, request) =>
       socket.write(reply(request.statement.startsWith('SHOW') ? '{"error":"no","position":0}' : error, 400)),
     );
     const run = await shell(t, { STATEMENT: statement });
@@ -185,7 +185,7 @@ const QUOTING: Record<string, (statement: string, url: string) => [status: numbe
 
 for (const [name, answer] of Object.entries(QUOTING))
   test(`a secret is in no message where the answer quotes the request: ${name}`, async t => {
-    const { url } = await misbehaving(t, (socket, { line, statement }) => {
+    const { url } = await startFaultyServer(t, (socket, { line, statement }) => {
       const [status, body] = answer(statement, line.split(' ')[1] ?? '');
       socket.write(reply(body, status, 'Content-Type: text/html'));
     });
@@ -201,7 +201,7 @@ for (const [name, answer] of Object.entries(QUOTING))
   });
 
 test('a long token is in no message where the answer quotes it, and no trouble', async t => {
-  const { url } = await misbehaving(t, (socket, { headers }) => {
+  const { url } = await startFaultyServer(t, (socket, { headers }) => {
     socket.write(reply(`<p>who is ${headers['authorization']}?</p>`, 502, 'Content-Type: text/html'));
   });
   const token = 'eyJ0b2s.'.repeat(1000);
@@ -226,7 +226,7 @@ const DECODED: Record<string, (login: string) => string> = {
 for (const [how, quote] of Object.entries(DECODED))
   test(`a password is in no message where a server quotes the login decoded: ${how}`, async t => {
     const password = 's3 cr"t/Fr0m+Hère?>?>?>';
-    const { url } = await misbehaving(t, (socket, { headers }) => {
+    const { url } = await startFaultyServer(t, (socket, { headers }) => {
       const login = Buffer.from(headers['authorization']?.split(' ')[1] ?? '', 'base64').toString();
       socket.write(reply(quote(login), 500, 'Content-Type: text/plain'));
     });
@@ -257,7 +257,7 @@ test('what a server says of the login in rows and keys that make no dump is not 
 });
 
 test('a password that is a word of the server changes nothing', async t => {
-  const { url } = await misbehaving(t, (socket, { statement }) => {
+  const { url } = await startFaultyServer(t, (socket, { statement }) => {
     const rows = statement.startsWith('SHOW CREATE TABLE') ? [["CREATE TABLE 'a' ( \n\tx INT\n);"]] : [];
     if (!statement.startsWith('CREATE')) socket.write(reply(JSON.stringify({ dataset: rows, count: rows.length })));
     else socket.write(reply('{"error":"table already exists","position":13}', 400));
@@ -289,7 +289,7 @@ test("what a server's refusal quotes of the login is not shown", async t => {
 });
 
 test('what a proxy is told of who we are is in no message', async t => {
-  const { url } = await misbehaving(t, (socket, { headers }) => {
+  const { url } = await startFaultyServer(t, (socket, { headers }) => {
     const sent = headers['proxy-authorization'] ?? '';
     const login = Buffer.from(sent.split(' ')[1] ?? '', 'base64');
     socket.write(reply(`who is ${sent}? Not ${login}.`, 502, 'Content-Type: text/plain'));

@@ -1,5 +1,5 @@
 /*! `--include` and `--exclude`: categories of the service, and kinds as sqlgrep has them. */
-import { parseKinds, selection } from '@sqlpipe/schema';
+import { parseKinds, parseSelection } from '@sqlpipe/schema';
 import test from 'ava';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
@@ -43,9 +43,9 @@ for (const [options, kinds] of [
   });
 
 test('a clause has categories only, and no more of them than the kinds allow', t => {
-  t.is(selection(['table', 'VIEWS', 'grant', 'membership']).clause, ' INCLUDE (TABLES, VIEWS, PERMISSIONS)');
-  t.is(selection([], ['grant']).clause, '');
-  t.is(selection([], ['grant', 'user']).clause, ' EXCLUDE (USERS)');
+  t.is(parseSelection(['table', 'VIEWS', 'grant', 'membership']).clause, ' INCLUDE (TABLES, VIEWS, PERMISSIONS)');
+  t.is(parseSelection([], ['grant']).clause, '');
+  t.is(parseSelection([], ['grant', 'user']).clause, ' EXCLUDE (USERS)');
   t.deepEqual([...parseKinds(['Permissions,table'])], ['membership', 'assumption', 'grant', 'table']);
-  t.throws(() => selection(['other']), { message: 'a dump has no statements of the kind other' });
+  t.throws(() => parseSelection(['other']), { message: 'a dump has no statements of the kind other' });
 });

@@ -1,16 +1,16 @@
 /*! The lexer and the splitter: nothing lost, nothing moved, whatever the text and however it is cut. */
 import * as sql from '@sqlpipe/sql';
 import {
-  conceal,
+  type CommentRules,
+  displayName,
+  findSecrets,
   identify,
   Lexer,
-  type Reading,
+  maskSecrets,
+  normalizeStatement,
+  redact,
   SplitError,
   Splitter,
-  secretsOf,
-  starOut,
-  statementOf,
-  title,
   tokens,
   unquote,
 } from '@sqlpipe/sql';
@@ -28,7 +28,7 @@ const odd = fc
   )
   .map(parts => parts.join(''));
 
-const reading = fc.constantFrom<Reading>('sql', 'server');
+const reading = fc.constantFrom<CommentRules>('sql', 'server');
 
 /** Cuts text at the given places. */
 function cut(text: string, places: number[]): string[] {
@@ -53,7 +53,7 @@ function outcome(chunks: string[]): unknown {
 
 const accepted = (text: string): string | undefined => {
   try {
-    return statementOf(text);
+    return normalizeStatement(text);
   } catch {
     return undefined;
   }
@@ -65,17 +65,18 @@ test('exports', t => {
     'KINDS',
     'Lexer',
     'MAX_RECORD',
-    'SERVER_READINGS',
+    'SERVER_COMMENT_RULES',
     'SplitError',
     'Splitter',
-    'WHITE',
-    'conceal',
+    'WHITESPACE',
     'createsToken',
-    'describe',
+    'displayName',
+    'escapeControls',
     'escapeLines',
-    'excerpt',
     'findAmbiguity',
+    'findSecrets',
     'foldCase',
+    'formatError',
     'formatFailureMarker',
     'formatSafeJson',
     'givesRight',
@@ -85,24 +86,23 @@ test('exports', t => {
     'isAcl',
     'isObject',
     'isPrincipal',
-    'meaningful',
-    'nameAt',
+    'keywordOf',
+    'maskSecrets',
+    'normalizeStatement',
     'parseFailureMarker',
-    'plainly',
-    'printable',
+    'parseName',
     'quoteLiteral',
-    'reasonOf',
+    'readStatementHead',
+    'redact',
     'requireUnambiguous',
     'scanToken',
-    'secretsOf',
     'serverTokens',
-    'starOut',
-    'statementOf',
-    'suggestion',
-    'title',
+    'significantTokens',
+    'suggestWord',
+    'systemErrorReason',
     'tokens',
+    'truncate',
     'unquote',
-    'wordOf',
   ]);
 });
 
@@ -122,22 +122,22 @@ test('a secret is starred out in whatever form it is quoted', t => {
     .filter(secret => secret.trim() !== '');
   fc.assert(
     fc.property(secrets, fc.constantFrom(...FORMS), (secret, form) => {
-      t.regex(starOut(`[${form(secret)}]`, secretsOf(`CREATE USER u WITH PASSWORD '${secret}'`)), /^\[\*+\]$/);
+      t.regex(maskSecrets(`[${form(secret)}]`, findSecrets(`CREATE USER u WITH PASSWORD '${secret}'`)), /^\[\*+\]$/);
     }),
   );
 });
 
 test('a secret is starred out however long, and whatever is like it', t => {
   const long = 'a'.repeat(20_000);
-  t.is(starOut(`<${long}b>`, [`${long}b`]), `<${'*'.repeat(20_001)}>`);
-  t.is(starOut(long, [`${long}b`]), long);
+  t.is(maskSecrets(`<${long}b>`, [`${long}b`]), `<${'*'.repeat(20_001)}>`);
+  t.is(maskSecrets(long, [`${long}b`]), long);
   const slashes = '\\'.repeat(1000);
-  t.is(starOut(slashes, [`${slashes}y`]), slashes);
-  t.is(starOut('ännö %41 token', ['zzzz']), 'ännö %41 token');
+  t.is(maskSecrets(slashes, [`${slashes}y`]), slashes);
+  t.is(maskSecrets('ännö %41 token', ['zzzz']), 'ännö %41 token');
 });
 
 test('a short secret is starred out where it stands alone', t => {
-  t.is(starOut("user exists: 'e', e=%27e%27", ['e']), "user exists: '*', *=%27*%27");
+  t.is(maskSecrets("user exists: 'e', e=%27e%27", ['e']), "user exists: '*', *=%27*%27");
 });
 
 for (const [statement, shown] of [
@@ -156,7 +156,7 @@ for (const [statement, shown] of [
   ].map(plain => [plain, plain]),
 ] as [string, string][])
   test(`concealed: ${statement.slice(0, 70)}`, t => {
-    t.is(conceal(statement), shown);
+    t.is(redact(statement), shown);
   });
 
 test('what is concealed is as long as it was, however secrets lie', t => {
@@ -164,12 +164,12 @@ test('what is concealed is as long as it was, however secrets lie', t => {
   fc.assert(
     fc.property(fc.array(words, { maxLength: 20 }), parts => {
       const text = `ALTER USER a ${parts.join('')}`;
-      t.is(conceal(text).length, text.length);
+      t.is(redact(text).length, text.length);
     }),
   );
-  t.is(conceal(`x ${'token-'.repeat(100_000)};`), `x token${'*'.repeat(599_995)};`);
-  t.is(conceal("x PASSWORD PASSWORD 'y'"), "x PASSWORD ******** '*'");
-  t.is(conceal("x token-token'y z'"), "x token******'***'");
+  t.is(redact(`x ${'token-'.repeat(100_000)};`), `x token${'*'.repeat(599_995)};`);
+  t.is(redact("x PASSWORD PASSWORD 'y'"), "x PASSWORD ******** '*'");
+  t.is(redact("x token-token'y z'"), "x token******'***'");
 });
 
 test('what is open is told by where it began, however much is', t => {
@@ -221,7 +221,7 @@ test('a statement in its one form stays as it is', t => {
     fc.property(odd, text => {
       const statement = accepted(text);
       fc.pre(!!statement);
-      return statementOf(statement as string) === statement;
+      return normalizeStatement(statement as string) === statement;
     }),
   );
   t.pass();
@@ -307,20 +307,20 @@ test('a statement that never ends is refused at the limit, not gathered', t => {
 });
 
 test('the one form of a record', t => {
-  t.is(statementOf('\n a '), 'a;');
-  t.is(statementOf('a;;\n'), 'a;');
-  t.is(statementOf('a; -- why'), 'a -- why\n;');
-  t.is(statementOf('a; /* why */'), 'a /* why */;');
-  t.is(statementOf(' -- only\n'), '');
-  t.is(statementOf("select /* ' */ ' */ 1"), "select /* ' */ ' */ 1;");
-  t.throws(() => statementOf('a; b'), { message: /second statement/ });
-  t.throws(() => statementOf("select /* ' */ '"), { message: /never closed/ });
+  t.is(normalizeStatement('\n a '), 'a;');
+  t.is(normalizeStatement('a;;\n'), 'a;');
+  t.is(normalizeStatement('a; -- why'), 'a -- why\n;');
+  t.is(normalizeStatement('a; /* why */'), 'a /* why */;');
+  t.is(normalizeStatement(' -- only\n'), '');
+  t.is(normalizeStatement("select /* ' */ ' */ 1"), "select /* ' */ ' */ 1;");
+  t.throws(() => normalizeStatement('a; b'), { message: /second statement/ });
+  t.throws(() => normalizeStatement("select /* ' */ '"), { message: /never closed/ });
 });
 
 const identifies = test.macro<[string, string]>({
   title: (_, text: string) => `identifies ${text}`,
   exec(t, text: string, expected: string) {
-    t.is(title(identify(text)), expected);
+    t.is(displayName(identify(text)), expected);
   },
 });
 test(identifies, "CREATE TABLE 'x y' (a int);", "table 'x y'");

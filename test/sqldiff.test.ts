@@ -4,7 +4,7 @@ import { unifiedDiff } from '@sqlpipe/cli';
 import { compareSchemas } from '@sqlpipe/schema';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
-import { misbehaving, reply } from './faults/server.js';
+import { reply, startFaultyServer } from './faults/faulty-server.js';
 import { databases } from './support/databases.js';
 import { questdb, type Service, sqlserve } from './support/instances.js';
 import { fileScope } from './support/scope.js';
@@ -343,7 +343,7 @@ sqldiff --names --include TABLES a ./a`);
 });
 
 test('what a server refuses to dump is no difference', async t => {
-  const { url } = await misbehaving(
+  const { url } = await startFaultyServer(
     t,
     socket => void socket.end(reply('{"query":"q","error":"timeout, query aborted","position":0}', 400)),
   );

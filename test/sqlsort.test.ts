@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { Catalog } from '@sqlpipe/schema';
 import test, { type ExecutionContext } from 'ava';
-import { dot } from '../packages/sqlsort/src/graph.js';
+import { toDot } from '../packages/sqlsort/src/graph.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { type Outcome, shell } from './support/shell.js';
@@ -183,7 +183,7 @@ test('the graph of nothing, and of what is no schema', async t => {
 
 test('the graph of more than fits on a call stack', t => {
   const tables = Array.from({ length: 150_000 }, (_, i) => `CREATE TABLE 't${i}' (x INT);`);
-  t.is(dot(new Catalog(tables)).split('\n').length, tables.length + 4);
+  t.is(toDot(new Catalog(tables)).split('\n').length, tables.length + 4);
 });
 
 const withGraphviz = spawnSync('dot', ['-V']).status === 0 ? test : test.skip;

@@ -1,7 +1,7 @@
 /*! Time: no server keeps a program waiting longer than `--timeout` says, however it goes about it. */
 import type { Socket } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
-import { type Answer, chunk, head, LAST_CHUNK, misbehaving, reply, rowsBody } from './faults/server.js';
+import { type Answer, chunk, head, LAST_CHUNK, reply, rowsBody, startFaultyServer } from './faults/faulty-server.js';
 import { shell } from './support/shell.js';
 
 /** Writes a piece every 100 ms for as long as somebody listens. */
@@ -14,7 +14,7 @@ const APPLY = "printf 'CREATE TABLE a (x INT)\\0' | sqlapply --no-verify --timeo
 const DUMP = 'sqldump --timeout 1 $URL';
 
 const givesUp = test.macro(async (t: ExecutionContext, command: string, answer: Answer, message: RegExp) => {
-  const { url } = await misbehaving(t, answer);
+  const { url } = await startFaultyServer(t, answer);
   const run = await shell(t, { URL: url });
   const { code, stderr } = await run(`timeout 20 ${command.includes('|') ? `bash -c "${command}"` : command}`);
   t.is(code, 69, stderr);
@@ -66,7 +66,7 @@ test(
 
 test('rows that come in time may take any time together, and so may whoever reads them', async t => {
   let rows = 0;
-  const { url } = await misbehaving(t, socket => {
+  const { url } = await startFaultyServer(t, socket => {
     socket.write(Buffer.concat([head(), chunk('{"dataset":[["CREATE TABLE a0 (x INT)"]')]));
     drip(socket, () => {
       if (++rows === 15) return Buffer.concat([chunk(']}'), LAST_CHUNK]);
@@ -79,7 +79,7 @@ test('rows that come in time may take any time together, and so may whoever read
   t.is(`${stdout}`, '15\n');
 
   const long = Array.from({ length: 300 }, (_, i) => `CREATE TABLE 'a${i}' (${'x'.repeat(10_000)} INT)`);
-  const large = await misbehaving(t, socket => socket.write(reply(rowsBody(...long))));
+  const large = await startFaultyServer(t, socket => socket.write(reply(rowsBody(...long))));
   const late = await run(`sqldump --timeout 1 ${large.url} | (sleep 2; cat) | tr -cd '\\0' | wc -c; exit $PIPESTATUS`);
   t.is(late.code, 0, late.stderr);
   t.is(`${late.stdout}`, '300\n');
@@ -100,7 +100,7 @@ for (const [how, aside] of Object.entries<Answer>({
   'is put off again and again': socket => socket.write(reply('busy', 429, 'Retry-After: 9')),
 }))
   test(`a dump whose rows are complete does not hang on a side question that ${how}`, async t => {
-    const { url } = await misbehaving(t, withAside(aside));
+    const { url } = await startFaultyServer(t, withAside(aside));
     const run = await shell(t, { URL: url });
     const { code, stdout, stderr } = await run('timeout 20 sqldump $URL');
     t.is(code, 0, stderr);
@@ -113,7 +113,7 @@ test('a proxy that is asked for a tunnel and never answers gets the time of a co
     drip(socket, () => 'x');
   };
   for (const answer of [() => {}, trickles]) {
-    const { url } = await misbehaving(t, answer);
+    const { url } = await startFaultyServer(t, answer);
     const run = await shell(t, { https_proxy: url, no_proxy: '' });
     const { code, stderr } = await run('timeout 20 sqldump --connect-timeout 1 https://db.invalid');
     t.is(code, 69, stderr);

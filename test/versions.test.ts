@@ -1,10 +1,10 @@
 /*! Servers of other versions: a sample of what `make versions` does in full, and what old servers answer, played. */
 import { readFileSync } from 'node:fs';
-import { compareStatements, isCleanTable, meaningOf, missingFeatures, printDefinition } from '@sqlpipe/ddl';
-import { connect, definitions, resolveInstance } from '@sqlpipe/instance';
+import { compareStatements, findMissingFeatures, isCleanTable, parseMeaning, printDefinition } from '@sqlpipe/ddl';
+import { connect, fetchDefinitions, resolveInstance } from '@sqlpipe/instance';
 import test, { type ExecutionContext } from 'ava';
 import { check } from '../scripts/versions/check.js';
-import { misbehaving, reply, rowsBody } from './faults/server.js';
+import { reply, rowsBody, startFaultyServer } from './faults/faulty-server.js';
 import { startQuestDB, testWithVersion } from './support/questdb.js';
 import { replay } from './support/replay.js';
 import { fileScope } from './support/scope.js';
@@ -37,7 +37,7 @@ for (const version of ['8.1.4', '9.0.3', '9.2.3']) {
 
 /** A server of version 9.0 with one table and one materialized view, played; `requests` are what it was asked. */
 const startOld = (t: ExecutionContext) =>
-  misbehaving(t, (socket, { statement }) => {
+  startFaultyServer(t, (socket, { statement }) => {
     const [, answer] = OLD.find(([pattern]) => pattern.test(statement)) ?? [];
     socket.write(answer ?? reply('{"error":"unknown function name: x()","position":0}', 400));
   });
@@ -65,7 +65,7 @@ test('what an old server does not have is asked for once', async t => {
 });
 
 test('what an old server shows as a table and is a materialized view is no table', async t => {
-  const { url } = await misbehaving(t, (socket, { statement }) => {
+  const { url } = await startFaultyServer(t, (socket, { statement }) => {
     if (/table_type/.test(statement)) return socket.write(no('Invalid column: table_type'));
     const isMatView = /WHERE matView AND lower\(table_name\) IN \('m', 't'\)$/.test(statement);
     return socket.write(reply(isMatView ? rowsBody('m') : rowsBody(T.replace("'t'", "'m'"), T)));
@@ -73,14 +73,14 @@ test('what an old server shows as a table and is a materialized view is no table
   const db = connect(await resolveInstance(url, { program: 'sqldump', env: {}, warn() {} }));
   t.teardown(() => db.close());
   const asTables = (['m', 't'] as const).map(name => ({ kind: 'table' as const, name }));
-  t.deepEqual(await definitions(db, asTables), [undefined, T]);
+  t.deepEqual(await fetchDefinitions(db, asTables), [undefined, T]);
 });
 
 const VIEWS = "CREATE TABLE 'a' (x INT);\nCREATE VIEW 'v' AS (a);\nCREATE VIEW 'w' AS (v);";
 
 /** A replay of views to a server that says this of its build and takes every statement. */
 async function replayViews(t: ExecutionContext, build: Buffer, options = '') {
-  const { url, requests } = await misbehaving(t, (socket, { statement }) =>
+  const { url, requests } = await startFaultyServer(t, (socket, { statement }) =>
     socket.write(statement === 'SELECT build()' ? build : reply('{"ddl":"OK"}')),
   );
   const outcome = await replay(t, url, { text: VIEWS, options: `--no-verify ${options}` });
@@ -117,7 +117,7 @@ for (const options of ['', '--keep-going'])
   test(`a target that does not let us ask for kinds is told of once ${options}`, async t => {
     const denied = reply('{"error":"Access denied for bob [tables()]","position":0}', 403);
     const tables = ['a', 'b', 'c'].map(name => `CREATE TABLE '${name}' ( \n\tx INT\n);`);
-    const { url } = await misbehaving(t, (socket, { statement }) => {
+    const { url } = await startFaultyServer(t, (socket, { statement }) => {
       if (statement.startsWith('CREATE')) return socket.write(reply('{"ddl":"OK"}'));
       return socket.write(statement.startsWith('SHOW') ? reply(rowsBody(...tables)) : denied);
     });
@@ -142,7 +142,7 @@ for (const [statement, features] of [
 ] as const)
   test(`what versions do not have of ${statement}`, t => {
     for (const [version, missing] of Object.entries(features))
-      t.deepEqual(missingFeatures(statement, version), missing, version);
+      t.deepEqual(findMissingFeatures(statement, version), missing, version);
   });
 
 for (const row of [
@@ -151,7 +151,7 @@ for (const row of [
 ])
   test(`as 9.0 prints it: ${row}`, t => {
     t.true(isCleanTable(row));
-    const definition = meaningOf(row);
+    const definition = parseMeaning(row);
     t.is(definition && printDefinition(definition, { form: '9.0' }), row);
   });
 

@@ -1,7 +1,7 @@
 /*! The recorded objects of a real server, as scenarios that can be run again: some statements, and with which settings. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { identify, meaningful, unquote } from '@sqlpipe/sql';
+import { identify, significantTokens, unquote } from '@sqlpipe/sql';
 
 /** Where the recordings are, or undefined where they are missing. */
 export const CORPUS: string | undefined = [process.env.CORPUS ?? '../shared/corpus'].find(existsSync);
@@ -60,7 +60,7 @@ export function scenarios(corpus: string): Scenario[] {
 /** The statement with a view's name that no other has; as it is where the name has a schema. */
 function namedAfter(id: string, sql: string): string {
   const { name } = identify(sql);
-  const token = [...meaningful(sql)].find(({ text }) => unquote(text) === name);
+  const token = [...significantTokens(sql)].find(({ text }) => unquote(text) === name);
   const end = token ? token.start + token.text.length : 0;
   return token && sql[end] !== '.' ? `${sql.slice(0, token.start)}'${name} ${id}'${sql.slice(end)}` : sql;
 }

@@ -1,8 +1,8 @@
 /*! Random texts of statements, comments and quotes: whatever sqlapply would send is what a real server runs. */
 import { connect, resolveInstance } from '@sqlpipe/instance';
-import { identify, statementOf } from '@sqlpipe/sql';
+import { identify, normalizeStatement } from '@sqlpipe/sql';
 import fc from 'fast-check';
-import { objections } from '../../packages/sqlapply/src/admission.js';
+import { createPreflightCheck } from '../../packages/sqlapply/src/preflight.js';
 import type { Server } from '../../test/support/server.js';
 import { putVictim, stateOf } from '../../test/support/victim.js';
 
@@ -57,7 +57,7 @@ export interface Checked {
 /** Sends to an empty server what sqlapply would send of so many texts, and looks what changes. */
 export async function checkTexts(server: Server, { count, seed }: { count: number; seed: number }): Promise<Checked> {
   const target = connect(await resolveInstance(server.url, { program: 'sqlapply', env: {}, warn() {} }));
-  const objection = objections(target, []);
+  const objection = createPreflightCheck(target, []);
   const checked: Checked = { sent: 0, applied: 0, wrong: [] };
   const before = `${await putVictim(server)}`;
   try {
@@ -96,7 +96,7 @@ async function madeAndDropped(server: Server, statement: string, before: string)
 /** The statement that would be sent of a record, if there is one. */
 function oneForm(text: string): string | undefined {
   try {
-    return statementOf(text);
+    return normalizeStatement(text);
   } catch {
     return undefined;
   }

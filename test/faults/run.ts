@@ -2,7 +2,7 @@
 import type { Scope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 import { shell } from '../support/shell.js';
-import { misbehaving, type Request, reply } from './server.js';
+import { type Request, reply, startFaultyServer } from './faulty-server.js';
 import type { Source } from './sources.js';
 import type { TargetFault } from './targets.js';
 
@@ -32,7 +32,7 @@ export async function copy(scope: Scope, source: Source, target: string, timeout
 export async function failingTarget(scope: Scope, good: Server, fault: TargetFault, nth: number): Promise<string> {
   let creates = 0;
   let failing = false;
-  const { url } = await misbehaving(scope, async (socket, request) => {
+  const { url } = await startFaultyServer(scope, async (socket, request) => {
     const hit = request.statement.startsWith('CREATE ') && creates++ === nth;
     const fails = hit || (failing && fault.lasting);
     failing ||= hit;

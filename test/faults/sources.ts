@@ -7,7 +7,7 @@ import { deflateSync, gzipSync } from 'node:zlib';
 import { certificateAuthority } from '../support/certificates.js';
 import { freshFolder } from '../support/folder.js';
 import type { Scope } from '../support/scope.js';
-import { type Answer, chunk, head, LAST_CHUNK, misbehaving, reply, rowsBody } from './server.js';
+import { type Answer, chunk, head, LAST_CHUNK, reply, rowsBody, startFaultyServer } from './faulty-server.js';
 
 /** Where a dump comes from. */
 export interface Source {
@@ -47,7 +47,7 @@ function fault(name: string, status: number, message: RegExp, answer: Answer): S
 
 /** The URL of a source that answers the dump so, and its side questions with no rows. */
 export async function source(scope: Scope, answer: Answer): Promise<string> {
-  const { url } = await misbehaving(scope, (socket, request) =>
+  const { url } = await startFaultyServer(scope, (socket, request) =>
     request.statement.startsWith('SHOW CREATE DATABASE') ? answer(socket, request) : socket.write(reply(NO_ROWS)),
   );
   return url;

@@ -6,13 +6,13 @@ import type { Socket } from 'node:net';
 import type { Scope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 import { shell } from '../support/shell.js';
-import { chunk, head, misbehaving, reply } from './server.js';
+import { chunk, head, reply, startFaultyServer } from './faulty-server.js';
 import { type Finding, finding, type Servers } from './table.js';
 
 /** Spoils a good answer; `body` is what it would have been. */
-type Spoil = (socket: Socket, body: string) => unknown;
+type Corruption = (socket: Socket, body: string) => unknown;
 
-const SPOILS: Record<string, Spoil> = {
+const CORRUPTIONS: Record<string, Corruption> = {
   'closed without an answer': socket => socket.end(),
   'connection reset': socket => socket.resetAndDestroy(),
   'a hang': () => {},
@@ -36,8 +36,8 @@ const SPOILS: Record<string, Spoil> = {
 };
 
 /** A server that passes requests on to a good one, and spoils the nth answer; `met` says whether there was an nth. */
-async function spoiling(scope: Scope, good: Server, nth: number, spoil: Spoil) {
-  const { url, requests } = await misbehaving(scope, async (socket, { nth: n, line }) => {
+async function spoiling(scope: Scope, good: Server, nth: number, spoil: Corruption) {
+  const { url, requests } = await startFaultyServer(scope, async (socket, { nth: n, line }) => {
     const response = await fetch(good.url + line.split(' ')[1]);
     const body = await response.text();
     if (n === nth) spoil(socket, body);
@@ -50,7 +50,7 @@ async function spoiling(scope: Scope, good: Server, nth: number, spoil: Spoil) {
 export async function* sweepDump(scope: Scope, good: Server, options: string): AsyncGenerator<[string, Finding]> {
   const run = await shell(scope);
   const { stdout: right } = await run(`sqldump ${options} ${good.url}`);
-  for (const [how, spoil] of Object.entries(SPOILS))
+  for (const [how, spoil] of Object.entries(CORRUPTIONS))
     for (let nth = 0; ; nth++) {
       const { url, met } = await spoiling(scope, good, nth, spoil);
       const { code, stdout, stderr } = await run(`sqldump --timeout 1 ${options} ${url}`);
@@ -68,7 +68,7 @@ export async function* sweepReplay(scope: Scope, { small, target }: Servers): As
   const run = await shell(scope);
   await run(`sqldump ${small.url} > stream`);
   const same = `sqldump ${target.url} | cmp stream`;
-  for (const [how, spoil] of Object.entries(SPOILS))
+  for (const [how, spoil] of Object.entries(CORRUPTIONS))
     for (let nth = 0; ; nth++) {
       await target.empty();
       const { url, met } = await spoiling(scope, target, nth, spoil);

@@ -4,9 +4,9 @@ import type { Scope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
 import { shell } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
+import { reply, rowsBody } from './faulty-server.js';
 import { type LocalFault, localFaults } from './local.js';
 import { copy, failingTarget, type Run } from './run.js';
-import { reply, rowsBody } from './server.js';
 import { type SourceFault, source, sourceFaults, sourceOddities } from './sources.js';
 import { type TargetFault, targetFaults } from './targets.js';
 

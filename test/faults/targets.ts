@@ -4,7 +4,7 @@
  */
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { chunk, head, reply, rowsBody } from './server.js';
+import { chunk, head, reply, rowsBody } from './faulty-server.js';
 
 export interface TargetFault {
   name: string;

@@ -3,11 +3,11 @@
  * and folders, parse and compare statements, sort them by dependency. Nothing here reads or changes the process.
  *
  * ```ts
- * import { dump, identify, resolveInstance, title } from 'sqlpipe';
+ * import { displayName, dump, identify, resolveInstance } from 'sqlpipe';
  *
  * const { env } = process;
  * const target = await resolveInstance('http://localhost:9000', { program: 'mine', env, warn: console.error });
- * for await (const batch of dump(target)) for (const statement of batch) console.log(title(identify(statement)));
+ * for await (const batch of dump(target)) for (const statement of batch) console.log(displayName(identify(statement)));
  * ```
  *
  * Errors have a `code`: `REFUSED`, `DAMAGED`, `NOINPUT`, `UNREACHABLE`, `IO`, `PROTOCOL`, `DENIED`, `CONFIG`, `USAGE`.
@@ -21,27 +21,28 @@ export {
   compareStatements,
   type Defaults,
   type Definition,
+  findReferences,
   isEquivalent,
   type PropertyDifference,
   parseDefinition,
   printDefinition,
-  references,
   repair,
   type StatementComparison,
 } from '@sqlpipe/ddl';
 export {
   FileError,
   FolderError,
-  fromText,
-  NoPlace,
+  formatSqlText,
+  parseSqlText,
   readFolder,
-  replaceFile,
   TextError,
-  toText,
+  UnmappableStatementError,
+  writeFileAtomic,
   writeFolder,
-  writeText,
+  writeSqlText,
 } from '@sqlpipe/files';
 export {
+  type ConnectionConfig,
   connect,
   type DumpOptions,
   dump,
@@ -50,21 +51,20 @@ export {
   type InstanceErrorCode,
   type InstanceOptions,
   listInstances,
-  type Refusal,
+  type Rejection,
   type Reply,
   type ResolveContext,
   resolveInstance,
-  type Target,
 } from '@sqlpipe/instance';
 export {
+  createCommitWriter,
+  decodeRecords,
+  encodeRecords,
   MAX_RECORD,
   type ReadOptions,
-  records,
   type Spooled,
   StreamError,
-  sink,
   spool,
-  statements,
 } from '@sqlpipe/records';
 export {
   Catalog,
@@ -76,20 +76,20 @@ export {
   type Entry,
   findCycle,
   InvalidSelectionError,
+  parseSelection,
   type SchemaComparison,
   type Selection,
-  selection,
 } from '@sqlpipe/schema';
 export {
-  conceal,
+  displayName,
   type Identity,
   identify,
   KINDS,
   type Kind,
+  normalizeStatement,
+  redact,
   SplitError,
   Splitter,
-  statementOf,
   type Token,
-  title,
   tokens,
 } from '@sqlpipe/sql';

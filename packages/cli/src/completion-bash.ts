@@ -1,9 +1,9 @@
-import { type Completable, INSTANCES } from './completable.js';
+import { type CompletionSpec, LIST_INSTANCES_COMMAND } from './completion-spec.js';
 
 /** A script for bash. `compopt` is missing in very old ones, which then complete no files. */
-export function bash({ name, flags, operands }: Completable): string {
+export function bash({ name, flags, operands }: CompletionSpec): string {
   const reply = (words: string) => `COMPREPLY=($(compgen -W ${words} -- "$word"))`;
-  const instances = `IFS=$'\\n'; ${reply(`"$(${INSTANCES} | cut -f1)"`)}`;
+  const instances = `IFS=$'\\n'; ${reply(`"$(${LIST_INSTANCES_COMMAND} | cut -f1)"`)}`;
   /** Of a list the last one is completed, and those before it are kept. */
   const choices = (value: readonly string[] | { list: readonly string[] }) =>
     'list' in value

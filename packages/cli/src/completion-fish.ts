@@ -1,15 +1,15 @@
-import { type Completable, type Flag, INSTANCES } from './completable.js';
+import { type CompletionSpec, type Flag, LIST_INSTANCES_COMMAND } from './completion-spec.js';
 
 /** A script for fish, to be sourced or to be put into its folder of completions. */
-export function fish({ name, flags, operands }: Completable): string {
+export function fish({ name, flags, operands }: CompletionSpec): string {
   const complete = `complete -c ${name}`;
   const lines = flags.map(flag => `${complete} ${words(flag)}`);
-  if (operands.includes('instances')) lines.push(`${complete} -a '(${INSTANCES})'`);
+  if (operands.includes('instances')) lines.push(`${complete} -a '(${LIST_INSTANCES_COMMAND})'`);
   if (!operands.includes('files')) lines.push(`${complete} -f`);
   return `# fish completion for ${name}; source it, or put it into ~/.config/fish/completions/${name}.fish\n${lines.join('\n')}\n`;
 }
 
-const VALUES = { number: ' -x', instance: ` -x -a '(${INSTANCES})'`, text: ' -r -F' };
+const VALUES = { number: ' -x', instance: ` -x -a '(${LIST_INSTANCES_COMMAND})'`, text: ' -r -F' };
 
 function valuesOf(value: Flag['value']): string {
   if (!value) return '';

@@ -1,11 +1,11 @@
-import { type Completable, type Flag, INSTANCES } from './completable.js';
+import { type CompletionSpec, type Flag, LIST_INSTANCES_COMMAND } from './completion-spec.js';
 
 /** A script for zsh, to be sourced or to be found in `$fpath` as `_NAME`. */
-export function zsh({ name, flags, operands }: Completable): string {
+export function zsh({ name, flags, operands }: CompletionSpec): string {
   return `#compdef ${name}
 # zsh completion for ${name}; source it, or put it into a folder of $fpath under the name _${name}
 _${name}_instances() {
-  local -a instances=(\${(f)"$(${INSTANCES})"})
+  local -a instances=(\${(f)"$(${LIST_INSTANCES_COMMAND})"})
   instances=(\${instances//:/\\\\:})
   instances=(\${instances/$'\\t'/:})
   _describe instance instances
@@ -14,14 +14,14 @@ _${name}() {
   _arguments -s -S \\
 ${[...flags.map(each => flag(name, each)), ...operand(name, operands)].map(line => `    ${line}`).join(' \\\n')}
 }
-${zshStart(name, `compdef _${name} ${name}`)}`;
+${zshBootstrap(name, `compdef _${name} ${name}`)}`;
 }
 
 /**
  * The end of a script: it completes at once where zsh has found it in `$fpath`, and else has zsh call it. Whoever has not set
  * up completion gets it: without there is no `compdef`.
  */
-export const zshStart = (name: string, register: string): string => `if [[ \${funcstack[1]} == _${name} ]]; then
+export const zshBootstrap = (name: string, register: string): string => `if [[ \${funcstack[1]} == _${name} ]]; then
   _${name} "$@"
 else
   (( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i }
@@ -44,7 +44,7 @@ function flag(program: string, { names, describe, value }: Flag): string {
   return names.length > 1 ? `'*'{${spelled.join(',')}}${text}` : `'*'${spelled.join('')}${text}`;
 }
 
-function operand(name: string, operands: Completable['operands']): string[] {
+function operand(name: string, operands: CompletionSpec['operands']): string[] {
   const ways = [...(operands.includes('instances') ? [`instances:instance:_${name}_instances`] : [])];
   if (operands.includes('files')) ways.push('files:file:_files');
   if (ways.length > 1) return [`'*:operand: _alternative ${ways.map(way => `"${way}"`).join(' ')}'`];

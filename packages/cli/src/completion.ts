@@ -1,8 +1,9 @@
 /*! Scripts by which shells complete command lines. They are made once, and ask the programs for nothing but names. */
-import type { Completable } from './completable.js';
+
 import { bash } from './completion-bash.js';
 import { fish } from './completion-fish.js';
+import type { CompletionSpec } from './completion-spec.js';
 import { zsh } from './completion-zsh.js';
 
-/** Makers of scripts, by the shell that takes them. */
-export const COMPLETIONS: Record<string, (program: Completable) => string> = { bash, zsh, fish };
+/** Functions that write completion scripts, by shell. */
+export const COMPLETIONS: Record<string, (program: CompletionSpec) => string> = { bash, zsh, fish };

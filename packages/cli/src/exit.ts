@@ -1,9 +1,11 @@
-/*! Exit statuses, in one place: 0 yes, 1 no, above that the kinds of could-not-tell (sysexits(3)). */
+/*!
+ * Exit statuses, in one place: 0 for success, 1 for a negative result, above that the kinds of failure (sysexits(3)).
+ */
 
 /** The exit statuses by meaning; every man page lists them. */
 export const Exit = {
-  yes: 0,
-  no: 1,
+  ok: 0,
+  negative: 1,
   usage: 64,
   damaged: 65,
   noInput: 66,
@@ -16,8 +18,8 @@ export const Exit = {
 } as const;
 
 /** What the libraries call the ways to fail, in the `code` of their errors. */
-const STATUS: Record<string, number> = {
-  REFUSED: Exit.no,
+const STATUS_BY_CODE: Record<string, number> = {
+  REFUSED: Exit.negative,
   USAGE: Exit.usage,
   DAMAGED: Exit.damaged,
   NOINPUT: Exit.noInput,
@@ -30,14 +32,15 @@ const STATUS: Record<string, number> = {
 
 /** Bad usage of a program, beyond what the option parser sees. */
 export class UsageError extends Error {
+  override name = 'UsageError';
   readonly code = 'USAGE';
 }
 
 /**
  * The exit status an error stands for: by its `code`; any other error of the system is a failed local read or write;
- * and an error that nobody foresaw is a bug of ours.
+ * every other error is a bug.
  */
 export function exitStatus(error: unknown): number {
   const { code, syscall } = error as NodeJS.ErrnoException;
-  return STATUS[code ?? ''] ?? (syscall ? Exit.io : Exit.bug);
+  return STATUS_BY_CODE[code ?? ''] ?? (syscall ? Exit.io : Exit.bug);
 }

@@ -1,6 +1,6 @@
 /*! What `--help` prints: at most 80 columns, fewer on a narrower terminal; the program's own options first. */
-import type { Flag } from './completable.js';
-import { CONNECTION } from './instance-options.js';
+import type { Flag } from './completion-spec.js';
+import { CONNECTION_FLAGS } from './instance-options.js';
 import type { Program } from './program.js';
 
 const WIDTH = 80;
@@ -10,7 +10,7 @@ const width = (): number => Math.min(WIDTH, process.stdout.columns || WIDTH);
 const INDENT = 31;
 
 /** What the value of an option is called, where that is not FILE. */
-const VALUES: Record<string, string> = {
+const VALUE_NAMES: Record<string, string> = {
   '--address': 'ADDRESS',
   '--allow': 'VERBS',
   '--allow-host': 'HOST',
@@ -41,7 +41,7 @@ export function formatHelp(
   { name, operands, summary, examples }: Pick<Program<unknown>, 'name' | 'operands' | 'summary' | 'examples'>,
   flags: readonly HelpFlag[],
 ): string {
-  const isConnection = ({ names }: Flag) => names.some(each => CONNECTION.includes(each));
+  const isConnection = ({ names }: Flag) => names.some(each => CONNECTION_FLAGS.includes(each));
   const own = flags.filter(flag => !isConnection(flag));
   const connection = flags.filter(isConnection);
   return [
@@ -61,7 +61,7 @@ export function formatHelp(
 /** `  -o, --output FILE           write this file`, on several lines where it is long. */
 function formatFlag({ names, describe, value, default: given }: HelpFlag): string[] {
   const [long = '', short] = names.toSorted((a, b) => b.length - a.length);
-  const what = Array.isArray(value) && long !== '--completion' ? value.join('|') : (VALUES[long] ?? 'FILE');
+  const what = Array.isArray(value) && long !== '--completion' ? value.join('|') : (VALUE_NAMES[long] ?? 'FILE');
   const head = `  ${short ? `${short}, ` : '    '}${long}${value ? ` ${what}` : ''}`;
   const hasDefault = typeof given === 'string' || typeof given === 'number';
   const [first = '', ...rest] = wrap(hasDefault ? `${describe} (default: ${given})` : describe, width() - INDENT);

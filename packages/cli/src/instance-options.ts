@@ -1,8 +1,11 @@
-/*! The options of every program that talks to an instance. No option's value is a secret: argv is everybody's to read. */
+/*!
+ * The options of every program that talks to an instance. No option's value is a secret: every user of the machine can
+ * read argv.
+ */
 import type { Argv } from 'yargs';
 
 /** How these options are typed. */
-export const CONNECTION = [
+export const CONNECTION_FLAGS = [
   '--user',
   '--password-file',
   '--token-file',
@@ -14,7 +17,7 @@ export const CONNECTION = [
 ];
 
 /** Adds who to be and how to connect; INSTANCE itself is an operand. */
-export const instanceOptions = <Options>(cli: Argv<Options>) =>
+export const addInstanceOptions = <Options>(cli: Argv<Options>) =>
   cli
     .option('user', { type: 'string', requiresArg: true, describe: 'user name for basic authentication' })
     .option('password-file', { type: 'string', requiresArg: true, describe: 'file with the password' })

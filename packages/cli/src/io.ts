@@ -1,52 +1,57 @@
-/*! The process as the programs see it: where data comes in, where it goes out, and where people are told about it. */
+/*! The process as the programs see it: its input, its output, and its messages to people. */
 import { fstatSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { styleText } from 'node:util';
-import { escapeLines, printable } from '@sqlpipe/sql';
+import { escapeControls, escapeLines } from '@sqlpipe/sql';
 import { UsageError } from './exit.js';
 import { Progress } from './progress.js';
 
 /** What a program may use of its process. */
 export interface Io {
   readonly env: NodeJS.ProcessEnv;
-  /** Standard input as data. @throws UsageError where it is a terminal, as nobody types a stream, or a folder */
+  /** Standard input as data. @throws UsageError if it is a terminal or a folder */
   stdin(): Readable;
   readonly stdout: Writable & { isTTY?: boolean };
-  /** Whether standard output takes colors: a terminal that is not dumb, unless NO_COLOR is set. */
+  /** Whether standard output supports colors: a terminal that is not dumb, unless NO_COLOR is set. */
   readonly colors: boolean;
-  /** Whether standard error takes colors, as `colors`. */
+  /** Whether standard error supports colors, as `colors`. */
   readonly errorColors: boolean;
   /** Tells people what went wrong; always shown. @param below lines that belong to it, safe to show, with colors or without */
   error(message: string, below?: readonly string[]): void;
   /** Tells people what they should know; one line, always shown but for `-q`. */
   warn(message: string): void;
   /** Tells people what went on; shown with `-v`, or where a terminal shows it. */
-  note(message: string): void;
-  /** As `note`, for what it all came to; the program at the end of a pipe tells it. */
+  info(message: string): void;
+  /** As `info`, for the summary; only the last program of a pipe shows it. */
   summary(message: string): void;
-  /** Where to draw progress: undefined where nobody would see it, and where the next program in a pipe draws its own. */
+  /** Where to draw progress: undefined where it is not visible, and where the next program of a pipe draws its own. */
   progress(): Progress | undefined;
   /** Writes text to standard output; waits until it is taken. */
   print(text: string): Promise<void>;
-  /** Asks for a secret on the terminal, beside all three streams; undefined where nobody is there to answer. */
-  ask(question: string): Promise<string | undefined>;
-  /** Aborts at SIGINT, SIGTERM or SIGHUP. Whoever asks for it must end soon then; the program still dies by the signal. */
+  /** Asks for a secret on the terminal, not on the three streams; undefined without a terminal. */
+  promptSecret(question: string): Promise<string | undefined>;
+  /**
+   * Aborts at SIGINT, SIGTERM or SIGHUP. A program that uses it must end soon after that; it is then still killed by
+   * the signal.
+   */
   readonly interrupted: AbortSignal;
 }
 
 /** Loudness as the options have it. */
-export interface Loudness {
+export interface Verbosity {
   quiet: boolean;
   verbose: boolean;
 }
 
 /** The only maker of `Io`. `name` is put before each message. */
-export function processIo(name: string, { quiet, verbose }: Loudness): Io {
+export function createProcessIo(name: string, { quiet, verbose }: Verbosity): Io {
   const { isTTY } = process.stderr;
-  const say = (message: string, color?: Color, below: readonly string[] = []): void => {
-    drawn?.wipe();
+  const writeMessage = (message: string, color?: Color, below: readonly string[] = []): void => {
+    activeProgress?.clear();
     const prefix = color ? styleText(color, `${name}:`, { stream: process.stderr }) : `${name}:`;
-    process.stderr.write(`${isTTY && !isDumb ? WIPE : ''}${prefix} ${[escapeLines(message), ...below].join('\n')}\n`);
+    process.stderr.write(
+      `${isTTY && !isDumb ? CLEAR_LINE : ''}${prefix} ${[escapeLines(message), ...below].join('\n')}\n`,
+    );
   };
   return {
     env: process.env,
@@ -59,43 +64,43 @@ export function processIo(name: string, { quiet, verbose }: Loudness): Io {
     stdout: process.stdout,
     colors: process.stdout.isTTY === true && process.stdout.hasColors(),
     errorColors: isTTY === true && process.stderr.hasColors(),
-    error: (message, below) => say(message, 'red', below),
+    error: (message, below) => writeMessage(message, 'red', below),
     warn: message => {
-      if (!quiet) say(printable(message), 'yellow');
+      if (!quiet) writeMessage(escapeControls(message), 'yellow');
     },
-    note: message => {
-      if (!quiet && (verbose || isTTY)) say(printable(message));
+    info: message => {
+      if (!quiet && (verbose || isTTY)) writeMessage(escapeControls(message));
     },
     summary: message => {
-      if (!quiet && (verbose || (isTTY && !isPiped()))) say(message);
+      if (!quiet && (verbose || (isTTY && !isPiped()))) writeMessage(message);
     },
     progress() {
-      if (!quiet && isTTY && !isDumb && !isPiped()) drawn = new Progress(name, process.stderr);
-      return drawn;
+      if (!quiet && isTTY && !isDumb && !isPiped()) activeProgress = new Progress(name, process.stderr);
+      return activeProgress;
     },
     print: text =>
       new Promise((resolve, reject) => {
-        drawn?.wipe();
+        activeProgress?.clear();
         process.stdout.write(text, error => (error ? reject(error) : resolve()));
       }),
-    async ask(question) {
-      const { ask } = await import('./ask.js'); // few runs ask
-      return ask(`${name}: ${printable(question)}`);
+    async promptSecret(question) {
+      const { promptSecret } = await import('./prompt-secret.js'); // few runs ask
+      return promptSecret(`${name}: ${escapeControls(question)}`);
     },
     get interrupted() {
-      return (interruption ??= interruptible()).signal;
+      return (interruption ??= createInterruption()).signal;
     },
   };
 }
 
 /** What is drawn now. */
-let drawn: Progress | undefined;
+let activeProgress: Progress | undefined;
 
 /** Colors of the terminal's own, which it shows well on dark and on light. */
 type Color = 'red' | 'yellow';
 
 /** To the beginning of the line and rid of what the other end of a pipe may be drawing there. */
-const WIPE = '\r\x1b[K';
+const CLEAR_LINE = '\r\x1b[K';
 
 const isDumb = process.env['TERM'] === 'dumb';
 
@@ -108,11 +113,11 @@ function isPiped(): boolean {
 let interruption: AbortController | undefined;
 
 /** How the signal that interrupted the program is called, if one did. */
-export const interruptedBy = (): NodeJS.Signals | undefined =>
+export const interruptSignal = (): NodeJS.Signals | undefined =>
   interruption?.signal.reason as NodeJS.Signals | undefined;
 
 /** The first signal asks the program to end; a second one ends it. */
-function interruptible(): AbortController {
+function createInterruption(): AbortController {
   const controller = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => controller.abort(signal));
   return controller;

@@ -1,6 +1,6 @@
 /*! What a program of the family is: the words of its command line, and its work. */
 import type { ArgumentsCamelCase, Argv } from 'yargs';
-import type { Completable, Operand } from './completable.js';
+import type { CompletionSpec, OperandType } from './completion-spec.js';
 import type { Io } from './io.js';
 
 /** A program of the family: the words of its command line, and its work. */
@@ -9,7 +9,7 @@ export interface Program<Options> {
   /** Each `<needed>`, `[optional]`, or `[any..]`, separated by blanks. */
   operands: string;
   /** What operands can be, for shells to complete; nothing unless given. */
-  takes?: readonly Operand[];
+  operandTypes?: readonly OperandType[];
   /** What the program does, in one sentence. */
   summary: string;
   /** Command lines for the foot of the help, each with what it does. */
@@ -18,10 +18,10 @@ export interface Program<Options> {
   /** What the values of options can be, for shells to complete: some of these words, or names of instances. */
   values?: Readonly<Record<string, readonly string[] | 'instances'>>;
   /** Makers of completion scripts by shell, in place of those that all programs share. */
-  completions?: Readonly<Record<string, (program: Completable) => string>>;
+  completions?: Readonly<Record<string, (program: CompletionSpec) => string>>;
   /** An option that does something else, and wants no operands. */
-  instead?: string;
-  /** Does the work and resolves to the exit status. What it throws is told in one message. */
+  standaloneOption?: string;
+  /** Does the work and resolves to the exit status. What it throws is reported in one message. */
   run(args: Args<Options>, io: Io): Promise<number>;
 }
 

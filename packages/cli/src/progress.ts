@@ -1,23 +1,23 @@
 /*! Progress on the last line of a terminal: how many, how fast, and which one is at hand. */
 
 import type { Writable } from 'node:stream';
-import { identify, printable, title } from '@sqlpipe/sql';
+import { displayName, escapeControls, identify } from '@sqlpipe/sql';
 import type { SingleBar } from 'cli-progress';
-import type { Step } from './bar.js';
+import type { ProgressStep } from './progress-bar.js';
 
 /**
- * Passes statements on, one or many at once, and draws how far it is while whoever takes them is at work.
+ * Passes statements on, one or many at once, and draws the progress while the consumer works on them.
  *
  * @param progress where to draw; nothing is drawn where it is undefined
  * @param total how many there are, where that is known
  */
-export const watched = <Batch extends string | string[]>(
+export const withProgress = <Batch extends string | string[]>(
   statements: AsyncIterable<Batch>,
   progress: Progress | undefined,
   total?: number,
-): AsyncIterable<Batch> => (progress ? drawing(statements, progress, total) : statements);
+): AsyncIterable<Batch> => (progress ? drawProgress(statements, progress, total) : statements);
 
-async function* drawing<Batch extends string | string[]>(
+async function* drawProgress<Batch extends string | string[]>(
   statements: AsyncIterable<Batch>,
   progress: Progress,
   total: number | undefined,
@@ -26,12 +26,12 @@ async function* drawing<Batch extends string | string[]>(
   try {
     for await (const batch of statements) {
       const [first = '', ...more]: string[] = [batch].flat();
-      if (first) await progress.show({ done, total, what: printable(title(identify(first))) });
+      if (first) await progress.show({ done, total, what: escapeControls(displayName(identify(first))) });
       yield batch;
       done += first ? 1 + more.length : 0;
     }
   } finally {
-    progress.wipe();
+    progress.clear();
   }
 }
 
@@ -54,18 +54,18 @@ export class Progress {
   }
 
   /** Shows a step, some time soon: at most ten times a second. */
-  async show(step: Step): Promise<void> {
+  async show(step: ProgressStep): Promise<void> {
     const elapsed = process.uptime() - this.#started;
     if (elapsed < DELAY) return;
     const payload = { ...step, name: this.#name, rate: step.done / elapsed };
     if (this.#bar) return this.#bar.update(step.done, payload);
-    const { newBar } = await import('./bar.js');
-    this.#bar = newBar(this.#stream);
+    const { createBar } = await import('./progress-bar.js');
+    this.#bar = createBar(this.#stream);
     this.#bar.start(step.total ?? 0, step.done, payload);
   }
 
-  /** Wipes the line. The next step draws it anew. */
-  wipe(): void {
+  /** Wipes the line. The next step draws it again. */
+  clear(): void {
     this.#bar?.stop();
     this.#bar = undefined;
   }

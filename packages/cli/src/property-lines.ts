@@ -1,7 +1,7 @@
 /*! How two definitions differ, as people read it. */
 import { styleText } from 'node:util';
 import type { PropertyDifference } from '@sqlpipe/ddl';
-import { excerpt } from '@sqlpipe/sql';
+import { truncate } from '@sqlpipe/sql';
 
 /** UTF-16 code units of a value that are shown. */
 const WIDTH = 160;
@@ -11,7 +11,7 @@ const WIDTH = 160;
  * @param labels what the two sides are called
  * @param colors the value of the first side in red, of the second in green
  */
-export const propertyLines = (
+export const formatPropertyLines = (
   differences: readonly PropertyDifference[],
   [a, b]: readonly [a: string, b: string],
   colors = false,
@@ -19,6 +19,6 @@ export const propertyLines = (
   differences.map(each => {
     const paint = (color: 'red' | 'green', text: string) =>
       colors ? styleText(color, text, { validateStream: false }) : text;
-    const value = (color: 'red' | 'green', text: string) => paint(color, excerpt(text, WIDTH));
-    return `${excerpt(each.property, WIDTH)}: ${value('red', each.a)} in ${excerpt(a, WIDTH)}, ${value('green', each.b)} in ${excerpt(b, WIDTH)}`;
+    const value = (color: 'red' | 'green', text: string) => paint(color, truncate(text, WIDTH));
+    return `${truncate(each.property, WIDTH)}: ${value('red', each.a)} in ${truncate(a, WIDTH)}, ${value('green', each.b)} in ${truncate(b, WIDTH)}`;
   });

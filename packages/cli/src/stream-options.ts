@@ -2,8 +2,8 @@
 
 import { UsageError } from './exit.js';
 
-/** `--include`: what to take of a schema. */
-export const INCLUDE = {
+/** `--include`: which part of a schema to include. */
+export const INCLUDE_OPTION = {
   type: 'string',
   array: true,
   requiresArg: true,
@@ -11,25 +11,25 @@ export const INCLUDE = {
 } as const;
 
 /** `--exclude`: what to leave out. */
-export const EXCLUDE = {
+export const EXCLUDE_OPTION = {
   type: 'string',
   array: true,
   requiresArg: true,
   describe: 'all but these',
 } as const;
 
-/** `--max-record`. @param bytes how long a record may be unless told otherwise */
-export const recordLimit = (bytes: number) =>
+/** `--max-record`. @param bytes the default limit */
+export const maxRecordOption = (bytes: number) =>
   ({
     type: 'number',
     default: bytes,
     requiresArg: true,
     describe: 'longest record in bytes',
-    coerce: counting,
+    coerce: parseMaxRecord,
   }) as const;
 
 /** A number, or all of them where the option is given again. @throws UsageError for one that counts nothing */
-function counting(given: number): number {
+function parseMaxRecord(given: number): number {
   if (![given].flat().every(number => Number.isInteger(number) && number >= 1))
     throw new UsageError('--max-record takes a whole number, 1 or more');
   return given;

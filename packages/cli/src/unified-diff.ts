@@ -4,18 +4,18 @@ import { type StructuredPatchHunk, structuredPatch } from 'diff';
 const OPTIONS = {
   /** Lines around a change. */
   context: 2,
-  /** Lines that may differ: to find out how many more do takes time by their square. */
+  /** Lines that may differ: finding more takes quadratic time. */
   maxEditLength: 1000,
 };
 
 /**
- * The lines of a unified diff without its file headers: `-` is of the first text, `+` of the second. None for equal texts.
- * Where very much differs, all lines of the one and then all of the other.
- * They are as the texts have them: whoever shows them escapes them.
+ * The lines of a unified diff without its file headers: `-` is of the first text, `+` of the second. None for equal
+ * texts. Where very much differs, all lines of the one and then all of the other. They are not escaped: the caller has
+ * to do that.
  */
 export function unifiedDiff(before: string, after: string): string[] {
   const [a, b] = [`${before}\n`, `${after}\n`];
-  const { hunks } = structuredPatch('', '', a, b, '', '', OPTIONS) ?? { hunks: [replaced(a, b)] };
+  const { hunks } = structuredPatch('', '', a, b, '', '', OPTIONS) ?? { hunks: [replacementHunk(a, b)] };
   return hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
     `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
     ...lines,
@@ -23,7 +23,7 @@ export function unifiedDiff(before: string, after: string): string[] {
 }
 
 /** One text in place of another, as a hunk. */
-function replaced(before: string, after: string): StructuredPatchHunk {
+function replacementHunk(before: string, after: string): StructuredPatchHunk {
   const [removed, added] = [before, after].map(text => text.split('\n').slice(0, -1)) as [string[], string[]];
   return {
     oldStart: 1,

@@ -1,8 +1,8 @@
-/*! Two statements compared by what they mean, where that can be told; else by their tokens. */
-import { conceal, identify, isObject, isPrincipal } from '@sqlpipe/sql';
-import { type Comparison, compareDefinitions, type PropertyDifference } from './compare.js';
+/*! Compares two statements by their meaning where it is known, otherwise by their tokens. */
+import { identify, isObject, isPrincipal, redact } from '@sqlpipe/sql';
+import { type Comparison, compareDefinitions, type PropertyDifference } from './compare-definitions.js';
 import { DEFAULTS, type Defaults, type Definition, type TableDefinition } from './definition.js';
-import { Rejection } from './grammar/rejection.js';
+import { RejectionError } from './grammar/rejection-error.js';
 import { parseDefinition } from './parse.js';
 import { parsePrincipal } from './principal.js';
 import { printDefinition } from './print.js';
@@ -18,25 +18,25 @@ export interface CompareOptions {
   readonly findTable?: (name: string) => string | undefined;
 }
 
-/** What comparing two statements came to. */
+/** The result of comparing two statements. */
 export interface StatementComparison extends Comparison {
   /** Whether they were compared as text, as one of them is in no syntax that is known here. */
   readonly asText: boolean;
 }
 
-const SAME: StatementComparison = { differences: [], notComparable: [], asText: false };
+const NO_DIFFERENCE: StatementComparison = { differences: [], notComparable: [], asText: false };
 
 /** Compares what two statements make, whatever a server printed wrongly in either. */
 export function compareStatements(a: string, b: string, options: CompareOptions = {}): StatementComparison {
-  if (a === b) return SAME;
+  if (a === b) return NO_DIFFERENCE;
   const [{ kind }, { kind: other }] = [identify(a), identify(b)];
   if (isPrincipal(kind) && kind === other) return comparePrincipals(a, b) ?? compareTexts(a, b);
   if (!isObject(kind) || !isObject(other)) return compareTexts(a, b);
-  const [inA, inB] = [meaningOf(a, options), meaningOf(b, options)];
+  const [inA, inB] = [parseMeaning(a, options), parseMeaning(b, options)];
   return inA && inB ? { ...compareDefinitions(inA, inB), asText: false } : compareTexts(a, b);
 }
 
-/** Whether two statements make the same, for all that can be told. */
+/** Whether two statements create the same object, as far as is known. */
 export const isEquivalent = (a: string, b: string, options?: CompareOptions): boolean =>
   compareStatements(a, b, options).differences.length === 0;
 
@@ -44,22 +44,22 @@ export const isEquivalent = (a: string, b: string, options?: CompareOptions): bo
  * What a statement means on a server, misprints repaired and a table made LIKE another resolved; undefined where it is no
  * CREATE of an object that is known here.
  */
-export function meaningOf(
+export function parseMeaning(
   statement: string,
   { defaults = DEFAULTS, findTable }: CompareOptions = {},
 ): Definition | undefined {
-  const definition = read(statement, defaults);
+  const definition = repairAndParse(statement, defaults);
   const model =
     findTable &&
     definition &&
     findModel(definition, name => {
       const found = findTable(name);
-      return found === undefined ? undefined : read(found, defaults);
+      return found === undefined ? undefined : repairAndParse(found, defaults);
     });
   return model && definition ? { ...model, name: definition.name, owner: definition.owner } : definition;
 }
 
-function read(statement: string, defaults: Defaults): Definition | undefined {
+function repairAndParse(statement: string, defaults: Defaults): Definition | undefined {
   const text = repair(statement).statement;
   return tryParse(text, isCanonical(text, defaults) ? DEFAULTS : defaults);
 }
@@ -79,7 +79,7 @@ function tryParse(statement: string, defaults: Defaults): Definition | undefined
   try {
     return parseDefinition(statement, defaults);
   } catch (error) {
-    if (error instanceof Rejection) return undefined;
+    if (error instanceof RejectionError) return undefined;
     throw error;
   }
 }
@@ -109,7 +109,7 @@ function comparePrincipals(a: string, b: string): StatementComparison | undefine
 /** By tokens: white space, comments and the case of keywords do not matter. */
 function compareTexts(a: string, b: string): StatementComparison {
   const at = findQueryDifference(a, b);
-  if (!at) return { ...SAME, asText: true };
+  if (!at) return { ...NO_DIFFERENCE, asText: true };
   const difference = { property: 'statement', a: lineAt(a, at.a), b: lineAt(b, at.b) };
   return { differences: [difference], notComparable: [], asText: true };
 }
@@ -120,7 +120,7 @@ const WIDTH = 80;
 /** The line of a text that holds an offset, or some of it, without secrets: not even how long one is. */
 function lineAt(text: string, at: number): string {
   const start = Math.max(text.lastIndexOf('\n', at - 1) + 1, at - WIDTH / 2);
-  const [line = ''] = conceal(text)
+  const [line = ''] = redact(text)
     .slice(start, start + WIDTH)
     .split('\n', 1);
   return line.trim().replace(/\*{2,}/g, '***');

@@ -26,7 +26,7 @@ export interface Column {
 }
 
 /** What tables and materialized views have in common: both are stored. */
-interface Stored {
+interface StoredDefinition {
   readonly name: string;
   readonly ttl: Ttl;
   /** The alias of the volume it is stored in. */
@@ -36,7 +36,7 @@ interface Stored {
 }
 
 /** What a CREATE TABLE says. */
-export interface TableDefinition extends Stored {
+export interface TableDefinition extends StoredDefinition {
   readonly kind: 'table';
   readonly columns: Column[];
   /** The name of the designated timestamp. */
@@ -77,7 +77,7 @@ export interface Refresh {
 }
 
 /** A query whose result is kept and refreshed. */
-export interface MaterializedViewDefinition extends Stored {
+export interface MaterializedViewDefinition extends StoredDefinition {
   readonly kind: 'materialized view';
   /** The table that it follows. */
   readonly base?: string | undefined;
@@ -98,7 +98,7 @@ export interface LiveViewDefinition {
   readonly flush?: string | undefined;
   /** `1h` after IN MEMORY. */
   readonly inMemory?: string | undefined;
-  /** That of the base table where it is not given. */
+  /** By default that of the base table. */
   readonly partitionBy?: PartitionUnit | undefined;
   /** What stands after START FROM. */
   readonly start: string;

@@ -1,10 +1,9 @@
-export { type Access, access } from './access.js';
-export { type Comparison, compareDefinitions, type PropertyDifference } from './compare.js';
+export { type Comparison, compareDefinitions, type PropertyDifference } from './compare-definitions.js';
 export {
   type CompareOptions,
   compareStatements,
   isEquivalent,
-  meaningOf,
+  parseMeaning,
   type StatementComparison,
 } from './compare-statements.js';
 export {
@@ -19,14 +18,15 @@ export {
   type TableDefinition,
   type ViewDefinition,
 } from './definition.js';
-export { type PartitionUnit, ttlOf } from './grammar/partition.js';
+export { type PartitionUnit, toTtl } from './grammar/partition.js';
+export { type GrantTargets, grantTargets } from './grant-targets.js';
 export { LimitError } from './limit-error.js';
 export { isSystemTable, needsQuotes, quoteName } from './names.js';
-export { owner, withoutOwner } from './owner.js';
-export { coverTimestamp, defaultPartition, parseDefinition, toTable } from './parse.js';
+export { ownerOf, removeOwner } from './owner.js';
+export { addTimestampToIndex, defaultPartition, parseDefinition, toTableDefinition } from './parse.js';
 export { type PrintOptions, printDefinition } from './print.js';
-export { references } from './references.js';
-export { type Repaired, repair } from './repair.js';
+export { findReferences } from './references.js';
+export { type RepairResult, repair } from './repair.js';
 export { isCleanTable, isRepairForm } from './repair-table.js';
 export {
   type Assumption,
@@ -38,4 +38,4 @@ export {
   type Right,
   RightSet,
 } from './rights.js';
-export { dependsOnVersion, isLaterVersion, missingFeatures } from './versions.js';
+export { dependsOnVersion, findMissingFeatures, isLaterVersion } from './versions.js';

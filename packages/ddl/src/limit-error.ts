@@ -1,4 +1,4 @@
-/** Statements in which there is more to keep track of than any have that are meant to be run. The message says what of. */
+/** Statements beyond the limits of what can be analyzed. The message names the limit. */
 export class LimitError extends Error {
   override name = 'LimitError';
   readonly code = 'DAMAGED';

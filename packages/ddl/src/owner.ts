@@ -1,26 +1,26 @@
 /*! The `OWNED BY name` at the end of a CREATE, which the enterprise edition prints. */
-import { meaningful, nameAt, type Token, wordOf } from '@sqlpipe/sql';
+import { keywordOf, parseName, significantTokens, type Token } from '@sqlpipe/sql';
 
 /** Who owns what a statement makes, as it says at its end. */
-export function owner(statement: string): string | undefined {
-  return clause(statement)?.name;
+export function ownerOf(statement: string): string | undefined {
+  return findOwnerClause(statement)?.name;
 }
 
-/** The statement without its `OWNED BY name`, which the open source edition refuses. */
-export function withoutOwner(statement: string): string {
-  const found = clause(statement);
+/** The statement without its `OWNED BY name`, which the open source edition rejects. */
+export function removeOwner(statement: string): string {
+  const found = findOwnerClause(statement);
   return found ? `${statement.slice(0, found.start).trimEnd()};` : statement;
 }
 
-function clause(statement: string): { name: string; start: number } | undefined {
-  if (!/\bowned\b/i.test(statement)) return undefined; // few have it, and tokens take their time
+function findOwnerClause(statement: string): { name: string; start: number } | undefined {
+  if (!/\bowned\b/i.test(statement)) return undefined; // few have it, and tokenizing is slow
   let last: Token[] = []; // the last OWNED, and what follows
-  for (const token of meaningful(statement))
-    if (wordOf(token) === 'OWNED') last = [token];
+  for (const token of significantTokens(statement))
+    if (keywordOf(token) === 'OWNED') last = [token];
     else if (last.length) last.push(token);
   const [owned, by, ...behind] = last;
-  if (!owned || wordOf(by) !== 'BY') return undefined;
-  const { name, tokens } = nameAt(next => behind[next]);
+  if (!owned || keywordOf(by) !== 'BY') return undefined;
+  const { name, tokens } = parseName(next => behind[next]);
   const isLast = (behind[tokens]?.text ?? ';') === ';';
   return name && isLast ? { name, start: owned.start } : undefined;
 }

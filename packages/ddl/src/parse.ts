@@ -8,11 +8,11 @@ import {
   type Refresh,
   type TableDefinition,
 } from './definition.js';
-import { AFTER_CREATE, type Create, create } from './grammar/create.js';
+import { AFTER_CREATE, type CreateStatement, parseCreate } from './grammar/create.js';
 import type { CreateMaterializedView } from './grammar/create-matview.js';
 import type { CreateTable } from './grammar/create-table.js';
 import { Cursor } from './grammar/cursor.js';
-import { ownedBy } from './grammar/dialect.js';
+import { parseOwner } from './grammar/dialect.js';
 import type { PartitionUnit } from './grammar/partition.js';
 import { findSampling } from './sampling.js';
 
@@ -21,20 +21,25 @@ import { findSampling } from './sampling.js';
  *
  * @param statement one statement, with or without `;`
  * @param defaults what the server that it is for fills in
- * @throws Rejection with the service's message and position (UTF-16 code units) where it is no such statement
+ * @throws RejectionError with the service's message and position (UTF-16 code units) where it is no such statement
  */
 export function parseDefinition(statement: string, defaults: Defaults = DEFAULTS): Definition {
   const cursor = new Cursor(statement);
   cursor.expect('create');
   return toDefinition(
-    create(cursor, cursor.require(AFTER_CREATE), { enterprise: true, owner: ownedBy, defaults, checkQuery() {} }),
+    parseCreate(cursor, cursor.require(AFTER_CREATE), {
+      enterprise: true,
+      owner: parseOwner,
+      defaults,
+      checkQuery() {},
+    }),
   );
 }
 
-function toDefinition(statement: Create): Definition {
+function toDefinition(statement: CreateStatement): Definition {
   switch (statement.statement) {
     case 'create table':
-      return toTable(statement);
+      return toTableDefinition(statement);
     case 'create view': {
       const { name, body, owner } = statement;
       return { kind: 'view', name, body: body.text, owner };
@@ -49,15 +54,15 @@ function toDefinition(statement: Create): Definition {
 }
 
 /** What a CREATE TABLE means, as far as it says so itself: not what it is LIKE, nor what columns its query gives. */
-export function toTable(statement: CreateTable): TableDefinition {
+export function toTableDefinition(statement: CreateTable): TableDefinition {
   const { name, columns, timestamp, partition, ttl, policy, wal, parquet, volume, owner, like, select } = statement;
   const { maxUncommittedRows, o3MaxLag } = statement;
-  const designated = timestamp && (columns.find(timestamp.name)?.name ?? timestamp.name);
+  const timestampName = timestamp && (columns.find(timestamp.name)?.name ?? timestamp.name);
   return {
     kind: 'table',
     name,
-    columns: [...columns.values()].map(column => coverTimestamp(column, designated)),
-    timestamp: designated,
+    columns: [...columns.values()].map(column => addTimestampToIndex(column, timestampName)),
+    timestamp: timestampName,
     partitionBy: partition?.unit ?? 'NONE',
     ...{ ttl, policy, wal, parquet, volume: volume?.name, maxUncommittedRows, o3MaxLag, owner },
     like: like?.name,
@@ -66,7 +71,7 @@ export function toTable(statement: CreateTable): TableDefinition {
 }
 
 /** A posting index that covers columns covers the timestamp too. */
-export function coverTimestamp(column: Column, timestamp: string | undefined): Column {
+export function addTimestampToIndex(column: Column, timestamp: string | undefined): Column {
   const { index } = column;
   if (!timestamp || !index || index.capacity !== undefined || index.covered.length === 0) return column;
   const covered = index.covered.some(name => foldCase(name) === foldCase(timestamp));

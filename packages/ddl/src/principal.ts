@@ -1,5 +1,5 @@
 /*! What CREATE USER, GROUP and SERVICE ACCOUNT say. */
-import { foldCase, identify, type Kind, meaningful, nameAt, wordOf } from '@sqlpipe/sql';
+import { foldCase, identify, type Kind, keywordOf, parseName, significantTokens } from '@sqlpipe/sql';
 
 /** A user, a group or a service account. */
 export interface Principal {
@@ -14,21 +14,21 @@ export interface Principal {
 /** What a statement that makes a user, a group or a service account says; undefined where it says something else as well. */
 export function parsePrincipal(statement: string): Principal | undefined {
   const { kind, name } = identify(statement);
-  const tokens = [...meaningful(statement)].filter(({ text }) => text !== ';');
-  let at = tokens.findIndex(token => ['USER', 'GROUP', 'ACCOUNT'].includes(wordOf(token))) + 1;
-  if (wordOf(tokens[at]) === 'IF') at += 3;
-  at += nameAt(distance => tokens[at + distance]).tokens;
+  const tokens = [...significantTokens(statement)].filter(({ text }) => text !== ';');
+  let at = tokens.findIndex(token => ['USER', 'GROUP', 'ACCOUNT'].includes(keywordOf(token))) + 1;
+  if (keywordOf(tokens[at]) === 'IF') at += 3;
+  at += parseName(distance => tokens[at + distance]).tokens;
   let owner: string | undefined;
   let credentials: string | undefined;
-  for (let word = wordOf(tokens[at]); at < tokens.length; word = wordOf(tokens[at])) {
-    if (word === 'OWNED' && wordOf(tokens[at + 1]) === 'BY') {
-      const { name: named, tokens: length } = nameAt(distance => tokens[at + 2 + distance]);
+  for (let word = keywordOf(tokens[at]); at < tokens.length; word = keywordOf(tokens[at])) {
+    if (word === 'OWNED' && keywordOf(tokens[at + 1]) === 'BY') {
+      const { name: named, tokens: length } = parseName(distance => tokens[at + 2 + distance]);
       owner = foldCase(named);
       at += 2 + length;
-    } else if (word === 'WITH' && ['PASSWORD', 'JWK'].includes(wordOf(tokens[at + 1]))) {
+    } else if (word === 'WITH' && ['PASSWORD', 'JWK'].includes(keywordOf(tokens[at + 1]))) {
       credentials = tokens[at + 2]?.text;
       at += 3;
-    } else if (word === 'WITH' && wordOf(tokens[at + 1]) === 'NO') at += 3;
+    } else if (word === 'WITH' && keywordOf(tokens[at + 1]) === 'NO') at += 3;
     else return undefined;
   }
   return { kind, name: foldCase(name), owner, credentials };

@@ -11,8 +11,8 @@ import type {
   TableDefinition,
   ViewDefinition,
 } from './definition.js';
-import { type Ttl, ttlParts } from './grammar/partition.js';
-import { type StoragePolicy, stages } from './grammar/storage-policy.js';
+import { splitTtl, type Ttl } from './grammar/partition.js';
+import { STAGES, type StoragePolicy } from './grammar/storage-policy.js';
 import { quoteName } from './names.js';
 
 /** How to print. */
@@ -23,120 +23,120 @@ export interface PrintOptions {
   readonly quoted: boolean;
 }
 
-const AS_PRINTED: PrintOptions = { form: '9.3', quoted: false };
+const PRINTED_OPTIONS: PrintOptions = { form: '9.3', quoted: false };
 
-/** The statement that makes the object, with its closing semicolon; unless told otherwise just as QuestDB 9.3 prints it. */
+/** The statement that makes the object, with its closing semicolon; by default exactly as QuestDB 9.3 prints it. */
 export function printDefinition(definition: Definition, given: Partial<PrintOptions> = {}): string {
-  const options = { ...AS_PRINTED, ...given };
+  const options = { ...PRINTED_OPTIONS, ...given };
   switch (definition.kind) {
     case 'table':
-      return tableText(definition, options);
+      return formatTable(definition, options);
     case 'view':
-      return viewText(definition);
+      return formatView(definition);
     case 'materialized view':
-      return materializedViewText(definition, options);
+      return formatMaterializedView(definition, options);
     default:
-      return liveViewText(definition);
+      return formatLiveView(definition);
   }
 }
 
-function tableText(table: TableDefinition, options: PrintOptions): string {
+function formatTable(table: TableDefinition, options: PrintOptions): string {
   const { name, columns, volume, owner } = table;
-  const bare = nameIn(options);
-  const keys = columns.filter(column => column.dedup).map(column => bare(column.name));
+  const formatName = nameFormatter(options);
+  const keys = columns.filter(column => column.dedup).map(column => formatName(column.name));
   const dedup = keys.length > 0 ? `\nDEDUP UPSERT KEYS(${keys.join(',')})` : '';
-  const list = columns.map(column => columnText(column, options)).join(',\n');
-  const end = `${clausesText(table, options)}${volumeText(volume, options)}${dedup}${ownerText(owner)}`;
+  const list = columns.map(column => formatColumn(column, options)).join(',\n');
+  const end = `${formatClauses(table, options)}${formatVolume(volume, options)}${dedup}${formatOwner(owner)}`;
   return `CREATE TABLE '${name}' ( \n${list}\n)${end};`;
 }
 
-function clausesText(table: TableDefinition, options: PrintOptions): string {
+function formatClauses(table: TableDefinition, options: PrintOptions): string {
   const { timestamp, partitionBy, ttl, policy, parquet, wal } = table;
-  const parameters = options.form === '9.0' ? parametersText(table) : '';
+  const parameters = options.form === '9.0' ? formatParameters(table) : '';
   if (!timestamp) return parameters;
   const written = options.form === '9.0' ? ' WAL' : '';
   const format = parquet ? ' FORMAT PARQUET' : '';
-  return ` timestamp(${nameIn(options)(timestamp)}) PARTITION BY ${partitionBy}${ttlText(ttl)}${policyText(policy)}${format}${wal ? written : ' BYPASS WAL'}${parameters}`;
+  return ` timestamp(${nameFormatter(options)(timestamp)}) PARTITION BY ${partitionBy}${formatTtl(ttl)}${formatPolicy(policy)}${format}${wal ? written : ' BYPASS WAL'}${parameters}`;
 }
 
-const parametersText = ({ maxUncommittedRows, o3MaxLag }: TableDefinition): string =>
+const formatParameters = ({ maxUncommittedRows, o3MaxLag }: TableDefinition): string =>
   maxUncommittedRows === undefined || o3MaxLag === undefined
     ? ''
     : `\nWITH maxUncommittedRows=${maxUncommittedRows}, o3MaxLag=${o3MaxLag}us`;
 
-const nameIn =
+const nameFormatter =
   ({ quoted }: PrintOptions) =>
   (name: string): string =>
     quoted ? quoteName(name) : name;
 
 /** The service prints a comma before it, which its own parser does not accept. */
-const volumeText = (volume: string | undefined, options: PrintOptions): string =>
-  volume === undefined ? '' : `${options.quoted ? '' : ','} IN VOLUME ${nameIn(options)(volume)}`;
+const formatVolume = (volume: string | undefined, options: PrintOptions): string =>
+  volume === undefined ? '' : `${options.quoted ? '' : ','} IN VOLUME ${nameFormatter(options)(volume)}`;
 
-function columnText(column: Column, options: PrintOptions): string {
+function formatColumn(column: Column, options: PrintOptions): string {
   const { name, type, parquet } = column;
-  const symbol = type === 'SYMBOL' ? symbolText(column, options) : '';
-  return `\t${nameIn(options)(name)} ${type}${symbol}${parquet ? ` PARQUET(${parquet})` : ''}`;
+  const symbol = type === 'SYMBOL' ? formatSymbol(column, options) : '';
+  return `\t${nameFormatter(options)(name)} ${type}${symbol}${parquet ? ` PARQUET(${parquet})` : ''}`;
 }
 
-function symbolText({ cached, capacity, index }: Column, options: PrintOptions): string {
-  if (options.form === '9.3') return `${cached ? '' : ' NOCACHE'}${indexText(index, options)}`;
+function formatSymbol({ cached, capacity, index }: Column, options: PrintOptions): string {
+  if (options.form === '9.3') return `${cached ? '' : ' NOCACHE'}${formatIndex(index, options)}`;
   const size = capacity === undefined ? '' : ` CAPACITY ${capacity}`;
-  return `${size}${cached ? ' CACHE' : ' NOCACHE'}${indexText(index, options)}`;
+  return `${size}${cached ? ' CACHE' : ' NOCACHE'}${formatIndex(index, options)}`;
 }
 
 /** The index as it stands after a column's type, with a blank before it; nothing for none. */
-export function indexText(index: Column['index'], options: PrintOptions = AS_PRINTED): string {
+export function formatIndex(index: Column['index'], options: PrintOptions = PRINTED_OPTIONS): string {
   if (!index) return '';
   if (index.capacity !== undefined) return ` INDEX CAPACITY ${index.capacity}`;
-  const covered = index.covered.map(nameIn(options)).join(', ');
+  const covered = index.covered.map(nameFormatter(options)).join(', ');
   return ` INDEX TYPE ${index.type}${covered ? ` INCLUDE (${covered})` : ''}`;
 }
 
 /** `TTL 2 WEEKS`: in the largest unit that fits, which need not be the one that was written. */
-const ttlText = (ttl: Ttl): string => (ttl === 0 ? '' : ` TTL ${lengthText(ttl)}`);
+const formatTtl = (ttl: Ttl): string => (ttl === 0 ? '' : ` TTL ${formatTtlLength(ttl)}`);
 
 /** A time to live as it is printed after TTL. */
-export function lengthText(ttl: Ttl): string {
-  const { value, unit } = ttlParts(ttl);
+export function formatTtlLength(ttl: Ttl): string {
+  const { value, unit } = splitTtl(ttl);
   return `${value} ${unit}${value > 1 ? 'S' : ''}`;
 }
 
 /** On a line of its own, in the place of TTL, as the one documented sample has it. */
-function policyText(policy: StoragePolicy | undefined): string {
+function formatPolicy(policy: StoragePolicy | undefined): string {
   if (!policy || policy.disabled) return '';
-  return `\nSTORAGE POLICY(${stagesText(policy)})`;
+  return `\nSTORAGE POLICY(${formatStages(policy)})`;
 }
 
 /** What stands in the parentheses of a storage policy. */
-export function stagesText({ after }: StoragePolicy): string {
-  const set = stages.flatMap(stage => {
+export function formatStages({ after }: StoragePolicy): string {
+  const set = STAGES.flatMap(stage => {
     const length = after[stage];
-    return length === undefined ? [] : `${stage} ${lengthText(length)}`;
+    return length === undefined ? [] : `${stage} ${formatTtlLength(length)}`;
   });
   return set.join(', ');
 }
 
-const viewText = ({ name, body, owner }: ViewDefinition): string =>
-  `CREATE VIEW '${name}' AS ( \n${body}\n)${ownerText(owner)};`;
+const formatView = ({ name, body, owner }: ViewDefinition): string =>
+  `CREATE VIEW '${name}' AS ( \n${body}\n)${formatOwner(owner)};`;
 
-function materializedViewText(view: MaterializedViewDefinition, options: PrintOptions): string {
+function formatMaterializedView(view: MaterializedViewDefinition, options: PrintOptions): string {
   const { name, base, refresh, body, partitionBy, ttl, volume, owner } = view;
   const withBase = base === undefined ? '' : ` WITH BASE '${base}'`;
   const partition = partitionBy === undefined ? '' : ` PARTITION BY ${partitionBy}`;
-  const head = `CREATE MATERIALIZED VIEW '${name}'${withBase} REFRESH ${refreshText(refresh)} AS (\n${body}\n)`;
-  return `${head}${partition}${ttlText(ttl)}${volumeText(volume, options)}${ownerText(owner)};`;
+  const head = `CREATE MATERIALIZED VIEW '${name}'${withBase} REFRESH ${formatRefresh(refresh)} AS (\n${body}\n)`;
+  return `${head}${partition}${formatTtl(ttl)}${formatVolume(volume, options)}${formatOwner(owner)};`;
 }
 
-function liveViewText({ name, flush, inMemory, partitionBy, start, body, owner }: LiveViewDefinition): string {
+function formatLiveView({ name, flush, inMemory, partitionBy, start, body, owner }: LiveViewDefinition): string {
   const lengths = `${flush ? ` FLUSH EVERY ${flush}` : ''}${inMemory ? ` IN MEMORY ${inMemory}` : ''}`;
   const partition = partitionBy === undefined ? '' : ` PARTITION BY ${partitionBy}`;
   const head = `CREATE LIVE VIEW '${name}'${lengths}${partition} START FROM ${start}`;
-  return `${head} AS (\n${body}\n)${ownerText(owner)};`;
+  return `${head} AS (\n${body}\n)${formatOwner(owner)};`;
 }
 
 /** What stands after REFRESH. */
-export function refreshText({ type, deferred, every, start, timeZone, period }: Refresh): string {
+export function formatRefresh({ type, deferred, every, start, timeZone, period }: Refresh): string {
   const zone = timeZone === undefined ? '' : ` TIME ZONE '${timeZone}'`;
   const head = `${type}${every === undefined ? '' : ` ${every}`}${deferred ? ' DEFERRED' : ''}`;
   if (period) return `${head} PERIOD (LENGTH ${period.length}${zone}${period.delay ? ` DELAY ${period.delay}` : ''})`;
@@ -147,4 +147,4 @@ export function refreshText({ type, deferred, every, start, timeZone, period }: 
  * Where an enterprise server prints the owner is documented for tables only (a line of its own, at the very end);
  * views follow the same rule here.
  */
-const ownerText = (owner: string | undefined): string => (owner === undefined ? '' : `\nOWNED BY '${owner}'`);
+const formatOwner = (owner: string | undefined): string => (owner === undefined ? '' : `\nOWNED BY '${owner}'`);

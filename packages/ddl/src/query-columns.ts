@@ -2,9 +2,9 @@
 import { foldCase } from '@sqlpipe/sql';
 import { Cursor } from './grammar/cursor.js';
 import { unquote } from './grammar/names.js';
-import { Rejection } from './grammar/rejection.js';
-import { columnType } from './grammar/types.js';
-import { queryTokens } from './query-tokens.js';
+import { RejectionError } from './grammar/rejection-error.js';
+import { parseColumnType } from './grammar/types.js';
+import { tokenizeQuery } from './query-tokens.js';
 
 /** A column of a query; its type where a cast says so. */
 export interface QueryColumn {
@@ -20,7 +20,7 @@ const NAME = /^(?:[\p{L}_][\p{L}\p{N}_$]*|".*"|`.*`)$/su;
  * Undefined where more would have to be known: stars, several queries, expressions that have no name, two columns of one name.
  */
 export function findQueryColumns(query: string): QueryColumn[] | undefined {
-  const tokens = queryTokens(query).map(({ text }) => text);
+  const tokens = tokenizeQuery(query).map(({ text }) => text);
   if (tokens[0]?.toLowerCase() !== 'select' || tokens[1]?.toLowerCase() === 'distinct') return undefined;
   const columns = new Map<string, QueryColumn>();
   let item: string[] = [];
@@ -31,20 +31,20 @@ export function findQueryColumns(query: string): QueryColumn[] | undefined {
     if (token === ')' || token === ']') depth--;
     if (!ends) item.push(token);
     else {
-      const column = columnOf(item);
+      const column = toColumn(item);
       if (!column || columns.has(foldCase(column.name))) return undefined;
       columns.set(foldCase(column.name), column);
       item = [];
     }
     if (ends && token !== ',')
-      return tokens.some(each => SEVERAL.has(each.toLowerCase())) ? undefined : [...columns.values()];
+      return tokens.some(each => SET_OPERATORS.has(each.toLowerCase())) ? undefined : [...columns.values()];
   }
   return undefined;
 }
 
-const SEVERAL = new Set(['union', 'except', 'intersect', 'pivot']);
+const SET_OPERATORS = new Set(['union', 'except', 'intersect', 'pivot']);
 
-function columnOf(item: readonly string[]): QueryColumn | undefined {
+function toColumn(item: readonly string[]): QueryColumn | undefined {
   const name = item.at(-1) ?? '';
   const before = item.at(-2)?.toLowerCase();
   if (!NAME.test(name)) return undefined;
@@ -56,11 +56,12 @@ function columnOf(item: readonly string[]): QueryColumn | undefined {
 /** `CAST(… AS type)`, `…::type` or `ARRAY[]`. */
 function castType(expression: readonly string[]): string | undefined {
   if (expression.join('').toUpperCase() === 'ARRAY[]') return 'ARRAY';
-  const isCast = expression[0]?.toLowerCase() === 'cast' && closing(expression, 1) === expression.length - 1;
-  if (isCast) return typeOf(expression.slice(expression.findLastIndex(token => token.toLowerCase() === 'as') + 1, -1));
+  const isCast = expression[0]?.toLowerCase() === 'cast' && closingIndex(expression, 1) === expression.length - 1;
+  if (isCast)
+    return parseType(expression.slice(expression.findLastIndex(token => token.toLowerCase() === 'as') + 1, -1));
   const [operand = [], ...types] = split(expression, '::');
   if (!isOperand(operand)) return undefined;
-  const known = types.map(typeOf);
+  const known = types.map(parseType);
   return known.includes(undefined) ? undefined : known.at(-1);
 }
 
@@ -77,11 +78,11 @@ function split(tokens: readonly string[], separator: string): string[][] {
 function isOperand(expression: readonly string[]): boolean {
   const open = expression.indexOf('(');
   if (open < 0) return expression.length === 1 || (expression.length === 3 && expression[1] === '.');
-  return open <= 1 && closing(expression, open) === expression.length - 1;
+  return open <= 1 && closingIndex(expression, open) === expression.length - 1;
 }
 
 /** Where the parenthesis at an index closes. */
-function closing(tokens: readonly string[], open: number): number {
+function closingIndex(tokens: readonly string[], open: number): number {
   let depth = 0;
   for (let at = open; at < tokens.length; at++) {
     if (tokens[at] === '(') depth++;
@@ -90,13 +91,13 @@ function closing(tokens: readonly string[], open: number): number {
   return -1;
 }
 
-function typeOf(tokens: readonly string[]): string | undefined {
+function parseType(tokens: readonly string[]): string | undefined {
   const cursor = new Cursor(tokens.join(''));
   try {
-    const type = columnType(cursor, cursor.require('type'));
+    const type = parseColumnType(cursor, cursor.require('type'));
     return cursor.next() === undefined ? type : undefined;
   } catch (error) {
-    if (error instanceof Rejection) return undefined;
+    if (error instanceof RejectionError) return undefined;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 /*! Queries as their tokens, which is how two of them are compared: white space, comments and the case of keywords do not matter. */
 import { Cursor } from './grammar/cursor.js';
-import { Rejection } from './grammar/rejection.js';
+import { RejectionError } from './grammar/rejection-error.js';
 import { RESERVED } from './names.js';
 
 /** A token of a query, and where it starts in it. */
@@ -37,13 +37,13 @@ const TYPES = new Set(
 );
 
 /** The tokens of a query as the service reads them, its closing `;` left out. Never fails. */
-export function queryTokens(query: string): QueryToken[] {
+export function tokenizeQuery(query: string): QueryToken[] {
   const cursor = new Cursor(query);
   const tokens: QueryToken[] = [];
   try {
     for (let text = cursor.next(); text !== undefined; text = cursor.next()) tokens.push({ text, at: cursor.at });
   } catch (error) {
-    if (!(error instanceof Rejection)) throw error;
+    if (!(error instanceof RejectionError)) throw error;
     tokens.push({ text: query.slice(cursor.at), at: cursor.at }); // a quote that is never closed
   }
   if (tokens.at(-1)?.text === ';') tokens.pop();
@@ -53,10 +53,10 @@ export function queryTokens(query: string): QueryToken[] {
 /** Where two queries first differ, as offsets into each; undefined where they are the same. */
 export function findQueryDifference(a: string, b: string): { a: number; b: number } | undefined {
   if (a === b) return undefined;
-  const [inA, inB] = [queryTokens(a), queryTokens(b)];
+  const [inA, inB] = [tokenizeQuery(a), tokenizeQuery(b)];
   const casts = new CastDepth();
   for (let i = 0; i < inA.length || i < inB.length; i++) {
-    if (comparable(inA, i, casts.isInside) !== comparable(inB, i, casts.isInside))
+    if (comparableForm(inA, i, casts.isInside) !== comparableForm(inB, i, casts.isInside))
       return { a: inA[i]?.at ?? a.length, b: inB[i]?.at ?? b.length };
     casts.step(inA, i);
   }
@@ -79,7 +79,7 @@ class CastDepth {
 }
 
 /** A token in the form that two spellings of it share. */
-function comparable(tokens: readonly QueryToken[], at: number, isInCast: boolean): string | undefined {
+function comparableForm(tokens: readonly QueryToken[], at: number, isInCast: boolean): string | undefined {
   const text = tokens[at]?.text;
   const word = text?.toLowerCase();
   if (word === undefined || word === text) return text;
@@ -87,18 +87,18 @@ function comparable(tokens: readonly QueryToken[], at: number, isInCast: boolean
   const after = tokens[at + 1]?.text.toLowerCase();
   const isType = TYPES.has(word) && (before === '::' || (isInCast && before === 'as'));
   const isKeyword = RESERVED.has(word)
-    ? !isNameAnyway(before, after)
+    ? !isNamePosition(before, after)
     : UNRESERVED.has(word) && !isName(word, before, after);
   return isType || isKeyword ? word : text;
 }
 
 /** Whether a word stands where no keyword can. */
-const isNameAnyway = (before: string | undefined, after: string | undefined): boolean =>
+const isNamePosition = (before: string | undefined, after: string | undefined): boolean =>
   before === 'as' || before === '.' || after === '.';
 
 /** Whether a word that can be either is a name: all of an item of a list, or the alias at the end of one. */
 function isName(word: string, before: string | undefined, after: string | undefined): boolean {
-  if (isNameAnyway(before, after)) return true;
+  if (isNamePosition(before, after)) return true;
   if (after !== undefined && !ENDS_ITEM.has(after)) return false;
   return before !== undefined && BEGINS_ITEM.has(before) ? !ITEMS.has(word) : !ENDS_PHRASE.has(word);
 }

@@ -2,12 +2,21 @@
  * What a view, or a table made by a query, reads from, found from its tokens alone: names where a table may stand. There is no grammar, so that
  * syntax to come does no harm. Each rule beyond plain SQL was observed on QuestDB 9.3.4.
  */
-import { foldCase, identify, isObject, meaningful, serverTokens, type Token, title, wordOf } from '@sqlpipe/sql';
-import { Ahead } from './ahead.js';
+import {
+  displayName,
+  foldCase,
+  identify,
+  isObject,
+  keywordOf,
+  serverTokens,
+  significantTokens,
+  type Token,
+} from '@sqlpipe/sql';
 import { LimitError } from './limit-error.js';
+import { TokenReader } from './token-reader.js';
 
 /** So many parentheses may be open at once, and so many common table expressions and variables be defined. */
-const LIMIT = 200_000;
+const MAX_NESTING = 200_000;
 
 /**
  * The names that the query of a view, materialized view or live view reads from, and the base that it names; of a table
@@ -19,43 +28,43 @@ const LIMIT = 200_000;
  * @param isView whether a name is that of a view: a view comes before a common table expression of that name, a table after it
  * @throws LimitError where 200,000 parentheses are open at once, or as many expressions and variables defined
  */
-export function references(statement: string, isView: (name: string) => boolean = () => false): string[] {
+export function findReferences(statement: string, isView: (name: string) => boolean = () => false): string[] {
   const identity = identify(statement);
   const { kind } = identity;
-  if (!isObject(kind) || (kind === 'table' && !COPIES.test(statement))) return [];
-  const walk = (tokens: Iterable<Token>) => new Walk(tokens, isView, title(identity)).reads();
+  if (!isObject(kind) || (kind === 'table' && !MAY_REFERENCE.test(statement))) return [];
+  const findWith = (tokens: Iterable<Token>) => new ReferenceFinder(tokens, isView, displayName(identity)).reads();
   // Quotes in a block comment make two readings; the wrong one swallows the end of the body.
-  const reads = walk(meaningful(statement)) ?? walk(serverTokens(statement, '9.3.2'));
+  const reads = findWith(significantTokens(statement)) ?? findWith(serverTokens(statement, '9.3.2'));
   return [...(reads ?? [])];
 }
 
-/** What a table has to hold to be made from another; few do, and tokens take their time. */
-const COPIES = /\b(?:AS|LIKE)\b/i;
+/** Words that a table made from another contains; few do, and tokenizing is slow. */
+const MAY_REFERENCE = /\b(?:AS|LIKE)\b/i;
 
-/** Where the walk stands on one level of parentheses. */
-type Place =
+/** The state of the parser on one level of parentheses. */
+type State =
   | 'header' // of CREATE, up to AS
   | 'header-with'
-  | 'base' // behind WITH BASE
+  | 'base' // after WITH BASE
   | 'like' // before LIKE, in the parentheses of a table
   | 'start' // of a query
   | 'with' // before the name of a common table expression
-  | 'named' // behind that name
+  | 'named' // after that name
   | 'declare' // before a variable
   | 'value' // in the value of a variable
   | 'columns' // of SELECT, up to FROM
   | 'show'
   | 'table' // where a table must follow
-  | 'from' // behind a table, where another may follow
+  | 'from' // after a table, where another may follow
   | 'rest' // from WHERE on
   | 'expression'; // in parentheses that are no query
 
-const SET_OPERATIONS: Record<string, Place> = { UNION: 'start', EXCEPT: 'start', INTERSECT: 'start' };
+const SET_OPERATIONS: Record<string, State> = { UNION: 'start', EXCEPT: 'start', INTERSECT: 'start' };
 const CLAUSES = ['WHERE', 'LATEST', 'SAMPLE', 'ORDER', 'GROUP', 'LIMIT', 'PIVOT', 'WINDOW'];
-const QUERY: Record<string, Place> = { SELECT: 'columns', WITH: 'with', DECLARE: 'declare' };
+const QUERY: Record<string, State> = { SELECT: 'columns', WITH: 'with', DECLARE: 'declare' };
 
 /** The words that mean something in a place, and the place after them. */
-const WORDS: Record<Place, Record<string, Place>> = {
+const TRANSITIONS: Record<State, Record<string, State>> = {
   header: { AS: 'start', WITH: 'header-with' },
   'header-with': { BASE: 'base' },
   base: {},
@@ -69,16 +78,16 @@ const WORDS: Record<Place, Record<string, Place>> = {
   show: { FROM: 'table', TABLE: 'table', VIEW: 'table' },
   table: {},
   from: { JOIN: 'table', ...SET_OPERATIONS, ...Object.fromEntries(CLAUSES.map(word => [word, 'rest'])) },
-  rest: { JOIN: 'table', ...SET_OPERATIONS }, // JOIN behind WINDOW, and behind LATEST BY as it once was
+  rest: { JOIN: 'table', ...SET_OPERATIONS }, // JOIN after WINDOW, and after the old form of LATEST BY
   expression: {},
 };
 
 /** Where a comma leads. */
-const COMMA: Partial<Record<Place, Place>> = { from: 'table', start: 'with', value: 'declare' };
+const COMMA_TRANSITIONS: Partial<Record<State, State>> = { from: 'table', start: 'with', value: 'declare' };
 
 /**
- * What is read, in order: names, and definitions for all that those read. Only at the end are these followed, each once:
- * to add up what each one reads takes time and memory by the square where each is made from the one before.
+ * What is read, in order: names, and definitions for all that those read. Only at the end are these followed, each
+ * once: adding up what each one reads would take quadratic time and memory where each is made from the one before.
  */
 type Reads = (string | Definition)[];
 
@@ -91,8 +100,8 @@ interface Definition {
 
 /** A query or an expression in parentheses. */
 interface Level {
-  place: Place;
-  reads: Reads;
+  state: State;
+  find: Reads;
   /** The folded names that are defined here, as often as they are. */
   defined?: string[];
   /** The folded name and the definition that we are in. */
@@ -100,13 +109,13 @@ interface Level {
 }
 
 /** One way through the tokens of a statement. It has a stack of its own: parentheses may be deeper than the call stack. */
-class Walk {
+class ReferenceFinder {
   readonly #reads: Reads = [];
-  readonly #levels: Level[] = [{ place: 'header', reads: this.#reads }];
+  readonly #levels: Level[] = [{ state: 'header', find: this.#reads }];
   /** What can be used here, by folded name: what this level and those around it define, the innermost last. */
   readonly #scope = new Map<string, Definition[]>();
   #definitions = 0;
-  readonly #ahead: Ahead;
+  readonly #tokens: TokenReader;
 
   /** @param title what the statement is called in messages */
   constructor(
@@ -114,13 +123,13 @@ class Walk {
     private readonly isView: (name: string) => boolean,
     private readonly title: string,
   ) {
-    this.#ahead = new Ahead(tokens);
+    this.#tokens = new TokenReader(tokens);
   }
 
   /** What is read, or undefined where a parenthesis is left open. */
   reads(): Set<string> | undefined {
-    for (let token = this.#ahead.peek(); token; token = this.#ahead.peek()) this.#take(token);
-    return this.#levels.length === 1 ? namesOf(this.#reads) : undefined;
+    for (let token = this.#tokens.peek(); token; token = this.#tokens.peek()) this.#consume(token);
+    return this.#levels.length === 1 ? resolveNames(this.#reads) : undefined;
   }
 
   get #level(): Level {
@@ -129,110 +138,110 @@ class Walk {
 
   /** Where references go: to the variable whose value we are in, or to the query. */
   get #sink(): Reads {
-    const { place, defining, reads } = this.#level;
-    return defining && (place === 'value' || place === 'named') ? defining[1].reads : reads;
+    const { state, defining, find } = this.#level;
+    return defining && (state === 'value' || state === 'named') ? defining[1].reads : find;
   }
 
-  #take(token: Token): void {
+  #consume(token: Token): void {
     const level = this.#level;
-    if (token.type !== 'sign') return this.#takeWord(token, level);
-    this.#ahead.take();
+    if (token.type !== 'sign') return this.#consumeWord(token, level);
+    this.#tokens.next();
     if (token.text === '(') this.#open(level);
     else if (token.text === ')') this.#close();
-    else if (token.text === ',') level.place = COMMA[level.place] ?? level.place;
+    else if (token.text === ',') level.state = COMMA_TRANSITIONS[level.state] ?? level.state;
   }
 
-  #takeWord(token: Token, level: Level): void {
-    const { place } = level;
-    const next = WORDS[place][wordOf(token)];
+  #consumeWord(token: Token, level: Level): void {
+    const { state } = level;
+    const next = TRANSITIONS[state][keywordOf(token)];
     const isVariable = token.text.startsWith('@');
-    if (!next && !isVariable && place !== 'declare') {
-      if (place === 'with') return this.#beginExpression(level);
-      if (place === 'value' && level.defining && level.defining[1].table === undefined)
-        return void (level.defining[1].table = this.#ahead.name());
-      if (place === 'start' || place === 'table') return this.#table(level);
-      if (place === 'base') return this.#base(level);
+    if (!next && !isVariable && state !== 'declare') {
+      if (state === 'with') return this.#beginExpression(level);
+      if (state === 'value' && level.defining && level.defining[1].table === undefined)
+        return void (level.defining[1].table = this.#tokens.readName());
+      if (state === 'start' || state === 'table') return this.#readTable(level);
+      if (state === 'base') return this.#readBase(level);
     }
-    this.#ahead.take();
-    if (next) level.place = next;
-    else if (place === 'declare') this.#declare(token.text, level);
-    else if (isVariable) this.#use(token.text, level);
+    this.#tokens.next();
+    if (next) level.state = next;
+    else if (state === 'declare') this.#declare(token.text, level);
+    else if (isVariable) this.#useVariable(token.text, level);
   }
 
   #open(level: Level): void {
-    const { place } = level;
-    const { word } = this.#ahead;
-    const isQuery = place === 'start' || place === 'table' || place === 'named' || word in QUERY;
-    const inside = isQuery ? 'start' : place === 'header' && word === 'LIKE' ? 'like' : 'expression';
-    if (this.#levels.length > LIMIT) throw this.#beyond('parentheses within each other');
-    this.#levels.push({ place: inside, reads: this.#sink });
-    if (place === 'table') level.place = 'from';
+    const { state } = level;
+    const { word } = this.#tokens;
+    const isQuery = state === 'start' || state === 'table' || state === 'named' || word in QUERY;
+    const inside = isQuery ? 'start' : state === 'header' && word === 'LIKE' ? 'like' : 'expression';
+    if (this.#levels.length > MAX_NESTING) throw this.#limitError('parentheses within each other');
+    this.#levels.push({ state: inside, find: this.#sink });
+    if (state === 'table') level.state = 'from';
     // After the body's own parentheses comes the end of CREATE.
-    if (place === 'start') level.place = this.#levels.length > 2 ? 'from' : 'rest';
+    if (state === 'start') level.state = this.#levels.length > 2 ? 'from' : 'rest';
   }
 
   #close(): void {
     if (this.#levels.length > 1) for (const name of this.#levels.pop()?.defined ?? []) this.#scope.get(name)?.pop();
     const level = this.#level;
-    if (level.place !== 'named' || !level.defining) return;
+    if (level.state !== 'named' || !level.defining) return;
     this.#define(level); // not before: in its own body the name is still a table's
-    level.place = 'start';
+    level.state = 'start';
   }
 
   #beginExpression(level: Level): void {
-    level.defining = [foldCase(this.#ahead.name()), { reads: [] }];
-    level.place = 'named';
+    level.defining = [foldCase(this.#tokens.readName()), { reads: [] }];
+    level.state = 'named';
   }
 
   #declare(variable: string, level: Level): void {
     level.defining = [foldCase(variable), { reads: [] }];
     this.#define(level);
-    level.place = 'value';
+    level.state = 'value';
   }
 
   #define(level: Level): void {
     const [name, definition] = level.defining as [string, Definition];
-    if (++this.#definitions > LIMIT) throw this.#beyond('common table expressions and variables');
+    if (++this.#definitions > MAX_NESTING) throw this.#limitError('common table expressions and variables');
     const scope = this.#scope.get(name);
     if (scope) scope.push(definition);
     else this.#scope.set(name, [definition]);
     (level.defined ??= []).push(name);
   }
 
-  #use(variable: string, level: Level): void {
-    const used = this.#defined(variable);
+  #useVariable(variable: string, level: Level): void {
+    const used = this.#findDefinition(variable);
     if (used) this.#sink.push(used);
-    if (level.place === 'value' && level.defining) level.defining[1].table ??= used?.table;
-    if (level.place !== 'start' && level.place !== 'table') return;
-    if (used?.table !== undefined) this.#read(used.table);
-    level.place = 'from';
+    if (level.state === 'value' && level.defining) level.defining[1].table ??= used?.table;
+    if (level.state !== 'start' && level.state !== 'table') return;
+    if (used?.table !== undefined) this.#addReference(used.table);
+    level.state = 'from';
   }
 
-  #table(level: Level): void {
-    const name = this.#ahead.name();
-    if (this.#ahead.peek()?.text !== '(') this.#read(name); // else it is a function
-    level.place = 'from';
+  #readTable(level: Level): void {
+    const name = this.#tokens.readName();
+    if (this.#tokens.peek()?.text !== '(') this.#addReference(name); // else it is a function
+    level.state = 'from';
   }
 
-  #base(level: Level): void {
-    level.reads.push(this.#ahead.name());
-    level.place = 'header';
+  #readBase(level: Level): void {
+    level.find.push(this.#tokens.readName());
+    level.state = 'header';
   }
 
-  #read(name: string): void {
-    this.#sink.push((this.isView(name) ? undefined : this.#defined(name)) ?? name);
+  #addReference(name: string): void {
+    this.#sink.push((this.isView(name) ? undefined : this.#findDefinition(name)) ?? name);
   }
 
-  #defined(name: string): Definition | undefined {
+  #findDefinition(name: string): Definition | undefined {
     return this.#scope.get(foldCase(name))?.at(-1);
   }
 
-  #beyond = (what: string): LimitError =>
-    new LimitError(`${this.title}: more than ${LIMIT} ${what}: what it reads from can not be told`);
+  #limitError = (what: string): LimitError =>
+    new LimitError(`${this.title}: more than ${MAX_NESTING} ${what}: what it reads from can not be told`);
 }
 
 /** The names among what is read, and those that definitions among it read, in order; a definition may use itself. */
-function namesOf(reads: Reads): Set<string> {
+function resolveNames(reads: Reads): Set<string> {
   const names = new Set<string>();
   const followed = new Set<Definition>();
   const path = [reads.values()];

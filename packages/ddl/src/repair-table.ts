@@ -17,7 +17,7 @@ const COLUMN = new RegExp(String.raw`^([^(]{1,127}?) ((?:${TYPE}|ARRAY|${POSTING
  * The characters that no column's name may hold, and those that end a bare one: blanks, quotes and most
  * punctuation of ASCII. And two letters that are ASCII in lower case, and may so make a keyword.
  */
-const BARE = String.raw`[^\0- "%-/:-?[-^\x60|~\x7f\u0130\u212a\ufeff]+`;
+const BARE_NAME = String.raw`[^\0- "%-/:-?[-^\x60|~\x7f\u0130\u212a\ufeff]+`;
 
 /** In any case, spelled out: a pattern that does not look at case is slower for names beyond ASCII. */
 const RESERVED_WORD = [...RESERVED]
@@ -25,15 +25,15 @@ const RESERVED_WORD = [...RESERVED]
   .join('|');
 
 /** What replays as it is: names that may stand bare, types that we know, no volume, one `;`. */
-const CLEAN = new RegExp(
-  String.raw`^CREATE TABLE '[^']+' \( \n(?:\t(?!(?:${RESERVED_WORD}) )${BARE} (?:${TYPE})(?:,\n|\n(?=\))))+\)` +
-    String.raw`(?: timestamp\(${BARE}\) PARTITION BY \w+(?: TTL \d+ \w+)?(?: BYPASS WAL| WAL)?)?` +
+const CLEAN_TABLE = new RegExp(
+  String.raw`^CREATE TABLE '[^']+' \( \n(?:\t(?!(?:${RESERVED_WORD}) )${BARE_NAME} (?:${TYPE})(?:,\n|\n(?=\))))+\)` +
+    String.raw`(?: timestamp\(${BARE_NAME}\) PARTITION BY \w+(?: TTL \d+ \w+)?(?: BYPASS WAL| WAL)?)?` +
     String.raw`(?:\nWITH maxUncommittedRows=\d+, o3MaxLag=\d+us)?` +
-    String.raw`(?:\nDEDUP UPSERT KEYS\(${BARE}(?:,${BARE})*\))?;$`,
+    String.raw`(?:\nDEDUP UPSERT KEYS\(${BARE_NAME}(?:,${BARE_NAME})*\))?;$`,
 );
 
 /** Whether a row is one statement that makes a table, with nothing to repair; found fast, as nearly all are. */
-export const isCleanTable = (row: string): boolean => CLEAN.test(row);
+export const isCleanTable = (row: string): boolean => CLEAN_TABLE.test(row);
 
 /** The statement with names in quotes that need them. */
 export function repairTable(row: string, notes: string[]): string {
@@ -45,8 +45,11 @@ export function repairTable(row: string, notes: string[]): string {
     if (needsQuotes(bare)) quoted.add(bare);
     return quoteName(bare);
   };
-  const inList = (list: RegExp, comma: string, text: string): string =>
-    text.replace(list, (_, before: string, names: string) => before + names.split(comma).map(name).join(comma));
+  const inList = (formatColumns: RegExp, comma: string, text: string): string =>
+    text.replace(
+      formatColumns,
+      (_, before: string, names: string) => before + names.split(comma).map(name).join(comma),
+    );
   const column = (line: string): Column => {
     const blank = line.indexOf(' ');
     const [, bare = line.slice(0, blank), definition = line.slice(blank + 1)] = COLUMN.exec(line) ?? [];
@@ -67,7 +70,7 @@ const REPAIR_FORM = new RegExp(
   String.raw`^CREATE TABLE '[^']+' AS \(\nSELECT ${MADE_COLUMN}(?:, ${MADE_COLUMN})* FROM long_sequence\(0\)\n\)`,
 );
 
-/** Whether a table is made by a query that `mend` wrote, which reads nothing. */
+/** Whether a table is made by a query that `repair` wrote, which reads nothing. */
 export const isRepairForm = (statement: string): boolean => REPAIR_FORM.test(statement);
 
 interface Column {

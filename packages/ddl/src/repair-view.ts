@@ -1,5 +1,5 @@
 /*! CREATE VIEW, MATERIALIZED VIEW and LIVE VIEW as the service prints them (SERVICE.md 2.6 to 2.8), around the user's own text. */
-import { meaningful, serverTokens, type Token } from '@sqlpipe/sql';
+import { serverTokens, significantTokens, type Token } from '@sqlpipe/sql';
 import { repairVolume } from './repair-volume.js';
 
 /** Up to the body. Names hold no quotes and no line breaks. */
@@ -9,9 +9,9 @@ const HEAD =
 /** The statement with its body cut at the ends as services from 10 on do; older ones add a line on each replay. */
 export function repairView(row: string, notes: string[]): string {
   const head = HEAD.exec(row)?.[0];
-  const end = row.lastIndexOf('\n)'); // nothing behind the body holds a line break and a parenthesis
+  const end = row.lastIndexOf('\n)'); // nothing after the body contains a line break and a parenthesis
   if (!head || end < 0) return row;
-  const body = withoutSemicolon(trim(row.slice(head.length, end)), notes);
+  const body = removeSemicolon(trim(row.slice(head.length, end)), notes);
   return head + body + repairVolume(repairPartition(row.slice(end), notes), notes);
 }
 
@@ -25,20 +25,20 @@ function trim(text: string): string {
 }
 
 /** A view made without parentheses keeps the `;` of its statement, which closes it too early in those it is printed with. */
-function withoutSemicolon(body: string, notes: string[]): string {
+function removeSemicolon(body: string, notes: string[]): string {
   // Quotes in block comments make two readings; here only the right one ends outside them.
   const isLastIn = (read: Iterable<Token>) => [...read].at(-1)?.start === body.length - 1;
-  if (!body.endsWith(';') || !(isLastIn(meaningful(body)) || isLastIn(serverTokens(body, '9.3.2')))) return body;
+  if (!body.endsWith(';') || !(isLastIn(significantTokens(body)) || isLastIn(serverTokens(body, '9.3.2')))) return body;
   notes.push('the semicolon at the end of its body left out');
   return trim(body.slice(0, -1));
 }
 
 /**
- * Months that are no whole years are refused beside PARTITION BY YEAR, and taken where the service itself comes to years
- * (observed on 9.3.4). So a view that has both was made without a unit.
+ * A TTL in months that is not whole years is rejected together with PARTITION BY YEAR, but accepted where the service
+ * chooses years itself (observed on 9.3.4). So a view that has both was made without a unit.
  */
 function repairPartition(end: string, notes: string[]): string {
-  const mended = end.replace(/^(\n\)) PARTITION BY YEAR(?= TTL \d+ MONTHS?\b)/, '$1');
-  if (mended !== end) notes.push('PARTITION BY YEAR, which its TTL in months excludes, left to the target');
-  return mended;
+  const repaired = end.replace(/^(\n\)) PARTITION BY YEAR(?= TTL \d+ MONTHS?\b)/, '$1');
+  if (repaired !== end) notes.push('PARTITION BY YEAR, which its TTL in months excludes, left to the target');
+  return repaired;
 }

@@ -1,5 +1,5 @@
-/*! What memberships, assumptions and grants give: single rights, which somebody has or has not. */
-import { foldCase, identify, meaningful, nameAt, type Token, wordOf } from '@sqlpipe/sql';
+/*! The single rights that memberships, assumptions and grants give. */
+import { foldCase, identify, keywordOf, parseName, significantTokens, type Token } from '@sqlpipe/sql';
 import { needsQuotes } from './names.js';
 
 /** One permission, on the database, on all tables, on one table, or on one of its columns. */
@@ -40,7 +40,7 @@ const ALL = '*';
 export function parseRights(statement: string): Right[] | undefined {
   const { kind } = identify(statement);
   if (kind !== 'membership' && kind !== 'assumption' && kind !== 'grant') return undefined;
-  const rights = new Parser(statement)[kind]();
+  const rights = new RightsParser(statement)[kind]();
   return rights.length > 0 ? rights : undefined;
 }
 
@@ -49,10 +49,10 @@ export function printRight(right: Right): string {
   if (right.kind === 'membership') return `ADD USER ${quotePrincipal(right.user)} TO ${quotePrincipal(right.group)};`;
   const tail = `TO ${quotePrincipal(right.entity)}${right.option ? ' WITH GRANT OPTION' : ''};`;
   if (right.kind === 'assumption') return `GRANT ASSUME SERVICE ACCOUNT ${quotePrincipal(right.account)} ${tail}`;
-  return `GRANT ${right.permission}${scopeText(right)} ${tail}`;
+  return `GRANT ${right.permission}${formatScope(right)} ${tail}`;
 }
 
-function scopeText({ table, column }: Grant): string {
+function formatScope({ table, column }: Grant): string {
   if (table === undefined) return '';
   if (table === ALL) return ' ON ALL TABLES';
   return ` ON ${quotePrincipal(table)}${column === undefined ? '' : `(${column === ALL ? ALL : quotePrincipal(column)})`}`;
@@ -76,7 +76,7 @@ export class RightSet {
 
   /** Adds a right, in the place of the same one with another grant option. */
   add(right: Right): void {
-    const { subject, table, column } = placeOf(right);
+    const { subject, table, column } = rightKey(right);
     const tables = this.#rights.get(subject) ?? new Map<string, Map<string, Right>>();
     const columns = tables.get(table) ?? new Map<string, Right>();
     this.#rights.set(subject, tables.set(table, columns.set(column, right)));
@@ -84,16 +84,16 @@ export class RightSet {
 
   /** Whether somebody who has these rights has that one: as it is, with the grant option, or on more. */
   has(right: Right): boolean {
-    return this.#covering(right).some(wider => hasOption(wider) || !hasOption(right));
+    return this.#findCovering(right).some(wider => hasOption(wider) || !hasOption(right));
   }
 
   /**
    * The rights whose grant option is lost where this one is given: a server keeps the option of the latest statement, and
    * a right on a table takes the place of those on its columns.
    */
-  losing(right: Right): Right[] {
-    if (hasOption(right) || this.#covering(right, true).some(hasOption)) return [];
-    return this.#coveredBy(right).filter(hasOption);
+  findLostOptions(right: Right): Right[] {
+    if (hasOption(right) || this.#findCovering(right, true).some(hasOption)) return [];
+    return this.#findCovered(right).filter(hasOption);
   }
 
   *[Symbol.iterator](): Generator<Right> {
@@ -101,30 +101,30 @@ export class RightSet {
   }
 
   /** @param strictly only those on more */
-  #covering(right: Right, strictly = false): Right[] {
-    const { subject, table, column } = placeOf(right);
+  #findCovering(right: Right, strictly = false): Right[] {
+    const { subject, table, column } = rightKey(right);
     const tables = this.#rights.get(subject);
     const isTable = right.kind === 'grant' && table !== DATABASE;
     const wider = [
-      ...(column === WHOLE ? [] : [tables?.get(table)?.get(WHOLE)]),
-      ...(isTable && table !== ALL ? [tables?.get(ALL)?.get(WHOLE)] : []),
-      ...(isTable ? [tables?.get(DATABASE)?.get(WHOLE)] : []),
+      ...(column === WHOLE_TABLE ? [] : [tables?.get(table)?.get(WHOLE_TABLE)]),
+      ...(isTable && table !== ALL ? [tables?.get(ALL)?.get(WHOLE_TABLE)] : []),
+      ...(isTable ? [tables?.get(DATABASE)?.get(WHOLE_TABLE)] : []),
     ];
     const own = strictly ? [] : [tables?.get(table)?.get(column)];
     return [...own, ...wider].filter(found => found !== undefined);
   }
 
-  #coveredBy(right: Right): Right[] {
-    const { subject, table, column } = placeOf(right);
+  #findCovered(right: Right): Right[] {
+    const { subject, table, column } = rightKey(right);
     const tables = this.#rights.get(subject) ?? new Map<string, Map<string, Right>>();
     const isAny = right.kind === 'grant' && (table === DATABASE || table === ALL);
     const covered = isAny
       ? [...tables].flatMap(([other, columns]) => (other === DATABASE && table === ALL ? [] : [...columns.values()]))
       : [...(tables.get(table)?.values() ?? [])];
-    if (isAny || column === WHOLE) return covered;
+    if (isAny || column === WHOLE_TABLE) return covered;
     return covered.filter(other => {
-      const { column: name } = placeOf(other);
-      return name !== WHOLE && (column === ALL || name === column);
+      const { column: name } = rightKey(other);
+      return name !== WHOLE_TABLE && (column === ALL || name === column);
     });
   }
 }
@@ -132,16 +132,16 @@ export class RightSet {
 const hasOption = (right: Right): boolean => right.kind !== 'membership' && right.option;
 
 /** No table or column is called so. */
-const [DATABASE, WHOLE] = ['', ''];
+const [DATABASE, WHOLE_TABLE] = ['', ''];
 
 /** What is given to whom, and on what; in lower case, as names differ by more than case. */
-function placeOf(right: Right): { subject: string; table: string; column: string } {
+function rightKey(right: Right): { subject: string; table: string; column: string } {
   const fold = (name: string | undefined) => (name === undefined ? '' : foldCase(name));
   const subject = (what: string, whom: string) => `${what} ${fold(whom)}`;
   if (right.kind === 'membership')
-    return { subject: subject('MEMBER', right.user), table: fold(right.group), column: WHOLE };
+    return { subject: subject('MEMBER', right.user), table: fold(right.group), column: WHOLE_TABLE };
   if (right.kind === 'assumption')
-    return { subject: subject('ASSUME', right.entity), table: fold(right.account), column: WHOLE };
+    return { subject: subject('ASSUME', right.entity), table: fold(right.account), column: WHOLE_TABLE };
   return {
     subject: subject(`GRANT ${right.permission}`, right.entity),
     table: fold(right.table),
@@ -150,12 +150,12 @@ function placeOf(right: Right): { subject: string; table: string; column: string
 }
 
 /** Reads the documented forms; a method gives no rights where it meets anything else. */
-class Parser {
+class RightsParser {
   readonly #tokens: Token[];
   #at = 0;
 
   constructor(statement: string) {
-    this.#tokens = [...meaningful(statement)].filter(({ text }) => text !== ';');
+    this.#tokens = [...significantTokens(statement)].filter(({ text }) => text !== ';');
   }
 
   membership(): Right[] {
@@ -224,13 +224,13 @@ class Parser {
   }
 
   #name(): string {
-    const { name, tokens } = nameAt(distance => this.#tokens[this.#at + distance]);
+    const { name, tokens } = parseName(distance => this.#tokens[this.#at + distance]);
     this.#at += tokens;
     return name;
   }
 
   get #word(): string {
-    return wordOf(this.#tokens[this.#at]);
+    return keywordOf(this.#tokens[this.#at]);
   }
 
   get #isEnd(): boolean {
@@ -238,7 +238,7 @@ class Parser {
   }
 
   #accept(...words: string[]): boolean {
-    if (!words.every((word, i) => wordOf(this.#tokens[this.#at + i]) === word)) return false;
+    if (!words.every((word, i) => keywordOf(this.#tokens[this.#at + i]) === word)) return false;
     this.#at += words.length;
     return true;
   }

@@ -1,6 +1,6 @@
 /*! The interval that the query of a materialized view samples by, found from its tokens alone. */
 import { unquote } from './grammar/names.js';
-import { queryTokens } from './query-tokens.js';
+import { tokenizeQuery } from './query-tokens.js';
 
 export interface Sampling {
   /** As it is written without a needless 1: `1h` is `1h`, `h` is `1h`. */
@@ -14,7 +14,7 @@ export interface Sampling {
  * several are equally deep, or none is.
  */
 export function findSampling(body: string): Sampling | undefined {
-  const tokens = queryTokens(body).map(({ text }) => text);
+  const tokens = tokenizeQuery(body).map(({ text }) => text);
   let depth = 0;
   const found: { depth: number; interval: string; clauses?: number }[] = [];
   tokens.forEach((token, at) => {
@@ -22,9 +22,9 @@ export function findSampling(body: string): Sampling | undefined {
     else if (token === ')') depth--;
     const word = token.toLowerCase();
     if (word === 'sample' && tokens[at + 1]?.toLowerCase() === 'by')
-      found.push({ depth, interval: inFull(tokens[at + 2] ?? ''), clauses: at + 3 });
+      found.push({ depth, interval: withCount(tokens[at + 2] ?? ''), clauses: at + 3 });
     if (word === 'timestamp_floor' && tokens[at + 1] === '(')
-      found.push({ depth, interval: inFull(unquote(tokens[at + 2] ?? '')) });
+      found.push({ depth, interval: withCount(unquote(tokens[at + 2] ?? '')) });
   });
   const least = found.reduce((min, each) => Math.min(min, each.depth), Number.POSITIVE_INFINITY);
   const [first, ...others] = found.filter(each => each.depth === least);
@@ -33,7 +33,7 @@ export function findSampling(body: string): Sampling | undefined {
   return { interval, timeZone: clauses === undefined ? undefined : timeZoneAfter(tokens, clauses) };
 }
 
-const inFull = (interval: string): string => (/^\d/.test(interval) ? interval : `1${interval}`);
+const withCount = (interval: string): string => (/^\d/.test(interval) ? interval : `1${interval}`);
 
 /** `ALIGN TO CALENDAR TIME ZONE 'x'`, up to the end of the query. */
 function timeZoneAfter(tokens: readonly string[], from: number): string | undefined {

@@ -1,5 +1,5 @@
 /*! What versions of QuestDB do not have yet. */
-import { meaningOf } from './compare-statements.js';
+import { parseMeaning } from './compare-statements.js';
 import type { Definition, TableDefinition } from './definition.js';
 
 /** Something that a statement can need, with the last version that was seen to reject it (tried on 8.1.4 to 9.3.4). */
@@ -32,23 +32,23 @@ const FEATURES: readonly Feature[] = [
 ];
 
 /** The words without which no statement needs any of these, so that most need not be parsed. */
-const WORDS = /view|decimal|timestamp_ns|\[|ttl|parquet|type/i;
+const FEATURE_WORDS = /view|decimal|timestamp_ns|\[|ttl|parquet|type/i;
 
-/** Whether it depends on the version of a server whether it knows what a statement says. */
+/** Whether only some versions of the server support a statement. */
 export const dependsOnVersion = (statement: string): boolean =>
-  WORDS.test(statement) && featuresOf(statement).length > 0;
+  FEATURE_WORDS.test(statement) && findFeatures(statement).length > 0;
 
 /**
  * What a statement needs and a version of QuestDB does not have: `views`, `DECIMAL`. None where that is not known.
  * @param version such as `9.2.3`
  */
-export const missingFeatures = (statement: string, version: string): string[] =>
-  featuresOf(statement)
+export const findMissingFeatures = (statement: string, version: string): string[] =>
+  findFeatures(statement)
     .filter(({ lastWithout }) => !isLaterVersion(version, lastWithout))
     .map(({ name }) => name);
 
-function featuresOf(statement: string): Feature[] {
-  const definition = meaningOf(statement);
+function findFeatures(statement: string): Feature[] {
+  const definition = parseMeaning(statement);
   return definition ? FEATURES.filter(({ isIn }) => isIn(definition)) : [];
 }
 

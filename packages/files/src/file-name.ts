@@ -12,47 +12,47 @@ const CAPITAL = /^[A-Z]$/;
  * A first character that makes an option of a name, hides its file or is lost; or that of a name that is a device of Windows
  * whatever its suffix.
  */
-const MISTAKEN = /^[-. ]|^(?=(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$) *(?:\.|$))./;
+const UNSAFE_START = /^[-. ]|^(?=(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$) *(?:\.|$))./;
 
 const LAST_BLANK = / $/;
 
 /** File systems accept 255 bytes; a suffix and a temporary name have to fit in. */
 const MAX_BYTES = 200;
 
-/** How the name of a folder ends in which a name goes on. */
-export const CONTINUED = '~';
+/** The suffix of a folder in which a long name continues. */
+export const CONTINUED_SUFFIX = '~';
 
 /**
- * A file's name for an object's name, without a suffix: lower case letters, digits, blanks, `_`, `-`, `$` and `.` stand for
- * themselves, `!t` for T (as in Go's module cache), `%7C` for any other character, by its bytes in UTF-8. A name that gets
- * longer than files may be called goes on in a folder: `…~/…`. So different names never make names that are one without
+ * A file's name for an object's name, without a suffix: lower case letters, digits, blanks, `_`, `-`, `$` and `.` stand
+ * for themselves, `!t` for T (as in Go's module cache), `%7C` for any other character, by its bytes in UTF-8. A name
+ * that is too long for a file continues in a folder: `…~/…`. So different names never make names that are one without
  * case or in another Unicode form, and each can be read back.
  */
 export function fileName(name: string): string {
-  const readable = [...name].map(each => (isReadable(each) ? each : escape(each))).join('');
+  const readable = [...name].map(each => (isReadable(each) ? each : escapeCharacter(each))).join('');
   // Some letters become one where they meet, such as those that Korean syllables are made of.
   const isStable = readable.normalize('NFKC') === readable;
-  const plain = isStable ? readable : readable.replace(/[^\0-\x7f]/gu, percent);
-  return split(plain)
-    .map(piece => piece.replace(MISTAKEN, percent).replace(LAST_BLANK, percent))
-    .join(`${CONTINUED}/`);
+  const plain = isStable ? readable : readable.replace(/[^\0-\x7f]/gu, percentEncode);
+  return splitByLength(plain)
+    .map(piece => piece.replace(UNSAFE_START, percentEncode).replace(LAST_BLANK, percentEncode))
+    .join(`${CONTINUED_SUFFIX}/`);
 }
 
 /** What `fileName` was before 0.2: all but lower case ASCII letters, digits, `_` and `-` was escaped. */
-export function formerFileName(name: string): string {
-  const plain = name.replace(/[^a-z0-9_-]/gu, escape);
-  return split(plain)
-    .map(piece => piece.replace(/^-|^(?=(?:con|prn|aux|nul|com\d|lpt\d)$)./, percent))
-    .join(`${CONTINUED}/`);
+export function legacyFileName(name: string): string {
+  const plain = name.replace(/[^a-z0-9_-]/gu, escapeCharacter);
+  return splitByLength(plain)
+    .map(piece => piece.replace(/^-|^(?=(?:con|prn|aux|nul|com\d|lpt\d)$)./, percentEncode))
+    .join(`${CONTINUED_SUFFIX}/`);
 }
 
-/** Whether file systems keep a character as it is, and take no other one for it. */
+/** Whether file systems keep a character as it is, and never confuse it with another. */
 function isReadable(character: string): boolean {
   if (!READABLE.test(character) || IGNORABLE.test(character) || character.normalize('NFKC') !== character) return false;
   return character.toLowerCase() === character && character.toUpperCase().toLowerCase() === character; // ß may pass for ss
 }
 
-function split(text: string): string[] {
+function splitByLength(text: string): string[] {
   const pieces: string[] = [];
   let piece = '';
   for (const character of text) {
@@ -65,8 +65,8 @@ function split(text: string): string[] {
   return piece ? [...pieces, piece] : pieces;
 }
 
-const escape = (character: string): string =>
-  CAPITAL.test(character) ? `!${character.toLowerCase()}` : percent(character);
+const escapeCharacter = (character: string): string =>
+  CAPITAL.test(character) ? `!${character.toLowerCase()}` : percentEncode(character);
 
-const percent = (character: string): string =>
+const percentEncode = (character: string): string =>
   Buffer.from(character).toString('hex').toUpperCase().replace(/../g, '%$&');

@@ -1,6 +1,6 @@
-export { NoPlace, readFolder, writeFolder } from './folder.js';
+export { readFolder, UnmappableStatementError, writeFolder } from './folder.js';
 export { FolderError } from './layout.js';
 export { isStdout, writeOutput } from './output.js';
-export { FileError, replaceFile } from './replace.js';
-export { isFolder, locateSource, readSource, readText } from './source.js';
-export { fromText, type Located, TextError, toText, writeText } from './text.js';
+export { isFolder, readLocatedSource, readSource, readTextFile } from './source.js';
+export { formatSqlText, type LocatedStatement, parseSqlText, TextError, writeSqlText } from './text.js';
+export { FileError, writeFileAtomic } from './write-file.js';

@@ -2,14 +2,15 @@
 import { createReadStream } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
-import { Room } from '@sqlpipe/schema';
-import { conceal, excerpt, identify, type Kind, title } from '@sqlpipe/sql';
-import { CONTINUED, fileName, formerFileName } from './file-name.js';
-import { isStaged } from './replace.js';
-import { locateText, TextError } from './text.js';
+import { MemoryBudget } from '@sqlpipe/schema';
+import { displayName, identify, type Kind, redact, truncate } from '@sqlpipe/sql';
+import { CONTINUED_SUFFIX, fileName, legacyFileName } from './file-name.js';
+import { parseLocatedText, TextError } from './text.js';
+import { isStaged } from './write-file.js';
 
 /** Something about a folder that keeps a schema from being read from it or written to it. */
 export class FolderError extends Error {
+  override name = 'FolderError';
   readonly code = 'DAMAGED';
 }
 
@@ -30,9 +31,9 @@ export const FOLDERS: Partial<Record<Kind, string>> = {
 const SUFFIX = '.sql';
 
 /** The path of a statement's file within a folder, such as `tables/trades.sql`; undefined for what has no name. */
-export const placeOf = (statement: string): string | undefined => placeBy(fileName, statement);
+export const pathFor = (statement: string): string | undefined => pathWith(fileName, statement);
 
-function placeBy(nameFile: (name: string) => string, statement: string): string | undefined {
+function pathWith(nameFile: (name: string) => string, statement: string): string | undefined {
   const { kind, name } = identify(statement);
   const folder = FOLDERS[kind];
   return folder && name && `${folder}/${nameFile(name)}${SUFFIX}`;
@@ -40,81 +41,85 @@ function placeBy(nameFile: (name: string) => string, statement: string): string 
 
 /** Whether a statement's file is, or was in an earlier version, at a path. */
 const belongsAt = (path: string, statement: string): boolean =>
-  placeOf(statement) === path || placeBy(formerFileName, statement) === path;
+  pathFor(statement) === path || pathWith(legacyFileName, statement) === path;
 
 /** A `.sql` file in one of the folders. */
-export interface Found {
+export interface ScannedFile {
   statements: string[];
   /** The lines that they start on. */
   lines: number[];
-  /** Why it is nobody's place, if so, in a sentence that names it: then somebody else put it there. */
-  foreign?: string;
+  /** Why it is not a file that `writeFolder` wrote, if so, in a sentence with its path. */
+  invalidReason?: string;
 }
 
 /**
  * The files called `*.sql` below the folders of the kinds by their paths; nothing else that is there is looked at.
  * @throws FolderError where there is none of the folders or something else in its place, and errors of the file system
  */
-export async function scan(folder: string, maxLength?: number): Promise<Map<string, Found>> {
-  const found = new Map<string, Found>();
-  const room = new Room();
-  for (const path of await paths(folder))
+export async function scanFolder(folder: string, maxLength?: number): Promise<Map<string, ScannedFile>> {
+  const found = new Map<string, ScannedFile>();
+  const room = new MemoryBudget();
+  for (const path of await listPaths(folder))
     if (path.endsWith(SUFFIX) && !basename(path).startsWith('.'))
-      found.set(path, await look(folder, path, room, maxLength));
+      found.set(path, await scanFile(folder, path, room, maxLength));
   return found;
 }
 
-/** The paths of what writers that were killed have left. @throws as `scan` */
-export const leftovers = async (folder: string): Promise<string[]> => (await paths(folder)).filter(isStaged);
+/** The paths of what writers that were killed have left. @throws as `scanFolder` */
+export const staleTempFiles = async (folder: string): Promise<string[]> => (await listPaths(folder)).filter(isStaged);
 
-/** All that is below the folders of the kinds, in an order of ours, as file systems promise none. */
-async function paths(folder: string): Promise<string[]> {
+/** Everything below the folders of the kinds, sorted, because file systems guarantee no order. */
+async function listPaths(folder: string): Promise<string[]> {
   const there = await readdir(folder, { withFileTypes: true });
   const folders = there.filter(({ name }) => Object.values(FOLDERS).includes(name));
   if (!folders.length)
     throw new FolderError(`${folder} has no folder tables, nor any other that sqljoin -d makes: is it the right one?`);
-  for (const entry of folders) if (!entry.isDirectory()) throw inTheWay(join(folder, entry.name));
-  const below = await Promise.all(folders.map(({ name }) => inside(folder, name)));
+  for (const entry of folders) if (!entry.isDirectory()) throw blockedFolderError(join(folder, entry.name));
+  const below = await Promise.all(folders.map(({ name }) => listInside(folder, name)));
   return below.flat().sort();
 }
 
-/** The paths of what is in one of the folders. A link could lead anywhere, and who reads a folder may have it from anybody. */
-async function inside(folder: string, name: string): Promise<string[]> {
+/**
+ * The paths of what is in one of the folders. Links are rejected: they could lead anywhere, and a folder may come from
+ * an untrusted source.
+ */
+async function listInside(folder: string, name: string): Promise<string[]> {
   // Without the types links are followed.
   const entries = await readdir(join(folder, name), { recursive: true, withFileTypes: true });
-  const link = entries.find(entry => entry.isSymbolicLink() && entry.name.endsWith(CONTINUED));
-  if (link) throw inTheWay(join(link.parentPath, link.name));
+  const link = entries.find(entry => entry.isSymbolicLink() && entry.name.endsWith(CONTINUED_SUFFIX));
+  if (link) throw blockedFolderError(join(link.parentPath, link.name));
   return entries.map(entry => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/'));
 }
 
-const inTheWay = (path: string): FolderError => new FolderError(`${path} is in the way of a folder`);
+const blockedFolderError = (path: string): FolderError => new FolderError(`${path} is in the way of a folder`);
 
-async function look(folder: string, path: string, room: Room, maxLength?: number): Promise<Found> {
+async function scanFile(folder: string, path: string, room: MemoryBudget, maxLength?: number): Promise<ScannedFile> {
   const full = join(folder, path);
   const statements: string[] = [];
   const lines: number[] = [];
   const found = { statements, lines };
-  if (!(await lstat(full)).isFile()) return { ...found, foreign: `${full} is no plain file` };
+  if (!(await lstat(full)).isFile()) return { ...found, invalidReason: `${full} is no plain file` };
   try {
-    for await (const batch of locateText(createReadStream(full), full, maxLength))
+    for await (const batch of parseLocatedText(createReadStream(full), full, maxLength))
       for (const { statement, line = 1 } of batch) {
-        room.take(statement);
+        room.add(statement);
         statements.push(statement);
         lines.push(line);
       }
   } catch (error) {
-    if (error instanceof TextError) return { ...found, foreign: error.message };
+    if (error instanceof TextError) return { ...found, invalidReason: error.message };
     throw error;
   }
   const other = statements.find(statement => !belongsAt(path, statement));
-  if (other) return { ...found, foreign: `${full} holds ${elsewhere(other)}` };
-  return statements.length ? found : { ...found, foreign: `${full} holds no statement` };
+  if (other) return { ...found, invalidReason: `${full} holds ${describeMisplaced(other)}` };
+  return statements.length ? found : { ...found, invalidReason: `${full} holds no statement` };
 }
 
-function elsewhere(statement: string): string {
-  const place = placeOf(statement);
-  return place ? `${title(identify(statement))}, whose place is ${place}` : noPlace(statement);
+function describeMisplaced(statement: string): string {
+  const place = pathFor(statement);
+  return place ? `${displayName(identify(statement))}, whose place is ${place}` : describeUnmappable(statement);
 }
 
 /** Says of a statement that has no place what it is. */
-export const noPlace = (statement: string): string => `what makes no object: ${excerpt(conceal(statement), 60)}`;
+export const describeUnmappable = (statement: string): string =>
+  `what makes no object: ${truncate(redact(statement), 60)}`;

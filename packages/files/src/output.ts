@@ -1,14 +1,14 @@
-/*! Where a program's option says that its output goes. */
+/*! Output to the file or stream that an option names. */
 import type { Writable } from 'node:stream';
-import { replaceFile } from './replace.js';
+import { writeFileAtomic } from './write-file.js';
 
 /** Whether an option that names a file means standard output. */
 export const isStdout = (path: string | undefined): boolean => path === undefined || path === '-';
 
 /**
- * Has standard output written where the path is `-` or missing, else a file as `replaceFile` does.
+ * Has standard output written where the path is `-` or missing, else a file as `writeFileAtomic` does.
  * @param write writes the content; it need not end the stream
- * @throws what `write` and `replaceFile` throw
+ * @throws what `write` and `writeFileAtomic` throw
  */
 export async function writeOutput(
   path: string | undefined,
@@ -18,5 +18,5 @@ export async function writeOutput(
   mode?: number,
 ): Promise<void> {
   if (path === undefined || path === '-') await write(stdout);
-  else await replaceFile(path, write, interrupted, mode);
+  else await writeFileAtomic(path, write, interrupted, mode);
 }

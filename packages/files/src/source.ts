@@ -1,9 +1,9 @@
 /*! Statements at rest, whatever they are kept in: a folder, a stream, or `.sql` text. */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { statements } from '@sqlpipe/records';
-import { locateFolder } from './folder.js';
-import { fromText, type Located, locateText } from './text.js';
+import { decodeRecords } from '@sqlpipe/records';
+import { readLocatedFolder } from './folder.js';
+import { type LocatedStatement, parseLocatedText, parseSqlText } from './text.js';
 
 /**
  * The statements of a folder that `writeFolder` wrote, a stream file, or a file of `.sql` text, many at once where they come so.
@@ -13,30 +13,30 @@ import { fromText, type Located, locateText } from './text.js';
  * @throws StreamError, TextError, FolderError, DuplicateNameError; errors of opening have the code `NOINPUT`
  */
 export async function* readSource(path: string, maxRecord: number): AsyncGenerator<string[]> {
-  for await (const batch of locateSource(path, maxRecord)) yield batch.map(({ statement }) => statement);
+  for await (const batch of readLocatedSource(path, maxRecord)) yield batch.map(({ statement }) => statement);
 }
 
 /** As `readSource`, each statement with its file and line. @throws as `readSource` */
-export async function* locateSource(path: string, maxRecord: number): AsyncGenerator<Located[]> {
-  const kind = await sourceKind(path);
-  if (kind === 'folder') yield await locateFolder(path, maxRecord);
-  else if (kind === 'text') yield* withPath(locateText(createReadStream(path), path, maxRecord), path);
+export async function* readLocatedSource(path: string, maxRecord: number): AsyncGenerator<LocatedStatement[]> {
+  const kind = await detectKind(path);
+  if (kind === 'folder') yield await readLocatedFolder(path, maxRecord);
+  else if (kind === 'text') yield* withPath(parseLocatedText(createReadStream(path), path, maxRecord), path);
   else
-    for await (const statement of withPath(statements(createReadStream(path), { maxRecord }), path))
+    for await (const statement of withPath(decodeRecords(createReadStream(path), { maxRecord }), path))
       yield [{ statement, path }];
 }
 
 /** The statements of a file of text. @throws TextError; errors of opening have the code `NOINPUT` */
-export async function* readText(path: string, maxLength: number): AsyncGenerator<string[]> {
-  yield* withPath(fromText(createReadStream(path), path, maxLength), path);
+export async function* readTextFile(path: string, maxLength: number): AsyncGenerator<string[]> {
+  yield* withPath(parseSqlText(createReadStream(path), path, maxLength), path);
 }
 
 /** Whether a path is that of a folder. @throws errors of the file system, with the code `NOINPUT` */
 export async function isFolder(path: string): Promise<boolean> {
-  return (await stat(path).catch(error => rethrow(error, path))).isDirectory();
+  return (await stat(path).catch(error => rethrowWithPath(error, path))).isDirectory();
 }
 
-async function sourceKind(path: string): Promise<'folder' | 'stream' | 'text'> {
+async function detectKind(path: string): Promise<'folder' | 'stream' | 'text'> {
   if (await isFolder(path)) return 'folder';
   if (!path.endsWith('.sql')) return 'stream';
   for await (const chunk of withPath(createReadStream(path), path)) if ((chunk as Buffer).includes(0)) return 'stream';
@@ -47,12 +47,12 @@ async function* withPath<T>(source: AsyncIterable<T>, path: string): AsyncGenera
   try {
     yield* source;
   } catch (error) {
-    rethrow(error as NodeJS.ErrnoException, path);
+    rethrowWithPath(error as NodeJS.ErrnoException, path);
   }
 }
 
 /** What can not be opened is no damaged input; what can not be read is named. */
-function rethrow(error: NodeJS.ErrnoException, path: string): never {
+function rethrowWithPath(error: NodeJS.ErrnoException, path: string): never {
   if (error.syscall === 'open' || error.syscall === 'stat') error.code = 'NOINPUT';
   else if (error.syscall) error.path ??= path;
   throw error;

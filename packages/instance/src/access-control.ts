@@ -8,8 +8,8 @@ import {
   type Right,
   RightSet,
 } from '@sqlpipe/ddl';
-import { InstanceError } from './error.js';
 import type { Instance } from './instance.js';
+import { InstanceError } from './instance-error.js';
 
 /**
  * The statements that create its users, groups and service accounts, as a dump has them.
@@ -17,7 +17,7 @@ import type { Instance } from './instance.js';
  */
 export async function fetchPrincipals(source: Instance): Promise<string[]> {
   try {
-    return await dumpOf(source, 'USERS, GROUPS, SERVICE_ACCOUNTS');
+    return await fetchDump(source, 'USERS, GROUPS, SERVICE_ACCOUNTS');
   } catch (error) {
     if (!isUnknownStatement(error)) throw error;
     const found: string[] = [];
@@ -38,12 +38,12 @@ async function listPrincipals(source: Instance, query: string, kind: string): Pr
 }
 
 /**
- * All rights that were given to somebody; undefined where the instance can only be asked about one after the other.
+ * All rights that were given to somebody; undefined where the instance can only be queried for one principal at a time.
  * @throws InstanceError where it does not show them
  */
 export async function fetchRights(source: Instance): Promise<Right[] | undefined> {
   try {
-    return (await dumpOf(source, 'PERMISSIONS')).flatMap(statement => parseRights(statement) ?? []);
+    return (await fetchDump(source, 'PERMISSIONS')).flatMap(statement => parseRights(statement) ?? []);
   } catch (error) {
     if (isUnknownStatement(error)) return undefined;
     throw error;
@@ -51,7 +51,7 @@ export async function fetchRights(source: Instance): Promise<Right[] | undefined
 }
 
 /**
- * The rights that were given to one user, group or service account, none where there is none of that name. What a user has
+ * The rights that were given to one user, group or service account, none if the name does not exist. What a user has
  * through a group is shown as if it was the user's own, so what both have counts as the group's alone.
  * @throws InstanceError where it does not show them
  */
@@ -66,14 +66,14 @@ export async function fetchRightsOf(source: Instance, name: string): Promise<Rig
 
 /** Groups and service accounts are in no group, and a server need not answer for them. */
 async function listGroups(source: Instance, name: string): Promise<string[]> {
-  const rows = await rowsIfKnown(source, `SHOW GROUPS ${quotePrincipal(name)}`);
+  const rows = await fetchRowsIfExists(source, `SHOW GROUPS ${quotePrincipal(name)}`);
   return rows.map(([group]) => String(group));
 }
 
 /** As documented: permission, table_name, column_name, grant_option, origin; and name, grant_option. Origin `I` is implied by others. */
 async function listRights(source: Instance, entity: string): Promise<Exclude<Right, Membership>[]> {
-  const grants = await rowsIfKnown(source, `SHOW PERMISSIONS ${quotePrincipal(entity)}`);
-  const accounts = await rowsIfKnown(source, `SHOW SERVICE ACCOUNTS ${quotePrincipal(entity)}`);
+  const grants = await fetchRowsIfExists(source, `SHOW PERMISSIONS ${quotePrincipal(entity)}`);
+  const accounts = await fetchRowsIfExists(source, `SHOW SERVICE ACCOUNTS ${quotePrincipal(entity)}`);
   const nameIn = (cell: unknown): string | undefined => (cell === null || cell === '' ? undefined : String(cell));
   const isTrue = (cell: unknown): boolean => cell === true || cell === 'true' || cell === 't';
   return [
@@ -94,8 +94,8 @@ async function listRights(source: Instance, entity: string): Promise<Exclude<Rig
   ];
 }
 
-/** None where there is nobody of that name. */
-async function rowsIfKnown(source: Instance, query: string): Promise<unknown[][]> {
+/** No rows if the name does not exist. */
+async function fetchRowsIfExists(source: Instance, query: string): Promise<unknown[][]> {
   try {
     return await source.table(query);
   } catch (error) {
@@ -108,7 +108,7 @@ async function rowsIfKnown(source: Instance, query: string): Promise<unknown[][]
 export const hasCredentials = (rows: unknown[][]): boolean =>
   rows.some(([, enabled]) => enabled === true || enabled === 'true' || enabled === 't');
 
-async function dumpOf(source: Instance, categories: string): Promise<string[]> {
+async function fetchDump(source: Instance, categories: string): Promise<string[]> {
   const found: string[] = [];
   for await (const rows of source.rows(`SHOW CREATE DATABASE INCLUDE (${categories})`)) found.push(...rows);
   return found;

@@ -1,8 +1,8 @@
 /*! What an operand means as an address: a URL, a bare host, or a QuestDB client's configuration string. */
 
-import { excerpt, printable } from '@sqlpipe/sql';
+import { escapeControls, truncate } from '@sqlpipe/sql';
 import { parseConfigString } from './config-string.js';
-import { InstanceError } from './error.js';
+import { InstanceError } from './instance-error.js';
 
 /** An address, and what may be written into one beside it. */
 export interface Address {
@@ -25,36 +25,37 @@ const DEFAULT_PORT = '9000';
  * secret.
  */
 export function parseAddress(operand: string): Address {
-  if (operand === '') throw bad(operand, 'is not an address (is a variable unset?)');
-  if (/^\w+::/.test(operand)) return fromConfigString(operand);
+  if (operand === '') throw addressError(operand, 'is not an address (is a variable unset?)');
+  if (/^\w+::/.test(operand)) return addressFromConfigString(operand);
   const url = toUrl(operand);
   return {
-    url: bare(url),
-    user: url.username === '' ? undefined : decode(url.username, 'the URL'),
-    password: url.password === '' ? undefined : decode(url.password, 'the URL'),
+    url: stripUrl(url),
+    user: url.username === '' ? undefined : decodeCredential(url.username, 'the URL'),
+    password: url.password === '' ? undefined : decodeCredential(url.password, 'the URL'),
   };
 }
 
 function toUrl(operand: string): URL {
-  return operand.includes('://') ? checked(operand, operand) : withoutScheme(operand, 'http');
+  return operand.includes('://') ? parseUrl(operand, operand) : parseWithoutScheme(operand, 'http');
 }
 
 /** `host`, `host:port`, with a path or without. */
-function withoutScheme(text: string, scheme: 'http' | 'https'): URL {
-  const url = checked(`${scheme}://${text}`, text);
+function parseWithoutScheme(text: string, scheme: 'http' | 'https'): URL {
+  const url = parseUrl(`${scheme}://${text}`, text);
   if (!hasPort(text)) url.port = DEFAULT_PORT;
   return url;
 }
 
-function checked(href: string, given: string): URL {
+function parseUrl(href: string, given: string): URL {
   checkPort(given);
-  if (given === '' || !URL.canParse(href)) throw bad(given, 'is not an address');
+  if (given === '' || !URL.canParse(href)) throw addressError(given, 'is not an address');
   const url = new URL(href);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw bad(given, `starts with ${url.protocol}//, which this program does not speak`);
+    throw addressError(given, `starts with ${url.protocol}//, which this program does not speak`);
   if (MISPLACED.test(url.host + url.pathname))
-    throw bad(given, 'has @, ; or = in its host or path, as if something were missing before it');
-  if (url.search !== '' || url.hash !== '') throw bad(given, 'has a query (?) or a fragment (#), which has no meaning');
+    throw addressError(given, 'has @, ; or = in its host or path, as if something were missing before it');
+  if (url.search !== '' || url.hash !== '')
+    throw addressError(given, 'has a query (?) or a fragment (#), which has no meaning');
   return url;
 }
 
@@ -62,10 +63,10 @@ function checked(href: string, given: string): URL {
 function checkPort(given: string): void {
   const [, port] = /^(?:\w+:\/\/)?[^/@?#;=:]+:(\d+)(?:\/[^@]*)?$/.exec(given) ?? [];
   if (port !== undefined && !(Number(port) >= 1 && Number(port) <= 65535))
-    throw new InstanceError('CONFIG', `port ${excerpt(port, 20)} is not between 1 and 65535`);
+    throw new InstanceError('CONFIG', `port ${truncate(port, 20)} is not between 1 and 65535`);
 }
 
-/** What credentials in the wrong place leave behind: `http:/user:password@host`, `http:addr=host;token=…`. */
+/** What remains of credentials in the wrong place: `http:/user:password@host`, `http:addr=host;token=…`. */
 const MISPLACED = /[@;=]/;
 
 /** Looked up in the text, because a URL does not tell `:80` from no port. */
@@ -74,14 +75,14 @@ function hasPort(operand: string): boolean {
 }
 
 /** A copy without credentials and without slashes at its end. */
-function bare(url: URL): URL {
+function stripUrl(url: URL): URL {
   const copy = new URL(url.origin);
   copy.pathname = url.pathname.replace(/\/+$/, '');
   return copy;
 }
 
-/** A user or password as it stands in a URL. @param where what holds the URL, for messages */
-export function decode(encoded: string, where: string): string {
+/** A user or password as it is written in a URL. @param where what holds the URL, for messages */
+export function decodeCredential(encoded: string, where: string): string {
   try {
     return decodeURIComponent(encoded);
   } catch {
@@ -89,7 +90,7 @@ export function decode(encoded: string, where: string): string {
   }
 }
 
-function fromConfigString(operand: string): Address {
+function addressFromConfigString(operand: string): Address {
   const { schema, values } = parseConfigString(operand);
   const scheme = SCHEMES.get(schema);
   if (scheme === undefined)
@@ -101,7 +102,7 @@ function fromConfigString(operand: string): Address {
   if (host === undefined)
     throw new InstanceError('CONFIG', 'the configuration string has no addr: add addr=host:9000;');
   return {
-    url: bare(withoutScheme(host, scheme)),
+    url: stripUrl(parseWithoutScheme(host, scheme)),
     user: values.get('username'),
     password: values.get('password'),
     token: values.get('token'),
@@ -119,7 +120,7 @@ const SCHEMES = new Map<string, 'http' | 'https'>([
 ]);
 
 /** What has one of these characters, or a colon that is not the scheme's, may hold a secret, which no message may repeat. */
-function bad(operand: string, why: string): InstanceError {
-  const shown = /[@?#;=]|:(?!\/\/)/.test(operand) ? 'the address' : `"${printable(operand)}"`;
+function addressError(operand: string, why: string): InstanceError {
+  const shown = /[@?#;=]|:(?!\/\/)/.test(operand) ? 'the address' : `"${escapeControls(operand)}"`;
   return new InstanceError('CONFIG', `${shown} ${why}: give something like http://host:9000`);
 }

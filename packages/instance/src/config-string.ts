@@ -2,10 +2,10 @@
  * The configuration string of QuestDB's clients, so that one in use elsewhere works here too.
  * Source: the clients' documentation, and the grammar of the Rust crate questdb-confstr.
  */
-import { InstanceError } from './error.js';
+import { InstanceError } from './instance-error.js';
 
 export interface ConfigString {
-  /** What stands before the `::`. */
+  /** The text before `::`. */
   schema: string;
   values: Map<string, string>;
 }

@@ -1,9 +1,9 @@
 /*!
- * Which credentials belong to an instance. Sources are asked in order, from the most particular to the most general;
- * the first that says anything decides between a password and a token.
+ * Which credentials belong to an instance. Sources are read in order, from the most specific to the most general; the
+ * first that has something decides between a password and a token.
  */
-import { printable } from '@sqlpipe/sql';
-import { InstanceError } from './error.js';
+import { escapeControls } from '@sqlpipe/sql';
+import { InstanceError } from './instance-error.js';
 
 /** Some or all of what a source knows. */
 export interface Credentials {
@@ -12,8 +12,8 @@ export interface Credentials {
   token?: string | undefined;
 }
 
-/** Asked only when the sources before it did not settle the matter. */
-export interface Source {
+/** Read only when the sources before it were not sufficient. */
+export interface CredentialSource {
   /** For messages. */
   name: string;
   /** What gives the user, for messages, where that is not the name. */
@@ -31,61 +31,64 @@ export interface Authorization {
 }
 
 /**
- * The value of the Authorization header and whose it is, or undefined where no source knows anything.
+ * The value of the Authorization header and its account, or undefined where no source has credentials.
  *
- * A user of one source goes with the password of a later one (`--user` with `SQLDUMP_PASSWORD`), but never with
- * the password that a later source gives to another user. Throws `CONFIG` for what does not fit together.
+ * A user of one source goes with the password of a later one (`--user` with `SQLDUMP_PASSWORD`), but never with the
+ * password that a later source gives to another user. Throws `CONFIG` for what does not fit together.
  *
  * @param help what to do where half of them is missing, in a sentence
  */
-export async function authorization(sources: readonly Source[], help: string): Promise<Authorization | undefined> {
+export async function resolveAuthorization(
+  sources: readonly CredentialSource[],
+  help: string,
+): Promise<Authorization | undefined> {
   let user: string | undefined;
-  let userSource: Source | undefined;
+  let userSource: CredentialSource | undefined;
   let password: string | undefined;
   for (const source of sources) {
     const found = await source.read(user);
     if (found.token !== undefined) {
-      if (found.user !== undefined || found.password !== undefined) throw both(source.name);
+      if (found.user !== undefined || found.password !== undefined) throw conflictError(source.name);
       if (user === undefined && password === undefined)
-        return { header: bearer(found.token, source.name), account: `a token (${source.name})` };
+        return { header: bearerHeader(found.token, source.name), account: `a token (${source.name})` };
       continue;
     }
     if (user !== undefined && found.user !== undefined && found.user !== user) continue;
     if (user === undefined && found.user !== undefined) [user, userSource] = [found.user, source];
-    if (user?.includes(':')) throw withColon();
+    if (user?.includes(':')) throw colonInUserError();
     password ??= found.password;
     if (user !== undefined && password !== undefined)
-      return { header: basic(user, password), account: accountOf(user, userSource) };
+      return { header: basicHeader(user, password), account: describeAccount(user, userSource) };
   }
-  // The user is not shown: in an address a token may stand in that place.
+  // The user is not shown: in an address it may be a token.
   if (user !== undefined) throw new InstanceError('CONFIG', `there is a user, but no password for it. ${help}`);
   if (password !== undefined)
     throw new InstanceError('CONFIG', `there is a password, but no user it belongs to. ${help}`);
   return undefined;
 }
 
-/** In an address a token may stand in the place of the user. */
-function accountOf(user: string, source: Source | undefined): string {
-  if (source?.name === ADDRESS) return `the user in ${ADDRESS}`;
-  return `user '${printable(user)}' (${source?.userName ?? source?.name})`;
+/** In an address a token may be in the place of the user. */
+function describeAccount(user: string, source: CredentialSource | undefined): string {
+  if (source?.name === ADDRESS_SOURCE) return `the user in ${ADDRESS_SOURCE}`;
+  return `user '${escapeControls(user)}' (${source?.userName ?? source?.name})`;
 }
 
 /** The source whose user is not shown. */
-export const ADDRESS = 'the address';
+export const ADDRESS_SOURCE = 'the address';
 
 /** It may be `user:password`, so the message does not show it. */
-const withColon = (): InstanceError =>
+const colonInUserError = (): InstanceError =>
   new InstanceError(
     'CONFIG',
     'a user name can\'t have a ":" in it, which ends it on the way to the server: a password is given by itself, as in --password-file',
   );
 
-function basic(user: string, password: string): string {
+function basicHeader(user: string, password: string): string {
   // The server reads UTF-8 (observed on 9.3.4), and only "Basic" written so.
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 }
 
-function bearer(token: string, source: string): string {
+function bearerHeader(token: string, source: string): string {
   if (!/^[\x21-\x7e]+$/.test(token))
     throw new InstanceError(
       'CONFIG',
@@ -94,6 +97,6 @@ function bearer(token: string, source: string): string {
   return `Bearer ${token}`;
 }
 
-function both(source: string): InstanceError {
+function conflictError(source: string): InstanceError {
   return new InstanceError('CONFIG', `${source} gives a token and a user or password: leave one of the two out`);
 }

@@ -1,7 +1,7 @@
 /*! What an instance fills in where a statement says nothing, as its parameters tell. */
 import { DEFAULTS, type Defaults } from '@sqlpipe/ddl';
-import { InstanceError } from './error.js';
 import type { Instance } from './instance.js';
+import { InstanceError } from './instance-error.js';
 
 /** The instance's own defaults; those of a server without configuration where it does not tell. */
 export async function fetchDefaults(instance: Instance): Promise<Defaults> {

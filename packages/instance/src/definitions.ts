@@ -1,78 +1,90 @@
 /*! What an instance holds: its own definitions of objects, many to a request. */
-import { Room } from '@sqlpipe/schema';
-import { foldCase, type Kind, printable, quoteLiteral, title } from '@sqlpipe/sql';
-import { askIfPresent, isAbsent } from './absent.js';
-import { buildTables } from './built-tables.js';
-import { InstanceError } from './error.js';
+import { MemoryBudget } from '@sqlpipe/schema';
+import { displayName, escapeControls, foldCase, type Kind, quoteLiteral } from '@sqlpipe/sql';
 import type { Instance } from './instance.js';
-import { type ObjectName, takenByViews } from './objects.js';
+import { InstanceError } from './instance-error.js';
+import { findViews, type ObjectName } from './objects.js';
+import { reconstructTables } from './reconstruct-tables.js';
 import { DEFAULT_REQUEST_BUFFER } from './request.js';
+import { isUnsupported, queryIfSupported } from './unsupported.js';
 
 /** What SHOW CREATE calls the kinds it knows. */
-const WORDS: Partial<Record<Kind, string>> = {
+const SHOW_CREATE_NAMES: Partial<Record<Kind, string>> = {
   table: 'TABLE',
   view: 'VIEW',
   matview: 'MATERIALIZED VIEW',
   liveview: 'LIVE VIEW',
 };
 
-/** More SHOW CREATE in one request are refused with `SQL model is too complex`, from 130 on (observed on 9.3.4). */
-const MOST_AT_ONCE = 100;
+/** More SHOW CREATE in one request are rejected with `SQL model is too complex`, from 130 on (observed on 9.3.4). */
+const MAX_PER_REQUEST = 100;
 
 /** Definitions that are longer together, in UTF-16 code units, are not taken in one reply; one alone may be as long as a row. */
-const MOST_AT_ONCE_LENGTH = 64 * 1024 * 1024;
+const MAX_REPLY_LENGTH = 64 * 1024 * 1024;
 
 /** Its words for an object that is not there, not of this kind, or of a kind it does not know (observed on 9.3.4). */
-const NOT_THERE = /does not exist|name expected, got|^expected 'TABLE'/;
+const NOT_FOUND = /does not exist|name expected, got|^expected 'TABLE'/;
 
 /** Whether an instance can show a definition of objects of this kind. */
-export const hasDefinition = (kind: Kind): boolean => kind in WORDS;
+export const supportsShowCreate = (kind: Kind): boolean => kind in SHOW_CREATE_NAMES;
 
 /**
- * The instance's own definition of each object, as it prints them, in the order asked for;
- * undefined for an object that it has not, or has not as this kind.
+ * The instance's own definition of each object, as it prints them, in the order of `objects`; undefined for one that
+ * does not exist as this kind.
  * @param objects of kinds that have a definition
  * @throws InstanceError where there is no answer
  */
-export async function definitions(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
+export async function fetchDefinitions(
+  instance: Instance,
+  objects: readonly ObjectName[],
+): Promise<(string | undefined)[]> {
   const found: (string | undefined)[] = [];
   while (found.length < objects.length)
-    found.push(...(await ofTheirKind(instance, objects.slice(found.length, found.length + MOST_AT_ONCE))));
+    found.push(...(await fetchOfRightKind(instance, objects.slice(found.length, found.length + MAX_PER_REQUEST))));
   return found;
 }
 
 /** 9.3.4 answers SHOW CREATE TABLE for a view too, with a table of its columns: what passes for a table is looked up. */
-async function ofTheirKind(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
-  const printed = await printedAs(instance, objects);
+async function fetchOfRightKind(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
+  const printed = await fetchUncheckedDefinitions(instance, objects);
   const tables = objects.filter(({ kind }, i) => kind === 'table' && printed[i] !== undefined);
   if (!tables.length) return printed;
-  const views = await takenByViews(
+  const views = await findViews(
     instance,
     tables.map(({ name }) => name),
   );
   return objects.map(({ kind, name }, i) => (kind === 'table' && views.has(foldCase(name)) ? undefined : printed[i]));
 }
 
-/** As `definitions`, for kinds that are known to be right: what is no table must not be asked for as one. */
-export async function printedAs(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
-  const printed = await askIfPresent(instance, 'SHOW CREATE', () => printAll(instance, objects));
-  return printed ?? buildAll(instance, objects);
+/**
+ * As `fetchDefinitions`, for kinds that are known to be right: an object of another kind must not be queried as a
+ * table.
+ */
+export async function fetchUncheckedDefinitions(
+  instance: Instance,
+  objects: readonly ObjectName[],
+): Promise<(string | undefined)[]> {
+  const printed = await queryIfSupported(instance, 'SHOW CREATE', () => fetchWithShowCreate(instance, objects));
+  return printed ?? reconstructAll(instance, objects);
 }
 
 /** Where there is no SHOW CREATE there are only tables. */
-async function buildAll(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
+async function reconstructAll(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
   const tables = objects.filter(({ kind }) => kind === 'table').map(({ name }) => name);
-  const built = await buildTables(instance, tables);
+  const built = await reconstructTables(instance, tables);
   return objects.map(({ kind }) => (kind === 'table' ? built.shift() : undefined));
 }
 
-async function printAll(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
+async function fetchWithShowCreate(
+  instance: Instance,
+  objects: readonly ObjectName[],
+): Promise<(string | undefined)[]> {
   const found: (string | undefined)[] = [];
-  const room = new Room();
+  const budget = new MemoryBudget();
   while (found.length < objects.length) {
-    const batch = fitting(instance, objects.slice(found.length, found.length + MOST_AT_ONCE));
-    for (const row of await ask(instance, batch)) {
-      if (row !== undefined) room.take(row);
+    const batch = limitToBuffer(instance, objects.slice(found.length, found.length + MAX_PER_REQUEST));
+    for (const row of await fetchBatch(instance, batch)) {
+      if (row !== undefined) budget.add(row);
       found.push(row);
     }
   }
@@ -80,59 +92,65 @@ async function printAll(instance: Instance, objects: readonly ObjectName[]): Pro
 }
 
 /** As many as go into one request; one at least. */
-function fitting(instance: Instance, objects: readonly ObjectName[]): readonly ObjectName[] {
+function limitToBuffer(instance: Instance, objects: readonly ObjectName[]): readonly ObjectName[] {
   let batch = objects;
-  while (batch.length > 1 && instance.bufferNeeded(question(batch)) > DEFAULT_REQUEST_BUFFER)
+  while (batch.length > 1 && instance.bufferNeeded(showCreateQuery(batch)) > DEFAULT_REQUEST_BUFFER)
     batch = batch.slice(0, Math.ceil(batch.length / 2));
   return batch;
 }
 
-const question = (objects: readonly ObjectName[]): string =>
-  objects.map(({ kind, name }) => `SHOW CREATE ${WORDS[kind]} ${quoteLiteral(name)}`).join(' UNION ALL ');
+const showCreateQuery = (objects: readonly ObjectName[]): string =>
+  objects.map(({ kind, name }) => `SHOW CREATE ${SHOW_CREATE_NAMES[kind]} ${quoteLiteral(name)}`).join(' UNION ALL ');
 
-/** One object that is not there, or can't be shown, fails them all; then half of them are asked for at a time. */
-async function ask(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
+/** One object that does not exist, or can't be shown, fails the batch; then each half is queried by itself. */
+async function fetchBatch(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
   const rows: string[] = [];
   let length = 0;
   try {
-    for await (const batch of instance.rows(question(objects)))
+    for await (const batch of instance.rows(showCreateQuery(objects)))
       for (const row of batch) {
         rows.push(row);
         length += row.length;
-        if (rows.length > objects.length) throw otherNumber(instance, objects.length, 'more');
-        if (length > MOST_AT_ONCE_LENGTH && objects.length > 1) return halves(instance, objects);
+        if (rows.length > objects.length) throw wrongCountError(instance, objects.length, 'more');
+        if (length > MAX_REPLY_LENGTH && objects.length > 1) return fetchHalves(instance, objects);
       }
   } catch (error) {
-    if (!(error instanceof InstanceError) || !isOfOne(error) || isAbsent(error)) throw error;
+    if (!(error instanceof InstanceError) || !mayConcernOneObject(error) || isUnsupported(error)) throw error;
     const [object] = objects;
     if (objects.length === 1 && object) {
-      if (NOT_THERE.test(error.serverMessage ?? '')) return [undefined];
-      throw about(object, error, instance);
+      if (NOT_FOUND.test(error.serverMessage ?? '')) return [undefined];
+      throw errorForObject(object, error, instance);
     }
-    return halves(instance, objects);
+    return fetchHalves(instance, objects);
   }
-  if (rows.length !== objects.length) throw otherNumber(instance, objects.length, `${rows.length}`);
+  if (rows.length !== objects.length) throw wrongCountError(instance, objects.length, `${rows.length}`);
   return rows;
 }
 
-async function halves(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
+async function fetchHalves(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
   const half = Math.ceil(objects.length / 2);
-  return [...(await ask(instance, objects.slice(0, half))), ...(await ask(instance, objects.slice(half)))];
+  return [
+    ...(await fetchBatch(instance, objects.slice(0, half))),
+    ...(await fetchBatch(instance, objects.slice(half))),
+  ];
 }
 
-const otherNumber = ({ label }: Instance, asked: number, got: string): InstanceError =>
+const wrongCountError = ({ label }: Instance, asked: number, got: string): InstanceError =>
   new InstanceError(
     'PROTOCOL',
     `${label}: asked for ${asked} definitions and got ${got}: does a proxy change what it says?`,
   );
 
-/** Whether it may be a matter of one object: the server refuses to show it, or shows what no reply can hold, as a NUL. */
-const isOfOne = ({ code, message }: InstanceError): boolean =>
+/**
+ * Whether one object may be the cause: the server refuses to show it, or shows what no reply can contain, such as a
+ * NUL.
+ */
+const mayConcernOneObject = ({ code, message }: InstanceError): boolean =>
   code === 'REFUSED' || (code === 'PROTOCOL' && / the reply holds /.test(message));
 
-/** A failure, with the object that it is about behind the instance's name. */
-function about({ kind, name }: ObjectName, error: InstanceError, { label }: Instance): InstanceError {
-  const what = printable(title({ kind, name, verb: '' }));
+/** The error with the object that it concerns, after the instance's name. */
+function errorForObject({ kind, name }: ObjectName, error: InstanceError, { label }: Instance): InstanceError {
+  const what = escapeControls(displayName({ kind, name, verb: '' }));
   return new InstanceError(error.code, `${label}: ${what}${error.message.slice(label.length)}`, {
     ...error,
     cause: error,

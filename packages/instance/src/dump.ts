@@ -1,16 +1,26 @@
-/*! An instance's schema as statements: asked for, mended, checked, one after the other. */
+/*! An instance's schema as statements: fetched, repaired and checked one after the other. */
 import { isCleanTable, repair } from '@sqlpipe/ddl';
-import { type Selection, selection } from '@sqlpipe/schema';
-import { conceal, excerpt, identify, isAcl, KINDS, MAX_RECORD, starOut, statementOf, title } from '@sqlpipe/sql';
-import { Aside } from './aside.js';
-import { catalogueRows } from './catalogue.js';
-import { InstanceError } from './error.js';
-import { requestSecrets } from './http.js';
+import { parseSelection, type Selection } from '@sqlpipe/schema';
+import {
+  displayName,
+  identify,
+  isAcl,
+  KINDS,
+  MAX_RECORD,
+  maskSecrets,
+  normalizeStatement,
+  redact,
+  truncate,
+} from '@sqlpipe/sql';
+import { BestEffortClient } from './best-effort-client.js';
+import { requestSecrets } from './connection.js';
+import type { ConnectionConfig } from './connection-config.js';
 import { connect, type Instance } from './instance.js';
-import { invalidObjects } from './invalid.js';
-import type { Target } from './target.js';
+import { InstanceError } from './instance-error.js';
+import { fetchInvalidViews } from './invalid-views.js';
+import { fetchObjectRows } from './object-dump.js';
 
-/** What of a schema to dump, how to ask for it, and whom to tell. Unless told otherwise `dump` takes all of it, mended. */
+/** What to dump, how to query it, and where warnings go. The default is everything, repaired. */
 export interface DumpOptions {
   selection: Selection;
   /** How to ask: by SHOW CREATE DATABASE, through the catalogue, or whichever the server has. */
@@ -21,12 +31,12 @@ export interface DumpOptions {
   maxRecord: number;
   /** Leave out the views that the instance itself calls invalid. */
   skipInvalid: boolean;
-  /** Told what a reader of the dump should know, a line each. */
+  /** Receives what a reader of the dump should know, one line each. */
   warn(message: string): void;
 }
 
 const DEFAULTS: DumpOptions = {
-  selection: selection(),
+  selection: parseSelection(),
   via: 'auto',
   verbatim: false,
   maxRecord: MAX_RECORD,
@@ -35,30 +45,31 @@ const DEFAULTS: DumpOptions = {
 };
 
 /**
- * The statements of an instance's schema in dependency order, each in its one form; as many at once as have come, as
- * to hand each over by itself takes longer than to read it. It ends well only when all have come; then the dump is whole.
+ * The statements of an instance's schema in dependency order, normalized, in batches as they arrive, because passing
+ * them on one by one takes longer than reading them. The generator ends without an error only when the dump is
+ * complete.
  * @throws InstanceError; with code PROTOCOL where a row is not one statement
  */
-export async function* dump(target: Target, given: Partial<DumpOptions> = {}): AsyncGenerator<string[]> {
+export async function* dump(target: ConnectionConfig, given: Partial<DumpOptions> = {}): AsyncGenerator<string[]> {
   const options = { ...DEFAULTS, ...given };
-  const [source, aside] = [connect(target), new Aside(target)];
+  const [source, client] = [connect(target), new BestEffortClient(target)];
   try {
-    yield* statements(target, source, aside, options);
+    yield* dumpStatements(target, source, client, options);
   } finally {
-    await Promise.all([source.close(), aside.close()]);
+    await Promise.all([source.close(), client.close()]);
   }
 }
 
-async function* statements(
-  target: Target,
+async function* dumpStatements(
+  target: ConnectionConfig,
   source: Instance,
-  aside: Aside,
+  client: BestEffortClient,
   options: DumpOptions,
 ): AsyncGenerator<string[]> {
   let invalid: Map<string, string> | undefined;
   let acl = false;
   let n = 0;
-  for await (const batch of rows(source, options)) {
+  for await (const batch of fetchRows(source, options)) {
     const kept: string[] = [];
     for (const row of batch) {
       n++;
@@ -73,11 +84,11 @@ async function* statements(
         if (!options.selection.selects(kind)) continue; // the service has one category for several kinds
       }
       if (kind === 'view' || kind === 'matview') {
-        invalid ??= await invalidObjects(aside);
+        invalid ??= await fetchInvalidViews(client);
         const reason = invalid.get(name);
         if (reason)
           options.warn(
-            `${title(identity)} is invalid on the source, ${options.skipInvalid ? 'left out' : 'it may not replay'}: ${quoted(reason, target)}`,
+            `${displayName(identity)} is invalid on the source, ${options.skipInvalid ? 'left out' : 'it may not replay'}: ${quoteSafely(reason, target)}`,
           );
         if (reason && options.skipInvalid) continue;
       }
@@ -89,33 +100,36 @@ async function* statements(
     options.warn('access control was asked for and there is none; with access control off a server answers so');
 }
 
-function toStatement(row: string, n: number, target: Target, { verbatim, warn }: DumpOptions) {
+function toStatement(row: string, n: number, target: ConnectionConfig, { verbatim, warn }: DumpOptions) {
   const { statement: text, notes } = verbatim ? { statement: row, notes: [] } : repair(row);
-  const statement = oneStatement(text, n, target);
+  const statement = requireStatement(text, n, target);
   const identity = identify(statement);
-  for (const note of notes) warn(`${title(identity)}: ${note}`);
+  for (const note of notes) warn(`${displayName(identity)}: ${note}`);
   return { statement, identity };
 }
 
 /** Bytes; a row is let pass that makes no record, for the message that names the record. */
 const MAX_ROW = 32 * 1024 * 1024;
 
-/** The server's rows by the way that was asked for. */
-async function* rows(source: Instance, { via, selection: selected, maxRecord }: DumpOptions): AsyncGenerator<string[]> {
-  if (via === 'catalogue') return yield await catalogueRows(source, selected.selects);
+/** The server's rows, queried as `via` says. */
+async function* fetchRows(
+  source: Instance,
+  { via, selection: selected, maxRecord }: DumpOptions,
+): AsyncGenerator<string[]> {
+  if (via === 'catalogue') return yield await fetchObjectRows(source, selected.selects);
   try {
     yield* source.rows(`SHOW CREATE DATABASE${selected.clause}`, Math.max(MAX_ROW, 2 * maxRecord));
   } catch (error) {
-    if (!isTooOld(error)) throw withHint(error, selected);
-    if (via === 'database') throw tooOld(error);
-    yield await catalogueRows(source, selected.selects);
+    if (!isTooOld(error)) throw addAclHint(error, selected);
+    if (via === 'database') throw tooOldError(error);
+    yield await fetchObjectRows(source, selected.selects);
   }
 }
 
-/** Rights to access control are rights of their own, which a server asks for by these names. */
+/** Access control needs separate permissions; the server names them so. */
 const ACL_RIGHTS = /\[(?:LIST|USER DETAILS|LIST USERS)\b/;
 
-function withHint(error: unknown, { selects }: Selection): unknown {
+function addAclHint(error: unknown, { selects }: Selection): unknown {
   if (!(error instanceof InstanceError) || error.code !== 'DENIED') return error;
   if (!ACL_RIGHTS.test(error.serverMessage ?? '') || !KINDS.some(kind => isAcl(kind) && selects(kind))) return error;
   return new InstanceError('DENIED', `${error.message}; hint: --include SCHEMA leaves it out`, {
@@ -134,28 +148,28 @@ function isTooOld(error: unknown): error is InstanceError {
   return /^expected 'TABLES?'/.test(message) && !message.includes('DATABASE');
 }
 
-const tooOld = (error: InstanceError): InstanceError =>
+const tooOldError = (error: InstanceError): InstanceError =>
   new InstanceError('REFUSED', `${error.message}; it has no SHOW CREATE DATABASE: --via catalogue does without`, {
     cause: error,
   });
 
-function oneStatement(row: string, n: number, target: Target): string {
+function requireStatement(row: string, n: number, target: ConnectionConfig): string {
   try {
-    const statement = statementOf(row);
+    const statement = normalizeStatement(row);
     if (statement) return statement;
     throw new Error('nothing but comments');
   } catch (error) {
     throw new InstanceError(
       'PROTOCOL',
-      `${target.label}: row ${n} is not one statement (${(error as Error).message}): is that the schema of a QuestDB? ${quoted(row, target)}`,
+      `${target.label}: row ${n} is not one statement (${(error as Error).message}): is that the schema of a QuestDB? ${quoteSafely(row, target)}`,
       { cause: error },
     );
   }
 }
 
-/** What the source said, without secrets of its own or of ours. */
-const quoted = (text: string, target: Target): string =>
-  excerpt(starOut(conceal(text).slice(0, QUOTABLE), requestSecrets(target)), 200);
+/** A message of the source without secrets of either side. */
+const quoteSafely = (text: string, target: ConnectionConfig): string =>
+  truncate(maskSecrets(redact(text).slice(0, MAX_QUOTED), requestSecrets(target)), 200);
 
 /** UTF-16 code units; room for the longest secret before what is shown. */
-const QUOTABLE = 64 * 1024;
+const MAX_QUOTED = 64 * 1024;

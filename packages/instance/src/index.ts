@@ -1,15 +1,18 @@
-/*! One instance over HTTP: its address, its credentials, its rows, its dump, what it executes, and every way it says no. */
+/*!
+ * One instance over HTTP: its address, its credentials, its rows, its dump, executing statements, and every way that it
+ * can fail.
+ */
 export { fetchPrincipals, fetchRights, fetchRightsOf, hasCredentials } from './access-control.js';
-export { Aside } from './aside.js';
+export { BestEffortClient } from './best-effort-client.js';
+export type { ConnectionConfig } from './connection-config.js';
 export { fetchDefaults } from './defaults.js';
-export { definitions, hasDefinition } from './definitions.js';
+export { fetchDefinitions, supportsShowCreate } from './definitions.js';
 export { type DumpOptions, dump } from './dump.js';
-export { InstanceError, type InstanceErrorCode, type InstanceErrorDetails } from './error.js';
 export { type Inspection, inspect } from './inspect.js';
 export { connect, type Instance } from './instance.js';
+export { InstanceError, type InstanceErrorCode, type InstanceErrorDetails } from './instance-error.js';
 export type { ObjectName } from './objects.js';
-export type { Refusal, Reply } from './reply.js';
+export type { Rejection, Reply } from './reply.js';
 export { DEFAULT_REQUEST_BUFFER, encodeQuery } from './request.js';
 export { type InstanceOptions, listInstances, type ResolveContext, resolveInstance } from './resolve.js';
-export type { Target } from './target.js';
 export { fetchVersion } from './version.js';

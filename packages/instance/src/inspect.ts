@@ -1,9 +1,9 @@
-/*! What an instance says of itself: what it is, who asks, and what would keep a schema from being copied. */
-import { Aside } from './aside.js';
-import { InstanceError } from './error.js';
+/*! What an instance reports about itself: version, user, and what prevents a schema from being copied. */
+import { BestEffortClient } from './best-effort-client.js';
+import type { ConnectionConfig } from './connection-config.js';
 import { connect } from './instance.js';
-import { invalidObjects } from './invalid.js';
-import type { Target } from './target.js';
+import { InstanceError } from './instance-error.js';
+import { fetchInvalidViews } from './invalid-views.js';
 
 /** An instance as it describes itself; what it does not tell is `unknown`. */
 export interface Inspection {
@@ -11,7 +11,7 @@ export interface Inspection {
   endpoint: string;
   /** What it calls its build. */
   version: string;
-  /** As whom it is asked. */
+  /** The user of the connection. */
   user: string;
   accessControl: 'on' | 'off' | 'unknown';
   /** What the user may do, where access control is on; those of a built-in administrator are not listed. */
@@ -27,15 +27,15 @@ export interface Inspection {
 }
 
 /** @throws InstanceError where the instance does not answer as one, or not to this user */
-export async function inspect(target: Target): Promise<Inspection> {
+export async function inspect(target: ConnectionConfig): Promise<Inspection> {
   const instance = connect(target);
-  const aside = new Aside(target);
+  const client = new BestEffortClient(target);
   /** The first column. */
-  const column = async (query: string) => (await aside.table(query))?.map(([value]) => String(value));
+  const column = async (query: string) => (await client.table(query))?.map(([value]) => String(value));
   try {
     const [[build] = []] = await instance.table('SELECT build()');
     const parameters = new Map(
-      (await aside.table('SELECT property_path, value FROM (SHOW PARAMETERS)')) as [string, string][],
+      (await client.table('SELECT property_path, value FROM (SHOW PARAMETERS)')) as [string, string][],
     );
     const accessControl = await hasAccessControl(target);
     const permissions = accessControl === 'on' ? ((await column('SHOW PERMISSIONS')) ?? []) : [];
@@ -44,22 +44,22 @@ export async function inspect(target: Target): Promise<Inspection> {
     return {
       endpoint: instance.endpoint,
       version: String(build).replace(/^Build Information: /, ''),
-      user: (await column('SELECT current_user()'))?.[0] ?? nameOf(target),
+      user: (await column('SELECT current_user()'))?.[0] ?? userOf(target),
       accessControl,
       permissions: [...new Set(permissions)],
       requestLimit: parameters.get('http.request.header.buffer.size') ?? 'unknown',
-      invalid: await invalidObjects(aside),
+      invalid: await fetchInvalidViews(client),
       suspended: (await column('SELECT name FROM wal_tables() WHERE suspended')) ?? [],
       ...(readOnly && { denied: 'it is read-only, so nothing can be replayed there' }),
       ...(!mayCreate && { denied: 'this user has no permission CREATE TABLE, so nothing can be replayed there' }),
     };
   } finally {
-    await Promise.all([instance.close(), aside.close()]);
+    await Promise.all([instance.close(), client.close()]);
   }
 }
 
 /** Only a server with access control parses the question; whether this user may know the answer does not matter. */
-async function hasAccessControl(target: Target): Promise<Inspection['accessControl']> {
+async function hasAccessControl(target: ConnectionConfig): Promise<Inspection['accessControl']> {
   const instance = connect(target);
   try {
     await instance.table('SHOW USERS');
@@ -73,7 +73,7 @@ async function hasAccessControl(target: Target): Promise<Inspection['accessContr
 }
 
 /** Who the credentials are for, as far as they tell. */
-function nameOf({ authorization }: Target): string {
+function userOf({ authorization }: ConnectionConfig): string {
   const [scheme, value = ''] = authorization?.split(' ') ?? [];
   if (!scheme) return 'none given';
   return scheme === 'Basic' ? (Buffer.from(value, 'base64').toString().split(':', 1)[0] ?? '') : 'whose token it is';

@@ -1,36 +1,36 @@
-/*! One instance: asked for rows, or told to execute a statement. Here failures get the instance's name. */
+/*! One instance: queries rows and executes statements. Failures get the instance's name here. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { createsToken, excerpt } from '@sqlpipe/sql';
-import { InstanceError } from './error.js';
-import { transportFailure } from './failure.js';
-import { Connection, type Response, TransportError } from './http.js';
+import { createsToken, truncate } from '@sqlpipe/sql';
+import { Connection, type Response, TransportError } from './connection.js';
+import type { ConnectionConfig } from './connection-config.js';
+import { InstanceError } from './instance-error.js';
 import { JsonError } from './json.js';
 import {
-  badReply,
-  type Refusal,
+  invalidReplyError,
+  type Rejection,
   type Reply,
-  readOutcome,
-  readRefusal,
+  readRejection,
+  readReply,
   readTable,
-  refusal,
   retryAfter,
-  UnexpectedReply,
+  toRejection,
+  UnexpectedResponseError,
 } from './reply.js';
 import { bufferNeeded, ENDPOINTS, type Endpoint, requestTarget } from './request.js';
-import { RowScanner, ServerError } from './scanner.js';
-import type { Target } from './target.js';
+import { RowScanner, ServerError } from './row-scanner.js';
+import { describeTransportError } from './transport-messages.js';
 
-/** A connection to one instance: asks, dumps and executes, one request at a time. */
+/** A connection to one instance: for queries, dumps and statements, one request at a time. */
 export interface Instance {
   /** Its address without secrets, for messages. */
   readonly label: string;
   /** The path that statements are sent to: the one that answered, once one has. */
   readonly endpoint: string;
   /**
-   * The first column of each row of a query, while the reply arrives and in constant memory, as many rows at once as
-   * have come. The generator ends well only when the reply was whole and sane; whoever writes rows on must not call
-   * them complete before.
-   * Throws `InstanceError`: `REFUSED` with the server's message and position where it said no.
+   * The first column of each row of a query, while the reply arrives and in constant memory, in batches of those that
+   * have arrived. The generator ends without an error only if the reply was complete and valid; only then are the rows
+   * complete. Throws `InstanceError`: `REFUSED` with the server's message and position if the server rejected the
+   * query.
    *
    * @param maxRow the longest single value in bytes, as JSON writes it; 32 MiB where not given
    */
@@ -38,47 +38,47 @@ export interface Instance {
   /** The rows of a small answer with all their cells, under the same checks. Throws as `rows` does. */
   table(query: string): Promise<unknown[][]>;
   /**
-   * One statement, sent once, without the `;` at its end. The server's no is data. Failures throw `InstanceError`; its `lost` says whether the
-   * statement may have been carried out all the same.
+   * One statement, sent once, without the `;` at its end. A rejection is a result. Failures throw `InstanceError`; its
+   * `outcomeUnknown` says whether the statement may have been executed nevertheless.
    */
   execute(statement: string): Promise<Reply>;
-  /** The smallest request buffer (bytes) of a server that takes this statement; see `DEFAULT_REQUEST_BUFFER`. */
+  /** The smallest request buffer (bytes) of a server that accepts this statement; see `DEFAULT_REQUEST_BUFFER`. */
   bufferNeeded(statement: string): number;
   /** Closes the connection; what is in flight fails. */
   close(): Promise<void>;
 }
 
-/** The instance at an address. Nothing is sent before the first question. */
-export function connect(target: Target): Instance {
+/** The instance at an address. Nothing is sent before the first query. */
+export function connect(target: ConnectionConfig): Instance {
   return new HttpInstance(target);
 }
 
 /**
- * Pauses between tries of a request that was answered 429 (nothing of it was executed), in milliseconds; longer where
- * the server asks for it, up to the longest.
+ * Pauses between tries of a request that was answered 429 (nothing of it was executed), in milliseconds; longer if the
+ * server requests it, up to the maximum.
  */
-const PAUSES = [250, 500, 1000, 2000, 4000];
-const LONGEST_PAUSE = 30_000;
+const RETRY_DELAYS = [250, 500, 1000, 2000, 4000];
+const MAX_RETRY_DELAY = 30_000;
 
 /** Asks the server how many rows there are, so that a cap on the rows of a reply shows. */
-const COUNT = '&count=true';
+const COUNT_PARAMETER = '&count=true';
 
-/** What to do where a question may not be asked. */
-const DENIED = ': have the right to it granted, or use another account';
+/** The hint where permission was denied. */
+const DENIED_HELP = ': have the right to it granted, or use another account';
 
-const NOT_ACCEPTED = 'The credentials that were given are not accepted: are they those of this instance?';
+const CREDENTIALS_REJECTED = 'The credentials that were given are not accepted: are they those of this instance?';
 /** Observed on 9.3.4: it answers a token as it does a wrong password. */
-const ONLY_BASIC = 'The open source edition accepts no tokens: give a user and a password.';
+const TOKENS_UNSUPPORTED = 'The open source edition accepts no tokens: give a user and a password.';
 
 class HttpInstance implements Instance {
   readonly label: string;
-  readonly #target: Target;
+  readonly #target: ConnectionConfig;
   readonly #connection: Connection;
   readonly #closed = new AbortController();
   /** The one that requests go to; undefined until one has answered. */
   #endpoint: Endpoint | undefined;
 
-  constructor(target: Target) {
+  constructor(target: ConnectionConfig) {
     this.label = target.label;
     this.#target = target;
     this.#connection = new Connection({ ...target, origin: target.url.origin });
@@ -87,18 +87,18 @@ class HttpInstance implements Instance {
   async *rows(query: string, maxRow?: number): AsyncGenerator<string[], void, undefined> {
     let response: Response | undefined;
     try {
-      response = await this.#send(path => this.#connection.ask(path), query, COUNT);
-      if (response.status !== 200) throw this.#refused(await readRefusal(response));
-      yield* scan(response, maxRow);
+      response = await this.#send(path => this.#connection.getIdempotent(path), query, COUNT_PARAMETER);
+      if (response.status !== 200) throw this.#rejectionError(await readRejection(response));
+      yield* scanRows(response, maxRow);
     } catch (error) {
-      throw this.#explain(error, query, response);
+      throw this.#toInstanceError(error, query, response);
     }
   }
 
   table(query: string): Promise<unknown[][]> {
-    const asked = () => this.#send(path => this.#connection.ask(path), query, COUNT);
+    const asked = () => this.#send(path => this.#connection.getIdempotent(path), query, COUNT_PARAMETER);
     return this.#exchange(query, asked, async response => {
-      if (response.status !== 200) throw this.#refused(await readRefusal(response));
+      if (response.status !== 200) throw this.#rejectionError(await readRejection(response));
       return readTable(response);
     });
   }
@@ -106,7 +106,7 @@ class HttpInstance implements Instance {
   execute(statement: string): Promise<Reply> {
     const sent = () => this.#send(path => this.#connection.get(path), statement);
     const acceptRows = createsToken(statement);
-    return this.#exchange(statement, sent, response => readOutcome(response, acceptRows));
+    return this.#exchange(statement, sent, response => readReply(response, acceptRows));
   }
 
   bufferNeeded(statement: string): number {
@@ -127,7 +127,7 @@ class HttpInstance implements Instance {
   /** Sends a statement to the endpoint that the instance has. One that is not there has executed nothing. */
   async #send(request: (path: string) => Promise<Response>, statement: string, parameters?: string): Promise<Response> {
     const ask = async (endpoint: Endpoint): Promise<Response> => {
-      const response = await this.#patiently(() => request(this.#path(statement, parameters, endpoint)));
+      const response = await this.#sendWithRetries(() => request(this.#path(statement, parameters, endpoint)));
       if (response.status !== 404 && response.status < 500) this.#endpoint = endpoint;
       return response;
     };
@@ -148,16 +148,16 @@ class HttpInstance implements Instance {
       response = await send();
       return await read(response);
     } catch (error) {
-      throw this.#explain(error, statement, response);
+      throw this.#toInstanceError(error, statement, response);
     }
   }
 
   /** Sends again while the server is too busy. */
-  async #patiently(send: () => Promise<Response>): Promise<Response> {
-    for (const milliseconds of PAUSES) {
+  async #sendWithRetries(send: () => Promise<Response>): Promise<Response> {
+    for (const milliseconds of RETRY_DELAYS) {
       const response = await send();
       const asked = 1000 * (retryAfter(response) ?? 0);
-      if (response.status !== 429 || asked > LONGEST_PAUSE) return response;
+      if (response.status !== 429 || asked > MAX_RETRY_DELAY) return response;
       response.body.destroy();
       const { signal } = this.#closed;
       await pause(Math.max(milliseconds, asked), undefined, { signal }).catch(() => {}); // the next try says why
@@ -165,80 +165,85 @@ class HttpInstance implements Instance {
     return send();
   }
 
-  #refused({ message, position, status, denied }: Refusal): InstanceError {
+  #rejectionError({ message, position, status, denied }: Rejection): InstanceError {
     return new InstanceError(
       denied ? 'DENIED' : 'REFUSED',
-      `${this.label}: the server says no: ${excerpt(message, 500)}${denied ? DENIED : ''}`,
+      `${this.label}: the server says no: ${truncate(message, 500)}${denied ? DENIED_HELP : ''}`,
       { status, position, serverMessage: message },
     );
   }
 
-  /** Any error of a request, with the instance's name; a bug of ours stays what it is. */
-  #explain(error: unknown, statement: string, response: Response | undefined): unknown {
+  /** Any error of a request, with the instance's name; a bug is returned unchanged. */
+  #toInstanceError(error: unknown, statement: string, response: Response | undefined): unknown {
     const status = response?.status;
-    if (error instanceof ServerError && response) return this.#refused(refusal(error, response));
-    if (error instanceof UnexpectedReply) return this.#unexpected(error, status);
+    if (error instanceof ServerError && response) return this.#rejectionError(toRejection(error, response));
+    if (error instanceof UnexpectedResponseError) return this.#unexpectedResponseError(error, status);
     if (!(error instanceof TransportError)) return error;
-    const { code, message } = transportFailure(error, {
+    const { code, message } = describeTransportError(error, {
       ...this.#target,
       bufferNeeded: this.bufferNeeded(statement),
     });
     const lost = error.phase !== 'connecting' && mayHaveRun(status);
     const { unknownName } = this.#target;
     const hint = error.phase === 'connecting' && unknownName ? `; ${unknownName}` : '';
-    return new InstanceError(code, `${this.label}: ${message}${hint}`, { status, lost, cause: error.cause });
+    return new InstanceError(code, `${this.label}: ${message}${hint}`, {
+      status,
+      outcomeUnknown: lost,
+      cause: error.cause,
+    });
   }
 
-  get #whoAreYou(): string {
+  get #credentialsHelp(): string {
     const { account, authorization, credentialsHelp } = this.#target;
     if (authorization === undefined) return credentialsHelp;
-    const basic = authorization.startsWith('Bearer ') ? ` ${ONLY_BASIC}` : '';
+    const basic = authorization.startsWith('Bearer ') ? ` ${TOKENS_UNSUPPORTED}` : '';
     const given = account === undefined ? '' : ` Given: ${account}`;
-    return `${NOT_ACCEPTED}${basic}${given}`;
+    return `${CREDENTIALS_REJECTED}${basic}${given}`;
   }
 
   get endpoint(): string {
     return this.#target.url.pathname.replace(/\/$/, '') + (this.#endpoint ?? ENDPOINTS[0]);
   }
 
-  /** The addresses that were not found, without what was asked for there. */
-  get #tried(): string {
+  /** The addresses that were not found, without their parameters. */
+  get #triedAddresses(): string {
     const { origin, pathname } = this.#target.url;
     const endpoints = this.#endpoint ? [this.#endpoint] : ENDPOINTS;
     return endpoints.map(endpoint => origin + pathname.replace(/\/$/, '') + endpoint).join(' and no ');
   }
 
-  #unexpected({ code, message }: UnexpectedReply, status: number | undefined): InstanceError {
-    const help = status === 401 ? ` ${this.#whoAreYou}` : status === 404 ? ` It has no ${this.#tried}.` : '';
-    return new InstanceError(code, `${this.label}: ${message}${help}`, { status, lost: mayHaveRun(status) });
+  #unexpectedResponseError({ code, message }: UnexpectedResponseError, status: number | undefined): InstanceError {
+    const help =
+      status === 401 ? ` ${this.#credentialsHelp}` : status === 404 ? ` It has no ${this.#triedAddresses}.` : '';
+    return new InstanceError(code, `${this.label}: ${message}${help}`, { status, outcomeUnknown: mayHaveRun(status) });
   }
 }
 
-/** The rows of an answer, as many at a time as have come. Throws `UnexpectedReply` in place of `JsonError`. */
-async function* scan(response: Response, maxRow: number | undefined): AsyncGenerator<string[]> {
-  const { body, clock } = response;
+/** The rows of an answer, as many at a time as have come. Throws `UnexpectedResponseError` in place of `JsonError`. */
+async function* scanRows(response: Response, maxRow: number | undefined): AsyncGenerator<string[]> {
+  const { body, timer } = response;
   const scanner = new RowScanner(maxRow);
   let start: Buffer | undefined;
-  const restartClock = (): void => {
-    clock.reset();
-    clock.start();
+  const restartTimer = (): void => {
+    timer.reset();
+    timer.start();
   };
-  clock.stop();
-  restartClock();
+  timer.stop();
+  restartTimer();
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
-      clock.stop(); // while others are at work nobody waits for the server
+      timer.stop(); // the time of the consumer does not count
       start ??= chunk;
       const rows = scanner.write(chunk);
       yield rows;
-      if (rows.length) restartClock();
-      else clock.start();
+      if (rows.length) restartTimer();
+      else timer.start();
     }
     scanner.end();
   } catch (error) {
-    throw error instanceof JsonError ? badReply(error, response, start) : error;
+    throw error instanceof JsonError ? invalidReplyError(error, response, start) : error;
   } finally {
-    clock.stop();
+    timer.stop();
   }
 }
 

@@ -1,13 +1,13 @@
 /*! Instances by name, from a file of the user's: their addresses, and where their credentials are (never what). */
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { InstanceError } from './error.js';
-import { cantRead, isAbsent } from './secret-file.js';
+import { InstanceError } from './instance-error.js';
+import { isNotFound, readError } from './secret-file.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** One table of the file, `[NAME]`, its paths made absolute. */
-export interface Entry {
+export interface InstanceEntry {
   url: string;
   user?: string;
   password_file?: string;
@@ -19,13 +19,13 @@ export interface Entry {
   tls_verify?: boolean;
   /** Seconds for a whole answer, or between two rows of it. */
   timeout?: number;
-  /** Seconds for a connection to come about. */
+  /** Seconds for connecting. */
   connect_timeout?: number;
   /** Whether a change has to be confirmed by name. */
   protected?: boolean;
 }
 
-const TYPES: Record<keyof Entry, 'string' | 'number' | 'boolean'> = {
+const KEY_TYPES: Record<keyof InstanceEntry, 'string' | 'number' | 'boolean'> = {
   url: 'string',
   user: 'string',
   password_file: 'string',
@@ -38,9 +38,9 @@ const TYPES: Record<keyof Entry, 'string' | 'number' | 'boolean'> = {
   protected: 'boolean',
 };
 
-const EVERYBODY_WRITES = 0o002;
+const WORLD_WRITABLE = 0o002;
 
-const PATHS = ['password_file', 'token_file', 'cacert'] as const;
+const PATH_KEYS = ['password_file', 'token_file', 'cacert'] as const;
 
 /** Where the file is: `${XDG_CONFIG_HOME:-$HOME/.config}/sqlpipe/instances.toml`; undefined without a home. */
 export function instancesPath({ XDG_CONFIG_HOME, HOME }: Environment): string | undefined {
@@ -49,24 +49,24 @@ export function instancesPath({ XDG_CONFIG_HOME, HOME }: Environment): string | 
 }
 
 /**
- * The entries by name; none where there is no file. Throws `CONFIG` for a file that can't be understood, or that
- * everybody can change: it says where credentials go, and which commands are run.
+ * The entries by name; none where there is no file. Throws `CONFIG` for a file that can't be understood, or that every
+ * user can change: it decides where credentials are sent, and which commands are run.
  */
-export async function readInstances(env: Environment): Promise<Map<string, Entry>> {
+export async function readInstances(env: Environment): Promise<Map<string, InstanceEntry>> {
   const path = instancesPath(env);
-  const text = path && (await readIfThere(path));
+  const text = path && (await readIfExists(path));
   if (!path || text === undefined) return new Map();
   const tables = Object.entries(await parseToml(text, path));
-  return new Map(tables.map(([name, table]) => [name, toEntry(table, `${path}: [${name}]`, path, env.HOME)]));
+  return new Map(tables.map(([name, table]) => [name, toInstanceEntry(table, `${path}: [${name}]`, path, env.HOME)]));
 }
 
-async function readIfThere(path: string): Promise<string | undefined> {
+async function readIfExists(path: string): Promise<string | undefined> {
   try {
     const { mode } = await stat(path);
-    if ((mode & EVERYBODY_WRITES) === 0) return await readFile(path, 'utf8');
+    if ((mode & WORLD_WRITABLE) === 0) return await readFile(path, 'utf8');
   } catch (error) {
-    if (isAbsent(error)) return undefined;
-    throw cantRead('the instances in', path, error);
+    if (isNotFound(error)) return undefined;
+    throw readError('the instances in', path, error);
   }
   throw new InstanceError('CONFIG', `${path} can be changed by everybody: chmod o-w it`);
 }
@@ -83,26 +83,26 @@ async function parseToml(text: string, path: string): Promise<Record<string, unk
   }
 }
 
-function toEntry(table: unknown, place: string, path: string, home: string | undefined): Entry {
+function toInstanceEntry(table: unknown, place: string, path: string, home: string | undefined): InstanceEntry {
   if (typeof table !== 'object' || table === null)
     throw new InstanceError('CONFIG', `${place} is not a table: write [NAME] and url = "…" below it`);
   for (const [key, value] of Object.entries(table)) checkKey(key, value, place);
-  const entry = { ...table } as Entry;
+  const entry = { ...table } as InstanceEntry;
   if (entry.url === undefined) throw new InstanceError('CONFIG', `${place} has no url: add url = "http://host:9000"`);
-  for (const key of PATHS) if (entry[key] !== undefined) entry[key] = absolute(entry[key], path, home);
+  for (const key of PATH_KEYS) if (entry[key] !== undefined) entry[key] = resolvePath(entry[key], path, home);
   return entry;
 }
 
 function checkKey(key: string, value: unknown, place: string): void {
-  const type = Object.hasOwn(TYPES, key) ? TYPES[key as keyof Entry] : undefined;
+  const type = Object.hasOwn(KEY_TYPES, key) ? KEY_TYPES[key as keyof InstanceEntry] : undefined;
   if (type === undefined) {
-    const known = Object.keys(TYPES).join(', ');
+    const known = Object.keys(KEY_TYPES).join(', ');
     throw new InstanceError('CONFIG', `${place} has a key "${key}", which is none of ${known}`);
   }
   if (typeof value !== type) throw new InstanceError('CONFIG', `${place}: ${key} has to be a ${type}`);
 }
 
 /** `~/` is the home folder; another relative path starts where the file of instances is. */
-function absolute(path: string, file: string, home = '~'): string {
+function resolvePath(path: string, file: string, home = '~'): string {
   return path.startsWith('~/') ? join(home, path.slice(2)) : resolve(dirname(file), path);
 }

@@ -18,8 +18,8 @@ export interface JsonEvents {
   /** A string, number, true, false or null. */
   scalar(value: unknown, depth: number): void;
   /**
-   * Asked behind a comma in an array: whoever can take elements by the many has checked them all, and says where the
-   * last of them ends; `at` where there is none.
+   * Called after a comma in an array. A handler that can read many elements at once checks them and returns where the
+   * last one ends; `at` if it reads none.
    */
   elements?(chunk: Buffer, at: number, depth: number): number;
 }
@@ -69,11 +69,11 @@ export class JsonScanner {
   #containers: ('array' | 'object')[] = [];
   #token = Token.None;
   /** The bytes of a token that began in an earlier chunk. */
-  #held = new Held();
+  #pending = new GrowingBuffer();
   /** Whether a string was cut between a backslash and what it escapes. */
   #escaped = false;
-  /** Bytes of white space that whole chunks have held since the last one with anything else. */
-  #blank = 0;
+  /** Bytes of white space in chunks of nothing else, since the last chunk with other content. */
+  #whitespace = 0;
 
   constructor(events: JsonEvents, limits: JsonLimits) {
     this.#events = events;
@@ -82,11 +82,11 @@ export class JsonScanner {
 
   write(chunk: Buffer): void {
     let at = 0;
-    if (this.#token === Token.None) this.#checkBlank(chunk);
+    if (this.#token === Token.None) this.#checkWhitespace(chunk);
     while (at < chunk.length) {
-      if (this.#token === Token.None) at = this.#punctuation(chunk, at);
-      else if (this.#token === Token.String) at = this.#string(chunk, at);
-      else at = this.#bare(chunk, at);
+      if (this.#token === Token.None) at = this.#readPunctuation(chunk, at);
+      else if (this.#token === Token.String) at = this.#readString(chunk, at);
+      else at = this.#readBare(chunk, at);
     }
   }
 
@@ -94,16 +94,16 @@ export class JsonScanner {
     if (this.#expect !== Expect.Nothing || this.#token !== Token.None) throw new JsonError('is cut short');
   }
 
-  /** White space without end would be read for ever, as it costs no memory. */
-  #checkBlank(chunk: Buffer): void {
+  /** Endless white space would be read forever, as it needs no memory. */
+  #checkWhitespace(chunk: Buffer): void {
     const first = chunk.findIndex(byte => byte > 0x20);
-    this.#blank = first < 0 ? this.#blank + chunk.length : 0;
-    if (this.#blank > this.#limits.token)
+    this.#whitespace = first < 0 ? this.#whitespace + chunk.length : 0;
+    if (this.#whitespace > this.#limits.token)
       throw new JsonError(`holds more than ${this.#limits.token} bytes of white space in a row`);
   }
 
   /** From outside any token to the start of one; returns where that token (or the next punctuation) begins. */
-  #punctuation(chunk: Buffer, at: number): number {
+  #readPunctuation(chunk: Buffer, at: number): number {
     const byte = chunk[at] as number;
     switch (byte) {
       case 0x20:
@@ -113,36 +113,36 @@ export class JsonScanner {
         return at + 1;
       case QUOTE:
         this.#token = Token.String;
-        return this.#string(chunk, at, at + 1);
+        return this.#readString(chunk, at, at + 1);
       case COMMA:
-        if (this.#expect !== Expect.CommaOrClose) throw misplaced(byte);
-        if (this.#containers.at(-1) === 'array') return this.#element(chunk, at + 1);
+        if (this.#expect !== Expect.CommaOrClose) throw misplacedError(byte);
+        if (this.#containers.at(-1) === 'array') return this.#readElements(chunk, at + 1);
         this.#expect = Expect.Key;
         return at + 1;
       case COLON:
-        if (this.#expect !== Expect.Colon) throw misplaced(byte);
+        if (this.#expect !== Expect.Colon) throw misplacedError(byte);
         this.#expect = Expect.Value;
         return at + 1;
       case OPEN_ARRAY:
-        this.#open('array', byte);
+        this.#openContainer('array', byte);
         return at + 1;
       case OPEN_OBJECT:
-        this.#open('object', byte);
+        this.#openContainer('object', byte);
         return at + 1;
       case CLOSE_ARRAY:
-        this.#close('array', byte);
+        this.#closeContainer('array', byte);
         return at + 1;
       case CLOSE_OBJECT:
-        this.#close('object', byte);
+        this.#closeContainer('object', byte);
         return at + 1;
       default:
-        if (!this.#expectsValue || !BARE_START.includes(byte)) throw misplaced(byte);
+        if (!this.#expectsValue || !BARE_START.includes(byte)) throw misplacedError(byte);
         this.#token = Token.Bare;
         return at;
     }
   }
 
-  #element(chunk: Buffer, at: number): number {
+  #readElements(chunk: Buffer, at: number): number {
     const end = this.#events.elements?.(chunk, at, this.#containers.length) ?? at;
     this.#expect = end > at ? Expect.CommaOrClose : Expect.Value;
     return end;
@@ -152,8 +152,8 @@ export class JsonScanner {
     return this.#expect === Expect.Value || this.#expect === Expect.ValueOrClose;
   }
 
-  #open(kind: 'array' | 'object', byte: number): void {
-    if (!this.#expectsValue) throw misplaced(byte);
+  #openContainer(kind: 'array' | 'object', byte: number): void {
+    if (!this.#expectsValue) throw misplacedError(byte);
     if (this.#containers.length === this.#limits.depth)
       throw new JsonError(`nests deeper than ${this.#limits.depth} levels`);
     this.#events.open(kind, this.#containers.length);
@@ -161,66 +161,66 @@ export class JsonScanner {
     this.#expect = kind === 'array' ? Expect.ValueOrClose : Expect.KeyOrClose;
   }
 
-  #close(kind: 'array' | 'object', byte: number): void {
+  #closeContainer(kind: 'array' | 'object', byte: number): void {
     const justOpened = kind === 'array' ? Expect.ValueOrClose : Expect.KeyOrClose;
     if (this.#containers.at(-1) !== kind || (this.#expect !== Expect.CommaOrClose && this.#expect !== justOpened))
-      throw misplaced(byte);
+      throw misplacedError(byte);
     this.#containers.pop();
     this.#events.close(this.#containers.length);
-    this.#valueEnded();
+    this.#endValue();
   }
 
-  #valueEnded(): void {
+  #endValue(): void {
     this.#expect = this.#containers.length === 0 ? Expect.Nothing : Expect.CommaOrClose;
   }
 
-  /** Takes the string that began at `start`, or goes on with one from an earlier chunk; `from` is where to search. */
-  #string(chunk: Buffer, start: number, from = this.#escaped ? start + 1 : start): number {
+  /** Reads the string that began at `start`, or continues one from an earlier chunk; `from` is where to search. */
+  #readString(chunk: Buffer, start: number, from = this.#escaped ? start + 1 : start): number {
     const close = closingQuote(chunk, from);
     if (close < 0) {
-      this.#hold(chunk.subarray(start));
+      this.#keep(chunk.subarray(start));
       this.#escaped = backslashesBefore(chunk, chunk.length, from) % 2 === 1;
       return chunk.length;
     }
     this.#escaped = false;
     this.#token = Token.None;
     const end = close + 1;
-    if (this.#held.length === 0) {
+    if (this.#pending.length === 0) {
       this.#checkLength(end - start);
-      this.#stringEnded(decodeString(chunk, start, end));
+      this.#endString(decodeString(chunk, start, end));
     } else {
-      this.#hold(chunk.subarray(start, end));
-      const bytes = this.#held.take();
-      this.#stringEnded(decodeString(bytes, 0, bytes.length));
+      this.#keep(chunk.subarray(start, end));
+      const bytes = this.#pending.take();
+      this.#endString(decodeString(bytes, 0, bytes.length));
     }
     return end;
   }
 
-  #stringEnded(text: string): void {
+  #endString(text: string): void {
     if (this.#expectsValue) {
       this.#events.scalar(text, this.#containers.length);
-      this.#valueEnded();
+      this.#endValue();
     } else if (this.#expect === Expect.Key || this.#expect === Expect.KeyOrClose) {
       this.#events.key(text, this.#containers.length);
       this.#expect = Expect.Colon;
-    } else throw misplaced(QUOTE);
+    } else throw misplacedError(QUOTE);
   }
 
-  #bare(chunk: Buffer, start: number): number {
+  #readBare(chunk: Buffer, start: number): number {
     let end = start;
     while (end < chunk.length && !endsBareToken(chunk[end] as number)) end++;
-    this.#hold(chunk.subarray(start, end));
+    this.#keep(chunk.subarray(start, end));
     if (end < chunk.length) {
       this.#token = Token.None;
-      this.#events.scalar(decodeBare(this.#held.take()), this.#containers.length);
-      this.#valueEnded();
+      this.#events.scalar(decodeBare(this.#pending.take()), this.#containers.length);
+      this.#endValue();
     }
     return end;
   }
 
-  #hold(bytes: Buffer): void {
-    this.#checkLength(this.#held.length + bytes.length);
-    this.#held.append(bytes);
+  #keep(bytes: Buffer): void {
+    this.#checkLength(this.#pending.length + bytes.length);
+    this.#pending.append(bytes);
   }
 
   #checkLength(bytes: number): void {
@@ -229,7 +229,7 @@ export class JsonScanner {
 }
 
 /** Bytes that grow at the end, at a cost that does not depend on how finely they were cut. */
-class Held {
+class GrowingBuffer {
   #bytes = Buffer.alloc(0);
   length = 0;
 
@@ -274,11 +274,11 @@ function decodeString(bytes: Buffer, start: number, end: number): string {
   try {
     return JSON.parse(raw);
   } catch {
-    throw new JsonError(badString(raw));
+    throw new JsonError(describeInvalidString(raw));
   }
 }
 
-function badString(raw: string): string {
+function describeInvalidString(raw: string): string {
   if (raw.includes('\0')) return 'holds a NUL character';
   const control = /[\0-\x1f]/.exec(raw);
   return control
@@ -298,7 +298,7 @@ function decodeBare(bytes: Buffer): unknown {
   }
 }
 
-function misplaced(byte: number): JsonError {
+function misplacedError(byte: number): JsonError {
   const shown = byte > 0x20 && byte < 0x7f ? `"${String.fromCharCode(byte)}"` : `the byte 0x${byte.toString(16)}`;
   return new JsonError(`is not JSON: ${shown} is out of place`);
 }

@@ -1,11 +1,11 @@
 /*! ~/.netrc, where curl and others already have credentials by host. */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Credentials, Source } from './credentials.js';
-import { InstanceError } from './error.js';
-import { cantRead, isAbsent, refuseShared, secretText } from './secret-file.js';
+import type { CredentialSource, Credentials } from './credentials.js';
+import { InstanceError } from './instance-error.js';
+import { decodeSecret, isNotFound, readError, requirePrivate } from './secret-file.js';
 
-interface Entry {
+interface NetrcEntry {
   host?: string;
   login?: string;
   password?: string;
@@ -23,9 +23,9 @@ const MACRO = /^[ \t]*macdef(?:.|\n(?![ \t]*\n))*/gm;
  *
  * @param path for messages
  */
-export function parseNetrc(text: string, path: string): Entry[] {
-  const entries: Entry[] = [];
-  const words = wordsOf(text);
+export function parseNetrc(text: string, path: string): NetrcEntry[] {
+  const entries: NetrcEntry[] = [];
+  const words = splitWords(text);
   for (const keyword of words) {
     if (keyword === 'default') {
       entries.push({});
@@ -44,7 +44,7 @@ export function parseNetrc(text: string, path: string): Entry[] {
   return entries;
 }
 
-function* wordsOf(text: string): Generator<string, undefined> {
+function* splitWords(text: string): Generator<string, undefined> {
   for (const [, quoted, word] of text.replace(MACRO, '').matchAll(TOKEN)) {
     if (quoted !== undefined) yield quoted.replace(/\\(.)/gs, '$1');
     else if (word !== undefined) yield word;
@@ -57,29 +57,29 @@ function* wordsOf(text: string): Generator<string, undefined> {
  *
  * @param file `~/.netrc` where not given, which need not be there
  */
-export function fromNetrc({ hostname }: URL, file: string | undefined, home: string | undefined): Source {
+export function fromNetrc({ hostname }: URL, file: string | undefined, home: string | undefined): CredentialSource {
   const path = file ?? (home && join(home, '.netrc'));
   return {
     name: 'netrc',
     async read(user): Promise<Credentials> {
-      const text = path && (await read(path, file !== undefined));
+      const text = path && (await readNetrc(path, file !== undefined));
       if (!path || !text) return {};
       const entry = parseNetrc(text, path).find(
         ({ host, login }) => host === hostname && (user === undefined || login === undefined || login === user),
       );
       if (!entry) return {};
-      refuseShared(await stat(path), path, 'the netrc file');
+      requirePrivate(await stat(path), path, 'the netrc file');
       const { login, password } = entry;
       return login === undefined && user === undefined ? { token: password } : { user: login, password };
     },
   };
 }
 
-async function read(path: string, needed: boolean): Promise<string | undefined> {
+async function readNetrc(path: string, needed: boolean): Promise<string | undefined> {
   try {
-    return secretText(await readFile(path));
+    return decodeSecret(await readFile(path));
   } catch (error) {
-    if (!needed && isAbsent(error)) return undefined;
-    throw cantRead('the netrc file', path, error);
+    if (!needed && isNotFound(error)) return undefined;
+    throw readError('the netrc file', path, error);
   }
 }

@@ -1,8 +1,8 @@
 /*! Which objects an instance has, and of which kinds, as its catalogue functions tell. */
 import { foldCase, type Kind, quoteLiteral } from '@sqlpipe/sql';
-import { askIfPresent } from './absent.js';
-import { InstanceError } from './error.js';
 import type { Instance } from './instance.js';
+import { InstanceError } from './instance-error.js';
+import { queryIfSupported } from './unsupported.js';
 
 /** An object by its kind and name. */
 export interface ObjectName {
@@ -16,36 +16,42 @@ const COLUMNS = [
   { column: 'matView', isNoTable: 'matView' },
 ];
 
-/** What the values of those columns stand for. */
-const KINDS: Record<string, Kind> = { T: 'table', V: 'view', M: 'matview', true: 'matview', false: 'table' };
+/** The kinds by the values of those columns. */
+const KIND_BY_VALUE: Record<string, Kind> = { T: 'table', V: 'view', M: 'matview', true: 'matview', false: 'table' };
 
 /** All objects, by name. */
-export async function allObjects(source: Instance): Promise<ObjectName[]> {
-  const rows = await ask(source, ({ column }) => `SELECT table_name, ${column} FROM tables() ORDER BY table_name`);
-  return rows?.map(([name, kind]) => ({ name: String(name), kind: KINDS[String(kind)] ?? 'other' })) ?? byName(source);
+export async function listAllObjects(source: Instance): Promise<ObjectName[]> {
+  const rows = await queryTables(
+    source,
+    ({ column }) => `SELECT table_name, ${column} FROM tables() ORDER BY table_name`,
+  );
+  return (
+    rows?.map(([name, kind]) => ({ name: String(name), kind: KIND_BY_VALUE[String(kind)] ?? 'other' })) ??
+    listByFunctions(source)
+  );
 }
 
 /** Those of the names, folded, that something else than a table has. */
-export async function takenByViews(source: Instance, names: readonly string[]): Promise<Set<string>> {
+export async function findViews(source: Instance, names: readonly string[]): Promise<Set<string>> {
   const folded = names.map(foldCase);
   const list = folded.map(quoteLiteral).join(', ');
-  const rows = await ask(
+  const rows = await queryTables(
     source,
     ({ isNoTable }) => `SELECT table_name FROM tables() WHERE ${isNoTable} AND lower(table_name) IN (${list})`,
   );
   if (rows) return new Set(rows.map(([name]) => foldCase(String(name))));
-  const views = (await byName(source)).filter(({ kind }) => kind !== 'table');
+  const views = (await listByFunctions(source)).filter(({ kind }) => kind !== 'table');
   return new Set(views.map(({ name }) => foldCase(name)));
 }
 
-/** Asks tables(); undefined where it is refused: a view called `tables` hides the function (observed on 9.3.4). */
-async function ask(
+/** Asks tables(); undefined where it is rejected: a view called `tables` hides the function (observed on 9.3.4). */
+async function queryTables(
   source: Instance,
   query: (by: (typeof COLUMNS)[number]) => string,
 ): Promise<unknown[][] | undefined> {
   try {
     for (const by of COLUMNS) {
-      const rows = await askIfPresent(source, by.column, () => source.table(query(by)));
+      const rows = await queryIfSupported(source, by.column, () => source.table(query(by)));
       if (rows) return rows;
     }
   } catch (error) {
@@ -55,10 +61,10 @@ async function ask(
 }
 
 /** All objects, by way of the functions for each kind. A server without such a function has none of the kind. */
-async function byName(source: Instance): Promise<ObjectName[]> {
+async function listByFunctions(source: Instance): Promise<ObjectName[]> {
   const names = async (query: string) => (await source.table(query)).map(([name]) => String(name)).sort();
   const namesIn = async (list: string) =>
-    new Set(await askIfPresent(source, list, () => names(`SELECT view_name FROM ${list}`)));
+    new Set(await queryIfSupported(source, list, () => names(`SELECT view_name FROM ${list}`)));
   const [views, matviews] = [await namesIn('views()'), await namesIn('materialized_views()')];
   const kindOf = (name: string): Kind => (views.has(name) ? 'view' : matviews.has(name) ? 'matview' : 'table');
   return (await names('SHOW TABLES')).map(name => ({ name, kind: kindOf(name) }));

@@ -1,16 +1,16 @@
-/*! Whether a proxy stands between, by the variables that curl and others read. */
-import { decode } from './address.js';
-import { InstanceError } from './error.js';
+/*! The proxy to use, by the variables that curl and others read. */
+import { decodeCredential } from './address.js';
+import { InstanceError } from './instance-error.js';
 
 /**
  * The proxy for an address: `http_proxy` or `https_proxy` by its scheme, in lower or upper case, unless `no_proxy`
  * names its host. Throws `CONFIG` for one that can't be used; it names the variable, as the value may hold a password.
  */
-export function proxyFor(url: URL, env: Readonly<Record<string, string | undefined>>): URL | undefined {
+export function findProxy(url: URL, env: Readonly<Record<string, string | undefined>>): URL | undefined {
   const lower = `${url.protocol.slice(0, -1)}_proxy`;
   const name = env[lower] ? lower : lower.toUpperCase();
   const value = env[name];
-  if (!value || isExcepted(url, env.no_proxy || env.NO_PROXY || '')) return undefined;
+  if (!value || isProxyBypassed(url, env.no_proxy || env.NO_PROXY || '')) return undefined;
   const text = value.includes('://') ? value : `http://${value}`;
   const proxy = URL.canParse(text) ? new URL(text) : undefined;
   if (proxy && !['http:', 'https:'].includes(proxy.protocol))
@@ -20,12 +20,12 @@ export function proxyFor(url: URL, env: Readonly<Record<string, string | undefin
     );
   if (!proxy || proxy.pathname + proxy.search + proxy.hash !== '/')
     throw new InstanceError('CONFIG', `${name} is not the address of a proxy: write http://host:port`);
-  for (const encoded of [proxy.username, proxy.password]) decode(encoded, name);
+  for (const encoded of [proxy.username, proxy.password]) decodeCredential(encoded, name);
   return proxy;
 }
 
-/** The list holds hosts (`example.com` stands for those below it too), with a port or without, or `*` for all. */
-function isExcepted(url: URL, list: string): boolean {
+/** The list holds hosts (`example.com` includes its subdomains), with a port or without, or `*` for all. */
+function isProxyBypassed(url: URL, list: string): boolean {
   return list
     .toLowerCase()
     .split(/[\s,]+/)

@@ -1,15 +1,15 @@
-/*! What an answer means: the server's yes, its no, or something that is not this protocol. */
-import { excerpt, secretsOf, starOut } from '@sqlpipe/sql';
-import type { InstanceErrorCode } from './error.js';
-import { PROXY_CREDENTIALS } from './failure.js';
-import type { Response } from './http.js';
+/*! What a response means: success, a rejection by the server, or something that is not this protocol. */
+import { findSecrets, maskSecrets, truncate } from '@sqlpipe/sql';
+import type { Response } from './connection.js';
+import type { InstanceErrorCode } from './instance-error.js';
 import { JsonError, type JsonEvents, JsonScanner } from './json.js';
-import { checkCount, checkError, MAX_DEPTH, ServerError, twice } from './scanner.js';
+import { checkCount, checkError, duplicateKeyError, MAX_DEPTH, ServerError } from './row-scanner.js';
+import { PROXY_CREDENTIALS_MESSAGE } from './transport-messages.js';
 
-/** The server's no to one statement. */
-export interface Refusal {
+/** The server's rejection of one statement. */
+export interface Rejection {
   ok: false;
-  /** The server's words, unescaped, without the secrets of the statement. */
+  /** The server's message, unescaped, without the secrets of the statement. */
   message: string;
   /** Index into the statement (UTF-16 code units), where the server gave one. */
   position?: number;
@@ -18,17 +18,17 @@ export interface Refusal {
   denied: boolean;
 }
 
-/** What became of a statement. */
+/** The result of a statement. */
 export type Reply =
   | {
       ok: true;
       /** What the server answered, secrets included: the one time that it shows a token. */
       rows?: unknown[][];
     }
-  | Refusal;
+  | Rejection;
 
-/** An answer that is neither yes nor no. The message follows the instance's name and a colon. */
-export class UnexpectedReply extends Error {
+/** A response that is neither success nor rejection. The message follows the instance's name and a colon. */
+export class UnexpectedResponseError extends Error {
   override name = 'UnexpectedReply';
   readonly code: InstanceErrorCode;
 
@@ -38,97 +38,104 @@ export class UnexpectedReply extends Error {
   }
 }
 
-/** What a reply says that is not rows, by key; nothing is kept of keys that nobody asks for. */
-type Said = Record<string, unknown>;
+/** The fields of a reply besides its rows, by key; only those that are needed. */
+type ReplyFields = Record<string, unknown>;
 
 /** Far more than the catalogue of a hundred thousand tables. */
 const MAX_TABLE = 32 * 1024 * 1024;
 
-/** Rows and cells of a small answer, taken together: 32 MiB of JSON may hold ten million, and take a gibibyte. */
+/** Rows and cells of a small answer, together: 32 MiB of JSON may contain ten million, which need a gibibyte. */
 const MAX_CELLS = 2_000_000;
 
-/** What a yes or a no may take beside the statement; in that each byte of the request may be up to 12, quoted twice. */
-const MAX_OUTCOME = 64 * 1024;
-const maxOutcome = ({ url }: Response): number => MAX_OUTCOME + 12 * url.length;
+/**
+ * Maximum length of a reply without the statement in it; of that each byte of the request may become 12, as it may be
+ * quoted twice.
+ */
+const BASE_REPLY_LENGTH = 64 * 1024;
+const maxReplyLength = ({ url }: Response): number => BASE_REPLY_LENGTH + 12 * url.length;
 
 /**
- * The outcome of a statement. Throws `UnexpectedReply`, and `TransportError` where the answer is cut.
+ * The outcome of a statement. Throws `UnexpectedResponseError`, and `TransportError` where the answer is cut.
  * @param acceptRows whether rows are an answer too
  */
-export async function readOutcome(response: Response, acceptRows = false): Promise<Reply> {
-  if (response.status !== 200) return readRefusal(response);
-  const body = await readBody(response, maxOutcome(response));
+export async function readReply(response: Response, acceptRows = false): Promise<Reply> {
+  if (response.status !== 200) return readRejection(response);
+  const body = await readBody(response, maxReplyLength(response));
   if (body.equals(OK)) return { ok: true };
-  const reply = read(body, response, maxOutcome(response));
+  const reply = parseReply(body, response, maxReplyLength(response));
   const { said } = reply;
-  if (acceptRows && 'dataset' in said) return { ok: true, rows: rowsOf(reply, response) };
+  if (acceptRows && 'dataset' in said) return { ok: true, rows: checkedRows(reply, response) };
   try {
     checkError(said);
   } catch (error) {
-    if (error instanceof ServerError) return refusal(error, response);
+    if (error instanceof ServerError) return toRejection(error, response);
     throw error;
   }
   if (said.ddl === 'OK' || said.dml === 'OK') return { ok: true };
-  const what = 'dataset' in said ? 'with rows' : `with ${quoted(startOf(body), 80, response)}`;
-  throw new UnexpectedReply('PROTOCOL', `answered ${what} where {"ddl":"OK"} was expected: ${WHO}`);
+  const what = 'dataset' in said ? 'with rows' : `with ${quoteReply(startOfBody(body), 80, response)}`;
+  throw new UnexpectedResponseError('PROTOCOL', `answered ${what} where {"ddl":"OK"} was expected: ${ADDRESS_HELP}`);
 }
 
 /** What nearly all statements are answered, byte by byte (observed on 9.3.4). */
 const OK = Buffer.from('{"ddl":"OK"}');
 
-/** The rows of a small answer, whole. Throws as `readOutcome` does, and `ServerError` where it says `error`. */
+/** The rows of a small answer, whole. Throws as `readReply` does, and `ServerError` where it says `error`. */
 export async function readTable(response: Response): Promise<unknown[][]> {
-  return rowsOf(read(await readBody(response, MAX_TABLE), response, MAX_TABLE), response);
+  return checkedRows(parseReply(await readBody(response, MAX_TABLE), response, MAX_TABLE), response);
 }
 
-function rowsOf({ said, rows }: SmallReply, response: Response): unknown[][] {
-  checkError(said);
+function checkedRows({ said: fields, rows }: SmallReply, response: Response): unknown[][] {
+  checkError(fields);
   try {
-    if (!('dataset' in said)) throw new JsonError('holds no dataset');
-    checkCount(said.count, rows.length);
+    if (!('dataset' in fields)) throw new JsonError('holds no dataset');
+    checkCount(fields.count, rows.length);
   } catch (error) {
-    throw error instanceof JsonError ? badReply(error, response, Buffer.from('{')) : error;
+    throw error instanceof JsonError ? invalidReplyError(error, response, Buffer.from('{')) : error;
   }
   return rows;
 }
 
-/** An answer with another status than 200: the server's no, or else it throws `UnexpectedReply`. */
-export async function readRefusal(response: Response): Promise<Refusal> {
+/** An answer with another status than 200: the server's no, or else it throws `UnexpectedResponseError`. */
+export async function readRejection(response: Response): Promise<Rejection> {
   const { status } = response;
-  const limit = maxOutcome(response);
+  const limit = maxReplyLength(response);
   const body = await readBody(response, limit);
-  if (body.length > limit) throw badReply(tooLong(limit), response, body);
+  if (body.length > limit) throw invalidReplyError(tooLongError(limit), response, body);
   if (status === 400 || status === 403) {
-    const error = serverError(body);
-    if (error) return refusal(error, response);
+    const error = parseServerError(body);
+    if (error) return toRejection(error, response);
   }
-  throw unexpectedStatus(response, body);
+  throw unexpectedStatusError(response, body);
 }
 
 /** Words for a reply that is no JSON of this protocol; `start` is how its body begins. */
-export function badReply(error: JsonError, response: Response, start: Buffer = Buffer.alloc(0)): UnexpectedReply {
+export function invalidReplyError(
+  error: JsonError,
+  response: Response,
+  start: Buffer = Buffer.alloc(0),
+): UnexpectedResponseError {
   const coding = response.headers['content-encoding'];
-  const shown = start.toString('latin1', 0, QUOTABLE).trimStart();
-  return new UnexpectedReply('PROTOCOL', words());
+  const shown = start.toString('latin1', 0, MAX_QUOTED).trimStart();
+  return new UnexpectedResponseError('PROTOCOL', message());
 
-  function words(): string {
+  function message(): string {
     if (coding !== undefined && coding !== 'identity')
-      return `the reply is compressed (${quoted(coding, 20, response)}), which nobody asked for: does a proxy do that?`;
+      return `the reply is compressed (${quoteReply(coding, 20, response)}), which nobody asked for: does a proxy do that?`;
     if (shown.startsWith('{'))
-      return `the reply ${quoted(error.message, 300, response)}: ${UNFIT.test(error.message) ? ANEW : AGAIN}`;
-    if (shown === '') return `the reply is empty (status ${response.status}): ${WHO}`;
-    return `${answered(response, start)}, which is not QuestDB's JSON: ${WHO}`;
+      return `the reply ${quoteReply(error.message, 300, response)}: ${UNSTREAMABLE.test(error.message) ? RECREATE_HELP : RETRY_HELP}`;
+    if (shown === '') return `the reply is empty (status ${response.status}): ${ADDRESS_HELP}`;
+    return `${describeAnswer(response, start)}, which is not QuestDB's JSON: ${ADDRESS_HELP}`;
   }
 }
 
-/** What the server said, as the answer to a statement. */
-export function refusal({ message, position }: ServerError, response: Response): Refusal {
+/** The server's error as the rejection of a statement. */
+export function toRejection({ message, position }: ServerError, response: Response): Rejection {
   const { status } = response;
   // Observed on 9.3.4: a read-only server says "Write permission denied", with 400 to a CREATE TABLE.
   const denied = status === 403 || /\b(?:permission|access) denied\b/i.test(message);
   return {
     ok: false,
-    message: concealed(message, response),
+    message: maskReply(message, response),
     ...(position === undefined ? {} : { position }),
     status,
     denied,
@@ -156,22 +163,26 @@ function readBody({ body }: Response, limit: number): Promise<Buffer> {
   });
 }
 
-/** What the one object of a reply says. Throws `UnexpectedReply` in place of `JsonError`. */
-function read(body: Buffer, response: Response, limit: number): SmallReply {
+/** What the one object of a reply says. Throws `UnexpectedResponseError` in place of `JsonError`. */
+function parseReply(body: Buffer, response: Response, limit: number): SmallReply {
   try {
-    const reply = parse(body);
-    if (body.length > limit) throw tooLong(limit);
+    const reply = parseBody(body);
+    if (body.length > limit) throw tooLongError(limit);
     return reply;
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     // One that was cut is long before it is anything else.
-    throw badReply(body.length > limit && startOf(body).startsWith('{') ? tooLong(limit) : error, response, body);
+    throw invalidReplyError(
+      body.length > limit && startOfBody(body).startsWith('{') ? tooLongError(limit) : error,
+      response,
+      body,
+    );
   }
 }
 
-const tooLong = (limit: number): JsonError => new JsonError(`is longer than ${limit} bytes`);
+const tooLongError = (limit: number): JsonError => new JsonError(`is longer than ${limit} bytes`);
 
-function parse(body: Buffer): SmallReply {
+function parseBody(body: Buffer): SmallReply {
   const reply = new SmallReply();
   const scanner = new JsonScanner(reply, { token: body.length, depth: MAX_DEPTH });
   scanner.write(body);
@@ -180,11 +191,11 @@ function parse(body: Buffer): SmallReply {
 }
 
 /** The keys that decide what a reply means. */
-const ASKED_FOR = new Set(['ddl', 'dml', 'dataset', 'error', 'notice', 'position', 'errorPos', 'count']);
+const SIGNIFICANT_KEYS = new Set(['ddl', 'dml', 'dataset', 'error', 'notice', 'position', 'errorPos', 'count']);
 
 /** Depths within a reply: `{` 0 `"dataset": [` 1 `[` 2 a cell 3. */
 class SmallReply implements JsonEvents {
-  readonly said: Said = {};
+  readonly said: ReplyFields = {};
   readonly rows: unknown[][] = [];
   #key = '';
   #cells = 0;
@@ -192,25 +203,25 @@ class SmallReply implements JsonEvents {
   key(name: string, depth: number): void {
     if (depth !== 1) return;
     this.#key = name;
-    if (!ASKED_FOR.has(name)) return;
-    if (Object.hasOwn(this.said, name)) throw twice(name); // JSON.parse would take the last of the two
+    if (!SIGNIFICANT_KEYS.has(name)) return;
+    if (Object.hasOwn(this.said, name)) throw duplicateKeyError(name); // JSON.parse would keep the last of the two
     this.said[name] = undefined;
   }
 
   open(kind: 'array' | 'object', depth: number): void {
     if (depth === 0 && kind !== 'object') throw new JsonError('is not a JSON object');
     if (this.#key !== 'dataset') return;
-    if ((depth === 1 || depth === 2) && kind !== 'array') throw notRows();
+    if ((depth === 1 || depth === 2) && kind !== 'array') throw invalidRowsError();
     if (depth === 2) this.#addTo(this.rows, []);
-    if (depth === 3) this.#addTo(this.#row, undefined); // an array or object in a cell says nothing to anybody
+    if (depth === 3) this.#addTo(this.#row, undefined); // an array or object in a cell is not used
   }
 
   close(): void {}
 
   scalar(value: unknown, depth: number): void {
     if (depth === 0) throw new JsonError('is not a JSON object');
-    if (this.#key === 'dataset' && depth < 3) throw notRows();
-    if (depth === 1 && ASKED_FOR.has(this.#key)) this.said[this.#key] = value;
+    if (this.#key === 'dataset' && depth < 3) throw invalidRowsError();
+    if (depth === 1 && SIGNIFICANT_KEYS.has(this.#key)) this.said[this.#key] = value;
     if (this.#key === 'dataset' && depth === 3) this.#addTo(this.#row, value);
   }
 
@@ -224,69 +235,79 @@ class SmallReply implements JsonEvents {
   }
 }
 
-const notRows = (): JsonError => new JsonError('holds a dataset that is not rows of cells');
+const invalidRowsError = (): JsonError => new JsonError('holds a dataset that is not rows of cells');
 
-function serverError(body: Buffer): ServerError | undefined {
+function parseServerError(body: Buffer): ServerError | undefined {
   try {
-    checkError(parse(body).said);
+    checkError(parseBody(body).said);
   } catch (error) {
     if (error instanceof ServerError) return error;
   }
   return undefined;
 }
 
-const startOf = (body: Buffer): string => body.toString('utf8', 0, QUOTABLE).trimStart();
+const startOfBody = (body: Buffer): string => body.toString('utf8', 0, MAX_QUOTED).trimStart();
 
-const AGAIN = "try again; if it stays so the server's log may say why";
+const RETRY_HELP = "try again; if it stays so the server's log may say why";
 /** What a server may hold and no statement stream can. */
-const UNFIT = /^holds (?:a NUL|half of)/;
-const ANEW = 'no stream can carry that; make the object anew without it';
-const WHO = "is this a QuestDB server's address, or did a proxy's login page answer?";
+const UNSTREAMABLE = /^holds (?:a NUL|half of)/;
+const RECREATE_HELP = 'no stream can carry that; make the object anew without it';
+const ADDRESS_HELP = "is this a QuestDB server's address, or did a proxy's login page answer?";
 
-function unexpectedStatus(response: Response, body: Buffer): UnexpectedReply {
+function unexpectedStatusError(response: Response, body: Buffer): UnexpectedResponseError {
   const { status } = response;
-  if (status !== 304 && status >= 300 && status < 400) return new UnexpectedReply('PROTOCOL', redirected(response));
-  const said = serverError(body)?.message;
-  const what = said === undefined ? answered(response, body) : `answered ${status}: ${quoted(said, 300, response)}`;
+  if (status !== 304 && status >= 300 && status < 400)
+    return new UnexpectedResponseError('PROTOCOL', describeRedirect(response));
+  const said = parseServerError(body)?.message;
+  const what =
+    said === undefined ? describeAnswer(response, body) : `answered ${status}: ${quoteReply(said, 300, response)}`;
   switch (status) {
     case 401:
-      return new UnexpectedReply('DENIED', `${what}: who are you?`);
+      return new UnexpectedResponseError('DENIED', `${what}: who are you?`);
     case 403:
-      return new UnexpectedReply(
+      return new UnexpectedResponseError(
         'DENIED',
         `${what}: the credentials are known, and may not do this: have it granted, or use another account`,
       );
     case 404:
     case 405:
-      return new UnexpectedReply('PROTOCOL', `${what}: is this the address of a QuestDB server, with its path prefix?`);
+      return new UnexpectedResponseError(
+        'PROTOCOL',
+        `${what}: is this the address of a QuestDB server, with its path prefix?`,
+      );
     case 407:
-      return new UnexpectedReply('DENIED', PROXY_CREDENTIALS);
+      return new UnexpectedResponseError('DENIED', PROXY_CREDENTIALS_MESSAGE);
     case 408:
-      return new UnexpectedReply('UNREACHABLE', `${what}: it gave up waiting; try again`);
+      return new UnexpectedResponseError('UNREACHABLE', `${what}: it gave up waiting; try again`);
     case 413:
     case 414:
     case 431:
-      return new UnexpectedReply(
+      return new UnexpectedResponseError(
         'UNREACHABLE',
         `${what}: the request is too large for a proxy on the way: raise its limit, or go around it`,
       );
     case 429:
-      return new UnexpectedReply('UNREACHABLE', `${what}: too busy; try again ${later(response)}`);
+      return new UnexpectedResponseError('UNREACHABLE', `${what}: too busy; try again ${formatRetryTime(response)}`);
     case 503:
-      return new UnexpectedReply('UNREACHABLE', `${what}: the server is not ready; try again ${later(response)}`);
+      return new UnexpectedResponseError(
+        'UNREACHABLE',
+        `${what}: the server is not ready; try again ${formatRetryTime(response)}`,
+      );
   }
   if (status >= 500 && status < 600)
-    return new UnexpectedReply('UNREACHABLE', `${what}: the server failed; its log may say why`);
-  return new UnexpectedReply('PROTOCOL', `${what}: ${WHO}`);
+    return new UnexpectedResponseError('UNREACHABLE', `${what}: the server failed; its log may say why`);
+  return new UnexpectedResponseError('PROTOCOL', `${what}: ${ADDRESS_HELP}`);
 }
 
-/** When a server that is busy wants to be asked again, in words. */
-function later(response: Response): string {
+/** When a busy server accepts requests again, in words. */
+function formatRetryTime(response: Response): string {
   const seconds = retryAfter(response);
   return seconds === undefined ? 'later' : `in ${Math.ceil(seconds)} s`;
 }
 
-/** The seconds that a server asks to wait (Retry-After: a number of them, or a date); undefined where it does not. */
+/**
+ * The seconds that a server requests to wait (Retry-After: a number of them, or a date); undefined where it does not.
+ */
 export function retryAfter({ headers }: Response): number | undefined {
   const value = headers['retry-after'];
   if (value === undefined) return undefined;
@@ -295,37 +316,39 @@ export function retryAfter({ headers }: Response): number | undefined {
 }
 
 /** Where a redirect points, without its path and query: they may hold secrets, ours or theirs. */
-function redirected(response: Response): string {
+function describeRedirect(response: Response): string {
   const { status, headers, url } = response;
   const what = `answered with a redirect (${status})`;
-  if (headers.location === undefined || !URL.canParse(headers.location, url)) return `${what} to nowhere: ${WHO}`;
+  if (headers.location === undefined || !URL.canParse(headers.location, url))
+    return `${what} to nowhere: ${ADDRESS_HELP}`;
   const { origin } = new URL(headers.location, url);
   return origin === new URL(url).origin
     ? `${what} to another path there, which is not followed: does the address lack a path prefix, or is that a login page?`
-    : `${what} to ${quoted(origin, 300, response)}, which is not followed: give the address it leads to, unless that is a login page`;
+    : `${what} to ${quoteReply(origin, 300, response)}, which is not followed: give the address it leads to, unless that is a login page`;
 }
 
-function answered(response: Response, body: Buffer): string {
+function describeAnswer(response: Response, body: Buffer): string {
   const { status, headers } = response;
-  const type = headers['content-type'] === undefined ? '' : `, ${quoted(headers['content-type'], 40, response)}`;
-  const start = body.toString('utf8', 0, QUOTABLE).trim();
+  const type = headers['content-type'] === undefined ? '' : `, ${quoteReply(headers['content-type'], 40, response)}`;
+  const start = body.toString('utf8', 0, MAX_QUOTED).trim();
   if (start === '') return `answered ${status}${type}`;
-  return `answered ${status}${type}, ${start.includes('\0') ? 'no text' : `"${quoted(start, 80, response)}"`}`;
+  return `answered ${status}${type}, ${start.includes('\0') ? 'no text' : `"${quoteReply(start, 80, response)}"`}`;
 }
 
-const quoted = (text: string, length: number, response: Response): string => excerpt(concealed(text, response), length);
+const quoteReply = (text: string, length: number, response: Response): string =>
+  truncate(maskReply(text, response), length);
 
 /** What an answer says without our secrets: a server or a proxy may quote from the request. */
-function concealed(text: string, { url, secrets }: Response): string {
-  const all = [...secrets, ...secretsOf(new URL(url).searchParams.get('query') ?? '')];
-  return starOut(
-    text.slice(0, QUOTABLE),
-    all.filter(secret => !DECISIVE.includes(secret)),
+function maskReply(text: string, { url, secrets }: Response): string {
+  const all = [...secrets, ...findSecrets(new URL(url).searchParams.get('query') ?? '')];
+  return maskSecrets(
+    text.slice(0, MAX_QUOTED),
+    all.filter(secret => !SIGNIFICANT_WORDS.includes(secret)),
   );
 }
 
 /** What others decide by. Stars in place of a password that is one of these words would mislead them, and give it away. */
-const DECISIVE = "already exists, does not exist, name expected, got, expected 'TABLE', DATABASE, empty query";
+const SIGNIFICANT_WORDS = "already exists, does not exist, name expected, got, expected 'TABLE', DATABASE, empty query";
 
 /** Nobody reads more, in UTF-16 code units; room for the longest secret before what is shown. */
-const QUOTABLE = 64 * 1024;
+const MAX_QUOTED = 64 * 1024;

@@ -27,12 +27,12 @@ export function requestTarget(path: string, statement: string, parameters = ''):
 export const DEFAULT_REQUEST_BUFFER = 64448;
 
 /**
- * The smallest `http.request.header.buffer.size` (bytes) of a server that takes a request; one byte less and it
+ * The smallest `http.request.header.buffer.size` (bytes) of a server that accepts a request; one byte less and it
  * closes the connection without an answer.
  *
  * The server keeps the query string twice, as it came (Q bytes) and decoded (D), beside the request line's other bytes
- * (33 without a prefix) and the header (H: a line end counts as one byte, and the empty line is one of them).
- * `33 + 2Q < B` and `33 + Q + D + H <= B` hold to the byte on 9.3.4.
+ * (33 without a prefix) and the header (H: a line end counts as one byte, and the empty line is one of them). `33 + 2Q
+ * < B` and `33 + Q + D + H <= B` hold to the byte on 9.3.4.
  *
  * @param target as `requestTarget` makes it
  * @param headers lines of the header, without line ends

@@ -1,14 +1,14 @@
-/*! From what the command line and the environment say to a `Target`: one place where all of it comes together. */
+/*! From what the command line and the environment say to a `ConnectionConfig`: one place where all of it comes together. */
 import { readFile } from 'node:fs/promises';
-import { printable, suggestion } from '@sqlpipe/sql';
+import { escapeControls, suggestWord } from '@sqlpipe/sql';
 import { type Address, parseAddress } from './address.js';
-import { ADDRESS, authorization, type Source } from './credentials.js';
-import { InstanceError } from './error.js';
-import { type Entry, instancesPath, readInstances } from './instances-file.js';
+import type { ConnectionConfig } from './connection-config.js';
+import { ADDRESS_SOURCE, type CredentialSource, resolveAuthorization } from './credentials.js';
+import { InstanceError } from './instance-error.js';
+import { type InstanceEntry, instancesPath, readInstances } from './instances-file.js';
 import { fromNetrc } from './netrc.js';
-import { proxyFor } from './proxy.js';
-import { cantRead, readSecretLine } from './secret-file.js';
-import type { Target } from './target.js';
+import { findProxy } from './proxy.js';
+import { readError, readSecretLine } from './secret-file.js';
 import { runTokenCommand } from './token-command.js';
 
 /** Where an address and credentials may come from besides the INSTANCE operand. */
@@ -19,8 +19,8 @@ export interface ResolveContext {
   options?: InstanceOptions;
   /** Told what is allowed and unwise: one sentence, without a secret. */
   warn(message: string): void;
-  /** Asks somebody for a secret, when all else has none; undefined where nobody is there. */
-  ask?(question: string): Promise<string | undefined>;
+  /** Prompts for a secret that no other source has; undefined without a terminal. */
+  promptSecret?(question: string): Promise<string | undefined>;
 }
 
 /** What the command line may say about an instance; each as the option of that name. */
@@ -31,9 +31,9 @@ export interface InstanceOptions {
   netrcFile?: string | undefined;
   cacert?: string | undefined;
   insecure?: boolean | undefined;
-  /** The longest time for a whole answer, or between two rows of it, in seconds; 0 for ever. */
+  /** The longest time for a whole answer, or between two rows of it, in seconds; 0 for no limit. */
   timeout?: number | undefined;
-  /** The longest time for a connection to come about, in seconds; 0 for ever. */
+  /** The longest time for connecting, in seconds; 0 for no limit. */
   connectTimeout?: number | undefined;
 }
 
@@ -49,40 +49,40 @@ const CONNECT_TIMEOUT = 10;
  * instance's variables (`SQLPIPE_PROD_USER`, …) and its entry, and netrc; somebody who is there is asked for a password
  * that only the user is known of. Throws `CONFIG`; nothing is sent.
  */
-export async function resolveInstance(operand: string, context: ResolveContext): Promise<Target> {
+export async function resolveInstance(operand: string, context: ResolveContext): Promise<ConnectionConfig> {
   const { env, options = {} } = context;
-  const entry = isName(operand) ? (await readInstances(env)).get(operand) : undefined;
-  const address = entry ? addressOf(entry, operand, env) : parseOperand(operand, env);
-  const proxy = proxyFor(address.url, env);
+  const entry = canBeName(operand) ? (await readInstances(env)).get(operand) : undefined;
+  const address = entry ? addressOfEntry(entry, operand, env) : parseOperand(operand, env);
+  const proxy = findProxy(address.url, env);
   const help = credentialsHelp(context.program);
-  const limit = (key: string, option: number | undefined, ofEntry: number | undefined, otherwise: number): number =>
-    milliseconds(
+  const timeLimit = (key: string, option: number | undefined, ofEntry: number | undefined, otherwise: number): number =>
+    toMilliseconds(
       option === undefined && entry ? `${key} of ${operand}` : key.replace('_', '-'),
       option ?? ofEntry ?? otherwise,
     );
-  const timeout = limit('timeout', options.timeout, entry?.timeout, TIMEOUT);
+  const timeout = timeLimit('timeout', options.timeout, entry?.timeout, TIMEOUT);
   const sources = [
     fromOptions(options),
     fromAddress(address, context),
     fromEnvironment(context.program, env),
     ...(entry ? [fromEnvironment(`sqlpipe_${operand}`, env), fromEntry(entry, operand, env, timeout)] : []),
     fromNetrc(address.url, options.netrcFile, env.HOME),
-    fromSomebody(label(address.url), context),
+    fromPrompt(formatLabel(address.url), context),
   ];
-  const { header, account } = (await authorization(sources, help)) ?? {};
+  const { header, account } = (await resolveAuthorization(sources, help)) ?? {};
   const cacert = options.cacert ?? entry?.cacert ?? address.cacert;
-  if (header !== undefined) warnOfPlainHttp(address.url, proxy, context);
-  if (proxy?.username) warnOfPlainProxy(proxy, context);
+  if (header !== undefined) warnAboutPlainHttp(address.url, proxy, context);
+  if (proxy?.username) warnAboutPlainProxy(proxy, context);
   return {
-    label: label(address.url, proxy),
+    label: formatLabel(address.url, proxy),
     url: address.url,
     credentialsHelp: help,
     insecure: options.insecure || (entry?.tls_verify === undefined ? (address.insecure ?? false) : !entry.tls_verify),
     timeout,
-    connectTimeout: limit('connect_timeout', options.connectTimeout, entry?.connect_timeout, CONNECT_TIMEOUT),
+    connectTimeout: timeLimit('connect_timeout', options.connectTimeout, entry?.connect_timeout, CONNECT_TIMEOUT),
     ...(entry && { name: operand, protected: entry.protected ?? false }),
     ...(header !== undefined && { authorization: header, account }),
-    ...(!entry && { unknownName: await explainName(operand, env) }),
+    ...(!entry && { unknownName: await explainUnknownName(operand, env) }),
     ...(cacert !== undefined && { ca: await readCertificates(cacert) }),
     ...(proxy && { proxy }),
   };
@@ -90,14 +90,14 @@ export async function resolveInstance(operand: string, context: ResolveContext):
 
 /** The instances that have a name, in the order of the file, with their addresses as messages show them. */
 export async function listInstances(env: ResolveContext['env']): Promise<{ name: string; address: string }[]> {
-  return [...(await readInstances(env))].map(([name, { url }]) => ({ name, address: labelOf(url) }));
+  return [...(await readInstances(env))].map(([name, { url }]) => ({ name, address: labelOfUrl(url) }));
 }
 
-function labelOf(url: string): string {
+function labelOfUrl(url: string): string {
   try {
-    return label(parseAddress(url).url);
+    return formatLabel(parseAddress(url).url);
   } catch (error) {
-    if (error instanceof InstanceError) return NO_ADDRESS; // whoever asks for it is told why
+    if (error instanceof InstanceError) return NO_ADDRESS; // the reason follows when it is used
     throw error;
   }
 }
@@ -105,7 +105,7 @@ function labelOf(url: string): string {
 const NO_ADDRESS = '(its url is not an address)';
 
 /** The address of an entry. @throws InstanceError that names the entry and the file */
-function addressOf({ url }: Entry, name: string, env: ResolveContext['env']): Address {
+function addressOfEntry({ url }: InstanceEntry, name: string, env: ResolveContext['env']): Address {
   const place = `${instancesPath(env)}: [${name}]`;
   if (url === '') throw new InstanceError('CONFIG', `${place}: the url is empty: give something like http://host:9000`);
   try {
@@ -123,31 +123,31 @@ function parseOperand(operand: string, env: ResolveContext['env']): Address {
   if (PATH.test(operand))
     throw new InstanceError(
       'CONFIG',
-      `${/[@?#;=:]/.test(operand) ? 'the operand' : `"${printable(operand)}"`} is a path, and not an instance: give something like http://host:9000, or a name in ${instancesPath(env) ?? 'instances.toml'}`,
+      `${/[@?#;=:]/.test(operand) ? 'the operand' : `"${escapeControls(operand)}"`} is a path, and not an instance: give something like http://host:9000, or a name in ${instancesPath(env) ?? 'instances.toml'}`,
     );
   return parseAddress(operand);
 }
 
 /** Why a word was tried as a host, and which names come close to it; undefined for what is surely a host. */
-async function explainName(operand: string, env: ResolveContext['env']): Promise<string | undefined> {
-  if (!isName(operand) || operand === 'localhost' || /^[\d.]+$/.test(operand)) return undefined;
+async function explainUnknownName(operand: string, env: ResolveContext['env']): Promise<string | undefined> {
+  if (!canBeName(operand) || operand === 'localhost' || /^[\d.]+$/.test(operand)) return undefined;
   const names = [...(await readInstances(env)).keys()];
   const file = instancesPath(env) ?? 'instances.toml';
-  return `"${printable(operand)}" is not in ${file}, so it was tried as a host${printable(suggestion(operand, names))}`;
+  return `"${escapeControls(operand)}" is not in ${file}, so it was tried as a host${escapeControls(suggestWord(operand, names))}`;
 }
 
 /** A timer can't be set for longer than 2^31 - 1 ms (25 days). */
-function milliseconds(name: string, seconds: number): number {
+function toMilliseconds(name: string, seconds: number): number {
   if (!(seconds >= 0)) throw new InstanceError('CONFIG', `${name} has to be a number of seconds, or 0 for ever`);
   return Math.min(1000 * seconds, 2 ** 31 - 1);
 }
 
 /** Whether an operand can be one: no scheme, no port, no path. */
-function isName(operand: string): boolean {
+function canBeName(operand: string): boolean {
   return !/[:/@]/.test(operand);
 }
 
-function label(url: URL, proxy?: URL): string {
+function formatLabel(url: URL, proxy?: URL): string {
   const address = url.origin + (url.pathname === '/' ? '' : url.pathname);
   return proxy ? `${address} (through the proxy ${proxy.origin})` : address;
 }
@@ -157,7 +157,7 @@ function credentialsHelp(program: string): string {
   return `Give credentials in ${prefix}_USER and ${prefix}_PASSWORD, or ${prefix}_TOKEN`;
 }
 
-function fromOptions({ user, passwordFile, tokenFile }: InstanceOptions): Source {
+function fromOptions({ user, passwordFile, tokenFile }: InstanceOptions): CredentialSource {
   return {
     name: 'the command line',
     userName: '--user',
@@ -171,9 +171,9 @@ function fromOptions({ user, passwordFile, tokenFile }: InstanceOptions): Source
   };
 }
 
-function fromAddress({ user, password, token }: Address, context: ResolveContext): Source {
+function fromAddress({ user, password, token }: Address, context: ResolveContext): CredentialSource {
   return {
-    name: ADDRESS,
+    name: ADDRESS_SOURCE,
     read() {
       if (password !== undefined || token !== undefined)
         context.warn('the address holds a secret, which others on this machine can see: better in the environment');
@@ -183,7 +183,7 @@ function fromAddress({ user, password, token }: Address, context: ResolveContext
 }
 
 /** Variables that are set to nothing count as not set. */
-function fromEnvironment(name: string, env: ResolveContext['env']): Source {
+function fromEnvironment(name: string, env: ResolveContext['env']): CredentialSource {
   const prefix = name.toUpperCase().replace(/[^A-Z0-9]/g, '_');
   return {
     name: `${prefix}_TOKEN`,
@@ -197,11 +197,11 @@ function fromEnvironment(name: string, env: ResolveContext['env']): Source {
 }
 
 function fromEntry(
-  { user, password_file, token_file, token_command }: Entry,
+  { user, password_file, token_file, token_command }: InstanceEntry,
   name: string,
   env: ResolveContext['env'],
   timeout: number,
-): Source {
+): CredentialSource {
   return {
     name: `[${name}] in instances.toml`,
     async read() {
@@ -216,30 +216,30 @@ function fromEntry(
   };
 }
 
-function fromSomebody(address: string, { ask }: ResolveContext): Source {
+function fromPrompt(address: string, { promptSecret }: ResolveContext): CredentialSource {
   return {
     name: 'the terminal',
     read: async user =>
-      user === undefined ? {} : { password: (await ask?.(`password of ${user} at ${address}`)) || undefined },
+      user === undefined ? {} : { password: (await promptSecret?.(`password of ${user} at ${address}`)) || undefined },
   };
 }
 
-function warnOfPlainHttp(url: URL, proxy: URL | undefined, context: ResolveContext): void {
+function warnAboutPlainHttp(url: URL, proxy: URL | undefined, context: ResolveContext): void {
   if (url.protocol === 'https:') return;
   const way = [proxy, url].filter(each => each !== undefined);
-  if (way.every(({ hostname }) => isThisMachine(hostname))) return;
+  if (way.every(({ hostname }) => isLoopbackHost(hostname))) return;
   const by = proxy ? `, by way of the proxy ${proxy.host},` : '';
   context.warn(`credentials go to ${url.host}${by} over plain http, where anyone on the way can read them: use https`);
 }
 
-function warnOfPlainProxy({ protocol, hostname, host }: URL, context: ResolveContext): void {
-  if (protocol === 'https:' || isThisMachine(hostname)) return;
+function warnAboutPlainProxy({ protocol, hostname, host }: URL, context: ResolveContext): void {
+  if (protocol === 'https:' || isLoopbackHost(hostname)) return;
   context.warn(
     `the proxy's credentials go to ${host} over plain http, where anyone on the way can read them: is there an https:// proxy?`,
   );
 }
 
-function isThisMachine(host: string): boolean {
+function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
@@ -248,13 +248,13 @@ async function readCertificates(path: string): Promise<string> {
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    throw cantRead('the certificates', path, error);
+    throw readError('the certificates', path, error);
   }
   await checkCertificates(text, path);
   return text;
 }
 
-/** Node leaves out what it can't read, and then nobody is trusted. */
+/** Node ignores certificates that it can't read; then it would trust none. */
 async function checkCertificates(text: string, path: string): Promise<void> {
   const { X509Certificate } = await import('node:crypto'); // few runs need it
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*(?:-----END CERTIFICATE-----)?/g) ?? [];

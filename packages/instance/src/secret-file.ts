@@ -1,8 +1,8 @@
-/*! Files that hold secrets: taken only when nobody else can read them too. */
+/*! Files with secrets: accepted only if no other user can read them. */
 import type { Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { reasonOf } from '@sqlpipe/sql';
-import { InstanceError } from './error.js';
+import { systemErrorReason } from '@sqlpipe/sql';
+import { InstanceError } from './instance-error.js';
 
 const OTHERS_READ = 0o044;
 
@@ -26,32 +26,32 @@ async function readSecretFile(path: string, what: string): Promise<string> {
   let file: FileHandle | undefined;
   try {
     file = await open(path);
-    refuseShared(await file.stat(), path, what);
-    return secretText(await file.readFile());
+    requirePrivate(await file.stat(), path, what);
+    return decodeSecret(await file.readFile());
   } catch (error) {
-    throw error instanceof InstanceError ? error : cantRead(what, path, error);
+    throw error instanceof InstanceError ? error : readError(what, path, error);
   } finally {
     await file?.close();
   }
 }
 
 /** The text of a file with secrets. Throws where it is not UTF-8: another secret would be sent than the one meant. */
-export const secretText = (bytes: Uint8Array): string => new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+export const decodeSecret = (bytes: Uint8Array): string => new TextDecoder('utf-8', { fatal: true }).decode(bytes);
 
 /** Throws `CONFIG` for a file that others can read. A pipe, as the shell's `<(…)` makes, is no file and is taken. */
-export function refuseShared(stats: Stats, path: string, what: string): void {
+export function requirePrivate(stats: Stats, path: string, what: string): void {
   if (stats.isFile() && (stats.mode & OTHERS_READ) !== 0)
     throw new InstanceError('CONFIG', `${what} ${path} can be read by others: chmod 600 it`);
 }
 
 /** Whether an error says that there is no such file; a home may be no folder (`/dev/null`). */
-export const isAbsent = (error: unknown): boolean =>
+export const isNotFound = (error: unknown): boolean =>
   ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
 
 /** Why a file can't be read, in words. */
-export function cantRead(what: string, path: string, error: unknown): InstanceError {
+export function readError(what: string, path: string, error: unknown): InstanceError {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
     return new InstanceError('CONFIG', `${what} ${path} is not UTF-8: iconv converts other encodings`);
-  return new InstanceError('CONFIG', `can't read ${what} ${path}: ${reasonOf(error)}`);
+  return new InstanceError('CONFIG', `can't read ${what} ${path}: ${systemErrorReason(error)}`);
 }

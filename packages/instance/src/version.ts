@@ -1,5 +1,5 @@
-import { InstanceError } from './error.js';
 import type { Instance } from './instance.js';
+import { InstanceError } from './instance-error.js';
 
 /** The enterprise edition counts its versions in its own way. */
 const BUILD = /^(?!.*enterprise).*\bQuestDB (\d+\.\d+(?:\.\d+)?)/i;

@@ -1,7 +1,7 @@
 export { MAX_RECORD } from '@sqlpipe/sql';
-export { type Arriving, arriving } from './arriving.js';
-export { StreamError } from './errors.js';
-export { records } from './records.js';
-export { sink } from './sink.js';
+export { createCommitWriter } from './commit-writer.js';
+export { decodeRecords, type ReadOptions } from './decode.js';
+export { type DeferredInput, deferInput } from './deferred-input.js';
+export { encodeRecords } from './encode.js';
 export { type Spooled, spool } from './spool.js';
-export { type ReadOptions, statements } from './statements.js';
+export { StreamError } from './stream-error.js';

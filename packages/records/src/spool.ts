@@ -1,4 +1,4 @@
-/*! Whole, then go: holds statements back until all have come, so that nothing is done with half of an input. */
+/*! Reads the complete input before anything is done with it. */
 import { open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,32 +8,32 @@ import split2 from 'split2';
 /** What is kept in memory, in UTF-16 code units; more goes to a temporary file. */
 const IN_MEMORY = 4 * 1024 * 1024;
 
-/** Statements that have all come, to be read once. */
+/** Statements of an input that was read completely; they can be read once. */
 export interface Spooled extends AsyncIterable<string> {
-  /** How many there are. */
+  /** The number of statements. */
   readonly count: number;
 }
 
 /**
- * Takes all statements in before it resolves; past a few MiB they wait in a temporary file.
- * The file has lost its name before the first byte is in it, so it is gone however the program ends.
+ * Reads all statements before it resolves; beyond a few MiB they go to a temporary file. The file is unlinked before
+ * its first byte is written, so it is gone however the program ends.
  *
- * @throws whatever the input throws; then nothing is left behind
+ * @throws whatever the input throws; then nothing is left
  */
 export async function spool(input: AsyncIterable<string>): Promise<Spooled> {
-  let held: string[] = [];
+  let buffered: string[] = [];
   let size = 0;
   let count = 0;
-  let file: Awaited<ReturnType<typeof unnamedFile>> | undefined;
+  let file: Awaited<ReturnType<typeof openUnnamedFile>> | undefined;
   try {
     for await (const statement of input) {
       count++;
-      held.push(statement);
+      buffered.push(statement);
       size += statement.length;
       if (size < IN_MEMORY) continue;
-      file ??= await unnamedFile();
-      await file.writeFile(held.map(record).join(''));
-      held = [];
+      file ??= await openUnnamedFile();
+      await file.writeFile(buffered.map(toRecord).join(''));
+      buffered = [];
       size = 0;
     }
   } catch (error) {
@@ -44,14 +44,14 @@ export async function spool(input: AsyncIterable<string>): Promise<Spooled> {
     count,
     async *[Symbol.asyncIterator]() {
       if (file) yield* pipeline(file.createReadStream({ start: 0 }), split2('\0'), () => {}) as AsyncIterable<string>;
-      yield* held;
+      yield* buffered;
     },
   };
 }
 
-const record = (statement: string): string => `${statement}\0`;
+const toRecord = (statement: string): string => `${statement}\0`;
 
-async function unnamedFile() {
+async function openUnnamedFile() {
   const path = join(tmpdir(), `sqlpipe-${Math.random().toString(36).slice(2)}`);
   const file = await open(path, 'wx+', 0o600);
   await unlink(path);

@@ -1,7 +1,7 @@
 /*! The statements of a schema as a set of objects: which needs which, and the order the service would dump them in. */
-import { access, owner, references } from '@sqlpipe/ddl';
+import { findReferences, grantTargets, ownerOf } from '@sqlpipe/ddl';
 import { foldCase, type Identity, isObject, isPrincipal, type Kind, requireUnambiguous } from '@sqlpipe/sql';
-import { topologicalOrder } from './order.js';
+import { topologicalOrder } from './topological-order.js';
 
 /** A statement with what it makes. */
 export interface Entry extends Identity {
@@ -20,7 +20,7 @@ export class Catalog {
   /** By folded name. Of two statements for one name the first counts. */
   readonly #objects = new Map<string, Entry>();
   readonly #principals = new Map<string, Entry>();
-  #needs?: ReadonlyMap<string, string[]>;
+  #dependencies?: ReadonlyMap<string, string[]>;
 
   /** @param statements in any order, of any kind @throws as `toEntry` */
   constructor(statements: Iterable<string>) {
@@ -32,74 +32,75 @@ export class Catalog {
   }
 
   /** The table, view, materialized or live view of that name in any case. */
-  object(name: string): Entry | undefined {
+  findObject(name: string): Entry | undefined {
     return this.#objects.get(foldCase(name));
   }
 
   /** The user, group or service account of that name in any case. */
-  principal(name: string): Entry | undefined {
+  findPrincipal(name: string): Entry | undefined {
     return this.#principals.get(foldCase(name));
   }
 
   /**
-   * For each object, by its name as stored, the names of those in the catalog that its text refers to.
-   * What else those need is not among them.
+   * For each object, by its name as stored, the names of those in the catalog that its text refers to. Only direct
+   * ones.
    */
-  needs(): ReadonlyMap<string, string[]> {
-    this.#needs ??= new Map(
-      Array.from(this.#objects.values(), entry => [entry.name, this.#reads(entry).map(({ name }) => name)]),
+  dependencies(): ReadonlyMap<string, string[]> {
+    this.#dependencies ??= new Map(
+      Array.from(this.#objects.values(), entry => [entry.name, this.#referencedObjects(entry).map(({ name }) => name)]),
     );
-    return this.#needs;
+    return this.#dependencies;
   }
 
   /**
-   * What has to be there before an entry is made, of what is in the catalog: the objects that it reads from and its owner, or
-   * what a membership, an assumption or a grant is on and whom it is given to. What else those need is not among them.
+   * The entries of the catalog that must exist before an entry is created: the objects that it reads from and its
+   * owner, or what a membership, an assumption or a grant is on and its receiver. Only direct ones.
    */
-  requirements(entry: Entry): Entry[] {
-    const { objects, principals } = access(entry.statement, entry.kind);
+  prerequisites(entry: Entry): Entry[] {
+    const { objects, principals } = grantTargets(entry.statement, entry.kind);
     const named = [
-      ...objects.map(name => this.object(name)),
-      ...[...principals, owner(entry.statement) ?? ''].map(name => this.principal(name)),
+      ...objects.map(name => this.findObject(name)),
+      ...[...principals, ownerOf(entry.statement) ?? ''].map(name => this.findPrincipal(name)),
     ];
-    return [...this.#reads(entry), ...named.filter(found => found !== undefined)];
+    return [...this.#referencedObjects(entry), ...named.filter(found => found !== undefined)];
   }
 
   /** The objects that an object's text refers to. What the object is called was no view yet when it was made. */
-  #reads(entry: Entry): Entry[] {
-    const isView = (name: string) => this.object(name)?.kind === 'view' && this.object(name) !== entry;
-    return references(entry.statement, isView).flatMap(name => this.object(name) ?? []);
+  #referencedObjects(entry: Entry): Entry[] {
+    const isView = (name: string) => this.findObject(name)?.kind === 'view' && this.findObject(name) !== entry;
+    return findReferences(entry.statement, isView).flatMap(name => this.findObject(name) ?? []);
   }
 }
 
 /**
- * The entries in the order of `SHOW CREATE DATABASE`: users, groups and service accounts, then the objects as dependencies
- * and names have it, then memberships, assumptions and grants, each kind by itself; and at the end, as they came, those
- * that make nothing. None is lost. The order within the kinds of access control is ours, as the server's is not public.
+ * The entries in the order of `SHOW CREATE DATABASE`: users, groups and service accounts, then the objects as
+ * dependencies and names have it, then memberships, assumptions and grants, each kind by itself; and at the end, in
+ * input order, statements that create nothing. None is lost. The order within the kinds of access control is ours, as
+ * the server's is not public.
  */
 export function dumpOrder(catalog: Catalog): Entry[] {
   const of = (...kinds: Kind[]) => catalog.entries.filter(({ kind }) => kinds.includes(kind));
   return [
-    ...of('user').sort(byName),
-    ...of('group').sort(byName),
-    ...of('service-account').sort(byName),
-    ...objectsInOrder(catalog),
-    ...of('membership').sort(byName),
-    ...of('assumption').sort(byStatement),
-    ...of('grant').sort(byStatement),
+    ...of('user').sort(compareNames),
+    ...of('group').sort(compareNames),
+    ...of('service-account').sort(compareNames),
+    ...orderObjects(catalog),
+    ...of('membership').sort(compareNames),
+    ...of('assumption').sort(compareStatementTexts),
+    ...of('grant').sort(compareStatementTexts),
     ...of('other'),
   ];
 }
 
-function objectsInOrder(catalog: Catalog): Entry[] {
-  const order = topologicalOrder(catalog.needs(), name => catalog.object(name)?.kind === 'view');
+function orderObjects(catalog: Catalog): Entry[] {
+  const order = topologicalOrder(catalog.dependencies(), name => catalog.findObject(name)?.kind === 'view');
   const places = new Map(order.map((name): [string, Entry[]] => [foldCase(name), []]));
   for (const entry of catalog.entries) if (isObject(entry.kind)) places.get(foldCase(entry.name))?.push(entry);
   return [...places.values()].flat();
 }
 
-const byStatement = (a: Entry, b: Entry): number => compare(a.statement, b.statement);
-const byName = (a: Entry, b: Entry): number => compare(a.name, b.name) || byStatement(a, b);
+const compareStatementTexts = (a: Entry, b: Entry): number => compareText(a.statement, b.statement);
+const compareNames = (a: Entry, b: Entry): number => compareText(a.name, b.name) || compareStatementTexts(a, b);
 
 /** As JavaScript's own order of strings, which is the service's. */
-const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
+const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

@@ -1,7 +1,7 @@
 /*! All of a schema in memory, for what can not be done with less: to sort it, to compare it, to find what needs what. */
 import { getHeapStatistics } from 'node:v8';
 
-/** What a statement takes beside its text, with the names and the sets that it gets into, in bytes (measured: 400 to 700). */
+/** Bytes that a statement needs beside its text, for names and sets that contain it (measured: 400 to 700). */
 const OVERHEAD = 1000;
 
 /** More statements than there is memory for. */
@@ -11,19 +11,19 @@ export class MemoryError extends Error {
 }
 
 /**
- * The memory for statements that are held: half of what Node gives a program, as the other half is for the work on them.
- * Node aborts where there is no more, and says nothing that people understand.
+ * The memory for statements that are kept: half of Node's heap limit; the other half is for processing them. At its
+ * limit Node would abort with a message that helps nobody.
  */
-export class Room {
+export class MemoryBudget {
   readonly #size = getHeapStatistics().heap_size_limit / 2;
-  #taken = 0;
+  #used = 0;
   #statements = 0;
 
   /** Counts a statement in. @throws MemoryError where there is no room for it */
-  take({ length }: string): void {
+  add({ length }: string): void {
     this.#statements++;
-    this.#taken += OVERHEAD + 2 * length;
-    if (this.#taken > this.#size)
+    this.#used += OVERHEAD + 2 * length;
+    if (this.#used > this.#size)
       throw new MemoryError(
         `there is no memory for more than ${this.#statements} statements: the variable NODE_OPTIONS=--max-old-space-size=8192 gives it 8 GiB`,
       );
@@ -31,20 +31,20 @@ export class Room {
 }
 
 /**
- * All statements, those of a batch too, that are wanted.
- * @param room shared with what is held beside them
+ * All wanted statements, of single ones and of batches.
+ * @param budget shared with what else is kept in memory
  * @throws MemoryError, and whatever the input throws
  */
-export async function collect(
+export async function collectStatements(
   statements: AsyncIterable<string | string[]>,
   isWanted: (statement: string) => boolean = () => true,
-  room = new Room(),
+  budget = new MemoryBudget(),
 ): Promise<string[]> {
   const all: string[] = [];
   for await (const batch of statements)
     for (const statement of typeof batch === 'string' ? [batch] : batch) {
       if (!isWanted(statement)) continue;
-      room.take(statement);
+      budget.add(statement);
       all.push(statement);
     }
   return all;

@@ -8,7 +8,7 @@ import {
   RightSet,
   type StatementComparison,
 } from '@sqlpipe/ddl';
-import { foldCase, givesRight, hasName, type Identity, identify, identityKey, meaningful } from '@sqlpipe/sql';
+import { foldCase, givesRight, hasName, type Identity, identify, identityKey, significantTokens } from '@sqlpipe/sql';
 import { Catalog, dumpOrder, type Entry } from './catalog.js';
 
 /** What one schema has and the other has not, or has in another way: one statement or both. */
@@ -20,7 +20,7 @@ export interface Difference {
   comparison?: StatementComparison;
 }
 
-/** What comparing two schemas came to. */
+/** The result of comparing two schemas. */
 export interface SchemaComparison {
   /** What A has, in dump order, then what only B has, in dump order. */
   differences: Difference[];
@@ -39,7 +39,7 @@ export interface CompareSchemasOptions {
 
 /**
  * Compares two schemas. Objects, users, groups and service accounts are compared by name, in any case. Memberships,
- * assumptions and grants are sets of rights, one permission at a time; what makes nothing is compared by its tokens.
+ * assumptions and grants are sets of rights, one permission at a time; other statements are compared by their tokens.
  */
 export function compareSchemas(
   a: Iterable<string>,
@@ -49,22 +49,22 @@ export function compareSchemas(
   const [inA, inB] = [new Catalog(a), new Catalog(b)];
   const options = (catalog: Catalog): CompareOptions => ({
     ...(defaults && { defaults }),
-    findTable: name => catalog.object(name)?.statement,
+    findTable: name => catalog.findObject(name)?.statement,
   });
-  const [sideA, sideB] = [new Side(inA), new Side(inB)];
-  const result: SchemaComparison = { differences: [], total: sideA.items.size, notComparable: [] };
-  for (const [key, { statement, right, identity }] of sideA.items) {
-    const other = sideB.items.get(key)?.statement;
-    if (!sideB.has(key, right)) result.differences.push({ identity, a: statement });
+  const [itemsA, itemsB] = [new SchemaItems(inA), new SchemaItems(inB)];
+  const result: SchemaComparison = { differences: [], total: itemsA.items.size, notComparable: [] };
+  for (const [key, { statement, right, identity }] of itemsA.items) {
+    const other = itemsB.items.get(key)?.statement;
+    if (!itemsB.has(key, right)) result.differences.push({ identity, a: statement });
     else if (other !== undefined && hasName(identity)) {
-      const comparison = withoutOwner(compareStatements(statement, other, options(inA)), ignoreOwner);
+      const comparison = dropOwnerDifference(compareStatements(statement, other, options(inA)), ignoreOwner);
       if (comparison.differences.length > 0) result.differences.push({ identity, a: statement, b: other, comparison });
       else if (comparison.notComparable.length > 0)
         result.notComparable.push({ identity, properties: comparison.notComparable });
     }
   }
-  for (const [key, { statement, right, identity }] of sideB.items) {
-    if (sideA.has(key, right)) continue;
+  for (const [key, { statement, right, identity }] of itemsB.items) {
+    if (itemsA.has(key, right)) continue;
     result.differences.push({ identity, b: statement });
     result.total++;
   }
@@ -79,7 +79,7 @@ interface Item {
 }
 
 /** One of the two that are compared. */
-class Side {
+class SchemaItems {
   /** By what makes two items ones about the same thing, in dump order. */
   readonly items = new Map<string, Item>();
   readonly #rights = new RightSet();
@@ -88,7 +88,7 @@ class Side {
     for (const entry of dumpOrder(catalog)) {
       const { statement, ...identity } = entry;
       const rights = givesRight(entry.kind) ? parseRights(statement) : undefined;
-      if (!rights) this.items.set(keyOf(entry), { statement, identity });
+      if (!rights) this.items.set(itemKey(entry), { statement, identity });
       for (const right of rights ?? []) {
         const printed = printRight(right);
         this.items.set(foldCase(printed), { statement: printed, identity: identify(printed), right });
@@ -103,11 +103,11 @@ class Side {
   }
 }
 
-function withoutOwner(comparison: StatementComparison, ignoreOwner: boolean): StatementComparison {
+function dropOwnerDifference(comparison: StatementComparison, ignoreOwner: boolean): StatementComparison {
   if (!ignoreOwner) return comparison;
   return { ...comparison, differences: comparison.differences.filter(({ property }) => property !== 'owner') };
 }
 
 /** What makes two statements ones about the same thing. */
-const keyOf = (entry: Entry): string =>
-  hasName(entry) ? identityKey(entry) : Array.from(meaningful(entry.statement), ({ text }) => text).join(' ');
+const itemKey = (entry: Entry): string =>
+  hasName(entry) ? identityKey(entry) : Array.from(significantTokens(entry.statement), ({ text }) => text).join(' ');

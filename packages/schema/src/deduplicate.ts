@@ -1,6 +1,6 @@
 /*! One statement for each name: what several dumps, or a folder that was edited by hand, may not agree on. */
 import { compareStatements } from '@sqlpipe/ddl';
-import { hasName, identityKey, title } from '@sqlpipe/sql';
+import { displayName, hasName, identityKey } from '@sqlpipe/sql';
 import { type Entry, toEntry } from './catalog.js';
 
 /** Two statements that make different things of one name; the message names both. */
@@ -10,9 +10,8 @@ export class DuplicateNameError extends Error {
 }
 
 /**
- * The statements, each once: of two that mean the same the first is kept. Objects share one space of names, as do users,
- * groups and service accounts; access control has no names of its own; and what makes nothing (ALTER, INSERT, …) is kept as
- * often as it comes.
+ * The statements, each once: of two that mean the same the first is kept. Objects share one namespace, as do users,
+ * groups and service accounts; grants and memberships have no names; other statements (ALTER, INSERT, …) are all kept.
  *
  * @throws DuplicateNameError where two of one name differ
  */
@@ -23,9 +22,9 @@ export function deduplicate(statements: Iterable<string>): string[] {
     if (entry.kind === 'other') return true;
     const key = hasName(entry) ? identityKey(entry) : statement;
     const before = found.get(key);
-    if (before && !saysTheSame(before.entry.statement, statement))
+    if (before && !isSameMeaning(before.entry.statement, statement))
       throw new DuplicateNameError(
-        `statement ${before.nth} (${title(before.entry)}) and statement ${nth} (${title(entry)}) have the same name and different definitions: leave one of them out`,
+        `statement ${before.nth} (${displayName(before.entry)}) and statement ${nth} (${displayName(entry)}) have the same name and different definitions: leave one of them out`,
       );
     if (!before) found.set(key, { entry, nth });
     return !before;
@@ -33,7 +32,7 @@ export function deduplicate(statements: Iterable<string>): string[] {
 }
 
 /** Whether nothing of either is lost where one of them is left out. */
-function saysTheSame(one: string, other: string): boolean {
+function isSameMeaning(one: string, other: string): boolean {
   const { differences, notComparable } = compareStatements(one, other);
   return differences.length === 0 && notComparable.length === 0;
 }

@@ -1,6 +1,5 @@
 export { Catalog, dumpOrder, type Entry, toEntry } from './catalog.js';
-export { CATEGORIES, InvalidSelectionError, parseKinds, type Selection, selection } from './categories.js';
-export { collect, MemoryError, Room } from './collect.js';
+export { collectStatements, MemoryBudget, MemoryError } from './collect.js';
 export {
   type CompareSchemasOptions,
   compareSchemas,
@@ -9,4 +8,5 @@ export {
 } from './compare-schemas.js';
 export { findCycle } from './cycle.js';
 export { DuplicateNameError, deduplicate } from './deduplicate.js';
-export { topologicalOrder } from './order.js';
+export { CATEGORIES, InvalidSelectionError, parseKinds, parseSelection, type Selection } from './selection.js';
+export { topologicalOrder } from './topological-order.js';

@@ -1,6 +1,9 @@
-/*! What a writer that fails leaves after its last statement, so that not even a filter that repairs the end hides it. */
+/*!
+ * The marker that a failing writer leaves after its last statement, so that not even a filter that completes the end
+ * hides the failure.
+ */
 
-/** Who left a marker, and why. */
+/** The program that left a marker, and the reason. */
 export interface FailureMarker {
   readonly name: string;
   readonly reason: string;
@@ -11,7 +14,7 @@ export const formatFailureMarker = ({ name, reason }: FailureMarker): string =>
   `-- ${name}: incomplete: ${reason.replace(/[\0-\x1f\x7f]+/g, ' ').trim()}\n`;
 
 /** Whether a text may hold a marker; found fast, as hardly any does. */
-export const mayHoldFailureMarker = (text: string): boolean => text.includes(': incomplete: ');
+export const mayContainFailureMarker = (text: string): boolean => text.includes(': incomplete: ');
 
 /** What a line comment says if it is a marker. */
 export function parseFailureMarker(comment: string): FailureMarker | undefined {

@@ -1,6 +1,6 @@
 /*! What kind of statement a text is, and the name of the object it makes (forms: the service's dump, SHOW CREATE and the access control documentation). */
-import { nameAt } from './name.js';
-import { meaningful, type Token, wordOf } from './tokens.js';
+import { parseName } from './name.js';
+import { keywordOf, significantTokens, type Token } from './tokens.js';
 
 /** The kinds a schema dump holds; `other` is everything else (ALTER, INSERT, …). */
 export const KINDS = [
@@ -23,7 +23,7 @@ export type Kind = (typeof KINDS)[number];
 /** What a statement does, and to what. */
 export interface Identity {
   kind: Kind;
-  /** What is made, or for `membership`, `assumption` and `grant` who receives it; empty where it can't be told. */
+  /** What is made, or for `membership`, `assumption` and `grant` who receives it; empty where it is unknown. */
   name: string;
   /** The first word in upper case: CREATE, ADD, GRANT, … */
   verb: string;
@@ -49,24 +49,24 @@ const TITLES: Partial<Record<Kind, string>> = {
 };
 
 /** A statement's object in words: `materialized view 'daily'`; its verb where it has none. */
-export const title = ({ kind, name, verb }: Identity): string =>
+export const displayName = ({ kind, name, verb }: Identity): string =>
   kind === 'other' ? verb : `${TITLES[kind] ?? kind} '${name}'`;
 
-/** What a statement does beyond its identity, as far as it is told before the object's own text. */
+/** What a statement does beyond its identity, as far as it is stated before the object's own text. */
 export interface Head extends Identity {
-  /** Whether it replaces what is there: CREATE OR REPLACE. */
+  /** Whether it replaces an existing object: CREATE OR REPLACE. */
   replaces: boolean;
-  /** Whether it says nothing about an object that exists, whatever that is like: IF NOT EXISTS. */
+  /** Whether it ignores an existing object, even a different one: IF NOT EXISTS. */
   keepsExisting: boolean;
   /** Whether it makes a table from a query, and so runs that: CREATE TABLE … AS, CREATE BATCH, CREATE ATOMIC. */
   runsQuery: boolean;
 }
 
-const PRINTED = /^CREATE ([A-Z ]+) '([^']+)' (?=(\(?))/;
+const PRINTED_FORM = /^CREATE ([A-Z ]+) '([^']+)' (?=(\(?))/;
 
 /** The kind, name and verb of one statement. Never fails: what it does not know is `other`. */
 export function identify(statement: string): Identity {
-  const { kind, name, verb } = headAtAGlance(statement) ?? readHead(meaningful(statement));
+  const { kind, name, verb } = readPrintedHead(statement) ?? readHead(significantTokens(statement));
   return { kind, name, verb };
 }
 
@@ -74,8 +74,8 @@ export function identify(statement: string): Identity {
  * The head of a statement in the form that a server prints, as most have: no need to read those word by word. However
  * comments are read, it is the same, as none can begin before its end.
  */
-export function headAtAGlance(statement: string): Head | undefined {
-  const [, phrase, name, parenthesis] = PRINTED.exec(statement) ?? [];
+export function readPrintedHead(statement: string): Head | undefined {
+  const [, phrase, name, parenthesis] = PRINTED_FORM.exec(statement) ?? [];
   const kind = CREATED.find(([words]) => words === phrase)?.[1];
   if (!kind || name === undefined || (kind === 'table' && !parenthesis)) return undefined;
   return { kind, name, verb: 'CREATE', replaces: false, keepsExisting: false, runsQuery: false };
@@ -85,7 +85,7 @@ export function headAtAGlance(statement: string): Head | undefined {
 export function readHead(tokens: Iterator<Token>): Head {
   const words = new Cursor(tokens);
   const no = { replaces: false, keepsExisting: false, runsQuery: false };
-  const head = { kind: 'other' as Kind, name: '', verb: wordOf(words.peek()), ...no };
+  const head = { kind: 'other' as Kind, name: '', verb: keywordOf(words.peek()), ...no };
   if (words.accept('CREATE')) return { ...head, ...readCreate(words) };
   return { ...head, ...readAccess(words) };
 }
@@ -106,7 +106,7 @@ function readCreate(words: Cursor): Partial<Head> {
 /** Whether a statement is `ALTER USER | SERVICE ACCOUNT … CREATE TOKEN …`, which a server answers with the token. */
 export function createsToken(statement: string): boolean {
   if (!/\btoken\b/i.test(statement)) return false;
-  const words = new Cursor(meaningful(statement));
+  const words = new Cursor(significantTokens(statement));
   if (!words.accept('ALTER USER') && !words.accept('ALTER SERVICE ACCOUNT')) return false;
   words.name();
   words.skipTo('CREATE');
@@ -155,26 +155,26 @@ class Cursor {
   /** Steps over the phrase if it comes next, in any case. */
   accept(phrase: string): boolean {
     const words = phrase.split(' ');
-    if (!words.every((word, i) => wordOf(this.peek(i)) === word)) return false;
+    if (!words.every((word, i) => keywordOf(this.peek(i)) === word)) return false;
     this.#ahead.splice(0, words.length);
     return true;
   }
 
   /** Steps on until the word comes next. */
   skipTo(word: string): void {
-    while (this.peek() && wordOf(this.peek()) !== word) this.#ahead.shift();
+    while (this.peek() && keywordOf(this.peek()) !== word) this.#ahead.shift();
   }
 
   /** Steps over a name, which may be of several tokens. */
   name(): string {
-    const { name, tokens } = nameAt(distance => this.peek(distance));
+    const { name, tokens } = parseName(distance => this.peek(distance));
     this.#ahead.splice(0, tokens);
     return name;
   }
 
-  /** Steps over words and commas up to ON or TO; whether that is what comes. A query would need FROM or a sign. */
+  /** Steps over words and commas up to ON or TO; whether that is what comes. A query would need FROM or punctuation. */
   skipPermissions(): boolean {
-    for (let word = wordOf(this.peek()); word !== 'ON' && word !== 'TO'; word = wordOf(this.peek())) {
+    for (let word = keywordOf(this.peek()); word !== 'ON' && word !== 'TO'; word = keywordOf(this.peek())) {
       if (word === 'FROM' || (word === '' && this.peek()?.text !== ',')) return false;
       this.#ahead.shift();
     }
@@ -187,20 +187,20 @@ class Cursor {
     do {
       if (!this.name()) return false;
       this.#skipParentheses();
-    } while (this.#acceptSign(','));
+    } while (this.#acceptPunctuation(','));
     return true;
   }
 
   #skipParentheses(): void {
     let depth = 0;
     do {
-      if (this.#acceptSign('(')) depth++;
-      else if (this.#acceptSign(')')) depth--;
+      if (this.#acceptPunctuation('(')) depth++;
+      else if (this.#acceptPunctuation(')')) depth--;
       else if (depth) this.#ahead.shift();
     } while (depth && this.peek());
   }
 
-  #acceptSign(sign: string): boolean {
+  #acceptPunctuation(sign: string): boolean {
     const isNext = this.peek()?.text === sign;
     if (isNext) this.#ahead.shift();
     return isNext;

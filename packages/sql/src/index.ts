@@ -1,14 +1,27 @@
-export { AmbiguousStatementError, describe, findAmbiguity, requireUnambiguous } from './agreement.js';
-export { conceal, secretsOf, starOut } from './conceal.js';
+export { AmbiguousStatementError, findAmbiguity, readStatementHead, requireUnambiguous } from './ambiguity.js';
 export { type FailureMarker, formatFailureMarker, parseFailureMarker } from './failure-marker.js';
-export { foldCase } from './fold.js';
-export { createsToken, type Head, type Identity, identify, KINDS, type Kind, title } from './identify.js';
+export { foldCase } from './fold-case.js';
+export {
+  escapeControls,
+  escapeLines,
+  formatError,
+  formatSafeJson,
+  systemErrorReason,
+  truncate,
+} from './format-text.js';
+export { createsToken, displayName, type Head, type Identity, identify, KINDS, type Kind } from './identify.js';
 export { givesRight, hasName, identityKey, isAcl, isObject, isPrincipal } from './kinds.js';
-export { Lexer, type Reading, type Segment, type SegmentType, WHITE } from './lexer.js';
+export { type CommentRules, Lexer, type Segment, type SegmentType, WHITESPACE } from './lexer.js';
 export { MAX_RECORD } from './limits.js';
-export { nameAt, quoteLiteral } from './name.js';
-export { escapeLines, excerpt, formatSafeJson, plainly, printable, reasonOf } from './printable.js';
-export { SERVER_READINGS, type ServerReading, type ServerToken, scanToken, serverTokens } from './server-lexer.js';
-export { SplitError, Splitter, statementOf } from './splitter.js';
-export { suggestion } from './suggest.js';
-export { meaningful, type Token, type TokenType, tokens, unquote, wordOf } from './tokens.js';
+export { parseName, quoteLiteral } from './name.js';
+export { findSecrets, maskSecrets, redact } from './redact.js';
+export {
+  SERVER_COMMENT_RULES,
+  type ServerCommentRules,
+  type ServerToken,
+  scanToken,
+  serverTokens,
+} from './server-lexer.js';
+export { normalizeStatement, SplitError, Splitter } from './splitter.js';
+export { suggestWord } from './suggest.js';
+export { keywordOf, significantTokens, type Token, type TokenType, tokens, unquote } from './tokens.js';

@@ -1,11 +1,11 @@
 /*! What kinds of statements have in common. */
-import { foldCase } from './fold.js';
+import { foldCase } from './fold-case.js';
 import type { Identity, Kind } from './identify.js';
 
 const OBJECTS: ReadonlySet<Kind> = new Set(['table', 'view', 'matview', 'liveview']);
 const PRINCIPALS: ReadonlySet<Kind> = new Set(['user', 'group', 'service-account']);
 
-/** What the schema part of a dump is made of; these share one space of names. */
+/** What the schema part of a dump is made of; these share one namespace. */
 export const isObject = (kind: Kind): boolean => OBJECTS.has(kind);
 
 /** What grants and owners refer to; these share another. */

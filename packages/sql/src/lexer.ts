@@ -7,9 +7,9 @@
  */
 
 /** `sql`: quotes in comments are just text. `server`: QuestDB's own, which pairs quotes and sees `--` inside block comments. */
-export type Reading = 'sql' | 'server';
+export type CommentRules = 'sql' | 'server';
 
-/** What a piece of text is: quoted, commented, a sign that may end or nest a statement, or other code. */
+/** What a piece of text is: quoted, commented, punctuation that may end or nest a statement, or other code. */
 export type SegmentType = 'code' | 'string' | 'name' | 'line-comment' | 'block-comment' | '(' | ')' | ';';
 
 /** A piece of text, `[start, end)` in UTF-16 code units. A chunk's border may cut a segment in two of one type. */
@@ -20,10 +20,10 @@ export interface Segment {
 }
 
 /** What SQL counts as white space; QuestDB knows no other. */
-export const WHITE = ' \t\n\r';
+export const WHITESPACE = ' \t\n\r';
 
 const LINE_END = /[\n\r]/g;
-const BLOCK_EDGE: Record<Reading, RegExp> = { sql: /\/\*|\*\//g, server: /\/\*|\*\/|['"`]|--/g };
+const BLOCK_EDGE: Record<CommentRules, RegExp> = { sql: /\/\*|\*\//g, server: /\/\*|\*\/|['"`]|--/g };
 
 /** What code ends at, or the first character of it. */
 const CODE_END = /['"`();]|-(?=-)|\/(?=\*)/g;
@@ -37,11 +37,11 @@ export class Lexer {
   #line = false;
   #block = 0;
 
-  constructor(readonly reading: Reading = 'sql') {}
+  constructor(readonly rules: CommentRules = 'sql') {}
 
   /** What is open where the text read so far ends, or undefined. */
   get open(): SegmentType | undefined {
-    if (this.#quote && !this.#block) return quoted(this.#quote);
+    if (this.#quote && !this.#block) return quotedType(this.#quote);
     if (this.#block) return 'block-comment';
     return this.#line ? 'line-comment' : undefined;
   }
@@ -54,10 +54,10 @@ export class Lexer {
     const { open } = this;
     if (open) {
       this.type = open;
-      return this.#close(chunk, at);
+      return this.#readUntilClosed(chunk, at);
     }
     const end = endOfCode(chunk, at);
-    if (end === at) return this.#enter(chunk, at);
+    if (end === at) return this.#readSpecial(chunk, at);
     this.type = 'code';
     return end;
   }
@@ -71,16 +71,16 @@ export class Lexer {
   }
 
   /** Reads what a special character starts. */
-  #enter(chunk: string, at: number): number {
-    const sign = chunk.charAt(at);
-    if (sign === '(' || sign === ')' || sign === ';') {
-      this.type = sign;
+  #readSpecial(chunk: string, at: number): number {
+    const character = chunk.charAt(at);
+    if (character === '(' || character === ')' || character === ';') {
+      this.type = character;
       return at + 1;
     }
-    const mark = sign === '-' || sign === '/' ? chunk.slice(at, at + 2) : sign;
+    const mark = character === '-' || character === '/' ? chunk.slice(at, at + 2) : character;
     this.#open(mark);
     this.type = this.open as SegmentType;
-    return this.#close(chunk, at + mark.length);
+    return this.#readUntilClosed(chunk, at + mark.length);
   }
 
   #open(mark: string): void {
@@ -90,7 +90,7 @@ export class Lexer {
   }
 
   /** The end of what is open, as far as this chunk goes. A line comment's LF or CR is not part of it. */
-  #close(chunk: string, from: number): number {
+  #readUntilClosed(chunk: string, from: number): number {
     let at = from;
     while (at < chunk.length) {
       if (this.#quote) {
@@ -102,7 +102,7 @@ export class Lexer {
         at = find(LINE_END, chunk, at)?.index ?? chunk.length;
         if (at < chunk.length) this.#line = false;
       } else {
-        const edge = find(BLOCK_EDGE[this.reading], chunk, at);
+        const edge = find(BLOCK_EDGE[this.rules], chunk, at);
         if (!edge) return chunk.length;
         at = edge.index + edge[0].length;
         if (edge[0] === '*/') this.#block--;
@@ -120,7 +120,7 @@ export function endOfCode(chunk: string, from: number): number {
   return CODE_END.test(chunk) ? CODE_END.lastIndex - 1 : chunk.length; // test() makes no garbage, as exec() does
 }
 
-const quoted = (mark: string): SegmentType => (mark === "'" ? 'string' : 'name');
+const quotedType = (mark: string): SegmentType => (mark === "'" ? 'string' : 'name');
 
 function find(pattern: RegExp, text: string, from: number): RegExpExecArray | null {
   pattern.lastIndex = from;

@@ -1,16 +1,16 @@
 /*!
- * SQL text as QuestDB cuts it into tokens, which is not how the SQL standard does: quotes pair inside comments, `a"b"` is
- * one token, a quote that is never closed is a token by itself. Refusals and their positions follow from it, and what a
- * statement does (read in GenericLexer and SqlUtil.fetchNext of 9.0.3 to 9.3.4, and compared with them on two million
- * random texts), so nothing here is to be repaired.
+ * The tokens of SQL text as QuestDB reads it, which differs from the SQL standard: quotes pair inside comments, `a"b"`
+ * is one token, a quote that is never closed is a token by itself. Rejections and their positions follow from it, and
+ * what a statement does (read in GenericLexer and SqlUtil.fetchNext of 9.0.3 to 9.3.4, and compared with them on two
+ * million random texts), so do not correct anything here.
  */
 import type { Token, TokenType } from './tokens.js';
 
 /** The versions from which on QuestDB reads comments differently. Before 9.3.2 quotes pair inside line comments too. */
-export const SERVER_READINGS = ['9.0', '9.3.2'] as const;
+export const SERVER_COMMENT_RULES = ['9.0', '9.3.2'] as const;
 
-/** One of `SERVER_READINGS`. */
-export type ServerReading = (typeof SERVER_READINGS)[number];
+/** One of `SERVER_COMMENT_RULES`. */
+export type ServerCommentRules = (typeof SERVER_COMMENT_RULES)[number];
 
 /** The longest first, as the server looks for them. */
 const SYMBOLS = [
@@ -60,34 +60,34 @@ function closingQuote(text: string, from: number, quote: string): number {
   return -1;
 }
 
-const BLANK: ReadonlySet<string> = new Set([' ', '\t', '\n', '\r']);
+const WHITESPACE_TOKENS: ReadonlySet<string> = new Set([' ', '\t', '\n', '\r']);
 
 /** The tokens that mean something to a server of that reading: no white space, no comments. */
-export function* serverTokens(text: string, reading: ServerReading): Generator<Token> {
+export function* serverTokens(text: string, rules: ServerCommentRules): Generator<Token> {
   let depth = 0;
   for (let token = scanToken(text, 0); token; token = scanToken(text, token.end)) {
     const word = text.slice(token.at, token.end);
-    if (word === '--') token = { ...token, end: endOfLineComment(text, token.end, reading) };
+    if (word === '--') token = { ...token, end: endOfLineComment(text, token.end, rules) };
     else if (word === '/*' || word === '/*+') depth++;
     else if (word === '*/' && depth > 0) depth--;
-    else if (depth === 0 && !BLANK.has(word)) yield { type: typeOf(word), text: word, start: token.at };
+    else if (depth === 0 && !WHITESPACE_TOKENS.has(word)) yield { type: typeOf(word), text: word, start: token.at };
   }
 }
 
-/** Where a line comment ends: behind the first line end that is a token; since 9.3.2 behind one in quotes, too. */
-function endOfLineComment(text: string, from: number, reading: ServerReading): number {
+/** Where a line comment ends: after the first line end that is a token; since 9.3.2 also after one in quotes. */
+function endOfLineComment(text: string, from: number, rules: ServerCommentRules): number {
   let end = from;
   for (let token = scanToken(text, end); token; token = scanToken(text, end)) {
     end = token.end;
     const word = text.slice(token.at, end);
     if (word === '\n' || word === '\r') return end;
-    const lineEnd = reading === '9.0' ? -1 : word.search(/[\r\n]/);
+    const lineEnd = rules === '9.0' ? -1 : word.search(/[\r\n]/);
     if (lineEnd >= 0) return token.at + lineEnd + (word.startsWith('\r\n', lineEnd) ? 2 : 1);
   }
   return end;
 }
 
-/** What a token is to whoever reads it. `a"b"` counts as a word: it is no keyword, and nothing can be called so. */
+/** The type of a token. `a"b"` counts as a word: it is no keyword, and nothing can be called so. */
 function typeOf(token: string): TokenType {
   const first = token.charAt(0);
   const isQuote = first === "'" || first === '"' || first === '`';

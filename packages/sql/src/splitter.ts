@@ -1,12 +1,14 @@
-/*! Where statements end in a text that arrives in chunks, and the one form a statement has between programs. */
-import { Course, type Opening } from './course.js';
-import { mayHoldFailureMarker, parseFailureMarker } from './failure-marker.js';
-import { endOfCode, type SegmentType, WHITE } from './lexer.js';
-import { excerpt } from './printable.js';
+/*! Where statements end in a text that arrives in chunks, and the normalized form of a statement. */
+
+import { mayContainFailureMarker, parseFailureMarker } from './failure-marker.js';
+import { truncate } from './format-text.js';
+import { endOfCode, type SegmentType, WHITESPACE } from './lexer.js';
+import { StatementScanner, type UnclosedSegment } from './statement-scanner.js';
 import { type Token, tokens } from './tokens.js';
 
 /** Text that can't be cut into statements. `line` and `column` count from 1, columns in UTF-16 code units. */
 export class SplitError extends Error {
+  override name = 'SplitError';
   readonly code = 'DAMAGED';
   constructor(
     message: string,
@@ -20,12 +22,12 @@ export class SplitError extends Error {
 /** What `--`, `/*` and their end are made of: a chunk is not cut among these. */
 const MARKS = '-/*';
 
-const NOT_WHITE = /[^ \t\n\r]/;
+const NON_WHITESPACE = /[^ \t\n\r]/;
 
-/** How much of a chunk is looked at first for the end of a statement; see `#follow`. */
+/** How much of a chunk is looked at first for the end of a statement; see `#scan`. */
 const FIRST_LOOK = 256;
 
-const OPENED: Partial<Record<SegmentType, string>> = {
+const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
   string: 'a string that is never closed',
   name: 'a quoted name that is never closed',
   'block-comment': 'a comment that is never closed',
@@ -34,18 +36,18 @@ const OPENED: Partial<Record<SegmentType, string>> = {
 /**
  * Cuts text into statements at each `;` outside quotes, comments and parentheses.
  *
- * Statements come out in their one form: no white space at the ends, one `;`, on a line of its own behind a `--` comment.
- * Comments before a statement stay with it; text of nothing but comments is no statement.
- * Text is read as SQL has it. Where a block comment holds quotes the server may read on differently (it pairs them);
- * then both readings are followed and the one that first ends the statement holds, as a wrong one swallows what follows.
+ * Statements come out normalized: no white space at the ends, one `;`, on a line of its own after a `--` comment.
+ * Comments before a statement stay with it; text of nothing but comments is no statement. Text is read by the rules of
+ * SQL. If a block comment contains quotes, the server may read on differently (it pairs them); then both rules are
+ * followed and the one that ends the statement first wins, because the wrong one swallows what follows.
  */
 export class Splitter {
-  #readings = [new Course('sql')];
+  #scanners = [new StatementScanner('sql')];
   #pieces: string[] = [];
   #length = 0;
   #carry = '';
   #line = 1;
-  #start = 1;
+  #startLine = 1;
   #column = 1;
 
   /** @param maxLength the longest statement in UTF-16 code units; a longer one is a SplitError */
@@ -53,11 +55,11 @@ export class Splitter {
 
   /** The line on which the statement that came out last starts, its comments included; from 1. */
   get startLine(): number {
-    return this.#start;
+    return this.#startLine;
   }
 
-  /** The text behind the last statement that has ended. */
-  get rest(): string {
+  /** The text after the last statement that has ended. */
+  get remainder(): string {
     return this.#pieces.join('') + this.#carry;
   }
 
@@ -66,7 +68,7 @@ export class Splitter {
     return [...this.each(text)];
   }
 
-  /** As `write`, one after the other: whoever wants no more of them need not read on. */
+  /** As `write`, one after the other: the caller may stop early. */
   *each(text: string): Generator<string> {
     const end = lastIndexNotOf(MARKS, text) + 1;
     // What is carried is not looked at again before it ends, or marks without end would be with each chunk.
@@ -83,43 +85,43 @@ export class Splitter {
     const chunk = this.#carry;
     this.#carry = '';
     const statements = [...this.#cut(chunk)];
-    const whole = this.#readings.find(reading => !reading.opened);
-    if (!whole) throw this.#unclosed();
-    const statement = this.#finish(whole);
+    const complete = this.#scanners.find(scanner => !scanner.unclosed);
+    if (!complete) throw this.#unclosedError();
+    const statement = this.#finish(complete);
     return statement ? [...statements, statement] : statements;
   }
 
   *#cut(chunk: string): Generator<string> {
     let start = 0;
     for (let end = this.#endIn(chunk, start); end; end = this.#endIn(chunk, start)) {
-      const statement = end.reading
-        ? this.#careful(chunk.slice(start, end.at), end.reading)
-        : this.#plain(chunk.slice(start, end.at + 1));
+      const statement = end.scanner
+        ? this.#finishScanned(chunk.slice(start, end.at), end.scanner)
+        : this.#normalizePlain(chunk.slice(start, end.at + 1));
       start = end.at + 1;
       if (statement) yield statement;
     }
-    this.#keep(chunk.slice(start));
+    this.#append(chunk.slice(start));
   }
 
   /** Where the current statement ends in this chunk, if it does, and which reading says so: none where all do. */
-  #endIn(chunk: string, from: number): { at: number; reading?: Course } | undefined {
+  #endIn(chunk: string, from: number): { at: number; scanner?: StatementScanner } | undefined {
     const at = this.#length ? -1 : endOfPlain(chunk, from);
-    return at < 0 ? this.#follow(chunk, from) : { at };
+    return at < 0 ? this.#scan(chunk, from) : { at };
   }
 
-  /** The one form of a statement whose last piece this is, up to its `;`. */
-  #careful(piece: string, reading: Course): string {
-    this.#keep(piece);
-    const statement = this.#finish(reading);
+  /** The normalized statement that ends with this piece, up to its `;`. */
+  #finishScanned(piece: string, scanner: StatementScanner): string {
+    this.#append(piece);
+    const statement = this.#finish(scanner);
     this.#column++; // the semicolon itself
     return statement;
   }
 
-  /** The one form of a statement that came in one piece, its `;` at its end, and has nothing that must be read with care. */
-  #plain(text: string): string {
+  /** Normalizes a statement that arrived in one piece with its `;`, and has no comments or quoted names. */
+  #normalizePlain(text: string): string {
     this.#checkLength(text.length - 1);
-    this.#start = this.#firstLine(text);
-    [this.#line, this.#column] = this.#place(text);
+    this.#startLine = this.#firstLine(text);
+    [this.#line, this.#column] = this.#position(text);
     const trimmed = trim(text);
     const body = trim(trimmed.slice(0, -1));
     return body && (body.length === trimmed.length - 1 ? trimmed : `${body};`);
@@ -130,10 +132,10 @@ export class Splitter {
    * They look ahead by steps that double: where one reading ends a statement that the other does not, the other would
    * read the rest of the chunk in vain, with each statement.
    */
-  #follow(chunk: string, from: number): { at: number; reading: Course } | undefined {
+  #scan(chunk: string, from: number): { at: number; scanner: StatementScanner } | undefined {
     for (let start = from, size = FIRST_LOOK; start < chunk.length; size *= 2) {
-      const end = behindMarks(chunk, start + size);
-      const found = this.#followPiece(chunk, from, start, end);
+      const end = offsetAfterMarks(chunk, start + size);
+      const found = this.#scanPiece(chunk, from, start, end);
       if (found) return found;
       start = end;
     }
@@ -141,24 +143,29 @@ export class Splitter {
   }
 
   /** The same in a piece of a chunk that has been read from `from` to `start`. */
-  #followPiece(chunk: string, from: number, start: number, end: number): { at: number; reading: Course } | undefined {
-    const [sql, server] = this.#readings as [Course, Course?];
+  #scanPiece(
+    chunk: string,
+    from: number,
+    start: number,
+    end: number,
+  ): { at: number; scanner: StatementScanner } | undefined {
+    const [sql, server] = this.#scanners as [StatementScanner, StatementScanner?];
     const inSql = sql.read(chunk.slice(start, end));
-    const other = server ?? (sql.doubtful ? this.#second(chunk.slice(from, start)) : undefined);
+    const other = server ?? (sql.isAmbiguous ? this.#startServerScanner(chunk.slice(from, start)) : undefined);
     const inServer = other ? other.read(chunk.slice(start, inSql < 0 ? end : start + inSql)) : -1;
-    if (other && inServer >= 0) return { at: start + inServer, reading: other };
-    return inSql < 0 ? undefined : { at: start + inSql, reading: sql };
+    if (other && inServer >= 0) return { at: start + inServer, scanner: other };
+    return inSql < 0 ? undefined : { at: start + inSql, scanner: sql };
   }
 
   /** Starts the server's reading of the current statement, from its beginning; its last piece is not kept yet. */
-  #second(last: string): Course {
-    const course = new Course('server');
+  #startServerScanner(last: string): StatementScanner {
+    const course = new StatementScanner('server');
     for (const piece of [...this.#pieces, last]) course.read(piece);
-    this.#readings.push(course);
+    this.#scanners.push(course);
     return course;
   }
 
-  #keep(piece: string): void {
+  #append(piece: string): void {
     if (piece) this.#pieces.push(piece);
     this.#length += piece.length;
     this.#checkLength(this.#length);
@@ -173,56 +180,60 @@ export class Splitter {
       );
   }
 
-  /** The statement collected so far in its one form, or '' where it is nothing but comments; then starts anew. */
-  #finish(reading: Course): string {
+  /** The statement collected so far, normalized, or '' where it is only comments; then starts over. */
+  #finish(scanner: StatementScanner): string {
     const text = this.#pieces.join('');
-    this.#refuseIncomplete(text);
-    this.#start = this.#firstLine(text);
-    [this.#line, this.#column] = this.#place(text);
+    this.#rejectFailureMarker(text);
+    this.#startLine = this.#firstLine(text);
+    [this.#line, this.#column] = this.#position(text);
     this.#pieces = [];
     this.#length = 0;
-    this.#readings = [new Course('sql')];
-    if (!reading.substance) return '';
-    return `${trim(text)}${reading.last === 'line-comment' ? '\n;' : ';'}`;
+    this.#scanners = [new StatementScanner('sql')];
+    if (!scanner.hasContent) return '';
+    return `${trim(text)}${scanner.lastType === 'line-comment' ? '\n;' : ';'}`;
   }
 
-  /** Such a note counts on a line of its own before the statement or behind it. */
-  #refuseIncomplete(text: string): void {
-    if (!mayHoldFailureMarker(text)) return;
+  /** A failure marker counts on a line of its own before or after the statement. */
+  #rejectFailureMarker(text: string): void {
+    if (!mayContainFailureMarker(text)) return;
     let before = true;
     let startsLine = this.#column === 1;
-    let note: Token | undefined;
+    let markerToken: Token | undefined;
     for (const token of tokens(text)) {
       const isComment = token.type === 'comment';
-      if (isComment && startsLine && parseFailureMarker(token.text)) note = token;
+      if (isComment && startsLine && parseFailureMarker(token.text)) markerToken = token;
       else if (!isComment && token.type !== 'space') {
-        if (before && note) break;
-        [before, note] = [false, undefined];
+        if (before && markerToken) break;
+        [before, markerToken] = [false, undefined];
       }
       startsLine = token.type === 'space' && (startsLine || token.text.includes('\n'));
     }
-    const marker = note && parseFailureMarker(note.text);
-    if (note && marker)
+    const marker = markerToken && parseFailureMarker(markerToken.text);
+    if (markerToken && marker)
       throw new SplitError(
-        `${marker.name} left it incomplete: ${excerpt(marker.reason, 500)}`,
-        ...this.#place(text, note.start),
+        `${marker.name} left it incomplete: ${truncate(marker.reason, 500)}`,
+        ...this.#position(text, markerToken.start),
       );
   }
 
-  #unclosed(): SplitError {
-    const { type, at } = (this.#readings[0] as Course).opened as Opening;
-    return new SplitError(OPENED[type] ?? 'a parenthesis that is never closed', ...this.#place(this.rest, at));
+  #unclosedError(): SplitError {
+    const { type, at } = (this.#scanners[0] as StatementScanner).unclosed as UnclosedSegment;
+    return new SplitError(
+      UNCLOSED_MESSAGES[type] ?? 'a parenthesis that is never closed',
+      ...this.#position(this.remainder, at),
+    );
   }
 
   /** The line of the first character of the current statement that is not white space. */
   #firstLine(text: string): number {
     let line = this.#line;
-    for (let at = 0; WHITE.includes(text.charAt(at)) && at < text.length; at++) if (text.charAt(at) === '\n') line++;
+    for (let at = 0; WHITESPACE.includes(text.charAt(at)) && at < text.length; at++)
+      if (text.charAt(at) === '\n') line++;
     return line;
   }
 
   /** Line and column of an offset into the current statement. */
-  #place(text: string, offset = text.length): [line: number, column: number] {
+  #position(text: string, offset = text.length): [line: number, column: number] {
     const before = text.slice(0, offset);
     let line = this.#line;
     let start = -1;
@@ -235,30 +246,30 @@ export class Splitter {
 }
 
 /**
- * The statement of one record in its one form, or '' where there is none.
- * A `;` before closing comments moves behind them, so that the statement still ends on it.
+ * The statement of one record, normalized, or '' where there is none. A `;` before closing comments moves after them,
+ * so that the statement still ends with it.
  * @throws SplitError where something is left open or a second statement follows
  */
-export function statementOf(text: string): string {
+export function normalizeStatement(text: string): string {
   const trimmed = trim(text);
   if (isPlain(trimmed)) return trimmed;
   const splitter = new Splitter();
   const [first, second] = splitter.each(text); // reads no further than that
-  if (first && second) throw secondStatement(first);
-  const comments = splitter.rest;
+  if (first && second) throw secondStatementError(first);
+  const comments = splitter.remainder;
   const [last] = splitter.end();
-  if (first && last) throw secondStatement(first);
-  if (first && NOT_WHITE.test(comments)) return statementOf(first.slice(0, -1) + comments);
+  if (first && last) throw secondStatementError(first);
+  if (first && NON_WHITESPACE.test(comments)) return normalizeStatement(first.slice(0, -1) + comments);
   return first ?? last ?? '';
 }
 
-const secondStatement = (first: string): SplitError =>
+const secondStatementError = (first: string): SplitError =>
   new SplitError('a second statement behind the first', 1, first.length + 1);
 
-/** Whether a text without white space at its ends is one plain statement in its one form: nearly all are. */
+/** Whether a text without white space at its ends is one plain normalized statement: nearly all are. */
 function isPlain(text: string): boolean {
   const last = text.length - 1;
-  return last > 0 && endOfPlain(text, 0) === last && !WHITE.includes(text.charAt(last - 1));
+  return last > 0 && endOfPlain(text, 0) === last && !WHITESPACE.includes(text.charAt(last - 1));
 }
 
 /**
@@ -280,12 +291,12 @@ function endOfPlain(text: string, from: number): number {
 
 function trim(text: string): string {
   let start = 0;
-  while (start < text.length && WHITE.includes(text.charAt(start))) start++;
-  return text.slice(start, lastIndexNotOf(WHITE, text) + 1);
+  while (start < text.length && WHITESPACE.includes(text.charAt(start))) start++;
+  return text.slice(start, lastIndexNotOf(WHITESPACE, text) + 1);
 }
 
 /** The first offset from `at` on that does not cut a mark of two characters. */
-function behindMarks(text: string, at: number): number {
+function offsetAfterMarks(text: string, at: number): number {
   let end = Math.min(at, text.length);
   while (end < text.length && MARKS.includes(text.charAt(end - 1))) end++;
   return end;

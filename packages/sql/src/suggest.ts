@@ -1,7 +1,7 @@
-/*! What somebody who mistyped a word may have meant. */
+/*! Suggestions for mistyped words. */
 
 /** `; did you mean WORD?` for the word that comes closest, or nothing where none is close. */
-export function suggestion(typed: string, words: readonly string[]): string {
+export function suggestWord(typed: string, words: readonly string[]): string {
   const close = words
     .map(word => ({ word, edits: editDistance(typed.toLowerCase(), word.toLowerCase()) }))
     .filter(({ word, edits }) => edits <= Math.min(3, Math.floor(word.replace(/^-+/, '').length / 3)))
@@ -11,7 +11,7 @@ export function suggestion(typed: string, words: readonly string[]): string {
 
 /** How many letters have to be inserted, removed, replaced or swapped with the next to turn one word into the other. */
 function editDistance(a: string, b: string): number {
-  if (Math.abs(a.length - b.length) > 3) return Number.POSITIVE_INFINITY; // whoever asks wants less, and words may be long
+  if (Math.abs(a.length - b.length) > 3) return Number.POSITIVE_INFINITY; // the caller needs fewer, and words may be long
   let [beforeLast, last]: number[][] = [[], Array.from({ length: b.length + 1 }, (_, j) => j)];
   for (let i = 1; i <= a.length; i++) {
     const row = [i];

@@ -1,5 +1,7 @@
-/*! Tokens: the lexer's segments, with the code between quotes and comments cut into words, white space and signs. */
-import { Lexer, type Reading, type Segment, type SegmentType } from './lexer.js';
+/*!
+ * Tokens: the lexer's segments, with the code between quotes and comments cut into words, white space and punctuation.
+ */
+import { type CommentRules, Lexer, type Segment, type SegmentType } from './lexer.js';
 
 /** A `name` is quoted by `"` or backticks; a bare one is a `word`. */
 export type TokenType = 'space' | 'comment' | 'string' | 'name' | 'word' | 'sign';
@@ -12,7 +14,7 @@ export interface Token {
   start: number;
 }
 
-/** A word is a keyword, a bare name, a number or a `@variable`; any other character is a sign of its own. */
+/** A word is a keyword, a bare name, a number or a `@variable`; any other character is a token of its own. */
 const SPACE = /[ \t\n\r]+/y;
 const WORD = /[\w$@\u0080-\uffff]+/y;
 
@@ -27,35 +29,35 @@ const TYPE: Record<Exclude<SegmentType, 'code'>, TokenType> = {
 };
 
 /** All tokens of a text; joined they are the text, whatever it holds. */
-export function* tokens(text: string, reading: Reading = 'sql'): Generator<Token> {
+export function* tokens(text: string, rules: CommentRules = 'sql'): Generator<Token> {
   let quoted: Segment | undefined;
-  for (const segment of new Lexer(reading).segments(text)) {
+  for (const segment of new Lexer(rules).segments(text)) {
     const { type, start, end } = segment;
-    if (quoted && goesOn(text, quoted, start)) {
+    if (quoted && isContinued(text, quoted, start)) {
       quoted.end = end;
       continue;
     }
-    if (quoted) yield tokenOf(text, quoted);
+    if (quoted) yield toToken(text, quoted);
     quoted = type === 'string' || type === 'name' ? segment : undefined;
     if (type === 'code') yield* codeTokens(text.slice(start, end), start);
-    else if (!quoted) yield tokenOf(text, segment);
+    else if (!quoted) yield toToken(text, segment);
   }
-  if (quoted) yield tokenOf(text, quoted);
+  if (quoted) yield toToken(text, quoted);
 }
 
 /** Whether quoted text goes on at a place, as its quote was a doubled one; to the server a doubled backtick is none. */
-const goesOn = (text: string, { start, end }: Segment, at: number): boolean =>
+const isContinued = (text: string, { start, end }: Segment, at: number): boolean =>
   at === end && text.charAt(at) === text.charAt(start) && text.charAt(start) !== '`';
 
-const tokenOf = (text: string, { type, start, end }: Segment): Token => ({
+const toToken = (text: string, { type, start, end }: Segment): Token => ({
   type: TYPE[type as Exclude<SegmentType, 'code'>],
   text: text.slice(start, end),
   start,
 });
 
 /** The tokens that mean something: no white space, no comments. */
-export function* meaningful(text: string, reading?: Reading): Generator<Token> {
-  for (const token of tokens(text, reading)) if (token.type !== 'space' && token.type !== 'comment') yield token;
+export function* significantTokens(text: string, rules?: CommentRules): Generator<Token> {
+  for (const token of tokens(text, rules)) if (token.type !== 'space' && token.type !== 'comment') yield token;
 }
 
 function* codeTokens(code: string, offset: number): Generator<Token> {
@@ -75,7 +77,7 @@ function endOf(pattern: RegExp, code: string, at: number): number {
 }
 
 /** A bare word of plain letters in upper case, as keywords are written here; '' for any other token, and for none. */
-export const wordOf = (token: Token | undefined): string =>
+export const keywordOf = (token: Token | undefined): string =>
   token?.type === 'word' && PLAIN.test(token.text) ? token.text.toUpperCase() : '';
 
 /** What a keyword may be made of: `ß` must not make one of two letters. */

@@ -1,15 +1,15 @@
 /*!
  * The replay: statements in, outcomes out, in order. A generator and not a stream on purpose: a stream would run
- * ahead, and statements behind a refused one would have been sent by the time anyone read the refusal.
+ * ahead, and statements after a rejected one would have been sent before anyone read the rejection.
  */
 import { identify } from '@sqlpipe/sql';
+import { findBlockers, type InFlight } from './blockers.js';
+import type { StatementResult } from './executor.js';
 import type { Location } from './input.js';
-import { mustWait, type UnderWay } from './jobs.js';
-import type { Verdict } from './judge.js';
 import { isReject, type Outcome } from './outcome.js';
 
-export interface ApplyOptions {
-  /** Carry on after a refusal. After a failure of the instance nothing is carried on. */
+export interface RunOptions {
+  /** Continue after a rejection. A failure of the instance always ends the run. */
   keepGoing: boolean;
   /** Aborted when the user wants to stop: what is in flight is finished, the rest is not reached. */
   interrupted: AbortSignal;
@@ -17,26 +17,26 @@ export interface ApplyOptions {
   locations?: readonly (Location | undefined)[];
 }
 
-/** Says what becomes of a statement, one at a time. */
-export type Judge = (statement: string) => Promise<Verdict>;
+/** Executes one statement and returns its result. */
+export type Executor = (statement: string) => Promise<StatementResult>;
 
 /**
- * An outcome per statement, in order. Behind the one that ends the run they are `not reached`.
- * @param judges as many statements are under way at once as there are judges; each waits for those before it that it needs
+ * An outcome per statement, in order. After the one that ends the run they are `not reached`.
+ * @param executors one for each statement in flight; a statement waits for earlier ones that it depends on
  */
-export async function* apply(
+export async function* applyStatements(
   statements: AsyncIterable<string>,
-  judges: readonly Judge[],
-  { keepGoing, interrupted, locations = [] }: ApplyOptions,
+  executors: readonly Executor[],
+  { keepGoing, interrupted, locations = [] }: RunOptions,
 ): AsyncGenerator<Outcome> {
-  const underWay: UnderWay[] = [];
+  const inFlight: InFlight[] = [];
   let ended = false;
 
-  const outcomeOf = async (n: number, statement: string, before: UnderWay[]): Promise<Outcome> => {
+  const executeInTurn = async (n: number, statement: string, before: InFlight[]): Promise<Outcome> => {
     for (const { outcome } of before) await outcome;
     const started = process.uptime();
-    const judge = judges[n % judges.length] as Judge;
-    const verdict: Verdict = ended || interrupted.aborted ? { result: 'not reached' } : await judge(statement);
+    const execute = executors[n % executors.length] as Executor;
+    const result: StatementResult = ended || interrupted.aborted ? { result: 'not reached' } : await execute(statement);
     const location = locations[n - 1];
     const outcome = {
       n,
@@ -44,7 +44,7 @@ export async function* apply(
       ...(location && { location }),
       identity: identify(statement),
       ms: Math.round(1000 * (process.uptime() - started)),
-      ...verdict,
+      ...result,
     };
     ended ||= isReject(outcome) && (!keepGoing || outcome.failure !== undefined);
     return outcome;
@@ -52,10 +52,10 @@ export async function* apply(
 
   let n = 0;
   for await (const statement of statements) {
-    const before = mustWait(statement, underWay);
-    underWay.push({ identity: identify(statement), outcome: outcomeOf(++n, statement, before) });
-    // The first one's judge is the next one's.
-    if (underWay.length === judges.length) yield await (underWay.shift() as UnderWay).outcome;
+    const before = findBlockers(statement, inFlight);
+    inFlight.push({ identity: identify(statement), outcome: executeInTurn(++n, statement, before) });
+    // The next statement uses the executor of the first.
+    if (inFlight.length === executors.length) yield await (inFlight.shift() as InFlight).outcome;
   }
-  for (const { outcome } of underWay) yield await outcome;
+  for (const { outcome } of inFlight) yield await outcome;
 }

@@ -1,7 +1,7 @@
 /*! The target of a run: which instance it is, whether it may be changed, and the connections to it. */
 import { type Io, UsageError } from '@sqlpipe/cli';
-import { connect, type Instance, resolveInstance, type Target } from '@sqlpipe/instance';
-import type { Arriving } from '@sqlpipe/records';
+import { type ConnectionConfig, connect, type Instance, resolveInstance } from '@sqlpipe/instance';
+import type { DeferredInput } from '@sqlpipe/records';
 import type { ApplyOptions } from './options.js';
 
 /** More connections do not help, and the server has other clients. */
@@ -10,7 +10,7 @@ const MAX_JOBS = 64;
 /** The connections of a run. */
 export interface Connections {
   /** How to connect. */
-  config: Target;
+  config: ConnectionConfig;
   /** Those that statements are sent on, one for each job. */
   jobs: readonly Instance[];
   /** The one for everything else. */
@@ -19,15 +19,15 @@ export interface Connections {
 }
 
 /** Connects to the instance that the operand names. @throws UsageError, InstanceError */
-export async function openConnections(options: ApplyOptions, input: Arriving, io: Io): Promise<Connections> {
+export async function openConnections(options: ApplyOptions, input: DeferredInput, io: Io): Promise<Connections> {
   const [operand = ''] = options.operands;
   const resolved = await resolveInstance(operand, {
     program: 'sqlapply',
     env: io.env,
     options,
     warn: io.warn,
-    // The other end of the pipe may be asking too: it goes first.
-    ask: question => input.arrived().then(() => io.ask(question)),
+    // The program before in the pipe may prompt too: it goes first.
+    promptSecret: question => input.ready().then(() => io.promptSecret(question)),
   });
   requirePermission(resolved, options);
   if (!(Number.isInteger(options.jobs) && options.jobs >= 1 && options.jobs <= MAX_JOBS))
@@ -43,7 +43,7 @@ export async function openConnections(options: ApplyOptions, input: Arriving, io
 }
 
 /** A protected instance is changed only by name. */
-function requirePermission({ name, protected: isProtected }: Target, { dryRun, yesTo }: ApplyOptions): void {
+function requirePermission({ name, protected: isProtected }: ConnectionConfig, { dryRun, yesTo }: ApplyOptions): void {
   if (isProtected && !dryRun && yesTo !== name)
     throw new UsageError(`${name} is protected: --yes-to=${name} changes it all the same`);
 }

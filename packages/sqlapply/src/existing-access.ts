@@ -1,4 +1,6 @@
-/*! The access control of the target, to compare statements with: asked for once, and kept up to date with what is sent. */
+/*!
+ * The access control of the target, to compare statements with: queried once, and kept up to date with what is sent.
+ */
 import {
   type Comparison,
   compareStatements,
@@ -17,7 +19,7 @@ export interface AccessComparison extends StatementComparison {
   readonly exists: boolean;
 }
 
-/** The rights of the target that were asked for: all of them, or those of some users, groups and service accounts. */
+/** The rights of the target that were queried: all of them, or those of some users, groups and service accounts. */
 interface KnownRights {
   readonly set: RightSet;
   /** Undefined where all are known. */
@@ -33,7 +35,7 @@ export class ExistingAccess {
   #rights: Promise<KnownRights | undefined> | undefined;
   #isHidden = false;
 
-  /** @param warn told once where the target does not show its access control */
+  /** @param warn called once if the target does not show its access control */
   constructor(target: Instance, warn: (message: string) => void) {
     this.#target = target;
     this.#warn = warn;
@@ -41,15 +43,15 @@ export class ExistingAccess {
 
   /** The statement that creates a user, group or service account, as the target has it; undefined where it has or shows none. */
   async findPrincipal(identity: Identity): Promise<string | undefined> {
-    return (await this.#listPrincipals())?.get(principalKey(identity));
+    return (await this.#fetchPrincipals())?.get(principalKey(identity));
   }
 
   /** Compares what a statement gives with what the target has; undefined where either is not known. */
   async compare(statement: string): Promise<AccessComparison | undefined> {
     const rights = parseRights(statement);
-    const known = rights && (await this.#rightsFor(rights));
+    const known = rights && (await this.#fetchRightsFor(rights));
     if (!known) return undefined;
-    const losing = rights.flatMap(right => known.losing(right));
+    const losing = rights.flatMap(right => known.findLostOptions(right));
     const differences = losing.map(right => ({
       property: printRight({ ...right, option: false } as Right).slice(0, -1),
       a: 'no grant option',
@@ -58,60 +60,60 @@ export class ExistingAccess {
     return { differences, notComparable: [], asText: false, exists: rights.every(right => known.has(right)) };
   }
 
-  /** Keeps in mind what was sent; after a statement that may take something away all is asked for again. */
-  async note(statement: string): Promise<void> {
+  /** Records what was sent; after a statement that may remove something everything is queried again. */
+  async recordChange(statement: string): Promise<void> {
     const identity = identify(statement);
     const { kind } = identity;
     if (isPrincipal(kind)) (await this.#principals)?.set(principalKey(identity), statement);
-    else if (kind === 'other') this.forget();
+    else if (kind === 'other') this.invalidate();
     else if (givesRight(kind)) {
       const known = await this.#rights;
       for (const right of parseRights(statement) ?? []) known?.set.add(right);
     }
   }
 
-  /** Has all asked for again. */
-  forget(): void {
+  /** Drops what is known, so that it is queried again. */
+  invalidate(): void {
     this.#principals = undefined;
     this.#rights = undefined;
   }
 
-  /** How a statement that was applied reads back; undefined where that can not be told. */
+  /** How a statement that was applied reads back; undefined where that is unknown. */
   async readBack(statement: string): Promise<(Comparison & { exists: boolean }) | undefined> {
     const identity = identify(statement);
     if (givesRight(identity.kind)) {
-      // What stands for columns is kept as the columns.
+      // The server stores `*` as the list of columns.
       if (parseRights(statement)?.some(right => right.kind === 'grant' && right.column === '*')) return undefined;
       const exists = (await this.compare(statement))?.exists;
-      // Asked one by one, rights that a group has too are not told apart.
+      // Queried one by one, rights that a group has too can not be distinguished.
       if (exists === undefined || (!exists && (await this.#rights)?.of)) return undefined;
       return { differences: [], notComparable: [], exists };
     }
-    if (!(await this.#listPrincipals())) return undefined;
+    if (!(await this.#fetchPrincipals())) return undefined;
     const found = await this.findPrincipal(identity);
     if (found === undefined) return { differences: [], notComparable: [], exists: false };
     const comparison = compareStatements(statement, found);
     return comparison.asText ? undefined : { ...comparison, exists: true };
   }
 
-  #listPrincipals(): Promise<Map<string, string> | undefined> {
-    this.#principals ??= this.#ask(async () => {
+  #fetchPrincipals(): Promise<Map<string, string> | undefined> {
+    this.#principals ??= this.#query(async () => {
       const statements = await fetchPrincipals(this.#target);
       return new Map(statements.map(statement => [principalKey(identify(statement)), statement]));
     });
     return this.#principals;
   }
 
-  /** What the target has of the rights of those whom these are for. */
-  async #rightsFor(rights: readonly Right[]): Promise<RightSet | undefined> {
-    this.#rights ??= this.#ask(async (): Promise<KnownRights> => {
+  /** The rights that the receivers of these rights have on the target. */
+  async #fetchRightsFor(rights: readonly Right[]): Promise<RightSet | undefined> {
+    this.#rights ??= this.#query(async (): Promise<KnownRights> => {
       const all = await fetchRights(this.#target);
       return all ? { set: new RightSet(all) } : { set: new RightSet(), of: new Set() };
     });
     const known = await this.#rights;
     for (const name of new Set(rights.map(right => (right.kind === 'membership' ? right.user : right.entity)))) {
       if (!known?.of || known.of.has(foldCase(name))) continue;
-      const found = await this.#ask(() => fetchRightsOf(this.#target, name));
+      const found = await this.#query(() => fetchRightsOf(this.#target, name));
       if (!found) return undefined;
       known.of.add(foldCase(name));
       for (const right of found) known.set.add(right);
@@ -119,14 +121,14 @@ export class ExistingAccess {
     return known?.set;
   }
 
-  /** An answer; undefined where the server rejects the question. Then it is not asked another. */
-  async #ask<T>(question: () => Promise<T>): Promise<T | undefined> {
+  /** The result of a query; undefined if the server rejects it. After that nothing more is queried. */
+  async #query<T>(query: () => Promise<T>): Promise<T | undefined> {
     if (this.#isHidden) return undefined;
     try {
-      return await question();
+      return await query();
     } catch (error) {
       if (!(error instanceof InstanceError)) throw error;
-      // A question changes nothing, so nothing is unknown where its answer is lost.
+      // A query changes nothing, so a lost reply leaves nothing unknown.
       if (error.serverMessage === undefined)
         throw new InstanceError(error.code, error.message, { status: error.status, cause: error });
       if (!this.#isHidden)

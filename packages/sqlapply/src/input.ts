@@ -1,12 +1,12 @@
 /*! What a run applies: files and folders that are named, or a stream on standard input; and where each statement is. */
 import { type Io, UsageError } from '@sqlpipe/cli';
-import { type Located, locateSource } from '@sqlpipe/files';
-import { StreamError, statements } from '@sqlpipe/records';
-import { meaningful } from '@sqlpipe/sql';
+import { type LocatedStatement, readLocatedSource } from '@sqlpipe/files';
+import { decodeRecords, StreamError } from '@sqlpipe/records';
+import { significantTokens } from '@sqlpipe/sql';
 import type { ApplyOptions } from './options.js';
 
 /** Where a statement is. */
-export type Location = Omit<Located, 'statement'>;
+export type Location = Omit<LocatedStatement, 'statement'>;
 
 /** The statements of a run. */
 export interface Input extends AsyncIterable<string> {
@@ -25,13 +25,13 @@ export function openInput({ operands: [, ...files], ...options }: ApplyOptions, 
       else yield* readFile(file);
   }
   async function* readStream(): AsyncGenerator<string> {
-    for await (const statement of statements(io.stdin(), options)) {
+    for await (const statement of decodeRecords(io.stdin(), options)) {
       locations.push(undefined);
       yield statement;
     }
   }
   async function* readFile(file: string): AsyncGenerator<string> {
-    for await (const batch of withLabel(locateSource(file, options.maxRecord), file)) {
+    for await (const batch of withLabel(readLocatedSource(file, options.maxRecord), file)) {
       io.interrupted.throwIfAborted();
       for (const { statement, ...location } of batch) {
         locations.push(location);
@@ -59,7 +59,7 @@ async function* withLabel<T>(source: AsyncIterable<T>, label: string): AsyncGene
 /** A location for messages: `schema.sql:42` with the line of a position in the statement, else with that of its first word. */
 export function formatLocation({ path, line }: Location, statement: string, position?: number): string {
   if (line === undefined) return path;
-  const [first] = meaningful(statement);
+  const [first] = significantTokens(statement);
   const before = statement.slice(0, position ?? first?.start ?? 0);
   return `${path}:${line + before.split('\n').length - 1}`;
 }

@@ -1,24 +1,24 @@
-import { command, type Io, stayLean, UsageError, watched } from '@sqlpipe/cli';
-import { arriving, spool } from '@sqlpipe/records';
-import { admitted, objections } from './admission.js';
-import { apply } from './apply.js';
+import { type Io, limitHeapGrowth, runProgram, UsageError, withProgress } from '@sqlpipe/cli';
+import { deferInput, spool } from '@sqlpipe/records';
+import { applyStatements } from './apply.js';
 import { openConnections } from './connections.js';
-import { LoginCheck } from './credentials.js';
+import { createExecutor } from './executor.js';
 import { ExistingObjects } from './existing.js';
 import { openInput, readsStdin } from './input.js';
-import { judge } from './judge.js';
+import { LoginCheck } from './login-check.js';
+import { toNothingSentError } from './nothing-sent-error.js';
 import { type ApplyOptions, declareOptions, hasDataOnStdout } from './options.js';
+import { createPreflightCheck, requireAllowed } from './preflight.js';
 import { writeRejects } from './rejects.js';
-import { nothingSent } from './state.js';
-import { Tally } from './tally.js';
-import { foretold, printRows, rejects, reported, told } from './told.js';
-import { verified } from './verify.js';
-import { windUp } from './wind-up.js';
+import { printDryRun, printRows, reportOutcomes, selectRejects, writeReport } from './report-outcomes.js';
+import { shutDown } from './shut-down.js';
+import { Summary } from './summary.js';
+import { verifyOutcomes } from './verify.js';
 
-command({
+runProgram({
   name: 'sqlapply',
   operands: '<instance> [file..]',
-  takes: ['instances', 'files'],
+  operandTypes: ['instances', 'files'],
   summary:
     'Applies a statement stream, .sql files or folders to an instance: in order, one statement per request, up to the first error.',
   examples: [
@@ -29,47 +29,51 @@ command({
   values: { 'yes-to': 'instances' },
   options: declareOptions,
   run: async (options, io) => {
-    stayLean();
+    limitHeapGrowth();
     if (options.report === '-' && options.rejects === '-')
       throw new UsageError('only one of --report and --rejects can be standard output');
-    const tally = new Tally(options);
+    const summary = new Summary(options);
     try {
-      return await run(options, tally, io);
+      return await run(options, summary, io);
     } catch (error) {
-      if (tally.isStarted) throw error;
+      if (summary.isStarted) throw error;
       if (io.interrupted.aborted) io.error('interrupted; nothing was sent');
-      throw nothingSent(error);
+      throw toNothingSentError(error);
     }
   },
 });
 
-async function run(options: ApplyOptions, tally: Tally, io: Io): Promise<number> {
+async function run(options: ApplyOptions, summary: Summary, io: Io): Promise<number> {
   const source = openInput(options, io);
-  const input = arriving(() => source);
+  const input = deferInput(() => source);
   const { config, target, jobs, close } = await openConnections(options, input, io);
-  io.interrupted.addEventListener('abort', () => windUp(readsStdin(options) ? io.stdin() : undefined, close));
+  io.interrupted.addEventListener('abort', () => shutDown(readsStdin(options) ? io.stdin() : undefined, close));
   try {
-    const objection = objections(target, options.allow);
+    const check = createPreflightCheck(target, options.allow);
     const keepGoing = options.keepGoing || options.dryRun;
-    const shown = (items: AsyncIterable<string>, total?: number) => watched(items, io.progress(), total);
-    const allowed = keepGoing ? input : admitted(input, objection, source.locations);
-    const complete = options.stream ? undefined : await spool(shown(allowed));
-    const queue = shown(complete ?? input, complete?.count);
+    const showProgress = (items: AsyncIterable<string>, total?: number) => withProgress(items, io.progress(), total);
+    const allowed = keepGoing ? input : requireAllowed(input, check, source.locations);
+    const complete = options.stream ? undefined : await spool(showProgress(allowed));
+    const queue = showProgress(complete ?? input, complete?.count);
     if (complete) io.interrupted.throwIfAborted();
 
     const existing = new ExistingObjects(target, io.warn);
     const print = (rows: unknown[][]) => printRows(rows, io);
-    const judges = jobs.map(job => judge(job, { ...options, objection, existing, printRows: print }));
-    tally.start(target.label);
-    let outcomes = apply(queue, judges, { keepGoing, interrupted: io.interrupted, locations: source.locations });
-    if (options.dryRun) outcomes = hasDataOnStdout(options) ? outcomes : foretold(outcomes, io);
-    else if (!options.noVerify) outcomes = verified(outcomes, target, existing);
-    if (options.report) outcomes = reported(outcomes, options.report, io);
-    const summarize = hasDataOnStdout(options) ? io.summary : io.note;
-    const rest = rejects(told(outcomes, tally, new LoginCheck(config), io, summarize));
+    const executors = jobs.map(job => createExecutor(job, { ...options, check: check, existing, printRows: print }));
+    summary.start(target.label);
+    let outcomes = applyStatements(queue, executors, {
+      keepGoing,
+      interrupted: io.interrupted,
+      locations: source.locations,
+    });
+    if (options.dryRun) outcomes = hasDataOnStdout(options) ? outcomes : printDryRun(outcomes, io);
+    else if (!options.noVerify) outcomes = verifyOutcomes(outcomes, target, existing);
+    if (options.report) outcomes = writeReport(outcomes, options.report, io);
+    const summarize = hasDataOnStdout(options) ? io.summary : io.info;
+    const rest = selectRejects(reportOutcomes(outcomes, summary, new LoginCheck(config), io, summarize));
     if (options.rejects) await writeRejects(options.rejects, io.stdout, rest, options.maxRecord);
     else for await (const _ of rest);
-    return tally.status;
+    return summary.status;
   } finally {
     await close();
   }

@@ -1,5 +1,5 @@
 /*! The options of sqlapply. */
-import { type Args, type CommandLine, instanceOptions, recordLimit } from '@sqlpipe/cli';
+import { type Args, addInstanceOptions, type CommandLine, maxRecordOption } from '@sqlpipe/cli';
 import { MAX_RECORD } from '@sqlpipe/records';
 
 /** The options as the command line has them. */
@@ -13,7 +13,7 @@ export const hasDataOnStdout = ({ report, rejects }: ApplyOptions): boolean => [
 
 /** Declares them. */
 export const declareOptions = (cli: CommandLine) =>
-  instanceOptions(cli)
+  addInstanceOptions(cli)
     .option('dry-run', {
       alias: 'n',
       type: 'boolean',
@@ -57,4 +57,4 @@ export const declareOptions = (cli: CommandLine) =>
       describe: 'write a line of JSON per statement; - is stdout',
     })
     .option('allow-empty', { type: 'boolean', default: false, describe: 'take no input at all for no statements' })
-    .option('max-record', recordLimit(MAX_RECORD));
+    .option('max-record', maxRecordOption(MAX_RECORD));

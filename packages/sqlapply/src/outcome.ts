@@ -3,8 +3,8 @@ import type { Identity } from '@sqlpipe/sql';
 import type { Location } from './input.js';
 
 /**
- * What became of a statement. `unknown`: sent, and no reply came that settles it. `not reached`: never sent.
- * `would create`, `would replace` and `would send` are a dry run's; `would send` where there is nothing to compare with.
+ * The result of a statement. `unknown`: sent, and no reply came that settles it. `not reached`: never sent. `would
+ * create`, `would replace` and `would send` are a dry run's; `would send` where there is nothing to compare with.
  */
 export type Result =
   | 'applied'
@@ -19,7 +19,7 @@ export type Result =
   | 'would replace'
   | 'would send';
 
-/** A statement and what became of it. */
+/** A statement and its result. */
 export interface Outcome {
   /** Its number in the stream, from 1. */
   n: number;
@@ -28,7 +28,7 @@ export interface Outcome {
   location?: Location;
   identity: Identity;
   result: Result;
-  /** What the server, or we, had against it. */
+  /** The error message of the server, or ours. */
   error?: string;
   /** Index into the statement that the error points at, in UTF-16 code units. */
   position?: number;

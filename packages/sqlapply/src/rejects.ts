@@ -2,10 +2,10 @@
 import type { Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { writeOutput } from '@sqlpipe/files';
-import { records, sink } from '@sqlpipe/records';
+import { createCommitWriter, encodeRecords } from '@sqlpipe/records';
 
 /** Statements may hold passwords. */
-const PRIVATE = 0o600;
+const PRIVATE_MODE = 0o600;
 
 /**
  * Writes statements as a stream, to standard output where the path is `-`. Where their source fails, what came before is kept all the same, without the last NUL
@@ -20,14 +20,14 @@ export async function writeRejects(
 ): Promise<void> {
   let failure: unknown;
   const write = async (file: Writable): Promise<void> => {
-    const end = sink(file, 'sqlapply');
+    const end = createCommitWriter(file, 'sqlapply');
     try {
-      await pipeline(rejects, records(maxRecord), end);
+      await pipeline(rejects, encodeRecords(maxRecord), end);
     } catch (error) {
       failure = error;
       await finished(end).catch(() => {}); // then its note is written
     }
   };
-  await writeOutput(path, stdout, write, undefined, PRIVATE);
+  await writeOutput(path, stdout, write, undefined, PRIVATE_MODE);
   if (failure) throw failure;
 }

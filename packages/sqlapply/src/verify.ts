@@ -1,17 +1,17 @@
 /*!
  * Reading back: OK does not mean the same object (the same statement makes a non-WAL table where the target's default
- * says so). What was applied is asked for again, many objects to a request, and compared.
+ * says so). Applied objects are queried again, many per request, and compared.
  */
-import { definitions, type Instance, InstanceError } from '@sqlpipe/instance';
+import { fetchDefinitions, type Instance, InstanceError } from '@sqlpipe/instance';
 import { givesRight, isAcl } from '@sqlpipe/sql';
 import { type ExistingObjects, isShowable } from './existing.js';
 import type { Outcome } from './outcome.js';
 
-/** Outcomes are held back until this many can be read back at once; not counted is access control, which is read as a whole. */
-const AT_ONCE = 100;
+/** Outcomes wait until this many can be read back at once, not counting access control, which is read as a whole. */
+const BATCH_SIZE = 100;
 
 /** The same outcomes, those that were applied with `proven`, or turned to `differs` where the target made something else. */
-export async function* verified(
+export async function* verifyOutcomes(
   outcomes: AsyncIterable<Outcome>,
   target: Instance,
   existing: ExistingObjects,
@@ -22,7 +22,7 @@ export async function* verified(
     for await (const outcome of outcomes) {
       waiting.push(outcome);
       if (!isAcl(outcome.identity.kind)) count++;
-      if (count < AT_ONCE) continue;
+      if (count < BATCH_SIZE) continue;
       yield* await readBack(waiting, target, existing);
       waiting = [];
       count = 0;
@@ -40,16 +40,16 @@ async function readBack(outcomes: Outcome[], target: Instance, existing: Existin
   const made = applied.filter(({ identity }) => isShowable(identity));
   const given = applied.filter(({ n, identity }) => isAcl(identity.kind) && n > changed);
   try {
-    const found = await definitions(
+    const found = await fetchDefinitions(
       target,
       made.map(({ identity }) => identity),
     );
     for (const [i, outcome] of made.entries()) {
-      const verified = await verify(outcome, found[i], existing);
+      const verified = await verifyObject(outcome, found[i], existing);
       const isDoubtful = verified.result === 'differs' && outcome.n < changed;
       Object.assign(outcome, isDoubtful ? { proven: false } : verified);
     }
-    if (given.length > 0) existing.access.forget();
+    if (given.length > 0) existing.access.invalidate();
     for (const outcome of given) Object.assign(outcome, await verifyAccess(outcome, existing));
   } catch (error) {
     if (!(error instanceof InstanceError)) throw error;
@@ -58,25 +58,25 @@ async function readBack(outcomes: Outcome[], target: Instance, existing: Existin
   return outcomes;
 }
 
-const NOT_THERE = 'the server reported success, but the object does not exist';
-const DIFFERENT = 'the server created it with a different definition';
+const MISSING_MESSAGE = 'the server reported success, but the object does not exist';
+const DIFFERENT_MESSAGE = 'the server created it with a different definition';
 
 /** The number of the last statement that may have changed what others made: an ALTER, a DROP. What differs before it proves nothing. */
 const lastChange = (outcomes: readonly Outcome[]): number =>
   outcomes.findLast(({ identity, result }) => identity.kind === 'other' && result === 'applied')?.n ?? 0;
 
-async function verify(
+async function verifyObject(
   { statement }: Outcome,
   found: string | undefined,
   existing: ExistingObjects,
 ): Promise<Partial<Outcome>> {
-  if (found === undefined) return { result: 'differs', error: NOT_THERE };
+  if (found === undefined) return { result: 'differs', error: MISSING_MESSAGE };
   const comparison = await existing.compare(statement, found);
   const { differences, notComparable, asText } = comparison;
   if (differences.length === 0) return { proven: notComparable.length === 0, comparison };
   // What only a newer version understands may come back in other words.
   if (asText) return { proven: false, comparison };
-  return { result: 'differs', error: DIFFERENT, comparison };
+  return { result: 'differs', error: DIFFERENT_MESSAGE, comparison };
 }
 
 /** A user, a group, a service account, or what was given to one. Not every server shows them. */
@@ -86,10 +86,12 @@ async function verifyAccess({ statement, identity }: Outcome, existing: Existing
   if (!found.exists)
     return {
       result: 'differs',
-      error: givesRight(identity.kind) ? 'the server reported success, but does not show what was granted' : NOT_THERE,
+      error: givesRight(identity.kind)
+        ? 'the server reported success, but does not show what was granted'
+        : MISSING_MESSAGE,
     };
   const { exists: _, ...comparison } = found;
   if (comparison.differences.length > 0)
-    return { result: 'differs', error: DIFFERENT, comparison: { ...comparison, asText: false } };
+    return { result: 'differs', error: DIFFERENT_MESSAGE, comparison: { ...comparison, asText: false } };
   return { proven: comparison.notComparable.length === 0 };
 }

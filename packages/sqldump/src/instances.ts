@@ -1,9 +1,9 @@
 import { Exit, type Io } from '@sqlpipe/cli';
 import { listInstances } from '@sqlpipe/instance';
-import { printable } from '@sqlpipe/sql';
+import { escapeControls } from '@sqlpipe/sql';
 
 /** Prints the instances that have a name: name, tab, address without secrets. */
 export async function printInstances({ env, print }: Io): Promise<number> {
-  for (const { name, address } of await listInstances(env)) await print(`${printable(name)}\t${address}\n`);
-  return Exit.yes;
+  for (const { name, address } of await listInstances(env)) await print(`${escapeControls(name)}\t${address}\n`);
+  return Exit.ok;
 }

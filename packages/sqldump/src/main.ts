@@ -1,29 +1,37 @@
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { command, EXCLUDE, Exit, INCLUDE, instanceOptions, recordLimit, stayLean } from '@sqlpipe/cli';
-import { withoutOwner } from '@sqlpipe/ddl';
-import { isStdout, writeOutput, writeText } from '@sqlpipe/files';
+import {
+  addInstanceOptions,
+  EXCLUDE_OPTION,
+  Exit,
+  INCLUDE_OPTION,
+  limitHeapGrowth,
+  maxRecordOption,
+  runProgram,
+} from '@sqlpipe/cli';
+import { removeOwner } from '@sqlpipe/ddl';
+import { isStdout, writeOutput, writeSqlText } from '@sqlpipe/files';
 import { dump, resolveInstance } from '@sqlpipe/instance';
-import { MAX_RECORD, records, sink } from '@sqlpipe/records';
-import { CATEGORIES, selection } from '@sqlpipe/schema';
-import { formatFailureMarker, plainly } from '@sqlpipe/sql';
+import { createCommitWriter, encodeRecords, MAX_RECORD } from '@sqlpipe/records';
+import { CATEGORIES, parseSelection } from '@sqlpipe/schema';
+import { formatError, formatFailureMarker } from '@sqlpipe/sql';
 import { printInstances } from './instances.js';
-import { told } from './told.js';
+import { reportProgress } from './report-progress.js';
 
-command({
+runProgram({
   name: 'sqldump',
   operands: '<instance>',
-  takes: ['instances'],
+  operandTypes: ['instances'],
   summary: "Writes an instance's schema as a statement stream; on a terminal, as .sql text.",
   examples: [
     ['sqldump http://localhost:9000 | sqlapply http://other:9000', 'copy a schema'],
     ['sqldump -o schema.sql localhost:9000', 'keep it as .sql text'],
     ['sqldump localhost:9000 | grep -z "^CREATE TABLE \'fx_" | sqlapply other:9000', 'copy some of it'],
   ],
-  instead: 'list-instances',
+  standaloneOption: 'list-instances',
   values: { include: CATEGORIES, exclude: CATEGORIES },
   options: cli =>
-    instanceOptions(cli)
+    addInstanceOptions(cli)
       .option('output', {
         alias: 'o',
         type: 'string',
@@ -31,8 +39,8 @@ command({
         describe: 'write this file, completely or not at all; NAME.sql is text',
       })
       .option('text', { type: 'boolean', default: false, describe: 'write .sql text, not a stream' })
-      .option('include', INCLUDE)
-      .option('exclude', EXCLUDE)
+      .option('include', INCLUDE_OPTION)
+      .option('exclude', EXCLUDE_OPTION)
       .option('via', {
         choices: ['auto', 'database', 'catalogue'] as const,
         default: 'auto' as const,
@@ -41,36 +49,44 @@ command({
       .option('verbatim', { type: 'boolean', default: false, describe: 'mend nothing the server prints wrongly' })
       .option('no-owner', { type: 'boolean', default: false, describe: 'leave out OWNED BY' })
       .option('skip-invalid', { type: 'boolean', default: false, describe: 'leave out views the source calls invalid' })
-      .option('max-record', recordLimit(MAX_RECORD))
+      .option('max-record', maxRecordOption(MAX_RECORD))
       .option('list-instances', { type: 'boolean', default: false, describe: 'print the names in instances.toml' }),
   run: async ({ operands: [instance = ''], output, text, maxRecord, include, exclude, ...options }, io) => {
-    stayLean();
+    limitHeapGrowth();
     if (options.listInstances) return printInstances(io);
-    const asked = selection(include, exclude);
-    const { env, warn, ask } = io;
-    const target = await resolveInstance(instance, { program: 'sqldump', env, options, warn, ask });
+    const asked = parseSelection(include, exclude);
+    const { env, warn, promptSecret } = io;
+    const target = await resolveInstance(instance, {
+      program: 'sqldump',
+      env,
+      options,
+      warn,
+      promptSecret: promptSecret,
+    });
     const dumped = dump(target, { ...options, maxRecord, selection: asked, warn });
     const wanted = options.noOwner ? withoutOwners(dumped) : dumped;
     const isShown = isStdout(output) && io.stdout.isTTY === true;
-    const statements = isShown ? wanted : told(wanted, io);
+    const statements = isShown ? wanted : reportProgress(wanted, io);
     const isText = text || isShown || output?.endsWith('.sql');
     const write = (out: Writable) =>
-      isText ? writeMarkedText(statements, out) : pipeline(statements, records(maxRecord), sink(out, 'sqldump'));
+      isText
+        ? writeMarkedText(statements, out)
+        : pipeline(statements, encodeRecords(maxRecord), createCommitWriter(out, 'sqldump'));
     await writeOutput(output, io.stdout, write, io.interrupted);
-    return Exit.yes;
+    return Exit.ok;
   },
 });
 
 /** Writes text. Where the dump fails a note says so at its end: sqlsplit rejects such a text, as others reject such a stream. */
 async function writeMarkedText(statements: AsyncIterable<string[]>, out: Writable): Promise<void> {
   try {
-    await writeText(statements, out);
+    await writeSqlText(statements, out);
   } catch (error) {
-    if (!out.errored) out.write(formatFailureMarker({ name: 'sqldump', reason: plainly(error) }));
+    if (!out.errored) out.write(formatFailureMarker({ name: 'sqldump', reason: formatError(error) }));
     throw error;
   }
 }
 
 async function* withoutOwners(batches: AsyncIterable<string[]>): AsyncGenerator<string[]> {
-  for await (const batch of batches) yield batch.map(withoutOwner);
+  for await (const batch of batches) yield batch.map(removeOwner);
 }

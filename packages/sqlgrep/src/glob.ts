@@ -2,7 +2,7 @@
  * Whether a glob stands for a whole text: `*` for anything, `?` for one character, all else for itself. No name of an
  * object holds either, so neither needs a way to stand for itself.
  *
- * On a mismatch only the last `*` takes one more, so time never explodes as with a regular expression.
+ * On a mismatch only the last `*` matches one character more, so the time stays polynomial.
  */
 export function matchesGlob(glob: string, text: string): boolean {
   const [pattern, characters] = [[...glob], [...text]];

@@ -1,15 +1,15 @@
 /*! What is printed of statements instead of a stream. */
 import type { Io } from '@sqlpipe/cli';
-import { formatSafeJson, identify, printable } from '@sqlpipe/sql';
+import { escapeControls, formatSafeJson, identify } from '@sqlpipe/sql';
 
 /** `table`, a tab, `fx_trades`. */
-export function listLine(statement: string): string {
+export function formatListLine(statement: string): string {
   const { kind, name } = identify(statement);
-  return `${kind}\t${printable(name)}\n`;
+  return `${kind}\t${escapeControls(name)}\n`;
 }
 
 /** A line of JSON: an object with `kind`, `name` and `statement`, which is as it is in the stream, secrets too. */
-export function jsonLine(statement: string): string {
+export function formatJsonLine(statement: string): string {
   const { kind, name } = identify(statement);
   return `${formatSafeJson({ kind, name, statement })}\n`;
 }

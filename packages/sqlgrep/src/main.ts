@@ -1,13 +1,13 @@
 import { pipeline } from 'node:stream/promises';
-import { command, Exit, recordLimit, UsageError } from '@sqlpipe/cli';
-import { MAX_RECORD, records, sink, statements } from '@sqlpipe/records';
+import { Exit, maxRecordOption, runProgram, UsageError } from '@sqlpipe/cli';
+import { createCommitWriter, decodeRecords, encodeRecords, MAX_RECORD } from '@sqlpipe/records';
 import { type Entry } from '@sqlpipe/schema';
 import { KINDS } from '@sqlpipe/sql';
-import { grep } from './grep.js';
-import { jsonLine, listLine, printCount, printLines } from './listing.js';
-import { selection } from './selection.js';
+import { formatJsonLine, formatListLine, printCount, printLines } from './listing.js';
+import { createMatcher } from './matcher.js';
+import { selectStatements } from './select-statements.js';
 
-command({
+runProgram({
   name: 'sqlgrep',
   operands: '[pattern..]',
   summary: 'Picks statements out of a stream by the kind and the name of what they make.',
@@ -49,24 +49,24 @@ command({
       })
       .option('with-deps', { type: 'boolean', default: false, describe: 'and all that these need' })
       .option('with-dependents', { type: 'boolean', default: false, describe: 'and all that needs these' })
-      .option('max-record', recordLimit(MAX_RECORD)),
+      .option('max-record', maxRecordOption(MAX_RECORD)),
   run: async ({ operands: patterns, maxRecord, ...options }, io) => {
-    const isSelected = selection({ ...options, patterns });
+    const matcher = createMatcher({ ...options, patterns });
     let found = 0;
-    const isAskedFor = (entry: Entry): boolean => {
-      const selected = isSelected(entry);
+    const matches = (entry: Entry): boolean => {
+      const selected = matcher(entry);
       if (selected) found++;
       return selected;
     };
     const { count, list, json } = options;
     if (Number(count) + Number(list) + Number(json) > 1)
       throw new UsageError('--count, --list and --json exclude each other');
-    const picked = grep(statements(io.stdin(), { maxRecord }), isAskedFor, options);
+    const picked = selectStatements(decodeRecords(io.stdin(), { maxRecord }), matches, options);
     if (count) await printCount(picked, io);
-    else if (list) await printLines(picked, listLine, io);
-    else if (json) await printLines(picked, jsonLine, io);
-    else await pipeline(picked, records(maxRecord), sink(io.stdout, 'sqlgrep'));
-    if (!found) io.note('nothing matched');
-    return found ? Exit.yes : Exit.no;
+    else if (list) await printLines(picked, formatListLine, io);
+    else if (json) await printLines(picked, formatJsonLine, io);
+    else await pipeline(picked, encodeRecords(maxRecord), createCommitWriter(io.stdout, 'sqlgrep'));
+    if (!found) io.info('nothing matched');
+    return found ? Exit.ok : Exit.negative;
   },
 });

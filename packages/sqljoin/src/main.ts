@@ -1,8 +1,8 @@
-import { command, Exit, recordLimit, stayLean, UsageError } from '@sqlpipe/cli';
-import { writeFolder, writeOutput, writeText } from '@sqlpipe/files';
-import { MAX_RECORD, spool, statements } from '@sqlpipe/records';
+import { Exit, limitHeapGrowth, maxRecordOption, runProgram, UsageError } from '@sqlpipe/cli';
+import { writeFolder, writeOutput, writeSqlText } from '@sqlpipe/files';
+import { decodeRecords, MAX_RECORD, spool } from '@sqlpipe/records';
 
-command({
+runProgram({
   name: 'sqljoin',
   operands: '',
   summary:
@@ -27,13 +27,13 @@ command({
         requiresArg: true,
         describe: 'make this folder hold a file per object',
       })
-      .option('max-record', recordLimit(MAX_RECORD)),
+      .option('max-record', maxRecordOption(MAX_RECORD)),
   run: async ({ output, directory, maxRecord }, io) => {
-    stayLean();
+    limitHeapGrowth();
     if (output && directory) throw new UsageError('--output and --directory exclude each other');
-    const whole = await spool(statements(io.stdin(), { maxRecord }));
+    const whole = await spool(decodeRecords(io.stdin(), { maxRecord }));
     if (directory) await writeFolder(directory, whole, io.interrupted);
-    else await writeOutput(output, io.stdout, out => writeText(whole, out), io.interrupted);
-    return Exit.yes;
+    else await writeOutput(output, io.stdout, out => writeSqlText(whole, out), io.interrupted);
+    return Exit.ok;
   },
 });

@@ -1,21 +1,27 @@
 /*! `sqlpipe check`: whether an instance can be dumped, and replayed on. */
-import { command, Exit, instanceOptions } from '@sqlpipe/cli';
+import { addInstanceOptions, Exit, runProgram } from '@sqlpipe/cli';
 import { dump, inspect, resolveInstance } from '@sqlpipe/instance';
-import { printable } from '@sqlpipe/sql';
+import { escapeControls } from '@sqlpipe/sql';
 
-command({
+runProgram({
   name: 'sqlpipe check',
   operands: '<instance>',
-  takes: ['instances'],
+  operandTypes: ['instances'],
   summary: 'Says whether an instance can be dumped and replayed on. Changes nothing.',
   examples: [
     ['sqlpipe check http://localhost:9000', 'what it is, as whom, and what is wrong with it'],
     ['sqlpipe check src > /dev/null && sqlpipe dump src | sqlpipe apply dst', 'copy a schema if all is well'],
   ],
-  options: cli => instanceOptions(cli),
-  run: async ({ operands: [instance = ''], ...options }, { env, warn, ask, print, error }) => {
-    const target = await resolveInstance(instance, { program: 'sqlpipe', env, options, warn, ask });
-    const line = (name: string, value: string) => print(`${name}: ${printable(value)}\n`);
+  options: cli => addInstanceOptions(cli),
+  run: async ({ operands: [instance = ''], ...options }, { env, warn, promptSecret, print, error }) => {
+    const target = await resolveInstance(instance, {
+      program: 'sqlpipe',
+      env,
+      options,
+      warn,
+      promptSecret: promptSecret,
+    });
+    const line = (name: string, value: string) => print(`${name}: ${escapeControls(value)}\n`);
     await line('instance', target.label);
     const found = await inspect(target);
     await line('endpoint', found.endpoint);
@@ -34,6 +40,6 @@ command({
       error(`${target.label}: ${found.denied}`);
       return Exit.denied;
     }
-    return found.invalid.size || found.suspended.length ? Exit.no : Exit.yes;
+    return found.invalid.size || found.suspended.length ? Exit.negative : Exit.ok;
   },
 });

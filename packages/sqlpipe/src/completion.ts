@@ -1,17 +1,19 @@
 /*!
  * Completion of all programs by one line in a shell's start-up file. It has to be quick there: the script of a program
- * is asked for when that is completed for the first time.
+ * is loaded when it is completed for the first time.
  */
-import { type Completable, INSTANCES, zshStart } from '@sqlpipe/cli';
+import { type CompletionSpec, LIST_INSTANCES_COMMAND, zshBootstrap } from '@sqlpipe/cli';
 import { OWN_COMMANDS, PROGRAMS } from './programs.js';
 
 const programs = PROGRAMS.map(({ name }) => name).join(' ');
 const members = PROGRAMS.map(({ command }) => command);
 const commands = [...members, ...Object.keys(OWN_COMMANDS)];
-const flagsOf = ({ flags }: Completable) => flags.flatMap(({ names }) => names).join(' ');
+const flagsOf = ({ flags }: CompletionSpec) => flags.flatMap(({ names }) => names).join(' ');
 
 /** bash starts again where a completion ends with 124. */
-const bash = (self: Completable) => `# bash completion for sqlpipe; source it: it completes all programs of the family
+const bash = (
+  self: CompletionSpec,
+) => `# bash completion for sqlpipe; source it: it completes all programs of the family
 _sqlpipe_load() { source <(sqlpipe "\${1#sql}" --completion bash) && return 124; }
 _sqlpipe() {
   local word=\${COMP_WORDS[COMP_CWORD]} command=\${COMP_WORDS[1]}
@@ -26,7 +28,7 @@ _sqlpipe() {
       declare -F "_sql$command" > /dev/null || source <(sqlpipe "$command" --completion bash)
       local COMP_WORDS=("sql$command" "\${COMP_WORDS[@]:2}") COMP_CWORD=$((COMP_CWORD - 1))
       "_sql$command" ;;
-    check) COMPREPLY=($(compgen -W "$(${INSTANCES} | cut -f1)" -- "$word")) ;;
+    check) COMPREPLY=($(compgen -W "$(${LIST_INSTANCES_COMMAND} | cut -f1)" -- "$word")) ;;
     completion) COMPREPLY=($(compgen -W 'bash fish zsh' -- "$word")) ;;
     help) COMPREPLY=($(compgen -W '${members.join(' ')} check' -- "$word")) ;;
   esac
@@ -35,7 +37,7 @@ complete -F _sqlpipe sqlpipe
 complete -F _sqlpipe_load ${programs}
 `;
 
-const zsh = (self: Completable) => `#compdef sqlpipe
+const zsh = (self: CompletionSpec) => `#compdef sqlpipe
 # zsh completion for sqlpipe; source it: it completes all programs of the family
 _sqlpipe_load() {
   source <(sqlpipe "\${service#sql}" --completion zsh)
@@ -58,16 +60,16 @@ ${Object.entries(OWN_COMMANDS)
       words=($service "\${(@)words[3,-1]}")
       (( CURRENT-- ))
       if (( $+functions[_$service] )); then _$service; else _sqlpipe_load; fi ;;
-    check) compadd -- \${(f)"$(${INSTANCES} | cut -f1)"} ;;
+    check) compadd -- \${(f)"$(${LIST_INSTANCES_COMMAND} | cut -f1)"} ;;
     completion) compadd bash fish zsh ;;
     help) compadd ${members.join(' ')} check ;;
   esac
 }
-${zshStart('sqlpipe', `compdef _sqlpipe sqlpipe\n  compdef _sqlpipe_load ${programs}`)}`;
+${zshBootstrap('sqlpipe', `compdef _sqlpipe sqlpipe\n  compdef _sqlpipe_load ${programs}`)}`;
 
 const fish = ({
   flags,
-}: Completable) => `# fish completion for sqlpipe; source it: it completes all programs of the family
+}: CompletionSpec) => `# fish completion for sqlpipe; source it: it completes all programs of the family
 function __sqlpipe_load
     complete -c sql$argv[1] -e
     sqlpipe $argv[1] --completion fish | source
@@ -94,11 +96,11 @@ ${flags
   })
   .join('\n')}
 complete -c sqlpipe -n '__fish_seen_subcommand_from ${members.join(' ')}' -a '(__sqlpipe_program)'
-complete -c sqlpipe -n '__fish_seen_subcommand_from check' -a '(${INSTANCES})'
+complete -c sqlpipe -n '__fish_seen_subcommand_from check' -a '(${LIST_INSTANCES_COMMAND})'
 complete -c sqlpipe -n '__fish_seen_subcommand_from completion' -a 'bash fish zsh'
 complete -c sqlpipe -n '__fish_seen_subcommand_from help' -a '${members.join(' ')} check'
 ${PROGRAMS.map(({ name }) => `complete -c ${name} -a '(__sqlpipe_first)'`).join('\n')}
 `;
 
 /** Makers of these scripts, by shell. */
-export const completions = { bash, zsh, fish };
+export const COMPLETION_WRITERS = { bash, zsh, fish };

@@ -1,4 +1,4 @@
-/*! Starts the program that is asked for, on the arguments that are left. Nothing of the others is loaded. */
+/*! Starts the named program with the remaining arguments. The other programs are not loaded. */
 import { basename } from 'node:path';
 import { PROGRAMS } from './programs.js';
 

@@ -1,7 +1,7 @@
 /*! What `sqlpipe` says of itself: its help, its version, its completion; and of a program that there is not. */
-import { command, UsageError } from '@sqlpipe/cli';
-import { suggestion } from '@sqlpipe/sql';
-import { completions } from './completion.js';
+import { runProgram, UsageError } from '@sqlpipe/cli';
+import { suggestWord } from '@sqlpipe/sql';
+import { COMPLETION_WRITERS } from './completion.js';
 import { OWN_COMMANDS, PROGRAMS } from './programs.js';
 
 const commands = [
@@ -13,7 +13,7 @@ const [, , word = ''] = process.argv;
 // The options that follow are those of the program that was meant.
 if (word && !word.startsWith('-')) process.argv.splice(3);
 
-command({
+runProgram({
   name: 'sqlpipe',
   operands: '<program> [argument..]',
   summary: `Starts one of these, with its own options:
@@ -24,9 +24,9 @@ ${commands.map(([name, summary]) => `  ${name.padEnd(12)}${summary}`).join('\n')
     ['sqlpipe diff --help', 'the options of one of them'],
     ['sqlpipe check localhost:9000', 'can this instance be dumped, and replayed on?'],
   ],
-  completions,
+  completions: COMPLETION_WRITERS,
   options: cli => cli,
   run: () => {
-    throw new UsageError(`no such program: ${word}; there are ${names.join(', ')}${suggestion(word, names)}`);
+    throw new UsageError(`no such program: ${word}; there are ${names.join(', ')}${suggestWord(word, names)}`);
   },
 });

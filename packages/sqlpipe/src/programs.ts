@@ -1,7 +1,7 @@
 /*! The programs by the names that they have here and of their own; the only place that imports them. */
 
 /** A program of the family. */
-export interface FamilyMember {
+export interface ProgramEntry {
   /** `dump` */
   command: string;
   /** `sqldump` */
@@ -13,7 +13,7 @@ export interface FamilyMember {
 }
 
 /** The programs that have a file of their own. */
-export const PROGRAMS: readonly FamilyMember[] = [
+export const PROGRAMS: readonly ProgramEntry[] = [
   {
     command: 'dump',
     name: 'sqldump',

@@ -1,6 +1,6 @@
-/*! CREATE, held against the catalogue: what exists already, what must exist, which names may not be. */
+/*! CREATE, checked against the catalog: what exists already, what must exist, which names may not be. */
 
-import { type Column, coverTimestamp, defaultPartition, type Refresh, toTable } from '@sqlpipe/ddl';
+import { addTimestampToIndex, type Column, defaultPartition, type Refresh, toTableDefinition } from '@sqlpipe/ddl';
 import {
   type CreateLiveView,
   type CreateMaterializedView,
@@ -11,31 +11,32 @@ import {
   isValidColumnName,
   isValidTableName,
   type LocatedName,
-  maxFileNameLength,
+  MAX_FILE_NAME_BYTES,
   type PartitionUnit,
-  policyOfTtl,
-  Rejection,
+  RejectionError,
   rejectUnevenTtl,
+  ttlToPolicy,
 } from '@sqlpipe/ddl/grammar';
-import { samplingOf } from './analysis/materialized.js';
-import { type Relation, relationOf } from './analysis/relation.js';
-import type { Catalogue } from './catalogue.js';
+import { analyzeSampling } from './analysis/materialized-view.js';
+import { analyzeRelation, type Relation } from './analysis/relation.js';
 import type { MaterializedView, Table } from './objects.js';
-import { queryOf } from './parser/queries.js';
-import { allowReading, references } from './references.js';
-import { allowSeeing, type Session } from './session.js';
+import { parsedQuery } from './parser/queries.js';
+import { findQueryReferences, requireReadAccess } from './references.js';
+import type { ServerCatalog } from './server-catalog.js';
+import { requireReadable, type Session } from './session.js';
 
 type Create = CreateTable | CreateView | CreateMaterializedView | CreateLiveView;
 
 /** Whether there is nothing to do: the name is taken by an object of the same kind, and IF NOT EXISTS allows that. */
-function exists(catalogue: Catalogue, statement: Create): boolean {
+function isKeptExisting(catalog: ServerCatalog, statement: Create): boolean {
   const { name, position, ifNotExists } = statement;
   const kind = statement.statement.replace('create ', '');
-  const object = catalogue.find(name);
+  const object = catalog.find(name);
   if (!object) return false;
-  if (object.kind !== kind) throw new Rejection(position, `${others[kind]} with the requested name already exists`);
+  if (object.kind !== kind)
+    throw new RejectionError(position, `${others[kind]} with the requested name already exists`);
   if (ifNotExists) return true;
-  throw new Rejection(position, `${kind} already exists`);
+  throw new RejectionError(position, `${kind} already exists`);
 }
 
 const others: Readonly<Record<string, string>> = {
@@ -46,32 +47,32 @@ const others: Readonly<Record<string, string>> = {
 };
 
 /** CREATE TABLE, with its columns, LIKE another or AS a query. */
-export function createTableIn(session: Session, given: CreateTable): void {
-  const { catalogue } = session;
+export function createTable(session: Session, given: CreateTable): void {
+  const { catalog } = session;
   const owned = { ...given, owner: given.owner ?? session.owner };
   // TTL is turned into a storage policy where there are any.
-  const statement = session.enterprise ? { ...owned, ttl: 0, policy: given.policy ?? policyOfTtl(given.ttl) } : owned;
+  const statement = session.enterprise ? { ...owned, ttl: 0, policy: given.policy ?? ttlToPolicy(given.ttl) } : owned;
   const { name, position, like, select } = statement;
-  if (like && !catalogue.find(like.name)) throw noTable(like.name, like.position);
-  if (exists(catalogue, statement)) return;
+  if (like && !catalog.find(like.name)) throw noTableError(like.name, like.position);
+  if (isKeptExisting(catalog, statement)) return;
   rejectVolume(statement);
-  session.allow('CREATE TABLE');
-  if (like) allowSeeing(session, like.name);
+  session.authorize('CREATE TABLE');
+  if (like) requireReadable(session, like.name);
   const table = like
-    ? tableLike(catalogue, statement, like)
+    ? copyTable(catalog, statement, like)
     : select
-      ? tableAs(catalogue, statement)
-      : toTable(statement);
-  if (select) allowReading(session, queryOf(select));
+      ? tableFromQuery(catalog, statement)
+      : toTableDefinition(statement);
+  if (select) requireReadAccess(session, parsedQuery(select));
   rejectBadName(name, position, select ? '' : 'Could not create table, ');
-  // Longer than a file name: the service takes its failure to make the folder for a table that is there.
-  if (Buffer.byteLength(name) > maxFileNameLength) throw new Rejection(position, 'table already exists');
-  catalogue.put(table);
+  // Longer than a file name: the service fails to make the folder, and reports that the table exists.
+  if (Buffer.byteLength(name) > MAX_FILE_NAME_BYTES) throw new RejectionError(position, 'table already exists');
+  catalog.put(table);
 }
 
-function tableLike(catalogue: Catalogue, { name, owner }: CreateTable, like: LocatedName): Table {
-  const model = catalogue.find(like.name);
-  if (!model || model.kind === 'view') throw noTable(like.name, like.position);
+function copyTable(catalog: ServerCatalog, { name, owner }: CreateTable, like: LocatedName): Table {
+  const model = catalog.find(like.name);
+  if (!model || model.kind === 'view') throw noTableError(like.name, like.position);
   const { columns, timestamp, partitionBy, ttl } = model;
   const wal = model.kind !== 'table' || model.wal;
   const parquet = model.kind === 'table' && model.parquet;
@@ -81,22 +82,22 @@ function tableLike(catalogue: Catalogue, { name, owner }: CreateTable, like: Loc
 }
 
 /** The columns of a query, with what CAST, INDEX and DEDUP say of them. */
-function tableAs(catalogue: Catalogue, statement: CreateTable): Table {
+function tableFromQuery(catalog: ServerCatalog, statement: CreateTable): Table {
   const { name, position, select, partition, ttl, policy, wal, parquet, owner } = statement;
-  const relation = select ? relationOf(queryOf(select), catalogue) : { fields: [] };
+  const relation = select ? analyzeRelation(parsedQuery(select), catalog) : { fields: [] };
   const timestamp = timestampOfQuery(statement, relation);
   if (partition && partition.unit !== 'NONE' && !timestamp) {
-    throw new Rejection(partition.position, 'partitioning is possible only on tables with designated timestamps');
+    throw new RejectionError(partition.position, 'partitioning is possible only on tables with designated timestamps');
   }
   rejectUnknownColumns(statement, relation);
   const columns = relation.fields.map(({ name: column, type }, index) => {
     if (!isValidColumnName(column)) {
-      throw new Rejection(position, `invalid column name [name=${column}, position=${index}]`);
+      throw new RejectionError(position, `invalid column name [name=${column}, position=${index}]`);
     }
     const said = statement.columns.find(column);
     if (said?.type && type) rejectCast(statement, column, type, said.type);
     if (!said && type === 'NULL') {
-      throw new Rejection(0, `cannot create NULL-type column, please use type cast, e.g. ${column}::type`);
+      throw new RejectionError(0, `cannot create NULL-type column, please use type cast, e.g. ${column}::type`);
     }
     const own = {
       name: column,
@@ -105,13 +106,13 @@ function tableAs(catalogue: Catalogue, statement: CreateTable): Table {
       dedup: said?.dedup ?? false,
     };
     if (said?.index && own.type !== 'SYMBOL') {
-      throw new Rejection(0, `indexes are supported only for SYMBOL columns: ${column}`);
+      throw new RejectionError(0, `indexes are supported only for SYMBOL columns: ${column}`);
     }
-    return coverTimestamp(said?.index ? { ...own, index: said.index } : own, timestamp);
+    return addTimestampToIndex(said?.index ? { ...own, index: said.index } : own, timestamp);
   });
   const dedup = statement.located.dedup.toSorted((a, b) => a.position - b.position);
   if (dedup[0] && !dedup.some(key => key.name.toLowerCase() === timestamp?.toLowerCase())) {
-    throw new Rejection(dedup[0].position, 'deduplicate key list must include dedicated timestamp column');
+    throw new RejectionError(dedup[0].position, 'deduplicate key list must include dedicated timestamp column');
   }
   const stored = { name, columns, timestamp, partitionBy: partition?.unit ?? 'NONE', ttl, owner } as const;
   return { kind: 'table', ...stored, policy, wal, parquet };
@@ -125,10 +126,10 @@ function timestampOfQuery(
   const field = fields.find(({ name }) => name.toLowerCase() === timestamp.name.toLowerCase());
   if (!field && open) return timestamp.name;
   if (!field) {
-    throw new Rejection(timestamp.position, `designated timestamp column doesn't exist [name=${timestamp.name}]`);
+    throw new RejectionError(timestamp.position, `designated timestamp column doesn't exist [name=${timestamp.name}]`);
   }
   if (field.type !== undefined && !isTimestamp(field.type)) {
-    throw new Rejection(timestamp.position, `TIMESTAMP column expected [actual=${field.type}]`);
+    throw new RejectionError(timestamp.position, `TIMESTAMP column expected [actual=${field.type}]`);
   }
   return field.name;
 }
@@ -138,7 +139,7 @@ function rejectUnknownColumns({ located }: CreateTable, { fields, open }: Relati
   for (const [clause, columns] of Object.entries(located)) {
     for (const { name, position } of columns) {
       if (fields.some(field => field.name.toLowerCase() === name.toLowerCase())) continue;
-      throw new Rejection(position, `${clause.toUpperCase()} column doesn't exist [column=${name}]`);
+      throw new RejectionError(position, `${clause.toUpperCase()} column doesn't exist [column=${name}]`);
     }
   }
 }
@@ -155,149 +156,153 @@ function rejectCast({ located }: CreateTable, column: string, from: string, to: 
   if (from === to || from === 'NULL' || (texts.includes(from) && to === 'IPv4')) return;
   if (castGroups.some(group => group.test(from) && group.test(to))) return;
   const cast = located.cast.find(({ name }) => name.toLowerCase() === column.toLowerCase());
-  if (cast) throw new Rejection(cast.position, `unsupported cast [column=${column}, from=${from}, to=${to}]`);
+  if (cast) throw new RejectionError(cast.position, `unsupported cast [column=${column}, from=${from}, to=${to}]`);
 }
 
-const noTable = (name: string, position: number): Rejection =>
-  new Rejection(position, `table does not exist [table=${name}]`);
+const noTableError = (name: string, position: number): RejectionError =>
+  new RejectionError(position, `table does not exist [table=${name}]`);
 
 /** No volumes are configured, so none may be named. */
 function rejectVolume({ volume }: CreateTable | CreateMaterializedView): void {
-  if (volume) throw new Rejection(volume.position, `volume alias is not allowed [alias=${volume.name}]`);
+  if (volume) throw new RejectionError(volume.position, `volume alias is not allowed [alias=${volume.name}]`);
 }
 
 function rejectBadName(name: string, position: number, lead: string): void {
   if (isValidTableName(name)) return;
-  throw new Rejection(position, `${lead}invalid table name [table=${visible(name)}]`);
+  throw new RejectionError(position, `${lead}invalid table name [table=${escapeForMessage(name)}]`);
 }
 
 /** Control characters as the service writes them into its own messages. */
-const visible = (text: string): string =>
+const escapeForMessage = (text: string): string =>
   text.replace(/[\0-\x1f\x7f]/g, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** CREATE VIEW. */
-export function createViewIn(session: Session, statement: CreateView): void {
-  const { catalogue } = session;
+export function createView(session: Session, statement: CreateView): void {
+  const { catalog } = session;
   const { name, position, body, orReplace } = statement;
-  const replaces = orReplace && !statement.ifNotExists && catalogue.find(name)?.kind === 'view';
+  const replaces = orReplace && !statement.ifNotExists && catalog.find(name)?.kind === 'view';
   if (!replaces) {
-    if (!exists(catalogue, statement)) putView(session, statement, position);
+    if (!isKeptExisting(catalog, statement)) putView(session, statement, position);
     return;
   }
-  // In what takes the place of a view, the service counts from before the parenthesis, but for what its parser finds.
+  // In CREATE OR REPLACE VIEW the service counts from before the parenthesis, but for what its parser finds.
   const shift = body.position - body.start;
   try {
     putView(session, statement, body.position);
   } catch (error) {
-    if (!(error instanceof Rejection) || error.position === 0 || /^Duplicate column/.test(error.message)) throw error;
-    throw new Rejection(error.position - shift, error.message);
+    if (!(error instanceof RejectionError) || error.position === 0 || /^Duplicate column/.test(error.message))
+      throw error;
+    throw new RejectionError(error.position - shift, error.message);
   }
 }
 
-/** `blamed` is where a name is refused that no column can have. */
-function putView(session: Session, statement: CreateView, blamed: number): void {
-  const { catalogue } = session;
+/** `errorPosition` is the position reported for a name that no column can have. */
+function putView(session: Session, statement: CreateView, errorPosition: number): void {
+  const { catalog } = session;
   const { name, position, body, owner = session.owner, orReplace } = statement;
-  session.allow('CREATE VIEW');
-  const relation = relationOf(queryOf(body), catalogue);
-  if (orReplace) rejectCircle(catalogue, statement);
-  allowReading(session, queryOf(body));
+  session.authorize('CREATE VIEW');
+  const relation = analyzeRelation(parsedQuery(body), catalog);
+  if (orReplace) rejectCycle(catalog, statement);
+  requireReadAccess(session, parsedQuery(body));
   relation.fields.forEach((field, index) => {
     if (isValidColumnName(field.name)) return;
-    throw new Rejection(blamed, `invalid column name [name=${field.name}, position=${index}]`);
+    throw new RejectionError(errorPosition, `invalid column name [name=${field.name}, position=${index}]`);
   });
   rejectBadName(name, position, '');
-  catalogue.put({
+  catalog.put({
     kind: 'view',
     name,
     body: body.text,
-    columns: columnsOf(relation),
+    columns: toColumns(relation),
     timestamp: relation.timestamp,
-    references: references(queryOf(body), catalogue),
+    references: findQueryReferences(parsedQuery(body), catalog),
     owner,
   });
 }
 
-/** A view cannot come to stand on itself. */
-function rejectCircle(catalogue: Catalogue, { name, body }: CreateView): void {
-  const below = references(queryOf(body), catalogue).find(below => catalogue.closure([below]).has(name.toLowerCase()));
+/** A view cannot depend on itself. */
+function rejectCycle(catalog: ServerCatalog, { name, body }: CreateView): void {
+  const below = findQueryReferences(parsedQuery(body), catalog).find(below =>
+    catalog.closure([below]).has(name.toLowerCase()),
+  );
   if (below === undefined) return;
   const problem =
     below.toLowerCase() === name.toLowerCase()
       ? `view '${name}' cannot reference itself`
       : `'${name}' cannot depend on '${below}' because '${below}' already depends on '${name}'`;
-  throw new Rejection(body.position, `circular dependency detected: ${problem}`);
+  throw new RejectionError(body.position, `circular dependency detected: ${problem}`);
 }
 
-/** What a query gives as the columns of a view. */
-export const columnsOf = ({ fields }: Relation): Column[] =>
+/** The columns of a query as columns of a view. */
+export const toColumns = ({ fields }: Relation): Column[] =>
   fields.map(({ name, type }) => ({ name, type: type ?? 'DOUBLE', cached: true, dedup: false }));
 
 /** CREATE MATERIALIZED VIEW. */
-export function createMaterializedViewIn(session: Session, statement: CreateMaterializedView): void {
-  const { catalogue } = session;
+export function createMaterializedView(session: Session, statement: CreateMaterializedView): void {
+  const { catalog } = session;
   const { name, position, body, partition, ttl, owner = session.owner } = statement;
-  const base = statement.base as LocatedName; // found by `baseOf` where it is not named
-  if (exists(catalogue, statement)) return;
+  const base = statement.base as LocatedName; // found by `findBase` where it is not named
+  if (isKeptExisting(catalog, statement)) return;
   rejectVolume(statement);
-  session.allow('CREATE MATERIALIZED VIEW');
+  session.authorize('CREATE MATERIALIZED VIEW');
   const { timeZone } = statement.refresh;
-  if (timeZone !== undefined && !isTimeZone(timeZone)) throw new Rejection(position, `invalid timezone: ${timeZone}`);
-  const relation = relationOf(queryOf(body), catalogue);
-  allowReading(session, queryOf(body));
-  const sampling = samplingOf(statement, base, relation, catalogue);
+  if (timeZone !== undefined && !isTimeZone(timeZone))
+    throw new RejectionError(position, `invalid timezone: ${timeZone}`);
+  const relation = analyzeRelation(parsedQuery(body), catalog);
+  requireReadAccess(session, parsedQuery(body));
+  const sampling = analyzeSampling(statement, base, relation, catalog);
   const unindexable = relation.fields.find(
     ({ name: field, type = 'SYMBOL' }) => statement.indexes.has(field.toLowerCase()) && type !== 'SYMBOL',
   );
-  if (unindexable) throw new Rejection(0, `indexes are supported only for SYMBOL columns: ${unindexable.name}`);
+  if (unindexable) throw new RejectionError(0, `indexes are supported only for SYMBOL columns: ${unindexable.name}`);
   const partitionBy = partition ?? defaultPartition(sampling.interval);
   if (!partition && ttl && ttl.ttl > 0) rejectUnevenTtl(partitionBy, ttl.ttl, ttl.position);
   rejectBadName(name, position, '');
   const view: MaterializedView = {
     kind: 'materialized view',
     name,
-    base: catalogue.find(base.name)?.name ?? base.name,
+    base: catalog.find(base.name)?.name ?? base.name,
     interval: sampling.interval,
-    refresh: refreshOf(statement, sampling),
+    refresh: resolveRefresh(statement, sampling),
     body: body.text,
-    columns: columnsOf(relation),
+    columns: toColumns(relation),
     timestamp: sampling.timestamp,
     partitionBy,
     ttl: ttl?.ttl ?? 0,
-    references: references(queryOf(body), catalogue),
+    references: findQueryReferences(parsedQuery(body), catalog),
     owner,
   };
-  catalogue.put(view);
+  catalog.put(view);
 }
 
-function refreshOf(
+function resolveRefresh(
   { refresh }: CreateMaterializedView,
   sampling: { period?: string | undefined; timeZone?: string | undefined },
 ): Refresh {
   const { period, ...given } = refresh;
-  const rest = { ...given, start: given.start ?? firstStart(refresh) };
+  const rest = { ...given, start: given.start ?? defaultStart(refresh) };
   if (period !== 'sample by interval') return { ...rest, period };
   return { ...rest, timeZone: sampling.timeZone, period: { length: sampling.period ?? '' } };
 }
 
 /** A timer without START starts now. */
-export const firstStart = ({
+export const defaultStart = ({
   type,
   period,
 }: Pick<CreateMaterializedView['refresh'], 'type' | 'period'>): string | undefined =>
   type === 'EVERY' && !period ? new Date().toISOString().replace('Z', '000Z') : undefined;
 
 /** CREATE LIVE VIEW. */
-export function createLiveViewIn(session: Session, statement: CreateLiveView): void {
-  const { catalogue } = session;
+export function createLiveView(session: Session, statement: CreateLiveView): void {
+  const { catalog } = session;
   const { name, position, body, flush, inMemory, start, owner = session.owner } = statement;
-  if (exists(catalogue, statement)) return;
-  session.allow('CREATE LIVE VIEW');
-  const relation = relationOf(queryOf(body), catalogue);
-  const base = liveBaseOf(statement, catalogue);
-  allowReading(session, queryOf(body));
+  if (isKeptExisting(catalog, statement)) return;
+  session.authorize('CREATE LIVE VIEW');
+  const relation = analyzeRelation(parsedQuery(body), catalog);
+  const base = findLiveBase(statement, catalog);
+  requireReadAccess(session, parsedQuery(body));
   rejectBadName(name, position, '');
-  catalogue.put({
+  catalog.put({
     kind: 'live view',
     name,
     base: base.name,
@@ -306,7 +311,7 @@ export function createLiveViewIn(session: Session, statement: CreateLiveView): v
     partitionBy: statement.partition ?? base.partitionBy,
     start,
     body: body.written,
-    columns: columnsOf(relation),
+    columns: toColumns(relation),
     timestamp: relation.timestamp,
     ttl: 0,
     owner,
@@ -314,14 +319,14 @@ export function createLiveViewIn(session: Session, statement: CreateLiveView): v
 }
 
 /** The one table that a live view is over. It must have what makes rows come in order. */
-function liveBaseOf({ body }: CreateLiveView, catalogue: Catalogue): Table {
-  const [name = '', ...others] = references(queryOf(body), catalogue);
-  const base = catalogue.find(name);
+function findLiveBase({ body }: CreateLiveView, catalog: ServerCatalog): Table {
+  const [name = '', ...others] = findQueryReferences(parsedQuery(body), catalog);
+  const base = catalog.find(name);
   if (base?.kind !== 'table' || others.length > 0) {
-    throw new Rejection(body.position, 'live view query must have exactly one base table');
+    throw new RejectionError(body.position, 'live view query must have exactly one base table');
   }
   if (base.wal && base.timestamp) return base;
-  throw new Rejection(
+  throw new RejectionError(
     body.position,
     `base table has to be WAL enabled with a designated timestamp [table=${base.name}]`,
   );

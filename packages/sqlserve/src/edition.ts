@@ -1,30 +1,30 @@
-/*! What the two editions do differently: who may come in, what they may do, which statements there are besides. */
+/*! The differences between the two editions: authentication, authorization, additional statements. */
 import type { AclChange } from './acl/acl.js';
-import type { Catalogue } from './catalogue.js';
-import type { Changes } from './change/index.js';
+import type { StatementHandlers } from './change/index.js';
 import type { Show } from './parser/show.js';
 import type { Dialect } from './parser/statement.js';
-import type { Outcome } from './reply.js';
+import type { ExecutionResult } from './reply.js';
+import type { ServerCatalog } from './server-catalog.js';
 import type { Session } from './session.js';
 
 export interface Edition {
   /** As `/settings` tells it. */
   readonly release: 'OSS' | 'EE';
-  readonly dialect: Omit<Dialect, 'verbs' | 'baseOf' | 'checkQuery' | 'defaults'>;
-  readonly changes: Changes;
-  /** The caller that an Authorization header stands for; undefined for one who may not come in. */
+  readonly dialect: Omit<Dialect, 'verbs' | 'findBase' | 'checkQuery' | 'defaults'>;
+  readonly handlers: StatementHandlers;
+  /** The caller that an Authorization header identifies; undefined if access is denied. */
   authenticate(authorization: string | undefined): Promise<string | undefined>;
-  session(catalogue: Catalogue, caller: string): Session;
-  /** What a dump holds besides the objects: rows before and behind them. @throws Denial */
+  session(catalog: ServerCatalog, caller: string): Session;
+  /** The rows of a dump before and after the objects. @throws DenialError */
   dump(categories: ReadonlySet<string>, session: Session): { before: string[]; after: string[] };
   /** Answers a SHOW that only this edition has. */
-  show(show: Extract<Show, { statement: 'show acl' }>, session: Session): Outcome;
-  /** What was changed besides the objects since this was last asked, in order. */
+  show(show: Extract<Show, { statement: 'show acl' }>, session: Session): ExecutionResult;
+  /** The changes besides objects since the last call, in order. */
   takeChanges(): AclChange[];
-  /** Does again what was done. */
+  /** Applies a recorded change. */
   replay(change: AclChange): void;
-  /** Called when all that was done is done again. @throws AdminNameError */
+  /** Called after all recorded changes were applied. @throws AdminNameError */
   checkPrincipals(): void;
-  /** The changes that make all this out of nothing. */
-  all(): AclChange[];
+  /** The changes that recreate the complete state. */
+  snapshotChanges(): AclChange[];
 }

@@ -1,9 +1,9 @@
-/*! The enterprise edition: every caller has a name, and every statement is held against what that name may do. */
-import { ownedBy, Rejection } from '@sqlpipe/ddl/grammar';
+/*! The enterprise edition: every caller has a name, and every statement is checked against the rights of that name. */
+import { parseOwner, RejectionError } from '@sqlpipe/ddl/grammar';
 import { Acl, isSameName, type Principal, type PrincipalKind } from './acl/acl.js';
-import { permissionRows, principalRows } from './acl/dump.js';
-import { logins } from './acl/login.js';
-import { showAcl, showKinds } from './acl/show.js';
+import { formatPermissions, formatPrincipals } from './acl/dump.js';
+import { createAuthenticator } from './acl/login.js';
+import { answerAclShow, parseAclShow } from './acl/show.js';
 import {
   type AclSession,
   alterPrincipal,
@@ -11,16 +11,17 @@ import {
   changeMembership,
   createPrincipal,
   dropPrincipal,
-  principalKind,
+  parsePrincipalKind,
 } from './acl/statements.js';
-import type { Catalogue } from './catalogue.js';
-import { type Change, type Changes, changes } from './change/index.js';
+import { type StatementHandler, type StatementHandlers, statementHandlers } from './change/index.js';
 import type { Edition } from './edition.js';
-import type { Credentials } from './oss.js';
-import { Denial, type Session } from './session.js';
+import type { LoginCredentials } from './open-source.js';
+import type { ServerCatalog } from './server-catalog.js';
+import { DenialError, type Session } from './session.js';
 
 /** Somebody has the name of the administrator, if not in the same case, and so would have all rights. */
 export class AdminNameError extends Error {
+  override name = 'AdminNameError';
   readonly code = 'CONFIG';
 
   constructor({ kind, name }: Principal) {
@@ -28,22 +29,22 @@ export class AdminNameError extends Error {
   }
 }
 
-export function enterprise(admin: Credentials): Edition {
+export function createEnterprise(admin: LoginCredentials): Edition {
   const acl = new Acl(admin.user);
-  const login = logins(acl, admin);
+  const login = createAuthenticator(acl, admin);
   return {
     release: 'EE',
-    dialect: { owner: ownedBy, enterprise: true, show: showKinds },
-    changes: withAcl,
+    dialect: { owner: parseOwner, enterprise: true, show: parseAclShow },
+    handlers: aclHandlers,
     authenticate: login,
-    session: (catalogue, caller) => sessionOf(catalogue, acl, caller),
+    session: (catalog, caller) => createSession(catalog, acl, caller),
     dump(categories, session) {
       for (const category of ['USERS', 'GROUPS', 'SERVICE_ACCOUNTS'])
-        if (categories.has(category)) session.allow('LIST USERS');
-      if (categories.has('PERMISSIONS')) session.allow('USER DETAILS');
-      return { before: principalRows(acl, categories), after: permissionRows(acl, categories) };
+        if (categories.has(category)) session.authorize('LIST USERS');
+      if (categories.has('PERMISSIONS')) session.authorize('USER DETAILS');
+      return { before: formatPrincipals(acl, categories), after: formatPermissions(acl, categories) };
     },
-    show: (show, session) => showAcl(show, session as AclSession),
+    show: (show, session) => answerAclShow(show, session as AclSession),
     takeChanges: () => acl.takeChanges(),
     replay(change) {
       acl.replay(change);
@@ -52,12 +53,12 @@ export function enterprise(admin: Credentials): Edition {
       const taken = acl.find(admin.user);
       if (taken) throw new AdminNameError(taken);
     },
-    all: () => acl.all(),
+    snapshotChanges: () => acl.snapshotChanges(),
   };
 }
 
-function sessionOf(catalogue: Catalogue, acl: Acl, caller: string): AclSession {
-  const owns = (name: string) => isSameName(catalogue.find(name)?.owner, caller);
+function createSession(catalog: ServerCatalog, acl: Acl, caller: string): AclSession {
+  const owns = (name: string) => isSameName(catalog.find(name)?.owner, caller);
   const may = (permission: string, table?: string, columns?: readonly string[]) =>
     (table !== undefined && owns(table)) ||
     acl.has(caller, permission, { table }) ||
@@ -65,56 +66,62 @@ function sessionOf(catalogue: Catalogue, acl: Acl, caller: string): AclSession {
       columns.length > 0 &&
       columns.every(column => acl.has(caller, permission, { table, column })));
   return {
-    catalogue,
+    catalog,
     acl,
     caller,
     enterprise: true,
     owner: caller,
-    maySee: name => owns(name) || acl.maySee(caller, name),
-    ownColumn(table, column, owner = caller) {
-      if (isSameName(owner, acl.admin) || isSameName(catalogue.find(table)?.owner, owner)) return;
+    canRead: name => owns(name) || acl.canRead(caller, name),
+    assignColumnOwner(table, column, owner = caller) {
+      if (isSameName(owner, acl.admin) || isSameName(catalog.find(table)?.owner, owner)) return;
       acl.grant({ entity: owner, permission: 'ALL', option: true, table, column });
     },
-    allow(permission, table, columns) {
+    authorize(permission, table, columns) {
       if (may(permission, table, columns)) return;
       const on = table === undefined ? '' : ` on ${table}`;
-      throw new Denial(0, `Access denied for ${caller} [${permission}${on}]`);
+      throw new DenialError(0, `Access denied for ${caller} [${permission}${on}]`);
     },
   };
 }
 
 /** A change that needs users: every session here has them. */
-const acl =
-  (change: (cursor: Parameters<Change>[0], session: AclSession) => ReturnType<Change>): Change =>
+const forAclSession =
+  (
+    change: (cursor: Parameters<StatementHandler>[0], session: AclSession) => ReturnType<StatementHandler>,
+  ): StatementHandler =>
   (cursor, session) =>
     change(cursor, session as AclSession);
 
 const orElse =
   (
-    change: (cursor: Parameters<Change>[0], session: AclSession, kind: PrincipalKind) => ReturnType<Change>,
-    other: Change | undefined,
-  ): Change =>
+    change: (
+      cursor: Parameters<StatementHandler>[0],
+      session: AclSession,
+      kind: PrincipalKind,
+    ) => ReturnType<StatementHandler>,
+    other: StatementHandler | undefined,
+  ): StatementHandler =>
   (cursor, session: Session) => {
-    const kind = principalKind(cursor, cursor.next());
+    const kind = parsePrincipalKind(cursor, cursor.next());
     if (kind) return change(cursor, session as AclSession, kind);
-    cursor.back();
+    cursor.unread();
     return other?.(cursor, session);
   };
 
-const withAcl: Changes = {
-  ...changes,
+const aclHandlers: StatementHandlers = {
+  ...statementHandlers,
   create: orElse(createPrincipal, undefined),
-  drop: orElse(dropPrincipal, changes['drop']),
-  alter: orElse(alterPrincipal, changes['alter']),
-  add: acl((cursor, session) => changeMembership(cursor, session, true)),
-  remove: acl((cursor, session) => changeMembership(cursor, session, false)),
-  grant: acl((cursor, session) => changeGrants(cursor, session, true)),
-  revoke: acl((cursor, session) => changeGrants(cursor, session, false)),
-  assume: noAssumption,
-  exit: noAssumption,
+  drop: orElse(dropPrincipal, statementHandlers['drop']),
+  alter: orElse(alterPrincipal, statementHandlers['alter']),
+  add: forAclSession((cursor, session) => changeMembership(cursor, session, true)),
+  remove: forAclSession((cursor, session) => changeMembership(cursor, session, false)),
+  grant: forAclSession((cursor, session) => changeGrants(cursor, session, true)),
+  revoke: forAclSession((cursor, session) => changeGrants(cursor, session, false)),
+  assume: rejectAssumption,
+  exit: rejectAssumption,
 };
 
 /** It lasts as long as a connection of the PostgreSQL protocol does; each request here stands alone. */
-function noAssumption(): never {
-  throw new Rejection(0, 'service accounts are not assumed over HTTP: log in as the account');
+function rejectAssumption(): never {
+  throw new RejectionError(0, 'service accounts are not assumed over HTTP: log in as the account');
 }

@@ -1,23 +1,25 @@
 /*!
- * The catalogue on disk: a line of JSON for what each statement changed, synced before the statement is acknowledged.
- * After a crash the last line may be half there; it was never acknowledged, so it is dropped. A start writes the whole
- * state anew, beside the old file and then in its place; so does a journal that has grown to more than twice as much.
+ * The catalog on disk: a line of JSON for what each statement changed, synced before the statement is acknowledged.
+ * After a crash the last line may be half there; it was never acknowledged, so it is dropped. At the start, and when
+ * the journal has grown to more than twice its size, the complete state is written to a new file, which then replaces
+ * the old one.
  */
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import type { Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Change } from './catalogue.js';
 import { lockFolder } from './lock.js';
+import type { Change } from './server-catalog.js';
 
 /** A journal that cannot be read. */
 export class JournalError extends Error {
+  override name = 'JournalError';
   readonly code = 'DAMAGED';
 }
 
 /** What a journal is opened with. */
-export interface Opening {
+export interface JournalOptions {
   replay(change: Change): void;
   begin(): Promise<void>;
   state(): Change[];
@@ -31,7 +33,7 @@ export class Journal {
     readonly path: string,
     readonly lock: Server | undefined,
     readonly state: () => readonly Change[],
-    private file: Written,
+    private file: OpenJournal,
   ) {}
 
   /**
@@ -39,7 +41,7 @@ export class Journal {
    * where there is none; what `state` then says is written as the new journal. No other service can open the folder
    * until this one is closed.
    */
-  static async open(folder: string, { replay, begin, state }: Opening): Promise<Journal> {
+  static async open(folder: string, { replay, begin, state }: JournalOptions): Promise<Journal> {
     await makeFolder(folder);
     const lock = await lockFolder(folder);
     const path = join(folder, 'journal.jsonl');
@@ -49,7 +51,7 @@ export class Journal {
       replay(change);
     });
     if (empty) await begin();
-    const file = await rewrite(path, state());
+    const file = await rewriteJournal(path, state());
     await syncFolder(folder);
     return new Journal(path, lock, state, file);
   }
@@ -78,7 +80,7 @@ export class Journal {
     this.#writing = false;
   }
 
-  /** A write that failed in the middle is taken back, as nothing can be read behind half a line. */
+  /** A write that failed in the middle is undone, as nothing after half a line can be read. */
   async #commit(lines: string): Promise<void> {
     const { file } = this;
     const bytes = Buffer.from(lines);
@@ -90,14 +92,14 @@ export class Journal {
       throw error;
     }
     file.size += bytes.length;
-    if (file.size >= 2 * file.initialSize + slack) await this.#compact();
+    if (file.size >= 2 * file.initialSize + COMPACTION_SLACK) await this.#compact();
   }
 
   /** All that was executed is in the state, also what still waits to be written: to do it again changes nothing. */
   async #compact(): Promise<void> {
     const old = this.file;
     try {
-      this.file = await rewrite(this.path, this.state());
+      this.file = await rewriteJournal(this.path, this.state());
     } catch {
       old.initialSize = old.size; // It grows on, as nothing is wrong with it, and is tried again later.
       return;
@@ -112,21 +114,21 @@ export class Journal {
   }
 }
 
-/** How much longer than twice the state a journal gets before it is written anew. */
-const slack = 4 * 1024 * 1024;
+/** How much longer than twice the state a journal gets before it is rewritten. */
+const COMPACTION_SLACK = 4 * 1024 * 1024;
 
 /** A journal that is being written, and where its last whole line ends. */
-interface Written {
+interface OpenJournal {
   readonly handle: FileHandle;
   initialSize: number;
   size: number;
 }
 
 /**
- * Writes a journal anew, beside the old one and then in its place. Who else can write to the folder may have put a link
- * there for us to follow: the file is made by us, for us alone.
+ * Writes a new journal, which then replaces the old one. Who else can write to the folder may have put a link there
+ * for us to follow: the file is made by us, for us alone.
  */
-async function rewrite(path: string, state: readonly Change[]): Promise<Written> {
+async function rewriteJournal(path: string, state: readonly Change[]): Promise<OpenJournal> {
   const fresh = `${path}.new`;
   await rm(fresh, { force: true });
   const handle = await open(fresh, 'wx', 0o600);

@@ -1,8 +1,8 @@
 /*! Statements from files, run before the service listens. */
-import { Rejection } from '@sqlpipe/ddl/grammar';
+import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { readSource } from '@sqlpipe/files';
 import { MAX_RECORD } from '@sqlpipe/records';
-import { secretsOf, starOut } from '@sqlpipe/sql';
+import { findSecrets, maskSecrets } from '@sqlpipe/sql';
 
 /** A statement of a file that was rejected. */
 export class LoadError extends Error {
@@ -11,7 +11,7 @@ export class LoadError extends Error {
 }
 
 /** Runs every statement of a file or a folder. @throws LoadError at the first rejection, and what reading throws */
-export async function load(path: string, execute: (statement: string) => Promise<unknown>): Promise<void> {
+export async function loadFiles(path: string, execute: (statement: string) => Promise<unknown>): Promise<void> {
   let number = 0;
   for await (const batch of readSource(path, MAX_RECORD)) {
     for (const statement of [batch].flat()) {
@@ -19,9 +19,9 @@ export async function load(path: string, execute: (statement: string) => Promise
       try {
         await execute(statement);
       } catch (error) {
-        if (!(error instanceof Rejection)) throw error;
+        if (!(error instanceof RejectionError)) throw error;
         const reason = `${error.message} (at ${error.position} of: ${firstLine(statement)})`;
-        throw new LoadError(`${path}: statement ${number}: ${starOut(reason, secretsOf(statement))}`);
+        throw new LoadError(`${path}: statement ${number}: ${maskSecrets(reason, findSecrets(statement))}`);
       }
     }
   }

@@ -1,6 +1,6 @@
 /*!
- * One service per folder. Node has no file locks, and a file that says "in use" outlives a killed process; so the lock
- * is a socket in Linux's abstract namespace, which the kernel hands out once and takes back when its process ends.
+ * One service per folder. Node has no file locks, and a file that says "in use" outlives a killed process; so the
+ * lock is a socket in Linux's abstract namespace, which the kernel hands out once and releases when its process ends.
  */
 import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
@@ -9,6 +9,7 @@ import { platform } from 'node:os';
 
 /** A folder that another service uses. */
 export class LockError extends Error {
+  override name = 'LockError';
   readonly code = 'IO';
 }
 

@@ -1,8 +1,8 @@
 /*! sqlserve: the service itself, for demos, tests and CI without a database. */
-import { command } from '@sqlpipe/cli';
+import { runProgram } from '@sqlpipe/cli';
 import { serve } from './serve.js';
 
-command({
+runProgram({
   name: 'sqlserve',
   operands: '',
   summary: 'Serve a schema over HTTP as QuestDB does, keeping structure and no rows.',

@@ -1,4 +1,4 @@
-/*! What the catalogue holds: definitions, and what was found out about each when it was made. */
+/*! The objects of the catalog: definitions, and what was found out when they were created. */
 import type {
   Column,
   LiveViewDefinition,
@@ -14,14 +14,14 @@ export interface Table extends TableDefinition {
 }
 
 /** What is known of a query's result. */
-interface Queried {
+interface QueryResult {
   readonly columns: Column[];
   /** The name of the designated timestamp. */
   readonly timestamp?: string | undefined;
 }
 
-export interface View extends ViewDefinition, Queried {
-  /** Tables, views and materialized views that the body names, as they are called in the catalogue. */
+export interface View extends ViewDefinition, QueryResult {
+  /** Tables, views and materialized views that the body names, as they are called in the catalog. */
   readonly references: readonly string[];
   /** Why the body can no longer be run, and where in it that is. */
   readonly invalid?: { readonly reason: string; readonly position: number };
@@ -38,10 +38,10 @@ export interface MaterializedView extends MaterializedViewDefinition {
   readonly invalid?: string;
 }
 
-export interface LiveView extends LiveViewDefinition, Queried {
+export interface LiveView extends LiveViewDefinition, QueryResult {
   readonly base: string;
   readonly partitionBy: PartitionUnit;
   readonly ttl: Ttl;
 }
 
-export type CatalogueObject = Table | View | MaterializedView | LiveView;
+export type CatalogObject = Table | View | MaterializedView | LiveView;

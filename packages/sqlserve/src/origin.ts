@@ -17,7 +17,7 @@ export const isLoopback = (address: string): boolean =>
  * Why a request is rejected, if it is.
  * @param hosts names, in lower case, that it may be addressed to besides this machine's own; any where undefined
  */
-export function rejectForeign(
+export function foreignRequestReason(
   headers: ReadonlyMap<string, string>,
   hosts: ReadonlySet<string> | undefined,
 ): string | undefined {
@@ -27,12 +27,12 @@ export function rejectForeign(
   }
   const site = headers.get('sec-fetch-site') ?? 'none';
   const pages = [headers.get('origin'), headers.get('referer')].filter(page => page !== undefined);
-  if ((site === 'none' || site === 'same-origin') && pages.every(page => isOn(page, host))) return;
+  if ((site === 'none' || site === 'same-origin') && pages.every(page => isSameOrigin(page, host))) return;
   return 'Requests from pages of other origins are not allowed';
 }
 
 function isAllowed(host: string, hosts: ReadonlySet<string>): boolean {
-  const name = urlOf(`http://${host}`)
+  const name = parseUrl(`http://${host}`)
     ?.hostname.replace(/^\[|\]$/g, '')
     .replace(/\.$/, '');
   if (name === undefined) return false;
@@ -40,12 +40,12 @@ function isAllowed(host: string, hosts: ReadonlySet<string>): boolean {
 }
 
 /** Whether a page is this server's own, by the address that the client used. */
-function isOn(page: string, host: string | undefined): boolean {
-  const url = urlOf(page);
-  return url !== undefined && host !== undefined && url.host === urlOf(`${url.protocol}//${host}`)?.host;
+function isSameOrigin(page: string, host: string | undefined): boolean {
+  const url = parseUrl(page);
+  return url !== undefined && host !== undefined && url.host === parseUrl(`${url.protocol}//${host}`)?.host;
 }
 
-function urlOf(text: string): URL | undefined {
+function parseUrl(text: string): URL | undefined {
   try {
     return new URL(text);
   } catch {

@@ -1,13 +1,13 @@
-/*! Which tables and views a query names, found in its syntax tree: anywhere a name may stand for a table. */
+/*! Which tables and views a query names, found in its syntax tree: anywhere a name may denote a table. */
 
 import type { QualifiedName, SelectStatement } from '@questdb/sql-parser';
-import { Rejection } from '@sqlpipe/ddl/grammar';
+import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { isBuiltIn } from './analysis/relation.js';
-import type { Catalogue } from './catalogue.js';
-import type { CatalogueObject } from './objects.js';
+import type { CatalogObject } from './objects.js';
 import type { Query } from './parser/query.js';
 import { childrenOf, type TreeNode } from './parser/tree.js';
-import { allowSeeing, type Session } from './session.js';
+import type { ServerCatalog } from './server-catalog.js';
+import { requireReadable, type Session } from './session.js';
 
 type TableRef = NonNullable<SelectStatement['from']>[number];
 
@@ -19,17 +19,17 @@ interface Visitor {
 
 /**
  * The tables and views a query refers to, each once, as they are called in the query.
- * @throws Rejection for the first that does not exist
+ * @throws RejectionError for the first that does not exist
  */
-export function references({ select, at }: Query, catalogue: Catalogue): string[] {
+export function findQueryReferences({ select, at }: Query, catalog: ServerCatalog): string[] {
   const found = new Map<string, string>();
   visit(select, select, new Set(), {
     table(ref, _, hidden) {
       const name = nameOf(ref.table);
       if (hidden.has(name.toLowerCase()) || found.has(name.toLowerCase())) return;
-      const object = catalogue.find(name);
+      const object = catalog.find(name);
       if (!object && isBuiltIn(name)) return;
-      if (!object) throw new Rejection(at(ref.table), `table does not exist [table=${name}]`);
+      if (!object) throw new RejectionError(at(ref.table), `table does not exist [table=${name}]`);
       found.set(name.toLowerCase(), object.name);
     },
   });
@@ -39,24 +39,24 @@ export function references({ select, at }: Query, catalogue: Catalogue): string[
 const nameOf = ({ parts }: QualifiedName): string =>
   parts.filter((part, i, { length }) => length === 1 || i > 0 || part.toLowerCase() !== 'public').join('.');
 
-/** A query may only be run, and kept, by who may read every column that it names. @throws Denial */
-export function allowReading(session: Session, query: Query): void {
-  for (const { object, columns } of readings(query, session.catalogue)) {
-    allowSeeing(session, object.name);
+/** A query may only be run, and kept, by who may read every column that it names. @throws DenialError */
+export function requireReadAccess(session: Session, query: Query): void {
+  for (const { object, columns } of listReads(query, session.catalog)) {
+    requireReadable(session, object.name);
     // Who may read one column may read the timestamp; of a view there are no columns to be granted.
     const asked = object.kind === 'view' ? [] : columns.filter(name => name !== object.timestamp);
-    if (asked.length > 0) session.allow('SELECT', object.name, asked);
+    if (asked.length > 0) session.authorize('SELECT', object.name, asked);
   }
 }
 
 /** Each table and view that a query names, with the columns it reads there: too many where tables share a name. */
-function readings({ select }: Query, catalogue: Catalogue): { object: CatalogueObject; columns: string[] }[] {
-  const tables: { object: CatalogueObject; alias: string; whole: boolean }[] = [];
+function listReads({ select }: Query, catalog: ServerCatalog): { object: CatalogObject; columns: string[] }[] {
+  const tables: { object: CatalogObject; alias: string; whole: boolean }[] = [];
   const columns: (readonly string[])[] = [];
   visit(select, select, new Set(), {
     table(ref, { columns: items }, hidden) {
       const name = nameOf(ref.table);
-      const object = hidden.has(name.toLowerCase()) ? undefined : catalogue.find(name);
+      const object = hidden.has(name.toLowerCase()) ? undefined : catalog.find(name);
       const alias = (ref.alias ?? name).toLowerCase();
       const whole = items.some(
         item =>

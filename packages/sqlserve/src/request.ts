@@ -3,25 +3,25 @@
  * taken, the path is compared as it stands, and what is too long or badly encoded is answered with silence.
  */
 
-export interface Request {
+export interface HttpRequest {
   readonly method: string;
   readonly path: string;
   /** Decoded parameters as bytes in a Latin-1 string; of one given twice the last. */
   readonly parameters: ReadonlyMap<string, string>;
   /** By lower-case name; values of one given twice are joined by a comma. */
   readonly headers: ReadonlyMap<string, string>;
-  /** Whether a body follows, or may: nobody reads it, and nothing after it can be told from it. */
+  /** Whether a body follows, or may: it is not read, and the end of it is unknown. */
   readonly hasBody: boolean;
 }
 
 /** What of a connection's bytes: a request and where it ends, nothing yet, or a reason to hang up. */
-export type Reading = { readonly request: Request; readonly end: number } | 'incomplete' | 'hang up';
+export type ReadResult = { readonly request: HttpRequest; readonly end: number } | 'incomplete' | 'hang up';
 
-/** How a client starts that takes the port for one of TLS. */
+/** The first bytes of a client that speaks TLS. */
 const tlsHandshake = '\x16\x03';
 
 /** Reads the first request of `bytes` (Latin-1). `limit` is `http.request.header.buffer.size`. */
-export function readRequest(bytes: string, limit: number): Reading {
+export function readRequest(bytes: string, limit: number): ReadResult {
   const lineEnd = bytes.indexOf('\n');
   if (bytes.startsWith(tlsHandshake) || (lineEnd >= 0 && !bytes.slice(0, lineEnd).includes(' '))) return 'hang up';
   const blank = /\n\r?\n/.exec(bytes);
@@ -33,7 +33,7 @@ export function readRequest(bytes: string, limit: number): Reading {
   // Without a version the target never ends, and what its parameters are is never known.
   const [path = '', query, ...more] = version === undefined ? [target.split('?', 1)[0]] : target.split('?');
   if (query === '') return 'hang up';
-  const parameters = parse(query ?? '');
+  const parameters = parseParameters(query ?? '');
   const headerBytes = lines.reduce((sum, line) => sum + line.length + 1, 0) + 1;
   if (!parameters || isTooLong(requestLine, query ?? '', headerBytes, limit)) return 'hang up';
   const headers = parseHeaders(lines);
@@ -54,8 +54,8 @@ function isTooLong(requestLine: string, query: string, headers: number, limit: n
 }
 
 /**
- * Undefined where a line is no header: `Content-Length : 9` and folded lines are read differently by different programs,
- * so a request could hide in what another takes for a body.
+ * Undefined where a line is no header: `Content-Length : 9` and folded lines are read differently by different
+ * programs, so a request could hide in what another considers a body.
  */
 function parseHeaders(lines: readonly string[]): Map<string, string> | undefined {
   const headers = new Map<string, string>();
@@ -70,7 +70,7 @@ function parseHeaders(lines: readonly string[]): Map<string, string> | undefined
 }
 
 /** Decoded names and values; undefined where an escape is malformed. A second `=` leaves a parameter without a value. */
-function parse(query: string): Map<string, string> | undefined {
+function parseParameters(query: string): Map<string, string> | undefined {
   const parameters = new Map<string, string>();
   for (const pair of query.split('&')) {
     const [name, value, ...more] = pair.split('=').map(decode);
@@ -88,7 +88,7 @@ function decode(text: string): string | undefined {
 }
 
 /** The text of bytes in a Latin-1 string; `valid` tells whether they are UTF-8. What is not is shown as the service shows it. */
-export function utf8(bytes: string): { text: string; valid: boolean } {
+export function decodeBytes(bytes: string): { text: string; valid: boolean } {
   try {
     return {
       text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(bytes, 'latin1')),

@@ -1,54 +1,68 @@
-/*! Which request goes where: the two paths that execute, what is answered without a login, and every refusal before SQL. */
+/*!
+ * Which request goes where: the two paths that execute, what is answered without a login, and every rejection before
+ * SQL.
+ */
 
-import { Rejection } from '@sqlpipe/ddl/grammar';
-import { version } from './answers.js';
+import { RejectionError } from '@sqlpipe/ddl/grammar';
+import { EMULATED_VERSION } from './catalog-functions.js';
 import type { Edition } from './edition.js';
-import { rejectForeign } from './origin.js';
-import { bare, json, type Reply, refusalReply, replyTo, text, type Wishes } from './reply.js';
-import { type Request, utf8 } from './request.js';
+import { foreignRequestReason } from './origin.js';
+import {
+  emptyReply,
+  formatReply,
+  type HttpReply,
+  jsonReply,
+  type ResponseOptions,
+  rejectionReply,
+  textReply,
+} from './reply.js';
+import { decodeBytes, type HttpRequest } from './request.js';
 import type { Service } from './service.js';
-import { Denial } from './session.js';
+import { DenialError } from './session.js';
 
 /**
  * The service's answer to any request.
  * @param hosts names that requests may be addressed to besides this machine's own; any where undefined
  */
-export function routes(service: Service, hosts?: ReadonlySet<string>): (request: Request) => Promise<Reply> {
+export function createRouter(
+  service: Service,
+  hosts?: ReadonlySet<string>,
+): (request: HttpRequest) => Promise<HttpReply> {
   const { edition } = service;
   return async request => {
-    const foreign = rejectForeign(request.headers, hosts);
-    if (foreign !== undefined) return text(403, foreign);
-    const refused = reject(request);
+    const foreign = foreignRequestReason(request.headers, hosts);
+    if (foreign !== undefined) return textReply(403, foreign);
+    const refused = rejectRequest(request);
     if (refused) return refused;
     if (request.path === '/settings') return settings(edition);
-    if (request.path === '/ping') return bare(204);
-    if (request.path === '/') return bare(301, { Location: '/index.html' });
+    if (request.path === '/ping') return emptyReply(204);
+    if (request.path === '/') return emptyReply(301, { Location: '/index.html' });
     const caller = await edition.authenticate(request.headers.get('authorization'));
-    return caller === undefined ? text(401, 'Unauthorized') : execute(service, request.parameters, caller);
+    return caller === undefined ? textReply(401, 'Unauthorized') : execute(service, request.parameters, caller);
   };
 }
 
 const paths = new Set(['/api/v1/sql/execute', '/exec', '/settings', '/ping', '/']);
 
-function reject({ method, path, headers }: Request): Reply | undefined {
+function rejectRequest({ method, path, headers }: HttpRequest): HttpReply | undefined {
   const length = headers.get('content-length');
   if ((method === 'POST' || method === 'PUT') && length === undefined) {
-    return text(400, 'Content-length not specified for POST/PUT request');
+    return textReply(400, 'Content-length not specified for POST/PUT request');
   }
   if (method === 'GET' && length !== undefined && length !== '0') {
-    return text(400, 'GET request method cannot have content');
+    return textReply(400, 'GET request method cannot have content');
   }
-  if (!paths.has(path)) return text(404, 'Not Found');
-  return method === 'GET' ? undefined : text(405, `Method ${method} not supported`);
+  if (!paths.has(path)) return textReply(404, 'Not Found');
+  return method === 'GET' ? undefined : textReply(405, `Method ${method} not supported`);
 }
 
-const settings = ({ release }: Edition): Reply => ({
-  ...json(
+const settings = ({ release }: Edition): HttpReply => ({
+  ...jsonReply(
     200,
     JSON.stringify({
       config: {
         'release.type': release,
-        'release.version': version,
+        'release.version': EMULATED_VERSION,
         'http.settings.readonly': false,
         'accepting.writes': ['http'],
         'line.proto.support.versions': [],
@@ -67,30 +81,33 @@ const settings = ({ release }: Edition): Reply => ({
 
 const keepAlive = { 'Keep-Alive': 'timeout=5, max=10000' };
 
-async function execute(service: Service, parameters: Request['parameters'], caller: string): Promise<Reply> {
-  const { text: query, valid } = utf8(parameters.get('query') ?? '');
-  if (!valid) return { ...refusalReply(400, query, 'Bad UTF8 encoding in query text', 0), headers: keepAlive };
+async function execute(service: Service, parameters: HttpRequest['parameters'], caller: string): Promise<HttpReply> {
+  const { text: query, valid } = decodeBytes(parameters.get('query') ?? '');
+  if (!valid) return { ...rejectionReply(400, query, 'Bad UTF8 encoding in query text', 0), headers: keepAlive };
   try {
-    return { ...replyTo(await service.execute(query, caller), wishes(query, parameters)), headers: keepAlive };
+    return {
+      ...formatReply(await service.execute(query, caller), parseResponseOptions(query, parameters)),
+      headers: keepAlive,
+    };
   } catch (error) {
-    return { ...failure(query, error), headers: keepAlive };
+    return { ...formatFailure(query, error), headers: keepAlive };
   }
 }
 
-function failure(query: string, error: unknown): Reply {
-  if (error instanceof Rejection)
-    return refusalReply(error instanceof Denial ? 403 : 400, query, error.message, error.position);
+function formatFailure(query: string, error: unknown): HttpReply {
+  if (error instanceof RejectionError)
+    return rejectionReply(error instanceof DenialError ? 403 : 400, query, error.message, error.position);
   // What reads the statement goes as deep as the statement does, and nothing was changed before it had been read.
-  if (error instanceof RangeError) return refusalReply(400, query, 'the statement is nested too deeply', 0);
-  return refusalReply(500, query, `internal error: ${(error as Error).message}`, 0);
+  if (error instanceof RangeError) return rejectionReply(400, query, 'the statement is nested too deeply', 0);
+  return rejectionReply(500, query, `internal error: ${(error as Error).message}`, 0);
 }
 
-function wishes(query: string, parameters: Request['parameters']): Wishes {
+function parseResponseOptions(query: string, parameters: HttpRequest['parameters']): ResponseOptions {
   return {
     query,
     bare: parameters.get('nm') === 'true',
     count: parameters.get('count') === 'true',
-    limit: limit(parameters.get('limit')),
+    limit: parseLimit(parameters.get('limit')),
     version: Number(parameters.get('version') ?? 1),
     columns: parameters.get('cols')?.split(','),
     timings: parameters.get('timings') === 'true',
@@ -99,7 +116,7 @@ function wishes(query: string, parameters: Request['parameters']): Wishes {
 }
 
 /** `n` or `lo,hi`, 1-based; `0` and less give one row (observed on 9.3.4). */
-function limit(text: string | undefined): [number, number] | undefined {
+function parseLimit(text: string | undefined): [number, number] | undefined {
   const match = /^(-?\d+)(?:,(-?\d+))?$/.exec(text ?? '');
   if (!match) return;
   const [, first, second] = match;

@@ -3,19 +3,19 @@ import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { Exit, type Io, UsageError } from '@sqlpipe/cli';
-import { Catalogue } from './catalogue.js';
 import type { Edition } from './edition.js';
-import { enterprise } from './enterprise.js';
-import { endpoint } from './http.js';
+import { createEndpoint } from './endpoint.js';
+import { createEnterprise } from './enterprise.js';
 import { Journal } from './journal.js';
-import { load } from './load.js';
+import { loadFiles } from './load.js';
+import { createOpenSource, type LoginCredentials } from './open-source.js';
 import { isLoopback } from './origin.js';
-import { type Credentials, openSource } from './oss.js';
-import type { Request } from './request.js';
-import { routes } from './routes.js';
+import type { HttpRequest } from './request.js';
+import { createRouter } from './routes.js';
+import { ServerCatalog } from './server-catalog.js';
 import { Service } from './service.js';
 
-export interface Options {
+export interface ServeOptions {
   readonly edition: 'oss' | 'enterprise';
   readonly port: number;
   readonly address: string;
@@ -27,31 +27,31 @@ export interface Options {
 }
 
 export async function serve(
-  { edition: name, port, address, data, load: files, requestLimit, allowHost, verbose }: Options,
+  { edition: name, port, address, data, load: files, requestLimit, allowHost, verbose }: ServeOptions,
   io: Io,
 ): Promise<number> {
   if (!Number.isInteger(port) || port > 65_535) throw new UsageError('--port takes a whole number up to 65535');
   if (!Number.isInteger(requestLimit) || requestLimit < 1)
     throw new UsageError('--request-limit takes a whole number, 1 or more');
-  const admin = adminOf(io.env);
-  const edition = name === 'oss' ? openSource(credentialsOf(io.env)) : enterprise(admin);
+  const admin = readAdmin(io.env);
+  const edition = name === 'oss' ? createOpenSource(readCredentials(io.env)) : createEnterprise(admin);
   const naming = io.env['QDB_CAIRO_SQL_COLUMN_ALIAS_EXPRESSION_ENABLED'] === 'false' ? 'by function' : 'by expression';
-  const catalogue = new Catalogue(naming);
+  const catalog = new ServerCatalog(naming);
   let kept = data !== undefined;
   const begin = async () => {
     kept = false;
-    const service = new Service({ edition, catalogue });
-    for (const file of files) await load(file, statement => service.execute(statement, admin.user));
+    const service = new Service({ edition, catalog });
+    for (const file of files) await loadFiles(file, statement => service.execute(statement, admin.user));
   };
-  const journal = data === undefined ? await begin() : await openJournal(data, catalogue, edition, begin);
+  const journal = data === undefined ? await begin() : await openJournal(data, catalog, edition, begin);
   edition.checkPrincipals();
   if (kept && files.length > 0) io.warn(`${data} holds a schema already: --load is left out`);
-  const service = new Service({ edition, catalogue, journal: journal ?? undefined });
+  const service = new Service({ edition, catalog, journal: journal ?? undefined });
 
   const isPublic = !isLoopback((await lookup(address)).address);
   const hosts = isPublic && allowHost.length === 0 ? undefined : new Set(allowHost.map(host => host.toLowerCase()));
-  const onRequest = verbose ? (...entry: LogEntry) => io.note(logLine(...entry)) : undefined;
-  const server = endpoint({ answer: routes(service, hosts), requestLimit, onRequest });
+  const onRequest = verbose ? (...entry: LogEntry) => io.info(formatLogLine(...entry)) : undefined;
+  const server = createEndpoint({ answer: createRouter(service, hosts), requestLimit, onRequest });
   await once(server.listen(port, address), 'listening');
   const { interrupted } = io;
   await io.print(
@@ -60,44 +60,44 @@ export async function serve(
   if (!interrupted.aborted) await once(interrupted, 'abort');
   server.close();
   await journal?.close();
-  return Exit.yes;
+  return Exit.ok;
 }
 
 const openJournal = (
   folder: string,
-  catalogue: Catalogue,
+  catalog: ServerCatalog,
   edition: Edition,
   begin: () => Promise<void>,
 ): Promise<Journal> =>
   Journal.open(folder, {
-    replay: change => ('acl' in change ? edition.replay(change.acl) : catalogue.replay(change)),
+    replay: change => ('acl' in change ? edition.replay(change.acl) : catalog.replay(change)),
     begin,
-    state: () => [...catalogue.all(), ...edition.all().map(acl => ({ acl }))],
+    state: () => [...catalog.snapshotChanges(), ...edition.snapshotChanges().map(acl => ({ acl }))],
   });
 
-type LogEntry = [request: Request | undefined, status: number | undefined, milliseconds: number];
+type LogEntry = [request: HttpRequest | undefined, status: number | undefined, milliseconds: number];
 
 /** Neither the query, which may hold a password, nor a login before the host. */
-function logLine(request: LogEntry[0], status: LogEntry[1], milliseconds: number): string {
+function formatLogLine(request: LogEntry[0], status: LogEntry[1], milliseconds: number): string {
   if (!request) return 'closed a connection without an answer: not a request, or longer than --request-limit';
   const path = request.path.replace(/\/\/[^/]*@/, '//').slice(0, 100);
   return `${request.method.slice(0, 20)} ${path} ${status} ${milliseconds.toFixed(1)} ms`;
 }
 
 /** The one login of the open source edition, by the names that QuestDB gives to it. */
-function credentialsOf({
+function readCredentials({
   QDB_HTTP_USER: user,
   QDB_HTTP_PASSWORD: password,
-}: NodeJS.ProcessEnv): Credentials | undefined {
+}: NodeJS.ProcessEnv): LoginCredentials | undefined {
   if (!user !== !password) throw new UsageError('QDB_HTTP_USER and QDB_HTTP_PASSWORD go together: set both or none');
   return user && password ? { user, password } : undefined;
 }
 
 /** The built-in administrator of the enterprise edition. */
-function adminOf({
+function readAdmin({
   QDB_ACL_ADMIN_USER: user = 'admin',
   QDB_ACL_ADMIN_PASSWORD: password = 'quest',
-}: NodeJS.ProcessEnv): Credentials {
+}: NodeJS.ProcessEnv): LoginCredentials {
   if (user && password) return { user, password };
   throw new UsageError('QDB_ACL_ADMIN_USER and QDB_ACL_ADMIN_PASSWORD must not be empty');
 }

@@ -1,32 +1,32 @@
 /*!
- * What becomes of views when that changes which they stand on. The service finds out a moment later, in jobs of its own;
- * here it is known when the statement is answered (observed on 9.3.4).
+ * What happens to views when the objects that they depend on change. The service finds out a moment later, in jobs of
+ * its own; here it is known when the statement is answered (observed on 9.3.4).
  */
 import { isDeepStrictEqual } from 'node:util';
-import { Rejection } from '@sqlpipe/ddl/grammar';
-import { relationOf } from './analysis/relation.js';
-import type { Catalogue, Change } from './catalogue.js';
-import { columnsOf } from './create.js';
+import { RejectionError } from '@sqlpipe/ddl/grammar';
+import { analyzeRelation } from './analysis/relation.js';
+import { toColumns } from './create.js';
 import type { View } from './objects.js';
-import { parseWholeQuery } from './parser/queries.js';
+import { parseQueryStatement } from './parser/queries.js';
+import type { Change, ServerCatalog } from './server-catalog.js';
 
 /** Compiles again each view over what was changed: what it gives now, or why it gives nothing, is put in its place. */
-export async function recompile(catalogue: Catalogue, changes: readonly Change[]): Promise<void> {
+export async function recompile(catalog: ServerCatalog, changes: readonly Change[]): Promise<void> {
   const changed = changes.flatMap(change => ('put' in change ? change.put.name : 'drop' in change ? change.drop : []));
-  const above = viewsOver(catalogue, changed);
+  const above = viewsOver(catalog, changed);
   if (above.size === 0) return;
-  for (const view of catalogue.inDependencyOrder(({ name }) => above.has(name))) {
+  for (const view of catalog.inDependencyOrder(({ name }) => above.has(name))) {
     if (view.kind !== 'view') continue;
-    const now = await compiled(view, catalogue);
-    if (!isDeepStrictEqual(now, view)) catalogue.put(now);
+    const now = await compileView(view, catalog);
+    if (!isDeepStrictEqual(now, view)) catalog.put(now);
   }
 }
 
-function viewsOver(catalogue: Catalogue, names: readonly string[]): Set<string> {
+function viewsOver(catalog: ServerCatalog, names: readonly string[]): Set<string> {
   const found = new Set<string>();
   const pending = [...names];
   for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
-    for (const view of catalogue.over(name)) {
+    for (const view of catalog.dependentsOf(name)) {
       if (view.kind !== 'view' || found.has(view.name)) continue;
       found.add(view.name);
       pending.push(view.name);
@@ -35,12 +35,12 @@ function viewsOver(catalogue: Catalogue, names: readonly string[]): Set<string> 
   return found;
 }
 
-async function compiled({ invalid: _, ...view }: View, catalogue: Catalogue): Promise<View> {
+async function compileView({ invalid: _, ...view }: View, catalog: ServerCatalog): Promise<View> {
   try {
-    const relation = relationOf(await parseWholeQuery(view.body), catalogue);
-    return { ...view, columns: columnsOf(relation), timestamp: relation.timestamp };
+    const relation = analyzeRelation(await parseQueryStatement(view.body), catalog);
+    return { ...view, columns: toColumns(relation), timestamp: relation.timestamp };
   } catch (error) {
-    if (!(error instanceof Rejection)) throw error;
+    if (!(error instanceof RejectionError)) throw error;
     return { ...view, invalid: { reason: error.message, position: error.position } };
   }
 }
@@ -49,14 +49,14 @@ async function compiled({ invalid: _, ...view }: View, catalogue: Catalogue): Pr
  * Ends the refreshing of materialized views over a table, and of those over them: for the first reason, and until they
  * are made again. One that was not refreshed yet has nothing that could be wrong.
  */
-export function invalidate(catalogue: Catalogue, base: string, reason: string): void {
-  for (const view of catalogue.over(base)) {
+export function invalidate(catalog: ServerCatalog, base: string, reason: string): void {
+  for (const view of catalog.dependentsOf(base)) {
     if (view.kind !== 'materialized view' || view.invalid !== undefined || view.refresh.deferred) continue;
     if (view.base.toLowerCase() !== base.toLowerCase()) continue;
-    catalogue.put({ ...view, invalid: reason });
-    invalidate(catalogue, view.name, 'base materialized view is invalidated');
+    catalog.put({ ...view, invalid: reason });
+    invalidate(catalog, view.name, 'base materialized view is invalidated');
   }
 }
 
 /** Why materialized views do without a table that is gone. */
-export const goneTable = 'base table is dropped or renamed';
+export const GONE_TABLE = 'base table is dropped or renamed';

@@ -3,7 +3,7 @@
  * nodes are called by numbers, and names stand in labels only, escaped for the language.
  */
 import { type Catalog, dumpOrder, type Entry } from '@sqlpipe/schema';
-import { isObject, type Kind, printable } from '@sqlpipe/sql';
+import { escapeControls, isObject, type Kind } from '@sqlpipe/sql';
 
 interface Graph {
   nodes: { id: string; entry: Entry }[];
@@ -12,12 +12,12 @@ interface Graph {
 }
 
 /** The same schema gives the same graph: nodes are numbered in the order of a dump. */
-function graphOf(catalog: Catalog): Graph {
+function buildGraph(catalog: Catalog): Graph {
   const nodes = dumpOrder(catalog)
     .filter(({ kind }) => isObject(kind))
     .map((entry, i) => ({ id: `n${i + 1}`, entry }));
   const ids = new Map(nodes.map(({ id, entry }) => [entry.name, id]));
-  const needs = catalog.needs();
+  const needs = catalog.dependencies();
   const arrows = nodes.flatMap(({ id, entry }) =>
     (needs.get(entry.name) ?? []).map((name): [string, string] => [ids.get(name) as string, id]),
   );
@@ -32,19 +32,22 @@ const DOT_SHAPES: Partial<Record<Kind, string>> = {
 };
 
 /** The graph in the language of Graphviz. */
-export function dot(catalog: Catalog): string {
-  const { nodes, arrows } = graphOf(catalog);
-  return lines([
+export function toDot(catalog: Catalog): string {
+  const { nodes, arrows } = buildGraph(catalog);
+  return joinLines([
     'digraph schema {',
     '  rankdir=LR;',
-    ...nodes.map(({ id, entry: { kind, name } }) => `  ${id} [label="${dotLabel(name)}", shape=${DOT_SHAPES[kind]}];`),
+    ...nodes.map(
+      ({ id, entry: { kind, name } }) => `  ${id} [label="${formatDotLabel(name)}", shape=${DOT_SHAPES[kind]}];`,
+    ),
     ...arrows.map(([from, to]) => `  ${from} -> ${to};`),
     '}',
   ]);
 }
 
 /** Labels know backslash escapes and HTML's entities. */
-const dotLabel = (name: string): string => printable(name).replace(/[\\"]/g, '\\$&').replaceAll('&', '&amp;');
+const formatDotLabel = (name: string): string =>
+  escapeControls(name).replace(/[\\"]/g, '\\$&').replaceAll('&', '&amp;');
 
 const MERMAID_SHAPES: Partial<Record<Kind, [before: string, after: string]>> = {
   table: ['[("', '")]'],
@@ -54,11 +57,11 @@ const MERMAID_SHAPES: Partial<Record<Kind, [before: string, after: string]>> = {
 };
 
 /** The graph as a flowchart of Mermaid. */
-export function mermaid(catalog: Catalog): string {
-  const { nodes, arrows } = graphOf(catalog);
-  return lines([
+export function toMermaid(catalog: Catalog): string {
+  const { nodes, arrows } = buildGraph(catalog);
+  return joinLines([
     'flowchart LR',
-    ...nodes.map(({ id, entry: { kind, name } }) => `  ${id}${MERMAID_SHAPES[kind]?.join(mermaidLabel(name))}`),
+    ...nodes.map(({ id, entry: { kind, name } }) => `  ${id}${MERMAID_SHAPES[kind]?.join(formatMermaidLabel(name))}`),
     ...arrows.map(([from, to]) => `  ${from} --> ${to}`),
   ]);
 }
@@ -67,10 +70,10 @@ export function mermaid(catalog: Catalog): string {
  * Labels are HTML, Markdown in some versions, and looked through for words such as `direction LR`. So what is no letter or
  * digit, nor a `_` between such, goes by its number.
  */
-const mermaidLabel = (name: string): string =>
-  printable(name).replace(
+const formatMermaidLabel = (name: string): string =>
+  escapeControls(name).replace(
     /(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|[^\p{L}\p{N}_]/gu,
     character => `#${character.codePointAt(0)};`,
   );
 
-const lines = (all: string[]): string => all.map(line => `${line}\n`).join('');
+const joinLines = (all: string[]): string => all.map(line => `${line}\n`).join('');

@@ -1,10 +1,10 @@
 import { pipeline } from 'node:stream/promises';
-import { command, Exit, recordLimit } from '@sqlpipe/cli';
-import { MAX_RECORD, records, sink, statements } from '@sqlpipe/records';
-import { dot, mermaid } from './graph.js';
-import { schema, sort } from './sort.js';
+import { Exit, maxRecordOption, runProgram } from '@sqlpipe/cli';
+import { createCommitWriter, decodeRecords, encodeRecords, MAX_RECORD } from '@sqlpipe/records';
+import { toDot, toMermaid } from './graph.js';
+import { readCatalog, sortStatements } from './sort.js';
 
-command({
+runProgram({
   name: 'sqlsort',
   operands: '',
   summary: 'Puts a statement stream in the order of a dump, so that it replays; or draws it.',
@@ -20,11 +20,11 @@ command({
         requiresArg: true,
         describe: 'write which object needs which instead, for Graphviz or Mermaid',
       })
-      .option('max-record', recordLimit(MAX_RECORD)),
+      .option('max-record', maxRecordOption(MAX_RECORD)),
   run: async ({ graph, maxRecord }, io) => {
-    const input = statements(io.stdin(), { maxRecord });
-    if (graph) await io.print({ dot, mermaid }[graph](await schema(input)));
-    else await pipeline(sort(input), records(maxRecord), sink(io.stdout, 'sqlsort'));
-    return Exit.yes;
+    const input = decodeRecords(io.stdin(), { maxRecord });
+    if (graph) await io.print({ dot: toDot, mermaid: toMermaid }[graph](await readCatalog(input)));
+    else await pipeline(sortStatements(input), encodeRecords(maxRecord), createCommitWriter(io.stdout, 'sqlsort'));
+    return Exit.ok;
   },
 });

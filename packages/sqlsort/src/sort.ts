@@ -1,8 +1,9 @@
-import { Catalog, collect, deduplicate, dumpOrder, type Entry, findCycle } from '@sqlpipe/schema';
-import { title } from '@sqlpipe/sql';
+import { Catalog, collectStatements, deduplicate, dumpOrder, type Entry, findCycle } from '@sqlpipe/schema';
+import { displayName } from '@sqlpipe/sql';
 
 /** Objects that need one another, which no order can be right for. */
-class Cycle extends Error {
+class CycleError extends Error {
+  override name = 'CycleError';
   readonly code = 'DAMAGED';
 }
 
@@ -10,24 +11,26 @@ class Cycle extends Error {
  * All that a stream holds, each statement once.
  * @throws DuplicateNameError where two of one name differ, Cycle where objects need one another, and whatever the input throws
  */
-export async function schema(statements: AsyncIterable<string>): Promise<Catalog> {
-  const catalog = new Catalog(deduplicate(await collect(statements)));
-  const cycle = findCycle(catalog.needs());
-  if (cycle) throw new Cycle(`a cycle, which no order can be right for: ${inWords(catalog, cycle)}`);
+export async function readCatalog(statements: AsyncIterable<string>): Promise<Catalog> {
+  const catalog = new Catalog(deduplicate(await collectStatements(statements)));
+  const cycle = findCycle(catalog.dependencies());
+  if (cycle) throw new CycleError(`a cycle, which no order can be right for: ${formatCycle(catalog, cycle)}`);
   return catalog;
 }
 
-/** The statements in the order of a dump; the first when all have come. @throws as `schema` */
-export async function* sort(statements: AsyncIterable<string>): AsyncGenerator<string> {
-  for (const { statement } of dumpOrder(await schema(statements))) yield statement;
+/** The statements in the order of a dump; the first when all have come. @throws as `readCatalog` */
+export async function* sortStatements(statements: AsyncIterable<string>): AsyncGenerator<string> {
+  for (const { statement } of dumpOrder(await readCatalog(statements))) yield statement;
 }
 
-/** So many of a cycle are named; one of more is no cycle that somebody made by mistake. */
-const NAMED = 20;
+/** Maximum number of names shown of a cycle. */
+const MAX_LISTED = 20;
 
 /** `view 'a' needs view 'b', which needs view 'a'`. */
-function inWords(catalog: Catalog, cycle: string[]): string {
-  const named = [...cycle.slice(0, NAMED), ...cycle.slice(0, 1)].map(name => title(catalog.object(name) as Entry));
-  if (cycle.length > NAMED) named.splice(-1, 0, `${cycle.length - NAMED} more`);
+function formatCycle(catalog: Catalog, cycle: string[]): string {
+  const named = [...cycle.slice(0, MAX_LISTED), ...cycle.slice(0, 1)].map(name =>
+    displayName(catalog.findObject(name) as Entry),
+  );
+  if (cycle.length > MAX_LISTED) named.splice(-1, 0, `${cycle.length - MAX_LISTED} more`);
   return named.join(', which needs ').replace(', which needs ', ' needs ');
 }

@@ -1,12 +1,12 @@
 import { pipeline } from 'node:stream/promises';
-import { command, Exit, recordLimit, stayLean } from '@sqlpipe/cli';
-import { MAX_RECORD, records, sink } from '@sqlpipe/records';
-import { split } from './split.js';
+import { Exit, limitHeapGrowth, maxRecordOption, runProgram } from '@sqlpipe/cli';
+import { createCommitWriter, encodeRecords, MAX_RECORD } from '@sqlpipe/records';
+import { readStatements } from './read-statements.js';
 
-command({
+runProgram({
   name: 'sqlsplit',
   operands: '[file..]',
-  takes: ['files'],
+  operandTypes: ['files'],
   summary:
     'Turns .sql text, or a folder that sqljoin -d wrote, into a statement stream: one NUL-terminated record per statement.',
   examples: [
@@ -15,10 +15,14 @@ command({
     ['sqlsplit schema.sql | grep -z "^CREATE TABLE \'fx_" | sqlapply dst', 'some of it'],
     ["sqldump src | tr '\\0' '\\n' | sqlsplit | cmp - <(sqldump src)", 'there and back'],
   ],
-  options: cli => cli.option('max-record', recordLimit(MAX_RECORD)),
+  options: cli => cli.option('max-record', maxRecordOption(MAX_RECORD)),
   run: async ({ operands: files, maxRecord }, io) => {
-    stayLean();
-    await pipeline(split(files, io.stdin, maxRecord), records(maxRecord), sink(io.stdout, 'sqlsplit'));
-    return Exit.yes;
+    limitHeapGrowth();
+    await pipeline(
+      readStatements(files, io.stdin, maxRecord),
+      encodeRecords(maxRecord),
+      createCommitWriter(io.stdout, 'sqlsplit'),
+    );
+    return Exit.ok;
   },
 });

@@ -1,10 +1,10 @@
 /*!
  * The query of a view, a materialized view, a live view or a CREATE TABLE AS: where it ends and what of it is comment,
- * found with the service's lexer. What it says is for those who have a grammar of queries.
+ * found with the service's lexer. What it says is for code with a grammar of queries.
  */
 import type { Cursor } from './cursor.js';
 import { rejectReserved } from './names.js';
-import { Rejection, unexpected } from './rejection.js';
+import { RejectionError, unexpectedTokenError } from './rejection-error.js';
 
 export interface Body {
   /** The text as views keep it: blanks and controls at both ends are dropped. */
@@ -15,7 +15,7 @@ export interface Body {
   readonly code: string;
   /** Where the text starts, blanks included: several rejections point there. */
   readonly position: number;
-  /** Where that begins which it stands in: before the parenthesis, if there is one. */
+  /** Where its enclosing part begins: before the parenthesis, if there is one. */
   readonly start: number;
   /** Whether it stands in parentheses, and more may follow. */
   readonly enclosed: boolean;
@@ -24,46 +24,46 @@ export interface Body {
 /** Called with each query as soon as it has been read, which is when the service rejects what is wrong in it. */
 export type CheckQuery = (body: Body) => void;
 
-/** `(query` or, to the end of the statement, `query`: the closing parenthesis is left to be read by `endBody`. */
-export function viewBody(cursor: Cursor, check: CheckQuery): Body {
-  const position = cursor.reach;
+/** `(query` or, to the end of the statement, `query`: the closing parenthesis is left to be read by `expectEndOfBody`. */
+export function parseViewBody(cursor: Cursor, check: CheckQuery): Body {
+  const position = cursor.readOffset;
   if (cursor.require("'(' or 'with' or 'select'") === '(') {
-    return { ...enclosedBody(cursor, check, "'with' or 'select'"), start: position };
+    return { ...parseEnclosedBody(cursor, check, "'with' or 'select'"), start: position };
   }
-  cursor.back();
-  const code = codeOf(cursor, position, false);
+  cursor.unread();
+  const code = readCode(cursor, position, false);
   const token = cursor.next();
   // The service keeps the semicolon with the query (observed on 9.3.4 and 9.4.4).
   const end = token === undefined ? cursor.text.length : cursor.end;
-  const body = { ...texts(cursor.text.slice(position, end)), code, position, start: position, enclosed: false };
+  const body = { ...trimBody(cursor.text.slice(position, end)), code, position, start: position, enclosed: false };
   check(body);
   return body;
 }
 
 /** The query after an opening parenthesis, which was read already. */
-export function enclosedBody(
+export function parseEnclosedBody(
   cursor: Cursor,
   check: CheckQuery,
   expected = "'select', 'with', 'declare' or table name expected",
 ): Body {
-  const position = cursor.reach;
+  const position = cursor.readOffset;
   const first = cursor.require(expected);
-  if (first === ')') throw new Rejection(cursor.at, 'table name expected');
+  if (first === ')') throw new RejectionError(cursor.at, 'table name expected');
   if (['insert', 'update', 'create', 'alter', 'drop'].includes(first.toLowerCase())) rejectReserved(first, cursor.at);
-  cursor.back();
-  const code = codeOf(cursor, position, true);
+  cursor.unread();
+  const code = readCode(cursor, position, true);
   const written = cursor.text.slice(position, position + code.length);
-  const body = { ...texts(written), code, position, start: position, enclosed: true };
+  const body = { ...trimBody(written), code, position, start: position, enclosed: true };
   check(body);
   return body;
 }
 
 /** What must follow a query: its closing parenthesis, or nothing. */
-export function endBody(cursor: Cursor, { enclosed }: Body): void {
+export function expectEndOfBody(cursor: Cursor, { enclosed }: Body): void {
   if (enclosed) cursor.expect(')');
   else {
     const token = cursor.next();
-    if (token !== undefined && token !== ';') throw unexpected(cursor.at, token);
+    if (token !== undefined && token !== ';') throw unexpectedTokenError(cursor.at, token);
   }
 }
 
@@ -71,7 +71,7 @@ export function endBody(cursor: Cursor, { enclosed }: Body): void {
  * The text from `position` to the closing parenthesis or a semicolon, comments blanked as the service reads them.
  * The cursor stands before what ended it.
  */
-export function codeOf(cursor: Cursor, position: number, enclosed: boolean): string {
+export function readCode(cursor: Cursor, position: number, enclosed: boolean): string {
   const pieces: string[] = [];
   let length = 0;
   const add = (piece: string, at: number): void => {
@@ -96,7 +96,7 @@ export function codeOf(cursor: Cursor, position: number, enclosed: boolean): str
 }
 
 /** Later than 9.3.4, which kept the ends as they were. A regular expression would be quadratic in blanks. */
-function texts(written: string): Pick<Body, 'text' | 'written'> {
+function trimBody(written: string): Pick<Body, 'text' | 'written'> {
   let start = 0;
   let end = written.length;
   while (start < end && written.charAt(start) <= ' ') start++;

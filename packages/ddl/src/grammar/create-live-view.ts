@@ -1,14 +1,14 @@
 /*!
- * CREATE LIVE VIEW, as documented for QuestDB 10: no server that has it was to be had, so the words of refusals are this
- * service's own.
+ * CREATE LIVE VIEW, as documented for QuestDB 10: no such server was available, so the wording of rejections is our
+ * own.
  */
-import { type Body, endBody, viewBody } from './body.js';
+import { type Body, expectEndOfBody, parseViewBody } from './body.js';
 import type { Cursor } from './cursor.js';
-import { is } from './cursor.js';
+import { isWord } from './cursor.js';
 import type { Dialect } from './dialect.js';
-import { ifNotExists, objectName, unquote } from './names.js';
-import { type PartitionUnit, partitionBy, partitionUnit } from './partition.js';
-import { Rejection } from './rejection.js';
+import { parseIfNotExists, parseObjectName, unquote } from './names.js';
+import { type PartitionUnit, parsePartitionBy, parsePartitionUnit } from './partition.js';
+import { RejectionError } from './rejection-error.js';
 import { parseTimestamp } from './timestamp.js';
 
 export interface CreateLiveView {
@@ -20,7 +20,7 @@ export interface CreateLiveView {
   readonly flush?: string | undefined;
   /** `1h` after IN MEMORY. */
   readonly inMemory?: string | undefined;
-  /** That of the base table where it is not given. */
+  /** By default that of the base table. */
   readonly partition?: PartitionUnit | undefined;
   /** NOW, BEGINNING or a timestamp in quotes. */
   readonly start: string;
@@ -29,17 +29,17 @@ export interface CreateLiveView {
 }
 
 /** After CREATE LIVE. */
-export function createLiveView(cursor: Cursor, { owner, checkQuery }: Dialect): CreateLiveView {
+export function parseCreateLiveView(cursor: Cursor, { owner, checkQuery }: Dialect): CreateLiveView {
   cursor.expect('view');
-  const named = ifNotExists(cursor, cursor.require("view name or 'if'"), 'view name');
-  const { name, position } = objectName(cursor, named.token);
-  const flush = lengthBehind(cursor, 'flush', 'every');
-  const inMemory = lengthBehind(cursor, 'in', 'memory');
-  const partition = partitionOf(cursor);
-  const start = startFrom(cursor);
+  const named = parseIfNotExists(cursor, cursor.require("view name or 'if'"), 'view name');
+  const { name, position } = parseObjectName(cursor, named.token);
+  const flush = parseLengthAfter(cursor, 'flush', 'every');
+  const inMemory = parseLengthAfter(cursor, 'in', 'memory');
+  const partition = parsePartition(cursor);
+  const start = parseStart(cursor);
   cursor.expect('as');
-  const body = viewBody(cursor, checkQuery);
-  endBody(cursor, body);
+  const body = parseViewBody(cursor, checkQuery);
+  expectEndOfBody(cursor, body);
   return {
     statement: 'create live view',
     name,
@@ -54,33 +54,33 @@ export function createLiveView(cursor: Cursor, { owner, checkQuery }: Dialect): 
   };
 }
 
-function lengthBehind(cursor: Cursor, first: string, second: string): string | undefined {
-  if (!is(cursor.require("'start'"), first)) {
-    cursor.back();
+function parseLengthAfter(cursor: Cursor, first: string, second: string): string | undefined {
+  if (!isWord(cursor.require("'start'"), first)) {
+    cursor.unread();
     return;
   }
   cursor.expect(second);
   const length = cursor.require('interval');
   if (/^\d[\d_]*(?:ms|[smhd])$/.test(length)) return length.replaceAll('_', '');
-  throw new Rejection(cursor.at, `invalid interval, units are 'ms', 's', 'm', 'h' and 'd': ${length}`);
+  throw new RejectionError(cursor.at, `invalid interval, units are 'ms', 's', 'm', 'h' and 'd': ${length}`);
 }
 
-function partitionOf(cursor: Cursor): PartitionUnit | undefined {
-  const partition = partitionBy(cursor, cursor.require("'start'"));
+function parsePartition(cursor: Cursor): PartitionUnit | undefined {
+  const partition = parsePartitionBy(cursor, cursor.require("'start'"));
   if (!partition) {
-    cursor.back();
+    cursor.unread();
     return;
   }
-  const unit = partitionUnit(partition.name);
+  const unit = parsePartitionUnit(partition.name);
   if (unit && unit !== 'NONE') return unit;
-  throw new Rejection(partition.position, "'HOUR', 'DAY', 'WEEK', 'MONTH' or 'YEAR' expected");
+  throw new RejectionError(partition.position, "'HOUR', 'DAY', 'WEEK', 'MONTH' or 'YEAR' expected");
 }
 
-function startFrom(cursor: Cursor): string {
+function parseStart(cursor: Cursor): string {
   cursor.expect('start');
   cursor.expect('from');
   const token = cursor.require("'now' or 'beginning' or timestamp");
-  if (is(token, 'now') || is(token, 'beginning')) return token.toUpperCase();
+  if (isWord(token, 'now') || isWord(token, 'beginning')) return token.toUpperCase();
   if (token.startsWith("'") && parseTimestamp(unquote(token))) return token;
-  throw new Rejection(cursor.at, 'invalid START FROM timestamp value');
+  throw new RejectionError(cursor.at, 'invalid START FROM timestamp value');
 }

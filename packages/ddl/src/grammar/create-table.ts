@@ -4,26 +4,33 @@
  */
 import { foldCase } from '@sqlpipe/sql';
 import type { Column, Defaults } from '../definition.js';
-import { type Body, enclosedBody, endBody } from './body.js';
+import { type Body, expectEndOfBody, parseEnclosedBody } from './body.js';
 import {
   Columns,
-  columnList,
-  indexType,
+  parseColumnList,
   parseIndexCapacity,
+  parseIndexType,
   parseSymbolCapacity,
   rejectCachedCapacity,
 } from './columns.js';
 import type { Cursor } from './cursor.js';
-import { is } from './cursor.js';
+import { isWord } from './cursor.js';
 import type { Dialect } from './dialect.js';
-import { ifNotExists, type LocatedName, literal, objectName, rejectNoLiteral, unquote } from './names.js';
+import { type LocatedName, parseIfNotExists, parseLiteral, parseObjectName, requireLiteral, unquote } from './names.js';
 import { expectLong, parseInt32, parseInt64 } from './numbers.js';
-import { type PartitionUnit, partitionBy, partitionUnit, rejectUnevenTtl, type Ttl, ttl } from './partition.js';
-import { Rejection, unexpected } from './rejection.js';
-import { type StoragePolicy, storagePolicy } from './storage-policy.js';
-import { columnType, isArray, isTimestamp } from './types.js';
+import {
+  type PartitionUnit,
+  parsePartitionBy,
+  parsePartitionUnit,
+  parseTtl,
+  rejectUnevenTtl,
+  type Ttl,
+} from './partition.js';
+import { RejectionError, unexpectedTokenError } from './rejection-error.js';
+import { parseStoragePolicy, type StoragePolicy } from './storage-policy.js';
+import { isArray, isTimestamp, parseColumnType } from './types.js';
 
-/** What CREATE TABLE asks for, before any catalogue is looked at. */
+/** What CREATE TABLE asks for, before it is checked against a catalog. */
 export interface CreateTable {
   readonly statement: 'create table';
   readonly name: string;
@@ -49,59 +56,59 @@ export interface CreateTable {
 }
 
 /** After CREATE, whose next token was read already. */
-export function createTable(cursor: Cursor, first: string, dialect: Dialect): CreateTable {
-  const batched = leadIn(cursor, first);
-  const named = ifNotExists(cursor, cursor.require("table name or 'if'"), 'table name');
-  const { name, position } = objectName(cursor, named.token);
+export function parseCreateTable(cursor: Cursor, first: string, dialect: Dialect): CreateTable {
+  const batched = parseLeadIn(cursor, first);
+  const named = parseIfNotExists(cursor, cursor.require("table name or 'if'"), 'table name');
+  const { name, position } = parseObjectName(cursor, named.token);
   const head = { statement: 'create table', name, position, ifNotExists: named.ifNotExists } as const;
   const located = { cast: [], index: [], dedup: [] };
 
   const token = cursor.require("'(' or 'as'");
   if (token === '(') {
-    if (is(cursor.require('like'), 'like')) {
-      const like = likeTable(cursor);
+    if (isWord(cursor.require('like'), 'like')) {
+      const like = parseLike(cursor);
       const rest = { columns: new Columns(), located, ttl: 0, wal: false, parquet: false };
       return { ...head, ...rest, like, owner: dialect.owner(cursor, cursor.next()) };
     }
-    cursor.back();
-    const columns = columnList(cursor, dialect.defaults);
+    cursor.unread();
+    const columns = parseColumnList(cursor, dialect.defaults);
     if (batched) {
-      throw new Rejection(
+      throw new RejectionError(
         cursor.at,
         "'atomic' or 'batch' keywords can only be used in CREATE ... AS SELECT statements.",
       );
     }
-    return { ...head, columns, located, ...new Clauses(cursor, columns, located, false).parse(dialect) };
+    return { ...head, columns, located, ...new ClauseParser(cursor, columns, located, false).parse(dialect) };
   }
-  if (!is(token, 'as')) throw unexpected(cursor.at, token);
+  if (!isWord(token, 'as')) throw unexpectedTokenError(cursor.at, token);
   cursor.expect('(');
-  const select = enclosedBody(cursor, dialect.checkQuery);
-  endBody(cursor, select);
+  const select = parseEnclosedBody(cursor, dialect.checkQuery);
+  expectEndOfBody(cursor, select);
   const columns = new Columns();
-  return { ...head, columns, located, select, ...new Clauses(cursor, columns, located, true).parse(dialect) };
+  return { ...head, columns, located, select, ...new ClauseParser(cursor, columns, located, true).parse(dialect) };
 }
 
 /** `ATOMIC TABLE`, `BATCH n [o3MaxLag x] TABLE` or `TABLE`: whether one of the first two. */
-function leadIn(cursor: Cursor, first: string): boolean {
-  if (is(first, 'table')) return false;
-  if (is(first, 'atomic')) {
+function parseLeadIn(cursor: Cursor, first: string): boolean {
+  if (isWord(first, 'table')) return false;
+  if (isWord(first, 'atomic')) {
     cursor.expect('table');
     return true;
   }
-  if (!is(first, 'batch')) throw new Rejection(cursor.at, "'atomic' or 'table' or 'batch' expected");
-  if (expectLong(cursor) <= 0n) throw new Rejection(cursor.at, 'batch size must be positive integer');
-  if (is(cursor.require('table or o3MaxLag'), 'o3maxlag')) {
-    const position = cursor.reach;
+  if (!isWord(first, 'batch')) throw new RejectionError(cursor.at, "'atomic' or 'table' or 'batch' expected");
+  if (expectLong(cursor) <= 0n) throw new RejectionError(cursor.at, 'batch size must be positive integer');
+  if (isWord(cursor.require('table or o3MaxLag'), 'o3maxlag')) {
+    const position = cursor.readOffset;
     parseInterval(cursor.require('lag value'), position);
     cursor.expect('table');
   }
   return true;
 }
 
-function likeTable(cursor: Cursor): LocatedName {
-  const like = objectName(cursor, cursor.require('table name'), { reserved: true });
+function parseLike(cursor: Cursor): LocatedName {
+  const like = parseObjectName(cursor, cursor.require('table name'), { reserved: true });
   const token = cursor.require(')');
-  if (token !== ')') throw unexpected(cursor.at, token);
+  if (token !== ')') throw unexpectedTokenError(cursor.at, token);
   return like;
 }
 
@@ -116,26 +123,26 @@ const MICROS = new Map([
   ['d', 86_400e6],
 ]);
 
-/** `5s`, `250ms`, `10us` in microseconds. @throws Rejection where it is no such thing */
+/** `5s`, `250ms`, `10us` in microseconds. @throws RejectionError where it is no such thing */
 export function parseInterval(text: string, position: number): number {
   const digits = /^\d*/.exec(text)?.[0].length ?? 0;
   const qualifier = text.slice(digits);
   if (digits > 0 && parseInt64(text.slice(0, digits)) !== undefined) {
     const micros = MICROS.get(qualifier);
     if (micros !== undefined) return Math.floor(Number(text.slice(0, digits)) * micros);
-    if (qualifier === '') throw new Rejection(position + digits, `expected interval qualifier in ${text}`);
+    if (qualifier === '') throw new RejectionError(position + digits, `expected interval qualifier in ${text}`);
     if (qualifier.length > 2) {
-      throw new Rejection(position + digits, `expected 1/2 letter interval qualifier in ${text}`);
+      throw new RejectionError(position + digits, `expected 1/2 letter interval qualifier in ${text}`);
     }
   }
-  throw new Rejection(position + text.length, `invalid interval qualifier ${text}`);
+  throw new RejectionError(position + text.length, `invalid interval qualifier ${text}`);
 }
 
 /** What WITH can set. */
 type Parameters = Pick<CreateTable, 'maxUncommittedRows' | 'o3MaxLag'>;
 
 /** Everything after the columns. */
-class Clauses {
+class ClauseParser {
   #token: string | undefined;
 
   constructor(
@@ -161,7 +168,8 @@ class Clauses {
     format ??= this.#format();
     this.#dedup(wal, timestamp);
     format ??= this.#format();
-    if (format?.parquet && !wal) throw new Rejection(format.position, 'FORMAT PARQUET is only supported on WAL tables');
+    if (format?.parquet && !wal)
+      throw new RejectionError(format.position, 'FORMAT PARQUET is only supported on WAL tables');
     const parquet = format?.parquet ?? false;
     return {
       ...{ timestamp, partition, ttl, policy, wal, parquet, volume, ...parameters },
@@ -176,23 +184,23 @@ class Clauses {
   #indexesAndCasts(defaults: Defaults): void {
     for (; this.#token === ','; this.#advance()) {
       const token = this.cursor.require("'index' or 'cast'");
-      if (is(token, 'index')) this.#index(defaults);
-      else if (is(token, 'cast')) this.#cast();
-      else throw unexpected(this.cursor.at, token);
+      if (isWord(token, 'index')) this.#index(defaults);
+      else if (isWord(token, 'cast')) this.#cast();
+      else throw unexpectedTokenError(this.cursor.at, token);
     }
   }
 
   #index(defaults: Defaults): void {
     const { cursor } = this;
     cursor.expect('(');
-    const named = literal(cursor);
+    const named = parseLiteral(cursor);
     const column = this.#indexedColumn(named);
     const token = cursor.require("'capacity'");
-    if (is(token, 'type')) column.index = indexType(cursor, defaults);
-    else if (is(token, 'capacity')) column.index = { type: 'BITMAP', capacity: parseIndexCapacity(cursor) };
+    if (isWord(token, 'type')) column.index = parseIndexType(cursor, defaults);
+    else if (isWord(token, 'capacity')) column.index = { type: 'BITMAP', capacity: parseIndexCapacity(cursor) };
     else {
       column.index = { type: 'BITMAP', capacity: defaults.indexCapacity };
-      cursor.back();
+      cursor.unread();
     }
     cursor.expect(')');
   }
@@ -201,12 +209,12 @@ class Clauses {
     const column = this.columns.find(named.name);
     if (this.asSelect) this.located.index.push(named);
     if (!column) {
-      if (!this.asSelect) throw new Rejection(named.position, `Invalid column: ${named.name}`);
+      if (!this.asSelect) throw new RejectionError(named.position, `Invalid column: ${named.name}`);
       return this.#columnOfQuery(named.name);
     }
-    if (column.index) throw new Rejection(named.position, 'duplicate index clause');
+    if (column.index) throw new RejectionError(named.position, 'duplicate index clause');
     if (!this.asSelect && column.type !== 'SYMBOL') {
-      throw new Rejection(
+      throw new RejectionError(
         named.position,
         `indexes are supported only for SYMBOL columns [columnName=${named.name}, columnType=${column.type}]`,
       );
@@ -222,15 +230,15 @@ class Clauses {
   #cast(): void {
     const { cursor } = this;
     if (!this.asSelect) {
-      throw new Rejection(cursor.at, "cast is only supported in 'create table as ...' context");
+      throw new RejectionError(cursor.at, "cast is only supported in 'create table as ...' context");
     }
     cursor.expect('(');
-    const named = literal(cursor);
+    const named = parseLiteral(cursor);
     const column = this.columns.find(named.name) ?? this.#columnOfQuery(named.name);
-    if (column.type) throw new Rejection(cursor.at, 'duplicate cast');
+    if (column.type) throw new RejectionError(cursor.at, 'duplicate cast');
     cursor.expect('as');
-    const type = literal(cursor);
-    column.type = columnType(cursor, type.name);
+    const type = parseLiteral(cursor);
+    column.type = parseColumnType(cursor, type.name);
     this.located.cast.push({ name: named.name, position: named.position });
     if (column.type === 'SYMBOL') this.#castSymbol(column);
     cursor.expect(')');
@@ -239,21 +247,21 @@ class Clauses {
   #castSymbol(column: Column): void {
     const { cursor } = this;
     let token = cursor.require("'capacity', 'nocache', 'cache' or ')'");
-    const position = cursor.reach;
-    if (is(token, 'capacity')) {
+    const position = cursor.readOffset;
+    if (isWord(token, 'capacity')) {
       column.capacity = parseSymbolCapacity(cursor);
       token = cursor.require("'nocache', 'cache' or ')'");
     }
-    column.cached = !is(token, 'nocache');
-    if (!is(token, 'nocache') && !is(token, 'cache')) cursor.back();
+    column.cached = !isWord(token, 'nocache');
+    if (!isWord(token, 'nocache') && !isWord(token, 'cache')) cursor.unread();
     if (column.cached) rejectCachedCapacity(column.capacity ?? 0, position);
   }
 
   #timestamp(): LocatedName | undefined {
-    if (!is(this.#token, 'timestamp')) return;
+    if (!isWord(this.#token, 'timestamp')) return;
     const { cursor } = this;
     cursor.expect('(');
-    const named = literal(cursor);
+    const named = parseLiteral(cursor);
     cursor.require("')'");
     if (!this.asSelect) this.#rejectNoTimestamp(named);
     this.#advance();
@@ -262,63 +270,64 @@ class Clauses {
 
   #rejectNoTimestamp({ name, position }: LocatedName): void {
     const column = this.columns.find(name);
-    if (!column) throw new Rejection(position, `invalid designated timestamp column [name=${name}]`);
+    if (!column) throw new RejectionError(position, `invalid designated timestamp column [name=${name}]`);
     if (isTimestamp(column.type)) return;
-    throw new Rejection(position, `TIMESTAMP column expected [actual=${column.type}, columnName=${name}]`);
+    throw new RejectionError(position, `TIMESTAMP column expected [actual=${column.type}, columnName=${name}]`);
   }
 
   #partition(timestamp: LocatedName | undefined): { unit: PartitionUnit; position: number } | undefined {
-    const partition = partitionBy(this.cursor, this.#token);
+    const partition = parsePartitionBy(this.cursor, this.#token);
     if (!partition) return;
     const { name, position } = partition;
     if (!this.asSelect && !timestamp) {
-      throw new Rejection(position, 'partitioning is possible only on tables with designated timestamps');
+      throw new RejectionError(position, 'partitioning is possible only on tables with designated timestamps');
     }
-    const unit = partitionUnit(name);
-    if (!unit) throw new Rejection(position, "'NONE', 'HOUR', 'DAY', 'WEEK', 'MONTH' or 'YEAR' expected");
+    const unit = parsePartitionUnit(name);
+    if (!unit) throw new RejectionError(position, "'NONE', 'HOUR', 'DAY', 'WEEK', 'MONTH' or 'YEAR' expected");
     this.#advance();
     return { unit, position };
   }
 
   #ttl(unit: PartitionUnit): Ttl {
-    if (!is(this.#token, 'ttl')) return 0;
-    const value = ttl(this.cursor);
+    if (!isWord(this.#token, 'ttl')) return 0;
+    const value = parseTtl(this.cursor);
     rejectUnevenTtl(unit, value.ttl, value.position);
     this.#advance();
     return value.ttl;
   }
 
   #policy(unit: PartitionUnit): StoragePolicy | undefined {
-    if (!is(this.#token, 'storage')) return;
-    const policy = storagePolicy(this.cursor, unit);
+    if (!isWord(this.#token, 'storage')) return;
+    const policy = parseStoragePolicy(this.cursor, unit);
     this.#advance();
     return policy;
   }
 
-  /** FORMAT PARQUET or NATIVE, which the later build takes in several places. */
+  /** FORMAT PARQUET or NATIVE, which the later build accepts in several places. */
   #format(): { parquet: boolean; position: number } | undefined {
-    if (!is(this.#token, 'format')) return;
+    if (!isWord(this.#token, 'format')) return;
     const token = this.cursor.require("'PARQUET' or 'NATIVE'");
     const position = this.cursor.at;
-    if (!is(token, 'parquet') && !is(token, 'native')) throw new Rejection(position, "'PARQUET' or 'NATIVE' expected");
+    if (!isWord(token, 'parquet') && !isWord(token, 'native'))
+      throw new RejectionError(position, "'PARQUET' or 'NATIVE' expected");
     this.#advance();
-    return { parquet: is(token, 'parquet'), position };
+    return { parquet: isWord(token, 'parquet'), position };
   }
 
   /** Undefined where it is left to the server. */
   #wal(unit: PartitionUnit): boolean | undefined {
-    if (is(this.#token, 'wal')) {
+    if (isWord(this.#token, 'wal')) {
       if (unit === 'NONE') {
-        throw new Rejection(this.cursor.at, 'WAL Write Mode can only be used on partitioned tables');
+        throw new RejectionError(this.cursor.at, 'WAL Write Mode can only be used on partitioned tables');
       }
       this.#advance();
       return true;
     }
-    if (!is(this.#token, 'bypass')) return undefined;
+    if (!isWord(this.#token, 'bypass')) return undefined;
     this.#advance();
-    if (!is(this.#token, 'wal')) {
-      const position = this.#token === undefined ? this.cursor.reach : this.cursor.at;
-      throw new Rejection(position, ` invalid syntax, should be BYPASS WAL but was BYPASS ${this.#token ?? ''}`);
+    if (!isWord(this.#token, 'wal')) {
+      const position = this.#token === undefined ? this.cursor.readOffset : this.cursor.at;
+      throw new RejectionError(position, ` invalid syntax, should be BYPASS WAL but was BYPASS ${this.#token ?? ''}`);
     }
     this.#advance();
     return false;
@@ -327,7 +336,7 @@ class Clauses {
   /** `WITH maxUncommittedRows=n, o3MaxLag=x` */
   #with(): Parameters {
     const parameters: Parameters = {};
-    if (!is(this.#token, 'with')) return parameters;
+    if (!isWord(this.#token, 'with')) return parameters;
     const { cursor } = this;
     for (;;) {
       Object.assign(parameters, this.#parameter());
@@ -335,8 +344,8 @@ class Clauses {
       if (this.#token !== ',') return parameters;
       const next = cursor.next();
       if (next === undefined) return parameters;
-      cursor.back();
-      if (!is(next, 'in')) continue;
+      cursor.unread();
+      if (!isWord(next, 'in')) continue;
       this.#advance();
       return parameters;
     }
@@ -345,38 +354,38 @@ class Clauses {
   #parameter(): Parameters {
     const { cursor } = this;
     const name = cursor.next();
-    if (cursor.next() !== '=') throw new Rejection(cursor.reach, ' expected parameter after WITH');
+    if (cursor.next() !== '=') throw new RejectionError(cursor.readOffset, ' expected parameter after WITH');
     const equals = cursor.at;
     const value = cursor.next();
-    if (value === undefined) throw new Rejection(equals, "too few arguments for '=' [found=1,expected=2]");
+    if (value === undefined) throw new RejectionError(equals, "too few arguments for '=' [found=1,expected=2]");
     cursor.next();
-    const position = cursor.reach;
-    cursor.back();
-    if (is(name, 'maxuncommittedrows')) {
+    const position = cursor.readOffset;
+    cursor.unread();
+    if (isWord(name, 'maxuncommittedrows')) {
       const maxUncommittedRows = parseInt32(value);
       if (maxUncommittedRows !== undefined) return { maxUncommittedRows };
-      throw new Rejection(position, ` could not parse maxUncommittedRows value "${value}"`);
+      throw new RejectionError(position, ` could not parse maxUncommittedRows value "${value}"`);
     }
-    if (!is(name, 'o3maxlag')) throw new Rejection(position, ` unrecognized ${name} after WITH`);
+    if (!isWord(name, 'o3maxlag')) throw new RejectionError(position, ` unrecognized ${name} after WITH`);
     return { o3MaxLag: parseInterval(value, position) };
   }
 
   #volume(): LocatedName | undefined {
-    if (!is(this.#token, 'in')) return;
-    const volume = inVolume(this.cursor);
+    if (!isWord(this.#token, 'in')) return;
+    const volume = parseVolume(this.cursor);
     this.#advance();
     return volume;
   }
 
   #dedup(wal: boolean, timestamp: LocatedName | undefined): void {
-    if (!is(this.#token, 'dedup') && !is(this.#token, 'deduplicate')) return;
+    if (!isWord(this.#token, 'dedup') && !isWord(this.#token, 'deduplicate')) return;
     const { cursor } = this;
-    if (!wal) throw new Rejection(cursor.reach, 'deduplication is possible only on WAL tables');
+    if (!wal) throw new RejectionError(cursor.readOffset, 'deduplication is possible only on WAL tables');
     this.#advance();
-    if (!is(this.#token, 'upsert')) throw new Rejection(cursor.at, "expected 'upsert'");
+    if (!isWord(this.#token, 'upsert')) throw new RejectionError(cursor.at, "expected 'upsert'");
     this.#advance();
-    if (!is(this.#token, 'keys')) throw new Rejection(cursor.at, "expected 'keys'");
-    if (cursor.next() !== '(') throw new Rejection(cursor.reach, 'column list expected');
+    if (!isWord(this.#token, 'keys')) throw new RejectionError(cursor.at, "expected 'keys'");
+    if (cursor.next() !== '(') throw new RejectionError(cursor.readOffset, 'column list expected');
     let token = cursor.next();
     const position = cursor.at;
     let withTimestamp = false;
@@ -387,21 +396,24 @@ class Clauses {
       if (token === ',') token = cursor.next();
     }
     if (!withTimestamp && !this.asSelect) {
-      throw new Rejection(position, 'deduplicate key list must include dedicated timestamp column');
+      throw new RejectionError(position, 'deduplicate key list must include dedicated timestamp column');
     }
     this.#advance();
   }
 
   #dedupKey(token: string): string {
     const position = this.cursor.at;
-    rejectNoLiteral(token, position);
+    requireLiteral(token, position);
     const name = unquote(token);
     const column = this.columns.find(name);
     if (this.asSelect) this.located.dedup.push({ name, position });
-    else if (!column) throw new Rejection(position, `deduplicate key column not found [column=${name}]`);
-    else if (column.dedup) throw new Rejection(position, `duplicate dedup column [column=${name}]`);
+    else if (!column) throw new RejectionError(position, `deduplicate key column not found [column=${name}]`);
+    else if (column.dedup) throw new RejectionError(position, `duplicate dedup column [column=${name}]`);
     if (column && isArray(column.type)) {
-      throw new Rejection(position, `dedup key columns cannot include ARRAY [column=${name}, type=${column.type}]`);
+      throw new RejectionError(
+        position,
+        `dedup key columns cannot include ARRAY [column=${name}, type=${column.type}]`,
+      );
     }
     (column ?? this.#columnOfQuery(name)).dedup = true;
     return name;
@@ -409,7 +421,7 @@ class Clauses {
 }
 
 /** `VOLUME <alias>` after IN. */
-export function inVolume(cursor: Cursor): LocatedName {
+export function parseVolume(cursor: Cursor): LocatedName {
   cursor.expect('volume');
   const alias = cursor.require('path for volume');
   return { name: unquote(alias), position: cursor.at };

@@ -1,10 +1,10 @@
 /*! CREATE [OR REPLACE] VIEW, check by check in the order of the service's own parser. */
-import { type Body, endBody, viewBody } from './body.js';
+import { type Body, expectEndOfBody, parseViewBody } from './body.js';
 import type { Cursor } from './cursor.js';
-import { is } from './cursor.js';
+import { isWord } from './cursor.js';
 import type { Dialect } from './dialect.js';
-import { ifNotExists, objectName } from './names.js';
-import { Rejection } from './rejection.js';
+import { parseIfNotExists, parseObjectName } from './names.js';
+import { RejectionError } from './rejection-error.js';
 
 export interface CreateView {
   readonly statement: 'create view';
@@ -17,12 +17,12 @@ export interface CreateView {
 }
 
 /** After CREATE [OR REPLACE] VIEW. */
-export function createView(cursor: Cursor, orReplace: boolean, { owner, checkQuery }: Dialect): CreateView {
-  const named = ifNotExists(cursor, cursor.require("view name or 'if'"), 'view name');
-  const { name, position } = objectName(cursor, named.token);
-  if (!is(cursor.require("'as'"), 'as')) throw new Rejection(cursor.at, "'as' expected");
-  const body = viewBody(cursor, checkQuery);
-  endBody(cursor, body);
+export function parseCreateView(cursor: Cursor, orReplace: boolean, { owner, checkQuery }: Dialect): CreateView {
+  const named = parseIfNotExists(cursor, cursor.require("view name or 'if'"), 'view name');
+  const { name, position } = parseObjectName(cursor, named.token);
+  if (!isWord(cursor.require("'as'"), 'as')) throw new RejectionError(cursor.at, "'as' expected");
+  const body = parseViewBody(cursor, checkQuery);
+  expectEndOfBody(cursor, body);
   return {
     statement: 'create view',
     name,

@@ -1,19 +1,19 @@
 /*!
- * A walk over the tokens of one statement, with the ways the service has of asking for the next one. Its two
- * positions are the service's own: most refusals point at the last token, some at how far it had read.
+ * Reads the tokens of one statement in the ways that the service does. It keeps the service's two positions: most
+ * rejections point at the last token, some at the end of what had been read.
  */
 import { type ServerToken, scanToken } from '@sqlpipe/sql';
-import { Rejection, unexpected } from './rejection.js';
+import { RejectionError, unexpectedTokenError } from './rejection-error.js';
 
 const blank = new Set([' ', '\t', '\n', '\r']);
 
 /** True if the token is that word, in any case. The word is given in lower case. */
-export const is = (token: string | undefined, word: string): boolean => token?.toLowerCase() === word;
+export const isWord = (token: string | undefined, word: string): boolean => token?.toLowerCase() === word;
 
 export class Cursor {
   #last: ServerToken = { at: 0, end: 0, reach: 0 };
   #word: string | undefined;
-  #returned = false;
+  #isUnread = false;
 
   constructor(readonly text: string) {}
 
@@ -28,14 +28,14 @@ export class Cursor {
   }
 
   /** How far the service has read: past the blank or symbol that ended the last token. */
-  get reach(): number {
+  get readOffset(): number {
     return this.#last.reach;
   }
 
   /** The next token that is neither blank nor comment; undefined at the end. */
   next(): string | undefined {
-    if (this.#returned) {
-      this.#returned = false;
+    if (this.#isUnread) {
+      this.#isUnread = false;
       return this.#word;
     }
     this.#word = this.#significant();
@@ -43,48 +43,48 @@ export class Cursor {
   }
 
   /** Gives the last token back, to be read again. At the end there is nothing to give back. */
-  back(): void {
-    this.#returned = this.#word !== undefined;
+  unread(): void {
+    this.#isUnread = this.#word !== undefined;
   }
 
   /** Goes on reading at `position`. */
   seek(position: number): void {
     this.#last = { at: position, end: position, reach: position };
-    this.#returned = false;
+    this.#isUnread = false;
   }
 
   /** The next token, which must be there. */
   require(expected: string): string {
-    const { reach } = this;
+    const { readOffset } = this;
     const token = this.next();
-    if (token === undefined) throw new Rejection(reach, `${expected} expected`);
+    if (token === undefined) throw new RejectionError(readOffset, `${expected} expected`);
     return token;
   }
 
   /** The next token, which must be there, and no semicolon: how the service asks outside of CREATE. */
-  need(expected: string): string {
+  requireNoSemicolon(expected: string): string {
     const token = this.next();
-    if (token === undefined) throw new Rejection(this.reach, `${expected} expected`);
-    if (token === ';') throw new Rejection(this.at, `${expected} expected`);
+    if (token === undefined) throw new RejectionError(this.readOffset, `${expected} expected`);
+    if (token === ';') throw new RejectionError(this.at, `${expected} expected`);
     return token;
   }
 
   /** The next token, which must be that word or symbol. */
   expect(word: string): void {
     const token = this.next();
-    if (token === undefined) throw new Rejection(this.reach, `'${word}' expected`);
-    this.expectThis(token, word);
+    if (token === undefined) throw new RejectionError(this.readOffset, `'${word}' expected`);
+    this.expectToken(token, word);
   }
 
   /** A token already read, which must be that word or symbol. */
-  expectThis(token: string | undefined, word: string): void {
-    if (!is(token, word)) throw new Rejection(this.at, `'${word}' expected`);
+  expectToken(token: string | undefined, word: string): void {
+    if (!isWord(token, word)) throw new RejectionError(this.at, `'${word}' expected`);
   }
 
   /** The end of the statement. */
   expectEnd(): void {
     const token = this.next();
-    if (token !== undefined && token !== ';') throw unexpected(this.at, token);
+    if (token !== undefined && token !== ';') throw unexpectedTokenError(this.at, token);
   }
 
   #raw(): string | undefined {
@@ -101,14 +101,14 @@ export class Cursor {
       else if (token === '/*' || token === '/*+') depth++;
       else if (token === '*/' && depth > 0) depth--;
       else if (depth === 0 && !blank.has(token)) {
-        if (token === '"') throw new Rejection(this.at, 'unclosed quotation mark');
+        if (token === '"') throw new RejectionError(this.at, 'unclosed quotation mark');
         return token;
       }
     }
     return;
   }
 
-  /** To the end of the line, even where that falls inside what the lexer takes for a quoted token. */
+  /** To the end of the line, even if that is inside what the lexer considers a quoted token. */
   #lineComment(): void {
     for (let token = this.#raw(); token !== undefined; token = this.#raw()) {
       const lineEnd = token.search(/[\r\n]/);

@@ -2,9 +2,9 @@
 import type { Defaults } from '../definition.js';
 import type { Body, CheckQuery } from './body.js';
 import type { Cursor } from './cursor.js';
-import { is } from './cursor.js';
+import { isWord } from './cursor.js';
 import { type LocatedName, unquote } from './names.js';
-import { Rejection, unexpected } from './rejection.js';
+import { RejectionError, unexpectedTokenError } from './rejection-error.js';
 
 /** One server's grammar of CREATE. */
 export interface Dialect {
@@ -15,32 +15,32 @@ export interface Dialect {
   readonly defaults: Defaults;
   readonly checkQuery: CheckQuery;
   /** Finds the base table of a query, and rejects what the service's parser rejects before it reads on. */
-  readonly baseOf?: (body: Body, given: LocatedName | undefined) => LocatedName;
+  readonly findBase?: (body: Body, given: LocatedName | undefined) => LocatedName;
 }
 
-/** What an edition allows at the end of a CREATE statement. It is given the token that follows, and reads to the end. */
+/** What an edition allows at the end of a CREATE statement. Called with the token that follows; reads to the end. */
 export type OwnerClause = (cursor: Cursor, token: string | undefined) => string | undefined;
 
 /** The open source edition has no owners: a statement ends where its clauses do. */
-export const noOwner: OwnerClause = (cursor, token) => {
-  if (token !== undefined && token !== ';') throw unexpected(cursor.at, token);
+export const rejectOwner: OwnerClause = (cursor, token) => {
+  if (token !== undefined && token !== ';') throw unexpectedTokenError(cursor.at, token);
   if (token === ';') expectOnlySemicolons(cursor);
   return undefined;
 };
 
 /** `OWNED BY name`, which the enterprise edition has. */
-export const ownedBy: OwnerClause = (cursor, token) => {
-  if (!is(token, 'owned')) return noOwner(cursor, token);
+export const parseOwner: OwnerClause = (cursor, token) => {
+  if (!isWord(token, 'owned')) return rejectOwner(cursor, token);
   cursor.expect('by');
-  const name = unquote(cursor.need('owner name'));
-  if (name === '' || /['"]/.test(name)) throw new Rejection(cursor.at, `invalid owner name [name=${name}]`);
-  noOwner(cursor, cursor.next());
+  const name = unquote(cursor.requireNoSemicolon('owner name'));
+  if (name === '' || /['"]/.test(name)) throw new RejectionError(cursor.at, `invalid owner name [name=${name}]`);
+  rejectOwner(cursor, cursor.next());
   return name;
 };
 
 /** Rejects anything that follows a statement but semicolons. */
 export function expectOnlySemicolons(cursor: Cursor): void {
   for (let token = cursor.next(); token !== undefined; token = cursor.next()) {
-    if (token !== ';') throw unexpected(cursor.at, token);
+    if (token !== ';') throw unexpectedTokenError(cursor.at, token);
   }
 }

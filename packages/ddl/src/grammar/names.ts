@@ -2,8 +2,8 @@
 import { foldCase } from '@sqlpipe/sql';
 import { RESERVED } from '../names.js';
 import type { Cursor } from './cursor.js';
-import { is } from './cursor.js';
-import { Rejection } from './rejection.js';
+import { isWord } from './cursor.js';
+import { RejectionError } from './rejection-error.js';
 
 /** A name, and where it stands in the statement. */
 export interface LocatedName {
@@ -12,10 +12,10 @@ export interface LocatedName {
 }
 
 /** QuestDB's `cairo.max.file.name.length`, in UTF-16 code units. */
-const maxNameLength = 127;
+const MAX_NAME_LENGTH = 127;
 
 /** What a file name may have on disk in bytes, less what the service adds to a table's name. */
-export const maxFileNameLength = 250;
+export const MAX_FILE_NAME_BYTES = 250;
 
 const isQuoted = (token: string): boolean => token.length > 1 && /^(['"`]).*\1$/s.test(token);
 
@@ -26,23 +26,23 @@ export const isReserved = (name: string): boolean => RESERVED.has(foldCase(name)
 
 export function rejectReserved(token: string, position: number): void {
   if (!isReserved(token)) return;
-  throw new Rejection(
+  throw new RejectionError(
     position,
     `table and column names that are SQL keywords have to be enclosed in double quotes, such as "${token}"`,
   );
 }
 
 /** A column name where only a literal may stand: `'x'` and symbols are none. */
-export function rejectNoLiteral(token: string, position: number): void {
-  if ("(),`';".includes(token.charAt(0))) throw new Rejection(position, 'literal expected');
+export function requireLiteral(token: string, position: number): void {
+  if ("(),`';".includes(token.charAt(0))) throw new RejectionError(position, 'literal expected');
 }
 
 /** The next token as a name of a column, a unit or the like. */
-export function literal(cursor: Cursor): { name: string; position: number } {
+export function parseLiteral(cursor: Cursor): { name: string; position: number } {
   const token = cursor.require('literal');
   const position = cursor.at;
   rejectReserved(token, position);
-  rejectNoLiteral(token, position);
+  requireLiteral(token, position);
   return { name: unquote(token), position };
 }
 
@@ -52,14 +52,14 @@ export function stripPublic(cursor: Cursor, token: string): string {
   const dot = cursor.next();
   if (dot === undefined) return token;
   if (dot !== '.') {
-    cursor.back();
+    cursor.unread();
     return token;
   }
   return cursor.require('table name');
 }
 
-/** A name for a table or view from a token, refused as the service's parser refuses it. */
-export function objectName(
+/** A name for a table or view from a token, rejected as the service's parser rejects it. */
+export function parseObjectName(
   cursor: Cursor,
   token: string,
   { reserved: allowReserved = false } = {},
@@ -72,27 +72,31 @@ export function objectName(
 }
 
 export function rejectDotsAndSlashes(name: string, position: number): void {
-  if (name === '.') throw new Rejection(position, "'.' is an invalid table name");
+  if (name === '.') throw new RejectionError(position, "'.' is an invalid table name");
   const bad = name.search(/[/\\]|\.(?=\.)/);
-  if (bad >= 0) throw new Rejection(position + bad, `'${name.charAt(bad)}' is not allowed`);
+  if (bad >= 0) throw new RejectionError(position + bad, `'${name.charAt(bad)}' is not allowed`);
 }
 
-/** `IF NOT EXISTS` behind CREATE: whether it is there, and the token after it. */
-export function ifNotExists(cursor: Cursor, token: string, expected: string): { ifNotExists: boolean; token: string } {
-  if (!is(token, 'if')) return { ifNotExists: false, token };
-  if (is(cursor.require("'not'"), 'not') && is(cursor.require("'exists'"), 'exists')) {
+/** `IF NOT EXISTS` after CREATE: whether it is present, and the token after it. */
+export function parseIfNotExists(
+  cursor: Cursor,
+  token: string,
+  expected: string,
+): { ifNotExists: boolean; token: string } {
+  if (!isWord(token, 'if')) return { ifNotExists: false, token };
+  if (isWord(cursor.require("'not'"), 'not') && isWord(cursor.require("'exists'"), 'exists')) {
     return { ifNotExists: true, token: cursor.require(expected) };
   }
-  throw new Rejection(cursor.at, "'if not exists' expected");
+  throw new RejectionError(cursor.at, "'if not exists' expected");
 }
 
-const badInTable = /[?,'"\\/:)(+*%~\0-\x0f\x7f\ufeff]|^\.|\.$|\.\.|^ | $/;
-const badInColumn = /[?.,'"\\/:)(+\-*%~\0-\x0f\x7f\ufeff]/;
+const INVALID_IN_TABLE = /[?,'"\\/:)(+*%~\0-\x0f\x7f\ufeff]|^\.|\.$|\.\.|^ | $/;
+const INVALID_IN_COLUMN = /[?.,'"\\/:)(+\-*%~\0-\x0f\x7f\ufeff]/;
 
 /** Whether a table or view may have this name (read in TableUtils). */
 export const isValidTableName = (name: string): boolean =>
-  name.length > 0 && name.length <= maxNameLength && !badInTable.test(name);
+  name.length > 0 && name.length <= MAX_NAME_LENGTH && !INVALID_IN_TABLE.test(name);
 
 /** Whether a column may have this name (read in TableUtils). */
 export const isValidColumnName = (name: string): boolean =>
-  name.length > 0 && name.length <= maxNameLength && !badInColumn.test(name);
+  name.length > 0 && name.length <= MAX_NAME_LENGTH && !INVALID_IN_COLUMN.test(name);

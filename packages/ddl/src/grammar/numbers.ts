@@ -1,42 +1,42 @@
 /*! Numbers as the service reads them: digits with single underscores between, an int of 32 bits, a long of 64. */
 import type { Cursor } from './cursor.js';
-import { found } from './rejection.js';
+import { tokenError } from './rejection-error.js';
 
-const digits = /^[-+]?\d+(?:_\d+)*$/;
-export const maxInt = 2 ** 31 - 1;
+const DIGITS = /^[-+]?\d+(?:_\d+)*$/;
+export const MAX_INT = 2 ** 31 - 1;
 
 /** The integer that the text is, or undefined where it is none or does not fit 32 bits. */
 export function parseInt32(text: string): number | undefined {
-  if (!digits.test(text)) return;
+  if (!DIGITS.test(text)) return;
   const value = Number(text.replaceAll('_', ''));
-  return value > maxInt || value < -maxInt - 1 ? undefined : value;
+  return value > MAX_INT || value < -MAX_INT - 1 ? undefined : value;
 }
 
 /** The long that the text is (a closing `L` is allowed), or undefined where it is none or does not fit 64 bits. */
 export function parseInt64(text: string): bigint | undefined {
   const bare = text.replace(/[lL]$/, '');
-  if (!digits.test(bare) || bare.startsWith('+')) return;
+  if (!DIGITS.test(bare) || bare.startsWith('+')) return;
   const value = BigInt(bare.replaceAll('_', ''));
   return BigInt.asIntN(64, value) === value ? value : undefined;
 }
 
 /** The next token (two where the first is a minus) as an integer. */
 export function expectInt(cursor: Cursor): number {
-  const { token, negative } = signed(cursor, 'integer');
+  const { token, negative } = readSigned(cursor, 'integer');
   const value = parseInt32(token);
-  if (value === undefined) throw found(cursor.at, token, 'bad integer');
+  if (value === undefined) throw tokenError(cursor.at, token, 'bad integer');
   return negative ? -value : value;
 }
 
 /** The next token (two where the first is a minus) as a long. */
 export function expectLong(cursor: Cursor): bigint {
-  const { token, negative } = signed(cursor, 'long integer');
+  const { token, negative } = readSigned(cursor, 'long integer');
   const value = parseInt64(token);
-  if (value === undefined) throw found(cursor.at, token, 'bad long integer');
+  if (value === undefined) throw tokenError(cursor.at, token, 'bad long integer');
   return negative ? -value : value;
 }
 
-function signed(cursor: Cursor, expected: string): { token: string; negative: boolean } {
+function readSigned(cursor: Cursor, expected: string): { token: string; negative: boolean } {
   const token = cursor.require(expected);
   return token === '-' ? { token: cursor.require(expected), negative: true } : { token, negative: false };
 }

@@ -1,11 +1,11 @@
 /*!
- * PARQUET(encoding, codec(level), BLOOM_FILTER) after a column. Which encoding goes with which type was read off
- * the refusals of a real server (9.3.4 and the later build).
+ * PARQUET(encoding, codec(level), BLOOM_FILTER) after a column. Which encoding goes with which type was found from
+ * the rejections of a real server (9.3.4 and the later build).
  */
 import type { Cursor } from './cursor.js';
-import { is } from './cursor.js';
+import { isWord } from './cursor.js';
 import { parseInt32 } from './numbers.js';
-import { Rejection } from './rejection.js';
+import { RejectionError } from './rejection-error.js';
 
 const text = new Set(['STRING', 'VARCHAR', 'BINARY']);
 const integers = new Set(['BYTE', 'SHORT', 'CHAR', 'INT', 'LONG', 'DATE', 'TIMESTAMP', 'TIMESTAMP_NS', 'IPv4']);
@@ -39,39 +39,39 @@ const codecs = new Map<string, Codec>(
  * What stands after PARQUET, in the service's own form; the closing parenthesis is read.
  * @returns empty for `(default)`, which says nothing (the later build prints nothing then; 9.3.4 did)
  */
-export function parquet(cursor: Cursor, type: string): string {
+export function parseParquet(cursor: Cursor, type: string): string {
   cursor.expect('(');
   const parts: string[] = [];
   let token = cursor.require('encoding name or BLOOM_FILTER');
-  if (!is(token, 'bloom_filter')) {
-    parts.push(encoding(cursor, token, type));
+  if (!isWord(token, 'bloom_filter')) {
+    parts.push(parseEncoding(cursor, token, type));
     token = cursor.require("',' or ')'");
     if (token === ',') {
       token = cursor.require('compression codec name or BLOOM_FILTER');
-      if (!is(token, 'bloom_filter')) {
-        ({ token } = compression(cursor, token, parts));
+      if (!isWord(token, 'bloom_filter')) {
+        ({ token } = parseCompression(cursor, token, parts));
         if (token === ',') token = cursor.require('BLOOM_FILTER');
       }
     }
   }
-  if (is(token, 'bloom_filter')) {
+  if (isWord(token, 'bloom_filter')) {
     parts.push('bloom_filter');
     token = cursor.require("')'");
   }
-  cursor.expectThis(token, ')');
+  cursor.expectToken(token, ')');
   const [first, ...rest] = parts;
   return first === 'default' && (rest.length === 0 || rest[0] === 'bloom_filter') ? rest.join() : parts.join(', ');
 }
 
-function encoding(cursor: Cursor, token: string, type: string): string {
+function parseEncoding(cursor: Cursor, token: string, type: string): string {
   const name = token.toLowerCase();
   if (name === 'default') return name;
   const valid = [...encodings].filter(([, fits]) => fits(type)).map(([encoding]) => encoding);
   if (!encodings.has(name)) {
-    throw new Rejection(cursor.at, `invalid parquet encoding '${token}', supported values: ${valid.join(', ')}`);
+    throw new RejectionError(cursor.at, `invalid parquet encoding '${token}', supported values: ${valid.join(', ')}`);
   }
   if (!valid.includes(name)) {
-    throw new Rejection(
+    throw new RejectionError(
       cursor.at,
       `encoding '${token}' is not valid for column type ${type}, supported encodings for this type: ${valid.join(', ')}`,
     );
@@ -79,12 +79,12 @@ function encoding(cursor: Cursor, token: string, type: string): string {
   return name;
 }
 
-function compression(cursor: Cursor, token: string, parts: string[]): { token: string } {
+function parseCompression(cursor: Cursor, token: string, parts: string[]): { token: string } {
   const name = token.toLowerCase();
   const codec = codecs.get(name);
   if (!codec) {
     const supported = [...codecs.keys()].join(', ');
-    throw new Rejection(cursor.at, `invalid parquet compression codec '${token}', supported values: ${supported}`);
+    throw new RejectionError(cursor.at, `invalid parquet compression codec '${token}', supported values: ${supported}`);
   }
   let next = cursor.require("'(' or ')'");
   if (next !== '(') {
@@ -92,17 +92,17 @@ function compression(cursor: Cursor, token: string, parts: string[]): { token: s
     return { token: next };
   }
   const level = cursor.require('compression level');
-  parts.push(`${name}(${compressionLevel(codec, level, cursor.at)})`);
+  parts.push(`${name}(${parseCompressionLevel(codec, level, cursor.at)})`);
   cursor.expect(')');
   next = cursor.require("',' or ')'");
   return { token: next };
 }
 
-function compressionLevel({ name, levels }: Codec, text: string, position: number): number {
+function parseCompressionLevel({ name, levels }: Codec, text: string, position: number): number {
   const level = parseInt32(text);
-  if (level === undefined) throw new Rejection(position, 'compression level must be a number');
+  if (level === undefined) throw new RejectionError(position, 'compression level must be a number');
   if (levels && (level < levels[0] || level > levels[1])) {
-    throw new Rejection(position, `${name} compression level must be between ${levels[0]} and ${levels[1]}`);
+    throw new RejectionError(position, `${name} compression level must be between ${levels[0]} and ${levels[1]}`);
   }
   return level;
 }

@@ -1,9 +1,9 @@
 /*! PARTITION BY and TTL: units, how long, and which lengths go with which unit. */
 import type { Cursor } from './cursor.js';
-import { is } from './cursor.js';
-import { literal } from './names.js';
-import { maxInt, parseInt64 } from './numbers.js';
-import { Rejection } from './rejection.js';
+import { isWord } from './cursor.js';
+import { parseLiteral } from './names.js';
+import { MAX_INT, parseInt64 } from './numbers.js';
+import { RejectionError } from './rejection-error.js';
 
 /** What a table's partitions hold: an hour of it, a day, …; `NONE` for no partitions. */
 export type PartitionUnit = 'NONE' | 'HOUR' | 'DAY' | 'WEEK' | 'MONTH' | 'YEAR';
@@ -11,14 +11,17 @@ export type PartitionUnit = 'NONE' | 'HOUR' | 'DAY' | 'WEEK' | 'MONTH' | 'YEAR';
 const units = new Set(['NONE', 'HOUR', 'DAY', 'WEEK', 'MONTH', 'YEAR']);
 
 /** `PARTITION BY <name>`, if it is there: the name is looked at later. */
-export function partitionBy(cursor: Cursor, token: string | undefined): { name: string; position: number } | undefined {
-  if (!is(token, 'partition')) return;
+export function parsePartitionBy(
+  cursor: Cursor,
+  token: string | undefined,
+): { name: string; position: number } | undefined {
+  if (!isWord(token, 'partition')) return;
   cursor.expect('by');
-  return literal(cursor);
+  return parseLiteral(cursor);
 }
 
 /** The unit a name stands for. */
-export function partitionUnit(name: string): PartitionUnit | undefined {
+export function parsePartitionUnit(name: string): PartitionUnit | undefined {
   const unit = name.toUpperCase();
   return units.has(unit) ? (unit as PartitionUnit) : undefined;
 }
@@ -40,61 +43,62 @@ const unitOf = (word: string): string | undefined =>
 const longForms = "'HOUR(S)', 'DAY(S)', 'WEEK(S)', 'MONTH(S)' or 'YEAR(S)'";
 
 /** The `14 DAYS` or `2w` after TTL. */
-export function ttl(cursor: Cursor): { ttl: Ttl; position: number } {
-  const position = cursor.reach;
+export function parseTtl(cursor: Cursor): { ttl: Ttl; position: number } {
+  const position = cursor.readOffset;
   const token = cursor.next();
   if (token === undefined || token === ';') {
-    throw new Rejection(cursor.reach, 'missing argument, should be <number> <unit> or <number_with_unit>');
+    throw new RejectionError(cursor.readOffset, 'missing argument, should be <number> <unit> or <number_with_unit>');
   }
   const short = token.length > 1 && /\p{L}$/u.test(token);
   const number = short ? token.slice(0, -1) : token;
   const shortUnit = short ? unitOf(token.slice(-1)) : undefined;
-  if (short && !shortUnit) throw badShortUnit(token, position);
+  if (short && !shortUnit) throw shortUnitError(token, position);
   const count = parseInt64(shortUnit ? number : token);
-  if (count === undefined) throw new Rejection(position, `invalid syntax, should be <number> <unit> but was ${token}`);
-  if (count > BigInt(maxInt) || count < 0n) {
-    throw new Rejection(position, `value out of range: ${count}. Max value: ${maxInt}`);
+  if (count === undefined)
+    throw new RejectionError(position, `invalid syntax, should be <number> <unit> but was ${token}`);
+  if (count > BigInt(MAX_INT) || count < 0n) {
+    throw new RejectionError(position, `value out of range: ${count}. Max value: ${MAX_INT}`);
   }
-  const unit = shortUnit ?? longUnit(cursor);
-  return { ttl: toTtl(Number(count), unit, position), position };
+  const unit = shortUnit ?? parseLongUnit(cursor);
+  return { ttl: checkedTtl(Number(count), unit, position), position };
 }
 
-function badShortUnit(token: string, position: number): Rejection {
+function shortUnitError(token: string, position: number): RejectionError {
   if (parseInt64(token.slice(0, -1)) === undefined) {
-    return new Rejection(position, 'invalid argument, should be <number> <unit> or <number_with_unit>');
+    return new RejectionError(position, 'invalid argument, should be <number> <unit> or <number_with_unit>');
   }
   const unit = token.slice(-1);
-  return new Rejection(
+  return new RejectionError(
     position + token.length - 1,
     `invalid time unit, expecting 'H', 'D', 'W', 'M' or 'Y', but was '${unit}'`,
   );
 }
 
-function longUnit(cursor: Cursor): string {
-  const position = cursor.reach;
+function parseLongUnit(cursor: Cursor): string {
+  const position = cursor.readOffset;
   const token = cursor.next();
-  if (token === undefined) throw new Rejection(position, `missing unit, ${longForms} expected`);
+  if (token === undefined) throw new RejectionError(position, `missing unit, ${longForms} expected`);
   const unit = unitOf(token);
-  if (!unit) throw new Rejection(position, `invalid unit, expected ${longForms}, but was '${token}'`);
+  if (!unit) throw new RejectionError(position, `invalid unit, expected ${longForms}, but was '${token}'`);
   return unit;
 }
 
-function toTtl(count: number, unit: string, position: number): Ttl {
+function checkedTtl(count: number, unit: string, position: number): Ttl {
   const length = lengths.get(unit)?.length ?? 0;
-  const max = Math.floor(maxInt / Math.abs(length));
+  const max = Math.floor(MAX_INT / Math.abs(length));
   if (count > max) {
     const name = `${unit.toLowerCase()}s`;
-    throw new Rejection(position, `value out of range: ${count} ${name}. Max value: ${max} ${name}`);
+    throw new RejectionError(position, `value out of range: ${count} ${name}. Max value: ${max} ${name}`);
   }
-  return ttlOf(count, unit);
+  return toTtl(count, unit);
 }
 
 /** So many of a unit, such as `HOUR`. */
-export const ttlOf = (count: number, unit: string): Ttl => count * (lengths.get(unit)?.length ?? 0) || 0; // months above zero are negative, none are not
+export const toTtl = (count: number, unit: string): Ttl => count * (lengths.get(unit)?.length ?? 0) || 0; // months above zero are negative, none are not
 
 /** Refuses a TTL that does not end on a partition's edge. The words changed between 9.3.4 and the later build. */
 export function rejectUnevenTtl(unit: PartitionUnit, ttl: Ttl, position: number): void {
-  if (unit === 'NONE') throw new Rejection(position, 'cannot set TTL on a non-partitioned table');
+  if (unit === 'NONE') throw new RejectionError(position, 'cannot set TTL on a non-partitioned table');
   const months = ttl < 0;
   const even = {
     HOUR: true,
@@ -104,11 +108,11 @@ export function rejectUnevenTtl(unit: PartitionUnit, ttl: Ttl, position: number)
     YEAR: months && ttl % 12 === 0,
   }[unit];
   if (even) return;
-  throw new Rejection(position, 'TTL value must be an integer multiple of the partition size (its time interval)');
+  throw new RejectionError(position, 'TTL value must be an integer multiple of the partition size (its time interval)');
 }
 
 /** A time to live in the largest unit that it is a whole number of. */
-export function ttlParts(ttl: Ttl): { value: number; unit: string } {
+export function splitTtl(ttl: Ttl): { value: number; unit: string } {
   const months = -ttl;
   if (ttl < 0) return months % 12 === 0 ? { value: months / 12, unit: 'YEAR' } : { value: months, unit: 'MONTH' };
   if (ttl % 168 === 0 && ttl > 0) return { value: ttl / 168, unit: 'WEEK' };

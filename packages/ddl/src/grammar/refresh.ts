@@ -1,9 +1,9 @@
 /*! REFRESH of a materialized view: when, how often, over which period. */
 import type { Cursor } from './cursor.js';
-import { is } from './cursor.js';
+import { isWord } from './cursor.js';
 import { unquote } from './names.js';
 import { parseInt32 } from './numbers.js';
-import { Rejection, unexpected } from './rejection.js';
+import { RejectionError, unexpectedTokenError } from './rejection-error.js';
 import { parseTimestamp } from './timestamp.js';
 
 export interface RefreshClause {
@@ -18,59 +18,59 @@ export interface RefreshClause {
 }
 
 /** REFRESH, where the token says so, and the token after it. */
-export function refreshClause(
+export function parseRefresh(
   cursor: Cursor,
   first: string,
-  next: Next = expected => cursor.require(expected),
+  next: ReadNext = expected => cursor.require(expected),
 ): { clause: RefreshClause; token: string } {
-  if (!is(first, 'refresh')) return { clause: { type: 'IMMEDIATE', deferred: false }, token: first };
-  let { type, every, token } = howOften(cursor, next);
-  const deferred = is(token, 'deferred');
+  if (!isWord(first, 'refresh')) return { clause: { type: 'IMMEDIATE', deferred: false }, token: first };
+  let { type, every, token } = parseHead(cursor, next);
+  const deferred = isWord(token, 'deferred');
   if (deferred) token = next(type === 'EVERY' ? "'start' or 'period' or 'as'" : "'period' or 'as'");
   const head = { type, deferred, every };
-  if (is(token, 'period')) return period(cursor, head, next);
-  return type === 'EVERY' ? timer(cursor, head, token, next) : { clause: head, token };
+  if (isWord(token, 'period')) return parsePeriod(cursor, head, next);
+  return type === 'EVERY' ? parseStart(cursor, head, token, next) : { clause: head, token };
 }
 
 /** The refresh that ALTER … SET REFRESH asks for, to the end of the statement; undefined for LIMIT. */
-export function newRefresh(cursor: Cursor): RefreshClause | undefined {
+export function parseSetRefresh(cursor: Cursor): RefreshClause | undefined {
   const choices = "'immediate' or 'manual' or 'period' or 'every' or 'limit'";
-  const first = cursor.need(choices);
-  if (is(first, 'limit')) return;
+  const first = cursor.requireNoSemicolon(choices);
+  if (isWord(first, 'limit')) return;
   if (!['immediate', 'manual', 'every', 'period'].includes(first.toLowerCase())) {
-    throw new Rejection(cursor.at, `${choices} expected`);
+    throw new RejectionError(cursor.at, `${choices} expected`);
   }
-  cursor.back();
-  const { clause, token: rest } = refreshClause(cursor, 'refresh', () => {
+  cursor.unread();
+  const { clause, token: rest } = parseRefresh(cursor, 'refresh', () => {
     const token = cursor.next();
-    if (is(token, 'deferred')) throw unexpected(cursor.at, 'deferred');
+    if (isWord(token, 'deferred')) throw unexpectedTokenError(cursor.at, 'deferred');
     return token === undefined || token === ';' ? 'as' : token;
   });
-  if (!is(rest, 'as')) throw unexpected(cursor.at, rest);
+  if (!isWord(rest, 'as')) throw unexpectedTokenError(cursor.at, rest);
   if (clause.timeZone !== undefined && !isTimeZone(clause.timeZone)) {
-    throw new Rejection(cursor.at, `invalid timezone: ${clause.timeZone}`);
+    throw new RejectionError(cursor.at, `invalid timezone: ${clause.timeZone}`);
   }
   return clause;
 }
 
 /** How to get at the token after a clause: in CREATE it must be there, at the end of ALTER it reads as AS. */
-type Next = (expected: string) => string;
+type ReadNext = (expected: string) => string;
 
-type Head = Pick<RefreshClause, 'type' | 'deferred' | 'every'>;
+type RefreshHead = Pick<RefreshClause, 'type' | 'deferred' | 'every'>;
 
-function howOften(
+function parseHead(
   cursor: Cursor,
-  next: Next,
+  next: ReadNext,
 ): { type: RefreshClause['type']; every?: string | undefined; token: string } {
   const token = cursor.require("'immediate' or 'manual' or 'period' or 'every' or 'as'");
   // INCREMENTAL is the old word for IMMEDIATE.
-  if (is(token, 'incremental')) return { type: 'IMMEDIATE', token: next("'as'") };
-  if (is(token, 'immediate')) return { type: 'IMMEDIATE', token: next("'deferred' or 'period' or 'as'") };
-  if (is(token, 'manual')) return { type: 'MANUAL', token: next("'deferred' or 'period' or 'as'") };
-  if (!is(token, 'every')) return { type: 'IMMEDIATE', token };
-  const every = stride(cursor, cursor.require('interval'));
+  if (isWord(token, 'incremental')) return { type: 'IMMEDIATE', token: next("'as'") };
+  if (isWord(token, 'immediate')) return { type: 'IMMEDIATE', token: next("'deferred' or 'period' or 'as'") };
+  if (isWord(token, 'manual')) return { type: 'MANUAL', token: next("'deferred' or 'period' or 'as'") };
+  if (!isWord(token, 'every')) return { type: 'IMMEDIATE', token };
+  const every = parseInterval(cursor, cursor.require('interval'));
   if (!'Mywdhm'.includes(every.unit)) {
-    throw new Rejection(
+    throw new RejectionError(
       cursor.at,
       `unsupported interval unit: ${every.unit}, supported units are 'm', 'h', 'd', 'w', 'y', 'M'`,
     );
@@ -83,14 +83,19 @@ function howOften(
 }
 
 /** `START '…' [TIME ZONE '…']`, if it is there. */
-function timer(cursor: Cursor, head: Head, first: string, next: Next): { clause: RefreshClause; token: string } {
-  if (!is(first, 'start')) return { clause: head, token: first };
+function parseStart(
+  cursor: Cursor,
+  head: RefreshHead,
+  first: string,
+  next: ReadNext,
+): { clause: RefreshClause; token: string } {
+  if (!isWord(first, 'start')) return { clause: head, token: first };
   const text = cursor.require('START timestamp');
   const start = parseTimestamp(unquote(text));
-  if (!start) throw new Rejection(cursor.at, 'invalid START timestamp value');
+  if (!start) throw new RejectionError(cursor.at, 'invalid START timestamp value');
   let token = next("'time zone' or 'as'");
   let timeZone: string | undefined;
-  if (is(token, 'time')) {
+  if (isWord(token, 'time')) {
     cursor.expect('zone');
     timeZone = unquote(cursor.require('TIME ZONE name'));
     token = next("'as'");
@@ -98,35 +103,35 @@ function timer(cursor: Cursor, head: Head, first: string, next: Next): { clause:
   return { clause: { ...head, start, timeZone }, token };
 }
 
-function period(cursor: Cursor, head: Head, next: Next): { clause: RefreshClause; token: string } {
+function parsePeriod(cursor: Cursor, head: RefreshHead, next: ReadNext): { clause: RefreshClause; token: string } {
   cursor.expect('(');
   let token = cursor.require("'length' or 'sample'");
   let clause: RefreshClause;
-  if (is(token, 'length')) ({ clause, token } = periodLength(cursor, head));
-  else if (is(token, 'sample')) {
+  if (isWord(token, 'length')) ({ clause, token } = parsePeriodLength(cursor, head));
+  else if (isWord(token, 'sample')) {
     cursor.expect('by');
     cursor.expect('interval');
     token = cursor.require("')'");
     clause = { ...head, period: 'sample by interval' };
-  } else throw new Rejection(cursor.at, "'length' or 'sample' expected");
-  if (token !== ')') throw new Rejection(cursor.at, "')' expected");
+  } else throw new RejectionError(cursor.at, "'length' or 'sample' expected");
+  if (token !== ')') throw new RejectionError(cursor.at, "')' expected");
   return { clause, token: next("'as'") };
 }
 
-function periodLength(cursor: Cursor, head: Head): { clause: RefreshClause; token: string } {
-  const length = stride(cursor, cursor.require('LENGTH interval'));
+function parsePeriodLength(cursor: Cursor, head: RefreshHead): { clause: RefreshClause; token: string } {
+  const length = parseInterval(cursor, cursor.require('LENGTH interval'));
   rejectLongPeriod(length, cursor.at);
   let token = cursor.require("'time zone' or 'delay' or ')'");
   let timeZone: string | undefined;
-  if (is(token, 'time')) {
-    timeZone = periodTimeZone(cursor);
+  if (isWord(token, 'time')) {
+    timeZone = parsePeriodTimeZone(cursor);
     token = cursor.require("'delay' or ')'");
   }
-  let delay: Stride | undefined;
-  if (is(token, 'delay')) {
-    delay = stride(cursor, cursor.require('DELAY interval'));
-    if (seconds(delay, 'delay', cursor.at) >= seconds(length, 'length', cursor.at)) {
-      throw new Rejection(cursor.at, 'delay cannot be equal to or greater than length');
+  let delay: Interval | undefined;
+  if (isWord(token, 'delay')) {
+    delay = parseInterval(cursor, cursor.require('DELAY interval'));
+    if (toSeconds(delay, 'delay', cursor.at) >= toSeconds(length, 'length', cursor.at)) {
+      throw new RejectionError(cursor.at, 'delay cannot be equal to or greater than length');
     }
     token = cursor.require("')'");
   }
@@ -134,12 +139,12 @@ function periodLength(cursor: Cursor, head: Head): { clause: RefreshClause; toke
   return { clause: { ...head, timeZone, period }, token };
 }
 
-function periodTimeZone(cursor: Cursor): string {
+function parsePeriodTimeZone(cursor: Cursor): string {
   cursor.expect('zone');
   const token = cursor.require('TIME ZONE name');
-  if (token === ')' || is(token, 'delay')) throw new Rejection(cursor.at, 'TIME ZONE name expected');
+  if (token === ')' || isWord(token, 'delay')) throw new RejectionError(cursor.at, 'TIME ZONE name expected');
   const timeZone = unquote(token);
-  if (!isTimeZone(timeZone)) throw new Rejection(cursor.at, `invalid timezone: ${timeZone}`);
+  if (!isTimeZone(timeZone)) throw new RejectionError(cursor.at, `invalid timezone: ${timeZone}`);
   return timeZone;
 }
 
@@ -153,31 +158,34 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-export interface Stride {
+export interface Interval {
   readonly count: number;
   readonly unit: string;
 }
 
 /** `10m`: a number that may be left out, and a unit. */
-function stride(cursor: Cursor, text: string): Stride {
-  if (text === '-') throw new Rejection(cursor.at, `positive number expected: ${text}`);
+function parseInterval(cursor: Cursor, text: string): Interval {
+  if (text === '-') throw new RejectionError(cursor.at, `positive number expected: ${text}`);
   const count = text.length > 1 ? parseInt32(text.slice(0, -1)) : 1;
-  if (count !== undefined && count <= 0) throw new Rejection(cursor.at, `positive number expected: ${text}`);
+  if (count !== undefined && count <= 0) throw new RejectionError(cursor.at, `positive number expected: ${text}`);
   const unit = text.slice(-1);
-  if (!'MywdhmsTUn'.includes(unit)) throw new Rejection(cursor.at, `Invalid unit: ${text}`);
+  if (!'MywdhmsTUn'.includes(unit)) throw new RejectionError(cursor.at, `Invalid unit: ${text}`);
   return { count: count ?? 1, unit };
 }
 
 const secondsIn: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86400 };
 
-function seconds({ count, unit }: Stride, what: string, position: number): number {
+function toSeconds({ count, unit }: Interval, what: string, position: number): number {
   const factor = secondsIn[unit];
   if (factor) return count * factor;
-  throw new Rejection(position, `unsupported ${what} unit: ${count}${unit}, supported units are 's', 'm', 'h', 'd'`);
+  throw new RejectionError(
+    position,
+    `unsupported ${what} unit: ${count}${unit}, supported units are 's', 'm', 'h', 'd'`,
+  );
 }
 
 /** A period is a day at most. */
-export function rejectLongPeriod(length: Stride, position: number): void {
-  if (seconds(length, 'length', position) <= 86400) return;
-  throw new Rejection(position, `maximum supported length interval is 24 hours: ${length.count}${length.unit}`);
+export function rejectLongPeriod(length: Interval, position: number): void {
+  if (toSeconds(length, 'length', position) <= 86400) return;
+  throw new RejectionError(position, `maximum supported length interval is 24 hours: ${length.count}${length.unit}`);
 }

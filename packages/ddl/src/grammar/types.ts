@@ -1,9 +1,9 @@
 /*! Column types: what may be written for one, and the one name the service prints for it. */
 import type { Cursor } from './cursor.js';
-import { is } from './cursor.js';
-import { literal } from './names.js';
+import { isWord } from './cursor.js';
+import { parseLiteral } from './names.js';
 import { parseInt32 } from './numbers.js';
-import { Rejection } from './rejection.js';
+import { RejectionError } from './rejection-error.js';
 
 /** Written names to printed ones (read in ColumnType). */
 const typeNames = new Map(
@@ -40,7 +40,7 @@ const typeNames = new Map(
 );
 
 /** Types that exist in expressions only. */
-const notStored = new Set(['INTERVAL', 'PARAMETER', 'CURSOR', 'regclass', 'regprocedure']);
+const EXPRESSION_ONLY = new Set(['INTERVAL', 'PARAMETER', 'CURSOR', 'regclass', 'regprocedure']);
 
 const maxDimensions = 32;
 
@@ -48,46 +48,46 @@ export const isTimestamp = (type: string): boolean => type === 'TIMESTAMP' || ty
 export const isArray = (type: string): boolean => type.endsWith('[]');
 
 /** A column type, whose first token was read already. */
-export function columnType(cursor: Cursor, token: string): string {
+export function parseColumnType(cursor: Cursor, token: string): string {
   const position = cursor.at;
-  if (token === '[') throw bracketForType(cursor, position);
+  if (token === '[') throw misplacedBracketError(cursor, position);
   const type = typeNames.get(token.toLowerCase());
-  if (!type) throw new Rejection(position, `unsupported column type: ${token}`);
-  if (notStored.has(type)) throw new Rejection(position, `non-persisted type: ${token}`);
+  if (!type) throw new RejectionError(position, `unsupported column type: ${token}`);
+  if (EXPRESSION_ONLY.has(type)) throw new RejectionError(position, `non-persisted type: ${token}`);
   if (type === 'DOUBLE') {
     const next = cursor.next();
-    if (next !== undefined && !is(next, 'precision')) cursor.back();
+    if (next !== undefined && !isWord(next, 'precision')) cursor.unread();
   }
-  const dimensions = arrayDimensions(cursor, type, position);
-  if (dimensions > 0) return arrayType(type, dimensions, position);
-  if (type === 'GEOHASH') return geohash(cursor);
-  if (type === 'DECIMAL') return decimal(cursor);
+  const dimensions = parseArrayDimensions(cursor, type, position);
+  if (dimensions > 0) return toArrayType(type, dimensions, position);
+  if (type === 'GEOHASH') return parseGeohash(cursor);
+  if (type === 'DECIMAL') return parseDecimal(cursor);
   return type;
 }
 
-function arrayType(type: string, dimensions: number, position: number): string {
-  if (type !== 'DOUBLE') throw new Rejection(position, `unsupported array element type [type=${type}]`);
+function toArrayType(type: string, dimensions: number, position: number): string {
+  if (type !== 'DOUBLE') throw new RejectionError(position, `unsupported array element type [type=${type}]`);
   if (dimensions > maxDimensions) {
-    throw new Rejection(position, `too many array dimensions [nDims=${dimensions}, maxNDims=${maxDimensions}]`);
+    throw new RejectionError(position, `too many array dimensions [nDims=${dimensions}, maxNDims=${maxDimensions}]`);
   }
   return type + '[]'.repeat(dimensions);
 }
 
-/** `[` where a type should be is somebody's idea of an array. */
-function bracketForType(cursor: Cursor, position: number): Rejection {
+/** `[` in the place of a type is a misspelt array. */
+function misplacedBracketError(cursor: Cursor, position: number): RejectionError {
   const second = cursor.next();
-  if (second === undefined) return new Rejection(position, "dangling '[' where column type is expected");
+  if (second === undefined) return new RejectionError(position, "dangling '[' where column type is expected");
   if (second === ']') {
     const third = cursor.next();
-    if (third === undefined) return new Rejection(position, "did you mean 'double[]'?");
-    if (!'),('.includes(third)) return new Rejection(position, `did you mean '${third}[]'?`);
+    if (third === undefined) return new RejectionError(position, "did you mean 'double[]'?");
+    if (!'),('.includes(third)) return new RejectionError(position, `did you mean '${third}[]'?`);
   }
-  return new Rejection(position, 'column type is expected here');
+  return new RejectionError(position, 'column type is expected here');
 }
 
-function arrayDimensions(cursor: Cursor, type: string, typePosition: number): number {
+function parseArrayDimensions(cursor: Cursor, type: string, typePosition: number): number {
   if (type === 'ARRAY') {
-    throw new Rejection(
+    throw new RejectionError(
       typePosition,
       'the system supports type-safe arrays, e.g. `type[]`. Supported types are: DOUBLE. More types incoming.',
     );
@@ -97,21 +97,27 @@ function arrayDimensions(cursor: Cursor, type: string, typePosition: number): nu
   while (cursor.next() === '[') {
     const open = cursor.at;
     if (/\s/.test(cursor.text.charAt(open - 1))) {
-      throw new Rejection(open, 'array type requires no whitespace between type and brackets');
+      throw new RejectionError(open, 'array type requires no whitespace between type and brackets');
     }
     const inside = cursor.next();
     if (inside === ']') dimensions++;
     else if (inside !== undefined && parseInt32(inside) !== undefined) {
       sized ??= cursor.at;
       // What follows the number is taken for the next bracket, as the service does.
-    } else throw notAnArray(cursor, type, typePosition, open, dimensions);
+    } else throw arrayTypeError(cursor, type, typePosition, open, dimensions);
   }
-  cursor.back();
-  if (sized !== undefined) throw new Rejection(sized, 'arrays do not have a fixed size, remove the number');
+  cursor.unread();
+  if (sized !== undefined) throw new RejectionError(sized, 'arrays do not have a fixed size, remove the number');
   return dimensions;
 }
 
-function notAnArray(cursor: Cursor, type: string, typePosition: number, open: number, dimensions: number): Rejection {
+function arrayTypeError(
+  cursor: Cursor,
+  type: string,
+  typePosition: number,
+  open: number,
+  dimensions: number,
+): RejectionError {
   let last = cursor.at;
   let token = cursor.next();
   while (token !== undefined && !'],)'.includes(token)) {
@@ -121,41 +127,42 @@ function notAnArray(cursor: Cursor, type: string, typePosition: number, open: nu
   const stop = token === ']' ? cursor.at : last;
   const expected = type + '[]'.repeat(dimensions + 1);
   const seen = cursor.text.slice(typePosition, stop);
-  return new Rejection(
+  return new RejectionError(
     open,
     `syntax error at column type definition, expected array type: '${expected}...', but found: '${seen}'`,
   );
 }
 
 /** `(5c)` or `(33b)`: printed in characters where the bits are a multiple of five. */
-function geohash(cursor: Cursor): string {
+function parseGeohash(cursor: Cursor): string {
   cursor.expect('(');
   const position = cursor.at;
-  const { name } = literal(cursor);
+  const { name } = parseLiteral(cursor);
   const count = parseInt32(name.slice(0, -1));
   if (count === undefined) {
-    throw new Rejection(position, "invalid GEOHASH size, must be number followed by 'C' or 'B' character");
+    throw new RejectionError(position, "invalid GEOHASH size, must be number followed by 'C' or 'B' character");
   }
   const unit = name.slice(-1).toLowerCase();
   if (unit !== 'c' && unit !== 'b') {
-    throw new Rejection(position, "invalid GEOHASH size units, must be 'c', 'C' for chars, or 'b', 'B' for bits");
+    throw new RejectionError(position, "invalid GEOHASH size units, must be 'c', 'C' for chars, or 'b', 'B' for bits");
   }
   const bits = unit === 'c' ? count * 5 : count;
   if (bits < 1 || bits > 60) {
-    throw new Rejection(position, `invalid GEOHASH type precision range, must be [1, 60] bits, provided=${bits}`);
+    throw new RejectionError(position, `invalid GEOHASH type precision range, must be [1, 60] bits, provided=${bits}`);
   }
   cursor.expect(')');
-  return geohashType(bits);
+  return formatGeohashType(bits);
 }
 
-export const geohashType = (bits: number): string => (bits % 5 === 0 ? `GEOHASH(${bits / 5}c)` : `GEOHASH(${bits}b)`);
+export const formatGeohashType = (bits: number): string =>
+  bits % 5 === 0 ? `GEOHASH(${bits / 5}c)` : `GEOHASH(${bits}b)`;
 
 const maxPrecision = 76;
 
 /** `(precision[, scale])`; without, 18 digits, 3 of them after the point. */
-function decimal(cursor: Cursor): string {
+function parseDecimal(cursor: Cursor): string {
   const start = cursor.at;
-  const bad = (position: number, problem: string) => new Rejection(position, `Invalid decimal type. ${problem}`);
+  const bad = (position: number, problem: string) => new RejectionError(position, `Invalid decimal type. ${problem}`);
   const number = (what: string): number => {
     const token = cursor.next();
     if (token === undefined || token.startsWith(')')) throw bad(cursor.at, `The ${what} is missing`);
@@ -165,7 +172,7 @@ function decimal(cursor: Cursor): string {
   };
 
   if (cursor.next() !== '(') {
-    cursor.back();
+    cursor.unread();
     return 'DECIMAL(18,3)';
   }
   const precision = number('precision');

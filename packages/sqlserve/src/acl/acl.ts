@@ -1,4 +1,4 @@
-/*! Who there is and who may what: users, groups, service accounts, memberships, grants, assumptions. */
+/*! Principals and their rights: users, groups, service accounts, memberships, grants, assumptions. */
 import type { Token } from './credentials.js';
 
 export type PrincipalKind = 'user' | 'group' | 'service account';
@@ -70,14 +70,14 @@ export class Acl {
   /** @param admin the built-in administrator, who may everything */
   constructor(readonly admin: string) {}
 
-  /** What was changed since this was last asked, in order. */
+  /** The changes since the last call, in order. */
   takeChanges(): AclChange[] {
     const changes = this.#changes;
     this.#changes = [];
     return changes;
   }
 
-  /** Does again what was done. */
+  /** Applies a recorded change. */
   replay(change: AclChange): void {
     if ('put' in change) this.put(change.put);
     else if ('remove' in change) this.remove(change.remove);
@@ -88,16 +88,16 @@ export class Acl {
     this.takeChanges();
   }
 
-  /** The changes that make all this out of nothing. */
-  all(): AclChange[] {
+  /** The changes that recreate the complete state. */
+  snapshotChanges(): AclChange[] {
     return [
-      ...this.everybody().map(put => ({ put })),
+      ...this.principals().map(put => ({ put })),
       ...this.grants.map(grant => ({ grant })),
       ...this.#assumptions.map(assume => ({ assume })),
     ];
   }
 
-  everybody(): Principal[] {
+  principals(): Principal[] {
     return [...this.#principals.values()];
   }
 
@@ -107,7 +107,7 @@ export class Acl {
 
   /** Principals of a kind, by name. */
   list(kind: PrincipalKind): Principal[] {
-    const ofKind = this.everybody().filter(principal => principal.kind === kind);
+    const ofKind = this.principals().filter(principal => principal.kind === kind);
     return ofKind.sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
@@ -145,13 +145,13 @@ export class Acl {
     return this.#assumptions;
   }
 
-  /** Adds a grant, in the place of an equal one: its option may differ. A wider one takes in the narrower. */
+  /** Adds a grant, in the place of an equal one: its option may differ. A wider one includes the narrower. */
   grant(grant: Grant): void {
-    this.#changes.push({ grant });
+    this.#changes.push({ grant: grant });
     const permissions = entry(this.#grants, key(grant.entity));
     const tables: Grants = entry(permissions, grant.permission);
     removeCovered(tables, grant);
-    if (covering(tables, grant).some(wider => wider.option || !grant.option)) return;
+    if (findCovering(tables, grant).some(wider => wider.option || !grant.option)) return;
     entry(tables, tableKey(grant)).set(columnKey(grant), grant);
   }
 
@@ -164,15 +164,15 @@ export class Acl {
   /** Adds an assumption, in the place of an equal one: its option may differ. */
   assume(assumption: Assumption): void {
     this.#changes.push({ assume: assumption });
-    this.#assumptions = [...this.#assumptionsBut(assumption), assumption];
+    this.#assumptions = [...this.#assumptionsExcept(assumption), assumption];
   }
 
   unassume(assumption: Omit<Assumption, 'option'>): void {
     this.#changes.push({ unassume: assumption });
-    this.#assumptions = this.#assumptionsBut(assumption);
+    this.#assumptions = this.#assumptionsExcept(assumption);
   }
 
-  #assumptionsBut({ account, entity }: Omit<Assumption, 'option'>): Assumption[] {
+  #assumptionsExcept({ account, entity }: Omit<Assumption, 'option'>): Assumption[] {
     return this.#assumptions.filter(old => !(isSameName(old.account, account) && isSameName(old.entity, entity)));
   }
 
@@ -180,12 +180,12 @@ export class Acl {
   has(name: string, permission: string, scope: Scope, withOption = false): boolean {
     if (isSameName(name, this.admin)) return true;
     return this.#grantsFor(name, permission).some(tables =>
-      covering(tables, scope).some(({ option }) => option || !withOption),
+      findCovering(tables, scope).some(({ option }) => option || !withOption),
     );
   }
 
   /** Whether somebody may read a column of a table at least. */
-  maySee(name: string, table: string): boolean {
+  canRead(name: string, table: string): boolean {
     return (
       this.has(name, 'SELECT', { table }) ||
       this.#grantsFor(name, 'SELECT').some(tables => (tables.get(key(table))?.size ?? 0) > 0)
@@ -193,14 +193,16 @@ export class Acl {
   }
 
   /** Somebody, and the groups that they are in. */
-  namesOf(name: string): string[] {
+  namesWithGroups(name: string): string[] {
     return [name, ...(this.find(name)?.groups ?? [])];
   }
 
   /** What holds a permission: itself, and those that hold every other one. ALL is less than DATABASE ADMIN. */
   #grantsFor(name: string, permission: string): Grants[] {
     const holding = permission === 'DATABASE ADMIN' ? [permission] : [permission, 'ALL', 'DATABASE ADMIN'];
-    return this.namesOf(name).flatMap(own => holding.flatMap(held => this.#grants.get(key(own))?.get(held) ?? []));
+    return this.namesWithGroups(name).flatMap(own =>
+      holding.flatMap(held => this.#grants.get(key(own))?.get(held) ?? []),
+    );
   }
 }
 
@@ -211,7 +213,7 @@ function entry<K, L, V>(map: Map<K, Map<L, V>>, at: K): Map<L, V> {
 }
 
 /** The grants whose scope holds another one. */
-function covering(tables: Grants, scope: Scope): Grant[] {
+function findCovering(tables: Grants, scope: Scope): Grant[] {
   const places = [
     [database, wholeTable],
     ...(scope.table === undefined ? [] : [[allTables, wholeTable]]),
@@ -221,7 +223,7 @@ function covering(tables: Grants, scope: Scope): Grant[] {
   return places.flatMap(([table, column]) => tables.get(table)?.get(column) ?? []);
 }
 
-/** Removes the grants whose scope is held by another one. */
+/** Removes the grants whose scope is inside that of another one. */
 function removeCovered(tables: Grants, scope: Scope): void {
   if (scope.table === undefined) tables.clear();
   else if (scope.table === allTables) {

@@ -5,7 +5,7 @@
 import { createHash, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 
 /** What OWASP recommends for scrypt where memory is dear: 16 MiB. */
-const cost = { N: 2 ** 14, r: 8, p: 5 };
+const SCRYPT_COST = { N: 2 ** 14, r: 8, p: 5 };
 
 const keyLength = 32;
 
@@ -14,12 +14,12 @@ const maxConcurrent = 2;
 let running = 0;
 const queue: (() => void)[] = [];
 
-async function derive(password: string, salt: Buffer): Promise<Buffer> {
+async function deriveKey(password: string, salt: Buffer): Promise<Buffer> {
   if (running >= maxConcurrent) await new Promise<void>(resolve => queue.push(resolve));
   else running++;
   try {
     return await new Promise((resolve, reject) => {
-      scrypt(password, salt, keyLength, cost, (error, key) => (error ? reject(error) : resolve(key)));
+      scrypt(password, salt, keyLength, SCRYPT_COST, (error, key) => (error ? reject(error) : resolve(key)));
     });
   } finally {
     const next = queue.shift();
@@ -28,19 +28,19 @@ async function derive(password: string, salt: Buffer): Promise<Buffer> {
   }
 }
 
-const format = (salt: Buffer, key: Buffer): string => `scrypt$${salt.toString('base64')}$${key.toString('base64')}`;
+const formatHash = (salt: Buffer, key: Buffer): string => `scrypt$${salt.toString('base64')}$${key.toString('base64')}`;
 
 /** The hash of a password, with its salt; made beside the event loop. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16);
-  return format(salt, await derive(password, salt));
+  return formatHash(salt, await deriveKey(password, salt));
 }
 
 /** What names a secret without telling it. */
 export const digest = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
 
 /** Compares in a time that tells nothing. */
-export const isSame = (a: string, b: string): boolean =>
+export const isSameSecret = (a: string, b: string): boolean =>
   timingSafeEqual(Buffer.from(digest(a)), Buffer.from(digest(b)));
 
 /** What is kept of a REST token. */
@@ -53,33 +53,33 @@ export interface Token {
 }
 
 /** A new REST token, and what is kept of it. */
-export function newToken(ttl: number, refresh: boolean): { token: string; kept: Token } {
+export function generateToken(ttl: number, refresh: boolean): { token: string; stored: Token } {
   const token = `qt1${randomBytes(32).toString('base64url')}`;
-  return { token, kept: { digest: digest(token), expires: Date.now() + ttl, refresh: refresh ? ttl : undefined } };
+  return { token, stored: { digest: digest(token), expires: Date.now() + ttl, refresh: refresh ? ttl : undefined } };
 }
 
 export const isExpired = ({ expires }: Token): boolean => expires <= Date.now();
 
 /** Nobody's: who guesses names waits as long for it as for somebody's. */
-const decoy = format(randomBytes(16), randomBytes(keyLength));
+const DECOY_HASH = formatHash(randomBytes(16), randomBytes(keyLength));
 
 /** Right passwords that are remembered. */
 const maxRemembered = 1000;
 
 /** Checks passwords; each right one is computed once, as a client sends it with every request. */
 export class PasswordCheck {
-  readonly #right = new Set<string>();
+  readonly #verified = new Set<string>();
 
   /** @param hash undefined where there is nobody of that name, or no password: never matched, as slow as any other */
   async matches(password: string, hash: string | undefined): Promise<boolean> {
     const known = digest(`${hash}\0${password}`);
-    if (this.#right.has(known)) return true;
-    const [, salt = '', key = ''] = (hash ?? decoy).split('$');
+    if (this.#verified.has(known)) return true;
+    const [, salt = '', key = ''] = (hash ?? DECOY_HASH).split('$');
     const expected = Buffer.from(key, 'base64');
-    const derived = await derive(password, Buffer.from(salt, 'base64'));
+    const derived = await deriveKey(password, Buffer.from(salt, 'base64'));
     if (expected.length !== keyLength || !timingSafeEqual(derived, expected) || hash === undefined) return false;
-    if (this.#right.size >= maxRemembered) this.#right.clear();
-    this.#right.add(known);
+    if (this.#verified.size >= maxRemembered) this.#verified.clear();
+    this.#verified.add(known);
     return true;
   }
 }

@@ -6,7 +6,7 @@ import { isReserved } from '@sqlpipe/ddl/grammar';
 import type { Acl, Grant, PrincipalKind } from './acl.js';
 
 /** Bare, or in double quotes where it must be. */
-export const quoted = (name: string): string =>
+export const quoteEntity = (name: string): string =>
   /^[\p{L}_][\p{L}\d_]*$/u.test(name) && !isReserved(name) ? name : `"${name}"`;
 
 const kinds: readonly (readonly [category: string, kind: PrincipalKind])[] = [
@@ -16,37 +16,39 @@ const kinds: readonly (readonly [category: string, kind: PrincipalKind])[] = [
 ];
 
 /** CREATE USER, GROUP and SERVICE ACCOUNT, without credentials: what stands before the objects. */
-export function principalRows(acl: Acl, categories: ReadonlySet<string>): string[] {
+export function formatPrincipals(acl: Acl, categories: ReadonlySet<string>): string[] {
   return kinds.flatMap(([category, kind]) =>
     categories.has(category)
       ? acl
           .list(kind)
           .map(
             ({ name, alias }) =>
-              `CREATE ${kind.toUpperCase()} ${quoted(name)}${alias ? ` WITH EXTERNAL ALIAS '${alias.replaceAll("'", "''")}'` : ''};`,
+              `CREATE ${kind.toUpperCase()} ${quoteEntity(name)}${alias ? ` WITH EXTERNAL ALIAS '${alias.replaceAll("'", "''")}'` : ''};`,
           )
       : [],
   );
 }
 
-/** Memberships, assumptions and grants: what stands behind the objects. */
-export function permissionRows(acl: Acl, categories: ReadonlySet<string>): string[] {
+/** Memberships, assumptions and grants: what follows the objects. */
+export function formatPermissions(acl: Acl, categories: ReadonlySet<string>): string[] {
   if (!categories.has('PERMISSIONS')) return [];
   const members = acl.list('user').filter(({ groups }) => groups.length > 0);
   return [
-    ...members.map(({ name, groups }) => `ADD USER ${quoted(name)} TO ${groups.toSorted().map(quoted).join(', ')};`),
+    ...members.map(
+      ({ name, groups }) => `ADD USER ${quoteEntity(name)} TO ${groups.toSorted().map(quoteEntity).join(', ')};`,
+    ),
     ...acl.assumptions
       .map(
         ({ account, entity, option }) =>
-          `GRANT ASSUME SERVICE ACCOUNT ${quoted(account)} TO ${quoted(entity)}${optionText(option)};`,
+          `GRANT ASSUME SERVICE ACCOUNT ${quoteEntity(account)} TO ${quoteEntity(entity)}${formatOption(option)};`,
       )
       .toSorted(),
-    ...grantRows(acl.grants),
+    ...formatGrants(acl.grants),
   ];
 }
 
 /** One GRANT for each entity, scope and option, with all its permissions. */
-function grantRows(grants: readonly Grant[]): string[] {
+function formatGrants(grants: readonly Grant[]): string[] {
   const columns = new Map<string, Grant[]>();
   for (const grant of grants) {
     const id = JSON.stringify([
@@ -62,17 +64,17 @@ function grantRows(grants: readonly Grant[]): string[] {
   for (const group of columns.values()) {
     const [first] = group;
     if (!first) continue;
-    const tail = `${onText(first.table, group)} TO ${quoted(first.entity)}${optionText(first.option)};`;
+    const tail = `${formatScope(first.table, group)} TO ${quoteEntity(first.entity)}${formatOption(first.option)};`;
     permissions.set(tail, [...(permissions.get(tail) ?? []), first.permission]);
   }
   return [...permissions].map(([tail, names]) => `GRANT ${names.toSorted().join(', ')}${tail}`).toSorted();
 }
 
-function onText(table: string | undefined, grants: readonly Grant[]): string {
+function formatScope(table: string | undefined, grants: readonly Grant[]): string {
   if (table === undefined) return '';
   if (table === '*') return ' ON ALL TABLES';
-  const columns = grants.flatMap(({ column }) => (column === undefined ? [] : quoted(column)));
-  return ` ON ${quoted(table)}${columns.length > 0 ? `(${columns.toSorted().join(', ')})` : ''}`;
+  const columns = grants.flatMap(({ column }) => (column === undefined ? [] : quoteEntity(column)));
+  return ` ON ${quoteEntity(table)}${columns.length > 0 ? `(${columns.toSorted().join(', ')})` : ''}`;
 }
 
-const optionText = (option: boolean): string => (option ? ' WITH GRANT OPTION' : '');
+const formatOption = (option: boolean): string => (option ? ' WITH GRANT OPTION' : '');

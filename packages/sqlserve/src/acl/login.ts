@@ -6,7 +6,7 @@ import { digest, hashPassword, isExpired, PasswordCheck, type Token } from './cr
  * Resolves an Authorization header to a name, or to undefined. The administrator's password is the configured one, and
  * is hashed like any other.
  */
-export function logins(
+export function createAuthenticator(
   acl: Acl,
   admin: { readonly user: string; readonly password: string },
 ): (authorization: string | undefined) => Promise<string | undefined> {
@@ -18,13 +18,13 @@ export function logins(
     const principal = user === admin.user ? undefined : acl.find(user);
     const hash = user === admin.user ? await adminHash : principal?.password;
     if (!(await check.matches(password, hash))) return;
-    return user === admin.user ? user : enabled(principal);
+    return user === admin.user ? user : nameIfEnabled(principal);
   }
 
   function byToken(secret: string): string | undefined {
     const id = digest(secret);
     const isIt = (token: Token) => token.digest === id;
-    const principal = acl.everybody().find(({ tokens }) => tokens.some(isIt));
+    const principal = acl.principals().find(({ tokens }) => tokens.some(isIt));
     const token = principal?.tokens.find(isIt);
     if (!principal || !token || isExpired(token) || principal.disabled) return;
     if (token.refresh !== undefined) {
@@ -43,5 +43,5 @@ export function logins(
   };
 }
 
-const enabled = (principal: Principal | undefined): string | undefined =>
+const nameIfEnabled = (principal: Principal | undefined): string | undefined =>
   principal && !principal.disabled ? principal.name : undefined;

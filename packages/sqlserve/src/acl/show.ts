@@ -2,10 +2,10 @@
  * SHOW USERS, GROUPS, SERVICE ACCOUNTS, USER, SERVICE ACCOUNT and PERMISSIONS, with the columns that the documentation
  * of the enterprise edition says. What is one's own everybody may look at.
  */
-import { type Cursor, is, Rejection, unquote } from '@sqlpipe/ddl/grammar';
-import type { CatalogueObject } from '../objects.js';
+import { type Cursor, isWord, RejectionError, unquote } from '@sqlpipe/ddl/grammar';
+import type { CatalogObject } from '../objects.js';
 import type { Show } from '../parser/show.js';
-import type { ColumnHead, Outcome, Value } from '../reply.js';
+import type { ColumnHead, ExecutionResult, Value } from '../reply.js';
 import { type Acl, type Grant, isSameName, type Principal } from './acl.js';
 import { isExpired } from './credentials.js';
 import type { AclSession } from './statements.js';
@@ -13,96 +13,103 @@ import type { AclSession } from './statements.js';
 type ShowAcl = Extract<Show, { statement: 'show acl' }>;
 
 /** What SHOW of this edition is about, and whom it names. */
-export function showKinds(cursor: Cursor, token: string): Show | undefined {
-  const what = is(token, 'service') ? `service ${cursor.need("'account' or 'accounts'")}` : token;
+export function parseAclShow(cursor: Cursor, token: string): Show | undefined {
+  const what = isWord(token, 'service') ? `service ${cursor.requireNoSemicolon("'account' or 'accounts'")}` : token;
   const kind = what.toLowerCase();
-  if (!Object.hasOwn(answers, kind)) return;
+  if (!Object.hasOwn(answersByKind, kind)) return;
   if (kind === 'users') return { statement: 'show acl', what: kind };
   const entity = cursor.next();
   if (entity !== undefined && entity !== ';') return { statement: 'show acl', what: kind, entity: unquote(entity) };
-  cursor.back();
+  cursor.unread();
   return { statement: 'show acl', what: kind };
 }
 
-/** @throws Denial, and a Rejection where there is nobody of that name */
-export function showAcl({ what, entity }: ShowAcl, session: AclSession): Outcome {
-  if (entity !== undefined) allowDetails(session, entity);
-  const { heads, rows } = answers[what]?.(session, entity) ?? { heads: [], rows: [] };
+/** @throws DenialError, and a Rejection where there is nobody of that name */
+export function answerAclShow({ what, entity }: ShowAcl, session: AclSession): ExecutionResult {
+  if (entity !== undefined) requireDetailsAccess(session, entity);
+  const { heads, rows } = answersByKind[what]?.(session, entity) ?? { heads: [], rows: [] };
   return { kind: 'rows', columns: heads, rows };
 }
 
 /** Oneself, one's groups and the accounts that one may assume are nobody else's business. */
-function allowDetails({ acl, caller, allow }: AclSession, entity: string): void {
-  const own = acl.namesOf(caller);
+function requireDetailsAccess({ acl, caller, authorize }: AclSession, entity: string): void {
+  const own = acl.namesWithGroups(caller);
   const isOwn = (name: string) => own.some(other => isSameName(other, name));
   if (isOwn(entity) || acl.assumptions.some(({ account, entity: who }) => isSameName(account, entity) && isOwn(who))) {
     return;
   }
-  allow('USER DETAILS');
+  authorize('USER DETAILS');
 }
 
-interface Relation {
+interface ResultTable {
   readonly heads: readonly ColumnHead[];
   readonly rows: readonly (readonly Value[])[];
 }
 
-type Answer = (session: AclSession, entity: string | undefined) => Relation;
+type Answer = (session: AclSession, entity: string | undefined) => ResultTable;
 
-const strings = (...names: string[]): ColumnHead[] => names.map(name => ({ name, type: 'STRING' }));
-const boolean = (name: string): ColumnHead => ({ name, type: 'BOOLEAN' });
+const stringColumns = (...names: string[]): ColumnHead[] => names.map(name => ({ name, type: 'STRING' }));
+const booleanColumn = (name: string): ColumnHead => ({ name, type: 'BOOLEAN' });
 
-const answers: Readonly<Record<string, Answer>> = {
-  users: ({ acl, allow }) => {
-    allow('LIST USERS');
+const answersByKind: Readonly<Record<string, Answer>> = {
+  users: ({ acl, authorize }) => {
+    authorize('LIST USERS');
     const rows = acl.list('user').map(({ name, disabled = false }): Value[] => [name, !disabled]);
-    return { heads: [...strings('name'), boolean('enabled')], rows: [[acl.admin, true], ...rows] };
+    return { heads: [...stringColumns('name'), booleanColumn('enabled')], rows: [[acl.admin, true], ...rows] };
   },
-  groups: ({ acl, allow }, entity) => {
-    if (entity === undefined) allow('LIST USERS');
-    const names = entity === undefined ? undefined : (need(acl, entity)?.groups ?? []);
+  groups: ({ acl, authorize }, entity) => {
+    if (entity === undefined) authorize('LIST USERS');
+    const names = entity === undefined ? undefined : (requirePrincipal(acl, entity)?.groups ?? []);
     const groups = acl.list('group').filter(({ name }) => names?.some(own => isSameName(own, name)) ?? true);
-    return { heads: strings('name', 'external_alias'), rows: groups.map(({ name, alias }) => [name, alias ?? null]) };
+    return {
+      heads: stringColumns('name', 'external_alias'),
+      rows: groups.map(({ name, alias }) => [name, alias ?? null]),
+    };
   },
-  'service accounts': ({ acl, allow }, entity) => {
+  'service accounts': ({ acl, authorize }, entity) => {
     if (entity === undefined) {
-      allow('LIST USERS');
+      authorize('LIST USERS');
       const rows = acl.list('service account').map(({ name, disabled = false }) => [name, !disabled]);
-      return { heads: [...strings('name'), boolean('enabled')], rows };
+      return { heads: [...stringColumns('name'), booleanColumn('enabled')], rows };
     }
-    need(acl, entity);
-    const who = acl.namesOf(entity);
+    requirePrincipal(acl, entity);
+    const who = acl.namesWithGroups(entity);
     const assumptions = acl.assumptions.filter(({ entity: name }) => who.some(own => isSameName(own, name)));
     return {
-      heads: [...strings('name'), boolean('grant_option')],
+      heads: [...stringColumns('name'), booleanColumn('grant_option')],
       rows: assumptions.map(({ account, option }): Value[] => [account, option]).toSorted(),
     };
   },
-  user: (session, entity) => credentials(session, 'user', entity),
-  'service account': (session, entity) => credentials(session, 'service account', entity),
-  permissions: ({ acl, catalogue, caller }, entity = caller) => {
-    need(acl, entity);
-    const grants = acl.namesOf(entity).flatMap(name => acl.grantsTo(name));
+  user: (session, entity) => credentialRows(session, 'user', entity),
+  'service account': (session, entity) => credentialRows(session, 'service account', entity),
+  permissions: ({ acl, catalog, caller }, entity = caller) => {
+    requirePrincipal(acl, entity);
+    const grants = acl.namesWithGroups(entity).flatMap(name => acl.grantsTo(name));
     return {
-      heads: [...strings('permission', 'table_name', 'column_name'), boolean('grant_option'), ...strings('origin')],
-      rows: permissionRows(grants, name => catalogue.find(name)),
+      heads: [
+        ...stringColumns('permission', 'table_name', 'column_name'),
+        booleanColumn('grant_option'),
+        ...stringColumns('origin'),
+      ],
+      rows: permissionRows(grants, name => catalog.find(name)),
     };
   },
 };
 
 /** Somebody of that name; undefined for the administrator. */
-function need(acl: Acl, name: string): Principal | undefined {
+function requirePrincipal(acl: Acl, name: string): Principal | undefined {
   const principal = acl.find(name);
   if (principal || isSameName(name, acl.admin)) return principal;
-  throw new Rejection(0, `entity does not exist [name=${name}]`);
+  throw new RejectionError(0, `entity does not exist [name=${name}]`);
 }
 
 /** Which ways to log in somebody has. */
-function credentials({ acl, caller }: AclSession, kind: Principal['kind'], name = caller): Relation {
-  const principal = need(acl, name);
-  if ((principal?.kind ?? 'user') !== kind) throw new Rejection(0, `${kind} does not exist [name=${name}]`);
+function credentialRows({ acl, caller }: AclSession, kind: Principal['kind'], name = caller): ResultTable {
+  const principal = requirePrincipal(acl, name);
+  if ((principal?.kind ?? 'user') !== kind) throw new RejectionError(0, `${kind} does not exist [name=${name}]`);
   const hasToken = principal?.tokens.some(token => !isExpired(token)) ?? false;
   return {
-    heads: [...strings('auth_type'), boolean('enabled')],
+    heads: [...stringColumns('auth_type'), booleanColumn('enabled')],
     rows: [
       ['Password', principal ? principal.password !== undefined : true],
       ['JWK Token', false],
@@ -115,7 +122,7 @@ function credentials({ acl, caller }: AclSession, kind: Principal['kind'], name 
  * A row for each permission and scope, the wider option where somebody has it twice; nothing of objects and columns that
  * are not there. Who may read or update some columns may do so to the designated timestamp: origin `I`.
  */
-function permissionRows(grants: readonly Grant[], find: (name: string) => CatalogueObject | undefined): Value[][] {
+function permissionRows(grants: readonly Grant[], find: (name: string) => CatalogObject | undefined): Value[][] {
   const rows = new Map<string, Value[]>();
   const idOf = (...scope: Value[]) => JSON.stringify(scope);
   const add = (permission: string, table: string | null, column: string | null, option: boolean) => {

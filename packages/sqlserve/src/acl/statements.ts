@@ -1,22 +1,22 @@
 /*!
  * The statements of access control, as documented for the enterprise edition: its server's source is closed, so
- * positions and words of refusals are this service's own.
+ * positions and wording of rejections are our own.
  */
 import {
   type Cursor,
-  is,
   isValidColumnName,
   isValidTableName,
+  isWord,
   type LocatedName,
-  Rejection,
-  unexpected,
+  RejectionError,
+  unexpectedTokenError,
   unquote,
 } from '@sqlpipe/ddl/grammar';
-import type { Outcome } from '../reply.js';
-import { Denial, type Session } from '../session.js';
+import type { ExecutionResult } from '../reply.js';
+import { DenialError, type Session } from '../session.js';
 import { type Acl, isSameName, type Principal, type PrincipalKind, type Scope } from './acl.js';
-import { digest, hashPassword, isExpired, newToken } from './credentials.js';
-import { entityName } from './names.js';
+import { digest, generateToken, hashPassword, isExpired } from './credentials.js';
+import { parseEntityName } from './names.js';
 import { isPermission } from './permissions.js';
 
 /** A session of the enterprise edition. */
@@ -26,32 +26,36 @@ export interface AclSession extends Session {
 }
 
 /** USER, GROUP or SERVICE ACCOUNT, where the token starts one. */
-export function principalKind(cursor: Cursor, token: string | undefined): PrincipalKind | undefined {
-  if (is(token, 'user')) return 'user';
-  if (is(token, 'group')) return 'group';
-  if (!is(token, 'service')) return;
+export function parsePrincipalKind(cursor: Cursor, token: string | undefined): PrincipalKind | undefined {
+  if (isWord(token, 'user')) return 'user';
+  if (isWord(token, 'group')) return 'group';
+  if (!isWord(token, 'service')) return;
   cursor.expect('account');
   return 'service account';
 }
 
 /** `IF …` before a name, and the name. */
-function optionalName(cursor: Cursor, kind: PrincipalKind, ...words: string[]): LocatedName & { optional: boolean } {
-  const optional = is(cursor.need(`${kind} name or 'if'`), 'if');
+function parseOptionalName(
+  cursor: Cursor,
+  kind: PrincipalKind,
+  ...words: string[]
+): LocatedName & { optional: boolean } {
+  const optional = isWord(cursor.requireNoSemicolon(`${kind} name or 'if'`), 'if');
   if (optional) for (const word of words) cursor.expect(word);
-  else cursor.back();
-  return { optional, ...entityName(cursor, `${kind} name`) };
+  else cursor.unread();
+  return { optional, ...parseEntityName(cursor, `${kind} name`) };
 }
 
-/** Behind CREATE USER, GROUP or SERVICE ACCOUNT. */
+/** After CREATE USER, GROUP or SERVICE ACCOUNT. */
 export async function createPrincipal(cursor: Cursor, session: AclSession, kind: PrincipalKind): Promise<void> {
   const { acl } = session;
-  const { optional, name, position } = optionalName(cursor, kind, 'not', 'exists');
-  const { owner = session.caller, password, alias } = options(cursor, kind);
-  session.allow(`CREATE ${kind.toUpperCase()}`);
-  const existing = acl.find(name);
-  if (existing?.kind === kind && optional) return;
-  if (existing || isSameName(name, acl.admin)) {
-    throw new Rejection(position, `${existing?.kind ?? 'user'} already exists [name=${name}]`);
+  const { optional, name, position } = parseOptionalName(cursor, kind, 'not', 'exists');
+  const { owner = session.caller, password, alias } = parseOptions(cursor, kind);
+  session.authorize(`CREATE ${kind.toUpperCase()}`);
+  const requirePrincipal = acl.find(name);
+  if (requirePrincipal?.kind === kind && optional) return;
+  if (requirePrincipal || isSameName(name, acl.admin)) {
+    throw new RejectionError(position, `${requirePrincipal?.kind ?? 'user'} already exists [name=${name}]`);
   }
   const hash = password && (await hashPassword(password));
   acl.put({ kind, name, groups: [], tokens: [], password: hash, alias });
@@ -67,71 +71,73 @@ interface Options {
   owner?: string;
 }
 
-/** What may stand behind the name, each once, to the end. */
-function options(cursor: Cursor, kind: PrincipalKind): Options {
+/** What may follow the name, each once, to the end. */
+function parseOptions(cursor: Cursor, kind: PrincipalKind): Options {
   const chosen: Options = {};
   for (let token = cursor.next(); token !== undefined && token !== ';'; token = cursor.next()) {
-    if (is(token, 'owned') && kind === 'service account' && !('owner' in chosen)) {
+    if (isWord(token, 'owned') && kind === 'service account' && !('owner' in chosen)) {
       cursor.expect('by');
-      chosen.owner = entityName(cursor, 'owner name').name;
-    } else if (!is(token, 'with') || 'alias' in chosen || 'password' in chosen) throw unexpected(cursor.at, token);
+      chosen.owner = parseEntityName(cursor, 'owner name').name;
+    } else if (!isWord(token, 'with') || 'alias' in chosen || 'password' in chosen)
+      throw unexpectedTokenError(cursor.at, token);
     else if (kind === 'group') {
       cursor.expect('external');
       cursor.expect('alias');
-      chosen.alias = text(cursor, 'alias');
-    } else chosen.password = passwordOf(cursor);
+      chosen.alias = parseText(cursor, 'alias');
+    } else chosen.password = parsePassword(cursor);
   }
   return chosen;
 }
 
 /** The next token as a text, which may be in quotes. */
-const text = (cursor: Cursor, expected: string): string => unquote(cursor.need(expected)).replaceAll("''", "'");
+const parseText = (cursor: Cursor, expected: string): string =>
+  unquote(cursor.requireNoSemicolon(expected)).replaceAll("''", "'");
 
 /** `PASSWORD 'p'` or `NO PASSWORD`. */
-function passwordOf(cursor: Cursor): string | undefined {
-  const token = cursor.need("'password' or 'no password'");
-  if (is(token, 'no')) {
+function parsePassword(cursor: Cursor): string | undefined {
+  const token = cursor.requireNoSemicolon("'password' or 'no password'");
+  if (isWord(token, 'no')) {
     cursor.expect('password');
     return;
   }
-  cursor.expectThis(token, 'password');
-  const password = text(cursor, 'password');
-  if (password === '') throw new Rejection(cursor.at, 'password is empty');
+  cursor.expectToken(token, 'password');
+  const password = parseText(cursor, 'password');
+  if (password === '') throw new RejectionError(cursor.at, 'password is empty');
   return password;
 }
 
-/** Behind DROP USER, GROUP or SERVICE ACCOUNT. What it owned is the administrator's: nobody inherits by a name. */
+/** After DROP USER, GROUP or SERVICE ACCOUNT. What it owned is the administrator's: nobody inherits by a name. */
 export function dropPrincipal(cursor: Cursor, session: AclSession, kind: PrincipalKind): void {
-  const { acl, catalogue } = session;
-  const { optional, name, position } = optionalName(cursor, kind, 'exists');
+  const { acl, catalog } = session;
+  const { optional, name, position } = parseOptionalName(cursor, kind, 'exists');
   cursor.expectEnd();
-  session.allow(`DROP ${kind.toUpperCase()}`);
+  session.authorize(`DROP ${kind.toUpperCase()}`);
   if (acl.find(name)?.kind !== kind) {
     if (optional) return;
-    throw new Rejection(position, `${kind} does not exist [name=${name}]`);
+    throw new RejectionError(position, `${kind} does not exist [name=${name}]`);
   }
   acl.remove(name);
-  for (const object of catalogue.owned(name)) catalogue.put({ ...object, owner: acl.admin });
+  for (const object of catalog.ownedBy(name)) catalog.put({ ...object, owner: acl.admin });
 }
 
-/** Behind ALTER USER, GROUP or SERVICE ACCOUNT. A new token is answered with. */
+/** After ALTER USER, GROUP or SERVICE ACCOUNT. A new token is answered with. */
 export async function alterPrincipal(
   cursor: Cursor,
   session: AclSession,
   kind: PrincipalKind,
-): Promise<Outcome | undefined> {
+): Promise<ExecutionResult | undefined> {
   const { acl } = session;
-  const named = entityName(cursor, `${kind} name`);
+  const named = parseEntityName(cursor, `${kind} name`);
   if (kind === 'group') {
     changeAlias(cursor, session, named);
     return;
   }
-  const verb = cursor.need("'enable', 'disable', 'with', 'create' or 'drop'").toLowerCase();
+  const verb = cursor.requireNoSemicolon("'enable', 'disable', 'with', 'create' or 'drop'").toLowerCase();
   switch (verb) {
     case 'enable':
     case 'disable':
       cursor.expectEnd();
-      session.allow(`${verb.toUpperCase()} USER`);
+      session.authorize(`${verb.toUpperCase()} USER`);
       acl.put({ ...existing(acl, kind, named), disabled: verb === 'disable' });
       return;
     case 'with':
@@ -143,23 +149,24 @@ export async function alterPrincipal(
       dropTokens(cursor, session, kind, named);
       return;
     default:
-      throw unexpected(cursor.at, verb);
+      throw unexpectedTokenError(cursor.at, verb);
   }
 }
 
 /** `WITH EXTERNAL ALIAS 'a'` or `DROP EXTERNAL ALIAS 'a'`: a group has no more that could be changed, and never logs in. */
 function changeAlias(cursor: Cursor, session: AclSession, named: LocatedName): void {
   const { acl } = session;
-  const adds = is(cursor.need("'with' or 'drop'"), 'with');
-  if (!adds) cursor.expectThis(cursor.text.slice(cursor.at, cursor.end), 'drop');
+  const adds = isWord(cursor.requireNoSemicolon("'with' or 'drop'"), 'with');
+  if (!adds) cursor.expectToken(cursor.text.slice(cursor.at, cursor.end), 'drop');
   cursor.expect('external');
   cursor.expect('alias');
-  const alias = text(cursor, 'alias');
+  const alias = parseText(cursor, 'alias');
   const position = cursor.at;
   cursor.expectEnd();
-  session.allow(`${adds ? 'ADD' : 'REMOVE'} EXTERNAL ALIAS`);
+  session.authorize(`${adds ? 'ADD' : 'REMOVE'} EXTERNAL ALIAS`);
   const group = existing(acl, 'group', named);
-  if (!adds && group.alias !== alias) throw new Rejection(position, `external alias does not exist [name=${alias}]`);
+  if (!adds && group.alias !== alias)
+    throw new RejectionError(position, `external alias does not exist [name=${alias}]`);
   acl.put({ ...group, alias: adds ? alias : undefined });
 }
 
@@ -170,9 +177,9 @@ async function setPassword(
   named: LocatedName,
 ): Promise<void> {
   const { acl, caller } = session;
-  const password = passwordOf(cursor);
+  const password = parsePassword(cursor);
   cursor.expectEnd();
-  if (!isSameName(caller, named.name)) session.allow(`${password === undefined ? 'REMOVE' : 'ADD'} PASSWORD`);
+  if (!isSameName(caller, named.name)) session.authorize(`${password === undefined ? 'REMOVE' : 'ADD'} PASSWORD`);
   existing(acl, kind, named);
   const hash = password && (await hashPassword(password));
   // Read again: a login in the meantime may have made a token live longer.
@@ -180,20 +187,20 @@ async function setPassword(
 }
 
 /** TOKEN TYPE REST: those for other protocols are not made here. */
-function restToken(cursor: Cursor): void {
+function expectRestToken(cursor: Cursor): void {
   cursor.expect('token');
   cursor.expect('type');
   cursor.expect('rest');
 }
 
-function createToken(cursor: Cursor, session: AclSession, kind: PrincipalKind, named: LocatedName): Outcome {
-  restToken(cursor);
-  const { ttl, refresh } = tokenLife(cursor);
+function createToken(cursor: Cursor, session: AclSession, kind: PrincipalKind, named: LocatedName): ExecutionResult {
+  expectRestToken(cursor);
+  const { ttl, refresh } = parseTokenLifetime(cursor);
   cursor.expectEnd();
-  session.allow('CREATE REST TOKEN');
+  session.authorize('CREATE REST TOKEN');
   const principal = existing(session.acl, kind, named);
-  const { token, kept } = newToken(ttl, refresh);
-  session.acl.put({ ...principal, tokens: [...principal.tokens.filter(old => !isExpired(old)), kept] });
+  const { token, stored } = generateToken(ttl, refresh);
+  session.acl.put({ ...principal, tokens: [...principal.tokens.filter(old => !isExpired(old)), stored] });
   return {
     kind: 'rows',
     columns: [
@@ -202,22 +209,22 @@ function createToken(cursor: Cursor, session: AclSession, kind: PrincipalKind, n
       { name: 'expires_at', type: 'TIMESTAMP' },
       { name: 'refresh', type: 'BOOLEAN' },
     ],
-    rows: [[principal.name, token, new Date(kept.expires).toISOString().replace('Z', '000Z'), refresh]],
+    rows: [[principal.name, token, new Date(stored.expires).toISOString().replace('Z', '000Z'), refresh]],
   };
 }
 
 /** `[token]` and the end: one token or, where none is named, all. */
 function dropTokens(cursor: Cursor, session: AclSession, kind: PrincipalKind, named: LocatedName): void {
-  restToken(cursor);
+  expectRestToken(cursor);
   const token = cursor.next();
   const position = cursor.at;
   const one = token === undefined || token === ';' ? undefined : digest(unquote(token));
   if (one !== undefined) cursor.expectEnd();
-  session.allow('DROP REST TOKEN');
+  session.authorize('DROP REST TOKEN');
   const principal = existing(session.acl, kind, named);
   const tokens = principal.tokens.filter(kept => one !== undefined && kept.digest !== one);
   if (one !== undefined && tokens.length === principal.tokens.length) {
-    throw new Rejection(position, 'token does not exist');
+    throw new RejectionError(position, 'token does not exist');
   }
   session.acl.put({ ...principal, tokens });
 }
@@ -225,61 +232,61 @@ function dropTokens(cursor: Cursor, session: AclSession, kind: PrincipalKind, na
 const secondsIn: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
 /** `WITH TTL '30d' [REFRESH]`, from a minute to ten years; in milliseconds. */
-function tokenLife(cursor: Cursor): { ttl: number; refresh: boolean } {
+function parseTokenLifetime(cursor: Cursor): { ttl: number; refresh: boolean } {
   cursor.expect('with');
   cursor.expect('ttl');
-  const [, count, unit = ''] = /^(\d+)([smhd])$/i.exec(unquote(cursor.need('TTL'))) ?? [];
+  const [, count, unit = ''] = /^(\d+)([smhd])$/i.exec(unquote(cursor.requireNoSemicolon('TTL'))) ?? [];
   const seconds = Number(count) * (secondsIn[unit.toLowerCase()] ?? 0);
   if (!(seconds >= 60 && seconds <= 3650 * 86_400)) {
-    throw new Rejection(cursor.at, "TTL is a number and a unit (s, m, h, d), from '1m' to '3650d'");
+    throw new RejectionError(cursor.at, "TTL is a number and a unit (s, m, h, d), from '1m' to '3650d'");
   }
-  const refresh = is(cursor.next(), 'refresh');
-  if (!refresh) cursor.back();
+  const refresh = isWord(cursor.next(), 'refresh');
+  if (!refresh) cursor.unread();
   return { ttl: seconds * 1000, refresh };
 }
 
 function existing(acl: Acl, kind: PrincipalKind, { name, position }: LocatedName): Principal {
   const principal = acl.find(name);
   if (principal?.kind === kind) return principal;
-  throw new Rejection(position, `${kind} does not exist [name=${name}]`);
+  throw new RejectionError(position, `${kind} does not exist [name=${name}]`);
 }
 
-/** Behind ADD or REMOVE: a user and the groups. */
+/** After ADD or REMOVE: a user and the groups. */
 export function changeMembership(cursor: Cursor, session: AclSession, add: boolean): void {
   const { acl } = session;
   cursor.expect('user');
-  const named = entityName(cursor, 'user name');
+  const named = parseEntityName(cursor, 'user name');
   cursor.expect(add ? 'to' : 'from');
   const listed: LocatedName[] = [];
-  do listed.push(entityName(cursor, 'group name'));
+  do listed.push(parseEntityName(cursor, 'group name'));
   while (cursor.next() === ',');
-  cursor.back();
+  cursor.unread();
   cursor.expectEnd();
-  session.allow(add ? 'ADD USER' : 'REMOVE USER');
+  session.authorize(add ? 'ADD USER' : 'REMOVE USER');
   const user = existing(acl, 'user', named);
   const names = listed.map(group => existing(acl, 'group', group).name);
   const others = user.groups.filter(group => !names.includes(group));
   acl.put({ ...user, groups: add ? [...new Set([...user.groups, ...names])] : others });
 }
 
-/** Behind GRANT or REVOKE. */
+/** After GRANT or REVOKE. */
 export function changeGrants(cursor: Cursor, session: AclSession, grant: boolean): void {
   const { acl } = session;
-  const first = cursor.need('permission');
-  if (is(first, 'assume')) {
+  const first = cursor.requireNoSemicolon('permission');
+  if (isWord(first, 'assume')) {
     changeAssumption(cursor, session, grant);
     return;
   }
-  const permissions = permissionList(cursor, first);
-  const scopes = locatedScopes(cursor, session);
+  const permissions = parsePermissions(cursor, first);
+  const scopes = parseScopes(cursor, session);
   cursor.expect(grant ? 'to' : 'from');
-  const named = entityName(cursor, 'entity name');
-  const { option, verified } = grant ? grantOptions(cursor) : noOptions;
+  const named = parseEntityName(cursor, 'entity name');
+  const { option, verified } = grant ? parseGrantOptions(cursor) : noOptions;
   cursor.expectEnd();
-  for (const permission of permissions) for (const { scope } of scopes) mayGrant(session, permission, scope);
+  for (const permission of permissions) for (const { scope } of scopes) requireGrantRight(session, permission, scope);
   if (verified) {
     for (const { scope, position } of scopes) rejectMissing(session, scope, position);
-    rejectNobody(session, named);
+    rejectUnknownPrincipal(session, named);
   }
   const entity = acl.find(named.name)?.name ?? named.name;
   for (const permission of permissions) {
@@ -291,7 +298,7 @@ export function changeGrants(cursor: Cursor, session: AclSession, grant: boolean
 }
 
 /** Words up to ON, TO, FROM or a comma are one permission. */
-function permissionList(cursor: Cursor, first: string): string[] {
+function parsePermissions(cursor: Cursor, first: string): string[] {
   const permissions: string[] = [];
   let words = [first];
   let position = cursor.at;
@@ -303,12 +310,12 @@ function permissionList(cursor: Cursor, first: string): string[] {
       continue;
     }
     const permission = words.join(' ').toUpperCase();
-    if (!isPermission(permission)) throw new Rejection(position, `unknown permission [${words.join(' ')}]`);
+    if (!isPermission(permission)) throw new RejectionError(position, `unknown permission [${words.join(' ')}]`);
     permissions.push(permission);
     if (token !== ',') break;
     words = [];
   }
-  cursor.back();
+  cursor.unread();
   return permissions;
 }
 
@@ -319,16 +326,16 @@ interface LocatedScope {
 }
 
 /**
- * Behind ON, `ALL TABLES` or tables, each with columns or without; without ON the database. `(*)` and EXCLUDE are
+ * After ON, `ALL TABLES` or tables, each with columns or without; without ON the database. `(*)` and EXCLUDE are
  * resolved now, as the service does.
  */
-function locatedScopes(cursor: Cursor, session: AclSession): LocatedScope[] {
-  if (!is(cursor.next(), 'on')) {
-    cursor.back();
+function parseScopes(cursor: Cursor, session: AclSession): LocatedScope[] {
+  if (!isWord(cursor.next(), 'on')) {
+    cursor.unread();
     return [{ scope: {}, position: cursor.at }];
   }
-  let token = cursor.need('table name');
-  if (is(token, 'all')) {
+  let token = cursor.requireNoSemicolon('table name');
+  if (isWord(token, 'all')) {
     cursor.expect('tables');
     return [{ scope: { table: '*' }, position: cursor.at }];
   }
@@ -336,65 +343,65 @@ function locatedScopes(cursor: Cursor, session: AclSession): LocatedScope[] {
   for (;;) {
     const table = unquote(token);
     const position = cursor.at;
-    if (!isValidTableName(table)) throw new Rejection(position, `invalid table name [table=${table}]`);
+    if (!isValidTableName(table)) throw new RejectionError(position, `invalid table name [table=${table}]`);
     const next = cursor.next();
     if (next === '(')
-      scopes.push(...columnList(cursor, session, table).map(column => ({ scope: { table, column }, position })));
+      scopes.push(...parseColumns(cursor, session, table).map(column => ({ scope: { table, column }, position })));
     else {
-      cursor.back();
+      cursor.unread();
       scopes.push({ scope: { table }, position });
     }
     if (cursor.next() !== ',') break;
-    token = cursor.need('table name');
+    token = cursor.requireNoSemicolon('table name');
   }
-  cursor.back();
+  cursor.unread();
   return scopes;
 }
 
-/** In parentheses behind a table's name: columns, or `*` for those that it has now, but for some. */
-function columnList(cursor: Cursor, { catalogue }: AclSession, table: string): string[] {
-  if (cursor.need('column name') !== '*') {
-    cursor.back();
-    const listed = columnNames(cursor).map(({ name }) => name);
+/** In parentheses after a table's name: columns, or `*` for those that it has now, but for some. */
+function parseColumns(cursor: Cursor, { catalog }: AclSession, table: string): string[] {
+  if (cursor.requireNoSemicolon('column name') !== '*') {
+    cursor.unread();
+    const listed = parseColumnNames(cursor).map(({ name }) => name);
     cursor.expect(')');
     return listed;
   }
   const { at } = cursor;
-  const excluded = excludedColumns(cursor);
+  const excluded = parseExcludedColumns(cursor);
   cursor.expect(')');
-  const object = catalogue.find(table);
-  if (!object) throw new Rejection(at, `table does not exist [table=${table}]`);
+  const object = catalog.find(table);
+  if (!object) throw new RejectionError(at, `table does not exist [table=${table}]`);
   const all = object.columns.map(({ name }) => name);
   for (const { name, position } of excluded) {
     if (all.some(column => isSameName(column, name))) continue;
-    throw new Rejection(position, `column does not exist [table=${table}, column=${name}]`);
+    throw new RejectionError(position, `column does not exist [table=${table}, column=${name}]`);
   }
   const columns = all.filter(column => !excluded.some(({ name }) => isSameName(column, name)));
-  if (columns.length === 0) throw new Rejection(at, `no column is left [table=${table}]`);
+  if (columns.length === 0) throw new RejectionError(at, `no column is left [table=${table}]`);
   return columns;
 }
 
 /** `EXCLUDE (a, b)`, if it is there. */
-function excludedColumns(cursor: Cursor): LocatedName[] {
-  if (!is(cursor.next(), 'exclude')) {
-    cursor.back();
+function parseExcludedColumns(cursor: Cursor): LocatedName[] {
+  if (!isWord(cursor.next(), 'exclude')) {
+    cursor.unread();
     return [];
   }
   cursor.expect('(');
-  const excluded = columnNames(cursor);
+  const excluded = parseColumnNames(cursor);
   cursor.expect(')');
   return excluded;
 }
 
 /** Names between commas. */
-function columnNames(cursor: Cursor): LocatedName[] {
+function parseColumnNames(cursor: Cursor): LocatedName[] {
   const listed: LocatedName[] = [];
   do {
-    const name = unquote(cursor.need('column name'));
-    if (!isValidColumnName(name)) throw new Rejection(cursor.at, `invalid column name [column=${name}]`);
+    const name = unquote(cursor.requireNoSemicolon('column name'));
+    if (!isValidColumnName(name)) throw new RejectionError(cursor.at, `invalid column name [column=${name}]`);
     listed.push({ name, position: cursor.at });
   } while (cursor.next() === ',');
-  cursor.back();
+  cursor.unread();
   return listed;
 }
 
@@ -407,61 +414,61 @@ interface GrantOptions {
 const noOptions: GrantOptions = { option: false, verified: false };
 
 /** `WITH GRANT OPTION` and `WITH VERIFICATION`. */
-function grantOptions(cursor: Cursor): GrantOptions {
+function parseGrantOptions(cursor: Cursor): GrantOptions {
   let options = noOptions;
-  for (let token = cursor.next(); is(token, 'with'); token = cursor.next()) {
-    const word = cursor.need("'grant option' or 'verification'");
-    if (is(word, 'verification')) {
+  for (let token = cursor.next(); isWord(token, 'with'); token = cursor.next()) {
+    const word = cursor.requireNoSemicolon("'grant option' or 'verification'");
+    if (isWord(word, 'verification')) {
       options = { ...options, verified: true };
       continue;
     }
-    cursor.expectThis(word, 'grant');
+    cursor.expectToken(word, 'grant');
     cursor.expect('option');
     options = { ...options, option: true };
   }
-  cursor.back();
+  cursor.unread();
   return options;
 }
 
-function rejectMissing({ catalogue }: AclSession, { table, column }: Scope, position: number): void {
+function rejectMissing({ catalog }: AclSession, { table, column }: Scope, position: number): void {
   if (table === undefined || table === '*') return;
-  const object = catalogue.find(table);
-  if (!object) throw new Rejection(position, `table does not exist [table=${table}]`);
+  const object = catalog.find(table);
+  if (!object) throw new RejectionError(position, `table does not exist [table=${table}]`);
   if (column === undefined || object.columns.some(({ name }) => name.toLowerCase() === column.toLowerCase())) return;
-  throw new Rejection(position, `column does not exist [table=${table}, column=${column}]`);
+  throw new RejectionError(position, `column does not exist [table=${table}, column=${column}]`);
 }
 
-function rejectNobody({ acl }: AclSession, { name, position }: LocatedName): void {
+function rejectUnknownPrincipal({ acl }: AclSession, { name, position }: LocatedName): void {
   if (acl.find(name) || isSameName(name, acl.admin)) return;
-  throw new Rejection(position, `entity does not exist [name=${name}]`);
+  throw new RejectionError(position, `entity does not exist [name=${name}]`);
 }
 
-/** Only who has a permission with the option to give it may do so; an owner has all on what is theirs. @throws Denial */
-function mayGrant({ acl, caller, catalogue }: AclSession, permission: string, scope: Scope): void {
+/** Requires the permission with grant option; owners have all permissions on their objects. @throws DenialError */
+function requireGrantRight({ acl, caller, catalog }: AclSession, permission: string, scope: Scope): void {
   if (acl.has(caller, permission, scope, true)) return;
-  if (scope.table !== undefined && isSameName(catalogue.find(scope.table)?.owner, caller)) return;
+  if (scope.table !== undefined && isSameName(catalog.find(scope.table)?.owner, caller)) return;
   const on = scope.table === undefined || scope.table === '*' ? '' : ` on ${scope.table}`;
-  throw new Denial(0, `Access denied for ${caller} [${permission} WITH GRANT OPTION${on}]`);
+  throw new DenialError(0, `Access denied for ${caller} [${permission} WITH GRANT OPTION${on}]`);
 }
 
 function changeAssumption(cursor: Cursor, session: AclSession, grant: boolean): void {
   const { acl, caller } = session;
   cursor.expect('service');
   cursor.expect('account');
-  const named = entityName(cursor, 'service account name');
+  const named = parseEntityName(cursor, 'service account name');
   cursor.expect(grant ? 'to' : 'from');
-  const assuming = entityName(cursor, 'entity name');
-  const { option, verified } = grant ? grantOptions(cursor) : noOptions;
+  const assuming = parseEntityName(cursor, 'entity name');
+  const { option, verified } = grant ? parseGrantOptions(cursor) : noOptions;
   cursor.expectEnd();
   const own = acl.assumptions.some(
     assumption =>
       assumption.option &&
       isSameName(assumption.account, named.name) &&
-      acl.namesOf(caller).some(name => isSameName(name, assumption.entity)),
+      acl.namesWithGroups(caller).some(name => isSameName(name, assumption.entity)),
   );
-  if (!own) mayGrant(session, 'ASSUME SERVICE ACCOUNT', {});
+  if (!own) requireGrantRight(session, 'ASSUME SERVICE ACCOUNT', {});
   const account = existing(acl, 'service account', named).name;
-  if (verified) rejectNobody(session, assuming);
+  if (verified) rejectUnknownPrincipal(session, assuming);
   const entity = acl.find(assuming.name)?.name ?? assuming.name;
   if (grant) acl.assume({ account, entity, option });
   else acl.unassume({ account, entity });

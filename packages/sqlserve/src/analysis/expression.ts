@@ -1,21 +1,21 @@
 /*! Expressions: what type they have, as far as it is known, and how the service writes them where it names a column. */
 
 import type { Expression } from '@questdb/sql-parser';
-import { Cursor, columnType, geohashType, isTimestamp } from '@sqlpipe/ddl/grammar';
+import { Cursor, formatGeohashType, isTimestamp, parseColumnType } from '@sqlpipe/ddl/grammar';
 import type { Query } from '../parser/query.js';
 import { functionType } from './functions.js';
 
 /** What an expression may name. */
 export interface Names {
-  /** The type of a column. @throws Rejection where there is none of that name */
+  /** The type of a column. @throws RejectionError where there is none of that name */
   column(parts: readonly string[], expression: Expression): string | undefined;
   /** What a variable was declared as. */
   variable(name: string): Expression | undefined;
 }
 
 /** The type of an expression, undefined where it is not known. Each column in it is looked up. */
-export function typeOf(expression: Expression, names: Names, query: Query): string | undefined {
-  const type = (inner: Expression) => typeOf(inner, names, query);
+export function inferType(expression: Expression, names: Names, query: Query): string | undefined {
+  const type = (inner: Expression) => inferType(inner, names, query);
   switch (expression.type) {
     case 'column':
       return names.column(expression.name.parts, expression);
@@ -67,7 +67,7 @@ function sizedType({ name, args }: Extract<Expression, { type: 'function' }>, qu
   const [first, second] = args.map(argument => Number(query.text(argument)));
   switch (name.toLowerCase()) {
     case 'rnd_geohash':
-      return geohashType(first ?? 0);
+      return formatGeohashType(first ?? 0);
     case 'rnd_double_array':
       return `DOUBLE${'[]'.repeat(first || 1)}`;
     case 'rnd_decimal':
@@ -89,7 +89,7 @@ function literalType(literal: Extract<Expression, { type: 'literal' }>, query: Q
     case 'null':
       return 'NULL';
     case 'geohash':
-      return geohashType(text.startsWith('##') ? text.length - 2 : (text.replace(/\/.*/, '').length - 1) * 5);
+      return formatGeohashType(text.startsWith('##') ? text.length - 2 : (text.replace(/\/.*/, '').length - 1) * 5);
     default:
       return numberType(text);
   }
@@ -108,7 +108,7 @@ function castType(text: string, postgres: boolean): string | undefined {
   if (postgres && /^float(?![a-z0-9_])/i.test(text)) return text.replace(/^float/i, 'DOUBLE');
   const cursor = new Cursor(text);
   const token = cursor.next();
-  return token === undefined ? undefined : columnType(cursor, token);
+  return token === undefined ? undefined : parseColumnType(cursor, token);
 }
 
 const numbers = ['BYTE', 'SHORT', 'CHAR', 'INT', 'LONG', 'FLOAT', 'DOUBLE'];
@@ -121,23 +121,23 @@ function binaryType(operator: string, left: string | undefined, right: string | 
     return left === right && operator === '-' ? 'LONG' : left;
   }
   if (right !== undefined && isTimestamp(right)) return right;
-  return wider(left, right, 'INT');
+  return widerType(left, right, 'INT');
 }
 
 /** The wider of two types of numbers, at least `floor`. */
-function wider(left: string | undefined, right: string | undefined, floor: string): string | undefined {
+function widerType(left: string | undefined, right: string | undefined, floor: string): string | undefined {
   const ranks = [left, right, floor].map(type => numbers.indexOf(type === 'NULL' ? 'BYTE' : (type ?? '')));
   return ranks.includes(-1) ? (left ?? right) : numbers[Math.max(...ranks)];
 }
 
 /** One type for rows from several queries, or for the branches of a CASE. */
-export function unite(left: string | undefined, right: string | undefined): string | undefined {
+export function unifyTypes(left: string | undefined, right: string | undefined): string | undefined {
   if (left === right) return left;
   // A character beside anything else is text.
   if (right === 'NULL') return left === 'CHAR' ? 'STRING' : left;
   if (left === 'NULL') return right;
   if (left !== undefined && right !== undefined && numbers.includes(left) && numbers.includes(right)) {
-    return wider(left, right, 'BYTE');
+    return widerType(left, right, 'BYTE');
   }
   return left === 'VARCHAR' || right === 'VARCHAR' ? 'VARCHAR' : 'STRING';
 }
@@ -148,7 +148,7 @@ function caseType(expression: Extract<Expression, { type: 'case' }>, type: TypeO
   const branches = expression.whenClauses.map(({ then }) => then);
   if (expression.elseClause) branches.push(expression.elseClause);
   const known = branches.map(type).map(branch => (branch === 'CHAR' || branch === 'SYMBOL' ? 'STRING' : branch));
-  return known.reduce((united, branch) => unite(united, branch));
+  return known.reduce((united, branch) => unifyTypes(united, branch));
 }
 
 /** `ARRAY[]`, whose name and type are the bare word (observed on both versions). */
@@ -183,16 +183,18 @@ const precedence = [
 ];
 
 const rank = (expression: Expression): number => {
-  const inner = bare(expression);
+  const inner = stripParentheses(expression);
   return inner.type === 'binary' ? precedence.findIndex(level => level.includes(inner.operator.toUpperCase())) : -1;
 };
 
-const bare = (expression: Expression): Expression =>
-  expression.type === 'paren' && !expression.additionalExpressions?.length ? bare(expression.expression) : expression;
+const stripParentheses = (expression: Expression): Expression =>
+  expression.type === 'paren' && !expression.additionalExpressions?.length
+    ? stripParentheses(expression.expression)
+    : expression;
 
 /** The expression as the service writes it: one blank around operators, parentheses only where they are needed. */
-export function render(expression: Expression, names: Names, query: Query): string {
-  const text = (inner: Expression): string => render(inner, names, query);
+export function printExpression(expression: Expression, names: Names, query: Query): string {
+  const text = (inner: Expression): string => printExpression(inner, names, query);
   const list = (inner: readonly Expression[]): string => inner.map(text).join(', ');
   switch (expression.type) {
     case 'paren':
@@ -207,7 +209,7 @@ export function render(expression: Expression, names: Names, query: Query): stri
       return `${expression.name}(${list(expression.args)})`;
     case 'cast':
     case 'typeCast': {
-      const inner = bare(expression.expression);
+      const inner = stripParentheses(expression.expression);
       const wrapped = ['binary', 'unary', 'case', 'between', 'in'].includes(inner.type)
         ? `(${text(inner)})`
         : text(inner);

@@ -1,6 +1,6 @@
 /*!
  * What is known of functions: the type each gives, which ones aggregate, which ones never answer the same twice. A
- * function that is not here may be anything: no query engine stands behind this service.
+ * function that is not here may be anything: this service has no query engine.
  */
 
 /** Functions by the type they give. */

@@ -1,15 +1,15 @@
 /*!
- * What a query gives, held against the catalogue: its columns, their types as far as known, its designated timestamp.
- * References to tables and columns are checked on the way, in the order of the service's compiler: what a query stands
- * on before the query itself.
+ * What a query returns, checked against the catalog: its columns, their types as far as known, its designated
+ * timestamp. References to tables and columns are checked on the way, in the order of the service's compiler: what a
+ * query depends on before the query itself.
  */
 
 import type { Expression, QualifiedName, SelectStatement } from '@questdb/sql-parser';
-import { duplicateColumn, isTimestamp, Rejection } from '@sqlpipe/ddl/grammar';
-import type { Catalogue, Naming } from '../catalogue.js';
+import { duplicateColumnError, isTimestamp, RejectionError } from '@sqlpipe/ddl/grammar';
 import type { Query } from '../parser/query.js';
 import { childrenOf, type TreeNode } from '../parser/tree.js';
-import { type Names, render, typeOf, unite } from './expression.js';
+import type { Naming, ServerCatalog } from '../server-catalog.js';
+import { inferType, type Names, printExpression, unifyTypes } from './expression.js';
 import { functionType, isAggregate } from './functions.js';
 import { TakenNames } from './taken-names.js';
 import { Variables } from './variables.js';
@@ -37,8 +37,8 @@ interface Source {
   readonly relation: Relation;
 }
 
-/** What names stand for where a query is looked at: results of WITH, variables of DECLARE. */
-interface Surroundings {
+/** The meaning of names in a query: results of WITH, variables of DECLARE. */
+interface Environment {
   readonly queries: ReadonlyMap<string, Relation>;
   readonly variables: Variables;
 }
@@ -46,40 +46,42 @@ interface Surroundings {
 /** A few words can name any number of columns: each query over `a JOIN a` has twice as many. */
 const maxColumns = 20_000;
 
-const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+const isSameIdentifier = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
-/** The relation of a query. @throws Rejection for a table or column that does not exist, and for SAMPLE BY misused */
-export function relationOf(query: Query, catalogue: Catalogue): Relation {
-  return new Analysis(query, catalogue).relation(query.select, { queries: new Map(), variables: new Variables() });
+/** The relation of a query. @throws RejectionError for a table or column that does not exist, and for SAMPLE BY misused */
+export function analyzeRelation(query: Query, catalog: ServerCatalog): Relation {
+  return new Analysis(query, catalog).relation(query.select, { queries: new Map(), variables: new Variables() });
 }
 
 class Analysis {
   constructor(
     readonly query: Query,
-    readonly catalogue: Catalogue,
+    readonly catalog: ServerCatalog,
   ) {}
 
-  /** `united` are the columns of the union that the query is a part of: an ORDER BY behind its last part is theirs. */
-  relation(select: SelectStatement, outer: Surroundings, united: readonly Field[] = []): Relation {
-    const around = this.#surroundings(select, outer);
+  /**
+   * `united` are the columns of the union that the query is a part of: an ORDER BY after its last part refers to them.
+   */
+  relation(select: SelectStatement, outer: Environment, united: readonly Field[] = []): Relation {
+    const around = this.#environment(select, outer);
     const first = this.#single(select, around, united);
     const order = select.setOperations?.at(-1)?.select.orderBy;
     const whole = (select.setOperations ?? []).reduce((left, { operator, select: next }) => {
       const right = this.relation(next, around, left.fields);
       if (!left.open && !right.open && left.fields.length !== right.fields.length)
-        throw new Rejection(this.query.at(next), 'queries have different number of columns');
-      const type = operator === 'UNION' ? joint : unite;
+        throw new RejectionError(this.query.at(next), 'queries have different number of columns');
+      const type = operator === 'UNION' ? unifyRowTypes : unifyTypes;
       return {
         ...(left.open && { open: true }),
         ...(operator !== 'UNION' && { timestamp: left.timestamp }),
         fields: left.fields.map((field, i) => ({ ...field, type: type(field.type, right.fields[i]?.type) })),
       };
     }, first);
-    return order ? { ...whole, timestamp: sortedBy(order, select, whole.fields) } : whole;
+    return order ? { ...whole, timestamp: findSortTimestamp(order, select, whole.fields) } : whole;
   }
 
   /** WITH and DECLARE, each seeing those before it. */
-  #surroundings(select: SelectStatement, outer: Surroundings): Surroundings {
+  #environment(select: SelectStatement, outer: Environment): Environment {
     const variables = new Variables(select.declare?.assignments, outer.variables);
     const queries = new Map(outer.queries);
     for (const { name, query } of select.with ?? []) {
@@ -88,7 +90,7 @@ class Analysis {
     return { queries, variables };
   }
 
-  #single(select: SelectStatement, around: Surroundings, united: readonly Field[]): Relation {
+  #single(select: SelectStatement, around: Environment, united: readonly Field[]): Relation {
     const tables = new Scope(
       this.query,
       (select.from ?? []).flatMap(ref => this.#sources(ref, around)),
@@ -99,21 +101,21 @@ class Analysis {
     const scope = new Scope(this.query, sources, around.variables);
     const fields = this.#fields(select, scope);
     this.#visitSubqueries(select, around);
-    if (select.where) typeOf(select.where, tables.withAliases([]), this.query);
+    if (select.where) inferType(select.where, tables.withAliases([]), this.query);
     const { timestamp, partitionBy = [] } = select.latestOn ?? {};
     for (const name of timestamp ? [timestamp, ...partitionBy] : partitionBy) scope.rejectUnknown(name);
-    for (const expression of select.groupBy ?? []) typeOf(expression, scope.withAliases(fields), this.query);
+    for (const expression of select.groupBy ?? []) inferType(expression, scope.withAliases(fields), this.query);
     const ordered = scope.withAliases([...fields, ...united]);
-    for (const { expression } of select.orderBy ?? []) typeOf(expression, ordered, this.query);
-    return { fields, timestamp: timestampOf(select, sources, fields), open: sources.some(isOpenStar(select)) };
+    for (const { expression } of select.orderBy ?? []) inferType(expression, ordered, this.query);
+    return { fields, timestamp: findTimestamp(select, sources, fields), open: sources.some(isOpenStar(select)) };
   }
 
-  #sources(ref: TableRef, around: Surroundings): Source[] {
+  #sources(ref: TableRef, around: Environment): Source[] {
     const own = { alias: ref.alias ?? tableName(ref), relation: this.#table(ref, around) };
     return [own, ...(ref.joins ?? []).flatMap(join => this.#sources(join.table, around))];
   }
 
-  #table(ref: TableRef, around: Surroundings): Relation {
+  #table(ref: TableRef, around: Environment): Relation {
     const { table } = ref;
     const designated = ref.timestampDesignation;
     if (table.type === 'select') {
@@ -128,12 +130,12 @@ class Analysis {
     const relation = around.queries.get(name.toLowerCase());
     if (relation) return relation;
     if (name.startsWith('@')) return open;
-    const object = this.catalogue.find(name);
+    const object = this.catalog.find(name);
     if (!object && isBuiltIn(name)) return open;
-    if (!object) throw new Rejection(tableAt(this.query, table), `table does not exist [table=${name}]`);
+    if (!object) throw new RejectionError(tablePosition(this.query, table), `table does not exist [table=${name}]`);
     // The service counts in the view's text, as if that stood where this query does.
     if (object.kind === 'view' && object.invalid)
-      throw new Rejection(this.query.position + object.invalid.position, object.invalid.reason);
+      throw new RejectionError(this.query.position + object.invalid.position, object.invalid.reason);
     return { fields: object.columns, timestamp: object.timestamp, open: object.columns.length === 0 };
   }
 
@@ -144,15 +146,15 @@ class Analysis {
     if (star) {
       // A star at the head of the list has no node of its own.
       const position = index === 0 ? this.query.at(select, 'selectList') : this.query.at(star);
-      throw new Rejection(position, 'wildcard column select is not allowed in sample-by queries');
+      throw new RejectionError(position, 'wildcard column select is not allowed in sample-by queries');
     }
     if (select.groupBy) {
       const [first = select] = select.groupBy;
-      throw new Rejection(this.query.at(first), 'SELECT query must not contain both GROUP BY and SAMPLE BY');
+      throw new RejectionError(this.query.at(first), 'SELECT query must not contain both GROUP BY and SAMPLE BY');
     }
     if (!select.columns.some(item => hasAggregate(item))) {
       const position = this.query.at(select.sampleBy, 'DurationLiteral') || this.query.at(select.sampleBy);
-      throw new Rejection(position, "at least one aggregation function must be present in 'select' clause");
+      throw new RejectionError(position, "at least one aggregation function must be present in 'select' clause");
     }
   }
 
@@ -164,10 +166,10 @@ class Analysis {
     const takenByName = new TakenNames();
     for (const item of select.columns) {
       const isStar = item.type !== 'selectItem';
-      const columns = isStar ? scope.of(starred(item)) : [this.#field(item, scope, named, takenByName)];
+      const columns = isStar ? scope.of(starQualifier(item)) : [this.#field(item, scope, named, takenByName)];
       if (!isStar) named.push(...columns);
       if (fields.length + columns.length > maxColumns)
-        throw new Rejection(this.query.at(item), `sqlserve keeps no query of more than ${maxColumns} columns`);
+        throw new RejectionError(this.query.at(item), `sqlserve keeps no query of more than ${maxColumns} columns`);
       for (const { name, type } of columns) {
         const unused = taken.unused(name, n => `${name}${n}`);
         taken.add(unused);
@@ -185,9 +187,9 @@ class Analysis {
   ): Field {
     const { expression, alias } = item;
     const names = scope.withAliases(before);
-    const type = typeOf(expression, names, this.query);
-    if (alias !== undefined && taken.has(alias)) throw duplicateColumn(alias, aliasAt(this.query, item));
-    const name = alias ?? columnAlias(expression, names, this.query, taken, this.catalogue.naming);
+    const type = inferType(expression, names, this.query);
+    if (alias !== undefined && taken.has(alias)) throw duplicateColumnError(alias, aliasPosition(this.query, item));
+    const name = alias ?? columnAlias(expression, names, this.query, taken, this.catalog.naming);
     taken.add(name);
     return { name, type };
   }
@@ -196,8 +198,8 @@ class Analysis {
   #pivoted({ aggregations, pivots, groupBy = [] }: Pivot, tables: Scope): Source {
     const names = tables.withAliases([]);
     const field = (expression: Expression, alias?: string): Field => ({
-      name: alias ?? columnAlias(expression, names, this.query, new TakenNames(), this.catalogue.naming),
-      type: typeOf(expression, names, this.query),
+      name: alias ?? columnAlias(expression, names, this.query, new TakenNames(), this.catalog.naming),
+      type: inferType(expression, names, this.query),
     });
     const results = aggregations.map(({ expression, alias }) => field(expression, alias));
     const short = results.length === 1 && aggregations[0]?.alias === undefined;
@@ -205,7 +207,7 @@ class Analysis {
       values.map(({ expression }) => this.query.text(expression).replace(/^'(.*)'$/s, '$1')),
     );
     if (values.reduce((count, texts) => count * texts.length, results.length) > maxColumns)
-      throw new Rejection(0, `sqlserve keeps no query of more than ${maxColumns} columns`);
+      throw new RejectionError(0, `sqlserve keeps no query of more than ${maxColumns} columns`);
     const choices = values.reduce((before, texts) => before.flatMap(choice => texts.map(text => `${choice}_${text}`)));
     const fields = choices.flatMap(choice =>
       results.map(({ name, type }) => ({ name: short ? choice : `${choice}_${name}`, type })),
@@ -219,7 +221,7 @@ class Analysis {
   }
 
   /** Queries inside expressions name tables too. */
-  #visitSubqueries(node: TreeNode, around: Surroundings): void {
+  #visitSubqueries(node: TreeNode, around: Environment): void {
     for (const child of childrenOf(node)) {
       const { type, query } = child as { type?: string; query?: SelectStatement };
       if (type === 'subquery' && query) this.relation(query, around);
@@ -229,8 +231,8 @@ class Analysis {
 }
 
 /** The type of rows one after the other: symbols of two tables are only text. */
-function joint(left: string | undefined, right: string | undefined): string | undefined {
-  return left === 'SYMBOL' && right === 'SYMBOL' ? 'STRING' : unite(left, right);
+function unifyRowTypes(left: string | undefined, right: string | undefined): string | undefined {
+  return left === 'SYMBOL' && right === 'SYMBOL' ? 'STRING' : unifyTypes(left, right);
 }
 
 const open: Relation = { fields: [], open: true };
@@ -247,7 +249,7 @@ export function tableName({ table }: TableRef): string | undefined {
   return (first?.toLowerCase() === 'public' && rest.length > 0 ? rest : table.parts).join('.');
 }
 
-/** What is there in every database and can be named without parentheses: functions of the catalogue. */
+/** What is there in every database and can be named without parentheses: catalog functions. */
 export const isBuiltIn = (name: string): boolean =>
   /^(?:pg_catalog|information_schema)\./i.test(name) || builtIn.has(name);
 
@@ -259,14 +261,14 @@ const builtIn = new Set([
   ...['pg_attrdef', 'pg_roles', 'pg_type'],
 ]);
 
-/** Where a table's name stands, behind the schema. */
-export function tableAt(query: Query, table: Extract<TableRef['table'], { type: 'qualifiedName' }>): number {
+/** The position of a table's name, after the schema. */
+export function tablePosition(query: Query, table: Extract<TableRef['table'], { type: 'qualifiedName' }>): number {
   const isPublic = table.parts.length > 1 && table.parts[0]?.toLowerCase() === 'public';
   return query.at(table) + (isPublic ? query.text(table).indexOf('.') + 1 : 0);
 }
 
 /** Where a column's alias is given: AS, if it is there. */
-export function aliasAt(query: Query, item: SelectItem): number {
+export function aliasPosition(query: Query, item: SelectItem): number {
   return query.text(item, 'As') === '' ? query.at(item, 'identifier') : query.at(item, 'As');
 }
 
@@ -289,7 +291,7 @@ class Scope {
   /** A name of LATEST ON, where only a column can stand: the first table's where several have it. */
   rejectUnknown(name: QualifiedName): void {
     const held = this.sources.flatMap(({ relation }) => relation.fields);
-    if (name.parts.length > 1 || !held.some(field => same(field.name, name.parts[0] ?? '')))
+    if (name.parts.length > 1 || !held.some(field => isSameIdentifier(field.name, name.parts[0] ?? '')))
       this.#column(name.parts, name, []);
   }
 
@@ -297,33 +299,35 @@ class Scope {
     const name = parts.at(-1) ?? '';
     const qualifier = parts.length > 1 ? parts.slice(0, -1).join('.') : undefined;
     const sources = this.sources.filter(
-      ({ alias }) => qualifier === undefined || (alias !== undefined && same(alias, qualifier)),
+      ({ alias }) => qualifier === undefined || (alias !== undefined && isSameIdentifier(alias, qualifier)),
     );
     if (qualifier !== undefined && sources.length === 0)
-      throw new Rejection(this.query.at(expression), 'Invalid table name or alias');
-    const holders = sources.filter(({ relation }) => relation.fields.some(field => same(field.name, name)));
-    if (qualifier === undefined && holders.length > 1 && !aliases.some(alias => same(alias.name, name)))
-      throw new Rejection(this.query.at(expression), `Ambiguous column [name=${name}]`);
+      throw new RejectionError(this.query.at(expression), 'Invalid table name or alias');
+    const holders = sources.filter(({ relation }) => relation.fields.some(field => isSameIdentifier(field.name, name)));
+    if (qualifier === undefined && holders.length > 1 && !aliases.some(alias => isSameIdentifier(alias.name, name)))
+      throw new RejectionError(this.query.at(expression), `Ambiguous column [name=${name}]`);
     const field = [...sources.flatMap(({ relation }) => relation.fields), ...(qualifier ? [] : aliases)].find(field =>
-      same(field.name, name),
+      isSameIdentifier(field.name, name),
     );
     if (field) return field.type;
     if (sources.some(({ relation }) => relation.open)) return;
     // A function without arguments may be called without parentheses.
     const type = qualifier === undefined ? functionType(name, []) : undefined;
     if (type !== undefined) return type;
-    throw new Rejection(this.query.at(expression), `Invalid column: ${parts.join('.')}`);
+    throw new RejectionError(this.query.at(expression), `Invalid column: ${parts.join('.')}`);
   }
 
   /** The columns of one table, or of all. */
   of(qualifier: string | undefined): readonly Field[] {
     if (qualifier === undefined) return this.sources.flatMap(({ relation }) => relation.fields);
-    return this.sources.find(({ alias }) => alias !== undefined && same(alias, qualifier))?.relation.fields ?? [];
+    return (
+      this.sources.find(({ alias }) => alias !== undefined && isSameIdentifier(alias, qualifier))?.relation.fields ?? []
+    );
   }
 }
 
 /** Whose columns a star stands for, where not everybody's. */
-const starred = (item: SelectItem): string | undefined =>
+const starQualifier = (item: SelectItem): string | undefined =>
   item.type === 'qualifiedStar' ? item.qualifier.parts.at(-1) : undefined;
 
 /** The name of a column that was given none, one that is not taken. */
@@ -344,7 +348,7 @@ function expressionAlias(expression: Expression, names: Names, query: Query): st
   if (expression.type === 'column') return expression.name.parts.at(-1) ?? '';
   const declared = expression.type === 'variable' ? names.variable(expression.name) : undefined;
   if (declared) return expressionAlias(declared, names, query);
-  const text = render(expression, names, query);
+  const text = printExpression(expression, names, query);
   return text.includes('.') ? `"${text}"` : text;
 }
 
@@ -380,36 +384,37 @@ function hasAggregate(node: TreeNode): boolean {
 }
 
 /** The designated timestamp of a result: the one of the first source, where it is selected and order keeps it. */
-function timestampOf(
+function findTimestamp(
   select: SelectStatement,
   sources: readonly Source[],
   fields: readonly Field[],
 ): string | undefined {
-  if (select.orderBy) return sortedBy(select.orderBy, select, fields);
+  if (select.orderBy) return findSortTimestamp(select.orderBy, select, fields);
   const designated = sources[0]?.relation.timestamp;
   if (designated === undefined) return;
   const grouped = select.groupBy !== undefined || select.columns.some(hasAggregate) || select.distinct;
   if (grouped && !select.sampleBy) return;
   const index = select.columns.findIndex(item => isColumn(item, designated, sources[0]?.alias));
-  if (index >= 0) return nameAt(select, index, fields);
-  return select.columns.some(item => item.type === 'star') ? designated : nameBehindStar(select, sources, fields);
+  if (index >= 0) return itemName(select, index, fields);
+  return select.columns.some(item => item.type === 'star') ? designated : nameFromStar(select, sources, fields);
 }
 
 /** Whatever rows are in the order of, if it is a timestamp, is the designated one (observed on 9.3.4). */
-function sortedBy(
+function findSortTimestamp(
   [order]: NonNullable<SelectStatement['orderBy']>,
   select: SelectStatement,
   fields: readonly Field[],
 ): string | undefined {
   if (!order || order.direction === 'desc') return;
   const { expression } = order;
-  const named = (name: string | undefined) => fields.find(field => same(field.name, name ?? ''));
+  const named = (name: string | undefined) => fields.find(field => isSameIdentifier(field.name, name ?? ''));
   let field: Field | undefined;
   if (expression.type === 'literal') field = fields[Number(expression.value) - 1];
   else if (expression.type === 'column') {
     const [name = '', qualifier] = expression.name.parts.toReversed();
     const index = select.columns.findIndex(item => isColumn(item, name, qualifier));
-    field = (qualifier === undefined ? named(name) : undefined) ?? named(nameAt(select, index, fields)) ?? named(name);
+    field =
+      (qualifier === undefined ? named(name) : undefined) ?? named(itemName(select, index, fields)) ?? named(name);
   }
   return field?.type !== undefined && isTimestamp(field.type) ? field.name : undefined;
 }
@@ -417,28 +422,34 @@ function sortedBy(
 function isColumn(item: SelectItem, name: string, alias: string | undefined): boolean {
   if (item.type !== 'selectItem' || item.expression.type !== 'column') return false;
   const { parts } = item.expression.name;
-  return same(parts.at(-1) ?? '', name) && (parts.length === 1 || (alias !== undefined && same(parts[0] ?? '', alias)));
+  return (
+    isSameIdentifier(parts.at(-1) ?? '', name) &&
+    (parts.length === 1 || (alias !== undefined && isSameIdentifier(parts[0] ?? '', alias)))
+  );
 }
 
 /** The name that the first source's designated timestamp has among the columns of its `t.*`. */
-function nameBehindStar(
+function nameFromStar(
   { columns }: SelectStatement,
   [first, ...others]: readonly Source[],
   fields: readonly Field[],
 ): string | undefined {
   const width = (item: SelectItem): number => {
-    const named = [first, ...others].find(source => source?.alias && same(source.alias, starred(item) ?? ''));
+    const named = [first, ...others].find(
+      source => source?.alias && isSameIdentifier(source.alias, starQualifier(item) ?? ''),
+    );
     return item.type === 'selectItem' ? 1 : (named?.relation.fields.length ?? 0);
   };
-  const index = columns.findIndex(item => first?.alias && same(first.alias, starred(item) ?? ''));
+  const index = columns.findIndex(item => first?.alias && isSameIdentifier(first.alias, starQualifier(item) ?? ''));
   if (!first || index < 0) return;
   const start = columns.slice(0, index).reduce((sum, item) => sum + width(item), 0);
-  return fields[start + first.relation.fields.findIndex(({ name }) => same(name, first.relation.timestamp ?? ''))]
-    ?.name;
+  return fields[
+    start + first.relation.fields.findIndex(({ name }) => isSameIdentifier(name, first.relation.timestamp ?? ''))
+  ]?.name;
 }
 
 /** The name of the select item, counted where no star stands before it. */
-function nameAt(select: SelectStatement, index: number, fields: readonly Field[]): string | undefined {
+function itemName(select: SelectStatement, index: number, fields: readonly Field[]): string | undefined {
   const stars = select.columns.slice(0, index).some(item => item.type !== 'selectItem');
   const item = select.columns[index];
   if (!stars) return fields[index]?.name;

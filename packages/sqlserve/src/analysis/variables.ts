@@ -1,7 +1,7 @@
 /*! Variables of DECLARE. One may stand for an expression of others, those again, and so for a text without an end. */
 
 import type { Expression } from '@questdb/sql-parser';
-import { Rejection } from '@sqlpipe/ddl/grammar';
+import { RejectionError } from '@sqlpipe/ddl/grammar';
 
 /** How often the variables of one query are looked up. */
 const maxLookups = 10_000;
@@ -17,9 +17,9 @@ export class Variables {
     this.#lookups = outer ? outer.#lookups : { left: maxLookups };
   }
 
-  /** What a variable was declared as. @throws Rejection where they stand for too much */
+  /** What a variable was declared as. @throws RejectionError where they stand for too much */
   get(name: string): Expression | undefined {
     if (this.#lookups.left-- > 0) return this.#values.get(name.toLowerCase());
-    throw new Rejection(0, 'variables of DECLARE stand for too many expressions');
+    throw new RejectionError(0, 'variables of DECLARE stand for too many expressions');
   }
 }

@@ -1,63 +1,69 @@
 /*!
- * ALTER TABLE. The service looks at the table while it reads, so that a column that is not there is refused before what
- * stands behind it is read at all: parsing and checking are one here too. Nothing changes before the end is reached.
+ * ALTER TABLE. The service looks at the table while it reads, so that a column that is not there is rejected before
+ * the text after it is read: parsing and checking are one step here too. Nothing changes before the end is reached.
  */
 import { type Column, DEFAULTS } from '@sqlpipe/ddl';
 import {
   type Cursor,
   ceilPow2,
-  indexType,
-  is,
   isValidColumnName,
-  parquet,
+  isWord,
+  parseIndexType,
   parseInt32,
   parseInterval,
-  Rejection,
-  rejectNoLiteral,
+  parseParquet,
+  parseStoragePolicy,
+  parseTtl,
+  RejectionError,
   rejectReserved,
   rejectUnevenTtl,
-  storagePolicy,
-  ttl,
+  requireLiteral,
   unquote,
 } from '@sqlpipe/ddl/grammar';
-import { entityName } from '../acl/names.js';
+import { parseEntityName } from '../acl/names.js';
 import type { Table } from '../objects.js';
 import type { Session } from '../session.js';
 import { invalidate } from '../validity.js';
-import { addedColumn, converts, rejectSymbolCapacity } from './column.js';
+import { canConvert, parseAddedColumn, parseSymbolCapacity } from './column.js';
 import { resumeWal, suspendWal } from './wal.js';
 
 const verbs = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash' expected";
 
-/** Behind ALTER TABLE. */
+/** After ALTER TABLE. */
 export function alterTable(cursor: Cursor, session: Session): void {
-  const position = cursor.reach;
-  const token = cursor.need('table name');
+  const position = cursor.readOffset;
+  const token = cursor.requireNoSemicolon('table name');
   rejectReserved(token, position);
   const name = unquote(token);
-  const object = session.catalogue.find(name);
-  if (!object) throw new Rejection(position, `table does not exist [table=${name}]`);
-  if (object.kind !== 'table') throw new Rejection(cursor.at, `cannot modify ${object.kind} [view=${object.name}]`);
-  const alteration = new Alteration(cursor, session, { ...object, columns: structuredClone(object.columns) }, position);
+  const object = session.catalog.find(name);
+  if (!object) throw new RejectionError(position, `table does not exist [table=${name}]`);
+  if (object.kind !== 'table')
+    throw new RejectionError(cursor.at, `cannot modify ${object.kind} [view=${object.name}]`);
+  const alteration = new TableAlteration(
+    cursor,
+    session,
+    { ...object, columns: structuredClone(object.columns) },
+    position,
+  );
   const changed = alteration.read();
   cursor.expectEnd();
-  for (const { name: column } of alteration.added) session.ownColumn(object.name, column, alteration.owner);
+  for (const { name: column } of alteration.added) session.assignColumnOwner(object.name, column, alteration.owner);
   const restructured =
     changed.columns.some((column, i) => column.name !== object.columns[i]?.name) ||
     changed.columns.length < object.columns.length;
-  session.catalogue.put(restructured ? { ...changed, structure: (object.structure ?? 0) + 1 } : changed);
+  session.catalog.put(restructured ? { ...changed, structure: (object.structure ?? 0) + 1 } : changed);
   const operation = columnOperation(object, changed);
-  if (operation) invalidate(session.catalogue, object.name, operation);
+  if (operation) invalidate(session.catalog, object.name, operation);
 }
 
-/** What was done to columns that were there, as materialized views over the table are told. */
+/** What was done to columns that were there, as materialized views over the table report it. */
 function columnOperation({ columns: before }: Table, { columns: after }: Table): string | undefined {
   if (after.length < before.length) return 'drop column operation';
   if (before.some(({ name }, i) => after[i]?.name !== name)) return 'rename column operation';
   return before.some(({ type }, i) => after[i]?.type !== type) ? 'change column type operation' : undefined;
 }
 
-class Alteration {
+class TableAlteration {
   /** What the designated timestamp is called now. */
   #timestamp: string | undefined;
 
@@ -76,17 +82,17 @@ class Alteration {
 
   read(): Table {
     const { cursor, table } = this;
-    const verb = cursor.need(verbs.replace(' expected', '')).toLowerCase();
+    const verb = cursor.requireNoSemicolon(verbs.replace(' expected', '')).toLowerCase();
     switch (verb) {
       case 'add':
-        this.#allow('ADD COLUMN');
+        this.#authorize('ADD COLUMN');
         this.#addColumns();
         return table;
       case 'drop':
         return this.#drop();
       case 'rename':
         this.#word('column');
-        this.#allow('RENAME COLUMN');
+        this.#authorize('RENAME COLUMN');
         this.#renameColumns();
         return { ...table, timestamp: this.#timestamp };
       case 'alter':
@@ -101,9 +107,9 @@ class Alteration {
       case 'enable':
       case 'disable':
         if (this.session.enterprise) return this.#switchPolicy(verb === 'disable');
-        throw new Rejection(cursor.at, verbs);
+        throw new RejectionError(cursor.at, verbs);
       case 'resume':
-        this.#allow('RESUME WAL');
+        this.#authorize('RESUME WAL');
         resumeWal(cursor, table);
         return table;
       case 'suspend':
@@ -115,14 +121,14 @@ class Alteration {
       case 'detach':
       case 'convert':
       case 'force':
-        throw new Rejection(cursor.at, `sqlserve keeps no rows: nothing to ${verb}`);
+        throw new RejectionError(cursor.at, `sqlserve keeps no rows: nothing to ${verb}`);
       default:
-        throw new Rejection(cursor.at, verbs);
+        throw new RejectionError(cursor.at, verbs);
     }
   }
 
-  #allow(permission: string, columns?: readonly string[]): void {
-    this.session.allow(permission, this.table.name, columns);
+  #authorize(permission: string, columns?: readonly string[]): void {
+    this.session.authorize(permission, this.table.name, columns);
   }
 
   #find(name: string): Column | undefined {
@@ -130,13 +136,13 @@ class Alteration {
   }
 
   #word(word: string, problem = `'${word}' expected`): void {
-    if (!is(this.cursor.need(`'${word}'`), word)) throw new Rejection(this.cursor.at, problem);
+    if (!isWord(this.cursor.requireNoSemicolon(`'${word}'`), word)) throw new RejectionError(this.cursor.at, problem);
   }
 
   #addColumns(): void {
     const { cursor } = this;
-    if (!is(cursor.next(), 'column')) cursor.back();
-    do this.#addColumn(cursor.need("'column' or column name"));
+    if (!isWord(cursor.next(), 'column')) cursor.unread();
+    do this.#addColumn(cursor.requireNoSemicolon("'column' or column name"));
     while (!this.#isOwned() && this.#more());
     this.#rejectSeveral(this.added.length);
   }
@@ -144,20 +150,20 @@ class Alteration {
   /** `OWNED BY name`, which ends the columns. */
   #isOwned(): boolean {
     const { cursor } = this;
-    if (this.session.enterprise && is(cursor.next(), 'owned')) {
+    if (this.session.enterprise && isWord(cursor.next(), 'owned')) {
       cursor.expect('by');
-      this.owner = entityName(cursor, 'owner name').name;
+      this.owner = parseEntityName(cursor, 'owner name').name;
       return true;
     }
-    cursor.back();
+    cursor.unread();
     return false;
   }
 
-  /** A WAL table takes one change of its structure in a transaction. */
+  /** A WAL table accepts one change of its structure per transaction. */
   #rejectSeveral(count: number): void {
     if (!this.table.wal || count < 2) return;
     const { name, structure = 0 } = this.table;
-    throw new Rejection(
+    throw new RejectionError(
       0,
       "statement is either no-op, or contains multiple transactions, such as 'alter table add column col1, col2', and " +
         `currently not supported for WAL tables [table=${name}, oldStructureVersion=${structure}, newStructureVersion=${structure + count}]`,
@@ -166,18 +172,18 @@ class Alteration {
 
   #addColumn(first: string): void {
     const { cursor, table } = this;
-    const optional = is(first, 'if');
+    const optional = isWord(first, 'if');
     const name = unquote(optional ? this.#ifNotExists() : first);
     const position = cursor.at;
     const existing = this.#find(name);
-    if (existing && !optional) throw new Rejection(position, `column '${name}' already exists`);
-    if (!isValidColumnName(name)) throw new Rejection(position, ' new column name contains invalid characters');
-    const { column, typePosition } = addedColumn(cursor, name);
+    if (existing && !optional) throw new RejectionError(position, `column '${name}' already exists`);
+    if (!isValidColumnName(name)) throw new RejectionError(position, ' new column name contains invalid characters');
+    const { column, typePosition } = parseAddedColumn(cursor, name);
     if (!existing) {
       table.columns.push(column);
       this.added.push(column);
     } else if (existing.type !== column.type) {
-      throw new Rejection(
+      throw new RejectionError(
         typePosition,
         `column already exists with a different column type [current type=${existing.type}, requested type=${column.type}]`,
       );
@@ -186,10 +192,10 @@ class Alteration {
 
   #ifNotExists(): string {
     const { cursor } = this;
-    if (!is(cursor.next(), 'not')) throw new Rejection(cursor.at, "'not' expected");
+    if (!isWord(cursor.next(), 'not')) throw new RejectionError(cursor.at, "'not' expected");
     const token = cursor.next();
-    if (!is(token, 'exists')) throw new Rejection(cursor.at, `unexpected token '${token}' for if not exists`);
-    return cursor.need('column name');
+    if (!isWord(token, 'exists')) throw new RejectionError(cursor.at, `unexpected token '${token}' for if not exists`);
+    return cursor.requireNoSemicolon('column name');
   }
 
   /** Whether a comma follows; nothing else may but the end. */
@@ -197,29 +203,29 @@ class Alteration {
     const token = this.cursor.next();
     if (token === ',') return true;
     if (token === undefined || (token === ';' && this.cursor.next() === undefined)) return false;
-    throw new Rejection(this.cursor.at, "',' expected");
+    throw new RejectionError(this.cursor.at, "',' expected");
   }
 
   #drop(): Table {
     const { cursor, table } = this;
-    const token = cursor.need("'column' or 'partition'");
-    if (this.session.enterprise && is(token, 'storage')) {
+    const token = cursor.requireNoSemicolon("'column' or 'partition'");
+    if (this.session.enterprise && isWord(token, 'storage')) {
       this.#word('policy');
-      this.#allow('REMOVE STORAGE POLICY');
+      this.#authorize('REMOVE STORAGE POLICY');
       return { ...table, policy: undefined };
     }
-    if (is(token, 'partition')) throw new Rejection(cursor.at, 'sqlserve keeps no rows: nothing to drop');
-    if (!is(token, 'column')) throw new Rejection(cursor.at, "'column' or 'partition' expected");
+    if (isWord(token, 'partition')) throw new RejectionError(cursor.at, 'sqlserve keeps no rows: nothing to drop');
+    if (!isWord(token, 'column')) throw new RejectionError(cursor.at, "'column' or 'partition' expected");
     const names: string[] = [];
     do {
-      const name = unquote(cursor.need('column name'));
+      const name = unquote(cursor.requireNoSemicolon('column name'));
       const column = this.#find(name);
-      if (!column) throw new Rejection(cursor.at, `Invalid column: ${name}`);
+      if (!column) throw new RejectionError(cursor.at, `Invalid column: ${name}`);
       if (column.name === table.timestamp) this.#dropTimestamp();
       names.push(column.name);
     } while (this.#more());
     this.#rejectSeveral(names.length);
-    this.#allow('DROP COLUMN', names);
+    this.#authorize('DROP COLUMN', names);
     const columns = table.columns.filter(column => !names.includes(column.name));
     return { ...table, columns, timestamp: this.#timestamp };
   }
@@ -227,20 +233,21 @@ class Alteration {
   /** Rows may only be in no order where they need not be. */
   #dropTimestamp(): void {
     this.#rejectTimestampOfWal('remove');
-    if (this.table.partitionBy !== 'NONE') throw new Rejection(0, 'cannot remove timestamp from partitioned table');
+    if (this.table.partitionBy !== 'NONE')
+      throw new RejectionError(0, 'cannot remove timestamp from partitioned table');
     this.#timestamp = undefined;
   }
 
   #rejectTimestampOfWal(verb: string): void {
     const { wal, name, timestamp } = this.table;
     if (!wal) return;
-    throw new Rejection(0, `cannot ${verb} designated timestamp column [table=${name}, column=${timestamp}]`);
+    throw new RejectionError(0, `cannot ${verb} designated timestamp column [table=${name}, column=${timestamp}]`);
   }
 
   #renameColumns(): void {
     let count = 0;
     do {
-      this.#renameColumn(unquote(this.cursor.need('current column name')));
+      this.#renameColumn(unquote(this.cursor.requireNoSemicolon('current column name')));
       count++;
     } while (this.#more());
     this.#rejectSeveral(count);
@@ -249,12 +256,13 @@ class Alteration {
   #renameColumn(from: string): void {
     const { cursor } = this;
     const column = this.#find(from);
-    if (!column) throw new Rejection(cursor.at, `Invalid column: ${from}`);
-    if (!is(cursor.need("'to' expected"), 'to')) throw new Rejection(cursor.at, "'to' expected'");
-    const to = unquote(cursor.need('new column name'));
-    if (from === to) throw new Rejection(cursor.at, 'new column name is identical to existing name');
-    if (this.#find(to)) throw new Rejection(cursor.at, ' column already exists');
-    if (!isValidColumnName(to)) throw new Rejection(cursor.at, ' new column name contains invalid characters');
+    if (!column) throw new RejectionError(cursor.at, `Invalid column: ${from}`);
+    if (!isWord(cursor.requireNoSemicolon("'to' expected"), 'to'))
+      throw new RejectionError(cursor.at, "'to' expected'");
+    const to = unquote(cursor.requireNoSemicolon('new column name'));
+    if (from === to) throw new RejectionError(cursor.at, 'new column name is identical to existing name');
+    if (this.#find(to)) throw new RejectionError(cursor.at, ' column already exists');
+    if (!isValidColumnName(to)) throw new RejectionError(cursor.at, ' new column name contains invalid characters');
     if (column.name === this.#timestamp) {
       this.#rejectTimestampOfWal('rename');
       this.#timestamp = to;
@@ -264,14 +272,19 @@ class Alteration {
 
   #alterColumn(): void {
     const { cursor, table } = this;
-    const position = cursor.reach;
-    const name = unquote(cursor.need('column name'));
+    const position = cursor.readOffset;
+    const name = unquote(cursor.requireNoSemicolon('column name'));
     const column = this.#find(name);
-    if (!column) throw new Rejection(position, `column '${name}' does not exist in table '${table.name}'`);
-    const token = cursor.need("'add index' or 'drop index' or 'type' or 'cache' or 'nocache' or 'symbol'");
+    if (!column) throw new RejectionError(position, `column '${name}' does not exist in table '${table.name}'`);
+    const token = cursor.requireNoSemicolon(
+      "'add index' or 'drop index' or 'type' or 'cache' or 'nocache' or 'symbol'",
+    );
     const action = this.#columnActions(column, name, position)[token.toLowerCase()];
     if (!action) {
-      throw new Rejection(cursor.at, `'add', 'drop', 'set', 'symbol', 'cache' or 'nocache' expected found '${token}'`);
+      throw new RejectionError(
+        cursor.at,
+        `'add', 'drop', 'set', 'symbol', 'cache' or 'nocache' expected found '${token}'`,
+      );
     }
     action();
   }
@@ -280,11 +293,14 @@ class Alteration {
     const { cursor, table } = this;
     const symbolOnly = (what: string) => {
       if (column.type === 'SYMBOL') return;
-      throw new Rejection(position, `${what} only supported for symbol type [column=${name}, type=${column.type}]`);
+      throw new RejectionError(
+        position,
+        `${what} only supported for symbol type [column=${name}, type=${column.type}]`,
+      );
     };
     const cache = (cached: boolean) => () => {
       symbolOnly('cache is');
-      this.#allow('ALTER COLUMN CACHE', [column.name]);
+      this.#authorize('ALTER COLUMN CACHE', [column.name]);
       column.cached = cached;
     };
     return {
@@ -294,31 +310,31 @@ class Alteration {
         symbolOnly('indexes are');
         // A WAL table is altered later, and then it is no matter.
         if (column.index && !table.wal)
-          throw new Rejection(this.position, `column is already indexed [column=${name}]`);
-        this.#allow('ADD INDEX', [column.name]);
+          throw new RejectionError(this.position, `column is already indexed [column=${name}]`);
+        this.#authorize('ADD INDEX', [column.name]);
         column.index = index;
       },
       drop: () => {
         this.#word('index');
         this.#end('to drop index');
         symbolOnly('indexes are');
-        if (!column.index && !table.wal) throw new Rejection(position, `column is not indexed [column=${name}]`);
-        this.#allow('DROP INDEX', [column.name]);
+        if (!column.index && !table.wal) throw new RejectionError(position, `column is not indexed [column=${name}]`);
+        this.#authorize('DROP INDEX', [column.name]);
         delete column.index;
       },
       cache: cache(true),
       nocache: cache(false),
       type: () => this.#changeType(column, name),
       symbol: () => {
-        if (column.type !== 'SYMBOL') throw new Rejection(position, `column '${name}' is not of symbol type`);
+        if (column.type !== 'SYMBOL') throw new RejectionError(position, `column '${name}' is not of symbol type`);
         this.#word('capacity');
-        rejectSymbolCapacity(cursor, 'numeric capacity');
+        parseSymbolCapacity(cursor, 'numeric capacity');
         this.#end('to change symbol capacity');
-        this.#allow('ALTER SYMBOL CAPACITY', [column.name]);
+        this.#authorize('ALTER SYMBOL CAPACITY', [column.name]);
       },
       set: () => {
         this.#word('parquet');
-        column.parquet = parquet(cursor, column.type);
+        column.parquet = parseParquet(cursor, column.type);
         this.#end('to set parquet encoding');
       },
     };
@@ -327,34 +343,37 @@ class Alteration {
   #indexOptions(): NonNullable<Column['index']> {
     const { cursor } = this;
     const token = cursor.next();
-    if (is(token, 'type')) return indexType(cursor, DEFAULTS);
+    if (isWord(token, 'type')) return parseIndexType(cursor, DEFAULTS);
     if (token === undefined || token === ';') return { type: 'BITMAP', capacity: DEFAULTS.indexCapacity };
-    if (!is(token, 'capacity')) throw new Rejection(cursor.at, "'capacity' expected");
-    const capacity = parseInt32(cursor.need('capacity value'));
+    if (!isWord(token, 'capacity')) throw new RejectionError(cursor.at, "'capacity' expected");
+    const capacity = parseInt32(cursor.requireNoSemicolon('capacity value'));
     if (capacity !== undefined && capacity > 0) return { type: 'BITMAP', capacity: ceilPow2(capacity) };
-    throw new Rejection(cursor.at, 'positive integer literal expected as index capacity');
+    throw new RejectionError(cursor.at, 'positive integer literal expected as index capacity');
   }
 
   #end(doing: string): void {
     const token = this.cursor.next();
     if (token === undefined) return;
     if (token === ';') return this.cursor.expectEnd();
-    throw new Rejection(this.cursor.at, `unexpected token [${token}] while trying ${doing}`);
+    throw new RejectionError(this.cursor.at, `unexpected token [${token}] while trying ${doing}`);
   }
 
   #changeType(column: Column, name: string): void {
     const { cursor, table } = this;
-    const { column: changed } = addedColumn(cursor, name);
+    const { column: changed } = parseAddedColumn(cursor, name);
     this.#end('to change column type');
     if (column.name === table.timestamp) {
-      throw new Rejection(cursor.at, 'cannot change type of designated timestamp column');
+      throw new RejectionError(cursor.at, 'cannot change type of designated timestamp column');
     }
     if (changed.type === column.type)
-      throw new Rejection(cursor.at, `column '${name}' type is already '${column.type}'`);
-    if (!converts(column.type, changed.type)) {
-      throw new Rejection(cursor.at, `incompatible column type change [existing=${column.type}, new=${changed.type}]`);
+      throw new RejectionError(cursor.at, `column '${name}' type is already '${column.type}'`);
+    if (!canConvert(column.type, changed.type)) {
+      throw new RejectionError(
+        cursor.at,
+        `incompatible column type change [existing=${column.type}, new=${changed.type}]`,
+      );
     }
-    this.#allow('ALTER COLUMN TYPE', [column.name]);
+    this.#authorize('ALTER COLUMN TYPE', [column.name]);
     const { dedup, name: own } = column;
     delete column.index;
     Object.assign(column, changed, { dedup, name: own });
@@ -362,91 +381,95 @@ class Alteration {
 
   #set(): Table {
     const { cursor, table } = this;
-    const token = cursor.need("'param', 'ttl' or 'type'");
-    if (is(token, 'param')) return this.#setParameter();
-    if (is(token, 'ttl')) {
-      const value = ttl(cursor);
+    const token = cursor.requireNoSemicolon("'param', 'ttl' or 'type'");
+    if (isWord(token, 'param')) return this.#setParameter();
+    if (isWord(token, 'ttl')) {
+      const value = parseTtl(cursor);
       if (this.session.enterprise && value.ttl !== 0) {
-        throw new Rejection(value.position, 'TTL settings are deprecated, please, create a storage policy instead');
+        throw new RejectionError(
+          value.position,
+          'TTL settings are deprecated, please, create a storage policy instead',
+        );
       }
       rejectUnevenTtl(table.partitionBy, value.ttl, value.position);
-      this.#allow('SET TABLE PARAM');
+      this.#authorize('SET TABLE PARAM');
       return { ...table, ttl: value.ttl };
     }
-    if (is(token, 'type')) return this.#setType();
-    if (this.session.enterprise && is(token, 'storage')) return this.#setPolicy();
-    if (is(token, 'format')) return this.#setFormat();
-    throw new Rejection(cursor.at, "'param' or 'type' expected");
+    if (isWord(token, 'type')) return this.#setType();
+    if (this.session.enterprise && isWord(token, 'storage')) return this.#setPolicy();
+    if (isWord(token, 'format')) return this.#setFormat();
+    throw new RejectionError(cursor.at, "'param' or 'type' expected");
   }
 
   /** Replaces the policy as a whole: stages that are not named are cleared. */
   #setPolicy(): Table {
-    const policy = storagePolicy(this.cursor, this.table.partitionBy);
-    this.#allow('SET STORAGE POLICY');
+    const policy = parseStoragePolicy(this.cursor, this.table.partitionBy);
+    this.#authorize('SET STORAGE POLICY');
     return { ...this.table, policy };
   }
 
   #switchPolicy(disabled: boolean): Table {
     this.#word('storage');
     this.#word('policy');
-    this.#allow(`${disabled ? 'DISABLE' : 'ENABLE'} STORAGE POLICY`);
+    this.#authorize(`${disabled ? 'DISABLE' : 'ENABLE'} STORAGE POLICY`);
     const { policy, name } = this.table;
-    if (!policy) throw new Rejection(this.cursor.at, `table has no storage policy [table=${name}]`);
+    if (!policy) throw new RejectionError(this.cursor.at, `table has no storage policy [table=${name}]`);
     return { ...this.table, policy: { ...policy, disabled } };
   }
 
   #setParameter(): Table {
     const { cursor } = this;
-    const position = cursor.reach;
-    const name = cursor.need('param name');
-    if (cursor.need("'='") !== '=') throw new Rejection(cursor.at, "'=' expected");
+    const position = cursor.readOffset;
+    const name = cursor.requireNoSemicolon('param name');
+    if (cursor.requireNoSemicolon("'='") !== '=') throw new RejectionError(cursor.at, "'=' expected");
     const value = cursor.next() ?? '';
-    this.#allow('SET TABLE PARAM');
-    if (is(name, 'maxuncommittedrows')) {
+    this.#authorize('SET TABLE PARAM');
+    if (isWord(name, 'maxuncommittedrows')) {
       const rows = parseInt32(value);
-      if (rows === undefined) throw new Rejection(position, `invalid value [value=${value},parameter=${name}]`);
-      if (rows < 0) throw new Rejection(position, 'maxUncommittedRows must be non negative');
-    } else if (is(name, 'o3maxlag')) parseInterval(value, position);
-    else throw new Rejection(position, `unknown parameter '${name}'`);
+      if (rows === undefined) throw new RejectionError(position, `invalid value [value=${value},parameter=${name}]`);
+      if (rows < 0) throw new RejectionError(position, 'maxUncommittedRows must be non negative');
+    } else if (isWord(name, 'o3maxlag')) parseInterval(value, position);
+    else throw new RejectionError(position, `unknown parameter '${name}'`);
     return this.table;
   }
 
   #setType(): Table {
     const { cursor, table } = this;
-    const bypass = is(cursor.need("'bypass' or 'wal'"), 'bypass');
+    const bypass = isWord(cursor.requireNoSemicolon("'bypass' or 'wal'"), 'bypass');
     if (bypass) this.#word('wal');
-    else if (!is(cursor.text.slice(cursor.at, cursor.end), 'wal'))
-      throw new Rejection(cursor.at, "'bypass' or 'wal' expected");
-    this.#allow('SET TABLE TYPE');
-    if (table.partitionBy === 'NONE') throw new Rejection(this.position, 'Cannot convert non-partitioned table');
+    else if (!isWord(cursor.text.slice(cursor.at, cursor.end), 'wal'))
+      throw new RejectionError(cursor.at, "'bypass' or 'wal' expected");
+    this.#authorize('SET TABLE TYPE');
+    if (table.partitionBy === 'NONE') throw new RejectionError(this.position, 'Cannot convert non-partitioned table');
     // It would take effect when the server starts again.
     return table;
   }
 
   #setFormat(): Table {
     const { cursor, table } = this;
-    const token = cursor.need("'PARQUET' or 'NATIVE'");
-    if (!is(token, 'parquet') && !is(token, 'native')) throw new Rejection(cursor.at, "'PARQUET' or 'NATIVE' expected");
-    if (is(token, 'parquet') && !table.wal) {
-      throw new Rejection(cursor.at, 'FORMAT PARQUET is only supported on WAL tables');
+    const token = cursor.requireNoSemicolon("'PARQUET' or 'NATIVE'");
+    if (!isWord(token, 'parquet') && !isWord(token, 'native'))
+      throw new RejectionError(cursor.at, "'PARQUET' or 'NATIVE' expected");
+    if (isWord(token, 'parquet') && !table.wal) {
+      throw new RejectionError(cursor.at, 'FORMAT PARQUET is only supported on WAL tables');
     }
-    return { ...table, parquet: is(token, 'parquet') };
+    return { ...table, parquet: isWord(token, 'parquet') };
   }
 
   #dedup(): Table {
     const { cursor, table, position } = this;
-    const token = cursor.need("'dedup columns'");
-    if (is(token, 'disable')) {
-      this.#allow('DEDUP DISABLE');
+    const token = cursor.requireNoSemicolon("'dedup columns'");
+    if (isWord(token, 'disable')) {
+      this.#authorize('DEDUP DISABLE');
       for (const column of table.columns) column.dedup = false;
       return table;
     }
-    this.#allow('DEDUP ENABLE');
-    if (!table.wal) throw new Rejection(position, 'deduplication is only supported for WAL tables');
-    const upsert = is(token, 'enable') ? cursor.next() : token;
-    if (!is(upsert, 'upsert')) throw new Rejection(cursor.at, "expected 'upsert'");
-    if (!is(cursor.next(), 'keys')) throw new Rejection(cursor.at, "expected 'keys'");
-    if (cursor.next() !== '(') throw new Rejection(cursor.reach, 'deduplicate key column list expected');
+    this.#authorize('DEDUP ENABLE');
+    if (!table.wal) throw new RejectionError(position, 'deduplication is only supported for WAL tables');
+    const upsert = isWord(token, 'enable') ? cursor.next() : token;
+    if (!isWord(upsert, 'upsert')) throw new RejectionError(cursor.at, "expected 'upsert'");
+    if (!isWord(cursor.next(), 'keys')) throw new RejectionError(cursor.at, "expected 'keys'");
+    if (cursor.next() !== '(') throw new RejectionError(cursor.readOffset, 'deduplicate key column list expected');
     const keys = this.#dedupKeys();
     for (const column of table.columns) column.dedup = keys.has(column);
     return table;
@@ -458,17 +481,17 @@ class Alteration {
     let token = cursor.next();
     const start = cursor.at;
     while (token !== undefined && token !== ')') {
-      rejectNoLiteral(token, cursor.at);
+      requireLiteral(token, cursor.at);
       const name = unquote(token);
       const column = this.#find(name);
-      if (!column) throw new Rejection(cursor.at, `deduplicate key column not found [column=${name}]`);
+      if (!column) throw new RejectionError(cursor.at, `deduplicate key column not found [column=${name}]`);
       keys.add(column);
       token = cursor.next();
       if (token === ',') token = cursor.next();
     }
-    if (token !== ')') throw new Rejection(cursor.reach, "')' expected");
+    if (token !== ')') throw new RejectionError(cursor.readOffset, "')' expected");
     if (![...keys].some(({ name }) => name === table.timestamp)) {
-      throw new Rejection(start, 'deduplicate key list must include dedicated timestamp column');
+      throw new RejectionError(start, 'deduplicate key list must include dedicated timestamp column');
     }
     return keys;
   }

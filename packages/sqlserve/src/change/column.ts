@@ -4,70 +4,70 @@ import { type Column, DEFAULTS } from '@sqlpipe/ddl';
 import {
   type Cursor,
   ceilPow2,
-  columnType,
-  is,
+  isWord,
+  parseColumnType,
   parseInt32,
-  Rejection,
+  RejectionError,
   rejectCachedCapacity,
-  rejectOddCapacity,
+  toValidCapacity,
 } from '@sqlpipe/ddl/grammar';
 
-/** The type and options behind a column's name. */
-export function addedColumn(cursor: Cursor, name: string): { column: Column; typePosition: number } {
-  const token = cursor.need('column type');
+/** The type and options after a column's name. */
+export function parseAddedColumn(cursor: Cursor, name: string): { column: Column; typePosition: number } {
+  const token = cursor.requireNoSemicolon('column type');
   const typePosition = cursor.at;
-  const type = columnType(cursor, token);
+  const type = parseColumnType(cursor, token);
   const column: Column = { name, type, cached: true, dedup: false };
   const next = cursor.next();
   if (next === ']') {
-    throw new Rejection(typePosition, `${name} has an unmatched \`]\` - were you trying to define an array?`);
+    throw new RejectionError(typePosition, `${name} has an unmatched \`]\` - were you trying to define an array?`);
   }
-  cursor.back();
+  cursor.unread();
   if (type === 'SYMBOL' && next !== undefined && next !== ',' && next !== ';') symbolOptions(cursor, column);
-  else nullability(cursor);
+  else skipNullability(cursor);
   return { column, typePosition };
 }
 
 function symbolOptions(cursor: Cursor, column: Column): void {
   let token = cursor.next();
   let capacity = 0;
-  if (is(token, 'capacity')) {
-    capacity = rejectSymbolCapacity(cursor, 'symbol capacity');
+  if (isWord(token, 'capacity')) {
+    capacity = parseSymbolCapacity(cursor, 'symbol capacity');
     token = cursor.next();
   }
-  column.cached = !is(token, 'nocache');
-  if (is(token, 'nocache') || is(token, 'cache')) token = cursor.next();
+  column.cached = !isWord(token, 'nocache');
+  if (isWord(token, 'nocache') || isWord(token, 'cache')) token = cursor.next();
   if (column.cached) rejectCachedCapacity(capacity, cursor.at);
-  const indexed = is(token, 'index');
+  const indexed = isWord(token, 'index');
   if (indexed) {
     column.index = { type: 'BITMAP', capacity: DEFAULTS.indexCapacity };
     token = cursor.next();
   }
   // That of an index is read where there is none, too (observed on 9.3.4).
-  if (is(token, 'capacity')) {
-    const value = parseInt32(cursor.need('symbol index capacity'));
-    if (value === undefined) throw new Rejection(cursor.at, 'numeric capacity expected');
+  if (isWord(token, 'capacity')) {
+    const value = parseInt32(cursor.requireNoSemicolon('symbol index capacity'));
+    if (value === undefined) throw new RejectionError(cursor.at, 'numeric capacity expected');
     if (indexed) column.index = { type: 'BITMAP', capacity: ceilPow2(value) };
     token = cursor.next();
   }
-  cursor.back();
+  cursor.unread();
 }
 
 /** NULL and NOT NULL say nothing. */
-function nullability(cursor: Cursor): void {
+function skipNullability(cursor: Cursor): void {
   let token = cursor.next();
-  if (is(token, 'not')) token = cursor.next();
-  if (!is(token, 'null')) cursor.back();
+  if (isWord(token, 'not')) token = cursor.next();
+  if (!isWord(token, 'null')) cursor.unread();
 }
 
-/** The number behind CAPACITY of a symbol, checked. */
-export function rejectSymbolCapacity(cursor: Cursor, expected: string): number {
-  const token = cursor.need(expected);
+/** The number after CAPACITY of a symbol, checked. */
+export function parseSymbolCapacity(cursor: Cursor, expected: string): number {
+  const token = cursor.requireNoSemicolon(expected);
   const position = cursor.at;
-  const digits = token === '-' ? cursor.need(expected) : token;
+  const digits = token === '-' ? cursor.requireNoSemicolon(expected) : token;
   const value = parseInt32(digits);
-  if (value === undefined) throw new Rejection(cursor.at, 'numeric capacity expected');
-  return rejectOddCapacity(token === '-' ? -value : value, position);
+  if (value === undefined) throw new RejectionError(cursor.at, 'numeric capacity expected');
+  return toValidCapacity(token === '-' ? -value : value, position);
 }
 
 const texts = ['STRING', 'VARCHAR', 'SYMBOL'];
@@ -88,7 +88,7 @@ const integers = ['BYTE', 'SHORT', 'INT', 'LONG'];
 const named = ['IPv4', 'UUID', 'CHAR'];
 
 /** Whether the service turns the values of one type into the other (read in SqlCompilerImpl). */
-export function converts(from: string, to: string): boolean {
+export function canConvert(from: string, to: string): boolean {
   const between = (some: readonly string[], others: readonly string[]) =>
     (some.includes(from) && others.includes(to)) || (some.includes(to) && others.includes(from));
   const decimals = [from, to].filter(type => type.startsWith('DECIMAL'));

@@ -1,18 +1,21 @@
 /*! DROP, RENAME, TRUNCATE and VACUUM. */
 import {
   type Cursor,
-  is,
   isValidTableName,
-  Rejection,
+  isWord,
+  RejectionError,
   rejectReserved,
   stripPublic,
   unquote,
 } from '@sqlpipe/ddl/grammar';
-import type { CatalogueObject } from '../objects.js';
+import type { CatalogObject } from '../objects.js';
 import type { Session } from '../session.js';
-import { goneTable, invalidate } from '../validity.js';
+import { GONE_TABLE, invalidate } from '../validity.js';
 
-/** Each kind: what its name is called where it is missing, what else its name may not be of, what dropping it takes. */
+/**
+ * Each kind: what its name is called where it is missing, what else its name may not be of, which right dropping it
+ * needs.
+ */
 const kinds = {
   table: {
     name: 'table name',
@@ -40,151 +43,154 @@ const kinds = {
   },
 } as const;
 
-/** Behind DROP. */
+/** After DROP. */
 export function drop(cursor: Cursor, session: Session): void {
   const token = cursor.next();
-  if (is(token, 'table')) dropOne(cursor, session, 'table');
-  else if (is(token, 'view')) dropOne(cursor, session, 'view');
-  else if (is(token, 'materialized')) {
-    if (!is(cursor.next(), 'view')) throw new Rejection(cursor.at, 'expected VIEW');
+  if (isWord(token, 'table')) dropOne(cursor, session, 'table');
+  else if (isWord(token, 'view')) dropOne(cursor, session, 'view');
+  else if (isWord(token, 'materialized')) {
+    if (!isWord(cursor.next(), 'view')) throw new RejectionError(cursor.at, 'expected VIEW');
     dropOne(cursor, session, 'materialized view');
-  } else if (session.enterprise && is(token, 'live')) {
+  } else if (session.enterprise && isWord(token, 'live')) {
     cursor.expect('view');
     dropOne(cursor, session, 'live view');
-  } else if (is(token, 'all')) dropAll(cursor, session);
+  } else if (isWord(token, 'all')) dropAll(cursor, session);
   else
-    throw new Rejection(
-      token === undefined ? cursor.reach : cursor.at,
+    throw new RejectionError(
+      token === undefined ? cursor.readOffset : cursor.at,
       "'table' or 'view' or 'materialized view' or 'all' expected",
     );
 }
 
-function dropOne(cursor: Cursor, session: Session, kind: CatalogueObject['kind']): void {
+function dropOne(cursor: Cursor, session: Session, kind: CatalogObject['kind']): void {
   const { name: expected, short, not, permission } = kinds[kind];
   const first = cursor.next();
   if (first === undefined)
-    throw new Rejection(kind === 'view' ? cursor.reach : cursor.at, `expected [IF EXISTS] ${short}`);
+    throw new RejectionError(kind === 'view' ? cursor.readOffset : cursor.at, `expected [IF EXISTS] ${short}`);
   let position = cursor.at;
-  const ifExists = is(first, 'if');
+  const ifExists = isWord(first, 'if');
   if (ifExists) {
-    if (!is(cursor.next(), 'exists')) throw new Rejection(cursor.at, `expected EXISTS ${short}`);
-    position = cursor.reach;
-  } else cursor.back();
-  const token = cursor.need(expected);
+    if (!isWord(cursor.next(), 'exists')) throw new RejectionError(cursor.at, `expected EXISTS ${short}`);
+    position = cursor.readOffset;
+  } else cursor.unread();
+  const token = cursor.requireNoSemicolon(expected);
   rejectReserved(token, cursor.at);
   const name = unquote(token);
-  const object = session.catalogue.find(name);
-  if (object && object.kind !== kind) throw new Rejection(cursor.at, not);
+  const object = session.catalog.find(name);
+  if (object && object.kind !== kind) throw new RejectionError(cursor.at, not);
   cursor.expectEnd();
   if (object) {
-    session.allow(permission, object.name);
-    session.catalogue.drop(object.name);
-    invalidate(session.catalogue, object.name, goneTable);
+    session.authorize(permission, object.name);
+    session.catalog.drop(object.name);
+    invalidate(session.catalog, object.name, GONE_TABLE);
   } else if (!ifExists) {
-    throw new Rejection(position, `${kind} does not exist [${kind === 'table' ? 'table' : 'view'}=${name}]`);
+    throw new RejectionError(position, `${kind} does not exist [${kind === 'table' ? 'table' : 'view'}=${name}]`);
   }
 }
 
 function dropAll(cursor: Cursor, session: Session): void {
-  if (!is(cursor.next(), 'tables')) cursor.back();
+  if (!isWord(cursor.next(), 'tables')) cursor.unread();
   cursor.expectEnd();
-  session.allow('DATABASE ADMIN');
-  session.catalogue.clear();
+  session.authorize('DATABASE ADMIN');
+  session.catalog.clear();
 }
 
-/** Behind RENAME. */
+/** After RENAME. */
 export function rename(cursor: Cursor, session: Session): void {
   cursor.expect('table');
-  const from = nameOf(cursor, 'from table name');
-  if (cursor.require('to') === '(') throw new Rejection(cursor.at, 'function call is not allowed here');
-  cursor.back();
+  const from = parseTableName(cursor, 'from table name');
+  if (cursor.require('to') === '(') throw new RejectionError(cursor.at, 'function call is not allowed here');
+  cursor.unread();
   cursor.expect('to');
-  const to = nameOf(cursor, 'to table name');
+  const to = parseTableName(cursor, 'to table name');
   const rest = cursor.next();
-  if (rest === '(') throw new Rejection(cursor.at, 'function call is not allowed here');
-  if (rest !== undefined && rest !== ';') throw new Rejection(cursor.at, 'debris?');
+  if (rest === '(') throw new RejectionError(cursor.at, 'function call is not allowed here');
+  if (rest !== undefined && rest !== ';') throw new RejectionError(cursor.at, 'debris?');
   renameTable(session, from, to);
 }
 
-function nameOf(cursor: Cursor, expected: string): { name: string; position: number } {
+function parseTableName(cursor: Cursor, expected: string): { name: string; position: number } {
   const token = stripPublic(cursor, cursor.require(expected));
   rejectReserved(token, cursor.at);
   return { name: unquote(token), position: cursor.at };
 }
 
 function renameTable(
-  { catalogue, allow }: Session,
+  { catalog, authorize }: Session,
   from: { name: string; position: number },
   to: { name: string },
 ): void {
-  const table = catalogue.find(from.name);
-  if (!table) throw new Rejection(0, `table does not exist [table=${from.name}]`);
-  if (table.kind !== 'table') throw new Rejection(from.position, `cannot modify ${table.kind} [view=${from.name}]`);
-  allow('RENAME TABLE', table.name);
-  if (!isValidTableName(to.name)) throw new Rejection(0, `invalid table name [table=${to.name}]`);
-  const taken = catalogue.find(to.name);
+  const table = catalog.find(from.name);
+  if (!table) throw new RejectionError(0, `table does not exist [table=${from.name}]`);
+  if (table.kind !== 'table')
+    throw new RejectionError(from.position, `cannot modify ${table.kind} [view=${from.name}]`);
+  authorize('RENAME TABLE', table.name);
+  if (!isValidTableName(to.name)) throw new RejectionError(0, `invalid table name [table=${to.name}]`);
+  const taken = catalog.find(to.name);
   if (taken && taken !== table)
-    throw new Rejection(
+    throw new RejectionError(
       0,
       `cannot rename table, new name is already in use [table=${from.name}, toTableName=${to.name}]`,
     );
-  catalogue.drop(table.name);
-  catalogue.put({ ...table, name: to.name });
-  invalidate(catalogue, table.name, goneTable);
+  catalog.drop(table.name);
+  catalog.put({ ...table, name: to.name });
+  invalidate(catalog, table.name, GONE_TABLE);
 }
 
-/** Behind TRUNCATE: there are no rows, but the tables must be there. */
-export function truncate(cursor: Cursor, { catalogue, allow }: Session): void {
+/** After TRUNCATE: there are no rows, but the tables must be there. */
+export function truncate(cursor: Cursor, { catalog, authorize }: Session): void {
   const what = cursor.next();
-  if (!is(what, 'table')) throw new Rejection(what === undefined ? cursor.reach : cursor.at, 'TABLE expected');
+  if (!isWord(what, 'table'))
+    throw new RejectionError(what === undefined ? cursor.readOffset : cursor.at, 'TABLE expected');
   let token = cursor.next();
-  const ifExists = is(token, 'if');
+  const ifExists = isWord(token, 'if');
   if (ifExists) {
-    if (!is(cursor.next(), 'exists')) throw new Rejection(cursor.at, 'expected EXISTS table-name');
+    if (!isWord(cursor.next(), 'exists')) throw new RejectionError(cursor.at, 'expected EXISTS table-name');
     token = cursor.next();
   }
-  if (is(token, 'only')) token = cursor.next();
-  if (is(token, 'with')) throw new Rejection(cursor.at, 'table name expected');
+  if (isWord(token, 'only')) token = cursor.next();
+  if (isWord(token, 'with')) throw new RejectionError(cursor.at, 'table name expected');
   for (;;) {
-    if (token === undefined || token === ',') throw new Rejection(cursor.reach, 'table name expected');
-    truncateOne(cursor, { catalogue, allow }, unquote(token), ifExists);
+    if (token === undefined || token === ',') throw new RejectionError(cursor.readOffset, 'table name expected');
+    truncateOne(cursor, { catalog, authorize }, unquote(token), ifExists);
     token = cursor.next();
-    if (token === undefined || token === ';' || is(token, 'keep')) break;
-    if (token !== ',') throw new Rejection(cursor.reach, "',' or 'keep' expected");
+    if (token === undefined || token === ';' || isWord(token, 'keep')) break;
+    if (token !== ',') throw new RejectionError(cursor.readOffset, "',' or 'keep' expected");
     token = cursor.next();
-    if (is(token, 'keep')) throw new Rejection(cursor.reach, 'table name expected');
+    if (isWord(token, 'keep')) throw new RejectionError(cursor.readOffset, 'table name expected');
   }
-  if (is(token, 'keep')) {
-    if (!is(cursor.next(), 'symbol')) throw new Rejection(cursor.at, 'SYMBOL expected');
-    if (!is(cursor.next(), 'maps')) throw new Rejection(cursor.at, 'MAPS expected');
+  if (isWord(token, 'keep')) {
+    if (!isWord(cursor.next(), 'symbol')) throw new RejectionError(cursor.at, 'SYMBOL expected');
+    if (!isWord(cursor.next(), 'maps')) throw new RejectionError(cursor.at, 'MAPS expected');
     cursor.expectEnd();
   }
 }
 
 function truncateOne(
   cursor: Cursor,
-  { catalogue, allow }: Pick<Session, 'catalogue' | 'allow'>,
+  { catalog, authorize }: Pick<Session, 'catalog' | 'authorize'>,
   name: string,
   ifExists: boolean,
 ): void {
-  const table = catalogue.find(name);
-  if (!table && !ifExists) throw new Rejection(cursor.at, `table does not exist [table=${name}]`);
+  const table = catalog.find(name);
+  if (!table && !ifExists) throw new RejectionError(cursor.at, `table does not exist [table=${name}]`);
   if (table && table.kind !== 'table')
-    throw new Rejection(cursor.at, `cannot modify ${table.kind} [view=${table.name}]`);
+    throw new RejectionError(cursor.at, `cannot modify ${table.kind} [view=${table.name}]`);
   if (!table) return;
-  allow('TRUNCATE TABLE', table.name);
-  invalidate(catalogue, table.name, 'truncate operation');
+  authorize('TRUNCATE TABLE', table.name);
+  invalidate(catalog, table.name, 'truncate operation');
 }
 
-/** Behind VACUUM: there is nothing to clear away, but the table must be there. */
-export function vacuum(cursor: Cursor, { catalogue, allow }: Session): void {
-  const what = cursor.need("'table'");
-  if (!is(what, 'table') && !is(what, 'partitions')) throw new Rejection(cursor.at, "'partitions' expected");
-  const name = unquote(cursor.need('table name'));
+/** After VACUUM: there is nothing to clear away, but the table must be there. */
+export function vacuum(cursor: Cursor, { catalog, authorize }: Session): void {
+  const what = cursor.requireNoSemicolon("'table'");
+  if (!isWord(what, 'table') && !isWord(what, 'partitions'))
+    throw new RejectionError(cursor.at, "'partitions' expected");
+  const name = unquote(cursor.requireNoSemicolon('table name'));
   const rest = cursor.next();
-  if (rest !== undefined && rest !== ';') throw new Rejection(cursor.at, "end of line or ';' expected");
-  const table = catalogue.find(name);
-  if (!table) throw new Rejection(cursor.at, `table does not exist [table=${name}]`);
-  if (table.kind !== 'table') throw new Rejection(cursor.at, `cannot modify ${table.kind} [view=${table.name}]`);
-  allow('VACUUM TABLE', table.name);
+  if (rest !== undefined && rest !== ';') throw new RejectionError(cursor.at, "end of line or ';' expected");
+  const table = catalog.find(name);
+  if (!table) throw new RejectionError(cursor.at, `table does not exist [table=${name}]`);
+  if (table.kind !== 'table') throw new RejectionError(cursor.at, `cannot modify ${table.kind} [view=${table.name}]`);
+  authorize('VACUUM TABLE', table.name);
 }

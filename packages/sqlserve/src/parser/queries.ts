@@ -1,8 +1,8 @@
 /*!
- * Queries as QuestDB's own grammar reads them. The grammar is loaded when the first statement with a query comes, as that
- * takes most of a second.
+ * Queries as QuestDB's own grammar reads them. The grammar is loaded when the first statement with a query comes,
+ * because that needs most of a second.
  */
-import { type Body, Cursor, codeOf, unexpected } from '@sqlpipe/ddl/grammar';
+import { type Body, Cursor, readCode, unexpectedTokenError } from '@sqlpipe/ddl/grammar';
 import type { Query } from './query.js';
 
 let parser: typeof import('./query.js') | undefined;
@@ -14,20 +14,20 @@ export async function loadGrammarFor(statement: string): Promise<void> {
 
 const parsed = new WeakMap<Body, Query>();
 
-/** What the query of a statement says. @throws Rejection where it is none */
-export function queryOf(body: Body): Query {
+/** What the query of a statement says. @throws RejectionError where it is none */
+export function parsedQuery(body: Body): Query {
   const { code, position, enclosed } = body;
   const known = parsed.get(body) ?? (parser as NonNullable<typeof parser>).parseQuery(code, position, enclosed);
   parsed.set(body, known);
   return known;
 }
 
-/** A whole statement that is a query. @throws Rejection */
-export async function parseWholeQuery(text: string): Promise<Query> {
+/** A whole statement that is a query. @throws RejectionError */
+export async function parseQueryStatement(text: string): Promise<Query> {
   const cursor = new Cursor(text);
-  const code = codeOf(cursor, 0, false);
+  const code = readCode(cursor, 0, false);
   for (let token = cursor.next(); token !== undefined; token = cursor.next()) {
-    if (token !== ';') throw unexpected(cursor.at, token);
+    if (token !== ';') throw unexpectedTokenError(cursor.at, token);
   }
   parser ??= await import('./query.js');
   return parser.parseQuery(code, 0, false);

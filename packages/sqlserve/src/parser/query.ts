@@ -1,10 +1,10 @@
 /*!
  * QuestDB's own grammar, asked for one query, and a syntax tree that remembers where things stood: the tree as the
- * package builds it has no positions, but the service's refusals do.
+ * package builds it has no positions, but the service's rejections do.
  */
 
 import { type Expression, parser, type SelectStatement, tokenize, visitor } from '@questdb/sql-parser';
-import { found, Rejection, unexpected } from '@sqlpipe/ddl/grammar';
+import { RejectionError, tokenError, unexpectedTokenError } from '@sqlpipe/ddl/grammar';
 import { childrenOf, type TreeNode } from './tree.js';
 
 /** A query, and where its parts stand in the statement. */
@@ -58,15 +58,15 @@ const rules = {
 
 /** Parses a query that stands at `position` of its statement, in parentheses or not. */
 export function parseQuery(text: string, position: number, enclosed: boolean): Query {
-  const tokens = adapt(tokensOfQuery(text));
+  const tokens = adaptTokens(tokensOfQuery(text));
   const first = tokens[0]?.image.toLowerCase() ?? '';
   parser.input = tokens;
   const rule = rules[first as keyof typeof rules] ?? (() => parser['implicitSelectStatement']());
-  const cst = parsed(rule, position);
+  const cst = runRule(rule, position);
   const [error] = parser.errors;
-  if (error) throw rejection(error.token, tokens, text, { position, enclosed });
+  if (error) throw toRejectionError(error.token, tokens, text, { position, enclosed });
 
-  const places = new Places();
+  const places = new NodePositions();
   const select = places.visit(cst as Cst) as SelectStatement;
   declareTables(select, new Map());
   return {
@@ -105,17 +105,17 @@ function declareTables(node: TreeNode, outer: ReadonlyMap<string, Expression>): 
 }
 
 /** The grammar calls itself for each parenthesis: thousands of them are too many. */
-function parsed<T>(rule: () => T, position: number): T {
+function runRule<T>(rule: () => T, position: number): T {
   try {
     return rule();
   } catch (error) {
-    if (error instanceof RangeError) throw new Rejection(position, 'SQL model is too complex');
+    if (error instanceof RangeError) throw new RejectionError(position, 'SQL model is too complex');
     throw error;
   }
 }
 
 /** Visits the concrete tree with the package's own visitor and notes which node came from where. */
-class Places {
+class NodePositions {
   readonly #nodes = new WeakMap<object, Cst>();
   readonly #operators = new WeakMap<object, CstToken>();
   readonly #visitor: typeof visitor = Object.create(visitor, {
@@ -156,10 +156,10 @@ class Places {
 }
 
 /**
- * Two things the service takes and the package's grammar does not: a comma before FROM, and numbers that end in `d` or
- * `f`, which its lexer cuts in two.
+ * Two things that the service accepts and the package's grammar does not: a comma before FROM, and numbers that end
+ * in `d` or `f`, which its lexer cuts in two.
  */
-function adapt(tokens: readonly IToken[]): IToken[] {
+function adaptTokens(tokens: readonly IToken[]): IToken[] {
   const adapted: IToken[] = [];
   for (const [i, token] of tokens.entries()) {
     const previous = adapted.at(-1);
@@ -176,29 +176,29 @@ const isSuffix = (number: IToken, token: IToken): boolean =>
   /^[df]$/i.test(token.image) && /^[\d.][\d._]*$/.test(number.image) && token.startOffset === endOf(number) + 1;
 
 /** The service's words for what the grammar did not expect. */
-function rejection(
+function toRejectionError(
   bad: IToken | undefined,
   tokens: readonly IToken[],
   text: string,
   place: { position: number; enclosed: boolean },
-): Rejection {
+): RejectionError {
   const { position, enclosed } = place;
-  if (!bad || Number.isNaN(bad.startOffset)) return atEnd(tokens, position + text.trimEnd().length);
+  if (!bad || Number.isNaN(bad.startOffset)) return endOfInputError(tokens, position + text.trimEnd().length);
   const at = position + bad.startOffset;
   const shown = endOfShow(tokens, bad);
-  if (shown !== undefined) return new Rejection(position + shown, "')' expected");
+  if (shown !== undefined) return new RejectionError(position + shown, "')' expected");
   const before = tokens.filter(token => token.startOffset < bad.startOffset);
   if (bad.image === '.' && tokens.some(token => token.startOffset === bad.startOffset + 1 && token.image === '.')) {
-    return new Rejection(at + 1, 'too many dots');
+    return new RejectionError(at + 1, 'too many dots');
   }
   const inSelectList =
     before[0]?.image.toLowerCase() === 'select' && !before.some(token => token.image.toLowerCase() === 'from');
-  if (inSelectList && before.length > 2) return found(at, bad.image, "',', 'from' or 'over' expected");
-  return enclosed ? new Rejection(at, "')' expected") : unexpected(at, bad.image);
+  if (inSelectList && before.length > 2) return tokenError(at, bad.image, "',', 'from' or 'over' expected");
+  return enclosed ? new RejectionError(at, "')' expected") : unexpectedTokenError(at, bad.image);
 }
 
 /**
- * What follows a SHOW in parentheses that `bad` stands in: the service takes the closing one for the end of SHOW, and
+ * What follows a SHOW in parentheses that contains `bad`: the service considers the closing one the end of SHOW, and
  * then looks for it once more.
  */
 function endOfShow(tokens: readonly IToken[], bad: IToken): number | undefined {
@@ -209,8 +209,8 @@ function endOfShow(tokens: readonly IToken[], bad: IToken): number | undefined {
   return tokens[close + 1]?.startOffset ?? endOf(closing) + 1;
 }
 
-function atEnd(tokens: readonly IToken[], position: number): Rejection {
+function endOfInputError(tokens: readonly IToken[], position: number): RejectionError {
   const last = tokens.at(-1)?.image.toLowerCase();
-  if (last === 'select') return new Rejection(position, '[distinct] column expected');
-  return new Rejection(position, last === 'from' ? 'table name or sub-query expected' : 'Expression expected');
+  if (last === 'select') return new RejectionError(position, '[distinct] column expected');
+  return new RejectionError(position, last === 'from' ? 'table name or sub-query expected' : 'Expression expected');
 }

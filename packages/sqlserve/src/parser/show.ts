@@ -1,19 +1,22 @@
 /*! SHOW: what it asks for, and the whole INCLUDE / EXCLUDE grammar of SHOW CREATE DATABASE. */
 import {
   type Cursor,
-  is,
-  Rejection,
+  isWord,
+  RejectionError,
   rejectDotsAndSlashes,
   stripPublic,
-  unexpected,
+  unexpectedTokenError,
   unquote,
 } from '@sqlpipe/ddl/grammar';
-import type { CatalogueObject } from '../objects.js';
+import type { CatalogObject } from '../objects.js';
 
-export type Kind = CatalogueObject['kind'];
+export type ObjectKind = CatalogObject['kind'];
 
 export type Show =
-  | { readonly statement: 'show create'; readonly parts: readonly { kind: Kind; name: string; position: number }[] }
+  | {
+      readonly statement: 'show create';
+      readonly parts: readonly { kind: ObjectKind; name: string; position: number }[];
+    }
   | { readonly statement: 'show create database'; readonly categories: ReadonlySet<string> }
   | { readonly statement: 'show tables' }
   | { readonly statement: 'show columns'; readonly name: string; readonly position: number }
@@ -52,116 +55,117 @@ const settings = new Set([
   ...['search_path', 'datestyle', 'server_version', 'server_version_num'],
 ]);
 
-/** Behind SHOW. */
-export function show(cursor: Cursor, dialect: ShowDialect): Show {
+/** After SHOW. */
+export function parseShow(cursor: Cursor, dialect: ShowDialect): Show {
   const token = cursor.next();
-  if (is(token, 'create')) return showCreate(cursor, dialect);
-  if (is(token, 'tables')) return { statement: 'show tables' };
-  if (is(token, 'columns')) return { statement: 'show columns', ...fromTable(cursor) };
-  if (is(token, 'parameters')) return { statement: 'show parameters' };
-  if (is(token, 'transaction')) {
+  if (isWord(token, 'create')) return parseShowCreate(cursor, dialect);
+  if (isWord(token, 'tables')) return { statement: 'show tables' };
+  if (isWord(token, 'columns')) return { statement: 'show columns', ...parseFrom(cursor) };
+  if (isWord(token, 'parameters')) return { statement: 'show parameters' };
+  if (isWord(token, 'transaction')) {
     for (const word of ['isolation', 'level']) {
-      if (!is(cursor.next(), word)) throw new Rejection(cursor.reach, `expected '${word}'`);
+      if (!isWord(cursor.next(), word)) throw new RejectionError(cursor.readOffset, `expected '${word}'`);
     }
     return { statement: 'show setting', setting: 'transaction_isolation' };
   }
-  if (is(token, 'time')) {
-    if (is(cursor.next(), 'zone')) return { statement: 'show setting', setting: 'timezone' };
-    cursor.back();
+  if (isWord(token, 'time')) {
+    if (isWord(cursor.next(), 'zone')) return { statement: 'show setting', setting: 'timezone' };
+    cursor.unread();
   }
   if (token !== undefined && settings.has(token.toLowerCase())) {
     return { statement: 'show setting', setting: token.toLowerCase() };
   }
   const edition = token === undefined ? undefined : dialect.show(cursor, token);
   if (edition) return edition;
-  throw new Rejection(
-    cursor.reach,
+  throw new RejectionError(
+    cursor.readOffset,
     "expected 'TABLES', 'COLUMNS FROM <tab>', 'PARTITIONS FROM <tab>', 'TRANSACTION ISOLATION LEVEL', " +
       "'transaction_isolation', 'max_identifier_length', 'standard_conforming_strings', 'parameters', " +
       "'server_version', 'server_version_num', 'search_path', 'datestyle', or 'time zone'",
   );
 }
 
-function fromTable(cursor: Cursor): { name: string; position: number } {
-  if (!is(cursor.next(), 'from')) throw new Rejection(cursor.at, "expected 'from'");
-  return tableName(cursor);
+function parseFrom(cursor: Cursor): { name: string; position: number } {
+  if (!isWord(cursor.next(), 'from')) throw new RejectionError(cursor.at, "expected 'from'");
+  return parseTableName(cursor);
 }
 
-function tableName(cursor: Cursor): { name: string; position: number } {
+function parseTableName(cursor: Cursor): { name: string; position: number } {
   const name = unquote(stripPublic(cursor, cursor.require('expected a table name')));
   rejectDotsAndSlashes(name, cursor.at);
   return { name, position: cursor.at };
 }
 
-/** Behind SHOW CREATE. Several may be joined by UNION ALL, but for the whole database. */
-function showCreate(cursor: Cursor, dialect: ShowDialect): Show {
+/** After SHOW CREATE. Several may be joined by UNION ALL, but for the whole database. */
+function parseShowCreate(cursor: Cursor, dialect: ShowDialect): Show {
   const token = cursor.next();
-  if (is(token, 'database'))
-    return { statement: 'show create database', categories: selection(cursor, categoriesOf(dialect)) };
-  const parts = [showCreateOne(cursor, token, dialect)];
-  while (is(cursor.next(), 'union')) {
-    if (!is(cursor.require('all or select'), 'all')) throw unexpected(cursor.at, 'union');
+  if (isWord(token, 'database'))
+    return { statement: 'show create database', categories: parseCategories(cursor, categoriesOf(dialect)) };
+  const parts = [parseShowCreateOne(cursor, token, dialect)];
+  while (isWord(cursor.next(), 'union')) {
+    if (!isWord(cursor.require('all or select'), 'all')) throw unexpectedTokenError(cursor.at, 'union');
     cursor.expect('show');
     cursor.expect('create');
-    parts.push(showCreateOne(cursor, cursor.next(), dialect));
+    parts.push(parseShowCreateOne(cursor, cursor.next(), dialect));
   }
-  cursor.back();
+  cursor.unread();
   return { statement: 'show create', parts };
 }
 
-function showCreateOne(
+function parseShowCreateOne(
   cursor: Cursor,
   token: string | undefined,
   { enterprise }: ShowDialect,
-): { kind: Kind; name: string; position: number } {
-  if (is(token, 'table')) return { kind: 'table', ...tableName(cursor) };
-  if (is(token, 'view')) return { kind: 'view', ...tableName(cursor) };
-  if (is(token, 'materialized')) {
+): { kind: ObjectKind; name: string; position: number } {
+  if (isWord(token, 'table')) return { kind: 'table', ...parseTableName(cursor) };
+  if (isWord(token, 'view')) return { kind: 'view', ...parseTableName(cursor) };
+  if (isWord(token, 'materialized')) {
     cursor.expect('view');
-    return { kind: 'materialized view', ...tableName(cursor) };
+    return { kind: 'materialized view', ...parseTableName(cursor) };
   }
-  if (enterprise && is(token, 'live')) {
+  if (enterprise && isWord(token, 'live')) {
     cursor.expect('view');
-    return { kind: 'live view', ...tableName(cursor) };
+    return { kind: 'live view', ...parseTableName(cursor) };
   }
   const live = enterprise ? "'LIVE VIEW' or " : '';
-  throw new Rejection(cursor.at, `expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW' or ${live}'DATABASE'`);
+  throw new RejectionError(cursor.at, `expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW' or ${live}'DATABASE'`);
 }
 
 type Categories = ReadonlyMap<string, readonly string[]>;
 
 /** `[INCLUDE|EXCLUDE {ALL | (category, …)}]`: the categories chosen. */
-function selection(cursor: Cursor, categories: Categories): Set<string> {
+function parseCategories(cursor: Cursor, categories: Categories): Set<string> {
   const all = new Set(categories.get('ALL'));
   const clause = cursor.next();
-  if (!is(clause, 'include') && !is(clause, 'exclude')) {
-    cursor.back();
+  if (!isWord(clause, 'include') && !isWord(clause, 'exclude')) {
+    cursor.unread();
     return all;
   }
-  const named = categoryList(cursor, categories);
-  return is(clause, 'include') ? named : new Set([...all].filter(category => !named.has(category)));
+  const named = parseCategoryList(cursor, categories);
+  return isWord(clause, 'include') ? named : new Set([...all].filter(category => !named.has(category)));
 }
 
-function categoryList(cursor: Cursor, categories: Categories): Set<string> {
+function parseCategoryList(cursor: Cursor, categories: Categories): Set<string> {
   const token = cursor.next();
-  if (is(token, 'all')) return new Set(categories.get('ALL'));
-  if (token !== '(') throw new Rejection(token === undefined ? cursor.reach : cursor.at, "'ALL' or '(' expected");
+  if (isWord(token, 'all')) return new Set(categories.get('ALL'));
+  if (token !== '(')
+    throw new RejectionError(token === undefined ? cursor.readOffset : cursor.at, "'ALL' or '(' expected");
   const named = new Set<string>();
   for (;;) {
-    for (const category of oneCategory(cursor, categories)) named.add(category);
+    for (const category of parseCategory(cursor, categories)) named.add(category);
     const separator = cursor.next();
     if (separator === ')') return named;
     if (separator !== ',') {
-      throw new Rejection(separator === undefined ? cursor.reach : cursor.at, "',' or ')' expected");
+      throw new RejectionError(separator === undefined ? cursor.readOffset : cursor.at, "',' or ')' expected");
     }
   }
 }
 
 /** A bare word: quoted it is none. */
-function oneCategory(cursor: Cursor, categories: Categories): readonly string[] {
+function parseCategory(cursor: Cursor, categories: Categories): readonly string[] {
   const token = cursor.require('category');
   const named = categories.get(token.toUpperCase());
   if (named) return named;
   const expected = [...categories.keys()].join(', ');
-  throw new Rejection(cursor.at, `unexpected category [category=${token}], expected one of ${expected}`);
+  throw new RejectionError(cursor.at, `unexpected category [category=${token}], expected one of ${expected}`);
 }

@@ -1,21 +1,21 @@
 /*! One statement of any kind: its first words tell which parser reads the rest. */
 import {
   AFTER_CREATE,
-  type Create,
   type Dialect as CreateDialect,
+  type CreateStatement,
   Cursor,
-  create,
   expectOnlySemicolons,
-  is,
-  Rejection,
+  isWord,
+  parseCreate,
+  RejectionError,
 } from '@sqlpipe/ddl/grammar';
-import { implicitTable } from './implicit.js';
-import { type Show, type ShowDialect, show } from './show.js';
+import { parseImplicitTable } from './implicit-select.js';
+import { parseShow, type Show, type ShowDialect } from './show.js';
 
 export type Statement =
-  | Create
+  | CreateStatement
   | Show
-  /** A statement that looks at the catalogue while it is read: the cursor stands after its first word. */
+  /** A statement that looks at the catalog while it is read: the cursor stands after its first word. */
   | { readonly statement: 'change'; readonly verb: string; readonly cursor: Cursor }
   | { readonly statement: 'explain show create database' }
   /** A query that is no more than the name of a table. */
@@ -29,40 +29,41 @@ export interface Dialect extends ShowDialect, CreateDialect {
 }
 
 /** Reads one statement; undefined where the text holds none. */
-export function parse(text: string, dialect: Dialect): Statement | undefined {
+export function parseStatement(text: string, dialect: Dialect): Statement | undefined {
   const cursor = new Cursor(text);
   const token = cursor.next();
   if (token === undefined) return;
   const verb = token.toLowerCase();
-  if (verb === 'create') return createOrChange(cursor, dialect);
-  if (verb === 'show') return ending(cursor, show(cursor, dialect));
-  if (verb === 'explain') return explain(cursor, dialect);
+  if (verb === 'create') return parseCreateOrChange(cursor, dialect);
+  if (verb === 'show') return expectEnd(cursor, parseShow(cursor, dialect));
+  if (verb === 'explain') return parseExplain(cursor, dialect);
   if (dialect.verbs.has(verb)) {
     // The service's ALTER looks after the semicolon itself, or not at all.
     if (verb !== 'alter') rejectMore(text);
     return { statement: 'change', verb, cursor };
   }
   if (['select', 'with', 'declare', '('].includes(verb)) return { statement: 'query', text };
-  const table = implicitTable(cursor, token);
+  const table = parseImplicitTable(cursor, token);
   return table ? { statement: 'table', ...table } : { statement: 'query', text };
 }
 
 const principals = new Set(['user', 'group', 'service']);
 
-function createOrChange(cursor: Cursor, dialect: Dialect): Statement {
+function parseCreateOrChange(cursor: Cursor, dialect: Dialect): Statement {
   const token = cursor.require(AFTER_CREATE);
-  if (!dialect.enterprise || !principals.has(token.toLowerCase())) return create(cursor, token, dialect);
-  cursor.back();
+  if (!dialect.enterprise || !principals.has(token.toLowerCase())) return parseCreate(cursor, token, dialect);
+  cursor.unread();
   rejectMore(cursor.text);
   return { statement: 'change', verb: 'create', cursor };
 }
 
 /** No plan is made but for the one statement that needs none. */
-function explain(cursor: Cursor, dialect: Dialect): Statement {
+function parseExplain(cursor: Cursor, dialect: Dialect): Statement {
   cursor.expect('show');
-  const shown = show(cursor, dialect);
-  if (ending(cursor, shown).statement === 'show create database') return { statement: 'explain show create database' };
-  throw new Rejection(0, 'sqlserve has no query engine: only SHOW CREATE DATABASE can be explained');
+  const shown = parseShow(cursor, dialect);
+  if (expectEnd(cursor, shown).statement === 'show create database')
+    return { statement: 'explain show create database' };
+  throw new RejectionError(0, 'sqlserve has no query engine: only SHOW CREATE DATABASE can be explained');
 }
 
 /** Where anything but semicolons stands after the first of them, nothing of a request is run. */
@@ -72,7 +73,7 @@ function rejectMore(text: string): void {
   expectOnlySemicolons(cursor);
 }
 
-function ending<T>(cursor: Cursor, statement: T): T {
+function expectEnd<T>(cursor: Cursor, statement: T): T {
   expectOnlySemicolons(cursor);
   return statement;
 }

@@ -1,0 +1,190 @@
+/*! The command line; the only file that knows yargs. Operands are ours to count, as yargs loses a `-` and what follows `--`. */
+import { basename } from 'node:path';
+import { suggestWord } from '@sqlpipe/sql';
+import yargs, { type Argv } from 'yargs';
+import { COMPLETIONS } from './completion.js';
+import type { Flag } from './completion-spec.js';
+import { UsageError } from './exit.js';
+import { formatHelp, type HelpFlag } from './help.js';
+import type { Verbosity } from './io.js';
+import type { Args, Program } from './program.js';
+
+/** The bundler puts the package's version here. */
+declare const VERSION: string;
+
+/** Arguments to run with, or text to print instead: help, version, completions. */
+export type Parsed<Options> = Verbosity &
+  ({ args: Args<Options>; output?: undefined } | { args?: undefined; output: string });
+
+/**
+ * What the words of a command line ask for.
+ * @throws UsageError for an unknown option, a missing or surplus operand, a value that is not of its option's type
+ */
+export function parseCommandLine<Options>(program: Program<Options>, words: string[]): Parsed<Options> {
+  const cli = declareAllOptions(program);
+  let parsed: Parsed<Options> | undefined;
+  checkNames(words, cli);
+  cli.parse(words, {}, (error, values, output) => {
+    if (error) throw new UsageError(explainParseError(error.message, cli));
+    const verbosity = { quiet: values['quiet'] === true, verbose: values['verbose'] === true };
+    const text = values['help'] ? formatHelp(program, helpFlagsOf(cli)) : output;
+    if (output) parsed = { ...verbosity, output: `${text}\n` };
+    else if (values['completion'] !== undefined)
+      parsed = { ...verbosity, output: completion(program, cli, String(values['completion'])) };
+    else {
+      const usage = program.standaloneOption && values[program.standaloneOption] ? '' : program.operands;
+      const operands = checkOperands(values._.map(String), usage);
+      parsed = { ...verbosity, args: { ...takeLastValues(values, cli), operands } as Args<Options> };
+    }
+  });
+  return parsed as unknown as Parsed<Options>;
+}
+
+/** yargs looks options up in plain objects, and stumbles over what these have: `--toString`. */
+function checkNames(words: string[], cli: unknown): void {
+  const options = words.slice(0, words.includes('--') ? words.indexOf('--') : undefined);
+  for (const [, name = ''] of options.map(word => /^--?([^=]*)/.exec(word) ?? []))
+    if (name in Object.prototype) throw new UsageError(unknownOption(name, cli));
+}
+
+/** yargs' message with what may have been meant. Of several options only the first is named: of `-pSECRET` each letter is one. */
+function explainParseError(message: string, cli: unknown): string {
+  const [, option] = /^no such options?: ([^,]*)/.exec(message) ?? [];
+  if (option !== undefined) return unknownOption(option, cli);
+  const [, value, choices] = /^no such value:\n.* is "(.*)", and takes one of (.*)$/s.exec(message) ?? [];
+  return value && choices ? message + suggestWord(value, choices.match(/[^", ]+/g) ?? []) : message;
+}
+
+const unknownOption = (option: string, cli: unknown): string => {
+  const { key } = optionsOf(cli);
+  return `no such option: ${formatFlag(option)}${suggestWord(formatFlag(option), Object.keys(key).map(formatFlag))}`;
+};
+
+/** An option as programs have it: `keepGoing`. */
+const camelCase = (name: string): string => name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+function declareAllOptions<Options>({ name, options }: Program<Options>): Argv<Options> {
+  const own = options(yargs() as Argv<object>);
+  const takesV = Object.values(optionsOf(own).alias).flat().includes('v'); // as grep does
+  return own
+    .scriptName(name)
+    .locale('en')
+    .parserConfiguration({
+      'boolean-negation': false,
+      'camel-case-expansion': false, // else it names an option it does not know twice
+      'dot-notation': false,
+      'greedy-arrays': false,
+      'parse-positional-numbers': false,
+    })
+    .updateStrings(YARGS_MESSAGES)
+    .option('quiet', { alias: 'q', type: 'boolean', describe: 'tell errors only, no warnings' })
+    .option('verbose', { alias: takesV ? [] : 'v', type: 'boolean', describe: 'tell more, on stderr' })
+    .option('completion', { type: 'string', describe: 'print a completion script for bash, zsh or fish' })
+    .version(
+      'version',
+      'print the version',
+      name.startsWith('sqlpipe') ? `sqlpipe ${VERSION}` : `${name} (sqlpipe) ${VERSION}`,
+    )
+    .alias('version', 'V')
+    .help('help', 'print this')
+    .alias('help', 'h')
+    .strictOptions()
+    .showHelpOnFail(false)
+    .exitProcess(false);
+}
+
+/** yargs' own words where ours are clearer; it looks some up by number too, which its types do not know. */
+const YARGS_MESSAGES = {
+  'Unknown argument: %s': { one: 'no such option: %s', other: 'no such options: %s' },
+  'Not enough arguments following: %s': 'an option lacks its value: %s',
+  'Invalid values:': 'no such value:',
+  'Argument: %s, Given: %s, Choices: %s': '--%s is %s, and takes one of %s',
+} as object as Record<string, string>;
+
+/** The last value of a repeated option counts, as with curl, unless the option accepts several. */
+function takeLastValues(values: object, cli: unknown): object {
+  const { array: lists } = optionsOf(cli);
+  const last = (option: string, value: unknown): unknown => {
+    const one = Array.isArray(value) && !lists.includes(option) ? value.at(-1) : value;
+    if (option !== '_') checkValue(option, one); // operands are not ours to check
+    return one;
+  };
+  return Object.fromEntries(Object.entries(values).map(([option, value]) => [camelCase(option), last(option, value)]));
+}
+
+/** What yargs knows of its options, beyond what its types tell. */
+const optionsOf = (cli: unknown) =>
+  (
+    cli as {
+      getOptions(): {
+        alias: Record<string, string[]>;
+        array: string[];
+        choices: Record<string, string[]>;
+        key: Record<string, boolean>;
+        default: Record<string, unknown>;
+        number: string[];
+        string: string[];
+      };
+    }
+  ).getOptions();
+
+/** What a number can't be, and what a variable that is not set leaves of an option. */
+function checkValue(option: string, value: unknown): void {
+  if (typeof value === 'number' && !(value >= 0 && value < Number.POSITIVE_INFINITY))
+    throw new UsageError(`${formatFlag(option)} takes a number, 0 or more`);
+  if (value === '' || (Array.isArray(value) && value.includes('')))
+    throw new UsageError(`${formatFlag(option)} is empty; is a variable unset?`);
+}
+
+/** An option as it is typed. */
+const formatFlag = (option: string): string => (option.length > 1 ? `--${option}` : `-${option}`);
+
+/** How many there are is checked; a surplus one is not shown, as it may be a password. */
+function checkOperands(operands: string[], usage: string): string[] {
+  const wanted = usage.split(' ').filter(Boolean);
+  if (operands.includes('')) throw new UsageError('an operand is empty; is a variable unset?');
+  const missing = wanted.filter(operand => operand.startsWith('<'))[operands.length];
+  if (missing) throw new UsageError(`${missing} is missing`);
+  if (!usage.includes('..') && operands.length > wanted.length)
+    throw new UsageError(`too many operands: ${operands.length} given, ${wanted.length} accepted`);
+  return operands;
+}
+
+/** The script for a shell; for that of the user where none is named. @throws UsageError for one that is not known */
+function completion<Options>(program: Program<Options>, cli: Argv<Options>, shell: string): string {
+  const { name, operandTypes = [], values = {}, completions = COMPLETIONS } = program;
+  const own = basename(process.env['SHELL'] ?? '');
+  const wanted = shell || (completions[own] ? own : 'bash');
+  const script = Object.hasOwn(completions, wanted) ? completions[wanted] : undefined;
+  if (!script)
+    throw new UsageError(`no completion for ${wanted}; there is one for ${Object.keys(completions).join(', ')}`);
+  return script({ name, operands: operandTypes, flags: flagsOf(cli, values) });
+}
+
+function flagsOf(cli: unknown, values: NonNullable<Program<never>['values']>): Flag[] {
+  const { getUsageInstance } = (cli as { getInternalMethods(): { getUsageInstance(): Usage } }).getInternalMethods();
+  return Object.entries(getUsageInstance().getDescriptions()).map(([option, describe = '']) => {
+    const known = values[option];
+    const value = known === 'instances' ? 'instance' : known ? { list: known } : valueOf(cli, option);
+    return {
+      names: [option, ...(optionsOf(cli).alias[option] ?? [])].map(formatFlag),
+      describe: describe.replace(/^__yargsString__:/, ''),
+      ...(value && { value }),
+    };
+  });
+}
+
+/** The options with their defaults. */
+const helpFlagsOf = (cli: unknown): HelpFlag[] =>
+  flagsOf(cli, {}).map(flag => ({ ...flag, default: optionsOf(cli).default[flag.names[0]?.replace(/^--/, '') ?? ''] }));
+
+function valueOf(cli: unknown, option: string): Flag['value'] {
+  const { choices, number, string } = optionsOf(cli);
+  if (option === 'completion') return Object.keys(COMPLETIONS);
+  if (choices[option]) return choices[option];
+  return number.includes(option) ? 'number' : string.includes(option) ? 'text' : undefined;
+}
+
+interface Usage {
+  getDescriptions(): Record<string, string | undefined>;
+}

@@ -1,0 +1,46 @@
+/*! What every program does around its pipeline: streams, errors and the exit status, on the process itself. */
+import { escapeControls, formatError } from '@sqlpipe/sql';
+import { Exit, exitStatus } from './exit.js';
+import { createProcessIo, interruptSignal } from './io.js';
+import { parseCommandLine } from './parse-command-line.js';
+import type { Program } from './program.js';
+
+/** Runs a program on this process: its arguments, its three streams, its exit status. Never throws. */
+export async function runProgram<Options>(program: Program<Options>): Promise<void> {
+  process.noDeprecation = true; // deprecations in a library do not concern users
+  // The reader of stdout closed the pipe: not an error worth a message. Only stdout's own error shows it: a server's
+  // socket can break with EPIPE too.
+  let pipeError: unknown;
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') pipeError = error;
+  });
+  // Nobody can read a message; the exit status shows the failure.
+  process.stderr.on('error', () => {});
+  const fail = (error: unknown): void => {
+    if (error === pipeError) process.exitCode = 141;
+    else reportError(error, program.name);
+  };
+  process.on('uncaughtException', fail);
+  process.exitCode = Exit.bug; // stays where the program stops before its end
+  try {
+    const parsed = parseCommandLine(program, process.argv.slice(2));
+    const io = createProcessIo(program.name, parsed);
+    if (parsed.output !== undefined) await io.print(parsed.output);
+    process.exitCode = parsed.args ? await program.run(parsed.args, io) : Exit.ok;
+  } catch (error) {
+    if (!interruptSignal()) fail(error);
+  }
+  const signal = interruptSignal();
+  if (signal) process.kill(process.pid, signal);
+}
+
+function reportError(error: unknown, name: string): void {
+  process.exitCode = exitStatus(error);
+  const hint =
+    { [Exit.usage]: `\nTry '${name} --help'.`, [Exit.bug]: '\nThis is a bug; please report it.' }[process.exitCode] ??
+    '';
+  const text = formatError(error);
+  // Of usage yargs tells on several lines. Elsewhere a line end is from a name or the like, and could feign a message.
+  const shown = process.exitCode === Exit.usage ? text : escapeControls(text);
+  createProcessIo(name, { quiet: true, verbose: false }).error(shown + hint);
+}

@@ -1,0 +1,38 @@
+/*!
+ * Optional queries: useful to a dump, but not necessary. They have their own connection, as the dump's is busy with
+ * rows, a short timeout, and never fail.
+ */
+
+import type { ConnectionConfig } from './connection-config.js';
+import { connect, type Instance } from './instance.js';
+
+/** Milliseconds, with all tries; a server that does not answer one within this time gets no more. */
+const TIMEOUT = 5000;
+
+/** Queries an instance on a connection of its own; a missing or invalid answer is undefined. */
+export class BestEffortClient {
+  readonly #instance: Instance;
+  #hasGivenUp = false;
+
+  constructor(target: ConnectionConfig) {
+    this.#instance = connect({ ...target, timeout: TIMEOUT, connectTimeout: TIMEOUT });
+  }
+
+  /** As `Instance.table`, of a small answer. */
+  async table(query: string): Promise<unknown[][] | undefined> {
+    if (this.#hasGivenUp) return undefined;
+    const timer = setTimeout(() => void this.close(), TIMEOUT);
+    try {
+      return await this.#instance.table(query);
+    } catch (error) {
+      this.#hasGivenUp = (error as { code?: string }).code === 'UNREACHABLE';
+      return undefined;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#instance.close();
+  }
+}

@@ -1,0 +1,31 @@
+/*! Address, credentials and options of a connection, resolved and checked. */
+
+/** One instance, ready to be connected to. `authorization` and `proxy` may hold secrets: show `label`. */
+export interface ConnectionConfig {
+  /** The address without secrets, for messages. */
+  label: string;
+  /** Scheme, host, port and path prefix, nothing else. */
+  url: URL;
+  /** The name in `instances.toml`, where the instance was given by one. */
+  name?: string;
+  /** Whether changing it has to be confirmed by name. */
+  protected?: boolean;
+  /** Value of the Authorization header. */
+  authorization?: string;
+  /** Whose credentials these are and where they come from, without a secret: `user 'ann' (SQLDUMP_USER)`. */
+  account?: string | undefined;
+  /** Of an operand that could have been a name in `instances.toml`: why it was tried as a host. */
+  unknownName?: string | undefined;
+  /** What to do about a 401: a sentence that follows one. */
+  credentialsHelp: string;
+  /** Certificates (PEM) to trust instead of the system's. */
+  ca?: string;
+  /** Whether any TLS certificate will do. */
+  insecure: boolean;
+  /** The proxy to go through. */
+  proxy?: URL;
+  /** The longest time for a whole answer, or between two rows of it, in milliseconds; 0 for no limit. */
+  timeout: number;
+  /** The longest time for connecting, in milliseconds; 0 for no limit. */
+  connectTimeout: number;
+}

@@ -1,0 +1,66 @@
+/*!
+ * Tables of a server that has no SHOW CREATE TABLE (8.1.4): their definitions from what its catalogue functions tell, in
+ * the words of the servers after it.
+ */
+import { type Column, type PartitionUnit, printDefinition, toTtl } from '@sqlpipe/ddl';
+import { foldCase } from '@sqlpipe/sql';
+import type { Instance } from './instance.js';
+import { InstanceError } from './instance-error.js';
+import { queryIfSupported } from './unsupported.js';
+
+const PROPERTIES = 'table_name, designatedTimestamp, partitionBy, walEnabled, maxUncommittedRows, o3MaxLag';
+const COLUMNS = '"column", type, indexed, indexBlockCapacity, symbolCached, symbolCapacity, upsertKey';
+
+/** A CREATE TABLE for each of the names; undefined where there is no such table. */
+export async function reconstructTables(instance: Instance, names: readonly string[]): Promise<(string | undefined)[]> {
+  const list = (columns: string) => instance.table(`SELECT ${columns} FROM tables()`);
+  const rows =
+    (await queryIfSupported(instance, 'ttlValue', () => list(`${PROPERTIES}, ttlValue, ttlUnit`))) ??
+    (await list(PROPERTIES));
+  const byName = new Map(rows.map(row => [foldCase(String(row[0])), row]));
+  const definitions: (string | undefined)[] = [];
+  for (const name of names) {
+    const properties = byName.get(foldCase(name));
+    const columns = properties && (await fetchColumns(instance, String(properties[0])));
+    definitions.push(columns && printTable(properties, columns));
+  }
+  return definitions;
+}
+
+/** The columns of a table; undefined where it has been dropped since it was listed. */
+async function fetchColumns(instance: Instance, table: string): Promise<Column[] | undefined> {
+  try {
+    const rows = await instance.table(`SELECT ${COLUMNS} FROM table_columns('${table}')`);
+    return rows.map(([name, type, indexed, block, cached, capacity, key]) => ({
+      name: String(name),
+      type: String(type),
+      cached: cached === true,
+      dedup: key === true,
+      ...(type === 'SYMBOL' && { capacity: Number(capacity) }),
+      ...(indexed === true && { index: { type: 'BITMAP', capacity: Number(block) } }),
+    }));
+  } catch (error) {
+    const isGone = error instanceof InstanceError && /does not exist/.test(error.serverMessage ?? '');
+    if (isGone) return undefined;
+    throw error;
+  }
+}
+
+function printTable(properties: unknown[], columns: Column[]): string {
+  const [name, timestamp, partitionBy, wal, rows, lag, ttl = 0, unit = 'HOUR'] = properties;
+  return printDefinition(
+    {
+      kind: 'table',
+      name: String(name),
+      columns,
+      timestamp: timestamp === null || timestamp === '' ? undefined : String(timestamp),
+      partitionBy: String(partitionBy) as PartitionUnit,
+      wal: wal === true,
+      parquet: false,
+      ttl: toTtl(Number(ttl), String(unit)),
+      maxUncommittedRows: Number(rows),
+      o3MaxLag: Number(lag),
+    },
+    { form: '9.0', quoted: true },
+  );
+}

@@ -1,0 +1,166 @@
+/*! Messages and hints for failures of the transport. */
+
+import { truncate } from '@sqlpipe/sql';
+import { type Phase, TransportError } from './connection.js';
+import type { InstanceErrorCode } from './instance-error.js';
+import { DEFAULT_REQUEST_BUFFER } from './request.js';
+
+export interface TransportFailure {
+  code: InstanceErrorCode;
+  /** Follows the instance's name and a colon. */
+  message: string;
+}
+
+export interface RequestContext {
+  /** In milliseconds, as they were set. */
+  timeout: number;
+  connectTimeout: number;
+  /** The buffer that the request needs at the server. */
+  bufferNeeded: number;
+  /** Where the request went. */
+  url: URL;
+  /** The proxy that it went through. */
+  proxy?: URL | undefined;
+}
+
+const HOST_HELP = 'is the address right?';
+const CERTIFICATE_HELP = 'give its certificate authority with --cacert, or --insecure to take any certificate';
+
+/** What a proxy's 407 means. */
+export const PROXY_CREDENTIALS_MESSAGE =
+  'the proxy asks for credentials (407): write them into the variable, as in https_proxy=http://user:password@host:port';
+
+/** What a host can be found by, and what to do where it can't. */
+const NETWORK_MESSAGES: Record<string, [what: string, help: string]> = {
+  ECONNREFUSED: ['connection refused', 'is the server running, and is the port right?'],
+  ENOTFOUND: ['no such host', HOST_HELP],
+  EAI_AGAIN: ["the name of the host can't be looked up now", 'is the network up?'],
+  EHOSTUNREACH: ['no route to the host', HOST_HELP],
+  ENETUNREACH: ['the network is unreachable', 'is it up?'],
+};
+
+const TLS_MESSAGES: Record<string, string> = {
+  CERT_HAS_EXPIRED: 'its TLS certificate has expired: renew it on the server, or --insecure to take any certificate',
+  CERT_NOT_YET_VALID: 'its TLS certificate is not valid yet: is the clock right?',
+  DEPTH_ZERO_SELF_SIGNED_CERT: `its TLS certificate is self-signed: ${CERTIFICATE_HELP}`,
+  SELF_SIGNED_CERT_IN_CHAIN: `its TLS certificate comes from an unknown authority: ${CERTIFICATE_HELP}`,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: `its TLS certificate comes from an unknown authority: ${CERTIFICATE_HELP}`,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: `its TLS certificate comes from an unknown authority: ${CERTIFICATE_HELP}`,
+};
+
+/** By name: the codes that undici promises for these are not set in the version used. */
+const NOT_HTTP = new Set(['HTTPParserError', 'AssertionError']);
+/** undici's messages for an unexpected interim response: 100 and 101. */
+const INTERIM_MESSAGES = new Set(['bad response', 'bad upgrade']);
+
+/** The message for a request that got no response, or an incomplete one. */
+export function describeTransportError(error: TransportError, at: RequestContext): TransportFailure {
+  const code = error.cause.code ?? '';
+  if (code === 'UND_ERR_DESTROYED') return unreachableFailure('the request was abandoned');
+  if (NOT_HTTP.has(error.cause.name)) return notHttpFailure(error.phase, error.cause);
+  const refused = proxyFailure(error.cause);
+  if (refused !== undefined) return refused;
+  if (error.cause.name === 'HeadersOverflowError')
+    return protocolFailure('the header of the answer is too large: is this the address of a QuestDB server?');
+  if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return protocolFailure(brokenReplyMessage(error.cause));
+  if (code === 'UND_ERR_SOCKET' && INTERIM_MESSAGES.has(error.cause.message))
+    return protocolFailure('answered 100 or 101, which nobody asked for: is this the address of a QuestDB server?');
+  if (error.phase === 'connecting') return unreachableFailure(connectMessage(error.cause, at));
+  if (code === 'TIMEOUT') {
+    const what = error.phase === 'waiting' ? 'no answer' : 'the reply neither ended nor brought another row';
+    return unreachableFailure(
+      `${what} within ${formatSeconds(at.timeout)}: is the server busy? --timeout waits longer`,
+    );
+  }
+  if (error.phase === 'reading')
+    return protocolFailure('the reply is cut: the connection closed before its end; did the server stop?');
+  if (error.isClose) return unreachableFailure(closedMessage(at));
+  return unreachableFailure(`the request failed (${describeCause(error.cause)}): is the network up?`);
+}
+
+function unreachableFailure(message: string): TransportFailure {
+  return { code: 'UNREACHABLE', message };
+}
+
+function protocolFailure(message: string): TransportFailure {
+  return { code: 'PROTOCOL', message };
+}
+
+function connectMessage(cause: NodeJS.ErrnoException, { connectTimeout, url, proxy }: RequestContext): string {
+  const [first] = cause instanceof AggregateError ? cause.errors : [];
+  const code = cause.code ?? first?.code ?? '';
+  if (code === 'TIMEOUT' || code === 'ETIMEDOUT') {
+    const what = url.protocol === 'https:' ? 'no connection with TLS' : 'no connection';
+    return `${what} within ${formatSeconds(connectTimeout)}: ${HOST_HELP} --connect-timeout waits longer`;
+  }
+  const [what, help] = NETWORK_MESSAGES[code] ?? [];
+  if (what && proxy)
+    return `the proxy can't be reached (${what}): is ${url.protocol.slice(0, -1)}_proxy right? no_proxy goes around it`;
+  if (what) return `${what}: ${help}`;
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return wrongNameMessage(cause);
+  return (
+    TLS_MESSAGES[code] ?? tlsMessage(code, url) ?? `no connection (${describeCause(first ?? cause)}): ${HOST_HELP}`
+  );
+}
+
+/**
+ * OpenSSL's message does not say that it met something else than TLS; for a rejection it does (an alert of SSL, TLSV1,
+ * SSL/TLS).
+ */
+function tlsMessage(code: string, { protocol }: URL): string | undefined {
+  const [, refusal] = /^ERR_SSL_[\w/]+?_ALERT_(\w+)$/.exec(code) ?? [];
+  if (refusal)
+    return `the server refuses TLS as it is offered (${refusal.toLowerCase().replaceAll('_', ' ')}): does it ask for a certificate, or for a version that is out of use?`;
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) return 'what answers there does not speak TLS: try http://';
+  if (code === 'ECONNRESET' && protocol === 'https:')
+    return 'the connection closed where TLS was to begin: is the port right? If there is no TLS, try http://';
+  return undefined;
+}
+
+function wrongNameMessage(cause: NodeJS.ErrnoException & { cert?: { subjectaltname?: string } }): string {
+  const names = truncate(cause.cert?.subjectaltname ?? 'none', 200);
+  return `its TLS certificate is for other names (${names}): use one of them, or --insecure to take any certificate`;
+}
+
+/** undici tells a proxy's no to a tunnel in a message only. */
+function proxyFailure({ message }: Error): TransportFailure | undefined {
+  const [, status] = /^Proxy response \((\d+)\)/.exec(message) ?? [];
+  if (status === '407') return { code: 'DENIED', message: PROXY_CREDENTIALS_MESSAGE };
+  return status === undefined
+    ? undefined
+    : unreachableFailure(
+        `the proxy answered ${status} where a tunnel was asked for: may it go there, and does it know the host? no_proxy goes around it`,
+      );
+}
+
+/** A server that can't hold a request closes the connection without a word (observed on 9.3.4), as a dying one does. */
+function closedMessage({ bufferNeeded: needed, url }: RequestContext): string {
+  if (needed <= DEFAULT_REQUEST_BUFFER) {
+    const orTls = url.protocol === 'http:' ? ', or is it https://?' : '?';
+    return `the connection closed without an answer: the reply is lost; did the server stop${orTls}`;
+  }
+  return (
+    `the connection closed without an answer: the request is too large for the server. It needs a buffer of ${needed} ` +
+    `bytes, the server's default is ${DEFAULT_REQUEST_BUFFER}: raise http.request.header.buffer.size there`
+  );
+}
+
+function notHttpFailure(phase: Phase, cause: Error): TransportFailure {
+  return protocolFailure(
+    phase === 'reading'
+      ? brokenReplyMessage(cause)
+      : `what answers there does not speak HTTP (${describeCause(cause)}): is the port right, or is it https://?`,
+  );
+}
+
+function brokenReplyMessage(cause: Error): string {
+  return `the reply is broken (${describeCause(cause)}): did the server fail while it was sending?`;
+}
+
+function describeCause(cause: Error): string {
+  return truncate(cause.message || cause.name, 200);
+}
+
+function formatSeconds(milliseconds: number): string {
+  return `${milliseconds / 1000} s`;
+}

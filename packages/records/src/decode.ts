@@ -1,0 +1,41 @@
+/*! Bytes to statements. */
+import { pipeline, type Readable } from 'node:stream';
+import { MAX_RECORD, normalizeStatement } from '@sqlpipe/sql';
+import split2 from 'split2';
+import { objectTransform } from 'through2';
+import { validateFraming } from './framing.js';
+import { StreamError } from './stream-error.js';
+
+/** Limits for reading a stream. */
+export interface ReadOptions {
+  /** The longest record in bytes, its NUL included. */
+  maxRecord?: number;
+  /** Accept input of zero bytes as a stream of no statements. */
+  allowEmpty?: boolean;
+}
+
+/**
+ * The statements of a stream: UTF-8 records, each ended by a NUL, with or without `;` and LF. Each comes out
+ * normalized (see `normalizeStatement`); records that are empty or nothing but comments are skipped.
+ *
+ * @throws StreamError while it is read: no bytes, no NUL, an end without one, bytes that are not UTF-8, a record over
+ * the limit, a second statement in a record, a failure marker of the writer
+ */
+export function decodeRecords(input: Readable, options: ReadOptions = {}): AsyncIterable<string> {
+  const { maxRecord = MAX_RECORD, allowEmpty = false } = options;
+  let record = 0;
+  return pipeline(
+    input,
+    validateFraming(maxRecord, allowEmpty),
+    split2('\0'),
+    objectTransform(async (text: string) => {
+      record++;
+      try {
+        return normalizeStatement(text) || undefined;
+      } catch (error) {
+        throw new StreamError(`record ${record}: ${(error as Error).message}`, { cause: error });
+      }
+    }),
+    () => {}, // an error destroys the last stage, and so reaches the reader
+  ) as unknown as AsyncIterable<string>;
+}

@@ -1,0 +1,79 @@
+/*!
+ * Validates a stream: bytes in, the same bytes out, but only complete and valid records. So truncated input is an
+ * error, and split2 never sees it: it would pass the tail as a record, replace bytes that are not UTF-8 by U+FFFD, and
+ * search its buffer again with every chunk.
+ */
+import { isUtf8 } from 'node:buffer';
+import { parseFailureMarker } from '@sqlpipe/sql';
+import { transform } from 'through2';
+import { StreamError } from './stream-error.js';
+
+/**
+ * A transform that passes complete records only.
+ * @param maxRecord the longest record in bytes, its NUL included
+ * @param allowEmpty whether no bytes at all are a stream of no statements
+ */
+export function validateFraming(maxRecord: number, allowEmpty: boolean) {
+  let partial: Buffer[] = [];
+  let partialBytes = 0;
+  let complete = 0;
+
+  const checkRecords = (records: Buffer): Buffer => {
+    for (let start = 0; start < records.length; complete++) {
+      const end = records.indexOf(0, start) + 1;
+      if (end - start > maxRecord) throw recordTooLong(complete, maxRecord);
+      if (!isUtf8(records.subarray(start, end)))
+        throw new StreamError(`record ${complete + 1} holds bytes that are not UTF-8: iconv converts other encodings`);
+      start = end;
+    }
+    return records;
+  };
+
+  return transform(
+    async (chunk: Buffer) => {
+      const end = chunk.lastIndexOf(0) + 1;
+      const records = end ? checkRecords(Buffer.concat([...partial, chunk.subarray(0, end)])) : undefined;
+      if (end) [partial, partialBytes] = [[], 0];
+      if (end < chunk.length) partial.push(chunk.subarray(end));
+      partialBytes += chunk.length - end;
+      if (partialBytes > maxRecord) throw complete ? recordTooLong(complete, maxRecord) : missingNul(maxRecord);
+      return records;
+    },
+    async () => {
+      if (partialBytes) throw truncatedError(Buffer.concat(partial), complete);
+      if (!complete && !allowEmpty)
+        throw new StreamError(
+          'no input, not even the NUL that an empty stream has; the program before this one may have failed',
+        );
+    },
+  );
+}
+
+const recordTooLong = (whole: number, maxRecord: number): StreamError =>
+  new StreamError(`record ${whole + 1} is longer than ${maxRecord} bytes: --max-record takes more`);
+
+const missingNul = (maxRecord: number): StreamError =>
+  new StreamError(
+    `no NUL in the first ${maxRecord} bytes: either .sql text, which sqlsplit turns into a stream, or a longer record, which --max-record takes`,
+  );
+
+const noNulError = (): StreamError =>
+  new StreamError(
+    'no NUL in the input: either .sql text, which sqlsplit turns into a stream, or a stream that was cut in its first record',
+  );
+
+function truncatedError(rest: Buffer, whole: number): StreamError {
+  const marker = parseFailureMarker(lastLine(rest));
+  if (marker) return new StreamError(`incomplete after ${formatCount(whole)}: ${marker.name}: ${marker.reason}`);
+  return whole
+    ? new StreamError(
+        `cut after ${formatCount(whole)}: the input does not end on a NUL; the program before this one may have failed`,
+      )
+    : noNulError();
+}
+
+/** The last line of a cut stream, as far as a marker may be long. */
+const lastLine = (rest: Buffer): string =>
+  rest.subarray(-4096).toString().replace(/\n$/, '').split('\n').at(-1) as string;
+
+const formatCount = (whole: number): string => `${whole} whole ${whole === 1 ? 'record' : 'records'}`;

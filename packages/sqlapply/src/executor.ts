@@ -1,0 +1,150 @@
+/*!
+ * Executes one statement: sends it, compares it with an existing object, or queries the target if its reply was lost.
+ */
+import { type Instance, InstanceError } from '@sqlpipe/instance';
+import { givesRight, identify, isAcl, isPrincipal, readStatementHead } from '@sqlpipe/sql';
+import { type ExistingObjects, isShowable } from './existing.js';
+import type { Outcome } from './outcome.js';
+import type { PreflightCheck } from './preflight.js';
+
+export interface ExecutorOptions {
+  check: PreflightCheck;
+  existing: ExistingObjects;
+  /** What to do about an object that exists: compare it, count it as an error, or skip it. */
+  ifExists: 'compare' | 'fail' | 'skip';
+  /** Look what would happen, and change nothing. */
+  dryRun: boolean;
+  /** Prints the rows that a statement returns: a token, which is secret. */
+  printRows(rows: unknown[][]): Promise<void>;
+}
+
+/** The result and what belongs to it. */
+export type StatementResult = Omit<Outcome, 'n' | 'statement' | 'identity' | 'ms'>;
+
+/** The server says so by name only, whatever the object is like (observed on 9.3.4). Of users its words are not known. */
+const ALREADY_EXISTS = /already exists/;
+
+/** Why a statement can look empty to the server: it pairs quotes and sees `--` inside block comments (observed on 9.3.4). */
+const EMPTY_QUERY_HELP = '; the server reads quotes and -- inside /* */ comments as well: is there one in front?';
+
+const SKIP_HELP = '--if-exists skip skips it';
+const EXISTS_MESSAGE = 'already exists';
+const DIFFERENT_MESSAGE = 'already exists with a different definition';
+const GRANT_OPTION_MESSAGE =
+  'already granted WITH GRANT OPTION, which this statement takes away; it was not sent: write WITH GRANT OPTION into it, or revoke the grant option first';
+/** A newer version may print in other words what means the same. */
+const TEXT_DIFFERS_MESSAGE = `already exists with a different text, and what it means is not known; if it means the same, ${SKIP_HELP}`;
+
+/** Creates the executor for a target. It throws only for bugs: what went wrong is in the result. */
+export function createExecutor(
+  target: Instance,
+  { check, existing, ifExists, dryRun, printRows }: ExecutorOptions,
+): (statement: string) => Promise<StatementResult> {
+  return async statement => {
+    try {
+      const error = await check(statement);
+      if (error) return { result: 'refused', error };
+      if (dryRun) return await predict(statement);
+      const existingRights = await compareRights(statement);
+      return existingRights ? resolveExisting(existingRights) : await send(statement);
+    } catch (error) {
+      if (!(error instanceof InstanceError)) throw error;
+      return { result: error.outcomeUnknown ? 'unknown' : 'failed', error: error.message, failure: error };
+    }
+  };
+
+  async function send(statement: string, tries = 2): Promise<StatementResult> {
+    try {
+      return await execute(statement);
+    } catch (error) {
+      const identity = identify(statement);
+      const canLook = isShowable(identity) || isAcl(identity.kind);
+      if (!(error instanceof InstanceError) || !error.outcomeUnknown || !canLook) throw error;
+      return resolveUnknown(statement, error, tries - 1);
+    }
+  }
+
+  async function execute(statement: string): Promise<StatementResult> {
+    const { replaces, keepsExisting } = readStatementHead(statement);
+    // The server's OK does not tell whether there was an object, nor what it is like.
+    const before = replaces || keepsExisting ? await compare(statement) : undefined;
+    if (before && (keepsExisting || before.result === 'same' || ifExists !== 'compare')) return resolveExisting(before);
+    const reply = await target.execute(statement);
+    if (reply.ok) {
+      if (reply.rows) await printRows(reply.rows);
+      await existing.access.recordChange(statement);
+      return { result: 'applied', ...(before && { replaced: before }) };
+    }
+    const { message, position, denied } = reply;
+    const error = message + (message === 'empty query' ? EMPTY_QUERY_HELP : '');
+    const refused: StatementResult = {
+      result: 'refused',
+      error,
+      denied,
+      ...(position === undefined ? {} : { position }),
+    };
+    const exists = ALREADY_EXISTS.test(message);
+    const isOfPrincipal = isPrincipal(identify(statement).kind);
+    if (ifExists === 'fail') return { ...refused, exists };
+    if (!exists && (!isOfPrincipal || denied)) return refused;
+    if (ifExists === 'skip' && exists) return { result: 'skipped' };
+    const why = `${error}, and it can not be compared`;
+    const incomparable: StatementResult = { ...refused, error: `${why}; ${SKIP_HELP}`, exists };
+    try {
+      const found = await compare(statement);
+      if (found && (exists || found.result === 'same')) return resolveExisting(found);
+      return exists && isOfPrincipal ? incomparable : refused;
+    } catch (failure) {
+      if (!(failure instanceof InstanceError)) throw failure;
+      if (failure.serverMessage === undefined) return { ...refused, error: `${why}: ${failure.message}`, failure };
+      return { ...incomparable, error: `${why}: ${failure.serverMessage}; ${SKIP_HELP}` };
+    }
+  }
+
+  /** The result for an existing object, by --if-exists. */
+  function resolveExisting(found: StatementResult): StatementResult {
+    if (ifExists === 'compare') return found;
+    return ifExists === 'skip' ? { result: 'skipped' } : { result: 'refused', error: EXISTS_MESSAGE };
+  }
+
+  /** How a statement's object compares with the target's; undefined where the target has nothing to show. */
+  async function compare(statement: string): Promise<StatementResult | undefined> {
+    if (givesRight(identify(statement).kind)) return compareRights(statement);
+    const found = await existing.fetch(identify(statement));
+    if (found === undefined) return undefined;
+    const comparison = await existing.compare(statement, found);
+    if (comparison.differences.length === 0) return { result: 'same', comparison };
+    return { result: 'differs', error: comparison.asText ? TEXT_DIFFERS_MESSAGE : DIFFERENT_MESSAGE, comparison };
+  }
+
+  /** Compares the rights of a GRANT with existing ones; undefined if some are missing, or nothing is known. */
+  async function compareRights(statement: string): Promise<StatementResult | undefined> {
+    if (!givesRight(identify(statement).kind)) return undefined;
+    const comparison = await existing.access.compare(statement);
+    if (!comparison) return undefined;
+    if (comparison.differences.length > 0) return { result: 'differs', error: GRANT_OPTION_MESSAGE, comparison };
+    return comparison.exists ? { result: 'same', comparison } : undefined;
+  }
+
+  /** No reply came, so the target is queried. A missing object is sent once more, and then queried again. */
+  async function resolveUnknown(statement: string, lost: InstanceError, tries: number): Promise<StatementResult> {
+    existing.access.invalidate();
+    const found = await compare(statement).catch(() => {
+      throw lost;
+    });
+    if (found?.result === 'same') return { result: 'applied' };
+    // Not every server shows users and the like.
+    if (found || isAcl(identify(statement).kind)) throw lost;
+    if (tries > 0) return send(statement, tries);
+    return { result: 'failed', error: lost.message, failure: lost };
+  }
+
+  async function predict(statement: string): Promise<StatementResult> {
+    const found = await compare(statement);
+    const isReplaced = found?.result === 'differs' && ifExists === 'compare' && readStatementHead(statement).replaces;
+    if (isReplaced) return { result: 'would replace', replaced: found };
+    if (found) return resolveExisting(found);
+    await existing.access.recordChange(statement);
+    return { result: isShowable(identify(statement)) ? 'would create' : 'would send' };
+  }
+}

@@ -1,0 +1,60 @@
+/*! Which users and service accounts can not log in: a dump never carries credentials. */
+
+import { quotePrincipal } from '@sqlpipe/ddl';
+import { BestEffortClient, type ConnectionConfig, hasCredentials } from '@sqlpipe/instance';
+import { foldCase, type Identity, quoteLiteral } from '@sqlpipe/sql';
+import type { Outcome, Result } from './outcome.js';
+
+/** Each is a request; beyond this number only the statements count. */
+const MAX_QUERIES = 200;
+
+/** Whether one of the name is there afterwards. */
+const EXISTING_RESULTS: ReadonlySet<Result> = new Set(['applied', 'same', 'skipped']);
+
+/** The users and service accounts of a stream. */
+export class LoginCheck {
+  readonly #target: ConnectionConfig;
+  /** By folded name, and whether they were created without credentials now. */
+  readonly #found = new Map<string, { identity: Identity; isNew: boolean }>();
+
+  constructor(target: ConnectionConfig) {
+    this.#target = target;
+  }
+
+  count({ result, identity, statement }: Outcome): void {
+    if ((identity.kind !== 'user' && identity.kind !== 'service-account') || !EXISTING_RESULTS.has(result)) return;
+    const isNew = result === 'applied' && !/\bWITH\s+(PASSWORD|JWK)\b/i.test(statement);
+    this.#found.set(foldCase(identity.name), { identity, isNew });
+  }
+
+  /**
+   * A line for each that can not log in, as the target shows, or else as the statements say. Never fails.
+   * @param canAsk whether the target may be queried
+   */
+  async messages(canAsk: boolean): Promise<string[]> {
+    if (this.#found.size === 0) return [];
+    const client = new BestEffortClient(this.#target);
+    const lacking: string[] = [];
+    let queries = 0;
+    let isSilent = !canAsk;
+    try {
+      for (const { identity, isNew } of this.#found.values()) {
+        const what: string = identity.kind === 'user' ? 'USER' : 'SERVICE ACCOUNT';
+        isSilent ||= queries++ === MAX_QUERIES;
+        const rows: unknown[][] | undefined = isSilent
+          ? undefined
+          : await client.table(`SHOW ${what} ${quotePrincipal(identity.name)}`);
+        isSilent ||= rows === undefined;
+        if (rows ? !hasCredentials(rows) : isNew) lacking.push(loginHint(identity));
+      }
+    } finally {
+      await client.close();
+    }
+    return lacking;
+  }
+}
+
+const loginHint = ({ kind, name }: Identity): string =>
+  kind === 'user'
+    ? `user '${name}' can not log in yet: ALTER USER ${quoteLiteral(name)} WITH PASSWORD '…';`
+    : `service account '${name}' can not log in yet: ALTER SERVICE ACCOUNT ${quoteLiteral(name)} CREATE TOKEN TYPE REST WITH TTL '…';`;

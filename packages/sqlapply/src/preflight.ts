@@ -1,0 +1,122 @@
+/*! Checks of statements before anything is sent. */
+import { dependsOnVersion, findMissingFeatures, isLaterVersion, isRepairForm } from '@sqlpipe/ddl';
+import { DEFAULT_REQUEST_BUFFER, fetchVersion, type Instance } from '@sqlpipe/instance';
+import {
+  findAmbiguity,
+  type Head,
+  identify,
+  readStatementHead,
+  SERVER_COMMENT_RULES,
+  type ServerCommentRules,
+} from '@sqlpipe/sql';
+import { statementLabel } from './format-rejection.js';
+import type { Location } from './input.js';
+
+/**
+ * Statements up to this length need not be measured: the server keeps a request twice, and nine bytes are the most that a
+ * UTF-16 code unit is written with. It leaves 16 KiB for the rest of the request.
+ */
+const SURELY_FITS = (DEFAULT_REQUEST_BUFFER - 16 * 1024) / (2 * 9);
+
+/** Returns why a statement must not be sent, or undefined. */
+export type PreflightCheck = (statement: string) => Promise<string | undefined>;
+
+/** Statements were rejected before anything was sent. */
+export class PreflightError extends Error {
+  override name = 'PreflightError';
+  readonly code = 'REFUSED';
+}
+
+/**
+ * The checks for this target. They reject a statement that is something else to the server than to SQL, what no
+ * schema dump contains and is not allowed, what its version does not have, a request larger than the server accepts.
+ * @param allow more verbs, in any case, and what more a CREATE may do: `CTAS`, `REPLACE`; `all` allows everything
+ */
+export function createPreflightCheck(target: Instance, allow: string[]): PreflightCheck {
+  const allowed = new Set(allow.flatMap(list => list.toUpperCase().split(',')));
+  let version: Promise<string | undefined> | undefined;
+  let limit: Promise<number> | undefined;
+  return async statement => {
+    if (findAmbiguity(statement)) {
+      version ??= fetchVersion(target);
+      const ambiguity = findAmbiguity(statement, commentRulesOf(await version));
+      if (ambiguity) return ambiguity;
+    }
+    const head = readStatementHead(statement);
+    const needed = permissionFor(head, statement);
+    if (needed && !allowed.has(needed.permission) && !allowed.has('ALL'))
+      return `${needed.reason}; --allow ${needed.permission} sends it`;
+    if (dependsOnVersion(statement)) {
+      version ??= fetchVersion(target);
+      const known = await version;
+      const missing = known === undefined ? [] : findMissingFeatures(statement, known);
+      if (missing.length > 0) return `the target is QuestDB ${known}, which does not have ${missing.join(', ')}`;
+    }
+    if (statement.length <= SURELY_FITS) return undefined;
+    const buffer = target.bufferNeeded(statement);
+    if (buffer <= DEFAULT_REQUEST_BUFFER) return undefined;
+    limit ??= fetchRequestBuffer(target);
+    if (buffer <= (await limit)) return undefined;
+    return `too large a request for the server: it takes a request buffer of ${buffer} bytes and has ${await limit}; raise http.request.header.buffer.size there`;
+  };
+}
+
+/** What --allow has to hold for a statement that is in no schema dump. */
+function permissionFor(
+  { kind, verb, runsQuery, replaces }: Head,
+  statement: string,
+): { permission: string; reason: string } | undefined {
+  if (kind === 'other' && verb !== 'CREATE')
+    return { permission: verb || 'all', reason: `${describeVerb(verb)} is no statement of a schema dump` };
+  if (runsQuery && !isRepairForm(statement))
+    return { permission: 'CTAS', reason: 'it runs a query, which no statement of a schema dump does' };
+  if (replaces)
+    return { permission: 'REPLACE', reason: 'it may replace a view, which no statement of a schema dump does' };
+  return undefined;
+}
+
+/** A dump contains one form of each of these. */
+const describeVerb = (verb: string): string =>
+  ['ADD', 'GRANT', 'ASSUME'].includes(verb) ? `this form of ${verb}` : verb || 'this';
+
+/** How a target of that version reads comments; where it is not known, every way. */
+const commentRulesOf = (version: string | undefined): readonly ServerCommentRules[] =>
+  version === undefined ? SERVER_COMMENT_RULES : [isLaterVersion('9.3.2', version) ? '9.0' : '9.3.2'];
+
+/** The server's request buffer in bytes, as its parameters tell; no limit that is known where they don't. */
+async function fetchRequestBuffer(target: Instance): Promise<number> {
+  try {
+    const [row] = await target.table(`(SHOW PARAMETERS) WHERE property_path = 'http.request.header.buffer.size'`);
+    return Number(row?.[2]) || Number.POSITIVE_INFINITY;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+/** Statements that are named with what speaks against them. */
+const MAX_LISTED = 20;
+
+/**
+ * Passes statements on until one fails the check; all that fail are listed at the end.
+ * @throws PreflightError
+ */
+export async function* requireAllowed(
+  statements: AsyncIterable<string>,
+  check: PreflightCheck,
+  locations: readonly (Location | undefined)[],
+): AsyncGenerator<string> {
+  const found: string[] = [];
+  let [n, more] = [0, 0];
+  for await (const statement of statements) {
+    const location = locations[n++];
+    const reason = await check(statement);
+    if (!reason) {
+      if (found.length === 0) yield statement;
+    } else if (found.length < MAX_LISTED) {
+      const where = statementLabel({ n, statement, identity: identify(statement), ...(location && { location }) });
+      found.push(`${where}: ${reason}`);
+    } else more++;
+  }
+  if (more > 0) found.push(`and ${more} more`);
+  if (found.length > 0) throw new PreflightError(`${found.join('; ')}; nothing was sent`);
+}

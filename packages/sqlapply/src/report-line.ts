@@ -1,0 +1,20 @@
+import { formatSafeJson } from '@sqlpipe/sql';
+import type { Outcome } from './outcome.js';
+
+/**
+ * One line of a report: a JSON object with `n`, `kind`, `name`, `result`, `ms`, and where there is one `error`,
+ * `position` (UTF-16 code units into the statement), `proven` and `replaced`. Never the statement's text. Safe to show.
+ */
+export function formatReportLine({
+  n,
+  identity: { kind, name },
+  result,
+  error,
+  position,
+  proven,
+  replaced,
+  ms,
+}: Outcome): string {
+  const replaces = replaced && true;
+  return `${formatSafeJson({ n, kind, name, result, error, position, proven, replaced: replaces, ms })}\n`;
+}

@@ -1,0 +1,104 @@
+/*! What a run reports while it executes: a report line per statement, a message per reject, a summary at the end. */
+import { open } from 'node:fs/promises';
+import type { Io } from '@sqlpipe/cli';
+import { displayName, escapeControls } from '@sqlpipe/sql';
+import { formatRejection, formatReplacement, statementLabel } from './format-rejection.js';
+import type { LoginCheck } from './login-check.js';
+import { isReject, type Outcome, type Result } from './outcome.js';
+import { formatReportLine } from './report-line.js';
+import type { Summary } from './summary.js';
+
+/** Passes outcomes on and writes each to the report. One that can't be written is no reason to stop half-way. @param path a file, or `-` for standard output */
+export async function* writeReport(outcomes: AsyncIterable<Outcome>, path: string, io: Io): AsyncGenerator<Outcome> {
+  if (path === '-') return yield* writeReportToStdout(outcomes, io);
+  const file = await open(path, 'w');
+  let failure: unknown;
+  try {
+    for await (const outcome of outcomes) {
+      if (!failure)
+        await file.writeFile(formatReportLine(outcome)).catch(error => void (failure = Object.assign(error, { path })));
+      yield outcome;
+    }
+    if (failure) throw failure;
+  } finally {
+    await file.close();
+  }
+}
+
+async function* writeReportToStdout(outcomes: AsyncIterable<Outcome>, io: Io): AsyncGenerator<Outcome> {
+  let failure: unknown;
+  for await (const outcome of outcomes) {
+    if (!failure) await io.print(formatReportLine(outcome)).catch(error => void (failure = error));
+    yield outcome;
+  }
+  if (failure) throw failure;
+}
+
+/**
+ * Passes outcomes on, counts them and tells about them; a summary comes however the run ends.
+ * @param summarize shows the summary of a run that went well
+ */
+export async function* reportOutcomes(
+  outcomes: AsyncIterable<Outcome>,
+  summary: Summary,
+  logins: LoginCheck,
+  io: Io,
+  summarize: (message: string) => void,
+): AsyncGenerator<Outcome> {
+  let [ended, isPipeClosed] = [false, false];
+  try {
+    for await (const outcome of outcomes) {
+      if (isReject(outcome) && outcome.result !== 'not reached')
+        io.error(...formatRejection(outcome, summary.label, io.errorColors));
+      else if (outcome.failure && !summary.failure)
+        io.error(`${statementLabel(outcome)}: it was applied, and could not be read back: ${outcome.failure.message}`);
+      if (outcome.replaced) for (const line of formatReplacement(outcome, summary.label)) io.warn(line);
+      summary.count(outcome);
+      logins.count(outcome);
+      yield outcome;
+    }
+    ended = true;
+  } catch (error) {
+    const { code, path } = error as NodeJS.ErrnoException;
+    isPipeClosed = code === 'EPIPE' && path === undefined; // a closed stdout needs no message, a closed report does
+    throw error;
+  } finally {
+    const canAsk = !summary.failure && !io.interrupted.aborted;
+    for (const message of await logins.messages(canAsk)) io.warn(message);
+    if (summary.notComparable) io.info(summary.notComparable);
+    const hasOutcomes = ended || summary.total > 0;
+    const isWell = ended && summary.complete && !io.interrupted.aborted;
+    const state = io.interrupted.aborted ? `interrupted: ${summary}` : `${summary}`;
+    if (hasOutcomes && !isPipeClosed) (isWell ? summarize : io.error)(state);
+  }
+}
+
+/**
+ * Passes outcomes on and prints what would happen: `would create table 'fx_trades'`; at the end how many statements would do
+ * nothing: `same: 31 statements`.
+ */
+export async function* printDryRun(outcomes: AsyncIterable<Outcome>, io: Io): AsyncGenerator<Outcome> {
+  const counts = new Map<Result, number>();
+  for await (const outcome of outcomes) {
+    const { result, identity } = outcome;
+    if (WITHOUT_EFFECT.has(result)) counts.set(result, (counts.get(result) ?? 0) + 1);
+    else await io.print(`${result} ${escapeControls(displayName(identity))}\n`);
+    yield outcome;
+  }
+  for (const [result, count] of counts)
+    await io.print(`${result}: ${count} ${count === 1 ? 'statement' : 'statements'}\n`);
+}
+
+/** Results of a dry run by which nothing would happen. */
+const WITHOUT_EFFECT: ReadonlySet<Result> = new Set(['same', 'skipped', 'not reached']);
+
+/** The statements that are not in force on the target: rejected, different, or not reached. */
+export async function* selectRejects(outcomes: AsyncIterable<Outcome>): AsyncGenerator<string> {
+  for await (const outcome of outcomes) if (isReject(outcome)) yield outcome.statement;
+}
+
+/** Writes the rows that a statement is answered with: cells between tabs, and no header. */
+export async function printRows(rows: unknown[][], io: Io): Promise<void> {
+  const show = io.stdout.isTTY ? escapeControls : (text: string) => text;
+  for (const row of rows) await io.print(`${row.map(cell => show(String(cell ?? ''))).join('\t')}\n`);
+}

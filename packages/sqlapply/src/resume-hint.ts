@@ -1,0 +1,52 @@
+/*! How to continue an incomplete run: by rerunning the same command, as far as that recognizes existing objects. */
+import { isCleanTable, parseMeaning } from '@sqlpipe/ddl';
+import { isObject } from '@sqlpipe/sql';
+import type { ExecutorOptions } from './executor.js';
+import { isShowable } from './existing.js';
+import { isReject, type Outcome, type Result } from './outcome.js';
+
+/** What is there afterwards, or may be. */
+const MAY_EXIST: ReadonlySet<Result> = new Set(['applied', 'differs', 'unknown']);
+
+/** Whether the meaning of a statement is known. */
+const canInterpret = (statement: string): boolean => isCleanTable(statement) || parseMeaning(statement) !== undefined;
+
+export class ResumeHint {
+  readonly #ifExists: ExecutorOptions['ifExists'];
+  /** Whether anything has to be fixed first. */
+  #hasError = false;
+  /** Whether something exists that can only be compared as text, or not at all. */
+  #incomparable = false;
+  /** What would be done a second time. */
+  readonly #appliedVerbs = new Set<string>();
+  #unknown: number | undefined;
+
+  constructor(ifExists: ExecutorOptions['ifExists']) {
+    this.#ifExists = ifExists;
+  }
+
+  count(outcome: Outcome): void {
+    const { n, statement, identity, result, comparison, failure, exists = false } = outcome;
+    if (result === 'unknown' && !isShowable(identity)) this.#unknown = n;
+    if (result === 'applied' && identity.kind === 'other') this.#appliedVerbs.add(identity.verb);
+    const isComparable = comparison ? !comparison.asText : !isObject(identity.kind) || canInterpret(statement);
+    const isIncomparable =
+      (exists && this.#ifExists === 'compare') || ((exists || MAY_EXIST.has(result)) && !isComparable);
+    this.#incomparable ||= isIncomparable;
+    const isRejected = isReject(outcome) && result !== 'not reached';
+    const mayBeRight = (isIncomparable && result === 'differs') || exists;
+    this.#hasError ||= failure !== undefined || (isRejected && !mayBeRight);
+  }
+
+  toString(): string {
+    const needed = this.#incomparable ? 'skip' : 'compare';
+    const option = [needed, 'skip'].includes(this.#ifExists) ? '' : ` with --if-exists ${needed}`;
+    const without = [
+      ...(this.#appliedVerbs.size ? [`without each ${[...this.#appliedVerbs].join(', ')} that was applied`] : []),
+      ...(this.#unknown ? [`without statement ${this.#unknown} if it is in force there`] : []),
+    ];
+    const but = without.length ? `, ${without.join(' and ')}` : '';
+    const start = this.#hasError ? 'fix the error and rerun' : 'to continue, rerun';
+    return `${start} the same command${option}${but}; existing objects are skipped`;
+  }
+}

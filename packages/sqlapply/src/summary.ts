@@ -1,0 +1,90 @@
+/*! The result of a run: counts, the exit status, and the summary. */
+import { Exit, exitStatus } from '@sqlpipe/cli';
+import { displayName } from '@sqlpipe/sql';
+import type { ExecutorOptions } from './executor.js';
+import { isReject, type Outcome, type Result } from './outcome.js';
+import { ResumeHint } from './resume-hint.js';
+
+/** Statements that are named in a line about several. */
+const MAX_LISTED = 5;
+
+export class Summary {
+  /** The target's; empty before the run has started. */
+  label = '';
+  readonly #counts = new Map<Result, number>();
+  /** The number of statements that were reported. */
+  total = 0;
+  /** What the target does not show of each statement. */
+  readonly #notComparable: string[] = [];
+  #denied = false;
+  #rejects = false;
+  /** The first failure of the instance, if there was one. */
+  failure: Error | undefined;
+  /** None in a dry run: it leaves nothing half done. */
+  readonly #resumeHint: ResumeHint | undefined;
+
+  constructor({ ifExists, dryRun }: Pick<ExecutorOptions, 'ifExists' | 'dryRun'>) {
+    this.#resumeHint = dryRun ? undefined : new ResumeHint(ifExists);
+  }
+
+  /** Says that statements are sent from now on. @param label the target's, for the summary */
+  start(label: string): void {
+    this.label = label;
+  }
+
+  /** Whether anything may have been sent. */
+  get isStarted(): boolean {
+    return this.label !== '';
+  }
+
+  count(outcome: Outcome): void {
+    this.total++;
+    this.#counts.set(outcome.result, (this.#counts.get(outcome.result) ?? 0) + 1);
+    this.failure ??= outcome.failure;
+    this.#resumeHint?.count(outcome);
+    const hidden = outcome.comparison?.notComparable ?? [];
+    if (hidden.length > 0) this.#notComparable.push(`${displayName(outcome.identity)}: ${hidden.join(', ')}`);
+    if (isReject(outcome) && outcome.result !== 'not reached') {
+      this.#denied ||= outcome.denied === true;
+      this.#rejects = true;
+    }
+  }
+
+  /** The exit status the run comes to: a failure of the instance counts before a rejection. */
+  get status(): number {
+    if (this.failure) return exitStatus(this.failure);
+    if (!this.#rejects) return Exit.ok;
+    return this.#denied ? Exit.denied : Exit.negative;
+  }
+
+  /** Whether everything was done. */
+  get complete(): boolean {
+    return this.status === Exit.ok && !this.#counts.has('not reached');
+  }
+
+  /** What could not be compared, as the target does not show it, on one line; undefined for nothing. */
+  get notComparable(): string | undefined {
+    const [some, more] = [this.#notComparable.slice(0, MAX_LISTED), this.#notComparable.length - MAX_LISTED];
+    if (some.length === 0) return undefined;
+    return `not compared, as ${this.label} does not show it: ${some.join('; ')}${more > 0 ? `; and of ${more} more` : ''}`;
+  }
+
+  /**
+   * One line: `http://host:9000: 5 statements: 3 applied, 2 same`; where that was not all,
+   * `http://host:9000: 3 of 5 applied, 1 same, 1 refused` and how to go on.
+   */
+  toString(): string {
+    if (!this.complete && this.#resumeHint) return `${this.label}: ${this.#formatState()}; ${this.#resumeHint}`;
+    const statements = `${this.total} ${this.total === 1 ? 'statement' : 'statements'}`;
+    return [this.label, statements, this.#formatCounts().join(', ')].filter(Boolean).join(': ');
+  }
+
+  #formatState(): string {
+    const applied = `${this.#counts.get('applied') ?? 0} of ${this.total} applied`;
+    return [applied, ...this.#formatCounts(result => result !== 'applied')].join(', ');
+  }
+
+  #formatCounts(isWanted: (result: Result) => boolean = () => true): string[] {
+    return [...this.#counts].filter(([result]) => isWanted(result)).map(([result, count]) => `${count} ${result}`);
+  }
+}

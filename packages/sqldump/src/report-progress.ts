@@ -1,0 +1,11 @@
+import { type Io, withProgress } from '@sqlpipe/cli';
+
+/** Passes statements on, shows people how far it is, and at the end how many they were. */
+export async function* reportProgress(batches: AsyncIterable<string[]>, io: Io): AsyncGenerator<string[]> {
+  let count = 0;
+  for await (const batch of withProgress(batches, io.progress())) {
+    count += batch.length;
+    yield batch;
+  }
+  io.summary(`${count} ${count === 1 ? 'statement' : 'statements'}`);
+}

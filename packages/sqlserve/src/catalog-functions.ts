@@ -1,0 +1,275 @@
+/*!
+ * The catalog functions: `tables()`, `views()`, `materialized_views()`, `table_columns('t')`, and the few things that
+ * drivers and tools ask before they start. Columns that would tell of rows are there and say that there are none.
+ */
+
+import type { FunctionCall, SelectItem, SelectStatement, TableFunctionCall } from '@questdb/sql-parser';
+import type { Column } from '@sqlpipe/ddl';
+import { RejectionError, splitTtl } from '@sqlpipe/ddl/grammar';
+import { analyzeRelation } from './analysis/relation.js';
+import type { CatalogObject, LiveView, MaterializedView, View } from './objects.js';
+import type { Query } from './parser/query.js';
+import { requireReadAccess } from './references.js';
+import type { ColumnHead, Value } from './reply.js';
+import { requireReadable, type Session } from './session.js';
+
+/** Rows with a name for each value; the types stand apart. */
+interface ResultTable {
+  readonly heads: readonly ColumnHead[];
+  readonly rows: readonly (readonly Value[])[];
+}
+
+/** How this service calls itself. The build is the one whose behaviour it follows. */
+export const EMULATED_VERSION = '9.4.4';
+
+const scalars: Readonly<Record<string, string>> = {
+  build: `Build Information: QuestDB ${EMULATED_VERSION}, sqlserve`,
+  version: 'PostgreSQL 12.3, compiled by Visual C++ build 1914, 64-bit, QuestDB',
+};
+
+/** Answers a query on the catalog. @throws RejectionError for any other query, as no rows are kept */
+export function answerQuery(query: Query, session: Session): ResultTable {
+  const { select, at } = query;
+  // Errors of the query are reported before the fact that no rows are stored.
+  analyzeRelation(query, session.catalog);
+  requireReadAccess(session, query);
+  const [from, ...joins] = select.from ?? [];
+  const plain = !(
+    select.where ||
+    select.groupBy ||
+    select.sampleBy ||
+    select.latestOn ||
+    select.distinct ||
+    select.setOperations ||
+    select.pivot
+  );
+  if (!from && plain) return scalarRow(select.columns);
+  const source = from?.table;
+  if (source?.type !== 'tableFunctionCall' || joins.length > 0 || from?.joins?.length || !plain) throw noRowsError();
+  return limitRows(sortRows(project(callFunction(source, session, at), select.columns, at), select), select);
+}
+
+/** The result of a catalog function. */
+function callFunction(source: TableFunctionCall, session: Session, at: Query['at']): ResultTable {
+  const { name: written, args } = source;
+  const [argument] = args;
+  const name = written.toLowerCase();
+  if (name === 'table_columns') {
+    if (argument?.type === 'literal') return listColumnsOf(session, String(argument.value), at(argument));
+    throw new RejectionError(at(source), 'function `table_columns` requires arguments: table_columns(STRING constant)');
+  }
+  const list = name === 'live_views' && !session.enterprise ? undefined : lists[name];
+  if (!list) throw new RejectionError(at(source), `unknown function name: ${written}()`);
+  if (args.length === 0) return list(session);
+  throw new RejectionError(
+    at(source),
+    `wrong number of arguments for function \`${name}\`; expected: 0, provided: ${args.length}`,
+  );
+}
+
+export const noRowsError = (): RejectionError =>
+  new RejectionError(
+    0,
+    'sqlserve keeps the schema and no rows: queries are answered over tables(), views(), materialized_views() and table_columns() only',
+  );
+
+function scalarRow(items: readonly SelectItem[]): ResultTable {
+  const calls = items.map(item => (item.type === 'selectItem' ? item.expression : undefined));
+  const names = calls.map(call => (call?.type === 'function' ? (call as FunctionCall).name.toLowerCase() : ''));
+  if (!names.every(name => name in scalars)) throw noRowsError();
+  return {
+    heads: names.map(name => ({ name: `${name}()`, type: 'STRING' })),
+    rows: [names.map(name => scalars[name] ?? null)],
+  };
+}
+
+/** The columns asked for, in the order they were asked for. */
+function project(toResult: ResultTable, items: readonly SelectItem[], at: Query['at']): ResultTable {
+  const picks = items.flatMap(item => pickColumns(toResult, item, at));
+  return {
+    heads: picks.map(({ head }) => head),
+    rows: toResult.rows.map(row => picks.map(({ index }) => row[index] ?? null)),
+  };
+}
+
+function pickColumns({ heads }: ResultTable, item: SelectItem, at: Query['at']): { head: ColumnHead; index: number }[] {
+  if (item.type === 'star') return heads.map((head, index) => ({ head, index }));
+  if (item.type !== 'selectItem' || item.expression.type !== 'column') throw noRowsError();
+  const name = item.expression.name.parts.at(-1) ?? '';
+  const index = heads.findIndex(head => head.name.toLowerCase() === name.toLowerCase());
+  const head = heads[index];
+  if (!head) throw new RejectionError(at(item.expression), `Invalid column: ${name}`);
+  return [{ head: { name: item.alias ?? head.name, type: head.type }, index }];
+}
+
+function sortRows(relation: ResultTable, { orderBy }: SelectStatement): ResultTable {
+  if (!orderBy) return relation;
+  const keys = orderBy.map(({ expression, direction }) => {
+    const name = expression.type === 'column' ? (expression.name.parts.at(-1) ?? '') : '';
+    const index = relation.heads.findIndex(head => head.name.toLowerCase() === name.toLowerCase());
+    if (index < 0) throw noRowsError();
+    return { index, sign: direction === 'desc' ? -1 : 1 };
+  });
+  const rows = relation.rows.toSorted((a, b) => {
+    for (const { index, sign } of keys) {
+      const order = compare(a[index] ?? null, b[index] ?? null);
+      if (order !== 0) return order * sign;
+    }
+    return 0;
+  });
+  return { heads: relation.heads, rows };
+}
+
+/** The first rows, where LIMIT is one number. */
+function limitRows(relation: ResultTable, { limit }: SelectStatement): ResultTable {
+  if (!limit) return relation;
+  const { lowerBound, upperBound } = limit;
+  const count = lowerBound.type === 'literal' && !upperBound ? Number(lowerBound.value) : Number.NaN;
+  if (!Number.isInteger(count)) throw noRowsError();
+  return { heads: relation.heads, rows: relation.rows.slice(0, count) };
+}
+
+const compare = (a: Value, b: Value): number => (a === b ? 0 : (a ?? '') < (b ?? '') ? -1 : 1);
+
+/** A column of a catalog function: its head, and where its value comes from. */
+type Field<T> = readonly [name: string, type: string, value: (object: T, index: number) => Value];
+
+const relation = <T>(fields: readonly Field<T>[], objects: readonly T[]): ResultTable => ({
+  heads: fields.map(([name, type]) => ({ name, type })),
+  rows: objects.map((object, index) => fields.map(([, , value]) => value(object, index))),
+});
+
+const marks = { table: 'T', view: 'V', 'materialized view': 'M', 'live view': 'L' } as const;
+
+const tableFields: readonly Field<CatalogObject>[] = [
+  ['id', 'INT', (_, index) => index + 1],
+  ['table_name', 'STRING', ({ name }) => name],
+  ['designatedTimestamp', 'STRING', ({ timestamp }) => timestamp ?? null],
+  ['partitionBy', 'STRING', object => (object.kind === 'view' ? 'N/A' : object.partitionBy)],
+  ['walEnabled', 'BOOLEAN', object => object.kind !== 'table' || object.wal],
+  ['dedup', 'BOOLEAN', ({ columns }) => columns.some(({ dedup }) => dedup)],
+  ['ttlValue', 'INT', object => (object.kind === 'view' ? 0 : splitTtl(object.ttl).value)],
+  ['ttlUnit', 'STRING', object => (object.kind === 'view' ? 'HOUR' : splitTtl(object.ttl).unit)],
+  ['matView', 'BOOLEAN', ({ kind }) => kind === 'materialized view'],
+  ['directoryName', 'STRING', ({ name }, index) => `${name}~${index + 1}`],
+  ['maxUncommittedRows', 'INT', ({ kind }) => (kind === 'view' ? 0 : 500_000)],
+  ['o3MaxLag', 'LONG', ({ kind }) => ({ table: 600_000_000, view: 0 })[kind as string] ?? -1],
+  ['table_suspended', 'BOOLEAN', () => false],
+  ['table_type', 'CHAR', ({ kind }) => marks[kind]],
+  ['table_row_count', 'LONG', () => 0],
+];
+
+const viewFields: readonly Field<View>[] = [
+  ['view_name', 'STRING', ({ name }) => name],
+  ['view_sql', 'STRING', ({ body }) => body],
+  ['view_table_dir_name', 'STRING', ({ name }) => name],
+  ['invalidation_reason', 'STRING', ({ invalid }) => invalid?.reason ?? null],
+  ['view_status', 'STRING', ({ invalid }) => (invalid ? 'invalid' : 'valid')],
+];
+
+const materializedFields: readonly Field<MaterializedView>[] = [
+  ['view_name', 'STRING', ({ name }) => name],
+  ['refresh_type', 'STRING', ({ refresh }) => (refresh.type === 'EVERY' ? 'timer' : refresh.type.toLowerCase())],
+  ['base_table_name', 'STRING', ({ base }) => base],
+  ['view_sql', 'STRING', ({ body }) => body],
+  ['view_table_dir_name', 'STRING', ({ name }) => name],
+  ['invalidation_reason', 'STRING', ({ invalid }) => invalid ?? null],
+  ['view_status', 'STRING', ({ invalid }) => (invalid === undefined ? 'valid' : 'invalid')],
+  ['timer_time_zone', 'STRING', ({ refresh }) => refresh.timeZone ?? null],
+  ['timer_start', 'TIMESTAMP', ({ refresh }) => refresh.start ?? null],
+];
+
+/** What is sure of what QuestDB 10 tells: it tells more. */
+const liveFields: readonly Field<LiveView & { based: boolean }>[] = [
+  ['view_name', 'STRING', ({ name }) => name],
+  ['base_table_name', 'STRING', ({ base }) => base],
+  ['view_sql', 'STRING', ({ body }) => body],
+  ['view_status', 'STRING', ({ based }) => (based ? 'valid' : 'invalid')],
+];
+
+/** A view's column stores nothing, so that a symbol there has no table of its values. */
+type ListedColumn = Column & { designated: boolean; stored: boolean };
+
+const symbolSize = ({ type, stored }: ListedColumn): number => (type === 'SYMBOL' && stored ? 256 : 0);
+
+const columnFields: readonly Field<ListedColumn>[] = [
+  ['column', 'STRING', ({ name }) => name],
+  ['type', 'STRING', ({ type }) => type],
+  ['indexed', 'BOOLEAN', ({ index }) => index !== undefined],
+  ['indexBlockCapacity', 'INT', column => column.index?.capacity ?? symbolSize(column)],
+  ['symbolCached', 'BOOLEAN', ({ type, cached, stored }) => type === 'SYMBOL' && cached && stored],
+  ['symbolCapacity', 'INT', symbolSize],
+  ['symbolTableSize', 'INT', () => 0],
+  ['designated', 'BOOLEAN', ({ designated }) => designated],
+  ['upsertKey', 'BOOLEAN', ({ dedup }) => dedup],
+];
+
+/** The columns of one object, as SHOW COLUMNS lists them. */
+export const listColumns = ({ kind, columns, timestamp }: CatalogObject): ResultTable =>
+  relation(
+    columnFields,
+    columns.map(column => ({ ...column, designated: column.name === timestamp, stored: kind !== 'view' })),
+  );
+
+function listColumnsOf(session: Session, name: string, position: number): ResultTable {
+  const object = session.catalog.find(name);
+  if (!object) throw new RejectionError(position, `table does not exist [table=${name}]`);
+  requireReadable(session, object.name);
+  return listColumns(object);
+}
+
+/** The objects that a caller may see. */
+const listVisibleObjects = ({ catalog, canRead }: Session): CatalogObject[] =>
+  catalog.list().filter(({ name }) => canRead(name));
+
+const lists: Readonly<Record<string, (session: Session) => ResultTable>> = {
+  tables: session => relation(tableFields, listVisibleObjects(session)),
+  views: session =>
+    relation(
+      viewFields,
+      listVisibleObjects(session).filter(object => object.kind === 'view'),
+    ),
+  materialized_views: session =>
+    relation(
+      materializedFields,
+      listVisibleObjects(session).filter(object => object.kind === 'materialized view'),
+    ),
+  live_views: session =>
+    relation(
+      liveFields,
+      listVisibleObjects(session).flatMap(object =>
+        object.kind === 'live view' ? { ...object, based: session.catalog.find(object.base) !== undefined } : [],
+      ),
+    ),
+};
+
+/** Settings that drivers ask for with SHOW, by the names that their columns have. */
+const settingValues: Readonly<Record<string, string | number>> = {
+  transaction_isolation: 'read committed',
+  default_transaction_read_only: 'off',
+  max_identifier_length: 63,
+  standard_conforming_strings: 'on',
+  search_path: '"$user", public',
+  DateStyle: 'ISO,YMD',
+  TimeZone: 'UTC',
+  server_version: '12.3 (questdb)',
+  server_version_num: '123000',
+};
+
+export function showSetting(asked: string): ResultTable {
+  const [name, value = null] = Object.entries(settingValues).find(([setting]) => setting.toLowerCase() === asked) ?? [
+    asked,
+  ];
+  return { heads: [{ name, type: typeof value === 'number' ? 'INT' : 'STRING' }], rows: [[value]] };
+}
+
+const heads = (type: string, names: string): ColumnHead[] => names.split(' ').map(name => ({ name, type }));
+
+/** None of the server's settings is one here. */
+export const PARAMETERS: ResultTable = {
+  heads: [
+    ...heads('STRING', 'property_path env_var_name value value_source'),
+    ...heads('BOOLEAN', 'sensitive reloadable'),
+  ],
+  rows: [],
+};

@@ -1,0 +1,142 @@
+/*!
+ * The endpoint, on bare sockets: Node's HTTP server would correct what this service does differently. It accepts one
+ * request at a time and drops what is sent ahead, keeps every connection open whatever the client says, answers in
+ * chunks, and hangs up without a word where it cannot read (observed on 9.3.4). Three things it does not do: wait for
+ * ever for the end of a request, let idle connections keep new ones out, read on after a body.
+ */
+import { createServer, type Server, type Socket } from 'node:net';
+import type { HttpReply } from './reply.js';
+import { type HttpRequest, readRequest } from './request.js';
+
+export interface EndpointOptions {
+  /** Answers a request. It must not throw. */
+  answer(request: HttpRequest): Promise<HttpReply>;
+  /** `http.request.header.buffer.size`, in bytes. */
+  readonly requestLimit: number;
+  /** Called for each request that ended; without a reply where the connection was closed unanswered. */
+  readonly onRequest?:
+    | ((request: HttpRequest | undefined, status: number | undefined, milliseconds: number) => void)
+    | undefined;
+}
+
+/** A server that is not listening yet. */
+export function createEndpoint(options: EndpointOptions): Server {
+  const connections: Connections = { open: new Set(), waiting: new Set() };
+  return createServer({ noDelay: true }, socket => serveConnection(socket, options, connections));
+}
+
+/** `http.net.connection.timeout`: how long a connection stays open without a byte on it. */
+const idleTimeout = 300_000;
+
+/** How long a request may take to arrive, and a client to hang up after a `Connection: close`. */
+const requestTimeout = 30_000;
+
+/** `http.net.connection.limit`. */
+const maxConnections = 256;
+
+interface Connections {
+  readonly open: Set<Socket>;
+  /** Those without a request under way; first the one that waits longest. */
+  readonly waiting: Set<Socket>;
+}
+
+function serveConnection(
+  socket: Socket,
+  { answer, requestLimit, onRequest }: EndpointOptions,
+  { open, waiting }: Connections,
+): void {
+  let received = '';
+  let busy = false;
+  let deadline: NodeJS.Timeout | undefined;
+  const closeLater = () => setTimeout(() => socket.destroy(), requestTimeout).unref();
+  socket.setEncoding('latin1');
+  socket.setTimeout(idleTimeout, () => socket.destroy());
+  socket.on('error', () => socket.destroy());
+  socket.on('end', () => socket.destroy());
+  socket.on('close', () => {
+    clearTimeout(deadline);
+    open.delete(socket);
+    waiting.delete(socket);
+  });
+  socket.on('data', async (bytes: string) => {
+    if (busy) return;
+    received += bytes;
+    const reading = readRequest(received, requestLimit);
+    if (reading === 'incomplete') {
+      deadline ??= closeLater();
+      return;
+    }
+    clearTimeout(deadline);
+    deadline = undefined;
+    received = '';
+    if (reading === 'hang up') {
+      onRequest?.(undefined, undefined, 0);
+      socket.destroy();
+      return;
+    }
+    busy = true;
+    waiting.delete(socket);
+    const start = performance.now();
+    const { request } = reading;
+    const reply = await answer(request);
+    onRequest?.(request, reply.status, performance.now() - start);
+    if (socket.destroyed) return;
+    if (request.hasBody) {
+      socket.end(formatMessage(reply, true));
+      deadline = closeLater();
+      return;
+    }
+    // The next request waits until this reply is out: replies that nobody reads must not pile up.
+    socket.write(formatMessage(reply), () => {
+      busy = false;
+      waiting.add(socket);
+    });
+  });
+  open.add(socket);
+  waiting.add(socket);
+  if (open.size > maxConnections) [...waiting].at(0)?.destroy();
+}
+
+const reasons: Readonly<Record<number, string>> = {
+  200: 'OK',
+  204: 'OK',
+  301: 'Moved Permanently',
+  400: 'Bad request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  500: 'Internal server error',
+};
+
+const types = { json: 'application/json; charset=utf-8', text: 'text/plain; charset=utf-8' };
+
+/** `http.send.buffer.size`: no chunk is larger. */
+const maxChunk = 2 * 1024 * 1024;
+
+function formatMessage({ status, type, body, headers = {}, whole = false }: HttpReply, closing = false): Buffer {
+  const bytes = Buffer.from(body);
+  const lines = [`HTTP/1.1 ${status} ${reasons[status]}`, 'Server: questDB/1.0', `Date: ${new Date().toUTCString()}`];
+  if (!whole) lines.push('Transfer-Encoding: chunked');
+  else if (status !== 204) lines.push(`Content-Length: ${bytes.length}`);
+  lines.push(`Content-Type: ${types[type]}`);
+  if (closing) lines.push('Connection: close');
+  for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
+  const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`);
+  return Buffer.concat([head, ...(whole ? [bytes] : splitChunks(bytes))]);
+}
+
+function splitChunks(bytes: Buffer): Buffer[] {
+  const parts: Buffer[] = [];
+  for (let start = 0; start < bytes.length; start += maxChunk) {
+    const part = bytes.subarray(start, start + maxChunk);
+    parts.push(Buffer.from(`${formatChunkSize(part.length)}\r\n`), part, Buffer.from('\r\n'));
+  }
+  return [...parts, Buffer.from('00\r\n\r\n')];
+}
+
+/** Two digits for each byte of the number, as the service writes them. */
+function formatChunkSize(length: number): string {
+  const digits = length.toString(16);
+  return digits.padStart(digits.length + (digits.length % 2), '0');
+}

@@ -1,0 +1,106 @@
+/*! How sources and libraries become one file, without what is never used but loaded by a library. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
+
+/** The version of all packages. */
+export const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+
+/** The programs by name. */
+export const programs: string[] = readdirSync('packages').filter(name => name.startsWith('sql') && name !== 'sql');
+
+/** What stands in for modules that take long to load. */
+const STAND_INS: [specifier: RegExp, importer: RegExp, contents: string][] = [
+  // Our help is ASCII; string-width compiles Unicode's tables to measure it.
+  [/^string-width$/, /\/(yargs|cliui|wrap-ansi)\//, 'export default text => text.length'],
+  // yargs checks how it is called, which the compiler has done.
+  [/^\.\/argsert\.js$/, /\/yargs\//, 'export const argsert = () => {}'],
+  // To word its message, Node's assert would parse the one large line that we make of all: a minute's work.
+  [
+    /^node:assert$/,
+    /\/undici\//,
+    "module.exports = (holds, message = 'unexpected state') => { if (!holds) throw Object.assign(new Error(message), { name: 'AssertionError' }) }",
+  ],
+  // yargs asserts that its own code is called as its types say.
+  [/^assert$/, /\/yargs\//, 'export const strictEqual = () => {}, notStrictEqual = strictEqual'],
+  // undici asks Node's own HTTP for its largest header, and whether a body of ours came from there.
+  [/^node:http$/, /\/undici\//, 'module.exports = { maxHeaderSize: 16384 }'],
+  // undici's HTTP/2 and the bodies of fetch are never asked for: requests are HTTP/1.1 and have none.
+  [/\/client-h2\.js$/, /\/undici\//, 'module.exports = undefined'],
+  [/\/fetch\/body\.js$/, /\/undici\//, 'module.exports = undefined'],
+];
+
+const standIns: Plugin = {
+  name: 'stand-ins',
+  setup({ onResolve, onLoad }) {
+    for (const [filter, importedBy, contents] of STAND_INS) {
+      const namespace = filter.source;
+      onResolve({ filter }, ({ importer, path }) => (importedBy.test(importer) ? { path, namespace } : undefined));
+      onLoad({ filter: /^/, namespace }, () => ({ contents }));
+    }
+  },
+};
+
+/** `sqlpipe` imports the other programs: their sources, to be part of one file, or the files that they are themselves. */
+const others = (asFiles: boolean): Plugin => ({
+  name: 'other programs',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^@sqlpipe\/sql.+/ }, ({ path }) => {
+      const name = path.slice('@sqlpipe/'.length);
+      return asFiles
+        ? { path: `../../${name}/dist/main.js`, external: true }
+        : { path: resolve(`packages/${name}/src/main.ts`) };
+    }),
+});
+
+const common = {
+  bundle: true,
+  platform: 'node',
+  target: 'node20.19',
+  minify: true,
+  // through2 brings a copy of Node's streams, which Node has itself.
+  alias: { 'readable-stream': 'node:stream' },
+  define: { VERSION: JSON.stringify(version) },
+  legalComments: 'none',
+} as const satisfies BuildOptions;
+
+/** Makes a file, but leaves alone one that is the same already: a program that runs meanwhile is to find it whole. */
+async function make(options: BuildOptions, plugins = [standIns]): Promise<void> {
+  const { outputFiles } = await build({ ...common, ...options, plugins, write: false });
+  for (const { path, contents } of outputFiles) {
+    if (existsSync(path) && readFileSync(path).equals(contents)) continue;
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, contents);
+  }
+}
+
+/**
+ * Makes one CommonJS file of a program and all that it imports; Node starts that faster than modules. Other programs that
+ * it imports are part of it with `programs: 'inside'`.
+ */
+export const bundleScript = (options: BuildOptions, { programs }: { programs?: 'inside' } = {}): Promise<void> =>
+  make(
+    {
+      format: 'cjs',
+      // Node's loader of modules need not be started.
+      supported: { 'dynamic-import': false },
+      // What modules know of themselves and CommonJS does not.
+      banner: { js: "const FILE_URL = require('node:url').pathToFileURL(__filename).href, HERE = () => '.';" },
+      // yargs wants to know where it is, whatever for; there may be no such place any more.
+      define: { ...common.define, 'import.meta.url': 'FILE_URL', 'process.cwd': 'HERE' },
+      ...options,
+    },
+    [standIns, others(programs !== 'inside')],
+  );
+
+/** Makes one module of a library and all that it imports. */
+export const bundleModule = (options: BuildOptions): Promise<void> =>
+  make({
+    format: 'esm',
+    minify: false,
+    // What CommonJS among it calls for Node's own modules.
+    banner: {
+      js: "import { createRequire as requireOf } from 'node:module';\nconst require = requireOf(import.meta.url);",
+    },
+    ...options,
+  });

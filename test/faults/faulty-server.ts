@@ -1,0 +1,84 @@
+/*! A server that answers each request with whatever bytes a test wants, or with silence. */
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import type { Scope } from '../support/scope.js';
+
+/** A request as it came. */
+export interface Request {
+  /** How many came before it. */
+  nth: number;
+  /** The first line. */
+  line: string;
+  /** The header, by lower-case name. */
+  headers: Record<string, string>;
+  /** The decoded `query` parameter. */
+  statement: string;
+}
+
+/** Writes the answer to the socket, and may close it. */
+export type Answer = (socket: Socket, request: Request) => unknown;
+
+/** Starts a server on a free port of 127.0.0.1, as long as the scope lasts; `requests` are those it has seen. */
+export async function startFaultyServer(scope: Scope, answer: Answer): Promise<{ url: string; requests: Request[] }> {
+  const requests: Request[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer(socket => {
+    sockets.add(socket);
+    socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+    let received = '';
+    socket.setEncoding('latin1').on('data', text => {
+      received += text;
+      const end = received.indexOf('\r\n\r\n');
+      if (end < 0) return;
+      const request = parse(received.slice(0, end), requests.length);
+      received = received.slice(end + 4);
+      requests.push(request);
+      answer(socket, request);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  scope.teardown(async () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return { url: `http://127.0.0.1:${address.port}`, requests };
+}
+
+function parse(head: string, nth: number): Request {
+  const [line = '', ...fields] = head.split('\r\n');
+  const headers = Object.fromEntries(fields.map(field => field.split(/: */, 2)));
+  const target = line.split(' ')[1] ?? '';
+  return { nth, line, headers, statement: new URL(target, 'http://x').searchParams.get('query') ?? '' };
+}
+
+/** A whole reply, its body as one chunk, as the service sends it. */
+export function reply(body: string | Buffer, status = 200, header = 'Content-Type: application/json'): Buffer {
+  return Buffer.concat([head(status, header), chunk(body), LAST_CHUNK]);
+}
+
+/** The head of a reply in chunks, which `chunk` and `LAST_CHUNK` continue. */
+export function head(status = 200, header = 'Content-Type: application/json'): Buffer {
+  return Buffer.from(`HTTP/1.1 ${status} X\r\n${header}\r\nTransfer-Encoding: chunked\r\n\r\n`);
+}
+
+export function chunk(body: string | Buffer): Buffer {
+  const bytes = Buffer.from(body);
+  if (bytes.length === 0) return bytes;
+  return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
+}
+
+export const LAST_CHUNK = Buffer.from('00\r\n\r\n');
+
+/** The body of an answer with these rows of one column. */
+export function rowsBody(...rows: string[]): string {
+  return JSON.stringify({
+    query: 'x',
+    columns: [],
+    timestamp: -1,
+    dataset: rows.map(row => [row]),
+    count: rows.length,
+  });
+}
