@@ -16,3 +16,4 @@ export type { Rejection, Reply } from './reply.js';
 export { DEFAULT_REQUEST_BUFFER, encodeQuery } from './request.js';
 export { type InstanceOptions, listInstances, type ResolveContext, resolveInstance } from './resolve.js';
 export { fetchVersion } from './version.js';
+export { type WaitOptions, waitUntilReady } from './wait.js';

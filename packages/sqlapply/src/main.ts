@@ -1,4 +1,5 @@
 import { type Io, limitHeapGrowth, runProgram, UsageError, withProgress } from '@sqlpipe/cli';
+import { waitUntilReady } from '@sqlpipe/instance';
 import { deferInput, spool } from '@sqlpipe/records';
 import { applyStatements } from './apply.js';
 import { openConnections } from './connections.js';
@@ -49,6 +50,8 @@ async function run(options: ApplyOptions, summary: Summary, io: Io): Promise<num
   const { config, target, jobs, close } = await openConnections(options, input, io);
   io.interrupted.addEventListener('abort', () => shutDown(readsStdin(options) ? io.stdin() : undefined, close));
   try {
+    if (options.wait !== undefined)
+      await waitUntilReady(config, { seconds: options.wait, signal: io.interrupted, onWait: io.info });
     const check = createPreflightCheck(target, options.allow);
     const keepGoing = options.keepGoing || options.dryRun;
     const showProgress = (items: AsyncIterable<string>, total?: number) => withProgress(items, io.progress(), total);
