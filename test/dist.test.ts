@@ -2,6 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -122,12 +123,24 @@ test('a TypeScript program of somebody else imports it, with types', async t => 
   t.is(mine(''), 'CONFIG\n');
 });
 
-test('the image gets its programs as the Dockerfile installs them', async t => {
+test('the image gets its programs as the Dockerfile installs them, and they run for nobody in particular', async t => {
   const folder = await freshFolder(t);
   const [, install = ''] = /^ +(npm install .*)/m.exec(readFileSync('Dockerfile', 'utf8')) ?? [];
   const env = { ...process.env, npm_config_prefix: folder };
   execFileSync('bash', ['-c', install.replace('/dist/', `${dirname(tarball)}/`)], { env, stdio: 'ignore' });
   t.deepEqual(readdirSync(`${folder}/bin`), PROGRAMS);
+
+  // As its user, on a schema that is mounted.
+  chmodSync(folder, 0o755);
+  cpSync('examples/schema', `${folder}/schema`, { recursive: true });
+  const { url } = await startSqlserve(t);
+  const nobody = ['setpriv', '--reuid=1000', '--regid=1000', '--clear-groups', '--bounding-set=-all', '--no-new-privs'];
+  const become = process.getuid?.() === 0 ? nobody : ['env'];
+  const sqlapply = ['sh', '-c', `sqlapply -v --wait 60 ${url} ${folder}/schema/*.sql`];
+  const PATH = `${folder}/bin:${dirname(process.execPath)}:/usr/bin:/bin`;
+  const [program = '', ...args] = [...become, ...sqlapply];
+  const { status, stderr } = spawnSync(program, args, { cwd: '/', env: { PATH }, encoding: 'utf8' });
+  t.deepEqual([status, stderr], [0, `sqlapply: ${url}: 3 statements: 3 applied\n`]);
 });
 
 test('installing warns of another sqldiff that comes first, and only then', async t => {
