@@ -9,11 +9,11 @@ const sources = readdirSync('packages').flatMap(name => sourcesOf(`packages/${na
 
 /** Whose arguments people get to see; of yargs' and the system's own words nothing is known here. */
 const TELLING =
-  /(Error|Reply)$|^(InvalidSelectionError|DuplicateNameError|Cycle|NoPlace|NotAdmitted|NotText|bad|warn|error|note|unreachable|protocol)$/;
+  /^(?!RejectionError|DenialError|readError|jsonReply|textReply|emptyReply|formatReply)\w*(Error|Reply)$|^(warn|error|info|unreachableFailure|protocolFailure)$/;
 
 /** Files that find words for others to throw or tell: in them every text counts. */
 const WORDING =
-  /^packages\/(instance\/src\/(failure|json|reply|scanner)|sql\/src\/(agreement|splitter)|sqlapply\/src\/(admission|explain|hints|judge|verify|credentials))\.ts$/;
+  /^packages\/(instance\/src\/(transport-messages|json|reply|row-scanner)|sql\/src\/(ambiguity|splitter)|sqlapply\/src\/(preflight|format-rejection|hints|executor|verify|login-check))\.ts$/;
 
 /** In these the words are the service's, as sqlserve stands for it. */
 const SERVICE = /^packages\/(sqlserve\/src\/(acl|analysis|change|parser|routes)|ddl\/src\/grammar)/;

@@ -39,7 +39,7 @@ test('a 401 names the user and where it comes from, and no secret', async t => {
   const all = [
     await said(`SQLDUMP_USER=ann SQLDUMP_PASSWORD=s3cr sqldump ${url}`),
     await said(`SQLDUMP_PASSWORD=s3cr sqldump --user ann ${url}`),
-    await said(`SQLDUMP_PASSWORD=s3cr sqldump x`),
+    await said('SQLDUMP_PASSWORD=s3cr sqldump x'),
     await said(`SQLDUMP_TOKEN=s3cr sqldump ${url}`),
     await said(`sqldump ${url.replace('://', '://t0ken:s3cr@')}`),
   ];

@@ -4,7 +4,7 @@
  */
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { chunk, head, reply, rowsBody } from './faulty-server.js';
+import { type Answer, breaksOff, chunk, HTML, head, reply, rowsBody, sends, TEXT } from './faulty-server.js';
 
 export interface TargetFault {
   name: string;
@@ -12,7 +12,7 @@ export interface TargetFault {
   reached: boolean;
   /** Whether everything after it fails in the same way. */
   lasting: boolean;
-  answer(socket: Socket): unknown;
+  answer: Answer;
   /** What sqlapply's exit status has to be; 0 where it can find out what happened, and go on. */
   status: number;
   /** What its message has to say. */
@@ -21,12 +21,7 @@ export interface TargetFault {
   timeout?: number;
 }
 
-const TEXT = 'Content-Type: text/plain';
-const HTML = 'Content-Type: text/html';
 const NOTHING = /^$/;
-
-const sends = (bytes: string | Buffer) => (socket: Socket) => socket.write(bytes);
-const breaksOff = (body: string) => (socket: Socket) => socket.end(Buffer.concat([head(), chunk(body)]));
 
 type Kind = Pick<TargetFault, 'reached' | 'lasting'>;
 const ONCE = { reached: false, lasting: false };
@@ -184,8 +179,8 @@ export const targetFaults: TargetFault[] = [
   ),
   fault('reset', ONCE, 0, NOTHING, resets),
   fault('reset, after it did it', AFTERWARDS, 0, NOTHING, resets),
-  { ...fault('a hang', ONCE, 0, NOTHING, hangs), timeout: 2 },
-  { ...fault('a hang, after it did it', AFTERWARDS, 0, NOTHING, hangs), timeout: 2 },
-  { ...fault('a hang from then on', FOR_GOOD, 69, /no answer within 2 s/, hangs), timeout: 2 },
+  { ...fault('a hang', ONCE, 0, NOTHING, hangs), timeout: 1 },
+  { ...fault('a hang, after it did it', AFTERWARDS, 0, NOTHING, hangs), timeout: 1 },
+  { ...fault('a hang from then on', FOR_GOOD, 69, /no answer within 1 s/, hangs), timeout: 1 },
   fault('a server that speaks no HTTP', FOR_GOOD, 76, /does not speak HTTP/, sends('SSH-2.0-OpenSSH_9.6\r\n')),
 ];
