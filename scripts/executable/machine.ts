@@ -6,8 +6,8 @@ export type Machine = 'ELF x86-64' | 'ELF arm64' | 'Mach-O x86-64' | 'Mach-O arm
 
 /** The first four bytes, and where the processor is named by which number (elf.h, mach/machine.h). */
 const FORMATS: { magic: number; offset: number; processors: Readonly<Record<number, Machine>> }[] = [
-  { magic: 0x464c457f, offset: 18, processors: { 0x3e: 'ELF x86-64', 0xb7: 'ELF arm64' } },
-  { magic: 0xfeedfacf, offset: 4, processors: { 0x07: 'Mach-O x86-64', 0x0c: 'Mach-O arm64' } },
+  { magic: 0x464c457f, offset: 18, processors: { 62: 'ELF x86-64', 183: 'ELF arm64' } },
+  { magic: 0xfeedfacf, offset: 4, processors: { 7: 'Mach-O x86-64', 12: 'Mach-O arm64' } },
 ];
 
 /** The machine that an executable is for; undefined for others, and for what is no executable. */
