@@ -13,6 +13,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { freshFolder } from './support/folder.js';
 import { freePort } from './support/ports.js';
 import { startQuestDBIn, testWithQuestDB } from './support/questdb.js';
+import { recordingProxy } from './support/recording-proxy.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
@@ -95,12 +96,17 @@ async function configMap(t: ExecutionContext): Promise<string> {
   return folder;
 }
 
-test.serial('the files are applied in the order of their names; the second run changes nothing', async t => {
-  const run = async (schema: string) => (await runContainer(t, command(schema, server.url))).ended;
+test.serial('the files are applied in the order of their names; the second run sends no statement', async t => {
+  const { url, queries } = await recordingProxy(t, server);
+  const run = async (schema: string) => (await runContainer(t, command(schema, url))).ended;
   const mounted = await configMap(t);
-  t.deepEqual(await run(mounted), { code: 0, said: `sqlapply: ${server.url}: 3 statements: 3 applied\n` });
-  for (const schema of [mounted, EXAMPLE])
-    t.deepEqual(await run(schema), { code: 0, said: `sqlapply: ${server.url}: 3 statements: 3 same\n` });
+  t.deepEqual(await run(mounted), { code: 0, said: `sqlapply: ${url}: 3 statements: 3 applied\n` });
+  const sent = () => queries.splice(0).filter(query => !/^\(?(SELECT|SHOW)\b/.test(query));
+  t.is(sent().length, 3);
+  for (const schema of [mounted, EXAMPLE]) {
+    t.deepEqual(await run(schema), { code: 0, said: `sqlapply: ${url}: 3 statements: 3 same\n` });
+    t.deepEqual(sent(), []);
+  }
 });
 
 test.serial('the exit status says whether to try again', async t => {

@@ -59,7 +59,9 @@ async function run(options: ApplyOptions, summary: Summary, io: Io): Promise<num
     const complete = options.stream ? undefined : await spool(showProgress(allowed));
     if (complete) io.interrupted.throwIfAborted();
 
-    const existing = new ExistingObjects(target, io.warn, options.dryRun);
+    // At start-up the schema is usually there already, so objects are looked up before they are sent.
+    const expectsObjects = options.dryRun || options.wait !== undefined;
+    const existing = new ExistingObjects(target, io.warn, expectsObjects);
     const queue = showProgress(complete ? existing.lookAhead(complete) : input, complete?.count);
     const print = (rows: unknown[][]) => printRows(rows, io);
     const executors = jobs.map(job => createExecutor(job, { ...options, check, existing, printRows: print }));
