@@ -1,13 +1,14 @@
 /*! Access control of the enterprise edition: tokens, logins, rights compared and read back, and hints, with the built programs. */
 import { parseRights, printRight, RightSet } from '@sqlpipe/ddl';
 import { compareSchemas } from '@sqlpipe/schema';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { admin, executeAs, setUp } from './support/principals.js';
 import { type Instead, recordingProxy } from './support/recording-proxy.js';
 import type { Server } from './support/server.js';
 import { type Outcome, shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
 import { terminal } from './support/terminal.js';
+import { test } from './support/test.js';
 
 const LOGIN = Object.fromEntries(
   ['SQLDUMP', 'SQLAPPLY', 'SQLDIFF', 'SQLDIFF_A', 'SQLDIFF_B'].flatMap(name => [
@@ -173,11 +174,11 @@ test('what the target has is skipped as the same, one permission at a time, and 
   const others =
     'GRANT INSERT ON trades TO zoe; GRANT SELECT ON trades(ts) TO zoe; GRANT HTTP TO g; ASSUME SERVICE ACCOUNT robot TO zoe WITH GRANT OPTION;';
   t.is((await apply(`${text}${others}`)).code, 0);
-  t.deepEqual(new Set((await results()).map(({ result }) => result)), new Set(['same']));
+  t.deepEqual(new Set((await results()).map(({ result }) => result)), new Set(['skipped']));
   t.is(proxy.queries.filter(query => query.startsWith('SHOW CREATE DATABASE INCLUDE (PERMISSIONS)')).length, 1);
   t.false(proxy.queries.some(query => /^(GRANT|ADD|ASSUME)/.test(query)));
   const dry = await apply('GRANT HTTP TO g; GRANT HTTP TO zoe;', '--dry-run');
-  t.is(dry.stdout.toString(), "would send grant to 'zoe'\nsame: 1 statement\n");
+  t.is(dry.stdout.toString(), "would send grant to 'zoe'\nskipped: 1 statement\n");
 });
 
 test('what a server answers OK to and does not do is noticed when it is read back', async t => {
@@ -200,7 +201,7 @@ test('a server without SHOW CREATE DATABASE is asked about one after the other',
   t.is((await apply(text)).code, 0);
   t.deepEqual(
     (await results()).slice(0, 6).map(({ result }) => result),
-    Array.from({ length: 6 }, () => 'same'),
+    Array.from({ length: 6 }, () => 'skipped'),
   );
   t.is((await apply('GRANT SELECT ON trades(price) TO zoe;')).code, 1);
   t.true((await permissionsOf(server, 'zoe')).includes('SELECT trades price true'));
@@ -215,7 +216,7 @@ test('a server that does not show access control is told about once, and stateme
   t.is(code, 0, stderr);
   t.regex(stderr, /3 statements: 3 applied/);
   t.is(stderr.match(/its access control can not be compared, as it does not show it: Access denied/g)?.length, 1);
-  t.regex((await apply(grants, '-v')).stderr, /3 same/);
+  t.regex((await apply(grants, '-v')).stderr, /3 skipped/);
 });
 
 test('sqldiff compares rights as a set, and owners', async t => {

@@ -8,7 +8,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { parse, parseAllDocuments } from 'yaml';
 import { freshFolder } from './support/folder.js';
 import { freePort } from './support/ports.js';
@@ -19,6 +19,7 @@ import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
 import { testWithStrace } from './support/strace.js';
+import { test } from './support/test.js';
 
 const file = fileScope();
 let server: Server;
@@ -96,7 +97,7 @@ async function configMap(t: ExecutionContext): Promise<string> {
   return folder;
 }
 
-test.serial('the files are applied in the order of their names; the second run sends no statement', async t => {
+test('the files are applied in the order of their names; the second run sends no statement', async t => {
   const { url, queries } = await recordingProxy(t, server);
   const run = async (schema: string) => (await runContainer(t, command(schema, url))).ended;
   const mounted = await configMap(t);
@@ -109,7 +110,7 @@ test.serial('the files are applied in the order of their names; the second run s
   }
 });
 
-test.serial('the exit status says whether to try again', async t => {
+test('the exit status says whether to try again', async t => {
   const final: number[] = podFailurePolicy.rules[0].onExitCodes.values;
   const run = async (schema: string, url: string) => {
     const { code } = await (

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { debianPackage as makeDebianPackage, tarball as makeTarball } from '../scripts/executable/archive.js';
 import { machineOf } from '../scripts/executable/machine.js';
 import { HERE, nodeFor, PLATFORMS } from '../scripts/executable/nodes.js';
@@ -20,6 +20,8 @@ import { freshFolder } from './support/folder.js';
 import { fileScope } from './support/scope.js';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
+import { testWith } from './support/tools.js';
 
 const PROGRAMS = readdirSync('packages').filter(name => /^sql.+/.test(name));
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -202,10 +204,7 @@ async function sameFiles(t: ExecutionContext, names: string[], mode: number, whe
 }
 const CONTROL = 'Package: a\nVersion: 1\nArchitecture: all\nMaintainer: a <a@localhost>\nDescription: a\n';
 
-const missing = ['dpkg-deb', 'tar'].filter(tool => !/dpkg|GNU/.test(spawnSync(tool, ['--version']).stdout?.toString()));
-if (missing.length)
-  console.error(`Tests of archives are ${process.env.CI ? 'failing' : 'skipped'}: no ${missing} as Debian has it`);
-const testWithDebian = missing.length && !process.env.CI ? test.skip : test;
+const testWithDebian = testWith('dpkg-deb');
 
 testWithDebian('archives of the same files are the same bytes', async t => {
   const names = ['usr/share/b', 'usr/bin/program', 'DEBIAN/control', 'usr/share/a'];

@@ -5,7 +5,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findAmbiguity, type ServerCommentRules, serverTokens, tokens } from '@sqlpipe/sql';
-import test from 'ava';
 import fc from 'fast-check';
 import { checkTexts } from '../scripts/hidden/check.js';
 import { reply, startFaultyServer } from './faults/faulty-server.js';
@@ -15,6 +14,7 @@ import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { macro, test } from './support/test.js';
 import { putVictim, stateOf } from './support/victim.js';
 
 const COVERS = ['GRANT SELECT ON x TO y', 'CREATE TABLE cover (x INT)', 'CREATE VIEW cover AS (SELECT 1 a)'];
@@ -66,7 +66,7 @@ for (const { version, reading } of VERSIONS) {
     t.is(code, 1);
     t.is(stderr.match(/: SQL reads .*, and QuestDB .* reads .*: leave quotes and dashes/g)?.length, hidden.length);
     const results = stdout.toString().trim().split('\n');
-    t.is(results.filter(line => JSON.parse(line).result === 'refused').length, hidden.length);
+    t.is(results.filter(line => JSON.parse(line).result === 'rejected').length, hidden.length);
     t.deepEqual(await stateOf(server), before);
     const first = await run(
       `printf '%s\\0' 'CREATE TABLE a (x INT);' "$(tr '\\0' '\\1' < $IN | head -1)" | sqlapply $DST`,
@@ -193,7 +193,7 @@ test('CREATE OR REPLACE tells what it replaces, and does nothing where that is t
   const made = await send('SELECT 1 x', allow);
   t.like(made, { code: 0, stderr: '' });
   t.regex(made.stdout.toString(), /"result":"applied","proven":true,"ms"/);
-  t.regex((await send('SELECT 1 x', allow)).stdout.toString(), /"result":"same"/);
+  t.regex((await send('SELECT 1 x', allow)).stdout.toString(), /"result":"skipped"/);
   const foreseen = await send('SELECT 2 x', `${allow} -n`);
   t.is(foreseen.code, 0);
   t.regex(foreseen.stdout.toString(), /^would replace view 'v'\n/);
@@ -287,7 +287,7 @@ test('the tokens of a server are pieces of the text, in order', t => {
   t.pass();
 });
 
-const reads = test.macro<[string, string, string]>({
+const reads = macro<[string, string, string]>({
   title: (_, statement: string) => `QuestDB reads ${JSON.stringify(statement)}`,
   exec(t, statement: string, before: string, since: string) {
     const read = (reading: ServerCommentRules) =>

@@ -1,10 +1,11 @@
 /*! `sqlapply --if-exists`: what it does about an object that is there, and that it hides no other refusal. */
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { reply, startFaultyServer } from './faults/faulty-server.js';
 import { replay } from './support/replay.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
 
 const scope = fileScope();
 let target: Server;
@@ -32,7 +33,7 @@ for (const statement of [
   'DROP TABLE nope;',
 ])
   for (const ifExists of ['skip', 'compare', 'fail'])
-    test.serial(`--if-exists ${ifExists} does not hide what does not exist: ${statement}`, async t => {
+    test(`--if-exists ${ifExists} does not hide what does not exist: ${statement}`, async t => {
       const { code, results, report, rejects } = await replayOnto(
         t,
         'INT',
@@ -40,7 +41,7 @@ for (const statement of [
         `--allow ALTER,DROP --if-exists ${ifExists}`,
       );
       t.is(code, 1);
-      t.deepEqual(results, ['refused', 'not reached']);
+      t.deepEqual(results, ['rejected', 'not reached']);
       t.regex(report[0]?.error ?? '', /does not exist/);
       t.true(rejects?.startsWith(statement));
     });
@@ -57,19 +58,19 @@ test('--if-exists skip hides no refusal of any other kind', async t => {
     );
     const { code, results } = await replay(t, url, { text: T, options: '--if-exists skip' });
     t.is(code, error === 'permission denied' ? 77 : 1, error);
-    t.deepEqual(results, ['refused'], error);
+    t.deepEqual(results, ['rejected'], error);
   }
 });
 
 for (const [ifExists, type, code, results] of [
-  ['compare', 'INT', 0, ['same', 'applied']],
+  ['compare', 'INT', 0, ['skipped', 'applied']],
   ['compare', 'LONG', 1, ['differs', 'not reached']],
   ['skip', 'INT', 0, ['skipped', 'applied']],
   ['skip', 'LONG', 0, ['skipped', 'applied']],
-  ['fail', 'INT', 1, ['refused', 'not reached']],
-  ['fail', 'LONG', 1, ['refused', 'not reached']],
+  ['fail', 'INT', 1, ['rejected', 'not reached']],
+  ['fail', 'LONG', 1, ['rejected', 'not reached']],
 ] as const)
-  test.serial(`--if-exists ${ifExists}, where the column is ${type} and INT is asked for`, async t => {
+  test(`--if-exists ${ifExists}, where the column is ${type} and INT is asked for`, async t => {
     const outcome = await replayOnto(t, type, `${T} ${VIEW}`, `--if-exists ${ifExists}`);
     t.is(outcome.code, code, outcome.stderr);
     t.deepEqual(outcome.results, [...results]);

@@ -1,7 +1,8 @@
 /*! Operands that are mistyped and entries that are wrong: what the message says of them. */
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
 
 /** A bash whose instances.toml has this text. */
 async function withInstances(t: ExecutionContext, toml: string) {
@@ -44,11 +45,11 @@ test('a 401 names the user and where it comes from, and no secret', async t => {
     await said(`sqldump ${url.replace('://', '://t0ken:s3cr@')}`),
   ];
   t.deepEqual(
-    all.map(text => / Given: (.*)\n$/.exec(text)?.[1]),
+    all.map(text => / Given: (.*)\n$/.exec(text)?.[1]?.replace(/\(\/.*(?=\/\.config)/, '(~')),
     [
       "user 'ann' (SQLDUMP_USER)",
       "user 'ann' (--user)",
-      "user 'bob' ([x] in instances.toml)",
+      "user 'bob' (~/.config/sqlpipe/instances.toml: [x])",
       'a token (SQLDUMP_TOKEN)',
       'the user in the address',
     ],

@@ -1,7 +1,7 @@
-import test from 'ava';
 import { reply, startFaultyServer } from './faults/faulty-server.js';
 import { answering, ENV, SECRET } from './support/secrets.js';
 import { shell } from './support/shell.js';
+import { test } from './support/test.js';
 
 /** Answers that quote the request, as servers and proxies do; a quotation may be cut by what we show of it. */
 const QUOTING: Record<string, (statement: string, url: string) => [status: number, body: string]> = {
@@ -96,7 +96,7 @@ test('a password that is a word of the server changes nothing', async t => {
     const run = await shell(t, { SQLAPPLY_USER: 'admin', SQLAPPLY_PASSWORD: password });
     const { code, stderr } = await run(`printf "CREATE TABLE 'a' ( \n\tx INT\n);\\0" | sqlapply -v ${url}`);
     t.is(code, 0, stderr);
-    t.regex(stderr, /1 (?:the )?same/);
+    t.regex(stderr, /1 skipped/);
   }
 });
 

@@ -2,9 +2,10 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { signAdHoc } from '../scripts/executable/signature.js';
 import { freshFolder } from './support/folder.js';
+import { test } from './support/test.js';
 
 const PAGE = 4096;
 const TEXT_SIZE = 2 * PAGE;

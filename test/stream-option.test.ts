@@ -2,9 +2,10 @@
  * `sqlapply --stream` on input that turns out to be damaged at its end: what was done by then is in the report, the
  * rejects and the summary, and the status says that it is not all.
  */
-import test from 'ava';
+
 import { replay } from './support/replay.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
 
 const table = (name: string, type = 'INT') => `CREATE TABLE '${name}' ( \n\tx ${type}\n);`;
 const record = (statement: string) => `${statement}\n\0`;
@@ -36,12 +37,12 @@ for (const [name, [bytes, essence]] of Object.entries(DAMAGE))
       report.map(({ n, name, result, proven }) => [n, name, result, proven]),
       [
         [1, 'a', 'applied', true],
-        [2, 'b', 'refused', undefined],
+        [2, 'b', 'rejected', undefined],
         [3, 'c', 'applied', true],
       ],
     );
     t.regex(stderr, /statement 2 \(table 'b'\)/);
-    t.regex(stderr, /: 2 of 3 applied, 1 refused/);
+    t.regex(stderr, /: 2 of 3 applied, 1 rejected/);
     t.regex(stderr, essence);
     // A stream that lacks something, and says so: it must not pass for all that is left to do.
     t.true(rejects?.startsWith(`${table('b', 'NUMBER')}\n-- sqlapply: incomplete: `), rejects);

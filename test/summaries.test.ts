@@ -1,9 +1,10 @@
 /*! What a terminal shows at the end of a run, and in which colors. */
-import test from 'ava';
+
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { startSqlserve } from './support/sqlserve.js';
 import { terminal } from './support/terminal.js';
+import { test } from './support/test.js';
 
 const scope = fileScope();
 let dst: Server;
@@ -37,5 +38,5 @@ test('sqlapply shows its summary where its output goes to a pipe that holds no d
   const { screen } = await on(
     `echo 'CREATE TABLE a (x INT);' > s.sql; sqlapply ${dst.url} s.sql | cat; sqlapply --report=- ${dst.url} s.sql | cat`,
   );
-  t.is(screen.match(/sqlapply: .*: 1 statement: 1 same\r\n/g)?.length, 1, screen);
+  t.is(screen.match(/sqlapply: .*: 1 statement: 1 skipped\r\n/g)?.length, 1, screen);
 });

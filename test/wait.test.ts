@@ -7,12 +7,13 @@ import type { AddressInfo, Socket } from 'node:net';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { chunk, head, reply, rowsBody, startFaultyServer } from './faults/faulty-server.js';
 import { certificateAuthority } from './support/certificates.js';
 import { freshFolder } from './support/folder.js';
 import { freePort } from './support/ports.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
 
 const SQLAPPLY = resolve('node_modules/.bin/sqlapply');
 

@@ -1,7 +1,7 @@
 /*! The workflows for GitHub, ours and the examples, as GitHub's own parser reads them. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { convertWorkflowTemplate, NoOperationTraceWriter, parseWorkflow } from '@actions/workflow-parser';
-import test from 'ava';
+import { test } from './support/test.js';
 
 const own = readdirSync('.github/workflows').map(name => `.github/workflows/${name}`);
 const examples = readdirSync('examples').filter(name => name.startsWith('github-'));

@@ -26,7 +26,7 @@ export function parseCommandLine<Options>(program: Program<Options>, words: stri
   checkNames(words, cli);
   cli.parse(words, {}, (error, values, output) => {
     if (error) throw new UsageError(explainParseError(error.message, cli));
-    const verbosity = { quiet: values['quiet'] === true, verbose: values['verbose'] === true };
+    const verbosity = { quiet: values['quiet'] === true, verbose: Number(values['verbose'] ?? 0) };
     const text = values['help'] ? formatHelp(program, helpFlagsOf(cli)) : output;
     if (output) parsed = { ...verbosity, output: `${text}\n` };
     else if (values['completion'] !== undefined)
@@ -65,6 +65,7 @@ const camelCase = (name: string): string => name.replace(/-(\w)/g, (_, letter: s
 
 function declareAllOptions<Options>({ name, options }: Program<Options>): Argv<Options> {
   const own = options(yargs() as Argv<object>);
+  const sendsRequests = Object.hasOwn(optionsOf(own).key, 'connect-timeout');
   const takesV = Object.values(optionsOf(own).alias).flat().includes('v'); // as grep does
   return own
     .scriptName(name)
@@ -78,7 +79,11 @@ function declareAllOptions<Options>({ name, options }: Program<Options>): Argv<O
     })
     .updateStrings(YARGS_MESSAGES)
     .option('quiet', { alias: 'q', type: 'boolean', describe: 'tell errors only, no warnings' })
-    .option('verbose', { alias: takesV ? [] : 'v', type: 'boolean', describe: 'tell more, on stderr' })
+    .option('verbose', {
+      alias: takesV ? [] : 'v',
+      type: 'count',
+      describe: `tell more, on stderr${sendsRequests ? '; -vv: each request, too' : ''}`,
+    })
     .option('completion', { type: 'string', describe: 'print a completion script for bash, zsh or fish' })
     .version(
       'version',

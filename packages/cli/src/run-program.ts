@@ -46,5 +46,5 @@ function reportError(error: unknown, name: string): void {
   const text = formatError(error);
   // Of usage yargs tells on several lines. Elsewhere a line end is from a name or the like, and could feign a message.
   const shown = process.exitCode === Exit.usage ? text : escapeControls(text);
-  createProcessIo(name, { quiet: true, verbose: false }).error(shown + hint);
+  createProcessIo(name, { quiet: true, verbose: 0 }).error(shown + hint);
 }

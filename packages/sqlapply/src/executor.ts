@@ -43,7 +43,7 @@ export function createExecutor(
   return async statement => {
     try {
       const error = await check(statement);
-      if (error) return { result: 'refused', error };
+      if (error) return { result: 'rejected', error };
       if (dryRun) return await predict(statement);
       const existingRights = await compareRights(statement);
       return existingRights ? resolveExisting(existingRights) : await send(statement);
@@ -67,12 +67,13 @@ export function createExecutor(
   async function execute(statement: string): Promise<StatementResult> {
     const { replaces, keepsExisting } = readStatementHead(statement);
     const identity = identify(statement);
-    const isKnown = ifExists === 'compare' && existing.has(identity);
+    const isKnown = ifExists === 'compare' && (await existing.isKnown(identity));
     // The server's OK does not tell whether there was an object, nor what it is like.
     const before = replaces || keepsExisting || isKnown ? await compare(statement) : undefined;
-    if (before && (!replaces || before.result === 'same' || ifExists !== 'compare')) return resolveExisting(before);
-    existing.forget(identity);
+    if (before && (!replaces || before.result === 'skipped' || ifExists !== 'compare')) return resolveExisting(before);
+    existing.invalidate(identity);
     const reply = await target.execute(statement);
+    existing.invalidate(identity);
     if (reply.ok) {
       if (reply.rows) await printRows(reply.rows);
       await existing.access.recordChange(statement);
@@ -80,26 +81,26 @@ export function createExecutor(
     }
     const { message, position, denied } = reply;
     const error = message + (message === 'empty query' ? EMPTY_QUERY_HELP : '');
-    const refused: StatementResult = {
-      result: 'refused',
+    const rejected: StatementResult = {
+      result: 'rejected',
       error,
       denied,
       ...(position === undefined ? {} : { position }),
     };
     const exists = ALREADY_EXISTS.test(message);
     const isOfPrincipal = isPrincipal(identity.kind);
-    if (ifExists === 'fail') return { ...refused, exists };
-    if (!exists && (!isOfPrincipal || denied)) return refused;
+    if (ifExists === 'fail') return { ...rejected, exists };
+    if (!exists && (!isOfPrincipal || denied)) return rejected;
     if (ifExists === 'skip' && exists) return { result: 'skipped' };
     const why = `${error}, and it can not be compared`;
-    const incomparable: StatementResult = { ...refused, error: `${why}; ${SKIP_HELP}`, exists };
+    const incomparable: StatementResult = { ...rejected, error: `${why}; ${SKIP_HELP}`, exists };
     try {
       const found = await compare(statement);
-      if (found && (exists || found.result === 'same')) return resolveExisting(found);
-      return exists && isOfPrincipal ? incomparable : refused;
+      if (found && (exists || found.result === 'skipped')) return resolveExisting(found);
+      return exists && isOfPrincipal ? incomparable : rejected;
     } catch (failure) {
       if (!(failure instanceof InstanceError)) throw failure;
-      if (failure.serverMessage === undefined) return { ...refused, error: `${why}: ${failure.message}`, failure };
+      if (failure.serverMessage === undefined) return { ...rejected, error: `${why}: ${failure.message}`, failure };
       return { ...incomparable, error: `${why}: ${failure.serverMessage}; ${SKIP_HELP}` };
     }
   }
@@ -107,7 +108,7 @@ export function createExecutor(
   /** The result for an existing object, by --if-exists. */
   function resolveExisting(found: StatementResult): StatementResult {
     if (ifExists === 'compare') return found;
-    return ifExists === 'skip' ? { result: 'skipped' } : { result: 'refused', error: EXISTS_MESSAGE };
+    return ifExists === 'skip' ? { result: 'skipped' } : { result: 'rejected', error: EXISTS_MESSAGE };
   }
 
   /** How a statement's object compares with the target's; undefined where the target has nothing to show. */
@@ -116,7 +117,7 @@ export function createExecutor(
     const found = await existing.fetch(identify(statement));
     if (found === undefined) return undefined;
     const comparison = await existing.compare(statement, found);
-    if (comparison.differences.length === 0) return { result: 'same', comparison };
+    if (comparison.differences.length === 0) return { result: 'skipped', comparison };
     return { result: 'differs', error: comparison.asText ? TEXT_DIFFERS_MESSAGE : DIFFERENT_MESSAGE, comparison };
   }
 
@@ -126,7 +127,7 @@ export function createExecutor(
     const comparison = await existing.access.compare(statement);
     if (!comparison) return undefined;
     if (comparison.differences.length > 0) return { result: 'differs', error: GRANT_OPTION_MESSAGE, comparison };
-    return comparison.exists ? { result: 'same', comparison } : undefined;
+    return comparison.exists ? { result: 'skipped', comparison } : undefined;
   }
 
   /** No reply came, so the target is queried. A missing object is sent once more, and then queried again. */
@@ -135,7 +136,7 @@ export function createExecutor(
     const found = await compare(statement).catch(() => {
       throw lost;
     });
-    if (found?.result === 'same') return { result: 'applied' };
+    if (found?.result === 'skipped') return { result: 'applied' };
     // Not every server shows users and the like.
     if (found || isAcl(identify(statement).kind)) throw lost;
     if (tries > 0) return send(statement, tries);

@@ -1,8 +1,8 @@
-import { type Io, limitHeapGrowth, runProgram, UsageError, withProgress } from '@sqlpipe/cli';
+import { type Io, limitHeapGrowth, printSettings, runProgram, UsageError, withProgress } from '@sqlpipe/cli';
 import { waitUntilReady } from '@sqlpipe/instance';
 import { deferInput, spool } from '@sqlpipe/records';
 import { applyStatements } from './apply.js';
-import { openConnections } from './connections.js';
+import { openConnections, resolveTarget } from './connections.js';
 import { createExecutor } from './executor.js';
 import { ExistingObjects } from './existing.js';
 import { openInput, readsStdin } from './input.js';
@@ -31,6 +31,7 @@ runProgram({
   options: declareOptions,
   run: async (options, io) => {
     limitHeapGrowth();
+    if (options.showConfig) return printSettings([(await resolveTarget(options, io, io.promptSecret)).settings], io);
     if (options.report === '-' && options.rejects === '-')
       throw new UsageError('only one of --report and --rejects can be standard output');
     const summary = new Summary(options);

@@ -25,7 +25,7 @@ export const declareOptions = (cli: CommandLine) =>
       default: 'compare' as const,
       describe: 'what to do about an object that is there',
     })
-    .option('keep-going', { alias: 'k', type: 'boolean', default: false, describe: 'carry on after a refusal' })
+    .option('keep-going', { alias: 'k', type: 'boolean', default: false, describe: 'carry on after a rejection' })
     .option('stream', { type: 'boolean', default: false, describe: 'send as records arrive, not when all have come' })
     .option('wait', {
       type: 'number',
@@ -54,7 +54,7 @@ export const declareOptions = (cli: CommandLine) =>
     .option('rejects', {
       type: 'string',
       requiresArg: true,
-      describe: 'write what was refused or not reached, as a stream; - is stdout',
+      describe: 'write what was rejected or not reached, as a stream; - is stdout',
     })
     .option('report', {
       type: 'string',
