@@ -1,7 +1,7 @@
 /*!
- * Makes archives for machines without Node, and packages for Debian: one executable that is all programs, by the name it
- * is called by or by its first word, as packages/sqlpipe has it; a link for each; what the package has besides. For the
- * platforms that are named, or for all. What is made is the same, byte for byte, wherever it is made.
+ * Makes archives for machines without Node, and Debian packages, for the given platforms or for all: one executable with
+ * all programs, a link to it for each of them, manual pages, completions and documents. The result is the same, byte for
+ * byte, on every machine.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -16,12 +16,13 @@ const packed = 'dist/package';
 
 /**
  * Makes an executable of `sqlpipe.js` in a folder: a copy of a platform's Node that runs it
- * (nodejs.org/api/single-executable-applications). It holds the names in the configuration, so those are no paths.
+ * (nodejs.org/api/single-executable-applications). The configuration has names and no paths, because the executable
+ * contains them.
  */
 function makeExecutable(folder: string, platform: string): string {
   const executable = resolve(nodeFor(platform), 'bin/node');
   const sea = { main: 'sqlpipe.js', output: 'sqlpipe', executable, disableExperimentalSEAWarning: true };
-  // Code that is compiled already would be for this machine only.
+  // Compiled code would be for this machine only.
   writeFileSync(`${folder}/sea.json`, JSON.stringify({ ...sea, useCodeCache: false }));
   execFileSync(resolve(nodeFor(HERE), 'bin/node'), ['--build-sea', 'sea.json'], { cwd: folder, stdio: 'pipe' });
   const path = `${folder}/sqlpipe`;
@@ -30,7 +31,7 @@ function makeExecutable(folder: string, platform: string): string {
   return path;
 }
 
-/** What can run here is run, of everything else the header is read. */
+/** Runs an executable for this platform; of one for another platform it checks the header. @throws Error */
 function requireMachine(path: string, platform: string): void {
   const { machine } = platformNamed(platform);
   const found = machineOf(path);
@@ -40,10 +41,10 @@ function requireMachine(path: string, platform: string): void {
   if (printed !== `sqlpipe ${version}\n`) throw new Error(`${path}: printed ${printed}`);
 }
 
-/** The programs that are links to the executable. */
+/** The programs that become links to the executable. */
 const linked = programs.filter(program => program !== 'sqlpipe');
 
-/** Where systems look for what belongs to a program; Debian's zsh looks elsewhere. */
+/** Where shells look for completions; Debian's zsh looks elsewhere. */
 const SHARED = { bash: 'bash-completion/completions', fish: 'fish/vendor_completions.d', zsh: 'zsh/site-functions' };
 
 /** Fills `bin` and `share` of a folder. */
@@ -63,8 +64,8 @@ function install(folder: string, executable: string, links: string[], shared: Re
 }
 
 /**
- * The package for Debian. Debian's sqlite3 has a sqldiff, and dpkg lets no two packages have one file: there it is only
- * `sqlpipe diff`, with the page of that name.
+ * The Debian package. Debian's sqlite3 contains a sqldiff too, and dpkg rejects a file that another package has: ours is
+ * only `sqlpipe diff` there, with a manual page of that name.
  */
 function makeDebianPackage(executable: string, architecture: string): string {
   const folder = 'dist/debian';
@@ -85,7 +86,7 @@ function makeDebianPackage(executable: string, architecture: string): string {
   return path;
 }
 
-/** A pre-release comes before its release. */
+/** Debian sorts `1.0~rc` before `1.0`. */
 const debianVersion = version.replace('-', '~');
 
 const control = (architecture: string) => `Package: sqlpipe

@@ -1,4 +1,4 @@
-/*! Folders as archives that are the same bytes whoever makes them, whenever and wherever: one date, one owner, one order. */
+/*! Archives of folders that are the same bytes on every machine: fixed dates, owners, modes and order. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, lstatSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -19,14 +19,14 @@ export function tarball(folder: string): string {
 /** Packs a folder that has a `DEBIAN/control` as a package for Debian. */
 export function debianPackage(folder: string, path: string): void {
   normalizeModes(folder);
-  // xz and zstd have other bytes with other numbers of threads.
+  // The output of xz depends on the number of threads.
   execFileSync('dpkg-deb', ['--root-owner-group', '-Zgzip', '-z6', '--build', folder, path], {
     env: { ...process.env, SOURCE_DATE_EPOCH },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
 }
 
-/** Gives a folder's files the modes they have where the umask is the usual one. */
+/** Sets the modes of a folder's files to those of the usual umask, 022. */
 export function normalizeModes(path: string): void {
   const stats = lstatSync(path);
   if (stats.isSymbolicLink()) return;

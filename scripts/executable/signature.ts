@@ -1,7 +1,7 @@
 /*!
- * An ad-hoc code signature: hashes of the pages of an executable, by nobody. macOS on arm64 runs nothing without one,
- * and Node's own goes when a program is put inside. Layouts are those of xnu's osfmk/kern/cs_blobs.h and
- * EXTERNAL_HEADERS/mach-o/loader.h; what is written is what Apple's and Go's linkers write.
+ * An ad-hoc code signature: hashes of an executable's pages, without a key. macOS on arm64 runs nothing without a
+ * signature, and Node's own is removed when a program is added. The layouts are those of xnu's osfmk/kern/cs_blobs.h and
+ * EXTERNAL_HEADERS/mach-o/loader.h; Apple's and Go's linkers write the same.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ const bigEndian32 = (...numbers: number[]) => {
   return bytes;
 };
 
-/** Signs a Mach-O executable of 64 bits in place. @throws Error where it is signed already, or has no room for it */
+/** Signs a Mach-O executable of 64 bits in place. @throws Error if it is signed already, or has no room for a load command */
 export function signAdHoc(path: string, identifier: string): void {
   const unsigned = readFileSync(path);
   const codeSize = align(unsigned.length, 16);

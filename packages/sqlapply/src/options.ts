@@ -30,7 +30,7 @@ export const declareOptions = (cli: CommandLine) =>
     .option('wait', {
       type: 'number',
       requiresArg: true,
-      describe: 'wait so many seconds for a server that starts',
+      describe: 'seconds to wait for the server to answer first',
     })
     .option('jobs', {
       alias: 'j',
