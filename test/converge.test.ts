@@ -105,7 +105,7 @@ test('the files are applied in the order of their names; the second run sends no
   const sent = () => queries.splice(0).filter(query => !/^\(?(SELECT|SHOW)\b/.test(query));
   t.is(sent().length, 3);
   for (const schema of [mounted, EXAMPLE]) {
-    t.deepEqual(await run(schema), { code: 0, said: `sqlapply: ${url}: 3 statements: 3 same\n` });
+    t.deepEqual(await run(schema), { code: 0, said: `sqlapply: ${url}: 3 statements: 3 skipped\n` });
     t.deepEqual(sent(), []);
   }
 });
@@ -211,5 +211,5 @@ testWithQuestDB('a server that starts late, is killed in the middle, and starts 
     stderr: '',
   });
   const again = await (await runContainer(t, command(schema, url))).ended;
-  t.deepEqual(again, { code: 0, said: `sqlapply: ${url}: ${3 * GROUPS} statements: ${3 * GROUPS} same\n` });
+  t.deepEqual(again, { code: 0, said: `sqlapply: ${url}: ${3 * GROUPS} statements: ${3 * GROUPS} skipped\n` });
 });

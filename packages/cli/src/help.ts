@@ -27,6 +27,7 @@ const VALUE_NAMES: Record<string, string> = {
   '--regexp': 'REGEXP',
   '--request-limit': 'BYTES',
   '--timeout': 'SECONDS',
+  '--wait': 'SECONDS',
   '--user': 'NAME',
   '--yes-to': 'NAME',
 };
