@@ -27,8 +27,8 @@ const VALUE_NAMES: Record<string, string> = {
   '--regexp': 'REGEXP',
   '--request-limit': 'BYTES',
   '--timeout': 'SECONDS',
-  '--wait': 'SECONDS',
   '--user': 'NAME',
+  '--wait': 'SECONDS',
   '--yes-to': 'NAME',
 };
 
