@@ -28,5 +28,9 @@ test('what a statement of the stream changes is fetched again', async t => {
     DROP TABLE a; CREATE TABLE a (y INT); CREATE TABLE a (y INT);`;
   const { results, stderr } = await replay(t, server.url, { text, options: '--allow all' });
   const [skipped, applied] = ['skipped', 'applied'];
-  t.deepEqual(results, [skipped, skipped, skipped, applied, skipped, applied, skipped, applied, applied, skipped], stderr);
+  t.deepEqual(
+    results,
+    [skipped, skipped, skipped, applied, skipped, applied, skipped, applied, applied, skipped],
+    stderr,
+  );
 });

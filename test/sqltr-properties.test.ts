@@ -1,7 +1,7 @@
 /*! What holds of every renaming: there and back is where it began, and it makes no difference whether a schema is sorted before or after. */
+import { test } from './support/test.js';
 import { Readable } from 'node:stream';
 import { foldCase } from '@sqlpipe/sql';
-import test from 'ava';
 import fc from 'fast-check';
 import { sortStatements } from '../packages/sqlsort/src/sort.js';
 import { Rules } from '../packages/sqltr/src/rules.js';
