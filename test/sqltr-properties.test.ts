@@ -1,5 +1,5 @@
 /*! What holds of every renaming: there and back is where it began, and it makes no difference whether a schema is sorted before or after. */
-import { test } from './support/test.js';
+
 import { Readable } from 'node:stream';
 import { foldCase } from '@sqlpipe/sql';
 import fc from 'fast-check';
@@ -7,6 +7,7 @@ import { sortStatements } from '../packages/sqlsort/src/sort.js';
 import { Rules } from '../packages/sqltr/src/rules.js';
 import { translate } from '../packages/sqltr/src/translate.js';
 import { databases } from './support/databases.js';
+import { test } from './support/test.js';
 
 const NONE = new Rules([], '');
 

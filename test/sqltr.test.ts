@@ -1,7 +1,8 @@
 /*! sqltr: other names, owners, editions and versions; what it does not translate stays byte for byte. */
-import { macro, test } from './support/test.js';
+
 import { cases } from './cases/cases.js';
 import { shell } from './support/shell.js';
+import { macro, test } from './support/test.js';
 
 for (const { title, input, output } of cases('sqltr'))
   test(title, async t => {

@@ -1,9 +1,9 @@
 /*! The two services that a pipeline must not be able to tell apart: sqlserve, and a real QuestDB. */
-
 import { startQuestDB, testWithQuestDB } from './questdb.js';
 import type { Scope } from './scope.js';
 import type { Server } from './server.js';
 import { startSqlserve } from './sqlserve.js';
+import { test } from './test.js';
 
 /** One of the services, and how tests get at it. */
 export interface Service {
