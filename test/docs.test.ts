@@ -169,6 +169,21 @@ test('the recipe for tenants gives each tables of its own', async t => {
   t.true(names.includes('globex_fx_spreads') && names.includes('acme_venues'), names.join());
 });
 
+test('the recipe for Prometheus counts what differs, and counts nothing where that is not known', async t => {
+  const run = await world(t);
+  const metrics = async (edit: string) => {
+    await run(`${edit}\n${recipe('Export drift to Prometheus')}`);
+    return (await run('grep -v "^# TYPE" sqlpipe.prom; ls *.tmp')).stdout.toString();
+  };
+  const objects = (result: string, count: number) =>
+    `sqlpipe_drift_objects{instance="prod",result="${result}"} ${count}\n`;
+  const status = (code: number) => `sqlpipe_diff_status{instance="prod"} ${code}\n`;
+  const counts = [objects('only-a', 1), objects('only-b', 3), objects('differs', 1)];
+  const edit = "echo 'CREATE TABLE venues (mic SYMBOL); CREATE TABLE new (x INT);' > schema.sql";
+  t.is(await metrics(edit), [status(1), ...counts].join(''));
+  t.is(await metrics('rm schema.sql'), status(66));
+});
+
 test('the recipe for ssh copies nothing of a dump that was cut', async t => {
   const { code } = await (await world(t))(
     recipe('Copy through ssh').replace('sqldump prod', '"sqldump prod | head -c 99"'),

@@ -1,12 +1,13 @@
 /*! What holds of every renaming: there and back is where it began, and it makes no difference whether a schema is sorted before or after. */
+
 import { Readable } from 'node:stream';
 import { foldCase } from '@sqlpipe/sql';
-import test from 'ava';
 import fc from 'fast-check';
 import { sortStatements } from '../packages/sqlsort/src/sort.js';
 import { Rules } from '../packages/sqltr/src/rules.js';
 import { translate } from '../packages/sqltr/src/translate.js';
 import { databases } from './support/databases.js';
+import { test } from './support/test.js';
 
 const NONE = new Rules([], '');
 

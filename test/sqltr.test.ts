@@ -1,7 +1,8 @@
 /*! sqltr: other names, owners, editions and versions; what it does not translate stays byte for byte. */
-import test from 'ava';
+
 import { cases } from './cases/cases.js';
 import { shell } from './support/shell.js';
+import { macro, test } from './support/test.js';
 
 for (const { title, input, output } of cases('sqltr'))
   test(title, async t => {
@@ -13,7 +14,7 @@ for (const { title, input, output } of cases('sqltr'))
     t.deepEqual({ code, stderr, text: stdout.toString().trimEnd() }, { code: 0, stderr: '', text: output });
   });
 
-const rejected = test.macro<[options: string, sql: string, message: RegExp, status?: number]>({
+const rejected = macro<[options: string, sql: string, message: RegExp, status?: number]>({
   title: (_, options, sql) => `rejected: sqltr ${options}: ${sql}`,
   async exec(t, options, sql, message, status = 1) {
     const run = await shell(t, { SQL: sql });

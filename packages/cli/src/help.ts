@@ -35,6 +35,7 @@ const VALUE_NAMES: Record<string, string> = {
   '--timeout': 'SECONDS',
   '--to': 'SERVER',
   '--user': 'NAME',
+  '--wait': 'SECONDS',
   '--yes-to': 'NAME',
 };
 

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { type Io, limitHeapGrowth, printSettings, runProgram, UsageError, withProgress } from '@sqlpipe/cli';
+import { waitUntilReady } from '@sqlpipe/instance';
 import { deferInput, spool } from '@sqlpipe/records';
 import { describeOmission } from '@sqlpipe/schema';
 import { applyStatements } from './apply.js';
@@ -23,8 +24,7 @@ runProgram({
   name: 'sqlapply',
   operands: '<instance> [file..]',
   operandTypes: ['instances', 'files'],
-  summary:
-    'Applies a statement stream, .sql files or folders to an instance: in order, one statement per request, up to the first error.',
+  summary: 'Applies a stream, .sql files or folders to an instance, up to the first error.',
   examples: [
     ['sqldump http://localhost:9000 | sqlapply http://other:9000', 'copy a schema'],
     ['sqlapply --dry-run localhost:9000 schema.sql', 'see what a file would change'],
@@ -62,6 +62,8 @@ async function run(options: ApplyOptions, summary: Summary, io: Io): Promise<num
   const { config, target, jobs, close } = await openConnections(options, input, io);
   io.interrupted.addEventListener('abort', () => shutDown(readsStdin(options) ? io.stdin() : undefined, close));
   try {
+    if (options.wait !== undefined)
+      await waitUntilReady(config, { seconds: options.wait, signal: io.interrupted, onWait: io.info });
     const check = createPreflightCheck(target, options.allow);
     const keepGoing = options.keepGoing || options.dryRun;
     const showProgress = (items: AsyncIterable<string>, total?: number) => withProgress(items, io.progress(), total);
@@ -76,7 +78,9 @@ async function run(options: ApplyOptions, summary: Summary, io: Io): Promise<num
     const count = plan?.statements.length ?? complete?.count;
     const planned = plan ? Readable.from(plan.statements) : checked;
 
-    const existing = new ExistingObjects(target, io.warn, options.dryRun);
+    // At start-up the schema is usually there already, so objects are looked up before they are sent.
+    const expectsObjects = options.dryRun || options.wait !== undefined;
+    const existing = new ExistingObjects(target, io.warn, expectsObjects);
     const impact = options.dryRun ? await openImpactAnalyzer(config, options, io) : undefined;
     const executorOptions = {
       ...options,

@@ -28,6 +28,11 @@ export const declareOptions = (cli: CommandLine) =>
     })
     .option('keep-going', { alias: 'k', type: 'boolean', default: false, describe: 'carry on after a rejection' })
     .option('stream', { type: 'boolean', default: false, describe: 'send as records arrive, not when all have come' })
+    .option('wait', {
+      type: 'number',
+      requiresArg: true,
+      describe: 'seconds to wait for the server to answer first',
+    })
     .option('jobs', {
       alias: 'j',
       type: 'number',
