@@ -78,11 +78,11 @@ test(isNoAddress, 'http://', /is not an address/);
 test(isNoAddress, 'a b', /is not an address/);
 test(isNoAddress, 'host:99999', /^port 99999 is not between 1 and 65535$/);
 test(isNoAddress, 'http://localhost:0/x', /^port 0 is not between 1 and 65535$/);
-test(isNoAddress, './nofile', /^"\.\/nofile" is a path, and not an instance: /);
-test(isNoAddress, 'schema.sql', /^"schema\.sql" is a path, and not an instance: /);
+test(isNoAddress, './nofile', /^"\.\/nofile" is a path, not an instance: /);
+test(isNoAddress, 'schema.sql', /^"schema\.sql" is a path, not an instance: /);
 test(isNoAddress, '/u:s3cr@h', /^the operand is a path, /);
 test(isNoAddress, 'u:123456/s3cr@h', /^the address /);
-test(isNoAddress, 'postgres://host/db', /postgres:\/\/, which this program does not speak/);
+test(isNoAddress, 'postgres://host/db', /postgres:\/\/, which is not supported/);
 test(isNoAddress, 'http://host/?token=t0ken', /has a query/);
 test(isNoAddress, 'http://host/#t0ken', /^the address has a query/);
 test(isNoAddress, 'http://u:s3cr@:9000', /^the address is not an address/);
@@ -158,7 +158,7 @@ test("a configuration string's TLS settings", async t => {
   await misconfigured(
     t,
     { operand: 'https::addr=host;tls_roots=/nowhere.pem;' },
-    /can't read the certificates \/nowhere.pem/,
+    /cannot read the certificates \/nowhere.pem/,
   );
 });
 
@@ -173,15 +173,19 @@ test('from files, which others must not be able to read', async t => {
   await misconfigured(
     t,
     { options: { passwordFile } },
-    /a password, but no user it belongs to\. Give credentials in SQLDUMP_USER/,
+    /a password, but no user it belongs to\. give credentials in SQLDUMP_USER/,
   );
   await misconfigured(t, { options: { tokenFile, user: 'a' } }, /leave one of the two out/);
   for (const mode of [0o640, 0o604]) {
     await chmod(tokenFile, mode);
-    await misconfigured(t, { options: { tokenFile } }, `--token-file ${tokenFile} can be read by others: chmod 600 it`);
+    await misconfigured(
+      t,
+      { options: { tokenFile } },
+      `--token-file ${tokenFile} can be read by others; run chmod 600 on it`,
+    );
   }
-  await misconfigured(t, { options: { tokenFile: join(folder, 'x') } }, /can't read --token-file .*\/x: no such file/);
-  await misconfigured(t, { options: { tokenFile: folder } }, `can't read --token-file ${folder}: is a directory`);
+  await misconfigured(t, { options: { tokenFile: join(folder, 'x') } }, /cannot read --token-file .*\/x: no such file/);
+  await misconfigured(t, { options: { tokenFile: folder } }, `cannot read --token-file ${folder}: is a directory`);
   for (const [text, message] of [
     ['', /is empty/],
     ['a\nt0ken\n', /more than one line/],
@@ -205,7 +209,7 @@ test("never one user with another's password", async t => {
   await misconfigured(
     t,
     { env, options: { user: 'bob' } },
-    'there is a user, but no password for it. Give credentials in SQLDUMP_USER and SQLDUMP_PASSWORD, or SQLDUMP_TOKEN',
+    'a user is given, but no password; give credentials in SQLDUMP_USER and SQLDUMP_PASSWORD, or SQLDUMP_TOKEN',
   );
   await misconfigured(
     t,
@@ -213,8 +217,8 @@ test("never one user with another's password", async t => {
     /a user, but no password for it/,
   );
   await misconfigured(t, { env: { ...env, SQLDUMP_TOKEN: 't0ken' } }, /SQLDUMP_TOKEN gives a token and a user/);
-  await misconfigured(t, { env: { ...env, SQLDUMP_USER: 'a:b' } }, /can't have a ":"/);
-  await misconfigured(t, { options: { user: 'a:s3cr' } }, /can't have a ":" in it.*--password-file/);
+  await misconfigured(t, { env: { ...env, SQLDUMP_USER: 'a:b' } }, /cannot contain a ":"/);
+  await misconfigured(t, { options: { user: 'a:s3cr' } }, /cannot contain a ":".*--password-file/);
 });
 
 test('credentials over plain http to another machine are warned about', async t => {
@@ -334,7 +338,7 @@ test('from netrc, by host', async t => {
   await misconfigured(t, { operand: 'https://db.example', env }, /the netrc file .* can be read by others/);
   t.is((await ask('https://nobody.example')).authorization, undefined);
   const netrcFile = join(env.HOME, 'nowhere');
-  await misconfigured(t, { env, options: { netrcFile } }, /can't read the netrc file .*nowhere: no such file/);
+  await misconfigured(t, { env, options: { netrcFile } }, /cannot read the netrc file .*nowhere: no such file/);
 });
 
 test('from another netrc file', async t => {
@@ -431,7 +435,7 @@ test('a proxy that is no address', async t => {
     await misconfigured(
       t,
       { env: { http_proxy: value } },
-      'http_proxy is not the address of a proxy: write http://host:port',
+      'http_proxy is not the address of a proxy; write http://host:port',
     );
   for (const value of ['socks5://u:s3cr@h', 'ftp://u:s3cr@h', 's3cr://h'])
     await misconfigured(t, { env: { HTTP_PROXY: value } }, /^HTTP_PROXY names a proxy of another kind/);
@@ -449,9 +453,9 @@ test('certificates that are none', async t => {
   const folder = await freshFolder(t);
   const cacert = join(folder, 'ca.pem');
   await writeFile(cacert, 'hello');
-  await misconfigured(t, { options: { cacert } }, /holds no certificate in PEM form/);
+  await misconfigured(t, { options: { cacert } }, /contains no certificate in PEM form/);
   await writeFile(cacert, '-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----\n');
-  await misconfigured(t, { options: { cacert } }, `${cacert}: certificate 1 is damaged: get the file anew`);
+  await misconfigured(t, { options: { cacert } }, `${cacert}: certificate 1 is damaged; get the file again`);
   await writeFile(cacert, '-----BEGIN CERTIFICATE-----\nabc\n');
   await misconfigured(t, { options: { cacert } }, /certificate 1 is damaged/);
 });

@@ -77,7 +77,7 @@ test.serial('a dump replays to a byte-identical one', async t => {
   t.regex(text, /^GRANT SELECT, UPDATE ON "select"\(ts, v\) TO \w+ WITH GRANT OPTION;$/m);
   t.notRegex(text, /secret|password|argon/i);
 
-  const lacking = copied.stderr.split('\n').filter(line => line.includes('can not log in yet'));
+  const lacking = copied.stderr.split('\n').filter(line => line.includes('cannot log in yet'));
   t.is(lacking.length, 15);
   for (const name of [...users, 'reader']) {
     t.true(

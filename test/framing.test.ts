@@ -52,7 +52,9 @@ test('what is told of a cut, and of bytes that are not UTF-8, counts the records
       const bytes = Buffer.from(words.map(record).join(''));
       const one = words.length === 1;
       const cut = Buffer.concat([bytes, Buffer.from('SELECT')]);
-      await t.throwsAsync(read(cut, sizes), { message: new RegExp(` ${words.length} whole record${one ? '' : 's'}:`) });
+      await t.throwsAsync(read(cut, sizes), {
+        message: new RegExp(` ${words.length} complete record${one ? '' : 's'}:`),
+      });
       const latin = Buffer.concat([bytes, Buffer.from('SELECT \xe9;\n\0', 'latin1')]);
       await t.throwsAsync(read(latin, sizes), { message: new RegExp(`^record ${words.length + 1} .*UTF-8`) });
     }),

@@ -145,7 +145,7 @@ const REFUSED: [text: string, says: RegExp][] = [
 ];
 
 for (const [text, says] of REFUSED) {
-  test(`no dump holds ${text}`, async t => {
+  test(`no dump contains ${text}`, async t => {
     const { url, requests } = await startFaultyServer(t, socket => socket.end(reply('{"error":"no"}', 400)));
     const run = await shell(t, { DST: url, TEXT: text });
     const { code, stderr } = await run(`printf '%s\\0' "$TEXT" | sqlapply $DST`);

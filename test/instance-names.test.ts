@@ -16,7 +16,7 @@ test('a mistyped name is said to be tried as a host, and what comes close is nam
   t.is(code, 69);
   t.regex(
     stderr,
-    /; "prodx-sqlpiep" is not in \S+\/sqlpipe\/instances\.toml, so it was tried as a host; did you mean prodx-sqlpipe\?\n$/,
+    /; "prodx-sqlpiep" is not in \S+\/sqlpipe\/instances\.toml, so it was treated as a host name; did you mean prodx-sqlpipe\?\n$/,
   );
 });
 

@@ -178,7 +178,7 @@ test("a refusal of a query is an error with the server's words", async t => {
   const answer = '{"query":"q","error":"expected \'TABLE\'\\u001b[31m","position":12}';
   const { db } = await instance(t, sends(reply(answer, 400)));
   const expected = { code: 'REFUSED', position: 12, status: 400, serverMessage: "expected 'TABLE'\x1b[31m" };
-  const message = "INSTANCE: the server says no: expected 'TABLE'\\x1b[31m";
+  const message = "INSTANCE: the server rejected the request: expected 'TABLE'\\x1b[31m";
   for (const asked of [rows(db), db.table('q')]) t.like(await t.throwsAsync(asked), { ...expected, message });
 });
 
@@ -191,7 +191,7 @@ test('an object that no reply can hold is named, and what is no matter of one ob
   t.like(await t.throwsAsync(fetchDefinitions(db, views)), {
     code: 'PROTOCOL',
     message:
-      "INSTANCE: view 'v3': the reply holds a NUL character (row 1): no stream can carry that; make the object anew without it",
+      "INSTANCE: view 'v3': the reply contains a NUL character (row 1): a stream cannot contain that: recreate the object without it",
   });
   const page = await instance(t, sends(reply('<form>', 200, HTML)));
   await t.throwsAsync(fetchDefinitions(page.db, views), { message: /^INSTANCE: answered 200/ });
@@ -206,7 +206,7 @@ test('a small answer has a limit on what it holds, and what nobody asks for is n
     keys: `{${Array.from({ length: 100_000 }, (_, i) => `"${i}":{}`)},"dataset":[["a",[1],{}]],"1":0}`,
   };
   const { db } = await instance(t, (socket, { statement }) => socket.write(reply(bodies[statement] ?? '')));
-  const values = { code: 'PROTOCOL', message: /^INSTANCE: the reply holds more than 2000000 values: / };
+  const values = { code: 'PROTOCOL', message: /^INSTANCE: the reply contains more than 2000000 values: / };
   await t.throwsAsync(db.table('cells'), values);
   await t.throwsAsync(db.table('rows'), values);
   await t.throwsAsync(db.table('long'), { code: 'PROTOCOL', message: /the reply is longer than 33554432 bytes/ });
@@ -239,7 +239,7 @@ test('definitions that were not asked for are not waited for', async t => {
   });
   await t.throwsAsync(fetchDefinitions(db, tables), {
     code: 'PROTOCOL',
-    message: /asked for 2 definitions and got more/,
+    message: /asked for 2 definitions and received more/,
   });
 });
 
@@ -250,7 +250,7 @@ test('a dump by a statement that the server lacks', async t => {
   t.like(await t.throwsAsync(dumped.next()), {
     code: 'REFUSED',
     message:
-      "INSTANCE: the server says no: expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW'; it has no SHOW CREATE DATABASE: --via catalogue does without",
+      "INSTANCE: the server rejected the request: expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW'; it has no SHOW CREATE DATABASE, so use --via catalogue",
   });
 });
 
@@ -260,7 +260,7 @@ test('a query that may not be asked is denied', async t => {
     code: 'DENIED',
     status: 403,
     message:
-      'INSTANCE: the server says no: Access denied for bob [LIST USERS]: have the right to it granted, or use another account',
+      'INSTANCE: the server rejected the request: Access denied for bob [LIST USERS]; grant the permission to this user, or use another account',
   });
 });
 
@@ -323,7 +323,7 @@ test('a proxy that is not ready is not taken for the path it would have', async 
 });
 
 test('405', fails, sends(reply('Method GET not supported', 405, TEXT)), 'PROTOCOL', false, /405/);
-test('407', fails, sends(reply('', 407, TEXT)), 'DENIED', false, /the proxy asks for credentials/);
+test('407', fails, sends(reply('', 407, TEXT)), 'DENIED', false, /the proxy requires credentials/);
 test('408', fails, sends(reply('', 408, TEXT)), 'UNREACHABLE', true, /gave up waiting/);
 test('414', fails, sends(reply('', 414, TEXT)), 'UNREACHABLE', false, /too large for a proxy/);
 test('500', fails, sends(reply('{"error":"boom"}', 500)), 'UNREACHABLE', true, /500: boom/);
@@ -340,7 +340,7 @@ test(
 );
 test('an empty body', fails, sends(reply('')), 'PROTOCOL', true, /the reply is empty/);
 test('JSON of another kind', fails, sends(reply('{"status":"up"}')), 'PROTOCOL', true, /no dataset|"up"/);
-test('cut JSON', fails, sends(reply('{"dataset":[["a"')), 'PROTOCOL', true, /the reply is cut short/);
+test('cut JSON', fails, sends(reply('{"dataset":[["a"')), 'PROTOCOL', true, /the reply is truncated/);
 test('bad UTF-8', fails, sends(reply(Buffer.from('{"a":"\xff"}', 'latin1'))), 'PROTOCOL', true, /not UTF-8/);
 test(
   "a reply cut by the connection's end",
@@ -348,7 +348,7 @@ test(
   sendsAndCloses(Buffer.concat([head(), chunk('{"ddl":"O')])),
   'PROTOCOL',
   true,
-  /the reply is cut/,
+  /the reply is truncated/,
 );
 test(
   'a reply cut behind whole JSON',
@@ -356,7 +356,7 @@ test(
   sendsAndCloses(Buffer.concat([head(), chunk('{"ddl":"OK"}')])),
   'PROTOCOL',
   true,
-  /the reply is cut/,
+  /the reply is truncated/,
 );
 test(
   'a reply shorter than it says',
@@ -364,7 +364,7 @@ test(
   sendsAndCloses('HTTP/1.1 200 X\r\nContent-Length: 99\r\n\r\n{"ddl":"OK"}'),
   'PROTOCOL',
   true,
-  /the reply is cut/,
+  /the reply is truncated/,
 );
 test(
   'a reply cut in a connection that was to be closed',
@@ -388,7 +388,7 @@ test(
   sends(Buffer.concat([head(), chunk('{"dataset":[["a"],'), reply(NO, 400), LAST_CHUNK])),
   'PROTOCOL',
   true,
-  /the reply is broken \(/,
+  /the reply is malformed \(/,
 );
 test('not HTTP', fails, sends('SSH-2.0-OpenSSH_9.6\r\n'), 'PROTOCOL', true, /does not speak HTTP/);
 test('a connection closed without an answer', fails, socket => socket.end(), 'UNREACHABLE', true, /the reply is lost/);
@@ -448,7 +448,7 @@ test('rows of the reply before its damage were really there', async t => {
   t.like(error, {
     code: 'PROTOCOL',
     message:
-      "INSTANCE: the reply holds a row whose first column is null (row 3): try again; if it stays so the server's log may say why",
+      "INSTANCE: the reply contains a row whose first column is null (row 3): try again; if it fails again, see the server's log",
   });
   t.deepEqual(seen, ['a', 'b']);
 });
@@ -490,7 +490,7 @@ test('closing an instance ends its pauses', async t => {
     socket.end(reply('', 429, 'Retry-After: 20'));
     setImmediate(() => db.close());
   });
-  await t.throwsAsync(db.execute('x'), { message: /the request was abandoned/ });
+  await t.throwsAsync(db.execute('x'), { message: /the request was canceled/ });
 });
 
 test('what follows an answer of 429 goes over a connection of its own', async t => {
@@ -529,7 +529,7 @@ const unreachable = test.macro(async (t, url: string, message: RegExp) => {
   t.like(error, { code: 'UNREACHABLE', outcomeUnknown: false });
 });
 
-test('nothing listens', unreachable, 'http://127.0.0.1:1', /^INSTANCE: connection refused: is the server running/);
+test('nothing listens', unreachable, 'http://127.0.0.1:1', /^INSTANCE: connection refused; is the server running/);
 test('a connection that does not come about in time', async t => {
   const { url } = await startFaultyServer(t, () => {});
   const db = connect({ ...TARGET, url: new URL(url.replace('http:', 'https:')), connectTimeout: 500 });
@@ -552,7 +552,7 @@ test('no TLS where https was asked for', async t => {
 
 test('what was in flight when the instance was closed is abandoned', async t => {
   const { db } = await instance(t, () => db.close());
-  t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', message: 'INSTANCE: the request was abandoned' });
+  t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', message: 'INSTANCE: the request was canceled' });
   t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', outcomeUnknown: false });
 });
 

@@ -120,7 +120,7 @@ test('a password behind an option that there is not is not spelled out', async t
   const run = await shell(t);
   const { code, stderr } = await run('sqldump -uadmin -pquest h');
   t.is(code, 64);
-  t.regex(stderr, /^sqldump: no such option: -u\n/);
+  t.regex(stderr, /^sqldump: unknown option: -u\n/);
 });
 
 test('a secrets file that others can read is refused', async t => {

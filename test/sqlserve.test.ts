@@ -466,9 +466,9 @@ test('options that cannot be are refused, and folders that cannot be made', asyn
   const file = join(folder, 'file');
   await writeFile(file, '');
   for (const [args, status, message] of [
-    [['--port', '99999'], 64, /--port takes a whole number up to 65535/],
+    [['--port', '99999'], 64, /--port must be a whole number from 0 to 65535/],
     [['--port', '1.5'], 64, /--port takes/],
-    [['--request-limit', '0'], 64, /--request-limit takes a whole number, 1 or more/],
+    [['--request-limit', '0'], 64, /--request-limit must be a whole number of at least 1/],
     [['--data', file], 74, /file\/journal.jsonl: not a directory/],
     [['--data', '/proc/nothing/here'], 74, /\/proc\/nothing: no such file or directory/],
     [['--load', folder], 65, /^sqlserve: \/.* has no folder tables/],

@@ -66,7 +66,7 @@ test('without a terminal nothing is asked', async t => {
   const run = await shell(t);
   const { code, stderr } = await run('setsid --wait sqldump --user ann http://127.0.0.1:1');
   t.is(code, 78);
-  t.regex(stderr, /^sqldump: there is a user, but no password for it/);
+  t.regex(stderr, /^sqldump: a user is given, but no password/);
 });
 
 test('--help is no wider than the terminal, and no line too wide to read', async t => {

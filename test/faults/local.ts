@@ -41,8 +41,8 @@ export const localFaults: LocalFault[] = [
   fault('standard input is a directory', 64, /not from a directory/, 'sqlapply $DST < .'),
   fault('.sql text in place of a stream', 65, /sqlsplit/, 'sqlapply $DST < schema.sql'),
   fault('a stream in place of .sql text', 65, /statement stream already/, 'sqlsplit stream | sqlapply $DST'),
-  fault('a stream cut in a statement', 65, /cut after 3 whole/, 'head -c 200 stream | sqlapply $DST'),
-  fault('a stream without its last NUL', 65, /cut after 4 whole/, 'head -c -1 stream | sqlapply $DST'),
+  fault('a stream cut in a statement', 65, /truncated after 3 whole/, 'head -c 200 stream | sqlapply $DST'),
+  fault('a stream without its last NUL', 65, /truncated after 4 whole/, 'head -c -1 stream | sqlapply $DST'),
   fault('a stream that is not UTF-8', 65, /not UTF-8/, `sed "s/x INT/\\xe9 INT/" stream | sqlapply $DST`),
   fault(
     '.sql text that is not UTF-8',
@@ -57,7 +57,12 @@ export const localFaults: LocalFault[] = [
     `{ cat schema.sql; echo "SELECT '"; } | sqlsplit | sqlapply $DST`,
   ),
   fault('a file that is not there', 65, /nope: no such file/, 'sqlsplit schema.sql nope | sqlapply $DST'),
-  fault('64 MiB without a NUL', 65, /no NUL in the first 16777216 bytes.*--max-record/, `${huge(64)} | sqlapply $DST`),
+  fault(
+    '64 MiB without a NUL',
+    65,
+    /no NUL byte in the first 16777216 bytes.*--max-record/,
+    `${huge(64)} | sqlapply $DST`,
+  ),
   fault(
     'a record of 64 MiB',
     65,
@@ -97,7 +102,7 @@ export const localFaults: LocalFault[] = [
   fault(
     'a dump cut by a full disk',
     65,
-    /cut after \d+ whole/,
+    /truncated after \d+ whole/,
     '(ulimit -f 1; sqldump $BIG > part); sqlapply $DST < part',
   ),
   fault('standard output is left early', 141, NOTHING, 'sqldump $BIG | head -c 1 > /dev/null; exit ${PIPESTATUS[0]}'),
@@ -174,7 +179,7 @@ export const localFaults: LocalFault[] = [
     /the current folder: no such file/,
     'mkdir gone; cd gone; rmdir ../gone; sqldump $SRC',
   ),
-  fault('a time-out that is none', 64, /--timeout takes a number/, 'sqldump --timeout -1 $SRC'),
+  fault('a time-out that is none', 64, /--timeout must be a number/, 'sqldump --timeout -1 $SRC'),
   fault('no instance', 64, /<instance> is missing/, 'sqlapply < stream'),
   fault('an instance without a name', 64, /is a variable unset/, 'sqlapply "$UNSET" < stream'),
   fault('a cacert that is not there', 78, /no such file/, 'sqldump --cacert nope $SRC'),

@@ -100,8 +100,8 @@ const busyOnce = (retryAfter: () => string): Answer => {
 /** A fault of the body, in a reply that is whole, and in a connection that breaks off with it. */
 function cut(where: string, body: string): SourceFault[] {
   return [
-    fault(`JSON cut ${where}`, 76, /the reply is cut short/, says(body)),
-    fault(`connection broken ${where}`, 76, /the reply is cut/, breaksOff(body)),
+    fault(`JSON cut ${where}`, 76, /the reply is truncated/, says(body)),
+    fault(`connection broken ${where}`, 76, /the reply is truncated/, breaksOff(body)),
   ];
 }
 
@@ -145,7 +145,12 @@ export const sourceFaults: SourceFault[] = [
   fault('500', 69, /answered 500.*boom/, sends(reply('{"query":"","error":"boom","position":0}', 500))),
   fault('502', 69, /answered 502/, sends(reply('<h1>Bad Gateway</h1>', 502, HTML))),
   fault('503', 69, /answered 503/, sends(reply('', 503, TEXT))),
-  fault('400, JSON', 1, /the server says no: boom/, sends(reply('{"query":"","error":"boom","position":0}', 400))),
+  fault(
+    '400, JSON',
+    1,
+    /the server rejected the request: boom/,
+    sends(reply('{"query":"","error":"boom","position":0}', 400)),
+  ),
   fault('400, text', 76, /answered 400/, sends(reply('GET request method cannot have content', 400, TEXT))),
   fault(
     'redirect',
@@ -195,12 +200,17 @@ export const sourceFaults: SourceFault[] = [
     }),
     timeout: 2,
   },
-  fault('200 with error', 1, /the server says no: boom/, says('{"query":"","error":"boom","position":0}')),
-  fault('200 with notice', 1, /the server says no: empty query/, says('{"query":"","notice":"empty query"}')),
+  fault('200 with error', 1, /the server rejected the request: boom/, says('{"query":"","error":"boom","position":0}')),
+  fault(
+    '200 with notice',
+    1,
+    /the server rejected the request: empty query/,
+    says('{"query":"","notice":"empty query"}'),
+  ),
   fault(
     'an error after the rows',
     1,
-    /the server says no: boom/,
+    /the server rejected the request: boom/,
     says(`${OPEN}],"count":2,"error":"boom","errorPos":0}`),
   ),
   fault(
@@ -212,7 +222,7 @@ export const sourceFaults: SourceFault[] = [
   fault(
     'a second response inside the body',
     76,
-    /the reply is broken/,
+    /the reply is malformed/,
     sends(Buffer.concat([head(), chunk(OPEN), reply('{}', 400)])),
   ),
   ...cut('in a statement', '{"dataset":[["CREATE TAB'),
@@ -222,14 +232,14 @@ export const sourceFaults: SourceFault[] = [
   ...cut('between rows', `${OPEN},`),
   ...cut('after the rows', `${OPEN}]`),
   ...cut('before the last brace', ROWS.slice(0, -1)),
-  fault('connection broken after whole JSON', 76, /the reply is cut/, breaksOff(ROWS)),
-  fault('shorter than its Content-Length', 76, /the reply is cut/, socket =>
+  fault('connection broken after whole JSON', 76, /the reply is truncated/, breaksOff(ROWS)),
+  fault('shorter than its Content-Length', 76, /the reply is truncated/, socket =>
     socket.end(`HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n${ROWS}`),
   ),
   fault(
     'longer than its Content-Length',
     76,
-    /the reply is cut short/,
+    /the reply is truncated/,
     sends(raw('200 OK\r\nContent-Length: 20', ROWS)),
   ),
   fault('a Content-Length that is none', 76, /HTTP/, sends(raw('200 OK\r\nContent-Length: -1', ROWS))),
@@ -245,28 +255,28 @@ export const sourceFaults: SourceFault[] = [
     /broken/,
     sends(Buffer.concat([head(), Buffer.from('5\r\n'), Buffer.from(ROWS), LAST_CHUNK])),
   ),
-  fault('the last chunk cut', 76, /the reply is cut/, socket =>
+  fault('the last chunk cut', 76, /the reply is truncated/, socket =>
     socket.end(Buffer.concat([head(), chunk(ROWS), Buffer.from('0\r\n')])),
   ),
   fault('HTTP/1.0, cut', 76, /cut short/, socket => socket.end(`HTTP/1.0 200 OK\r\n\r\n${ROWS.slice(0, -1)}`)),
-  fault('connection reset in the rows', 76, /the reply is cut/, socket =>
+  fault('connection reset in the rows', 76, /the reply is truncated/, socket =>
     socket.write(Buffer.concat([head(), chunk(OPEN)]), () => setTimeout(() => socket.resetAndDestroy(), 50)),
   ),
   fault('connection closed without an answer', 69, /the reply is lost/, socket => socket.end()),
-  fault('an empty object', 76, /holds no dataset/, says('{}')),
+  fault('an empty object', 76, /contains no dataset/, says('{}')),
   fault('a dataset that is an object', 76, /./, says('{"dataset":{"0":["x"]},"count":1}')),
   fault('a dataset that is null', 76, /./, says('{"dataset":null,"count":0}')),
-  fault('rows in a dataset deeper down', 76, /holds no dataset/, says(`{"result":${ROWS}}`)),
+  fault('rows in a dataset deeper down', 76, /contains no dataset/, says(`{"result":${ROWS}}`)),
   fault(
     'an error before the rows',
     1,
-    /the server says no: boom/,
+    /the server rejected the request: boom/,
     says(`{"error":"boom",${OPEN.slice(1)}],"count":2}`),
   ),
   fault(
     'an error spelt with an escape',
     1,
-    /the server says no: boom/,
+    /the server rejected the request: boom/,
     says(`${OPEN}],"count":2,"err\\u006fr":"boom"}`),
   ),
   fault('a count below zero', 76, /says that there are -1/, says(`${OPEN}],"count":-1}`)),
@@ -290,8 +300,8 @@ export const sourceFaults: SourceFault[] = [
   ),
   fault('half of a status line', 69, /the reply is lost|./, socket => socket.end('HTTP/1.1 2')),
   fault('something behind the JSON', 76, /out of place/, says(`${ROWS}{}`)),
-  fault('count too high', 76, /holds 2 rows but says that there are 3/, says(`${OPEN}],"count":3}`)),
-  fault('count too low', 76, /holds 2 rows but says that there are 1/, says(`${OPEN}],"count":1}`)),
+  fault('count too high', 76, /holds 2 rows, but its count is 3/, says(`${OPEN}],"count":3}`)),
+  fault('count too low', 76, /holds 2 rows, but its count is 1/, says(`${OPEN}],"count":1}`)),
   fault('a first column that is null', 76, /null \(row 3\)/, says(`${OPEN},[null]],"count":3}`)),
   fault('a first column that is a number', 76, /a number \(row 3\)/, says(`${OPEN},[1]],"count":3}`)),
   fault('a first column that is missing', 76, /an empty row \(row 3\)/, says(`${OPEN},[]],"count":3}`)),
@@ -303,13 +313,13 @@ export const sourceFaults: SourceFault[] = [
     /row \d is not one statement/,
     says(`${OPEN},${JSON.stringify([A + B])}],"count":3}`),
   ),
-  fault('no dataset', 76, /holds no dataset/, says('{"ddl":"OK"}')),
+  fault('no dataset', 76, /contains no dataset/, says('{"ddl":"OK"}')),
   fault('two datasets', 76, /holds "dataset" twice/, says(`${OPEN}],"dataset":[],"count":2}`)),
   fault('two counts', 76, /holds "count" twice/, says(`${OPEN}],"count":3,"count":2}`)),
   fault('a count that is no number', 76, /says that there are "2"/, says(`${OPEN}],"count":"2"}`)),
-  fault('a count before more rows', 76, /2 rows but says that there are 1/, says(`{"count":1,${OPEN.slice(1)}]}`)),
-  fault('an error that is an object', 1, /the server says no/, says('{"error":{"code":5}}')),
-  fault('an error that is null', 1, /the server says no/, says(`${OPEN}],"error":null,"count":2}`)),
+  fault('a count before more rows', 76, /2 rows, but its count is 1/, says(`{"count":1,${OPEN.slice(1)}]}`)),
+  fault('an error that is an object', 1, /the server rejected the request/, says('{"error":{"code":5}}')),
+  fault('an error that is null', 1, /the server rejected the request/, says(`${OPEN}],"error":null,"count":2}`)),
   fault('two errors', 76, /twice/, says(`${OPEN}],"error":"boom","error":null,"count":2}`)),
   fault(
     "the answer to somebody else's question",

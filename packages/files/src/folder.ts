@@ -60,7 +60,7 @@ export async function writeFolder(
   const found = await scanFolder(folder);
   for (const path of files.keys()) {
     const { invalidReason } = found.get(path) ?? {};
-    if (invalidReason) throw new FolderError(`${invalidReason}; it is in the way, and nothing was written`);
+    if (invalidReason) throw new FolderError(`${invalidReason}; move it away; nothing was written`);
   }
   await replaceAll(
     folder,
@@ -86,7 +86,7 @@ async function filesFor(statements: AsyncIterable<string>): Promise<Map<string, 
     const place = pathFor(statement);
     if (!place)
       throw new UnmappableStatementError(
-        `there is no file for ${describeUnmappable(statement)}: sqlgrep -v --kind other leaves it out`,
+        `no file for ${describeUnmappable(statement)}; sqlgrep -v --kind other leaves it out`,
       );
     const contents = files.get(place);
     if (contents) contents.push(statement);

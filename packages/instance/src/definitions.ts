@@ -138,7 +138,7 @@ async function fetchHalves(instance: Instance, objects: readonly ObjectName[]): 
 const wrongCountError = ({ label }: Instance, asked: number, got: string): InstanceError =>
   new InstanceError(
     'PROTOCOL',
-    `${label}: asked for ${asked} definitions and got ${got}: does a proxy change what it says?`,
+    `${label}: requested ${asked} definitions and received ${got}; does a proxy change the replies?`,
   );
 
 /**

@@ -73,7 +73,7 @@ export async function readReply(response: Response, acceptRows = false): Promise
   }
   if (said.ddl === 'OK' || said.dml === 'OK') return { ok: true };
   const what = 'dataset' in said ? 'with rows' : `with ${quoteReply(startOfBody(body), 80, response)}`;
-  throw new UnexpectedResponseError('PROTOCOL', `answered ${what} where {"ddl":"OK"} was expected: ${ADDRESS_HELP}`);
+  throw new UnexpectedResponseError('PROTOCOL', `answered ${what} instead of {"ddl":"OK"}; ${ADDRESS_HELP}`);
 }
 
 /** What nearly all statements are answered, byte by byte (observed on 9.3.4). */
@@ -87,7 +87,7 @@ export async function readTable(response: Response): Promise<unknown[][]> {
 function checkedRows({ said: fields, rows }: SmallReply, response: Response): unknown[][] {
   checkError(fields);
   try {
-    if (!('dataset' in fields)) throw new JsonError('holds no dataset');
+    if (!('dataset' in fields)) throw new JsonError('contains no dataset');
     checkCount(fields.count, rows.length);
   } catch (error) {
     throw error instanceof JsonError ? invalidReplyError(error, response, Buffer.from('{')) : error;
@@ -120,11 +120,11 @@ export function invalidReplyError(
 
   function message(): string {
     if (coding !== undefined && coding !== 'identity')
-      return `the reply is compressed (${quoteReply(coding, 20, response)}), which nobody asked for: does a proxy do that?`;
+      return `the reply is compressed (${quoteReply(coding, 20, response)}), which was not requested; does a proxy do that?`;
     if (shown.startsWith('{'))
-      return `the reply ${quoteReply(error.message, 300, response)}: ${UNSTREAMABLE.test(error.message) ? RECREATE_HELP : RETRY_HELP}`;
-    if (shown === '') return `the reply is empty (status ${response.status}): ${ADDRESS_HELP}`;
-    return `${describeAnswer(response, start)}, which is not QuestDB's JSON: ${ADDRESS_HELP}`;
+      return `the reply ${quoteReply(error.message, 300, response)}; ${UNSTREAMABLE.test(error.message) ? RECREATE_HELP : RETRY_HELP}`;
+    if (shown === '') return `the reply is empty (status ${response.status}); ${ADDRESS_HELP}`;
+    return `${describeAnswer(response, start)}, which is not QuestDB's JSON; ${ADDRESS_HELP}`;
   }
 }
 
@@ -230,12 +230,12 @@ class SmallReply implements JsonEvents {
   }
 
   #addTo<T>(list: T[], item: T): void {
-    if (++this.#cells > MAX_CELLS) throw new JsonError(`holds more than ${MAX_CELLS} values`);
+    if (++this.#cells > MAX_CELLS) throw new JsonError(`contains more than ${MAX_CELLS} values`);
     list.push(item);
   }
 }
 
-const invalidRowsError = (): JsonError => new JsonError('holds a dataset that is not rows of cells');
+const invalidRowsError = (): JsonError => new JsonError('contains a dataset that is not rows of cells');
 
 function parseServerError(body: Buffer): ServerError | undefined {
   try {
@@ -248,10 +248,10 @@ function parseServerError(body: Buffer): ServerError | undefined {
 
 const startOfBody = (body: Buffer): string => body.toString('utf8', 0, MAX_QUOTED).trimStart();
 
-const RETRY_HELP = "try again; if it stays so the server's log may say why";
+const RETRY_HELP = "try again; if it fails again, see the server's log";
 /** What a server may hold and no statement stream can. */
-const UNSTREAMABLE = /^holds (?:a NUL|half of)/;
-const RECREATE_HELP = 'no stream can carry that; make the object anew without it';
+const UNSTREAMABLE = /^contains (?:a NUL|half of)/;
+const RECREATE_HELP = 'a stream cannot contain that: recreate the object without it';
 const ADDRESS_HELP = "is this a QuestDB server's address, or did a proxy's login page answer?";
 
 function unexpectedStatusError(response: Response, body: Buffer): UnexpectedResponseError {
@@ -263,28 +263,28 @@ function unexpectedStatusError(response: Response, body: Buffer): UnexpectedResp
     said === undefined ? describeAnswer(response, body) : `answered ${status}: ${quoteReply(said, 300, response)}`;
   switch (status) {
     case 401:
-      return new UnexpectedResponseError('DENIED', `${what}: who are you?`);
+      return new UnexpectedResponseError('DENIED', what);
     case 403:
       return new UnexpectedResponseError(
         'DENIED',
-        `${what}: the credentials are known, and may not do this: have it granted, or use another account`,
+        `${what}: permission denied; grant the permission to this user, or use another account`,
       );
     case 404:
     case 405:
       return new UnexpectedResponseError(
         'PROTOCOL',
-        `${what}: is this the address of a QuestDB server, with its path prefix?`,
+        `${what}: no QuestDB server there; is the address right, with its path prefix?`,
       );
     case 407:
       return new UnexpectedResponseError('DENIED', PROXY_CREDENTIALS_MESSAGE);
     case 408:
-      return new UnexpectedResponseError('UNREACHABLE', `${what}: it gave up waiting; try again`);
+      return new UnexpectedResponseError('UNREACHABLE', `${what}: the server timed out; try again`);
     case 413:
     case 414:
     case 431:
       return new UnexpectedResponseError(
         'UNREACHABLE',
-        `${what}: the request is too large for a proxy on the way: raise its limit, or go around it`,
+        `${what}: the request is too large for a proxy on the way; raise the limit of the proxy, or bypass it`,
       );
     case 429:
       return new UnexpectedResponseError('UNREACHABLE', `${what}: too busy; try again ${formatRetryTime(response)}`);
@@ -296,7 +296,7 @@ function unexpectedStatusError(response: Response, body: Buffer): UnexpectedResp
   }
   if (status >= 500 && status < 600)
     return new UnexpectedResponseError('UNREACHABLE', `${what}: the server failed; its log may say why`);
-  return new UnexpectedResponseError('PROTOCOL', `${what}: ${ADDRESS_HELP}`);
+  return new UnexpectedResponseError('PROTOCOL', `${what}; ${ADDRESS_HELP}`);
 }
 
 /** When a busy server accepts requests again, in words. */
@@ -320,11 +320,11 @@ function describeRedirect(response: Response): string {
   const { status, headers, url } = response;
   const what = `answered with a redirect (${status})`;
   if (headers.location === undefined || !URL.canParse(headers.location, url))
-    return `${what} to nowhere: ${ADDRESS_HELP}`;
+    return `${what} without a valid Location; ${ADDRESS_HELP}`;
   const { origin } = new URL(headers.location, url);
   return origin === new URL(url).origin
-    ? `${what} to another path there, which is not followed: does the address lack a path prefix, or is that a login page?`
-    : `${what} to ${quoteReply(origin, 300, response)}, which is not followed: give the address it leads to, unless that is a login page`;
+    ? `${what} to another path on the same server, which is not followed; does the address lack a path prefix, or is that a login page?`
+    : `${what} to ${quoteReply(origin, 300, response)}, which is not followed; give the address it leads to, unless that is a login page`;
 }
 
 function describeAnswer(response: Response, body: Buffer): string {

@@ -138,7 +138,7 @@ class Graph {
     this.#steps += steps;
     if (this.#steps > MOST_STEPS)
       throw new LimitError(
-        'the objects can not be put in order: materialized views that need each other through long chains of views, or views in a cycle, are too many',
+        'the objects cannot be put in order: too many views in a cycle, or materialized views that depend on each other through long chains of views',
       );
   }
 }

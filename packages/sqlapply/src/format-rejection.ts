@@ -14,7 +14,7 @@ const MAX_MESSAGE = 1000;
 /** The most of a long line that is shown, in UTF-16 code units. */
 const MAX_LINE = 100;
 
-const DENIED_HELP = '; has the user the right to it, or is the server read-only?';
+const DENIED_HELP = '; does the user have the permission, or is the server read-only?';
 
 /**
  * The message for a reject: statement number, kind and name, the server's message, a caret or the differences, and a hint where there is one.

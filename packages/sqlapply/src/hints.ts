@@ -6,7 +6,7 @@ import type { Outcome } from './outcome.js';
 const NO_ACCESS_CONTROL = /'atomic' or 'table'|\bsuch as "|unexpected token \[(?:SERVICE|ACCOUNT)\]/i;
 
 const ACCESS_CONTROL =
-  'the open source edition has no access control; sqldump --exclude ACL leaves it out, in a stream sqlgrep -v --kind';
+  'the open source edition has no access control; leave it out with sqldump --exclude ACL, or with sqlgrep -v --kind';
 
 /** What it says of clauses that only the enterprise edition knows (observed on 9.3.4). */
 const CLAUSES: [message: RegExp, hint: string][] = [
@@ -20,6 +20,6 @@ const CLAUSES: [message: RegExp, hint: string][] = [
 /** One hint for a rejected statement; undefined where nothing is known to help. */
 export function hintFor({ identity: { kind }, error = '', denied }: Outcome): string | undefined {
   if (!isAcl(kind)) return CLAUSES.find(([message]) => message.test(error))?.[1];
-  if (denied) return 'access control needs rights of its own; sqldump --include SCHEMA leaves it out';
+  if (denied) return 'access control requires permissions of its own; sqldump --include SCHEMA leaves it out';
   return NO_ACCESS_CONTROL.test(error) ? `${ACCESS_CONTROL} ${KINDS.filter(isAcl).join(',')}` : undefined;
 }

@@ -18,43 +18,56 @@ export const declareOptions = (cli: CommandLine) =>
       alias: 'n',
       type: 'boolean',
       default: false,
-      describe: 'print what would be done; change nothing',
+      describe: 'print what would happen; change nothing',
     })
     .option('if-exists', {
       choices: ['compare', 'fail', 'skip'] as const,
       default: 'compare' as const,
-      describe: 'what to do about an object that is there',
+      describe: 'what to do if an object exists',
     })
-    .option('keep-going', { alias: 'k', type: 'boolean', default: false, describe: 'carry on after a refusal' })
-    .option('stream', { type: 'boolean', default: false, describe: 'send as records arrive, not when all have come' })
+    .option('keep-going', {
+      alias: 'k',
+      type: 'boolean',
+      default: false,
+      describe: 'continue after a rejected statement',
+    })
+    .option('stream', {
+      type: 'boolean',
+      default: false,
+      describe: 'send records as they arrive, before the input is complete',
+    })
     .option('jobs', {
       alias: 'j',
       type: 'number',
       default: 1,
       requiresArg: true,
-      describe: 'independent statements in flight, at most',
+      describe: 'maximum number of independent statements in flight',
     })
     .option('allow', {
       type: 'string',
       array: true,
       default: [],
-      describe: 'send these too: ALTER, DROP, CTAS, REPLACE, all',
+      describe: 'also send these: ALTER, DROP, CTAS, REPLACE, all',
     })
-    .option('no-verify', { type: 'boolean', default: false, describe: 'do not read back what was made' })
+    .option('no-verify', { type: 'boolean', default: false, describe: 'do not read back created objects' })
     .option('yes-to', {
       type: 'string',
       requiresArg: true,
-      describe: 'the name of a protected instance, to change it',
+      describe: 'confirm the change of a protected instance by its name',
     })
     .option('rejects', {
       type: 'string',
       requiresArg: true,
-      describe: 'write what was refused or not reached, as a stream; - is stdout',
+      describe: 'write statements that were not applied, as a stream; - is stdout',
     })
     .option('report', {
       type: 'string',
       requiresArg: true,
-      describe: 'write a line of JSON per statement; - is stdout',
+      describe: 'write one line of JSON per statement; - is stdout',
     })
-    .option('allow-empty', { type: 'boolean', default: false, describe: 'take no input at all for no statements' })
+    .option('allow-empty', {
+      type: 'boolean',
+      default: false,
+      describe: 'accept empty input as a stream without statements',
+    })
     .option('max-record', maxRecordOption(MAX_RECORD));

@@ -50,14 +50,14 @@ export function createPreflightCheck(target: Instance, allow: string[]): Preflig
       version ??= fetchVersion(target);
       const known = await version;
       const missing = known === undefined ? [] : findMissingFeatures(statement, known);
-      if (missing.length > 0) return `the target is QuestDB ${known}, which does not have ${missing.join(', ')}`;
+      if (missing.length > 0) return `the target is QuestDB ${known}, which does not support ${missing.join(', ')}`;
     }
     if (statement.length <= SURELY_FITS) return undefined;
     const buffer = target.bufferNeeded(statement);
     if (buffer <= DEFAULT_REQUEST_BUFFER) return undefined;
     limit ??= fetchRequestBuffer(target);
     if (buffer <= (await limit)) return undefined;
-    return `too large a request for the server: it takes a request buffer of ${buffer} bytes and has ${await limit}; raise http.request.header.buffer.size there`;
+    return `request too large: it needs a request buffer of ${buffer} bytes, and the server has ${await limit}; raise http.request.header.buffer.size on the server`;
   };
 }
 
@@ -67,11 +67,10 @@ function permissionFor(
   statement: string,
 ): { permission: string; reason: string } | undefined {
   if (kind === 'other' && verb !== 'CREATE')
-    return { permission: verb || 'all', reason: `${describeVerb(verb)} is no statement of a schema dump` };
+    return { permission: verb || 'all', reason: `${describeVerb(verb)} is not part of a schema dump` };
   if (runsQuery && !isRepairForm(statement))
-    return { permission: 'CTAS', reason: 'it runs a query, which no statement of a schema dump does' };
-  if (replaces)
-    return { permission: 'REPLACE', reason: 'it may replace a view, which no statement of a schema dump does' };
+    return { permission: 'CTAS', reason: 'it runs a query, which is not part of a schema dump' };
+  if (replaces) return { permission: 'REPLACE', reason: 'it may replace a view, which is not part of a schema dump' };
   return undefined;
 }
 

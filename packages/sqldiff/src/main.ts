@@ -22,26 +22,26 @@ runProgram({
   operandTypes: ['instances', 'files'],
   summary: 'Compares two schemas object by object. Each is an instance, a .sql file, a folder, a stream file, or -.',
   examples: [
-    ['sqldiff src dst', 'two instances'],
-    ['sqldiff --names schema.sql http://localhost:9000', 'a file and an instance; names only'],
-    ['sqldiff --missing src dst | sqlapply dst', 'make in dst what it lacks'],
+    ['sqldiff src dst', 'compare two instances'],
+    ['sqldiff --names schema.sql http://localhost:9000', 'compare a file with an instance; names only'],
+    ['sqldiff --missing src dst | sqlapply dst', 'add what dst lacks'],
   ],
   values: { include: CATEGORIES, exclude: CATEGORIES },
   options: cli =>
     addInstanceOptions(cli)
-      .option('names', { type: 'boolean', default: false, describe: 'say which objects differ, not how' })
-      .option('text', { type: 'boolean', default: false, describe: 'show differences line by line, as printed' })
-      .option('json', { type: 'boolean', default: false, describe: 'a line of JSON per object that differs' })
-      .option('missing', { type: 'boolean', default: false, describe: 'write the stream of what A has and B lacks' })
-      .option('ignore-extra', { type: 'boolean', default: false, describe: 'what only B has is no difference' })
-      .option('ignore-owner', { type: 'boolean', default: false, describe: 'another OWNED BY is no difference' })
+      .option('names', { type: 'boolean', default: false, describe: 'print only the names of objects that differ' })
+      .option('text', { type: 'boolean', default: false, describe: 'print a unified diff of the statements' })
+      .option('json', { type: 'boolean', default: false, describe: 'print one line of JSON per difference' })
+      .option('missing', { type: 'boolean', default: false, describe: 'write a stream of the objects that only A has' })
+      .option('ignore-extra', { type: 'boolean', default: false, describe: 'ignore objects that only B has' })
+      .option('ignore-owner', { type: 'boolean', default: false, describe: 'ignore differences in OWNED BY' })
       .option('include', INCLUDE_OPTION)
       .option('exclude', EXCLUDE_OPTION)
       .option('max-record', maxRecordOption(MAX_RECORD)),
   run: async ({ operands: [a = '', b = ''], ...args }, io) => {
     const { names, json, text, missing, maxRecord } = args;
     if (Number(names) + Number(json) + Number(text) + Number(missing) > 1)
-      throw new UsageError('--names, --json, --text and --missing exclude each other');
+      throw new UsageError('--names, --json, --text and --missing cannot be combined');
     const stdin = deferInput(() => decodeRecords(io.stdin(), { maxRecord }));
     const reading = {
       maxRecord,
@@ -66,7 +66,7 @@ runProgram({
       ignoreOwner: args.ignoreOwner,
     });
     for (const { identity, properties } of notComparable)
-      io.info(`${displayName(identity)}: can not be compared: ${properties.join(', ')}`);
+      io.info(`${displayName(identity)}: cannot be compared: ${properties.join(', ')}`);
     for (const warning of await findHiddenDifferences(sides, selectUnchanged(inA, differences))) io.warn(warning);
 
     const found = args.ignoreExtra || missing ? differences.filter(each => each.a !== undefined) : differences;
