@@ -78,8 +78,8 @@ test(isNoAddress, 'http://', /is not an address/);
 test(isNoAddress, 'a b', /is not an address/);
 test(isNoAddress, 'host:99999', /^port 99999 is not between 1 and 65535$/);
 test(isNoAddress, 'http://localhost:0/x', /^port 0 is not between 1 and 65535$/);
-test(isNoAddress, './nofile', /^"\.\/nofile" is a path, not an instance: /);
-test(isNoAddress, 'schema.sql', /^"schema\.sql" is a path, not an instance: /);
+test(isNoAddress, './nofile', /^"\.\/nofile" is a path, not an instance; /);
+test(isNoAddress, 'schema.sql', /^"schema\.sql" is a path, not an instance; /);
 test(isNoAddress, '/u:s3cr@h', /^the operand is a path, /);
 test(isNoAddress, 'u:123456/s3cr@h', /^the address /);
 test(isNoAddress, 'postgres://host/db', /postgres:\/\/, which is not supported/);
@@ -101,7 +101,7 @@ for (const operand of [
 test(isNoAddress, 'http:addr=h;token=t0ken;', /^the address is not an address/);
 test(isNoAddress, 'tcp::addr=host:9009;', /for tcp/);
 test(isNoAddress, 'http::username=u;', /no addr/);
-test(isNoAddress, 'http::addr=h;token=t0ken;token=x', /a key twice, at character 26/);
+test(isNoAddress, 'http::addr=h;token=t0ken;token=x', /a duplicate key at character 26/);
 test(isNoAddress, 'http::addr=h;s3cr', /not key=value; from character 14 on/);
 
 test('any text is an address or a matter of configuration', t => {
@@ -145,7 +145,7 @@ test('from the address, with a warning', async t => {
     const { authorization, warnings, label, url } = await resolve({ operand });
     t.is(authorization, basic('admin', 'p@ss'));
     t.is(warnings.length, 1);
-    t.regex(warnings[0] ?? '', /holds a secret/);
+    t.regex(warnings[0] ?? '', /contains a secret/);
     t.false(`${label}${url}`.includes('admin'));
   }
   const { authorization } = await resolve({ operand: 'https::addr=host;username=a;password=x;;y;' });
@@ -173,9 +173,9 @@ test('from files, which others must not be able to read', async t => {
   await misconfigured(
     t,
     { options: { passwordFile } },
-    /a password, but no user it belongs to\. give credentials in SQLDUMP_USER/,
+    /a password is given, but no user; give credentials in SQLDUMP_USER/,
   );
-  await misconfigured(t, { options: { tokenFile, user: 'a' } }, /leave one of the two out/);
+  await misconfigured(t, { options: { tokenFile, user: 'a' } }, /has both a token and a user or password; remove one/);
   for (const mode of [0o640, 0o604]) {
     await chmod(tokenFile, mode);
     await misconfigured(
@@ -190,7 +190,7 @@ test('from files, which others must not be able to read', async t => {
     ['', /is empty/],
     ['a\nt0ken\n', /more than one line/],
     ['t0 ken', /has blanks/],
-    ['t0kén', /beyond ASCII/],
+    ['t0kén', /non-ASCII/],
   ] as const) {
     await writeFile(tokenFile, text);
     await chmod(tokenFile, 0o600);
@@ -214,7 +214,7 @@ test("never one user with another's password", async t => {
   await misconfigured(
     t,
     { env: { SQLDUMP_TOKEN: 't0ken' }, options: { user: 'bob' } },
-    /a user, but no password for it/,
+    /a user is given, but no password;/,
   );
   await misconfigured(t, { env: { ...env, SQLDUMP_TOKEN: 't0ken' } }, /SQLDUMP_TOKEN gives a token and a user/);
   await misconfigured(t, { env: { ...env, SQLDUMP_USER: 'a:b' } }, /cannot contain a ":"/);
@@ -291,19 +291,19 @@ test('a file that everybody can change', async t => {
   const { env, config } = await home(t, '[prod]\nurl = "http://x"\n');
   await resolve({ operand: 'prod', env });
   await chmod(join(config, 'instances.toml'), 0o646);
-  await misconfigured(t, { operand: 'prod', env }, /can be changed by everybody: chmod o-w/);
+  await misconfigured(t, { operand: 'prod', env }, /can be changed by everybody; run chmod o-w/);
 });
 test('a file that is not TOML', badFile, '[prod]\nurl = http://x', /instances.toml, line 2: /);
-test('an unknown key', badFile, '[prod]\nurl = "x"\nprotect = true', /\[prod\] has a key "protect"/);
+test('an unknown key', badFile, '[prod]\nurl = "x"\nprotect = true', /\[prod\] has an unknown key "protect"/);
 test(
   'a password in the file',
   badFile,
   '[prod]\nurl = "x"\npassword = "s3cr"',
-  /has a key "password", which is none of/,
+  /has an unknown key "password"; the known keys are/,
 );
-test('a key of another type', badFile, '[prod]\nurl = "x"\nprotected = "yes"', /protected has to be a boolean/);
+test('a key of another type', badFile, '[prod]\nurl = "x"\nprotected = "yes"', /protected must be a boolean/);
 test('no url', badFile, '[prod]\nuser = "x"', /\[prod\] has no url/);
-test('a time below zero', badFile, '[prod]\nurl = "x"\ntimeout = -1', /^timeout of prod has to be a number of seconds/);
+test('a time below zero', badFile, '[prod]\nurl = "x"\ntimeout = -1', /^timeout of prod must be a number of seconds/);
 test('no table', badFile, 'prod = "http://x"', /\[prod\] is not a table/);
 test(
   'a command that fails',
@@ -333,7 +333,7 @@ test('from netrc, by host', async t => {
   t.is((await ask('https://bob@DB.example')).authorization, basic('bob', 's3cr2'));
   t.is((await ask('https://bearer.example')).authorization, 'Bearer qt1token');
   t.is((await ask('https://nobody.example')).authorization, undefined);
-  await misconfigured(t, { operand: 'https://x@db.example', env }, /a user, but no password for it/);
+  await misconfigured(t, { operand: 'https://x@db.example', env }, /a user is given, but no password;/);
   await chmod(join(env.HOME, '.netrc'), 0o644);
   await misconfigured(t, { operand: 'https://db.example', env }, /the netrc file .* can be read by others/);
   t.is((await ask('https://nobody.example')).authorization, undefined);
@@ -361,7 +361,7 @@ test('from somebody who is there, when only the user is known', async t => {
   await resolve({ operand, ask, env: { SQLDUMP_PASSWORD: SECRET } });
   t.is(asked.length, 1);
   for (const nothing of [undefined, ''])
-    await misconfigured(t, { operand, ask: async () => nothing }, /a user, but no password for it/);
+    await misconfigured(t, { operand, ask: async () => nothing }, /a user is given, but no password;/);
 });
 
 test('the instances that have a name, without secrets', async t => {
@@ -444,8 +444,8 @@ test('a proxy that is no address', async t => {
 });
 
 test('a time that is none', async t => {
-  await misconfigured(t, { options: { timeout: Number.NaN } }, /^timeout has to be a number of seconds/);
-  await misconfigured(t, { options: { connectTimeout: -1 } }, /^connect-timeout has to be a number of seconds/);
+  await misconfigured(t, { options: { timeout: Number.NaN } }, /^timeout must be a number of seconds/);
+  await misconfigured(t, { options: { connectTimeout: -1 } }, /^connect-timeout must be a number of seconds/);
   t.like(await resolve({ options: { timeout: 0, connectTimeout: 1e9 } }), { timeout: 0, connectTimeout: 2147483647 });
 });
 

@@ -37,7 +37,7 @@ test('a limit is one of each record, and not of what has come by then', async t 
       const nth = 1 + words.findIndex(word => length(word) === longest);
       const message =
         nth === 1
-          ? /(record 1 is longer than|no NUL in the first) \d+ bytes/
+          ? /(record 1 is longer than|no NUL byte in the first) \d+ bytes/
           : `record ${nth} is longer than ${longest - 1} bytes`;
       const error = await t.throwsAsync(read(bytes, sizes, longest - 1), { code: 'DAMAGED' });
       if (typeof message === 'string') t.true(error?.message.startsWith(message), error?.message);

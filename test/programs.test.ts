@@ -123,7 +123,7 @@ test(
   `yes 'SELECT 1;' | tr '\\n' '\\0' | sqlgrep --kind other | head -c 1 > /dev/null; exit \${PIPESTATUS[2]}`,
   141,
 );
-test(exits, `${STREAM} | sqlsort --graph svg`, 64, /--graph is "svg", and takes one of "dot", "mermaid"/);
+test(exits, `${STREAM} | sqlsort --graph svg`, 64, /invalid value for --graph: 'svg'; it must be one of dot, mermaid/);
 test(exits, 'sqldump', 64, /<instance> is missing/);
 test(exits, 'sqldump --include TABLES --exclude VIEWS http://127.0.0.1:1', 64, /can not be combined/);
 test(
@@ -142,7 +142,7 @@ test(
   exits,
   'sqlapply --if-exists perhaps http://127.0.0.1:1',
   64,
-  /--if-exists is "perhaps", and takes one of "compare", "fail", "skip"/,
+  /invalid value for --if-exists: 'perhaps'; it must be one of compare, fail, skip/,
 );
 test(exits, 'sqlapply --dry-rum x', 64, /^sqlapply: unknown option: --dry-rum; did you mean --dry-run\?$/m);
 test(exits, 'sqlgrep --knid=view', 64, /^sqlgrep: unknown option: --knid; did you mean --kind\?$/m);

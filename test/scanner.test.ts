@@ -180,7 +180,7 @@ test('an array', refuses, '[]', 'is not a JSON object');
 test('a string', refuses, '"a"', 'is not a JSON object');
 test('a number', refuses, '1 ', 'is not a JSON object');
 test('no dataset', refuses, '{"ddl":"OK"}', 'contains no dataset');
-test('two datasets', refuses, '{"dataset":[],"dataset":[]}', 'holds "dataset" twice');
+test('two datasets', refuses, '{"dataset":[],"dataset":[]}', 'contains "dataset" twice');
 test('dataset null', refuses, '{"dataset":null}', 'contains a dataset that is not an array');
 test('dataset an object', refuses, '{"dataset":{}}', 'contains a dataset that is not an array');
 test('a row null', refuses, rowsOf('["a"]', 'null'), 'contains a row that is not an array (row 2)');

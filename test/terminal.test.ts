@@ -59,7 +59,7 @@ test('^D at the question is no answer', async t => {
   const on = await terminal(t);
   const { code, screen } = await on('sqldump --user ann http://127.0.0.1:1', [[/ann at .*: /, '\x04']]);
   t.is(code, 78);
-  t.regex(screen, /a user, but no password for it/);
+  t.regex(screen, /a user is given, but no password;/);
 });
 
 test('without a terminal nothing is asked', async t => {

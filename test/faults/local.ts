@@ -53,7 +53,7 @@ export const localFaults: LocalFault[] = [
   fault(
     'a quote that is left open',
     65,
-    /never closed/,
+    /unterminated|unclosed/,
     `{ cat schema.sql; echo "SELECT '"; } | sqlsplit | sqlapply $DST`,
   ),
   fault('a file that is not there', 65, /nope: no such file/, 'sqlsplit schema.sql nope | sqlapply $DST'),
@@ -84,7 +84,7 @@ export const localFaults: LocalFault[] = [
   fault(
     'a statement over a request limit that the server does not tell',
     69,
-    /statement 6 \(table 'a6'\): http.*too large for the server. It needs .* \d+ .* 64448: raise/,
+    /statement 6 \(table 'a6'\): http.*request may be too large; it needs .* \d+ .* 64448; raise/,
     `{ cat stream; ${huge(1)} | sed "s/'a'/'a6'/"; printf '\\0'; } | sqlapply $DST`,
     true,
   ),

@@ -130,7 +130,7 @@ export const sourceFaults: SourceFault[] = [
   {
     name: 'a greeting instead of an answer',
     status: 76,
-    says: /does not speak HTTP|nobody asked for/,
+    says: /does not speak HTTP|not requested/,
     async start(scope) {
       const greeter = createServer(socket => socket.on('error', () => {}).write('SSH-2.0-OpenSSH_9.6\r\n'));
       return { url: `http://127.0.0.1:${await listen(scope, greeter)}` };
@@ -180,7 +180,7 @@ export const sourceFaults: SourceFault[] = [
   fault('304', 76, /answered 304: /, sends(raw('304 Not Modified'))),
   fault('407', 77, /proxy asks for credentials/, sends(reply('', 407))),
   fault('511', 69, /answered 511/, sends(reply('<h1>Log in</h1>', 511, HTML))),
-  fault('redirect to nowhere', 76, /redirect \(307\) to nowhere/, sends(reply('', 307, 'Location: http://['))),
+  fault('redirect to nowhere', 76, /redirect \(307\) without a valid Location/, sends(reply('', 307, 'Location: http://['))),
   fault(
     '429 for an hour',
     69,
@@ -188,10 +188,10 @@ export const sourceFaults: SourceFault[] = [
     sends(reply('exceeded connection limit', 429, 'Retry-After: 3600')),
   ),
   fault('503 for an hour', 69, /not ready; try again in 3600 s/, sends(reply('', 503, 'Retry-After: 3600'))),
-  fault('a header without end', 76, /header of the answer is too large/, socket =>
+  fault('a header without end', 76, /header of the reply is too large/, socket =>
     socket.write(`HTTP/1.1 200 OK\r\n${'X: y\r\n'.repeat(10_000)}`),
   ),
-  fault('a header that ends with the connection', 69, /the reply is lost/, socket => socket.end('HTTP/1.1 200 OK\r\n')),
+  fault('a header that ends with the connection', 69, /closed before a reply arrived/, socket => socket.end('HTTP/1.1 200 OK\r\n')),
   {
     ...fault('a header that trickles for ever', 69, /no answer within 2 s/, async socket => {
       socket.write('HTTP/1.1 200 OK\r\nX: ');
@@ -258,11 +258,11 @@ export const sourceFaults: SourceFault[] = [
   fault('the last chunk cut', 76, /the reply is truncated/, socket =>
     socket.end(Buffer.concat([head(), chunk(ROWS), Buffer.from('0\r\n')])),
   ),
-  fault('HTTP/1.0, cut', 76, /cut short/, socket => socket.end(`HTTP/1.0 200 OK\r\n\r\n${ROWS.slice(0, -1)}`)),
+  fault('HTTP/1.0, cut', 76, /is truncated/, socket => socket.end(`HTTP/1.0 200 OK\r\n\r\n${ROWS.slice(0, -1)}`)),
   fault('connection reset in the rows', 76, /the reply is truncated/, socket =>
     socket.write(Buffer.concat([head(), chunk(OPEN)]), () => setTimeout(() => socket.resetAndDestroy(), 50)),
   ),
-  fault('connection closed without an answer', 69, /the reply is lost/, socket => socket.end()),
+  fault('connection closed without an answer', 69, /closed before a reply arrived/, socket => socket.end()),
   fault('an empty object', 76, /contains no dataset/, says('{}')),
   fault('a dataset that is an object', 76, /./, says('{"dataset":{"0":["x"]},"count":1}')),
   fault('a dataset that is null', 76, /./, says('{"dataset":null,"count":0}')),
@@ -295,13 +295,13 @@ export const sourceFaults: SourceFault[] = [
     /broken/,
     sends(Buffer.concat([head(), Buffer.from('zz\r\n'), Buffer.from(ROWS)])),
   ),
-  fault('a reply to HEAD', 76, /the reply is (?:cut|empty)/, socket =>
+  fault('a reply to HEAD', 76, /the reply is (?:truncated|empty)/, socket =>
     socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'),
   ),
-  fault('half of a status line', 69, /the reply is lost|./, socket => socket.end('HTTP/1.1 2')),
+  fault('half of a status line', 69, /closed before a reply arrived|./, socket => socket.end('HTTP/1.1 2')),
   fault('something behind the JSON', 76, /out of place/, says(`${ROWS}{}`)),
-  fault('count too high', 76, /holds 2 rows, but its count is 3/, says(`${OPEN}],"count":3}`)),
-  fault('count too low', 76, /holds 2 rows, but its count is 1/, says(`${OPEN}],"count":1}`)),
+  fault('count too high', 76, /contains 2 rows, but its count is 3/, says(`${OPEN}],"count":3}`)),
+  fault('count too low', 76, /contains 2 rows, but its count is 1/, says(`${OPEN}],"count":1}`)),
   fault('a first column that is null', 76, /null \(row 3\)/, says(`${OPEN},[null]],"count":3}`)),
   fault('a first column that is a number', 76, /a number \(row 3\)/, says(`${OPEN},[1]],"count":3}`)),
   fault('a first column that is missing', 76, /an empty row \(row 3\)/, says(`${OPEN},[]],"count":3}`)),
@@ -314,8 +314,8 @@ export const sourceFaults: SourceFault[] = [
     says(`${OPEN},${JSON.stringify([A + B])}],"count":3}`),
   ),
   fault('no dataset', 76, /contains no dataset/, says('{"ddl":"OK"}')),
-  fault('two datasets', 76, /holds "dataset" twice/, says(`${OPEN}],"dataset":[],"count":2}`)),
-  fault('two counts', 76, /holds "count" twice/, says(`${OPEN}],"count":3,"count":2}`)),
+  fault('two datasets', 76, /contains "dataset" twice/, says(`${OPEN}],"dataset":[],"count":2}`)),
+  fault('two counts', 76, /contains "count" twice/, says(`${OPEN}],"count":3,"count":2}`)),
   fault('a count that is no number', 76, /says that there are "2"/, says(`${OPEN}],"count":"2"}`)),
   fault('a count before more rows', 76, /2 rows, but its count is 1/, says(`{"count":1,${OPEN.slice(1)}]}`)),
   fault('an error that is an object', 1, /the server rejected the request/, says('{"error":{"code":5}}')),
@@ -324,7 +324,7 @@ export const sourceFaults: SourceFault[] = [
   fault(
     "the answer to somebody else's question",
     76,
-    /holds "table_name" where ddl was asked for/,
+    /contains "table_name" where ddl was requested/,
     says('{"query":"SHOW TABLES","columns":[{"name":"table_name","type":"STRING"}],"dataset":[["a"]],"count":1}'),
   ),
   fault('a number that is none', 76, /out of place/, says(`${OPEN},[NaN]],"count":3}`)),
@@ -333,7 +333,7 @@ export const sourceFaults: SourceFault[] = [
   fault('nothing but NULs', 76, /no text/, says(Buffer.alloc(1000))),
   fault('JSON behind a guard', 76, /not QuestDB's JSON/, says(`)]}',\n${ROWS}`)),
   fault('JSON, line by line', 76, /out of place/, says(`{"ddl":${JSON.stringify(A)}}\n{"ddl":${JSON.stringify(B)}}\n`)),
-  fault('a statement that is cut', 76, /never closed/, says('{"dataset":[["CREATE TABLE \'a\' (x IN"]],"count":1}')),
+  fault('a statement that is cut', 76, /unterminated|unclosed/, says('{"dataset":[["CREATE TABLE \'a\' (x IN"]],"count":1}')),
   fault(
     'a statement of 20 MB',
     65,

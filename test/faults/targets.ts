@@ -85,7 +85,7 @@ export const targetFaults: TargetFault[] = [
   ),
   fault('empty body once', ONCE, 0, NOTHING, sends(reply(''))),
   fault('empty body, from then on', FOR_GOOD, 76, /the reply is empty/, sends(reply(''))),
-  fault('OK, and not', FOR_GOOD, 76, /holds "ddl" twice/, sends(reply('{"ddl":"NO","ddl":"OK"}'))),
+  fault('OK, and not', FOR_GOOD, 76, /contains "ddl" twice/, sends(reply('{"ddl":"NO","ddl":"OK"}'))),
   fault('OK, and an error', FOR_GOOD, 1, /boom/, sends(reply('{"ddl":"OK","error":"boom"}'))),
   fault('OK, and something behind it', FOR_GOOD, 76, /out of place/, sends(reply('{"ddl":"OK"}garbage'))),
   fault('OK, and a NUL behind it', FOR_GOOD, 76, /out of place/, sends(reply('{"ddl":"OK"}\0'))),
@@ -154,7 +154,7 @@ export const targetFaults: TargetFault[] = [
   fault('null', FOR_GOOD, 76, /not QuestDB's JSON/, sends(reply('null'))),
   fault('an error in a list', FOR_GOOD, 76, /not QuestDB's JSON/, sends(reply('[{"error":"boom"}]'))),
   fault('503 once, and the end of the connection', ONCE, 0, NOTHING, socket => socket.end(reply('', 503))),
-  fault('a header without end', FOR_GOOD, 76, /header of the answer is too large/, socket =>
+  fault('a header without end', FOR_GOOD, 76, /header of the reply is too large/, socket =>
     socket.write(`HTTP/1.1 200 OK\r\n${'X: y\r\n'.repeat(10_000)}`),
   ),
   fault(
@@ -174,12 +174,12 @@ export const targetFaults: TargetFault[] = [
   fault('reply cut, after it did it', AFTERWARDS, 0, NOTHING, breaksOff('{"ddl":"O')),
   fault('closed without an answer', ONCE, 0, NOTHING, closes),
   fault('closed without an answer, after it did it', AFTERWARDS, 0, NOTHING, closes),
-  fault('closed without an answer, from then on', FOR_GOOD, 69, /the reply is lost/, closes),
+  fault('closed without an answer, from then on', FOR_GOOD, 69, /closed before a reply arrived/, closes),
   fault(
     'closed without an answer, after it did it and from then on',
     AFTERWARDS_FOR_GOOD,
     69,
-    /the reply is lost/,
+    /closed before a reply arrived/,
     closes,
   ),
   fault('reset', ONCE, 0, NOTHING, resets),

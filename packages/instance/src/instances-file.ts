@@ -66,7 +66,7 @@ async function readIfExists(path: string): Promise<string | undefined> {
     if ((mode & WORLD_WRITABLE) === 0) return await readFile(path, 'utf8');
   } catch (error) {
     if (isNotFound(error)) return undefined;
-    throw readError('the instances in', path, error);
+    throw readError('the instances file', path, error);
   }
   throw new InstanceError('CONFIG', `${path} can be changed by everybody; run chmod o-w on it`);
 }

@@ -155,7 +155,7 @@ class RowReply implements JsonEvents {
     if (!this.#inColumnName) return;
     this.#columnName ??= value;
     if (this.#columnName !== DDL)
-      throw new JsonError(`contains ${JSON.stringify(this.#columnName)} where ${DDL} was asked for`);
+      throw new JsonError(`contains ${JSON.stringify(this.#columnName)} where ${DDL} was requested`);
   }
 
   #openDataset(kind: 'array' | 'object'): void {
