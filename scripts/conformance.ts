@@ -2,9 +2,10 @@
  * The conformance run: every recorded object that a real server makes is made again, copied to an empty server with the
  * built programs, read back from both and compared. So are some that are large or many. There is no list of expected failures.
  */
+import { CORPUS } from '../test/support/corpus.js';
 import { startServer } from '../test/support/server.js';
 import { copyAll, type WithServers } from './conformance/copy.js';
-import { CORPUS, type Scenario, scenarios } from './conformance/corpus.js';
+import { type Scenario, scenarios } from './conformance/corpus.js';
 import { Database } from './conformance/database.js';
 import { large } from './conformance/large.js';
 

@@ -5,10 +5,10 @@
  */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
+import { CORPUS } from '../test/support/corpus.js';
 import { openScope } from '../test/support/open-scope.js';
 import { type Server, startServer } from '../test/support/server.js';
 import { shell } from '../test/support/shell.js';
-import { CORPUS } from './conformance/corpus.js';
 import { type Cells, check, STEPS } from './versions/check.js';
 import { SAMPLE } from './versions/sample.js';
 import { upgradeRecorded } from './versions/upgrade.js';

@@ -170,7 +170,8 @@ test('what the target has is skipped as the same, one permission at a time, and 
     ],
   );
   proxy.queries.length = 0;
-  const others = `GRANT INSERT ON trades TO zoe; GRANT SELECT ON trades(ts) TO zoe; GRANT HTTP TO g; ASSUME SERVICE ACCOUNT robot TO zoe WITH GRANT OPTION;`;
+  const others =
+    'GRANT INSERT ON trades TO zoe; GRANT SELECT ON trades(ts) TO zoe; GRANT HTTP TO g; ASSUME SERVICE ACCOUNT robot TO zoe WITH GRANT OPTION;';
   t.is((await apply(`${text}${others}`)).code, 0);
   t.deepEqual(new Set((await results()).map(({ result }) => result)), new Set(['same']));
   t.is(proxy.queries.filter(query => query.startsWith('SHOW CREATE DATABASE INCLUDE (PERMISSIONS)')).length, 1);

@@ -3,7 +3,16 @@ import test, { type ExecutionContext } from 'ava';
 import { startFaultyServer } from './faults/faulty-server.js';
 import { passOn } from './faults/run.js';
 import { type Replay, replay } from './support/replay.js';
+import { fileScope } from './support/scope.js';
+import type { Server } from './support/server.js';
 import { startSqlserve } from './support/sqlserve.js';
+
+const scope = fileScope();
+let good: Server;
+
+test.before(async () => {
+  good = await startSqlserve(scope);
+});
 
 /** What a replay on an instance with the table `t` sent, besides questions, and what the instance has afterwards. */
 interface Effect extends Replay {
@@ -12,7 +21,7 @@ interface Effect extends Replay {
 }
 
 async function replayCounted(t: ExecutionContext, text: string, options = ''): Promise<Effect> {
-  const good = await startSqlserve(t);
+  await good.empty();
   await good.execute('CREATE TABLE t (x INT)');
   const { url, requests } = await startFaultyServer(t, async (socket, request) =>
     socket.write(await passOn(good, request)),
@@ -38,40 +47,40 @@ for (const statement of [
   'SELECT 1',
   'drop table t',
 ])
-  test(`without --allow it is not sent, nor what comes before it: ${statement}`, async t => {
+  test.serial(`without --allow it is not sent, nor what comes before it: ${statement}`, async t => {
     const { code, sent, columns, report } = await replayCounted(t, `${MORE}; ${statement};`);
     t.is(code, 1);
     t.deepEqual([sent, columns, report], [[], ['x'], []]);
   });
 
 for (const allowed of ['ALTER', 'alter', 'ALTER,RENAME', 'ALTER --allow INSERT', 'all', 'ALL', 'DROP,ALL'])
-  test(`--allow ${allowed} sends an ALTER`, async t => {
+  test.serial(`--allow ${allowed} sends an ALTER`, async t => {
     const { code, sent, columns, stderr } = await replayCounted(t, `${ADD};`, `--allow ${allowed}`);
     t.is(code, 0, stderr);
     t.deepEqual([sent, columns], [[ADD], ['x', 'y']]);
   });
 
 for (const allowed of ['ALTER', 'ALTER,INSERT', 'ALTER --allow RENAME'])
-  test(`--allow ${allowed} does not send a DROP, nor what comes before it`, async t => {
+  test.serial(`--allow ${allowed} does not send a DROP, nor what comes before it`, async t => {
     const { code, sent, columns } = await replayCounted(t, `${MORE}; ${ADD}; ${DROP};`, `--allow ${allowed}`);
     t.is(code, 1);
     t.deepEqual([sent, columns], [[], ['x']]);
   });
 
 for (const allowed of ['D', 'DROPS', 'TABLE', '"DROP TABLE"'])
-  test(`--allow ${allowed} names no verb, so no DROP is sent`, async t => {
+  test.serial(`--allow ${allowed} names no verb, so no DROP is sent`, async t => {
     const { code, sent, columns } = await replayCounted(t, `${MORE}; ${DROP};`, `--allow ${allowed}`);
     t.true([1, 64].includes(code), `status ${code}`);
     t.deepEqual([sent, columns], [[], ['x']]);
   });
 
-test('--allow DROP does not send an ALTER', async t => {
+test.serial('--allow DROP does not send an ALTER', async t => {
   const { code, sent, columns } = await replayCounted(t, `${ADD}; ${DROP};`, '--allow DROP');
   t.is(code, 1);
   t.deepEqual([sent, columns], [[], ['x']]);
 });
 
-test('--allow all sends every verb', async t => {
+test.serial('--allow all sends every verb', async t => {
   const { code, sent, columns, results } = await replayCounted(t, `${MORE}; ${ADD}; ${DROP};`, '--allow all');
   t.is(code, 0);
   t.deepEqual(sent, [MORE, ADD, DROP]);
@@ -79,7 +88,7 @@ test('--allow all sends every verb', async t => {
   t.is(columns, undefined);
 });
 
-test('what is not allowed ends a replay that sends as records arrive, and is among the rejects', async t => {
+test.serial('what is not allowed ends a replay that sends as records arrive, and is among the rejects', async t => {
   const { code, sent, columns, results, rejects } = await replayCounted(
     t,
     `${ADD}; ${DROP}; ${MORE};`,
@@ -91,7 +100,7 @@ test('what is not allowed ends a replay that sends as records arrive, and is amo
   t.is(rejects, `${DROP};\n\0${MORE};\n\0`);
 });
 
-test('with --keep-going what is not allowed is left out, and the status is 1', async t => {
+test.serial('with --keep-going what is not allowed is left out, and the status is 1', async t => {
   const { code, sent, columns, results, rejects } = await replayCounted(
     t,
     `${DROP}; ${MORE};`,
@@ -103,7 +112,7 @@ test('with --keep-going what is not allowed is left out, and the status is 1', a
   t.is(rejects, `${DROP};\n\0`);
 });
 
-test('a dry run refuses what would not be sent', async t => {
+test.serial('a dry run refuses what would not be sent', async t => {
   const { code, sent, results } = await replayCounted(t, `${ADD}; ${DROP};`, '--dry-run --allow ALTER');
   t.is(code, 1);
   t.deepEqual(sent, []);

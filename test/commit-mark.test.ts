@@ -77,7 +77,7 @@ function writesIn(log: string): Buffer[] {
 const plainWrites = test.macro<[command: string]>({
   title: (_, command) => `${command}: writes fit into a pipe at once, and none but the last ends on a NUL`,
   async exec(t, command) {
-    const SRC = await answeringSource(t, socket => socket.write(reply(rowsBody(...Array<string>(9999).fill('AB;')))));
+    const SRC = await answeringSource(t, socket => socket.write(reply(rowsBody(...new Array(9999).fill('AB;')))));
     const run = await shell(t, { SRC });
     // Records of five bytes: each 4,096 from a NUL on would end on a NUL again.
     const outcome = await run(String.raw`

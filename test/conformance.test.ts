@@ -2,9 +2,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { copyAll } from '../scripts/conformance/copy.js';
-import { CORPUS, scenarios } from '../scripts/conformance/corpus.js';
+import { scenarios } from '../scripts/conformance/corpus.js';
 import { Database } from '../scripts/conformance/database.js';
 import { cases } from './cases/cases.js';
+import { CORPUS } from './support/corpus.js';
 import { freshFolder } from './support/folder.js';
 import { startQuestDB, testWithQuestDB } from './support/questdb.js';
 import { fileScope } from './support/scope.js';

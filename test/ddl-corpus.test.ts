@@ -1,14 +1,14 @@
 /*! What real servers made of recorded statements: text and print are the same by meaning, and no change of the print is. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { compareStatements, type Definition, parseMeaning, printDefinition } from '@sqlpipe/ddl';
 import { foldCase, identify, isObject, type Token, tokens } from '@sqlpipe/sql';
 import test, { type ExecutionContext } from 'ava';
 import { type Change, changesOf } from './support/changes.js';
+import { CORPUS } from './support/corpus.js';
 import { databases } from './support/databases.js';
 
-const corpus = process.env.CORPUS ?? '../shared/corpus';
-const recorded = existsSync(`${corpus}/tables.jsonl`) ? test : test.skip;
-if (!existsSync(corpus)) console.error(`No recorded corpus at ${corpus}: the tests of recorded statements are skipped`);
+const recorded = CORPUS ? test : test.skip;
+if (!CORPUS) console.error('No recorded corpus: the tests of recorded statements are skipped');
 
 /** A statement that a server accepted, what there was before, and what servers then printed. */
 interface Recorded {
@@ -19,7 +19,7 @@ interface Recorded {
 
 /** What is in a file of the corpus, as far as it makes an object. */
 function read(name: string): Recorded[] {
-  const lines = readFileSync(`${corpus}/${name}.jsonl`, 'utf8').trim().split('\n');
+  const lines = readFileSync(`${CORPUS}/${name}.jsonl`, 'utf8').trim().split('\n');
   return lines.flatMap(line => {
     const { sql, setup, status, show_create, later } = JSON.parse(line);
     const results = [{ status, show_create }, later ?? {}].filter(
@@ -108,10 +108,14 @@ function some<T>(list: readonly T[], nth: number): T[] {
 for (const name of ['tables', 'views'])
   recorded(`${name}: no change of what servers print is the same`, t => {
     const found = new Map<string, number>();
-    read(name).forEach(({ printed: [print = ''] }, nth) => {
+    for (const [nth, { printed }] of read(name).entries()) {
+      const [print = ''] = printed;
       const definition = parseMeaning(print);
-      if (!definition) return t.fail(print);
-      if (definition.kind === 'table' && definition.query !== undefined) return;
+      if (definition?.kind === 'table' && definition.query !== undefined) continue;
+      if (!definition) {
+        t.fail(print);
+        continue;
+      }
       const changes = changesOf(definition).filter(({ property }) => property !== 'query');
       for (const { property, changed } of [...some(changes, nth), ...changesOfQuery(definition, nth)]) {
         const statement = printDefinition(changed, { quoted: true });
@@ -120,7 +124,7 @@ for (const name of ['tables', 'views'])
         const what = property.replace(/'.*'/s, '…');
         found.set(what, (found.get(what) ?? 0) + 1);
       }
-    });
+    }
     t.log(
       Array.from(found, ([property, count]) => `${property} ${count}`)
         .sort()

@@ -3,15 +3,15 @@
  * agreement is printed, with what differs (all of it with DIFFERENCES=1); the aims are the floor. Where a case was
  * recorded on the later build too, that one counts.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
+import { CORPUS } from './support/corpus.js';
 import { fileScope } from './support/scope.js';
 import { type Server, startServer } from './support/server.js';
 
-const corpus = process.env.CORPUS ?? '../shared/corpus';
-const recorded = existsSync(`${corpus}/tables.jsonl`) ? test.serial : test.serial.skip;
-if (!existsSync(corpus)) console.error(`No recorded corpus at ${corpus}: the differential tests are skipped`);
+const recorded = CORPUS ? test.serial : test.serial.skip;
+if (!CORPUS) console.error('No recorded corpus: the differential tests are skipped');
 
 const scope = fileScope();
 let server: Server;
@@ -55,7 +55,7 @@ interface Case extends Result {
 }
 
 const read = (name: string): Case[] =>
-  readFileSync(`${corpus}/${name}.jsonl`, 'utf8')
+  readFileSync(`${CORPUS}/${name}.jsonl`, 'utf8')
     .trim()
     .split('\n')
     .map(line => JSON.parse(line));
@@ -147,10 +147,10 @@ for (const [name, aim] of Object.entries(aims)) {
   });
 }
 
-const databases = existsSync(`${corpus}/databases`) ? readdirSync(`${corpus}/databases`) : [];
+const databases = CORPUS ? readdirSync(`${CORPUS}/databases`) : [];
 for (const file of databases) {
   recorded(`${file} dumps as it did`, async t => {
-    const { creation, dump } = JSON.parse(readFileSync(`${corpus}/databases/${file}`, 'utf8'));
+    const { creation, dump } = JSON.parse(readFileSync(`${CORPUS}/databases/${file}`, 'utf8'));
     await ask(server.url, 'drop all');
     for (const statement of creation)
       t.deepEqual((await ask(server.url, statement)).body as object, { ddl: 'OK' }, statement);

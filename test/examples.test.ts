@@ -137,5 +137,5 @@ test.serial('GitHub: the check fails where the instance differs, and shows how',
     (await run('cat summary')).stdout.toString(),
     /^````diff\ndiffers: table 'trades'\n {2}partitioning: HOUR in schema\.sql, DAY in src\n````\n$/m,
   );
-  t.like(await run(`rm schema.sql; bash -e step`), { code: 66, stdout: Buffer.from('') });
+  t.like(await run('rm schema.sql; bash -e step'), { code: 66, stdout: Buffer.from('') });
 });

@@ -7,9 +7,8 @@ import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { freshFolder } from './support/folder.js';
 import { startServer } from './support/server.js';
+import { SQLSERVE } from './support/sqlserve.js';
 import { testWithStrace } from './support/strace.js';
-
-const PROGRAM = 'packages/sqlserve/bin/sqlserve.js';
 
 /** What a service did, as far as its order is promised; `n` is a number of statements. */
 type Step = { did: 'write' | 'acknowledge'; n: number } | { did: 'begin sync' | 'end sync' | 'rename' | 'ready' };
@@ -46,7 +45,7 @@ async function traceService(
     '-e',
     'trace=write,writev,pwrite64,pwritev,fsync,fdatasync,/^rename',
   ];
-  const server = await startServer(t, 'strace', [...trace, PROGRAM, '--port', '0', '--data', data]);
+  const server = await startServer(t, 'strace', [...trace, SQLSERVE, '--port', '0', '--data', data]);
   await work(sql => server.execute(sql));
   await server.end();
   return parseSteps(await readFile(log, 'utf8'));

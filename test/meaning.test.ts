@@ -1,7 +1,7 @@
 /*! Statements written by hand, applied again and again: nothing differs as long as nothing changed, and then just that. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { CASES, type Case, type Change } from './cases/meaning.js';
 import { freshFolder } from './support/folder.js';
 import { questdb, type Service, sqlserve } from './support/instances.js';

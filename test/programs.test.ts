@@ -186,5 +186,5 @@ test('a message that nobody reads does not keep a program', async t => {
 test('control characters from a file are shown, not obeyed', async t => {
   const run = await shell(t);
   const { stderr } = await run(String.raw`sqlsplit $'no\e[31mfile\u009b'`);
-  t.is(stderr, String.raw`sqlsplit: no\x1b[31mfile\x9b: no such file or directory` + '\n');
+  t.is(stderr, `${String.raw`sqlsplit: no\x1b[31mfile\x9b: no such file or directory`}\n`);
 });

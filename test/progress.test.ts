@@ -28,7 +28,7 @@ const readCounts = (screen: string, program: string, total: string) =>
   Array.from(
     screen.matchAll(new RegExp(`${program}: (?:\\[[=-]*\\] )?(\\d+(?:/\\d+)?), ([\\d.]+)/s, \\w+ '(\\w+)'`, 'g')),
     ([, count = '', rate = '', name = '']) => ({ count, rate: Number(rate), name }),
-  ).filter(({ count }) => parseInt(count, 10) > 0 && count.includes('/') === (total !== ''));
+  ).filter(({ count }) => Number.parseInt(count, 10) > 0 && count.includes('/') === (total !== ''));
 
 /** Counts and names without those that are drawn again. */
 const distinctSteps = (all: ReturnType<typeof readCounts>) => [
@@ -61,6 +61,7 @@ for (const [options, total] of [
     t.is(code, 1, screen);
     const all = readCounts(screen, 'sqlapply', total);
     t.deepEqual(distinctSteps(all), [`1${total} b`, `2${total} c`, `3${total} d`]);
-    for (const { count, rate } of all) t.true(rate > 0 && rate < parseInt(count, 10) / 0.4, `${count} at ${rate}/s`);
+    for (const { count, rate } of all)
+      t.true(rate > 0 && rate < Number.parseInt(count, 10) / 0.4, `${count} at ${rate}/s`);
     t.regex(screen, /: 3 of 4 applied, 1 refused/);
   });

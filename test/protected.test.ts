@@ -2,12 +2,21 @@
 import test, { type ExecutionContext } from 'ava';
 import { startFaultyServer } from './faults/faulty-server.js';
 import { passOn } from './faults/run.js';
+import { fileScope } from './support/scope.js';
+import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
 
+const scope = fileScope();
+let good: Server;
+
+test.before(async () => {
+  good = await startSqlserve(scope);
+});
+
 /** Two protected instances and two that are not, all of them one server; `requests` are those that reached it. */
 async function startProtected(t: ExecutionContext) {
-  const good = await startSqlserve(t);
+  await good.empty();
   const { url, requests } = await startFaultyServer(t, async (socket, request) =>
     socket.write(await passOn(good, request)),
   );
@@ -32,7 +41,7 @@ for (const options of [
   '--keep-going --if-exists skip',
   '--allow all',
 ])
-  test(`a protected instance is not touched by sqlapply ${options}`, async t => {
+  test.serial(`a protected instance is not touched by sqlapply ${options}`, async t => {
     const { run, requests, tables } = await startProtected(t);
     const { code, stderr } = await run(`sqlapply ${options} prod < stream`);
     t.is(code, 64, stderr);
@@ -42,14 +51,14 @@ for (const options of [
   });
 
 for (const command of ['sqlapply --yes-to prod prod', 'sqlapply --yes-to=spare spare', 'sqlapply lab', 'sqlapply open'])
-  test(`what ${command} is given is carried out`, async t => {
+  test.serial(`what ${command} is given is carried out`, async t => {
     const { run, tables } = await startProtected(t);
     const { code, stderr } = await run(`${command} < stream`);
     t.is(code, 0, stderr);
     t.deepEqual(await tables(), ['a']);
   });
 
-test('what changes nothing needs no confirmation', async t => {
+test.serial('what changes nothing needs no confirmation', async t => {
   const { run, requests, tables } = await startProtected(t);
   const { code, stdout, stderr } = await run(
     'sqlapply --dry-run prod < stream && sqldump -o dump prod && sqldiff --names prod stream',

@@ -3,25 +3,33 @@ import test, { type ExecutionContext } from 'ava';
 import { reply, startFaultyServer } from './faults/faulty-server.js';
 import { passOn } from './faults/run.js';
 import { replay } from './support/replay.js';
+import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { startSqlserve } from './support/sqlserve.js';
+
+const scope = fileScope();
+let good: Server;
+
+test.before(async () => {
+  good = await startSqlserve(scope);
+});
 
 const table = (name: string, type = 'INT') => `CREATE TABLE '${name}' ( \n\tx ${type}\n);`;
 
 /** Bytes to answer with, `hang up`, or nothing where the good server is to answer. */
-type Spoiler = (statement: string, good: Server) => Promise<Buffer | undefined> | Buffer | 'hang up' | undefined;
+type Spoiler = (statement: string) => Promise<Buffer | undefined> | Buffer | 'hang up' | undefined;
 
-/** A good server, and the URL of one in front of it that spoils some of the answers. */
+/** The URL of a server in front of the good one, which is empty; it spoils some of the answers. */
 async function startSpoiled(t: ExecutionContext, spoil: Spoiler) {
-  const good = await startSqlserve(t);
+  await good.empty();
   const { url, requests } = await startFaultyServer(t, async (socket, request) => {
-    const bytes = (await spoil(request.statement, good)) ?? (await passOn(good, request));
+    const bytes = (await spoil(request.statement)) ?? (await passOn(good, request));
     if (bytes === 'hang up') socket.destroy();
     else socket.write(bytes);
   });
   const tables = async () =>
     (await good.execute('SELECT table_name FROM tables() ORDER BY table_name')).dataset?.flat();
-  return { good, url, requests, tables };
+  return { url, requests, tables };
 }
 
 for (const [name, status, bytes] of [
@@ -34,24 +42,27 @@ for (const [name, status, bytes] of [
   ['rejects the question', 1, reply('{"error":"boom","position":0}', 400)],
 ] as const)
   for (const options of ['', '--keep-going'])
-    test(`where the target ${name} when it is to show what it made, the status is ${status} ${options}`, async t => {
-      const { url, tables } = await startSpoiled(t, statement => (statement.startsWith('SHOW') ? bytes : undefined));
-      const { code, stderr, report, rejects } = await replay(t, url, { text: table('a') + table('b'), options });
-      t.is(code, status, stderr);
-      t.deepEqual(
-        report.map(({ result, proven }) => [result, proven]),
-        [
-          ['applied', false],
-          ['applied', false],
-        ],
-      );
-      t.regex(stderr, /statement 1 \(table 'a'\): .*read back/);
-      t.regex(stderr, /: 2 of 2 applied\b/);
-      t.is(rejects, '\0', 'what was applied is no reject');
-      t.deepEqual(await tables(), ['a', 'b']);
-    });
+    test.serial(
+      `where the target ${name} when it is to show what it made, the status is ${status} ${options}`,
+      async t => {
+        const { url, tables } = await startSpoiled(t, statement => (statement.startsWith('SHOW') ? bytes : undefined));
+        const { code, stderr, report, rejects } = await replay(t, url, { text: table('a') + table('b'), options });
+        t.is(code, status, stderr);
+        t.deepEqual(
+          report.map(({ result, proven }) => [result, proven]),
+          [
+            ['applied', false],
+            ['applied', false],
+          ],
+        );
+        t.regex(stderr, /statement 1 \(table 'a'\): .*read back/);
+        t.regex(stderr, /: 2 of 2 applied\b/);
+        t.is(rejects, '\0', 'what was applied is no reject');
+        t.deepEqual(await tables(), ['a', 'b']);
+      },
+    );
 
-test('with --no-verify nothing is read back', async t => {
+test.serial('with --no-verify nothing is read back', async t => {
   const { url, requests } = await startSpoiled(t, () => undefined);
   const { code, report } = await replay(t, url, { text: table('a'), options: '--no-verify' });
   t.is(code, 0);
@@ -72,14 +83,14 @@ const ONE = table('t110');
 
 /** Replays them by way of a spoiler; resolves to the statements that are not proven, by number. */
 async function replayMany(t: ExecutionContext, spoil: Spoiler) {
-  const { good, url, tables } = await startSpoiled(t, spoil);
+  const { url, tables } = await startSpoiled(t, spoil);
   await good.execute('CREATE TABLE there (x INT)');
   const outcome = await replay(t, url, { text: MANY.join(''), options: '--allow ALTER' });
   const unproven = outcome.report.filter(({ kind, proven }) => kind === 'table' && proven !== true);
-  return { ...outcome, unproven: unproven.map(({ n, result }) => [n, result]), good, tables };
+  return { ...outcome, unproven: unproven.map(({ n, result }) => [n, result]), tables };
 }
 
-test('an object that is missing when it is read back is named, rejected, and the only one', async t => {
+test.serial('an object that is missing when it is read back is named, rejected, and the only one', async t => {
   const lose: Spoiler = statement => (`${statement};` === ONE ? reply('{"ddl":"OK"}') : undefined);
   const { code, stderr, unproven, rejects, tables } = await replayMany(t, lose);
   t.is(code, 1);
@@ -89,10 +100,10 @@ test('an object that is missing when it is read back is named, rejected, and the
   t.is((await tables())?.length, MANY.length - 1);
 });
 
-test('an object that the target made otherwise is named, rejected, and the only one', async t => {
-  const change: Spoiler = async (statement, good) =>
+test.serial('an object that the target made otherwise is named, rejected, and the only one', async t => {
+  const change: Spoiler = async statement =>
     `${statement};` === ONE ? reply(JSON.stringify(await good.execute(table('t110', 'LONG')))) : undefined;
-  const { code, stderr, unproven, rejects, good } = await replayMany(t, change);
+  const { code, stderr, unproven, rejects } = await replayMany(t, change);
   t.is(code, 1);
   t.deepEqual(unproven, [[111, 'differs']]);
   t.regex(stderr, /statement 111 \(table 't110'\): /);
@@ -100,9 +111,9 @@ test('an object that the target made otherwise is named, rejected, and the only 
   t.regex(JSON.stringify(await good.execute('SHOW CREATE TABLE t110')), /x LONG/);
 });
 
-test('a view that the target made as a table is missing when it is read back', async t => {
+test.serial('a view that the target made as a table is missing when it is read back', async t => {
   const view = "CREATE VIEW 'v' AS ( \nselect x from a\n);";
-  const { url } = await startSpoiled(t, async (statement, good) =>
+  const { url } = await startSpoiled(t, async statement =>
     statement.startsWith('CREATE VIEW') ? reply(JSON.stringify(await good.execute(table('v')))) : undefined,
   );
   const { code, results, rejects } = await replay(t, url, { text: table('a') + view });

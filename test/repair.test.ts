@@ -133,13 +133,13 @@ const scope = fileScope();
 let server: Promise<Server> | undefined;
 
 async function show(kind: string, name: string): Promise<string> {
-  const { dataset, error } = await (await server)!.execute(`SHOW CREATE ${kind} '${name}'`);
+  const { dataset, error } = await ((await server) as Server).execute(`SHOW CREATE ${kind} '${name}'`);
   if (error !== undefined) throw new Error(error);
   return dataset?.[0]?.[0] as string;
 }
 
 async function run(sql: string): Promise<void> {
-  const { error } = await (await server)!.execute(sql);
+  const { error } = await ((await server) as Server).execute(sql);
   if (error !== undefined) throw new Error(`${error}: ${sql}`);
 }
 

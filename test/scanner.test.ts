@@ -32,11 +32,11 @@ const jsonString = (text: string) => {
   return fc
     .array(fc.boolean(), { minLength: characters.length, maxLength: characters.length })
     .map(
-      escaped => `"${characters.map((c, i) => (escaped[i] ? escape(c) : JSON.stringify(c).slice(1, -1))).join('')}"`,
+      escaped => `"${characters.map((c, i) => (escaped[i] ? escapeAll(c) : JSON.stringify(c).slice(1, -1))).join('')}"`,
     );
 };
 
-const escape = (character: string) =>
+const escapeAll = (character: string) =>
   character
     .split('')
     .map(unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)

@@ -110,7 +110,7 @@ test('exports', t => {
 const FORMS: ((secret: string) => string)[] = [
   secret => secret,
   encodeURIComponent,
-  secret => encodeURIComponent(encodeURIComponent(secret)).replace(/%\w\w/g, escape => escape.toLowerCase()),
+  secret => encodeURIComponent(encodeURIComponent(secret)).replace(/%\w\w/g, code => code.toLowerCase()),
   secret => `${new URLSearchParams({ secret })}`.slice('secret='.length),
   secret => JSON.stringify(secret).slice(1, -1),
   secret => secret.replace(/["'&<>]/g, sign => `&#${sign.charCodeAt(0)};`),
@@ -303,7 +303,7 @@ test('a statement that never ends is refused at the limit, not gathered', t => {
     },
     { message: /more than 1000 characters/ },
   );
-  t.throws(() => split(Array(100).fill('-'.repeat(99)), 1000), { message: /more than 1000/ });
+  t.throws(() => split(new Array(100).fill('-'.repeat(99)), 1000), { message: /more than 1000/ });
 });
 
 test('the one form of a record', t => {

@@ -1,12 +1,11 @@
 /*! One command for all programs, and what it does itself: which programs there are, and whether an instance can be copied. */
 
-import { once } from 'node:events';
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { freshFolder } from './support/folder.js';
+import { listenHttp } from './support/listen.js';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
 
@@ -98,7 +97,7 @@ test('check: whose rights, without a secret; who may not dump is told so', async
 });
 
 /** A server with these answers to queries; all others are rejected. Resolves to its URL. */
-async function answering(t: ExecutionContext, answers: Record<string, unknown[][]>): Promise<string> {
+function answering(t: ExecutionContext, answers: Record<string, unknown[][]>): Promise<string> {
   const server = createServer((request, response) => {
     const query = new URL(request.url ?? '', 'http://x').searchParams.get('query') ?? '';
     const dataset = answers[query];
@@ -114,9 +113,7 @@ async function answering(t: ExecutionContext, answers: Record<string, unknown[][
     response.writeHead(dataset ? 200 : 400, { 'content-type': 'application/json; charset=utf-8' });
     response.end(JSON.stringify(reply));
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  t.teardown(() => void server.close().closeAllConnections());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return listenHttp(t, server);
 }
 
 const SOUND = {

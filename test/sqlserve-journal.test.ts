@@ -3,42 +3,18 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { text } from 'node:stream/consumers';
 import test from 'ava';
 import { freshFolder } from './support/folder.js';
 import { admin, basic, executeAs, setUp } from './support/principals.js';
 import type { Scope } from './support/scope.js';
-import { startSqlserve } from './support/sqlserve.js';
-
-const PROGRAM = 'packages/sqlserve/bin/sqlserve.js';
+import { type Server, startServer } from './support/server.js';
+import { failToStart, SQLSERVE, startSqlserve } from './support/sqlserve.js';
 
 const keeping = (folder: string) => ['--edition', 'enterprise', '--data', folder];
 
-/** What the program says where it does not start. */
-async function failure(args: string[], env: NodeJS.ProcessEnv = {}): Promise<{ status: number; message: string }> {
-  const child = spawn(PROGRAM, ['--port', '0', ...args], { env: { ...process.env, ...env }, timeout: 20_000 });
-  const [[status], message] = await Promise.all([once(child, 'close'), text(child.stderr)]);
-  return { status, message };
-}
-
 /** A sqlserve that can write so many KiB to any file. */
-async function startLimited(
-  scope: Scope,
-  folder: string,
-  kib: number,
-): Promise<{ url: string; end(): Promise<unknown> }> {
-  const script = `trap '' XFSZ; ulimit -f ${kib}; exec ${PROGRAM} --port 0 --data ${folder}`;
-  const child = spawn('bash', ['-c', script], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const ended = once(child, 'close');
-  const end = () => {
-    child.kill();
-    return ended;
-  };
-  scope.teardown(async () => void (await end()));
-  const [url] = (await once(createInterface(child.stdout), 'line')) as [string];
-  return { url, end };
-}
+const startLimited = (scope: Scope, folder: string, kib: number): Promise<Server> =>
+  startServer(scope, 'bash', ['-c', `trap '' XFSZ; ulimit -f ${kib}; exec ${SQLSERVE} --port 0 --data ${folder}`]);
 
 const mode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
 
@@ -69,18 +45,18 @@ test('a journal that is a link, or a pipe that would never end, is refused', asy
   const journal = join(folder, 'journal.jsonl');
   await writeFile(join(folder, 'other'), '[]\n');
   await symlink(join(folder, 'other'), journal);
-  const link = await failure(keeping(folder));
+  const link = await failToStart(keeping(folder));
   t.is(link.status, 65);
   t.regex(link.message, /journal\.jsonl is not a regular file; restore the folder from a copy/);
   const pipes = await freshFolder(t);
   await once(spawn('mkfifo', [join(pipes, 'journal.jsonl')]), 'close');
-  t.is((await failure(keeping(pipes))).status, 65);
+  t.is((await failToStart(keeping(pipes))).status, 65);
 });
 
 test('a journal with steps that are not known is damaged', async t => {
   const folder = await freshFolder(t);
   await writeFile(join(folder, 'journal.jsonl'), '[{"state":{}}]\n[{"drop":"x"}]\n');
-  const { status, message } = await failure(keeping(folder));
+  const { status, message } = await failToStart(keeping(folder));
   t.is(status, 65);
   t.regex(message, /line 1 is damaged/);
 });
@@ -121,11 +97,11 @@ test('nobody gets the rights of the administrator by the name', async t => {
   await setUp(first, "create user Boss with password 'b'", 'create user other');
   t.regex((await executeAs(first, admin, 'create user ADMIN')).error ?? '', /user already exists/);
   await first.end();
-  const { status, message } = await failure(keeping(folder), { QDB_ACL_ADMIN_USER: 'bOSS' });
+  const { status, message } = await failToStart(keeping(folder), { QDB_ACL_ADMIN_USER: 'bOSS' });
   t.is(status, 78);
   t.regex(message, /QDB_ACL_ADMIN_USER: the folder of --data has a user called 'Boss'; choose another name/);
   for (const env of [{ QDB_ACL_ADMIN_USER: '' }, { QDB_ACL_ADMIN_PASSWORD: '' }]) {
-    const empty = await failure(['--edition', 'enterprise'], env);
+    const empty = await failToStart(['--edition', 'enterprise'], env);
     t.is(empty.status, 64);
     t.regex(empty.message, /QDB_ACL_ADMIN_USER and QDB_ACL_ADMIN_PASSWORD must not be empty/);
   }

@@ -101,7 +101,7 @@ async function tokenEnding(t: Parameters<typeof freshFolder>[0], at: number, ref
     admin,
     `alter service account robot create token type rest with ttl '1h'${refresh}`,
   );
-  const [, token, expires] = made.dataset?.[0] as string[];
+  const [, token, expires] = (made.dataset?.[0] ?? []) as string[];
   await first.end();
   await writeFile(journal, (await readFile(journal, 'utf8')).replace(/"expires":\d+/, `"expires":${at}`));
   const second = await startSqlserve(t, [...ENTERPRISE, '--data', folder]);

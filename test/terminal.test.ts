@@ -215,7 +215,7 @@ for (const [what, command] of Object.entries({
   'a reject': 'sqlapply $BAD < named',
 }))
   test(`what comes from a server or a file does not move the cursor: ${what}`, async t => {
-    const error = { error: `no\x1b]0;pwned\x07\x9b1m\u202e`, position: 0 };
+    const error = { error: 'no\x1b]0;pwned\x07\x9b1m\u202e', position: 0 };
     const bad = await startSlow(t, async (_query, response) => response.writeHead(400).end(JSON.stringify(error)));
     const NAMED = "CREATE TABLE 'a\x1b]0;pwned\x07\x9b1m\u202e' (x INT)";
     const on = await terminal(t, { URL: await hostile(t), BAD: bad, HOSTILE, NAMED, NO_COLOR: '1' });

@@ -1,17 +1,12 @@
 /*! TLS end to end, with an authority of our own: who is trusted and why, and what is said where nobody is. Proxies too. */
-import { createServer as createHttpServer, type Server as HttpServer, type RequestListener } from 'node:http';
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import {
-  type AddressInfo,
-  connect,
-  createServer as createNetServer,
-  type Server as NetServer,
-  type Socket,
-} from 'node:net';
+import { connect, createServer as createNetServer, type Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import test from 'ava';
 import { type Authority, certificateAuthority, type Identity } from './support/certificates.js';
 import { freshFolder } from './support/folder.js';
+import { listen } from './support/listen.js';
 import { fileScope, type Scope } from './support/scope.js';
 import { type Outcome, shell } from './support/shell.js';
 
@@ -26,18 +21,8 @@ test.before(async () => {
 
 const answer: RequestListener = (_request, response) => void response.end('{"dataset":[["CREATE TABLE a (x INT)"]]}');
 
-/** Port of a server that is listening, and that ends with the scope. */
-async function listening(scope: Scope, server: NetServer): Promise<number> {
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  scope.teardown(async () => {
-    (server as Partial<HttpServer>).closeAllConnections?.();
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
-}
-
 const secure = async (scope: Scope, identity: Identity) =>
-  `https://localhost:${await listening(scope, createHttpsServer(identity, answer))}`;
+  `https://localhost:${await listen(scope, createHttpsServer(identity, answer))}`;
 
 /** Runs a script with `$URL` and `$ROOT`, and nothing of this machine's proxies. */
 async function on(scope: Scope, url: string, script: string, env: NodeJS.ProcessEnv = {}): Promise<Outcome> {
@@ -132,7 +117,7 @@ test('sqldiff --insecure is for one instance, not for two at once', async t => {
 });
 
 const speakNoTls = test.macro(async (t, server: () => NetServer, message: string) => {
-  const url = `https://localhost:${await listening(t, server())}`;
+  const url = `https://localhost:${await listen(t, server())}`;
   const { code, stderr } = await on(t, url, 'sqldump --insecure $URL');
   t.is(code, 69);
   t.is(stderr, `sqldump: ${url}: ${message}\n`);
@@ -176,7 +161,7 @@ async function proxy(scope: Scope, identity?: Identity, status = 200) {
     server.on('error', () => socket.destroy());
     socket.on('error', () => server.destroy());
   });
-  const port = await listening(scope, server);
+  const port = await listen(scope, server);
   return { address: `localhost:${port}`, seen };
 }
 

@@ -1,10 +1,7 @@
 /*! The recorded objects of a real server, as scenarios that can be run again: some statements, and with which settings. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { identify, significantTokens, unquote } from '@sqlpipe/sql';
-
-/** Where the recordings are, or undefined where they are missing. */
-export const CORPUS: string | undefined = [process.env.CORPUS ?? '../shared/corpus'].find(existsSync);
 
 /** What makes one object or some. */
 export interface Scenario {

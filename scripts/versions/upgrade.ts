@@ -1,7 +1,9 @@
 /*! The upgrade of recorded objects from an old server to a new one, and what was not among them. */
+
+import { CORPUS } from '../../test/support/corpus.js';
 import type { Server } from '../../test/support/server.js';
 import { fill } from '../conformance/copy.js';
-import { CORPUS, scenarios } from '../conformance/corpus.js';
+import { scenarios } from '../conformance/corpus.js';
 import { Database } from '../conformance/database.js';
 import type { Shell } from './check.js';
 

@@ -1,6 +1,6 @@
 /*! A server that answers each request with whatever bytes a test wants, or with silence. */
-import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
+import { listenHttp } from '../support/listen.js';
 import type { Scope } from '../support/scope.js';
 
 /** A request as it came. */
@@ -21,10 +21,7 @@ export type Answer = (socket: Socket, request: Request) => unknown;
 /** Starts a server on a free port of 127.0.0.1, as long as the scope lasts; `requests` are those it has seen. */
 export async function startFaultyServer(scope: Scope, answer: Answer): Promise<{ url: string; requests: Request[] }> {
   const requests: Request[] = [];
-  const sockets = new Set<Socket>();
   const server = createServer(socket => {
-    sockets.add(socket);
-    socket.on('error', () => {}).on('close', () => sockets.delete(socket));
     let received = '';
     socket.setEncoding('latin1').on('data', text => {
       received += text;
@@ -36,15 +33,7 @@ export async function startFaultyServer(scope: Scope, answer: Answer): Promise<{
       answer(socket, request);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  scope.teardown(async () => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return { url: `http://127.0.0.1:${address.port}`, requests };
+  return { url: await listenHttp(scope, server), requests };
 }
 
 function parse(head: string, nth: number): Request {
@@ -53,6 +42,24 @@ function parse(head: string, nth: number): Request {
   const target = line.split(' ')[1] ?? '';
   return { nth, line, headers, statement: new URL(target, 'http://x').searchParams.get('query') ?? '' };
 }
+
+/** Answers with these bytes, and leaves the connection open. */
+export const sends =
+  (bytes: string | Buffer): Answer =>
+  socket =>
+    socket.write(bytes);
+
+/** Answers with these bytes, and the end of the connection. */
+export const sendsAndCloses =
+  (bytes: string | Buffer): Answer =>
+  socket =>
+    socket.end(bytes);
+
+/** Answers with the first part of a reply, and the end of the connection. */
+export const breaksOff = (body: string): Answer => sendsAndCloses(Buffer.concat([head(), chunk(body)]));
+
+export const TEXT = 'Content-Type: text/plain';
+export const HTML = 'Content-Type: text/html';
 
 /** A whole reply, its body as one chunk, as the service sends it. */
 export function reply(body: string | Buffer, status = 200, header = 'Content-Type: application/json'): Buffer {

@@ -40,7 +40,7 @@ export async function failingTarget(scope: Scope, good: Server, fault: TargetFau
       const whole = await passOn(good, request);
       if (!fails) return socket.write(whole);
     }
-    return fault.answer(socket);
+    return fault.answer(socket, request);
   });
   return url;
 }

@@ -6,8 +6,9 @@ import { shell } from '../support/shell.js';
 import { startSqlserve } from '../support/sqlserve.js';
 import { reply, rowsBody } from './faulty-server.js';
 import { type LocalFault, localFaults } from './local.js';
+import { sourceOddities } from './oddities.js';
 import { copy, failingTarget, type Run } from './run.js';
-import { type SourceFault, source, sourceFaults, sourceOddities } from './sources.js';
+import { type SourceFault, source, sourceFaults } from './sources.js';
 import { type TargetFault, targetFaults } from './targets.js';
 
 export interface Case {
@@ -90,7 +91,7 @@ async function runSource(scope: Scope, { target }: Servers, fault: SourceFault):
   const { dataset } = await target.execute('SHOW CREATE DATABASE');
   return finding(statusesOf(run), run.stderr, {
     [`sqldump's status is ${fault.status}`]: run.dump === fault.status,
-    [`sqlapply's status is 65, and so is the shell's`]: run.apply === 65 && run.pipeline === 65,
+    "sqlapply's status is 65, and so is the shell's": run.apply === 65 && run.pipeline === 65,
     [`sqldump says ${fault.says}`]: fault.says.test(run.stderr),
     'the message names the instance': run.stderr.includes(`sqldump: ${from.url}`) || [65, 78].includes(fault.status),
     'nothing reached the target': dataset?.length === 0,
@@ -135,7 +136,7 @@ async function runLocal(
   { target, small, files }: Servers,
   { script, status, says, reaches = status === 0 }: LocalFault,
 ): Promise<Finding> {
-  const big = await source(scope, socket => socket.write(reply(rowsBody(...Array<string>(5000).fill(table('a'))))));
+  const big = await source(scope, socket => socket.write(reply(rowsBody(...new Array<string>(5000).fill(table('a'))))));
   const run = await shell(scope, { SRC: small.url, BIG: big, DST: target.url });
   await run(`cp ${files}/* .`);
   const { code, stdout, stderr } = await run(script);

@@ -4,7 +4,7 @@
  */
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { chunk, head, reply, rowsBody } from './faulty-server.js';
+import { type Answer, breaksOff, chunk, HTML, head, reply, rowsBody, sends, TEXT } from './faulty-server.js';
 
 export interface TargetFault {
   name: string;
@@ -12,7 +12,7 @@ export interface TargetFault {
   reached: boolean;
   /** Whether everything after it fails in the same way. */
   lasting: boolean;
-  answer(socket: Socket): unknown;
+  answer: Answer;
   /** What sqlapply's exit status has to be; 0 where it can find out what happened, and go on. */
   status: number;
   /** What its message has to say. */
@@ -21,12 +21,7 @@ export interface TargetFault {
   timeout?: number;
 }
 
-const TEXT = 'Content-Type: text/plain';
-const HTML = 'Content-Type: text/html';
 const NOTHING = /^$/;
-
-const sends = (bytes: string | Buffer) => (socket: Socket) => socket.write(bytes);
-const breaksOff = (body: string) => (socket: Socket) => socket.end(Buffer.concat([head(), chunk(body)]));
 
 type Kind = Pick<TargetFault, 'reached' | 'lasting'>;
 const ONCE = { reached: false, lasting: false };
@@ -103,7 +98,7 @@ export const targetFaults: TargetFault[] = [
   fault('OK, with 201, after it did it', AFTERWARDS, 0, NOTHING, sends(reply('{"ddl":"OK"}', 201))),
   fault('rows', FOR_GOOD, 76, /answered with rows/, sends(reply(rowsBody('x')))),
   fault('nothing, with 204', FOR_GOOD, 76, /answered 204/, sends('HTTP/1.1 204 No Content\r\n\r\n')),
-  fault('408', FOR_GOOD, 69, /gave up waiting/, sends(reply('', 408))),
+  fault('408', FOR_GOOD, 69, /the server timed out/, sends(reply('', 408))),
   fault('413, of a proxy', FOR_GOOD, 69, /too large for a proxy/, sends(reply('', 413))),
   fault('502 once, after it did it', AFTERWARDS, 0, NOTHING, sends(reply('', 502))),
   fault('503 for an hour', FOR_GOOD, 69, /try again in 3600 s/, sends(reply('', 503, 'Retry-After: 3600'))),
@@ -184,8 +179,8 @@ export const targetFaults: TargetFault[] = [
   ),
   fault('reset', ONCE, 0, NOTHING, resets),
   fault('reset, after it did it', AFTERWARDS, 0, NOTHING, resets),
-  { ...fault('a hang', ONCE, 0, NOTHING, hangs), timeout: 2 },
-  { ...fault('a hang, after it did it', AFTERWARDS, 0, NOTHING, hangs), timeout: 2 },
-  { ...fault('a hang from then on', FOR_GOOD, 69, /no answer within 2 s/, hangs), timeout: 2 },
+  { ...fault('a hang', ONCE, 0, NOTHING, hangs), timeout: 1 },
+  { ...fault('a hang, after it did it', AFTERWARDS, 0, NOTHING, hangs), timeout: 1 },
+  { ...fault('a hang from then on', FOR_GOOD, 69, /no answer within 1 s/, hangs), timeout: 1 },
   fault('a server that speaks no HTTP', FOR_GOOD, 76, /does not speak HTTP/, sends('SSH-2.0-OpenSSH_9.6\r\n')),
 ];

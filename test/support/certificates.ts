@@ -22,9 +22,8 @@ export function certificateAuthority(folder: string): Authority {
   const at = (name: string) => join(folder, name);
   const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
   const extensions = (name: string, lines: string) => writeFileSync(at(name), lines);
-  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
   const request = (name: string, subject: string) =>
-    openssl('req', ...newKey, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', `/CN=${subject}`);
+    openssl('req', ...NEW_KEY, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', `/CN=${subject}`);
   const sign = (name: string, by: string, extfile: string, ...validity: string[]) =>
     openssl(
       ...['x509', '-req', '-in', `${name}.csr`, '-out', `${name}.pem`, '-extfile', extfile],
@@ -32,7 +31,19 @@ export function certificateAuthority(folder: string): Authority {
     );
 
   extensions('authority.ext', 'basicConstraints=critical,CA:true\nkeyUsage=critical,keyCertSign,cRLSign\n');
-  openssl('req', '-x509', ...newKey, '-keyout', 'root.key', '-out', 'root.pem', '-subj', '/CN=Test Root', '-days', '2');
+  openssl(
+    'req',
+    '-x509',
+    ...NEW_KEY,
+    '-keyout',
+    'root.key',
+    '-out',
+    'root.pem',
+    '-subj',
+    '/CN=Test Root',
+    '-days',
+    '2',
+  );
   request('middle', 'Test Intermediate');
   sign('middle', 'root', 'authority.ext', '-days', '2');
 
@@ -49,3 +60,14 @@ export function certificateAuthority(folder: string): Authority {
     },
   };
 }
+
+/** A certificate for localhost that no authority signed. */
+export function selfSigned(folder: string): Identity {
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+  const files = ['-keyout', 'self.key', '-out', 'self.pem'];
+  execFileSync('openssl', ['req', '-x509', ...NEW_KEY, ...files, ...subject], { cwd: folder, stdio: 'pipe' });
+  const pem = (file: string) => readFileSync(join(folder, file), 'utf8');
+  return { key: pem('self.key'), cert: pem('self.pem') };
+}
+
+const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];

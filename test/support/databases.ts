@@ -1,7 +1,8 @@
 /*! Whole databases as a real server dumped them, where the recordings are. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repair } from '@sqlpipe/ddl';
+import { CORPUS } from './corpus.js';
 
 /** A recorded database. */
 export interface Database {
@@ -14,12 +15,12 @@ export interface Database {
   statements: string[];
 }
 
-const FOLDER = join(process.env.CORPUS ?? '../shared/corpus', 'databases');
+const FOLDER = CORPUS && join(CORPUS, 'databases');
 
-if (!existsSync(FOLDER)) console.error(`Recorded databases are left out: ${FOLDER} is missing`);
+if (!FOLDER) console.error('Recorded databases are left out: CORPUS is missing');
 
 /** All of them; none where the recordings are missing. */
-export const databases: Database[] = (existsSync(FOLDER) ? readdirSync(FOLDER) : []).map(name => {
-  const recorded = JSON.parse(readFileSync(join(FOLDER, name), 'utf8'));
+export const databases: Database[] = (FOLDER ? readdirSync(FOLDER) : []).map(name => {
+  const recorded = JSON.parse(readFileSync(join(FOLDER as string, name), 'utf8'));
   return { name, ...recorded, statements: recorded.dump.map((row: string) => repair(row).statement) };
 });

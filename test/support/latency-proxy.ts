@@ -1,6 +1,6 @@
 /*! Distance: a proxy on loopback that lets each request travel for a while. */
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer } from 'node:net';
+import { listenHttp } from './listen.js';
 import type { Scope } from './scope.js';
 
 /**
@@ -10,11 +10,11 @@ import type { Scope } from './scope.js';
  */
 export async function startLatencyProxy(scope: Scope, url: string, milliseconds: () => number) {
   const { hostname, port } = new URL(url);
-  const sockets = new Set<Socket>();
   const inFlight = { now: 0, max: 0 };
   const proxy = createServer(near => {
     const far = connect(Number(port), hostname);
-    for (const socket of [near, far]) sockets.add(socket.on('error', () => {}).on('close', () => near.destroy()));
+    far.on('error', () => {}).on('close', () => near.destroy());
+    near.on('close', () => far.destroy());
     near.on('data', bytes => {
       inFlight.max = Math.max(inFlight.max, ++inFlight.now);
       setTimeout(() => {
@@ -24,11 +24,6 @@ export async function startLatencyProxy(scope: Scope, url: string, milliseconds:
     });
     near.on('end', () => far.end());
     far.pipe(near);
-  }).listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
-  scope.teardown(async () => {
-    for (const socket of sockets) socket.destroy();
-    proxy.close();
   });
-  return { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, way: inFlight };
+  return { url: await listenHttp(scope, proxy), way: inFlight };
 }

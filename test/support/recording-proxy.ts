@@ -1,7 +1,6 @@
 /*! A server in front of another one: it passes requests on, remembers what was asked, and answers some of it itself. */
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenHttp } from './listen.js';
 import type { Scope } from './scope.js';
 
 /** A status and a body of JSON in place of the server's own. */
@@ -29,11 +28,5 @@ export async function recordingProxy(
     const reply = await fetch(`${server.url}${url}`, { headers: { authorization } });
     return response.writeHead(reply.status).end(Buffer.from(await reply.arrayBuffer()));
   });
-  proxy.listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
-  scope.teardown(async () => {
-    proxy.closeAllConnections();
-    proxy.close();
-  });
-  return { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, queries };
+  return { url: await listenHttp(scope, proxy), queries };
 }

@@ -10,7 +10,6 @@ import {
   type TableDefinition,
   type ViewDefinition,
 } from '@sqlpipe/ddl';
-import { foldCase } from '@sqlpipe/sql';
 
 /** Writes a definition as a statement. The choices say how: none of them the plainest way, each other list another one. */
 export function spell(definition: Definition, choices: readonly number[]): string {

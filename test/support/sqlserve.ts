@@ -1,10 +1,30 @@
 /*! sqlserve for tests: the built program, on a port that the system picks. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import type { Scope } from './scope.js';
 import { type Server, startServer } from './server.js';
+
+/** The built program. */
+export const SQLSERVE = 'packages/sqlserve/bin/sqlserve.js';
 
 /** Starts the built sqlserve, empty, with extra arguments and environment. */
 export const startSqlserve = (
   scope: Scope,
   args: readonly string[] = [],
   env: NodeJS.ProcessEnv = {},
-): Promise<Server> => startServer(scope, 'packages/sqlserve/bin/sqlserve.js', ['--port', '0', ...args], env);
+): Promise<Server> => startServer(scope, SQLSERVE, ['--port', '0', ...args], env);
+
+/** Starts it where it can not start: its exit status, and what it says. */
+export async function failToStart(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<{ status: number; message: string }> {
+  const child = spawn(SQLSERVE, ['--port', '0', ...args], { env: { ...process.env, ...env }, timeout: 20_000 });
+  const [[status], message] = await Promise.all([once(child, 'close'), text(child.stderr)]);
+  return { status, message };
+}
+
+/** The rows of its SHOW CREATE DATABASE. */
+export const readDump = async (server: Server): Promise<unknown[]> =>
+  (await server.execute('SHOW CREATE DATABASE')).dataset?.flat() ?? [];

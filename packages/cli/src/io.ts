@@ -88,7 +88,8 @@ export function createProcessIo(name: string, { quiet, verbose }: Verbosity): Io
       return promptSecret(`${name}: ${escapeControls(question)}`);
     },
     get interrupted() {
-      return (interruption ??= createInterruption()).signal;
+      interruption ??= createInterruption();
+      return interruption.signal;
     },
   };
 }

@@ -167,7 +167,7 @@ function flagsOf(cli: unknown, values: NonNullable<Program<never>['values']>): F
   const { getUsageInstance } = (cli as { getInternalMethods(): { getUsageInstance(): Usage } }).getInternalMethods();
   return Object.entries(getUsageInstance().getDescriptions()).map(([option, describe = '']) => {
     const known = values[option];
-    const value = known === 'instances' ? 'instance' : known ? { list: known } : valueOf(cli, option);
+    const value = known === 'instances' ? 'instance' : known ? { list: known } : valuesOf(cli, option);
     return {
       names: [option, ...(optionsOf(cli).alias[option] ?? [])].map(formatFlag),
       describe: describe.replace(/^__yargsString__:/, ''),
@@ -180,7 +180,7 @@ function flagsOf(cli: unknown, values: NonNullable<Program<never>['values']>): F
 const helpFlagsOf = (cli: unknown): HelpFlag[] =>
   flagsOf(cli, {}).map(flag => ({ ...flag, default: optionsOf(cli).default[flag.names[0]?.replace(/^--/, '') ?? ''] }));
 
-function valueOf(cli: unknown, option: string): Flag['value'] {
+function valuesOf(cli: unknown, option: string): Flag['value'] {
   const { choices, number, string } = optionsOf(cli);
   if (option === 'completion') return Object.keys(COMPLETIONS);
   if (choices[option]) return choices[option];

@@ -6,7 +6,11 @@ import { parseCommandLine } from './parse-command-line.js';
 import type { Program } from './program.js';
 
 /** Runs a program on this process: its arguments, its three streams, its exit status. Never throws. */
-export async function runProgram<Options>(program: Program<Options>): Promise<void> {
+export function runProgram<Options>(program: Program<Options>): void {
+  void run(program);
+}
+
+async function run<Options>(program: Program<Options>): Promise<void> {
   process.noDeprecation = true; // deprecations in a library do not concern users
   // The reader of stdout closed the pipe: not an error worth a message. Only stdout's own error shows it: a server's
   // socket can break with EPIPE too.

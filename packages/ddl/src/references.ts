@@ -157,8 +157,10 @@ class ReferenceFinder {
     const isVariable = token.text.startsWith('@');
     if (!next && !isVariable && state !== 'declare') {
       if (state === 'with') return this.#beginExpression(level);
-      if (state === 'value' && level.defining && level.defining[1].table === undefined)
-        return void (level.defining[1].table = this.#tokens.readName());
+      if (state === 'value' && level.defining && level.defining[1].table === undefined) {
+        level.defining[1].table = this.#tokens.readName();
+        return;
+      }
       if (state === 'start' || state === 'table') return this.#readTable(level);
       if (state === 'base') return this.#readBase(level);
     }
@@ -205,7 +207,8 @@ class ReferenceFinder {
     const scope = this.#scope.get(name);
     if (scope) scope.push(definition);
     else this.#scope.set(name, [definition]);
-    (level.defined ??= []).push(name);
+    level.defined ??= [];
+    level.defined.push(name);
   }
 
   #useVariable(variable: string, level: Level): void {
@@ -236,7 +239,7 @@ class ReferenceFinder {
     return this.#scope.get(foldCase(name))?.at(-1);
   }
 
-  #limitError = (what: string): LimitError =>
+  readonly #limitError = (what: string): LimitError =>
     new LimitError(
       `${this.title}: more than ${MAX_NESTING} ${what}: the objects that it reads from cannot be determined`,
     );

@@ -3,7 +3,7 @@ import { keywordOf, parseName, type Token } from '@sqlpipe/sql';
 /** The tokens of a statement one after the other, with a look at those to come; they are never all in memory. */
 export class TokenReader {
   readonly #source: Iterator<Token>;
-  #next: Token[] = [];
+  readonly #next: Token[] = [];
 
   constructor(tokens: Iterable<Token>) {
     this.#source = tokens[Symbol.iterator]();

@@ -38,7 +38,7 @@ function decode(bytes: Buffer, offset: number): string {
 /** Where the last character ends that is whole. */
 function endOfLastCharacter(bytes: Buffer): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {
-    const byte = bytes[bytes.length - back] as number;
+    const byte = bytes.at(-back) as number;
     if (byte < 0x80) break;
     if (byte >= 0xc0) return (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) > back ? bytes.length - back : bytes.length;
   }

@@ -28,4 +28,6 @@ export interface ConnectionConfig {
   timeout: number;
   /** The longest time for connecting, in milliseconds; 0 for no limit. */
   connectTimeout: number;
+  /** Waits before a request is sent again, some milliseconds or until the signal aborts; a timer unless given. */
+  pause?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 }

@@ -11,7 +11,7 @@ export { type DumpOptions, dump } from './dump.js';
 export { type Inspection, inspect } from './inspect.js';
 export { connect, type Instance } from './instance.js';
 export { InstanceError, type InstanceErrorCode, type InstanceErrorDetails } from './instance-error.js';
-export type { ObjectName } from './objects.js';
+export { listAllObjects, type ObjectName } from './objects.js';
 export type { Rejection, Reply } from './reply.js';
 export { DEFAULT_REQUEST_BUFFER, encodeQuery } from './request.js';
 export { type InstanceOptions, listInstances, type ResolveContext, resolveInstance } from './resolve.js';

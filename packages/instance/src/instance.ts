@@ -1,5 +1,5 @@
 /*! One instance: queries rows and executes statements. Failures get the instance's name here. */
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout } from 'node:timers/promises';
 import { createsToken, truncate } from '@sqlpipe/sql';
 import { Connection, type Response, TransportError } from './connection.js';
 import type { ConnectionConfig } from './connection-config.js';
@@ -72,6 +72,7 @@ const TOKENS_UNSUPPORTED = '; the open source edition accepts no tokens, only a 
 class HttpInstance implements Instance {
   readonly label: string;
   readonly #target: ConnectionConfig;
+  readonly #pause: NonNullable<ConnectionConfig['pause']>;
   readonly #connection: Connection;
   readonly #closed = new AbortController();
   /** The one that requests go to; undefined until one has answered. */
@@ -80,6 +81,7 @@ class HttpInstance implements Instance {
   constructor(target: ConnectionConfig) {
     this.label = target.label;
     this.#target = target;
+    this.#pause = target.pause ?? ((milliseconds, signal) => setTimeout(milliseconds, undefined, { signal }));
     this.#connection = new Connection({ ...target, origin: target.url.origin });
   }
 
@@ -158,8 +160,7 @@ class HttpInstance implements Instance {
       const asked = 1000 * (retryAfter(response) ?? 0);
       if (response.status !== 429 || asked > MAX_RETRY_DELAY) return response;
       response.body.destroy();
-      const { signal } = this.#closed;
-      await pause(Math.max(milliseconds, asked), undefined, { signal }).catch(() => {}); // the next try says why
+      await this.#pause(Math.max(milliseconds, asked), this.#closed.signal).catch(() => {}); // the next try says why
     }
     return send();
   }

@@ -66,10 +66,10 @@ export class JsonScanner {
   readonly #events: JsonEvents;
   readonly #limits: JsonLimits;
   #expect = Expect.Value;
-  #containers: ('array' | 'object')[] = [];
+  readonly #containers: ('array' | 'object')[] = [];
   #token = Token.None;
   /** The bytes of a token that began in an earlier chunk. */
-  #pending = new GrowingBuffer();
+  readonly #pending = new GrowingBuffer();
   /** Whether a string was cut between a backslash and what it escapes. */
   #escaped = false;
   /** Bytes of white space in chunks of nothing else, since the last chunk with other content. */

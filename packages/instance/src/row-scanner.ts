@@ -60,7 +60,7 @@ export class RowScanner {
 /** Depths within a reply: `{` 0 `"dataset": [` 1 `[` 2 `first column` 3. */
 class RowReply implements JsonEvents {
   #key = '';
-  #top: Record<string, unknown> = {};
+  readonly #top: Record<string, unknown> = {};
   #dataset: 'none' | 'open' | 'closed' = 'none';
   #rows = 0;
   #column = 0;

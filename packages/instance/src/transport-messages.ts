@@ -1,7 +1,7 @@
 /*! Messages and hints for failures of the transport. */
 
 import { truncate } from '@sqlpipe/sql';
-import { type Phase, TransportError } from './connection.js';
+import type { Phase, TransportError } from './connection.js';
 import type { InstanceErrorCode } from './instance-error.js';
 import { DEFAULT_REQUEST_BUFFER } from './request.js';
 

@@ -16,13 +16,13 @@ export function findCycle(needs: ReadonlyMap<string, Iterable<string>>): string[
   for (const start of needs.keys()) {
     if (!done.has(start)) enter(start);
     for (let name = names.at(-1); name !== undefined; name = names.at(-1)) {
-      const { done: tried, value: next } = path.get(name)?.next() as IteratorResult<string, string>;
-      if (tried) {
+      const next = path.get(name)?.next();
+      if (!next || next.done) {
         names.pop();
         path.delete(name);
         done.add(name);
-      } else if (path.has(next)) return names.slice(names.indexOf(next));
-      else if (!done.has(next)) enter(next);
+      } else if (path.has(next.value)) return names.slice(names.indexOf(next.value));
+      else if (!done.has(next.value)) enter(next.value);
     }
   }
   return undefined;

@@ -140,7 +140,7 @@ function readAccess(words: Cursor): Partial<Head> | undefined {
 
 /** Looks at a statement's words one after the other; reads no further than it must, as bodies are long. */
 class Cursor {
-  #ahead: Token[] = [];
+  readonly #ahead: Token[] = [];
   constructor(private readonly source: Iterator<Token>) {}
 
   peek(distance = 0): Token | undefined {

@@ -93,21 +93,21 @@ const toByteString = (text: string): string => Buffer.from(text).toString('latin
 const JSON_LETTERS: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 const HTML_NAMES: Record<string, string> = { quot: '"', amp: '&', apos: "'", lt: '<', gt: '>' };
 
-const ESCAPES: [pattern: RegExp, meaning: (escape: string) => string][] = [
-  [/%[\da-f]{2}|\+/gi, escape => (escape === '+' ? ' ' : String.fromCharCode(Number(`0x${escape.slice(1)}`)))],
+const ESCAPES: [pattern: RegExp, meaning: (sequence: string) => string][] = [
+  [/%[\da-f]{2}|\+/gi, sequence => (sequence === '+' ? ' ' : String.fromCharCode(Number(`0x${sequence.slice(1)}`)))],
   [
     /(?:\\u[\da-f]{4}){1,1000}|\\[^]/gi,
-    escape =>
-      escape.length === 2
-        ? (JSON_LETTERS[escape.charAt(1)] ?? escape.charAt(1))
-        : toByteString(String.fromCharCode(...(escape.match(/[\da-f]{4}/gi) ?? []).map(unit => Number(`0x${unit}`)))),
+    sequence =>
+      sequence.length === 2
+        ? (JSON_LETTERS[sequence.charAt(1)] ?? sequence.charAt(1))
+        : toByteString(String.fromCharCode(...(sequence.match(/[\da-f]{4}/gi) ?? []).map(unit => Number(`0x${unit}`)))),
   ],
   [
     /&(?:#\d{1,7}|#x[\da-f]{1,6}|quot|amp|apos|lt|gt);/gi,
-    escape => {
-      const name = escape.slice(1, -1).toLowerCase();
+    sequence => {
+      const name = sequence.slice(1, -1).toLowerCase();
       const code = Number(name.replace('#x', '0x').replace('#', ''));
-      return HTML_NAMES[name] ?? (code <= 0x10ffff ? toByteString(String.fromCodePoint(code)) : escape);
+      return HTML_NAMES[name] ?? (code <= 0x10ffff ? toByteString(String.fromCodePoint(code)) : sequence);
     },
   ],
 ];
@@ -121,19 +121,19 @@ const decodeEscapes = (source: DecodedText): DecodedText[] =>
     const parts: string[] = [];
     const origins: number[] = [];
     let end = 0;
-    for (const { 0: escape, index } of found) {
-      const decoded = meaning(escape);
+    for (const { 0: sequence, index } of found) {
+      const decoded = meaning(sequence);
       parts.push(text.slice(end, index), decoded);
       for (; end < index; end++) origins.push(starts[end] as number);
       for (const _ of decoded) origins.push(starts[index] as number);
-      end = index + escape.length;
+      end = index + sequence.length;
     }
     parts.push(text.slice(end));
     for (; end < starts.length; end++) origins.push(starts[end] as number);
     return { text: parts.join(''), starts: origins };
   });
 
-/** The bytes that a piece of a reading stood in; of an escape all. */
+/** The bytes that a piece of a reading stood in; of an sequence all. */
 function originalSpan({ starts }: DecodedText, from: number, to: number): [start: number, end: number] {
   let end = to;
   while (starts[end] === starts[to - 1]) end++;

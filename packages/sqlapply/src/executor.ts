@@ -67,9 +67,12 @@ export function createExecutor(
 
   async function execute(statement: string): Promise<StatementResult> {
     const { replaces, keepsExisting } = readStatementHead(statement);
+    const identity = identify(statement);
+    const isKnown = ifExists === 'compare' && existing.has(identity);
     // The server's OK does not tell whether there was an object, nor what it is like.
-    const before = replaces || keepsExisting ? await compare(statement) : undefined;
-    if (before && (keepsExisting || before.result === 'same' || ifExists !== 'compare')) return resolveExisting(before);
+    const before = replaces || keepsExisting || isKnown ? await compare(statement) : undefined;
+    if (before && (!replaces || before.result === 'same' || ifExists !== 'compare')) return resolveExisting(before);
+    existing.forget(identity);
     const reply = await target.execute(statement);
     if (reply.ok) {
       if (reply.rows) await printRows(reply.rows);
@@ -85,7 +88,7 @@ export function createExecutor(
       ...(position === undefined ? {} : { position }),
     };
     const exists = ALREADY_EXISTS.test(message);
-    const isOfPrincipal = isPrincipal(identify(statement).kind);
+    const isOfPrincipal = isPrincipal(identity.kind);
     if (ifExists === 'fail') return { ...refused, exists };
     if (!exists && (!isOfPrincipal || denied)) return refused;
     if (ifExists === 'skip' && exists) return { result: 'skipped' };

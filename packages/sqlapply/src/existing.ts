@@ -1,29 +1,103 @@
 /*! What the target holds already, and whether it is what a statement makes. */
 import { compareStatements, type Defaults, parseMeaning, type StatementComparison } from '@sqlpipe/ddl';
-import { fetchDefaults, fetchDefinitions, type Instance, supportsShowCreate } from '@sqlpipe/instance';
-import { type Identity, isPrincipal } from '@sqlpipe/sql';
+import {
+  fetchDefaults,
+  fetchDefinitions,
+  type Instance,
+  InstanceError,
+  listAllObjects,
+  supportsShowCreate,
+} from '@sqlpipe/instance';
+import { foldCase, type Identity, identify, isPrincipal } from '@sqlpipe/sql';
 import { ExistingAccess } from './existing-access.js';
 
 /** Whether the target can show what it made of a statement of this kind. Access control it need not. */
 export const isShowable = ({ kind, name }: Identity): boolean => supportsShowCreate(kind) && name !== '';
 
+/** Definitions fetched together: as many as SHOW CREATE takes in one request. */
+const BATCH = 100;
+
+const keyOf = ({ kind, name }: Identity): string => `${kind} ${foldCase(name)}`;
+
 /** The objects of a target, to compare statements with. */
 export class ExistingObjects {
   readonly #target: Instance;
   #defaults: Promise<Defaults> | undefined;
+  /** What the next statements make. */
+  #upcoming: readonly Identity[] = [];
+  /** Definitions of what the next statements make, undefined where there is no such object. */
+  #prefetched = new Map<string, string | undefined>();
+  #prefetching: Promise<void> | undefined;
+  /** Whether objects of this stream exist, so that it is worth fetching more than one. */
+  #isRerun: boolean;
   readonly access: ExistingAccess;
 
-  /** @param warn called once for what the target does not show */
-  constructor(target: Instance, warn: (message: string) => void) {
+  /**
+   * @param warn called once for what the target does not show
+   * @param isRerun whether to expect that objects exist, before one is found
+   */
+  constructor(target: Instance, warn: (message: string) => void, isRerun: boolean) {
     this.#target = target;
+    this.#isRerun = isRerun;
     this.access = new ExistingAccess(target, warn);
   }
 
   /** The target's own definition of what a statement makes; undefined where it shows none of that kind and name. */
   async fetch(identity: Identity): Promise<string | undefined> {
     if (isPrincipal(identity.kind)) return this.access.findPrincipal(identity);
-    const [definition] = isShowable(identity) ? await fetchDefinitions(this.#target, [identity]) : [];
+    if (!isShowable(identity)) return undefined;
+    if (this.#prefetched.has(keyOf(identity))) return this.#prefetched.get(keyOf(identity));
+    const [definition] = await fetchDefinitions(this.#target, [identity]);
+    if (definition !== undefined && !this.#isRerun) {
+      this.#isRerun = true;
+      this.#prefetching ??= this.#prefetch();
+      await this.#prefetching;
+    }
     return definition;
+  }
+
+  /** Whether the target is known to have an object of that kind and name. */
+  has(identity: Identity): boolean {
+    return this.#prefetched.get(keyOf(identity)) !== undefined;
+  }
+
+  /** To be called before a statement is sent: what it makes or changes has to be fetched again. */
+  forget(identity: Identity): void {
+    if (identity.kind === 'other') this.#prefetched.clear();
+    else this.#prefetched.delete(keyOf(identity));
+  }
+
+  /** The same statements. Where objects exist, as in a rerun, those of the next statements are fetched together. */
+  async *lookAhead(statements: AsyncIterable<string>): AsyncGenerator<string> {
+    let batch: string[] = [];
+    for await (const statement of statements) {
+      if (batch.push(statement) < BATCH) continue;
+      yield* this.#prepared(batch);
+      batch = [];
+    }
+    yield* this.#prepared(batch);
+  }
+
+  async *#prepared(batch: readonly string[]): AsyncGenerator<string> {
+    this.#upcoming = batch.map(identify).filter(isShowable);
+    this.#prefetching = undefined;
+    if (this.#isRerun) await (this.#prefetching = this.#prefetch());
+    yield* batch;
+  }
+
+  /** A target that does not answer here is asked again, one object at a time; that reports what is wrong. */
+  async #prefetch(): Promise<void> {
+    const upcoming = this.#upcoming;
+    this.#prefetched = new Map();
+    try {
+      const all = new Set((await listAllObjects(this.#target)).map(object => keyOf({ ...object, verb: '' })));
+      const listed = upcoming.filter(identity => all.has(keyOf(identity)));
+      const definitions = await fetchDefinitions(this.#target, listed);
+      const found = new Map(listed.map((identity, i) => [keyOf(identity), definitions[i]]));
+      this.#prefetched = new Map(upcoming.map(identity => [keyOf(identity), found.get(keyOf(identity))]));
+    } catch (error) {
+      if (!(error instanceof InstanceError)) throw error;
+    }
   }
 
   /** Compares a statement, as the target would read it, with a definition of the target's own. */

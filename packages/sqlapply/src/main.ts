@@ -57,12 +57,12 @@ async function run(options: ApplyOptions, summary: Summary, io: Io): Promise<num
     const showProgress = (items: AsyncIterable<string>, total?: number) => withProgress(items, io.progress(), total);
     const allowed = keepGoing ? input : requireAllowed(input, check, source.locations);
     const complete = options.stream ? undefined : await spool(showProgress(allowed));
-    const queue = showProgress(complete ?? input, complete?.count);
     if (complete) io.interrupted.throwIfAborted();
 
-    const existing = new ExistingObjects(target, io.warn);
+    const existing = new ExistingObjects(target, io.warn, options.dryRun);
+    const queue = showProgress(complete ? existing.lookAhead(complete) : input, complete?.count);
     const print = (rows: unknown[][]) => printRows(rows, io);
-    const executors = jobs.map(job => createExecutor(job, { ...options, check: check, existing, printRows: print }));
+    const executors = jobs.map(job => createExecutor(job, { ...options, check, existing, printRows: print }));
     summary.start(target.label);
     let outcomes = applyStatements(queue, executors, {
       keepGoing,

@@ -16,7 +16,9 @@ export async function* writeReport(outcomes: AsyncIterable<Outcome>, path: strin
   try {
     for await (const outcome of outcomes) {
       if (!failure)
-        await file.writeFile(formatReportLine(outcome)).catch(error => void (failure = Object.assign(error, { path })));
+        await file.writeFile(formatReportLine(outcome)).catch(error => {
+          failure = Object.assign(error, { path });
+        });
       yield outcome;
     }
     if (failure) throw failure;
@@ -28,7 +30,10 @@ export async function* writeReport(outcomes: AsyncIterable<Outcome>, path: strin
 async function* writeReportToStdout(outcomes: AsyncIterable<Outcome>, io: Io): AsyncGenerator<Outcome> {
   let failure: unknown;
   for await (const outcome of outcomes) {
-    if (!failure) await io.print(formatReportLine(outcome)).catch(error => void (failure = error));
+    if (!failure)
+      await io.print(formatReportLine(outcome)).catch(error => {
+        failure = error;
+      });
     yield outcome;
   }
   if (failure) throw failure;

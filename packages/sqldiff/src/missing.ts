@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { Exit, type Io } from '@sqlpipe/cli';
 import { writeSqlText } from '@sqlpipe/files';
 import { createCommitWriter, encodeRecords } from '@sqlpipe/records';
-import { type Difference } from '@sqlpipe/schema';
+import type { Difference } from '@sqlpipe/schema';
 import { displayName } from '@sqlpipe/sql';
 
 /**

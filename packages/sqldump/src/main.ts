@@ -65,7 +65,7 @@ runProgram({
       env,
       options,
       warn,
-      promptSecret: promptSecret,
+      promptSecret,
     });
     const dumped = dump(target, { ...options, maxRecord, selection: asked, warn });
     const wanted = options.noOwner ? withoutOwners(dumped) : dumped;

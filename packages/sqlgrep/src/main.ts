@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import { Exit, maxRecordOption, runProgram, UsageError } from '@sqlpipe/cli';
 import { createCommitWriter, decodeRecords, encodeRecords, MAX_RECORD } from '@sqlpipe/records';
-import { type Entry } from '@sqlpipe/schema';
+import type { Entry } from '@sqlpipe/schema';
 import { KINDS } from '@sqlpipe/sql';
 import { formatJsonLine, formatListLine, printCount, printLines } from './listing.js';
 import { createMatcher } from './matcher.js';

@@ -19,7 +19,7 @@ runProgram({
       env,
       options,
       warn,
-      promptSecret: promptSecret,
+      promptSecret,
     });
     const line = (name: string, value: string) => print(`${name}: ${escapeControls(value)}\n`);
     await line('instance', target.label);

@@ -12,7 +12,6 @@ import {
   isValidTableName,
   type LocatedName,
   MAX_FILE_NAME_BYTES,
-  type PartitionUnit,
   RejectionError,
   rejectUnevenTtl,
   ttlToPolicy,

@@ -102,5 +102,5 @@ function formatValue(value: Value, type: string | undefined): string {
 /** JSON as the service escapes it: no short forms but for newline, return and tab. */
 function quote(value: string, nul = '\\u0000'): string {
   const own: Record<string, string> = { '\\b': '\\u0008', '\\f': '\\u000c', '\\u0000': nul };
-  return JSON.stringify(value).replace(/\\(?:u....|.)/g, escape => own[escape] ?? escape);
+  return JSON.stringify(value).replace(/\\(?:u....|.)/g, sequence => own[sequence] ?? sequence);
 }

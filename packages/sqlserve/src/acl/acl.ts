@@ -147,7 +147,7 @@ export class Acl {
 
   /** Adds a grant, in the place of an equal one: its option may differ. A wider one includes the narrower. */
   grant(grant: Grant): void {
-    this.#changes.push({ grant: grant });
+    this.#changes.push({ grant });
     const permissions = entry(this.#grants, key(grant.entity));
     const tables: Grants = entry(permissions, grant.permission);
     removeCovered(tables, grant);

@@ -36,9 +36,7 @@ export function inferType(expression: Expression, names: Names, query: Query): s
       type(expression.expression);
       return castType(query.text(expression, 'dataType') || expression.dataType, expression.type === 'typeCast');
     case 'unary':
-      return expression.operator.toUpperCase() === 'NOT'
-        ? (type(expression.operand), 'BOOLEAN')
-        : type(expression.operand);
+      return unaryType(expression.operator, type(expression.operand));
     case 'binary':
       return binaryType(expression.operator, type(expression.left), type(expression.right));
     case 'case':
@@ -113,6 +111,9 @@ function castType(text: string, postgres: boolean): string | undefined {
 
 const numbers = ['BYTE', 'SHORT', 'CHAR', 'INT', 'LONG', 'FLOAT', 'DOUBLE'];
 const comparisons = new Set(['=', '!=', '<>', '<', '<=', '>', '>=', '~', '!~', 'LIKE', 'ILIKE', 'AND', 'OR']);
+
+const unaryType = (operator: string, operand: string | undefined): string | undefined =>
+  operator.toUpperCase() === 'NOT' ? 'BOOLEAN' : operand;
 
 function binaryType(operator: string, left: string | undefined, right: string | undefined): string | undefined {
   if (comparisons.has(operator.toUpperCase())) return 'BOOLEAN';

@@ -7,10 +7,10 @@ import { alterMaterializedView, alterView } from './alter-view.js';
 import { drop, rename, truncate, vacuum } from './drop.js';
 
 /** Reads the rest of a statement after its first word, checks and executes it. Without a result the reply is OK. */
-export type StatementHandler = (
-  cursor: Cursor,
-  session: Session,
-) => ExecutionResult | undefined | void | Promise<ExecutionResult | undefined | void>;
+export type StatementHandler = (cursor: Cursor, session: Session) => Result | Promise<Result>;
+
+// biome-ignore lint/suspicious/noConfusingVoidType: most handlers have no result of their own, and return nothing
+type Result = ExecutionResult | undefined | void;
 
 export type StatementHandlers = Readonly<Record<string, StatementHandler>>;
 

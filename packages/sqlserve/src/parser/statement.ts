@@ -5,7 +5,6 @@ import {
   type CreateStatement,
   Cursor,
   expectOnlySemicolons,
-  isWord,
   parseCreate,
   RejectionError,
 } from '@sqlpipe/ddl/grammar';

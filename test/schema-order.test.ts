@@ -1,0 +1,250 @@
+/*! The service's own order of statements, and dependency order: compared with real dumps. */
+import { LimitError } from '@sqlpipe/ddl';
+import { Catalog, dumpOrder, findCycle, topologicalOrder } from '@sqlpipe/schema';
+import { foldCase } from '@sqlpipe/sql';
+import test from 'ava';
+import fc from 'fast-check';
+import { databases } from './support/databases.js';
+
+const inDumpOrder = (statements: string[]): string[] =>
+  dumpOrder(new Catalog(statements)).map(({ statement }) => statement);
+
+/** A schema with an access-control layer, in the service's order. */
+const LAYERED = [
+  'CREATE USER abe;',
+  'CREATE USER "b b";',
+  'CREATE USER zoe;',
+  'CREATE GROUP admins;',
+  'CREATE SERVICE ACCOUNT ingest;',
+  "CREATE TABLE 'm' (x INT);",
+  "CREATE VIEW 'a' AS (SELECT * FROM m);",
+  'ADD USER abe TO admins;',
+  'ADD USER "b b" TO admins;',
+  'GRANT ASSUME SERVICE ACCOUNT ingest TO zoe;',
+  'GRANT INSERT ON a TO zoe;',
+  'GRANT SELECT ON a TO abe;',
+];
+
+test('users, groups and accounts come first, grants and memberships last, each kind by name', t => {
+  fc.assert(
+    fc.property(fc.shuffledSubarray(LAYERED, { minLength: LAYERED.length }), shuffled => {
+      t.deepEqual(inDumpOrder(shuffled), LAYERED);
+    }),
+  );
+});
+
+test('no statement is lost, whatever it is and however often it comes', t => {
+  const odd = [
+    'DROP TABLE x;',
+    'CREATE TABLE a (x INT);',
+    'CREATE TABLE A (x INT);',
+    'CREATE TABLE a (x INT);',
+    '???;',
+  ];
+  t.deepEqual(inDumpOrder(odd), [...odd.slice(1, 4), odd[0], odd[4]]);
+});
+
+test('a cycle is found, whatever else there is, and named from any of its members on', t => {
+  t.is(findCycle(graph('a: b', 'b: c', 'c:')), undefined);
+  t.deepEqual(findCycle(graph('a: b', 'b: c', 'c: d b', 'd:')), ['b', 'c']);
+  t.deepEqual(findCycle(graph('a: a')), ['a']);
+  t.is(findCycle(graph('a: elsewhere')), undefined);
+});
+
+test('a chain of 100,000 is walked for cycles in no time', t => {
+  const needs = chain(100_000, 1);
+  t.is(findCycle(needs), undefined);
+  needs.set('v099999', ['v000000']);
+  t.is(findCycle(needs)?.length, 100_000);
+});
+
+test('an order without a cycle has each behind what it needs, and one with a cycle can not', t => {
+  const anyGraph = fc.array(fc.array(fc.nat(9), { maxLength: 3 }), { minLength: 10, maxLength: 10 });
+  fc.assert(
+    fc.property(anyGraph, edges => {
+      const needs = new Map(edges.map((to, from) => [`n${from}`, to.map(node => `n${node}`)]));
+      const place = new Map(topologicalOrder(needs).map((name, at) => [name, at]));
+      const at = (name: string) => place.get(name) as number;
+      const cycle = findCycle(needs);
+      t.is(
+        cycle === undefined,
+        [...needs].every(([name, all]) => all.every(need => at(need) < at(name))),
+      );
+      cycle?.forEach((name, i) => {
+        t.true(needs.get(name)?.includes(cycle[(i + 1) % cycle.length] as string));
+      });
+    }),
+  );
+});
+
+/** Needs written as `name: need need`. */
+const graph = (...lines: string[]): Map<string, string[]> =>
+  new Map(
+    lines.map(line => {
+      const [name = '', ...needs] = line.split(/:? /);
+      return [name.replace(/:$/, ''), needs];
+    }),
+  );
+
+test('order: the example of the law', t => {
+  const needs = new Map([
+    ['events', []],
+    ['zones', []],
+    ['daily', ['events', 'zones']],
+    ['a_recent', ['daily']],
+    ['Z_top', ['events']],
+  ]);
+  t.deepEqual(topologicalOrder(needs), ['events', 'Z_top', 'zones', 'daily', 'a_recent']);
+});
+
+test('order: what an object needs is sorted together with what its views need', t => {
+  const needs = new Map([
+    ['a', ['c', 'v']],
+    ['c', []],
+    ['b', []],
+    ['v', ['b']],
+  ]);
+  t.deepEqual(
+    topologicalOrder(needs, name => name === 'v'),
+    ['b', 'c', 'v', 'a'],
+  );
+  t.deepEqual(topologicalOrder(needs), ['c', 'b', 'v', 'a']);
+});
+
+test('order: a cycle is no error', t => {
+  t.deepEqual(
+    topologicalOrder(
+      new Map([
+        ['a', ['b']],
+        ['b', ['a']],
+      ]),
+    ),
+    ['b', 'a'],
+  );
+});
+
+/** The law as SERVICE.md writes it, closures and recursion and all: slow and plain. */
+function plainOrder(needs: Map<string, string[]>, expands: (name: string) => boolean): string[] {
+  const closure = (name: string, found = new Set<string>()) => {
+    for (const need of needs.get(name) ?? []) {
+      if (found.has(need) || !needs.has(need)) continue;
+      found.add(need);
+      if (expands(need)) closure(need, found);
+    }
+    return found;
+  };
+  const order: string[] = [];
+  const seen = new Set<string>();
+  const visit = (name: string) => {
+    if (seen.has(name)) return;
+    seen.add(name);
+    for (const need of [...closure(name)].sort()) visit(need);
+    order.push(name);
+  };
+  for (const name of [...needs.keys()].sort()) visit(name);
+  return order;
+}
+
+/** Graphs without cycles: an object needs only such with a smaller number. Names are shuffled, and views are drawn. */
+const graphs = fc
+  .uniqueArray(fc.stringMatching(/^[a-cA-C_é]{1,3}$/), { minLength: 1, maxLength: 40, selector: foldCase })
+  .chain(names =>
+    fc.record({
+      names: fc.constant(names),
+      views: fc.array(fc.boolean(), { minLength: names.length, maxLength: names.length }),
+      edges: fc.array(fc.array(fc.nat(), { maxLength: 4 }), { minLength: names.length, maxLength: names.length }),
+    }),
+  )
+  .map(({ names, views, edges }) => ({
+    names,
+    views: new Set(names.filter((_, i) => views[i])),
+    needs: new Map(names.map((name, i) => [name, i ? (edges[i] ?? []).map(edge => names[edge % i] as string) : []])),
+  }));
+
+test('order: equal to the law in its plain form', t => {
+  fc.assert(
+    fc.property(graphs, ({ needs, views }) => {
+      const expands = (name: string) => views.has(name);
+      t.deepEqual(topologicalOrder(needs, expands), plainOrder(needs, expands));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('order: one that needs itself changes nothing', t => {
+  fc.assert(
+    fc.property(graphs, fc.nat(), ({ names, needs, views }, nth) => {
+      const expands = (name: string) => views.has(name);
+      const order = topologicalOrder(needs, expands);
+      const name = names[nth % names.length] as string;
+      t.deepEqual(topologicalOrder(new Map(needs).set(name, [...(needs.get(name) ?? []), name]), expands), order);
+    }),
+  );
+});
+
+test('order: the same for the same statements in any order', t => {
+  const schemas = graphs.chain(({ names, needs, views }) => {
+    const statements = names.map(name => {
+      const tables = (needs.get(name) ?? []).map(need => `"${need.toUpperCase()}"`);
+      if (!tables.length) return `CREATE TABLE '${name}' (x INT);`;
+      const query = `(\nSELECT * FROM ${tables.join(' JOIN ')}\n)`;
+      return views.has(name) ? `CREATE VIEW '${name}' AS ${query};` : `CREATE MATERIALIZED VIEW '${name}' AS ${query};`;
+    });
+    return fc.record({
+      statements: fc.constant(statements),
+      shuffled: fc.shuffledSubarray(statements, { minLength: statements.length }),
+    });
+  });
+  fc.assert(
+    fc.property(schemas, ({ statements, shuffled }) => {
+      t.deepEqual(inDumpOrder(shuffled), inDumpOrder(statements));
+    }),
+  );
+});
+
+/** A view over the one before it, and so on. */
+const chain = (length: number, step: 1 | -1): Map<string, string[]> => {
+  const name = (i: number) => `v${String(i).padStart(6, '0')}`;
+  return new Map(Array.from({ length }, (_, i) => [name(i), [name(i + step)]]));
+};
+
+test('order: a chain of 10,000 views, whichever way its names run', t => {
+  const down = [...chain(10_000, -1).keys()];
+  t.deepEqual(
+    topologicalOrder(chain(10_000, -1), () => true),
+    down,
+  );
+  t.deepEqual(
+    topologicalOrder(chain(10_000, 1), () => true),
+    down.reverse(),
+  );
+});
+
+test('order: a chain of 100,000 views is put in order, one with a cycle is too much', t => {
+  const views = () => true;
+  t.is(topologicalOrder(chain(100_000, 1), views).length, 100_000);
+  const circle = chain(100_000, 1).set('v100000', ['v000000']);
+  t.throws(() => topologicalOrder(circle, views), { instanceOf: LimitError, message: /cannot be put in order/ });
+});
+
+test('order: 100,000 statements', t => {
+  const tables = Array.from(
+    { length: 50_000 },
+    (_, i) => `CREATE TABLE 't${i}' ( \n\tts TIMESTAMP\n) timestamp(ts) PARTITION BY DAY;`,
+  );
+  const views = tables.map(
+    (_, i) => `CREATE VIEW 'a${i}' AS ( \nSELECT * FROM t${i} JOIN 't${(i * 7) % 50_000}' ON (ts)\n);`,
+  );
+  t.is(inDumpOrder([...views, ...tables]).length, 100_000);
+});
+
+for (const { name, dump } of databases) {
+  test(`order: ${name}, as a real server gave it`, t => {
+    fc.assert(
+      fc.property(fc.shuffledSubarray(dump, { minLength: dump.length }), shuffled => {
+        t.deepEqual(inDumpOrder(shuffled), dump);
+      }),
+      { numRuns: 5 },
+    );
+  });
+}

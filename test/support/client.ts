@@ -1,0 +1,26 @@
+/*! A client of an instance that answers as a test says. */
+import { type ConnectionConfig, connect, type Instance } from '../../packages/instance/src/index.js';
+import { type Answer, type Request, startFaultyServer } from '../faults/faulty-server.js';
+import type { Scope } from './scope.js';
+
+/** Where to connect to, but for the URL. */
+export const TARGET: ConnectionConfig = {
+  label: 'INSTANCE',
+  url: new URL('http://127.0.0.1:1'),
+  credentialsHelp: 'HELP',
+  insecure: false,
+  timeout: 30_000,
+  connectTimeout: 30_000,
+};
+
+/** Starts an instance that answers so, and connects to it; both end with the scope. */
+export async function connectTo(
+  scope: Scope,
+  answer: Answer,
+  target: Partial<ConnectionConfig> = {},
+): Promise<{ db: Instance; url: string; requests: Request[] }> {
+  const server = await startFaultyServer(scope, answer);
+  const db = connect({ ...TARGET, url: new URL(server.url), ...target });
+  scope.teardown(() => db.close());
+  return { db, ...server };
+}
