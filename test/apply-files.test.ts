@@ -79,7 +79,7 @@ test.serial('files are read completely before anything is sent', async t => {
 test.serial('files, and standard input twice, are not for --stream', async t => {
   const run = await shell(t);
   const { stderr } = await run(`sqlapply --stream ${dst.url} a.sql; sqlapply ${dst.url} - -`);
-  t.regex(stderr, /^sqlapply: --stream is for standard input, not for files$/m);
+  t.regex(stderr, /^sqlapply: --stream works only with standard input, not with files$/m);
   t.regex(stderr, /^sqlapply: standard input can be read only once$/m);
 });
 

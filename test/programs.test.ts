@@ -172,7 +172,7 @@ test('a terminal is no stream: usage, not a wait', async t => {
   const run = await shell(t);
   for (const program of ['sqljoin', 'sqlsplit', 'sqlsort', 'sqlgrep x', 'sqlapply http://127.0.0.1:1']) {
     const { stdout } = await run(`script -qec '${program}; echo status $?' /dev/null < /dev/null`);
-    t.regex(stdout.toString(), /reads standard input from a pipe or a file, not from a terminal[^]*status 64/, program);
+    t.regex(stdout.toString(), /standard input is a terminal; it must be a pipe or a file[^]*status 64/, program);
   }
 });
 

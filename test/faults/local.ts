@@ -38,7 +38,7 @@ export const localFaults: LocalFault[] = [
   fault('source and target are the same', 0, NOTHING, 'sqldump $SRC | sqlapply $SRC', false),
   fault('standard input is closed', 65, /no input/, 'sqlapply $DST <&-'),
   fault('standard input is empty', 65, /no input/, 'sqlapply $DST < /dev/null'),
-  fault('standard input is a directory', 64, /not from a directory/, 'sqlapply $DST < .'),
+  fault('standard input is a directory', 64, /standard input is a directory/, 'sqlapply $DST < .'),
   fault('.sql text in place of a stream', 65, /sqlsplit/, 'sqlapply $DST < schema.sql'),
   fault('a stream in place of .sql text', 65, /statement stream already/, 'sqlsplit stream | sqlapply $DST'),
   fault('a stream cut in a statement', 65, /truncated after 3 whole/, 'head -c 200 stream | sqlapply $DST'),

@@ -48,15 +48,15 @@ const MAX_TABLE = 32 * 1024 * 1024;
 const MAX_CELLS = 2_000_000;
 
 /**
- * Maximum length of a reply without the statement in it; of that each byte of the request may become 12, as it may be
- * quoted twice.
+ * Maximum length of a reply, apart from the statement that it quotes: up to twice, and each byte of the request may
+ * become six.
  */
 const BASE_REPLY_LENGTH = 64 * 1024;
 const maxReplyLength = ({ url }: Response): number => BASE_REPLY_LENGTH + 12 * url.length;
 
 /**
- * The outcome of a statement. Throws `UnexpectedResponseError`, and `TransportError` where the answer is cut.
- * @param acceptRows whether rows are an answer too
+ * The outcome of a statement. Throws `UnexpectedResponseError`, and `TransportError` if the reply is truncated.
+ * @param acceptRows whether rows count as success
  */
 export async function readReply(response: Response, acceptRows = false): Promise<Reply> {
   if (response.status !== 200) return readRejection(response);
@@ -76,10 +76,10 @@ export async function readReply(response: Response, acceptRows = false): Promise
   throw new UnexpectedResponseError('PROTOCOL', `answered ${what} instead of {"ddl":"OK"}; ${ADDRESS_HELP}`);
 }
 
-/** What nearly all statements are answered, byte by byte (observed on 9.3.4). */
+/** The exact reply to nearly all statements (observed on 9.3.4). */
 const OK = Buffer.from('{"ddl":"OK"}');
 
-/** The rows of a small answer, whole. Throws as `readReply` does, and `ServerError` where it says `error`. */
+/** All rows of a small reply. Throws as `readReply` does, and `ServerError` if the reply contains `error`. */
 export async function readTable(response: Response): Promise<unknown[][]> {
   return checkedRows(parseReply(await readBody(response, MAX_TABLE), response, MAX_TABLE), response);
 }
@@ -95,7 +95,7 @@ function checkedRows({ said: fields, rows }: SmallReply, response: Response): un
   return rows;
 }
 
-/** An answer with another status than 200: the server's no, or else it throws `UnexpectedResponseError`. */
+/** The rejection in a reply whose status is not 200. Throws `UnexpectedResponseError` if it is not a rejection. */
 export async function readRejection(response: Response): Promise<Rejection> {
   const { status } = response;
   const limit = maxReplyLength(response);
@@ -108,7 +108,7 @@ export async function readRejection(response: Response): Promise<Rejection> {
   throw unexpectedStatusError(response, body);
 }
 
-/** Words for a reply that is no JSON of this protocol; `start` is how its body begins. */
+/** The error for a reply that is not JSON of this protocol. @param start the first bytes of its body */
 export function invalidReplyError(
   error: JsonError,
   response: Response,
@@ -143,8 +143,8 @@ export function toRejection({ message, position }: ServerError, response: Respon
 }
 
 /**
- * The body of a small answer; of one that is longer, this many bytes and the next piece: its end is not waited for.
- * By events, as most answers are one small chunk, and an iterator costs more than all the rest of it.
+ * The body of a small reply. Reading stops after the chunk that exceeds the limit. Uses events, because most replies are
+ * one small chunk, and an iterator would take longer than everything else.
  */
 function readBody({ body }: Response, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -163,7 +163,7 @@ function readBody({ body }: Response, limit: number): Promise<Buffer> {
   });
 }
 
-/** What the one object of a reply says. Throws `UnexpectedResponseError` in place of `JsonError`. */
+/** Parses the object of a reply. Throws `UnexpectedResponseError` in place of `JsonError`. */
 function parseReply(body: Buffer, response: Response, limit: number): SmallReply {
   try {
     const reply = parseBody(body);
@@ -171,7 +171,7 @@ function parseReply(body: Buffer, response: Response, limit: number): SmallReply
     return reply;
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    // One that was cut is long before it is anything else.
+    // A body over the limit is too long, whatever else is wrong with it.
     throw invalidReplyError(
       body.length > limit && startOfBody(body).startsWith('{') ? tooLongError(limit) : error,
       response,
@@ -249,7 +249,7 @@ function parseServerError(body: Buffer): ServerError | undefined {
 const startOfBody = (body: Buffer): string => body.toString('utf8', 0, MAX_QUOTED).trimStart();
 
 const RETRY_HELP = "try again; if it fails again, see the server's log";
-/** What a server may hold and no statement stream can. */
+/** Content that a server accepts and a statement stream cannot contain. */
 const UNSTREAMABLE = /^contains (?:a NUL|half of)/;
 const RECREATE_HELP = 'a stream cannot contain that: recreate the object without it';
 const ADDRESS_HELP = "is this a QuestDB server's address, or did a proxy's login page answer?";
@@ -295,7 +295,7 @@ function unexpectedStatusError(response: Response, body: Buffer): UnexpectedResp
       );
   }
   if (status >= 500 && status < 600)
-    return new UnexpectedResponseError('UNREACHABLE', `${what}: the server failed; its log may say why`);
+    return new UnexpectedResponseError('UNREACHABLE', `${what}: the server failed; see its log`);
   return new UnexpectedResponseError('PROTOCOL', `${what}; ${ADDRESS_HELP}`);
 }
 
@@ -315,7 +315,7 @@ export function retryAfter({ headers }: Response): number | undefined {
   return Number.isNaN(seconds) ? undefined : Math.max(seconds, 0);
 }
 
-/** Where a redirect points, without its path and query: they may hold secrets, ours or theirs. */
+/** Where a redirect points. Its path and query are not shown, because they may contain secrets. */
 function describeRedirect(response: Response): string {
   const { status, headers, url } = response;
   const what = `answered with a redirect (${status})`;
@@ -338,7 +338,7 @@ function describeAnswer(response: Response, body: Buffer): string {
 const quoteReply = (text: string, length: number, response: Response): string =>
   truncate(maskReply(text, response), length);
 
-/** What an answer says without our secrets: a server or a proxy may quote from the request. */
+/** Redacts our secrets: a server or a proxy may quote the request. */
 function maskReply(text: string, { url, secrets }: Response): string {
   const all = [...secrets, ...findSecrets(new URL(url).searchParams.get('query') ?? '')];
   return maskSecrets(
@@ -347,8 +347,8 @@ function maskReply(text: string, { url, secrets }: Response): string {
   );
 }
 
-/** What others decide by. Stars in place of a password that is one of these words would mislead them, and give it away. */
+/** Words that other code searches for. If a password is one of these, redacting it would break the search and reveal the password. */
 const SIGNIFICANT_WORDS = "already exists, does not exist, name expected, got, expected 'TABLE', DATABASE, empty query";
 
-/** Nobody reads more, in UTF-16 code units; room for the longest secret before what is shown. */
+/** Maximum length of quoted text before redaction, in UTF-16 code units; longer than the longest secret. */
 const MAX_QUOTED = 64 * 1024;

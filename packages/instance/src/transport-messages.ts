@@ -30,7 +30,7 @@ const CERTIFICATE_HELP = 'give its certificate authority with --cacert, or accep
 export const PROXY_CREDENTIALS_MESSAGE =
   'the proxy requires credentials (407); write them into the variable, as in https_proxy=http://user:password@host:port';
 
-/** What a host can be found by, and what to do where it can't. */
+/** Failures to reach a host, and what to do. */
 const NETWORK_MESSAGES: Record<string, [what: string, help: string]> = {
   ECONNREFUSED: ['connection refused', 'is the server running, and is the port right?'],
   ENOTFOUND: ['no such host', HOST_HELP],
@@ -105,8 +105,8 @@ function connectMessage(cause: NodeJS.ErrnoException, { connectTimeout, url, pro
 }
 
 /**
- * OpenSSL's message does not say that it met something else than TLS; for a rejection it does (an alert of SSL, TLSV1,
- * SSL/TLS).
+ * OpenSSL reports a rejection as an alert (of SSL, TLSV1, SSL/TLS). Its other messages do not say that the server does
+ * not use TLS.
  */
 function tlsMessage(code: string, { protocol }: URL): string | undefined {
   const [, refusal] = /^ERR_SSL_[\w/]+?_ALERT_(\w+)$/.exec(code) ?? [];
@@ -123,7 +123,7 @@ function wrongNameMessage(cause: NodeJS.ErrnoException & { cert?: { subjectaltna
   return `its TLS certificate is for other names (${names}); use one of them, or accept any certificate with --insecure`;
 }
 
-/** undici tells a proxy's no to a tunnel in a message only. */
+/** If a proxy rejects a tunnel, undici reports the status only in the text of its error. */
 function proxyFailure({ message }: Error): TransportFailure | undefined {
   const [, status] = /^Proxy response \((\d+)\)/.exec(message) ?? [];
   if (status === '407') return { code: 'DENIED', message: PROXY_CREDENTIALS_MESSAGE };
@@ -134,7 +134,7 @@ function proxyFailure({ message }: Error): TransportFailure | undefined {
       );
 }
 
-/** A server that can't hold a request closes the connection without a word (observed on 9.3.4), as a dying one does. */
+/** A server closes the connection without a reply if a request exceeds its buffer (observed on 9.3.4), or if it stops. */
 function closedMessage({ bufferNeeded: needed, url }: RequestContext): string {
   if (needed <= DEFAULT_REQUEST_BUFFER) {
     const orTls = url.protocol === 'http:' ? ', or does it use https://?' : '?';

@@ -28,8 +28,8 @@ export class PreflightError extends Error {
 }
 
 /**
- * The checks for this target. They reject a statement that is something else to the server than to SQL, what no
- * schema dump contains and is not allowed, what its version does not have, a request larger than the server accepts.
+ * The checks for this target. They reject a statement that the server reads differently than SQL, that is not part of a
+ * schema dump and not allowed, that the server's version does not support, or that is too large for a request.
  * @param allow more verbs, in any case, and what more a CREATE may do: `CTAS`, `REPLACE`; `all` allows everything
  */
 export function createPreflightCheck(target: Instance, allow: string[]): PreflightCheck {
@@ -61,7 +61,7 @@ export function createPreflightCheck(target: Instance, allow: string[]): Preflig
   };
 }
 
-/** What --allow has to hold for a statement that is in no schema dump. */
+/** The value of --allow that a statement needs if it is not part of a schema dump. */
 function permissionFor(
   { kind, verb, runsQuery, replaces }: Head,
   statement: string,
@@ -82,7 +82,7 @@ const describeVerb = (verb: string): string =>
 const commentRulesOf = (version: string | undefined): readonly ServerCommentRules[] =>
   version === undefined ? SERVER_COMMENT_RULES : [isLaterVersion('9.3.2', version) ? '9.0' : '9.3.2'];
 
-/** The server's request buffer in bytes, as its parameters tell; no limit that is known where they don't. */
+/** The server's request buffer in bytes, according to its parameters; infinite if they do not contain it. */
 async function fetchRequestBuffer(target: Instance): Promise<number> {
   try {
     const [row] = await target.table(`(SHOW PARAMETERS) WHERE property_path = 'http.request.header.buffer.size'`);
@@ -92,7 +92,7 @@ async function fetchRequestBuffer(target: Instance): Promise<number> {
   }
 }
 
-/** Statements that are named with what speaks against them. */
+/** Maximum number of rejected statements that are listed. */
 const MAX_LISTED = 20;
 
 /**

@@ -81,7 +81,7 @@ runProgram({
   },
 });
 
-/** Writes text. Where the dump fails a note says so at its end: sqlsplit rejects such a text, as others reject such a stream. */
+/** Writes text. If the dump fails, a failure marker ends the text, which sqlsplit rejects. */
 async function writeMarkedText(statements: AsyncIterable<string[]>, out: Writable): Promise<void> {
   try {
     await writeSqlText(statements, out);
