@@ -1,12 +1,12 @@
 /*! Any access control at all: applied twice, copied, changed by one thing, and never narrowed, on sqlserve with the built programs. */
 import { type Grant, parseRights, printRight, type Right, RightSet } from '@sqlpipe/ddl';
-import test from 'ava';
 import fc from 'fast-check';
 import { admin, executeAs, setUp } from './support/principals.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { type Outcome, shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
 
 const scope = fileScope();
 let servers: [Server, Server];
@@ -109,35 +109,32 @@ const takeAway = (right: Right): string =>
 
 const RUNS = { numRuns: 5 };
 
-test.serial(
-  'applied twice and copied there is no difference, and one change is that difference and no other',
-  async t => {
-    await fc.assert(
-      fc.asyncProperty(distinctRights, fc.nat(), async (rights, nth) => {
-        await forgetAll();
-        const statements = [...people, ...rights.map(printRight)];
-        const first = await applyTo('A', statements);
-        t.is(first.code, 0, first.stderr);
-        const again = await applyTo('A', statements);
-        t.is(again.code, 0, again.stderr);
-        t.regex(again.stderr, /: (\d+) statements: \1 same\n$/);
-        const copied = await run('set -o pipefail; sqldump "$A" | sqlapply "$B"');
-        t.is(copied.code, 0, copied.stderr);
-        t.is(await diff(), '');
+test('applied twice and copied there is no difference, and one change is that difference and no other', async t => {
+  await fc.assert(
+    fc.asyncProperty(distinctRights, fc.nat(), async (rights, nth) => {
+      await forgetAll();
+      const statements = [...people, ...rights.map(printRight)];
+      const first = await applyTo('A', statements);
+      t.is(first.code, 0, first.stderr);
+      const again = await applyTo('A', statements);
+      t.is(again.code, 0, again.stderr);
+      t.regex(again.stderr, /: (\d+) statements: \1 same\n$/);
+      const copied = await run('set -o pipefail; sqldump "$A" | sqlapply "$B"');
+      t.is(copied.code, 0, copied.stderr);
+      t.is(await diff(), '');
 
-        const changed = rights[nth % rights.length] as Right;
-        if (nth % 2 && changed.kind !== 'membership') {
-          await setUp(servers[1], printRight({ ...changed, option: !changed.option }).slice(0, -1));
-          t.is(await diff(), printRight({ ...changed, option: true }).slice(0, -1));
-        } else {
-          await setUp(servers[1], takeAway(changed));
-          t.is(await diff(), printRight(changed).slice(0, -1));
-        }
-      }),
-      RUNS,
-    );
-  },
-);
+      const changed = rights[nth % rights.length] as Right;
+      if (nth % 2 && changed.kind !== 'membership') {
+        await setUp(servers[1], printRight({ ...changed, option: !changed.option }).slice(0, -1));
+        t.is(await diff(), printRight({ ...changed, option: true }).slice(0, -1));
+      } else {
+        await setUp(servers[1], takeAway(changed));
+        t.is(await diff(), printRight(changed).slice(0, -1));
+      }
+    }),
+    RUNS,
+  );
+});
 
 /** So few that most overlap. */
 const anyRights = fc.array(
@@ -147,7 +144,7 @@ const anyRights = fc.array(
   { minLength: 4, maxLength: 12 },
 );
 
-test.serial('no run narrows a right without saying so', async t => {
+test('no run narrows a right without saying so', async t => {
   await fc.assert(
     fc.asyncProperty(anyRights, anyRights, async (before, then) => {
       await forgetAll();

@@ -1,13 +1,14 @@
 /*! Access control of the enterprise edition: tokens, logins, rights compared and read back, and hints, with the built programs. */
 import { parseRights, printRight, RightSet } from '@sqlpipe/ddl';
 import { compareSchemas } from '@sqlpipe/schema';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { admin, executeAs, setUp } from './support/principals.js';
 import { type Instead, recordingProxy } from './support/recording-proxy.js';
 import type { Server } from './support/server.js';
 import { type Outcome, shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
 import { terminal } from './support/terminal.js';
+import { test } from './support/test.js';
 
 const LOGIN = Object.fromEntries(
   ['SQLDUMP', 'SQLAPPLY', 'SQLDIFF', 'SQLDIFF_A', 'SQLDIFF_B'].flatMap(name => [

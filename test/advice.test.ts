@@ -1,10 +1,11 @@
 /*! How sqlapply says to go on where it did not do all; what it says is done, and has to lead to the end. */
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { reply, startFaultyServer } from './faults/faulty-server.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
 
 const scope = fileScope();
 let target: Server;
@@ -32,14 +33,14 @@ for (const [title, text, options, advice, then] of [
   ['not read back', PRINTED, '--no-verify', '', ''],
   ['where nothing may exist', PRINTED, '--if-exists fail', ' with --if-exists compare', ''],
 ] as const)
-  test.serial(`how to go on: ${title}`, async t => {
+  test(`how to go on: ${title}`, async t => {
     await target.empty();
     const { run, advice: told } = await advised(t, target.url, `${text}${WRONG}`, options);
     t.is(told, `; fix the error and rerun the same command${advice}; existing objects are skipped`);
     t.like(await run(`sqlsplit <<< "${text}${RIGHT}" | sqlapply ${then} $DST`), { code: 0, stderr: '' });
   });
 
-test.serial('how to go on: what exists is no error to be fixed where nothing may exist', async t => {
+test('how to go on: what exists is no error to be fixed where nothing may exist', async t => {
   await target.empty();
   const run = await shell(t, { DST: target.url });
   await run(`sqlsplit <<< "${BY_HAND}" | sqlapply $DST`);
@@ -60,7 +61,7 @@ test('how to go on: what exists and can not be shown is to be skipped', async t 
   t.is(advice, '; to continue, rerun the same command with --if-exists skip; existing objects are skipped');
 });
 
-test.serial('how to go on: what would be done a second time is to be left out', async t => {
+test('how to go on: what would be done a second time is to be left out', async t => {
   await target.empty();
   const { advice } = await advised(t, target.url, `${PRINTED}alter table t add column y int;${WRONG}`, '--allow ALTER');
   t.is(
@@ -69,7 +70,7 @@ test.serial('how to go on: what would be done a second time is to be left out', 
   );
 });
 
-test.serial('how to go on: a dry run that finds another object leaves nothing half done', async t => {
+test('how to go on: a dry run that finds another object leaves nothing half done', async t => {
   await target.empty();
   await target.execute('create table t (x long)');
   const { advice } = await advised(t, target.url, PRINTED, '--dry-run');

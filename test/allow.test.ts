@@ -1,11 +1,12 @@
 /*! `sqlapply --allow`: the verbs that are named are sent, and no others; without it those of a schema dump alone. */
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { startFaultyServer } from './faults/faulty-server.js';
 import { passOn } from './faults/run.js';
 import { type Replay, replay } from './support/replay.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
 
 const scope = fileScope();
 let good: Server;
@@ -47,40 +48,40 @@ for (const statement of [
   'SELECT 1',
   'drop table t',
 ])
-  test.serial(`without --allow it is not sent, nor what comes before it: ${statement}`, async t => {
+  test(`without --allow it is not sent, nor what comes before it: ${statement}`, async t => {
     const { code, sent, columns, report } = await replayCounted(t, `${MORE}; ${statement};`);
     t.is(code, 1);
     t.deepEqual([sent, columns, report], [[], ['x'], []]);
   });
 
 for (const allowed of ['ALTER', 'alter', 'ALTER,RENAME', 'ALTER --allow INSERT', 'all', 'ALL', 'DROP,ALL'])
-  test.serial(`--allow ${allowed} sends an ALTER`, async t => {
+  test(`--allow ${allowed} sends an ALTER`, async t => {
     const { code, sent, columns, stderr } = await replayCounted(t, `${ADD};`, `--allow ${allowed}`);
     t.is(code, 0, stderr);
     t.deepEqual([sent, columns], [[ADD], ['x', 'y']]);
   });
 
 for (const allowed of ['ALTER', 'ALTER,INSERT', 'ALTER --allow RENAME'])
-  test.serial(`--allow ${allowed} does not send a DROP, nor what comes before it`, async t => {
+  test(`--allow ${allowed} does not send a DROP, nor what comes before it`, async t => {
     const { code, sent, columns } = await replayCounted(t, `${MORE}; ${ADD}; ${DROP};`, `--allow ${allowed}`);
     t.is(code, 1);
     t.deepEqual([sent, columns], [[], ['x']]);
   });
 
 for (const allowed of ['D', 'DROPS', 'TABLE', '"DROP TABLE"'])
-  test.serial(`--allow ${allowed} names no verb, so no DROP is sent`, async t => {
+  test(`--allow ${allowed} names no verb, so no DROP is sent`, async t => {
     const { code, sent, columns } = await replayCounted(t, `${MORE}; ${DROP};`, `--allow ${allowed}`);
     t.true([1, 64].includes(code), `status ${code}`);
     t.deepEqual([sent, columns], [[], ['x']]);
   });
 
-test.serial('--allow DROP does not send an ALTER', async t => {
+test('--allow DROP does not send an ALTER', async t => {
   const { code, sent, columns } = await replayCounted(t, `${ADD}; ${DROP};`, '--allow DROP');
   t.is(code, 1);
   t.deepEqual([sent, columns], [[], ['x']]);
 });
 
-test.serial('--allow all sends every verb', async t => {
+test('--allow all sends every verb', async t => {
   const { code, sent, columns, results } = await replayCounted(t, `${MORE}; ${ADD}; ${DROP};`, '--allow all');
   t.is(code, 0);
   t.deepEqual(sent, [MORE, ADD, DROP]);
@@ -88,7 +89,7 @@ test.serial('--allow all sends every verb', async t => {
   t.is(columns, undefined);
 });
 
-test.serial('what is not allowed ends a replay that sends as records arrive, and is among the rejects', async t => {
+test('what is not allowed ends a replay that sends as records arrive, and is among the rejects', async t => {
   const { code, sent, columns, results, rejects } = await replayCounted(
     t,
     `${ADD}; ${DROP}; ${MORE};`,
@@ -100,7 +101,7 @@ test.serial('what is not allowed ends a replay that sends as records arrive, and
   t.is(rejects, `${DROP};\n\0${MORE};\n\0`);
 });
 
-test.serial('with --keep-going what is not allowed is left out, and the status is 1', async t => {
+test('with --keep-going what is not allowed is left out, and the status is 1', async t => {
   const { code, sent, columns, results, rejects } = await replayCounted(
     t,
     `${DROP}; ${MORE};`,
@@ -112,7 +113,7 @@ test.serial('with --keep-going what is not allowed is left out, and the status i
   t.is(rejects, `${DROP};\n\0`);
 });
 
-test.serial('a dry run refuses what would not be sent', async t => {
+test('a dry run refuses what would not be sent', async t => {
   const { code, sent, results } = await replayCounted(t, `${ADD}; ${DROP};`, '--dry-run --allow ALTER');
   t.is(code, 1);
   t.deepEqual(sent, []);

@@ -1,9 +1,10 @@
 /*! sqlapply with files and folders as operands: what is read, and the lines that its messages name. */
-import test from 'ava';
+
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
 
 const scope = fileScope();
 let dst: Server;
@@ -17,7 +18,7 @@ test.beforeEach(() => dst.empty());
 const tables = async () =>
   ((await dst.execute('SELECT table_name FROM tables()')).dataset ?? []).map(([name]) => name).sort();
 
-test.serial('a file, a folder, a stream file and standard input are applied', async t => {
+test('a file, a folder, a stream file and standard input are applied', async t => {
   const run = await shell(t);
   const { code, stderr } = await run(`
     echo 'CREATE TABLE a (x INT)' > a.sql
@@ -28,7 +29,7 @@ test.serial('a file, a folder, a stream file and standard input are applied', as
   t.deepEqual(await tables(), ['a', 'b', 'c', 'd']);
 });
 
-test.serial('an error names the line of its position', async t => {
+test('an error names the line of its position', async t => {
   const run = await shell(t);
   const { code, stderr } = await run(`
     printf '%s\n' '-- first' 'CREATE TABLE a (x INT);' '' '/* second' '*/ CREATE TABLE b (' '  x INT,' '  y NONSENSE);' > s.sql
@@ -38,7 +39,7 @@ test.serial('an error names the line of its position', async t => {
   t.regex(stderr, /: 1 of 2 applied, 1 refused; [^\n]*\n$/);
 });
 
-test.serial('an error without a position names the line of the first word', async t => {
+test('an error without a position names the line of the first word', async t => {
   const run = await shell(t);
   await dst.execute('CREATE TABLE b (x LONG)');
   const { code, stderr } = await run(`
@@ -48,7 +49,7 @@ test.serial('an error without a position names the line of the first word', asyn
   t.regex(stderr, /^sqlapply: s\.sql:4: table 'b': already exists with a different definition\n {2}\S/);
 });
 
-test.serial('an error in a folder names the file, one in a stream file the statement', async t => {
+test('an error in a folder names the file, one in a stream file the statement', async t => {
   await dst.execute('CREATE TABLE b (x LONG)');
   const run = await shell(t);
   const { stderr } = await run(`
@@ -58,7 +59,7 @@ test.serial('an error in a folder names the file, one in a stream file the state
   t.regex(stderr, /^sqlapply: b\.stream: statement 1 \(table 'b'\): already exists/m);
 });
 
-test.serial('files are read completely before anything is sent', async t => {
+test('files are read completely before anything is sent', async t => {
   const run = await shell(t);
   const apply = async (files: string) => (await run(`sqlapply ${dst.url} ${files}`)).stderr;
   await run(`
@@ -76,14 +77,14 @@ test.serial('files are read completely before anything is sent', async t => {
   t.deepEqual(await tables(), []);
 });
 
-test.serial('files, and standard input twice, are not for --stream', async t => {
+test('files, and standard input twice, are not for --stream', async t => {
   const run = await shell(t);
   const { stderr } = await run(`sqlapply --stream ${dst.url} a.sql; sqlapply ${dst.url} - -`);
   t.regex(stderr, /^sqlapply: --stream works only with standard input, not with files$/m);
   t.regex(stderr, /^sqlapply: standard input can be read only once$/m);
 });
 
-test.serial('a dry run prints what would happen, and the number of the rest', async t => {
+test('a dry run prints what would happen, and the number of the rest', async t => {
   const run = await shell(t);
   const { stdout } = await run(`
     for i in a b c; do echo "CREATE TABLE $i (x INT);"; done > s.sql
@@ -91,7 +92,7 @@ test.serial('a dry run prints what would happen, and the number of the rest', as
   t.is(stdout.toString(), "would create table 'c'\nsame: 2 statements\n");
 });
 
-test.serial('input that cannot be read ends with the state, whatever it is', async t => {
+test('input that cannot be read ends with the state, whatever it is', async t => {
   const run = await shell(t);
   const { stderr } = await run(`true | sqlapply ${dst.url}`);
   t.regex(stderr, /; nothing was sent\n$/);

@@ -4,13 +4,13 @@
  * KILLS says how often each is killed.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import test from 'ava';
 import { reply, rowsBody } from './faults/faulty-server.js';
 import { source as answeringSource } from './faults/sources.js';
 import { fileScope } from './support/scope.js';
 import { shell } from './support/shell.js';
 import { startSlow } from './support/slow.js';
 import { testWithStrace } from './support/strace.js';
+import { macro, test } from './support/test.js';
 
 const KILLS = Number(process.env.KILLS ?? 6);
 
@@ -36,7 +36,7 @@ const feed = (text: string) => `while printf '${text}%.0s' {1..999}; do sleep 0.
 
 const READERS = ['cat', 'while head -c 700 > part && [ -s part ]; do cat part; sleep 0.003; done'];
 
-const killed = test.macro<[pipeline: (source: string) => [before: string, command: string], readers?: string[]]>({
+const killed = macro<[pipeline: (source: string) => [before: string, command: string], readers?: string[]]>({
   title: (program = '') => `${program} killed at any moment leaves no stream that looks whole`,
   async exec(t, pipeline, readers = READERS) {
     const [before, command] = pipeline(source);
@@ -54,15 +54,15 @@ const killed = test.macro<[pipeline: (source: string) => [before: string, comman
   },
 });
 
-test.serial('sqldump', killed, source => ['', `sqldump ${source}`]);
-test.serial('sqlsplit', killed, () => [`${feed('A;')} |`, 'sqlsplit']);
-test.serial('sqlgrep', killed, () => [`${feed('A;\\0')} |`, 'sqlgrep --kind other']);
+test('sqldump', killed, source => ['', `sqldump ${source}`]);
+test('sqlsplit', killed, () => [`${feed('A;')} |`, 'sqlsplit']);
+test('sqlgrep', killed, () => [`${feed('A;\\0')} |`, 'sqlgrep --kind other']);
 
 // These write when all has come: an input that ends, and a reader in no hurry, or they would be done too soon.
 const SLOW = ['while head -c 16000 > part && [ -s part ]; do cat part; sleep 0.2; done'];
-test.serial('sqlsort', killed, () => ["yes 'A;' | head -n 40000 | tr '\\n' '\\0' |", 'sqlsort'], SLOW);
+test('sqlsort', killed, () => ["yes 'A;' | head -n 40000 | tr '\\n' '\\0' |", 'sqlsort'], SLOW);
 const TABLES = `for i in {1..5000}; do printf "CREATE TABLE 't%s' (x INT);\\n\\0" $i; done > all; printf '\\0' > none;`;
-test.serial('sqldiff --missing', killed, () => [TABLES, 'sqldiff --missing all none'], SLOW);
+test('sqldiff --missing', killed, () => [TABLES, 'sqldiff --missing all none'], SLOW);
 
 /** What a program's writes to a pipe at its stdout were: the bytes of each, by strace. */
 function writesIn(log: string): Buffer[] {
@@ -74,7 +74,7 @@ function writesIn(log: string): Buffer[] {
   });
 }
 
-const plainWrites = test.macro<[command: string]>({
+const plainWrites = macro<[command: string]>({
   title: (_, command) => `${command}: writes fit into a pipe at once, and none but the last ends on a NUL`,
   async exec(t, command) {
     const SRC = await answeringSource(t, socket => socket.write(reply(rowsBody(...new Array(9999).fill('AB;')))));

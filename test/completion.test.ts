@@ -1,9 +1,10 @@
 /*! Completion in the shells themselves: options, their values, and the names of instances. */
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { shell } from './support/shell.js';
 import { terminal } from './support/terminal.js';
+import { macro, test } from './support/test.js';
 
 const PROGRAMS = readdirSync('packages').filter(name => /^sql.+/.test(name));
 
@@ -57,7 +58,7 @@ const inZsh: Completer = async (t, line) => {
   return offered.match(/(?<![\w-])(?:--?)?\w[\w.-]*/g) ?? [];
 };
 
-const offers = test.macro({
+const offers = macro({
   async exec(t, complete: Completer, line: string, expected: string[]) {
     const offered = await complete(t, line);
     for (const word of expected) t.true(offered.includes(word), `${word} among ${offered.join(' ')}`);

@@ -1,6 +1,6 @@
 /*! What holds of whole databases, recorded and live: any order is put right, a folder keeps it all, and any part stands alone. */
 import { Readable } from 'node:stream';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { selectStatements } from '../packages/sqlgrep/src/select-statements.js';
 import { sortStatements } from '../packages/sqlsort/src/sort.js';
@@ -11,6 +11,7 @@ import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
 
 const scope = fileScope();
 let sqlserve: Server;

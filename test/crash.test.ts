@@ -4,7 +4,7 @@
  */
 
 import { setTimeout as pause } from 'node:timers/promises';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { failingTarget } from './faults/run.js';
 import type { TargetFault } from './faults/targets.js';
 import { freshFolder } from './support/folder.js';
@@ -12,6 +12,7 @@ import { startQuestDBIn, testWithQuestDB } from './support/questdb.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
+import { test } from './support/test.js';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 1);
 const GROUPS = 10;

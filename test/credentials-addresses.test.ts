@@ -1,11 +1,11 @@
-import test from 'ava';
 import fc from 'fast-check';
 import { parseAddress } from '../packages/instance/src/address.js';
 import { InstanceError } from '../packages/instance/src/index.js';
 import { findProxy } from '../packages/instance/src/proxy.js';
 import { misconfigured } from './support/resolve.js';
+import { macro, test } from './support/test.js';
 
-const means = test.macro({
+const means = macro({
   exec: (t, operand: string, href: string) => t.is(parseAddress(operand).url.href, href),
   title: (_title, operand, href) => `${operand} means ${href}`,
 });
@@ -31,7 +31,7 @@ test(means, 'https::addr=host:443;', 'https://host/');
 test(means, 'https::addr=host:80;', 'https://host:80/');
 test(means, 'wss::addr=host:9000;', 'https://host:9000/');
 
-const isNoAddress = test.macro({
+const isNoAddress = macro({
   async exec(t, operand: string, message: RegExp) {
     await misconfigured(t, { operand }, message);
   },
@@ -91,7 +91,7 @@ test('any text is an address or a matter of configuration', t => {
   );
 });
 
-const proxied = test.macro((t, env: Record<string, string>, url: string, proxy: string | undefined) =>
+const proxied = macro((t, env: Record<string, string>, url: string, proxy: string | undefined) =>
   t.is(findProxy(new URL(url), env)?.origin, proxy),
 );
 

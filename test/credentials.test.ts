@@ -1,13 +1,14 @@
 /*! Which credentials go to an instance: every way to give them, and each mistake in them. */
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { InstanceError, listInstances } from '../packages/instance/src/index.js';
 import { parseNetrc } from '../packages/instance/src/netrc.js';
 import { freshFolder } from './support/folder.js';
 import { basic } from './support/principals.js';
 import { misconfigured, resolve, SECRET } from './support/resolve.js';
+import { macro, test } from './support/test.js';
 
 test('without credentials none are sent', async t => {
   const target = await resolve({ operand: 'https://host/db' });
@@ -165,7 +166,7 @@ test('an instance by name', async t => {
   t.like(await resolve({ operand: 'dev', env: elsewhere }), { label: 'http://localhost:9001' });
 });
 
-const badFile = test.macro(async (t, toml: string, message: RegExp) => {
+const badFile = macro(async (t, toml: string, message: RegExp) => {
   const { env } = await home(t, toml);
   await misconfigured(t, { operand: 'prod', env }, message);
 });

@@ -2,10 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { compareStatements, type Definition, parseMeaning, printDefinition } from '@sqlpipe/ddl';
 import { foldCase, identify, isObject, type Token, tokens } from '@sqlpipe/sql';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { type Change, changesOf } from './support/changes.js';
 import { CORPUS } from './support/corpus.js';
 import { databases } from './support/databases.js';
+import { test } from './support/test.js';
 
 const recorded = CORPUS ? test : test.skip;
 if (!CORPUS) console.error('No recorded corpus: the tests of recorded statements are skipped');

@@ -9,11 +9,11 @@ import {
   repair,
 } from '@sqlpipe/ddl';
 import { foldCase } from '@sqlpipe/sql';
-import test from 'ava';
 import fc from 'fast-check';
 import { changesOf } from './support/changes.js';
 import { definitions } from './support/definitions.js';
 import { spell } from './support/spellings.js';
+import { test } from './support/test.js';
 
 const choices = fc.array(fc.nat(11), { size: 'large', maxLength: 400 });
 

@@ -11,8 +11,8 @@ import {
 } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { foldCase } from '@sqlpipe/sql';
-import test from 'ava';
 import fc from 'fast-check';
+import { test } from './support/test.js';
 
 test('the public names', t => {
   t.deepEqual(Object.keys(ddl).sort(), [

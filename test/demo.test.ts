@@ -1,10 +1,11 @@
 /*! The demo, which is the first thing that a newcomer sees: it works, and it cleans up. */
 import { readdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { freshFolder } from './support/folder.js';
 import { testWithQuestDB } from './support/questdb.js';
 import { shell } from './support/shell.js';
+import { test } from './support/test.js';
 
 const DEMO = resolve('scripts/demo');
 

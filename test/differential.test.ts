@@ -5,12 +5,13 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { CORPUS } from './support/corpus.js';
 import { fileScope } from './support/scope.js';
 import { type Server, startServer } from './support/server.js';
+import { test } from './support/test.js';
 
-const recorded = CORPUS ? test.serial : test.serial.skip;
+const recorded = CORPUS ? test : test.skip;
 if (!CORPUS) console.error('No recorded corpus: the differential tests are skipped');
 
 const scope = fileScope();

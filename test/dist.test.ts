@@ -2,11 +2,12 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { freshFolder } from './support/folder.js';
 import { fileScope } from './support/scope.js';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
 
 const PROGRAMS = readdirSync('packages').filter(name => /^sql.+/.test(name));
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));

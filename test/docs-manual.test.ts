@@ -2,9 +2,9 @@
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import test from 'ava';
 import { freshFolder } from './support/folder.js';
 import { manExamples, manPages, manSection, testWithMandoc } from './support/manual.js';
+import { test } from './support/test.js';
 
 /** Options as people type them, `-o` and `--output` each. */
 type Options = Set<string>;

@@ -2,12 +2,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Exit } from '@sqlpipe/cli';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { manExamples, manPages, manSection, testWithMandoc } from './support/manual.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { type Outcome, shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { macro, test } from './support/test.js';
 import { tutorialOf } from './support/tutorial.js';
 
 const README = readFileSync('README.md', 'utf8');
@@ -70,7 +71,7 @@ async function world(scope: typeof file): Promise<(script: string) => Promise<Ou
   return example => run(ending(example));
 }
 
-const runs = test.macro(async (t: ExecutionContext, example: string) => {
+const runs = macro(async (t: ExecutionContext, example: string) => {
   const { code, stderr } = await (await world(t))(example);
   t.deepEqual({ code, stderr }, { code: 0, stderr: '' }, example);
 });
@@ -83,9 +84,9 @@ const titled = (origin: string, examples: string[]): [title: string, example: st
   examples.map((example, i) => [`${origin}, example ${i + 1}: ${example.split('\n', 1)}`, example]);
 
 for (const [title, example] of [...titled('README', blocks(README)), ...titled('GUIDE', blocks(recipes))])
-  test.serial(title, runs, example);
+  test(title, runs, example);
 for (const page of manPages)
-  for (const [title, example] of titled(basename(page), manExamples(page))) test.serial(title, runs, example);
+  for (const [title, example] of titled(basename(page), manExamples(page))) test(title, runs, example);
 
 /** The first shell block of a recipe; '' does nothing, and so fails whoever expects something. */
 function recipe(title: string): string {
@@ -95,13 +96,13 @@ function recipe(title: string): string {
 
 const ANOTHER = 'CREATE TABLE venues (mic SYMBOL)';
 
-test.serial('the recipe for many targets names the one that failed, and fails', async t => {
+test('the recipe for many targets names the one that failed, and fails', async t => {
   await dst2.execute(ANOTHER);
   const { code, stdout } = await (await world(t))(recipe('Copy to several instances at once'));
   t.deepEqual([code, stdout.toString()], [1, 'dst2 1\n']);
 });
 
-test.serial('the recipe for a failure does what can be done and leaves the rest as text', async t => {
+test('the recipe for a failure does what can be done and leaves the rest as text', async t => {
   await dst.execute(ANOTHER);
   const run = await world(t);
   await run(`rm rest.sql\n${recipe('Continue after a failure')}`);
@@ -109,7 +110,7 @@ test.serial('the recipe for a failure does what can be done and leaves the rest 
   t.is((await run('sqldump src | sqlapply --dry-run dst | grep same')).stdout.toString(), 'same: 3 statements\n');
 });
 
-test.serial('the recipe for the night prints what differs, and fails', async t => {
+test('the recipe for the night prints what differs, and fails', async t => {
   await dst.execute(ANOTHER);
   const { code, stdout } = await (await world(t))(recipe('Compare two instances').replaceAll('standby', 'dst'));
   t.is(code, 1);
@@ -121,7 +122,7 @@ test('what cron runs is the recipe for the night', t => {
   t.is(`${command}\n`, recipe('Compare two instances'));
 });
 
-test.serial('the recipe for passwords gives one, whatever is in it', async t => {
+test('the recipe for passwords gives one, whatever is in it', async t => {
   const run = await world(t);
   const as = (password: string) => run(`SQLDUMP_USER=ann SQLDUMP_PASSWORD="${password}" sqldump ${cluster.url}`);
   await run(recipe('Set passwords after a copy'));
@@ -129,13 +130,13 @@ test.serial('the recipe for passwords gives one, whatever is in it', async t => 
   t.notRegex((await as("it's")).stderr, /answered 401/);
 });
 
-test.serial('the recipe for renaming renames in views too', async t => {
+test('the recipe for renaming renames in views too', async t => {
   const run = await world(t);
   await run(recipe('Rename with sed'));
   t.regex((await run('sqldump dst')).stdout.toString(), /VIEW 'forex_spreads'[^;]* FROM forex_quotes/);
 });
 
-test.serial('the recipe for ssh copies nothing of a dump that was cut', async t => {
+test('the recipe for ssh copies nothing of a dump that was cut', async t => {
   const { code } = await (await world(t))(
     recipe('Copy through ssh').replace('sqldump prod', '"sqldump prod | head -c 99"'),
   );

@@ -1,8 +1,9 @@
 /*! A whole enterprise database, from one sqlserve to another, with the built programs in a real shell. */
-import test from 'ava';
+
 import { fileScope } from './support/scope.js';
 import { type Outcome, shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
 
 const scope = fileScope();
 let run: (script: string) => Promise<Outcome>;
@@ -65,7 +66,7 @@ test.before(async () => {
 
 const asReader = 'SQLDUMP_USER=reader SQLDUMP_PASSWORD=s3cret sqldump';
 
-test.serial('a dump replays to a byte-identical one', async t => {
+test('a dump replays to a byte-identical one', async t => {
   const copied = await run('set -o pipefail; sqldump $ENT | sqlapply $ENT2');
   t.is(copied.code, 0, copied.stderr);
   const same = await run('sqldump $ENT > a && sqldump $ENT2 > b && cmp a b && tr "\\0" "\\n" < a');
@@ -93,7 +94,7 @@ test.serial('a dump replays to a byte-identical one', async t => {
   }
 });
 
-test.serial('a dump replayed again finds the users, groups and service accounts as they are', async t => {
+test('a dump replayed again finds the users, groups and service accounts as they are', async t => {
   const again = await run('set -o pipefail; sqldump $ENT | sqlapply -v $ENT2');
   t.is(again.code, 0, again.stderr);
   t.regex(again.stderr, /: (\d+) statements: \1 same\n$/);
@@ -101,7 +102,7 @@ test.serial('a dump replayed again finds the users, groups and service accounts 
   t.is(dry.stdout.toString(), 'same: 2 statements\n');
 });
 
-test.serial('a user that is there, and of whom the target does not show all that is asked for', async t => {
+test('a user that is there, and of whom the target does not show all that is asked for', async t => {
   const create = `printf "create user 'USER1' %s\\0"`;
   const { code, stderr } = await run(`${create} "with password 'x'" | sqlapply -v $ENT2`);
   t.is(code, 0);
@@ -115,7 +116,7 @@ test.serial('a user that is there, and of whom the target does not show all that
   t.regex((await run('printf "create user x\\0" | sqlapply $OSS')).stderr, /user 'x'\): 'atomic' or 'table'/);
 });
 
-test.serial('on the copy nobody can log in before credentials are set', async t => {
+test('on the copy nobody can log in before credentials are set', async t => {
   const before = await run(`${asReader} --include SCHEMA $ENT2`);
   t.is(before.code, 77);
   t.regex(before.stderr, /^sqldump: .*401/);
@@ -127,7 +128,7 @@ test.serial('on the copy nobody can log in before credentials are set', async t 
   t.is(after.code, 0, after.stderr);
 });
 
-test.serial('who may only SELECT dumps the schema, and is told what access control takes', async t => {
+test('who may only SELECT dumps the schema, and is told what access control takes', async t => {
   const schema = await run(`${asReader} --include SCHEMA $ENT | grep -zc '^CREATE'`);
   t.is(schema.stdout.toString(), '6\n', schema.stderr);
   const acl = await run(`${asReader} --include ACL $ENT`);
@@ -136,7 +137,7 @@ test.serial('who may only SELECT dumps the schema, and is told what access contr
   t.false(acl.stdout.includes(0), 'nothing of it is taken for whole');
 });
 
-test.serial('the schema without owners replays on the open source edition', async t => {
+test('the schema without owners replays on the open source edition', async t => {
   const copied = await run('set -o pipefail; sqldump --include SCHEMA --no-owner $ENT | sqlapply $OSS');
   t.is(copied.code, 0, copied.stderr);
   const { stdout } = await run('sqldump --include SCHEMA --no-owner $ENT > a; sqldump $OSS | cmp a - && echo same');

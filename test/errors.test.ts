@@ -1,7 +1,7 @@
 /*! docs/ERRORS.md: that it has whatever the sources tell people. */
 import { readdirSync, readFileSync } from 'node:fs';
-import test from 'ava';
 import { sourcesOf, type Text } from './support/sources.js';
+import { test } from './support/test.js';
 
 const PAGE = 'docs/ERRORS.md';
 const page = readFileSync(PAGE, 'utf8').replace(/\s+/g, ' ');

@@ -1,12 +1,13 @@
 /*! The examples for fleets, Kubernetes and GitHub: what they would run is run, on instances of our own. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { parse, parseAllDocuments } from 'yaml';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
 
 const file = fileScope();
 let src: Server;
@@ -46,7 +47,7 @@ cat > ssh <<'END'\n${SSH}END\nchmod +x ssh`);
 const missing = ['parallel', 'rsync'].filter(tool => spawnSync(tool, ['--version']).error);
 if (missing.length)
   console.error(`Tests of the fleet are ${process.env.CI ? 'failing' : 'skipped'}: ${missing} not on the PATH`);
-const testWithParallel = missing.length && !process.env.CI ? test.serial.skip : test.serial;
+const testWithParallel = missing.length && !process.env.CI ? test.skip : test;
 
 const blocks = Array.from(
   readFileSync('examples/README.md', 'utf8').matchAll(/^```sh\n(.*?)^```$/gms),
@@ -94,33 +95,30 @@ interface Job {
   };
 }
 
-test.serial(
-  'Kubernetes: each pod of the job copies to its target, and its status says whether to try again',
-  async t => {
-    const [config, job] = parseAllDocuments(readFileSync('examples/kubernetes.yaml', 'utf8')).map(each => each.toJS());
-    const { completions, podFailurePolicy, template } = (job as Job).spec;
-    const { targets: names } = (config as { data: { targets: string } }).data;
-    t.is(names.trim().split('\n').length, completions);
-    const [{ command, args }] = template.spec.containers as [Job['spec']['template']['spec']['containers'][0]];
-    t.deepEqual(command, ['sh', '-euc']);
-    const run = await world(t);
-    const pod = (index: number) =>
-      run(`export XDG_CONFIG_HOME=$PWD/.config JOB_COMPLETION_INDEX=${index}
+test('Kubernetes: each pod of the job copies to its target, and its status says whether to try again', async t => {
+  const [config, job] = parseAllDocuments(readFileSync('examples/kubernetes.yaml', 'utf8')).map(each => each.toJS());
+  const { completions, podFailurePolicy, template } = (job as Job).spec;
+  const { targets: names } = (config as { data: { targets: string } }).data;
+  t.is(names.trim().split('\n').length, completions);
+  const [{ command, args }] = template.spec.containers as [Job['spec']['template']['spec']['containers'][0]];
+  t.deepEqual(command, ['sh', '-euc']);
+  const run = await world(t);
+  const pod = (index: number) =>
+    run(`export XDG_CONFIG_HOME=$PWD/.config JOB_COMPLETION_INDEX=${index}
 cp targets .config/sqlpipe/; sh -euc '${args[0]}'`);
-    for (let index = 0; index < completions; index++) t.like(await pod(index), { code: 0 });
-    t.like(await run('sqldiff src eu && sqldiff src us'), { code: 0, stdout: Buffer.from('') });
+  for (let index = 0; index < completions; index++) t.like(await pod(index), { code: 0 });
+  t.like(await run('sqldiff src eu && sqldiff src us'), { code: 0, stdout: Buffer.from('') });
 
-    const final = podFailurePolicy.rules[0]?.onExitCodes.values ?? [];
-    await run('echo nowhere > targets');
-    t.false(final.includes((await pod(0)).code));
-    await targets[0].execute('DROP VIEW last');
-    await targets[0].execute('CREATE TABLE last (x INT)');
-    await run('echo eu > targets');
-    t.true(final.includes((await pod(0)).code));
-  },
-);
+  const final = podFailurePolicy.rules[0]?.onExitCodes.values ?? [];
+  await run('echo nowhere > targets');
+  t.false(final.includes((await pod(0)).code));
+  await targets[0].execute('DROP VIEW last');
+  await targets[0].execute('CREATE TABLE last (x INT)');
+  await run('echo eu > targets');
+  t.true(final.includes((await pod(0)).code));
+});
 
-test.serial('GitHub: the check fails where the instance differs, and shows how', async t => {
+test('GitHub: the check fails where the instance differs, and shows how', async t => {
   const { jobs } = parse(readFileSync('examples/github-actions.yaml', 'utf8')) as {
     jobs: { schema: { steps: { name?: string; run: string }[] } };
   };

@@ -1,10 +1,10 @@
 /*! Exit statuses that are easily taken for others: a reader that has left, and work that never comes to an end. */
 import { readdirSync } from 'node:fs';
-import test from 'ava';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
 
 const PROGRAMS = readdirSync('packages').filter(name => /^sql.+/.test(name));
 
@@ -25,21 +25,18 @@ for (const [command, made] of [
   ['sqlapply --keep-going --rejects /dev/fd/3 $DST', undefined],
   ['sqljoin -o /dev/fd/3', []],
 ] as const)
-  test.serial(
-    `a reader that has left, of something else than standard output, is a failed write: ${command}`,
-    async t => {
-      await target.empty();
-      const run = await shell(t, { DST: target.url });
-      const { code, stderr } = await run(`${LEFT} ${STREAM} | ${command}`);
-      t.is(code, 74, stderr);
-      t.regex(stderr, /: \/dev\/fd\/3: broken pipe/);
-      const { dataset } = await target.execute('SELECT table_name FROM tables() ORDER BY table_name');
-      if (made) t.deepEqual(dataset?.flat(), [...made]);
-      if (command.startsWith('sqlapply')) t.regex(stderr, /: \d of \d applied, 1 refused/, 'the summary is printed');
-    },
-  );
+  test(`a reader that has left, of something else than standard output, is a failed write: ${command}`, async t => {
+    await target.empty();
+    const run = await shell(t, { DST: target.url });
+    const { code, stderr } = await run(`${LEFT} ${STREAM} | ${command}`);
+    t.is(code, 74, stderr);
+    t.regex(stderr, /: \/dev\/fd\/3: broken pipe/);
+    const { dataset } = await target.execute('SELECT table_name FROM tables() ORDER BY table_name');
+    if (made) t.deepEqual(dataset?.flat(), [...made]);
+    if (command.startsWith('sqlapply')) t.regex(stderr, /: \d of \d applied, 1 refused/, 'the summary is printed');
+  });
 
-test.serial('a reader that has left is a failed write of sqldump -o too', async t => {
+test('a reader that has left is a failed write of sqldump -o too', async t => {
   await target.empty();
   await target.execute('CREATE TABLE a (x INT)');
   const run = await shell(t, { SRC: target.url });
@@ -49,7 +46,7 @@ test.serial('a reader that has left is a failed write of sqldump -o too', async 
 });
 
 for (const command of ['sqlapply --dry-run $DST', 'sqljoin', 'sqlgrep --kind table', 'sqlsort'])
-  test.serial(`a reader of standard output that has left ends the program quietly: ${command}`, async t => {
+  test(`a reader of standard output that has left ends the program quietly: ${command}`, async t => {
     const run = await shell(t, { DST: target.url });
     const table = String.raw`printf 'CREATE TABLE a (x INT);\n\0'`;
     t.like(await run(`${LEFT} ${table} | ${command} >&3`), { code: 141, stderr: '' });

@@ -1,7 +1,8 @@
 /*! Every way a source or a target can fail, in real pipelines. `make faults` shows them as a table, target by target. */
-import test from 'ava';
+
 import { cases, PLACES, type Servers, startServers, targetCases } from './faults/table.js';
 import { fileScope } from './support/scope.js';
+import { test } from './support/test.js';
 
 const scope = fileScope();
 let servers: Servers;
@@ -15,7 +16,7 @@ const elsewhere = targetCases(nth => [PLACES[nth % PLACES.length] ?? 0]);
 
 // One after the other: a pipeline's four processes are enough at a time.
 for (const { name, run } of [...cases, ...elsewhere])
-  test.serial(name, async t => {
+  test(name, async t => {
     const { broken, stderr } = await run(t, servers);
     t.deepEqual(broken, [], stderr);
   });

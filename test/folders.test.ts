@@ -4,10 +4,11 @@ import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { readFolder, writeFolder } from '@sqlpipe/files';
 import { foldCase } from '@sqlpipe/sql';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { freshFolder } from './support/folder.js';
 import { shell } from './support/shell.js';
+import { macro, test } from './support/test.js';
 
 /** Names that file systems stumble over, and such as servers take too. */
 const name = fc
@@ -197,7 +198,7 @@ test('what is the same is not touched, what is gone is removed, what is not ours
   t.deepEqual(await readFolder(folder), []);
 });
 
-const foreign = test.macro(async (t: ExecutionContext, path: string, text: string, message: RegExp) => {
+const foreign = macro(async (t: ExecutionContext, path: string, text: string, message: RegExp) => {
   const { folder } = await furnished(t);
   mkdirSync(join(folder, path, '..'), { recursive: true });
   writeFileSync(join(folder, path), text);

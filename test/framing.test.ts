@@ -1,9 +1,9 @@
 /*! Records that come in many reads: none is lost, limits are those of a record, and what is told of damage is counted right. */
 import { Readable } from 'node:stream';
 import { decodeRecords } from '@sqlpipe/records';
-import test from 'ava';
 import fc from 'fast-check';
 import { shell } from './support/shell.js';
+import { test } from './support/test.js';
 
 /** Reads bytes that come in pieces of these sizes, again and again. */
 async function read(bytes: Buffer, sizes: number[], maxRecord?: number): Promise<string[]> {

@@ -1,8 +1,8 @@
 /*! The tutorial of GUIDE.md and the recording made from it: what they show is what the programs print today. */
 import { readFileSync } from 'node:fs';
-import test from 'ava';
 import { drawRecording } from '../scripts/recording/svg.js';
 import { fileScope } from './support/scope.js';
+import { test } from './support/test.js';
 import { insertOutput, runTutorial, type Step, tutorialOf } from './support/tutorial.js';
 
 const GUIDE = readFileSync('GUIDE.md', 'utf8');

@@ -5,7 +5,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findAmbiguity, type ServerCommentRules, serverTokens, tokens } from '@sqlpipe/sql';
-import test from 'ava';
 import fc from 'fast-check';
 import { checkTexts } from '../scripts/hidden/check.js';
 import { reply, startFaultyServer } from './faults/faulty-server.js';
@@ -15,6 +14,7 @@ import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { macro, test } from './support/test.js';
 import { putVictim, stateOf } from './support/victim.js';
 
 const COVERS = ['GRANT SELECT ON x TO y', 'CREATE TABLE cover (x INT)', 'CREATE VIEW cover AS (SELECT 1 a)'];
@@ -287,7 +287,7 @@ test('the tokens of a server are pieces of the text, in order', t => {
   t.pass();
 });
 
-const reads = test.macro<[string, string, string]>({
+const reads = macro<[string, string, string]>({
   title: (_, statement: string) => `QuestDB reads ${JSON.stringify(statement)}`,
   exec(t, statement: string, before: string, since: string) {
     const read = (reading: ServerCommentRules) =>

@@ -1,10 +1,11 @@
 /*! `sqlapply --if-exists`: what it does about an object that is there, and that it hides no other refusal. */
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { reply, startFaultyServer } from './faults/faulty-server.js';
 import { replay } from './support/replay.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
 
 const scope = fileScope();
 let target: Server;
@@ -32,7 +33,7 @@ for (const statement of [
   'DROP TABLE nope;',
 ])
   for (const ifExists of ['skip', 'compare', 'fail'])
-    test.serial(`--if-exists ${ifExists} does not hide what does not exist: ${statement}`, async t => {
+    test(`--if-exists ${ifExists} does not hide what does not exist: ${statement}`, async t => {
       const { code, results, report, rejects } = await replayOnto(
         t,
         'INT',
@@ -69,7 +70,7 @@ for (const [ifExists, type, code, results] of [
   ['fail', 'INT', 1, ['refused', 'not reached']],
   ['fail', 'LONG', 1, ['refused', 'not reached']],
 ] as const)
-  test.serial(`--if-exists ${ifExists}, where the column is ${type} and INT is asked for`, async t => {
+  test(`--if-exists ${ifExists}, where the column is ${type} and INT is asked for`, async t => {
     const outcome = await replayOnto(t, type, `${T} ${VIEW}`, `--if-exists ${ifExists}`);
     t.is(outcome.code, code, outcome.stderr);
     t.deepEqual(outcome.results, [...results]);

@@ -1,13 +1,13 @@
 import { createServer as createHttpServer, request as httpRequest } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { connect as connectSocket, type Socket } from 'node:net';
-import test from 'ava';
 import { type ConnectionConfig, connect, InstanceError } from '../packages/instance/src/index.js';
 import { reply, sends, sendsAndCloses, startFaultyServer, TEXT } from './faults/faulty-server.js';
 import { selfSigned } from './support/certificates.js';
 import { connectTo, TARGET } from './support/client.js';
 import { freshFolder } from './support/folder.js';
 import { listen } from './support/listen.js';
+import { macro, test } from './support/test.js';
 
 /** Pauses that are over at once, and how long they would have been. */
 function pausing() {
@@ -89,7 +89,7 @@ test('a server that stays too busy is given up', async t => {
   t.deepEqual(pauses, [250, 500, 1000, 2000, 4000]);
 });
 
-const unreachable = test.macro(async (t, url: string, message: RegExp) => {
+const unreachable = macro(async (t, url: string, message: RegExp) => {
   const db = connect({ ...TARGET, url: new URL(url) });
   t.teardown(() => db.close());
   const error = await t.throwsAsync(db.execute('x'), { instanceOf: InstanceError, message });

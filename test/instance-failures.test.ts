@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import test from 'ava';
 import { type ConnectionConfig, type Instance, InstanceError } from '../packages/instance/src/index.js';
 import {
   type Answer,
@@ -14,6 +13,7 @@ import {
   TEXT,
 } from './faults/faulty-server.js';
 import { connectTo } from './support/client.js';
+import { macro, test } from './support/test.js';
 
 async function rows(db: Instance): Promise<string[]> {
   const all: string[] = [];
@@ -24,7 +24,7 @@ async function rows(db: Instance): Promise<string[]> {
 const NO = '{"query":"x","error":"table already exists","position":13}';
 
 /** A failure looks the same from wherever it is met; `outcomeUnknown` says whether a statement may have been carried out. */
-const fails = test.macro(
+const fails = macro(
   async (
     t,
     answer: Answer,

@@ -1,7 +1,8 @@
 /*! Operands that are mistyped and entries that are wrong: what the message says of them. */
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
 
 /** A bash whose instances.toml has this text. */
 async function withInstances(t: ExecutionContext, toml: string) {

@@ -1,4 +1,3 @@
-import test from 'ava';
 import fc from 'fast-check';
 import * as api from '../packages/instance/src/index.js';
 import {
@@ -21,6 +20,7 @@ import {
   startFaultyServer,
 } from './faults/faulty-server.js';
 import { connectTo, TARGET } from './support/client.js';
+import { macro, test } from './support/test.js';
 
 test('the package exports', t => {
   t.deepEqual(Object.keys(api), [
@@ -129,7 +129,7 @@ test('a connection closed between requests is no failure', async t => {
   t.is(requests.length, 20);
 });
 
-const refuses = test.macro(async (t, bytes: Buffer, expected: object) => {
+const refuses = macro(async (t, bytes: Buffer, expected: object) => {
   const { db } = await connectTo(t, sends(bytes));
   t.deepEqual(await db.execute('x'), { ok: false, denied: false, ...expected } as never);
 });

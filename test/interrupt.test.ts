@@ -5,10 +5,11 @@ import { readdir, readFile, readlink, watch } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { type Answer, chunk, head, reply, startFaultyServer } from './faults/faulty-server.js';
 import { freshFolder } from './support/folder.js';
 import { CACHE } from './support/shell.js';
+import { test } from './support/test.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const TABLES = ['a', 'b', 'c'].map(name => `CREATE TABLE '${name}' ( \n\tx INT\n);\n`);

@@ -1,10 +1,10 @@
 /*! `sqlapply --jobs`: what may overlap does, what must wait does, and a refusal still ends the run. */
 import { resolve } from 'node:path';
-import test from 'ava';
 import { startLatencyProxy } from './support/latency-proxy.js';
 import { fileScope } from './support/scope.js';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
 
 const TRADING = resolve('scripts/trading.sql');
 const file = fileScope();
@@ -32,7 +32,7 @@ for (const [seed, jobs] of [
   [2, 8],
   [3, 64],
 ])
-  test.serial(`the copy is the same with ${jobs} jobs`, async t => {
+  test(`the copy is the same with ${jobs} jobs`, async t => {
     const { run, way } = await farTarget(t, seed as number);
     t.like(await run(`sqlsplit $TRADING | sqlapply --jobs ${jobs} $FAR`), { code: 0, stderr: '' });
     t.true(way.max > 1 && way.max <= (jobs as number) + 1, `${way.max} at once`);
@@ -42,14 +42,14 @@ for (const [seed, jobs] of [
     t.deepEqual(dump.stdout, (await run('sqldump $DST')).stdout);
   });
 
-test.serial('a view waits for what it reads, and a statement that is no object for all', async t => {
+test('a view waits for what it reads, and a statement that is no object for all', async t => {
   const { run } = await farTarget(t, 4);
   const chain = Array.from({ length: 12 }, (_, i) => `create view v${i} as (select x from ${i ? `v${i - 1}` : 't'});`);
   const text = `create table t (x int); ${chain.join('')} alter table t add column y int; create view w as (select y from t);`;
   t.like(await run(`sqlsplit <<< "${text}" | sqlapply -j 8 --allow ALTER $FAR`), { code: 0, stderr: '' });
 });
 
-test.serial('a refusal ends the run: nothing is begun behind it, and the outcomes are in order', async t => {
+test('a refusal ends the run: nothing is begun behind it, and the outcomes are in order', async t => {
   const { run } = await farTarget(t, 5);
   const tables = (from: number) => Array.from({ length: 20 }, (_, i) => `create table t${from + i} (x int);`).join('');
   const text = `${tables(0)} create view bad as (select nope from t0); ${tables(20)}`;

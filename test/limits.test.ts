@@ -1,7 +1,8 @@
 /*! What is more than a program can bear is said in plain words, by the built programs: no stack trace, no abort, no silence. */
-import test from 'ava';
+
 import { reply, startFaultyServer } from './faults/faulty-server.js';
 import { shell } from './support/shell.js';
+import { test } from './support/test.js';
 
 /** As many statements as do not fit into the memory that Node has then, with an object and a grant among them. */
 const MANY = `many() { printf 'CREATE TABLE a (x INT)\\0GRANT SELECT ON a TO b\\0'; yes 'a' | head -n 200000 | tr '\\n' '\\0'; }

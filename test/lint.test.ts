@@ -1,9 +1,9 @@
 /*! What `make lint` rejects: one mistake of each kind, checked with the project's configuration. */
 import { resolve } from 'node:path';
-import test from 'ava';
 import { shell } from './support/shell.js';
+import { macro, test } from './support/test.js';
 
-const rejects = test.macro<[rule: string, sources: Record<string, string>]>({
+const rejects = macro<[rule: string, sources: Record<string, string>]>({
   title: (_, rule) => `make lint rejects: ${rule}`,
   async exec(t, rule, sources) {
     const run = await shell(t, { CONFIG: resolve('biome.jsonc') });

@@ -1,9 +1,10 @@
 /*! Where output goes and in which form: text for `.sql` files, and `-` for standard output. */
-import test from 'ava';
+
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
 
 const scope = fileScope();
 let src: Server;
@@ -17,7 +18,7 @@ test.before(async () => {
 
 test.beforeEach(() => dst.empty());
 
-test.serial('sqldump --text and -o NAME.sql write the text that sqljoin makes', async t => {
+test('sqldump --text and -o NAME.sql write the text that sqljoin makes', async t => {
   const run = await shell(t);
   const { code, stdout, stderr } = await run(`
     sqldump ${src.url} | sqljoin > joined
@@ -29,13 +30,13 @@ test.serial('sqldump --text and -o NAME.sql write the text that sqljoin makes', 
   t.deepEqual({ code, stdout: stdout.toString(), stderr }, { code: 0, stdout: '2\n', stderr: '' });
 });
 
-test.serial('text of a dump that failed is not taken for all there is', async t => {
+test('text of a dump that failed is not taken for all there is', async t => {
   const run = await shell(t);
   const { stderr } = await run('sqldump --text http://127.0.0.1:1 > cut.sql; sqlsplit cut.sql | sqlapply --dry-run x');
   t.regex(stderr, /sqlsplit: cut\.sql:\d+:1: sqldump left it incomplete/);
 });
 
-test.serial('- is standard output for -o, --report and --rejects', async t => {
+test('- is standard output for -o, --report and --rejects', async t => {
   const run = await shell(t);
   const { stdout, stderr } = await run(`
     sqldump -o - ${src.url} | sqljoin -o - | grep -c CREATE

@@ -4,8 +4,8 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 import { findCycle } from '@sqlpipe/schema';
-import test from 'ava';
 import { type Source, sourcesOf } from './support/sources.js';
+import { test } from './support/test.js';
 
 interface Manifest {
   name: string;

@@ -3,12 +3,13 @@
  * act on, and a target on which nothing was done that should not have been.
  */
 import { resolve } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { questdb, sqlserve } from './support/instances.js';
 import { freePort } from './support/ports.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
+import { test } from './support/test.js';
 
 const TRADING = resolve('scripts/trading.sql');
 

@@ -3,12 +3,13 @@
  * the dump of the copy equals the dump of its source, byte for byte.
  */
 import { resolve } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { questdb, type Service, sqlserve } from './support/instances.js';
 import { testWithQuestDB } from './support/questdb.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { type Outcome, shell } from './support/shell.js';
+import { test } from './support/test.js';
 
 const TRADING = resolve('scripts/trading.sql');
 

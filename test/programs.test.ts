@@ -2,8 +2,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import test from 'ava';
 import { shell } from './support/shell.js';
+import { macro, test } from './support/test.js';
 
 const PROGRAMS = readdirSync('packages').filter(name => /^sql.+/.test(name));
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -72,7 +72,7 @@ for (const program of PROGRAMS) {
 const STREAM = String.raw`printf 'CREATE TABLE a (x INT);\n\0CREATE VIEW b AS (SELECT 1);\n\0'`;
 const TEXT = String.raw`printf 'CREATE TABLE a (x INT); CREATE VIEW b AS (SELECT 1)'`;
 
-const exits = test.macro<[string, number, (string | RegExp)?]>({
+const exits = macro<[string, number, (string | RegExp)?]>({
   title: (_, script) => script.replace(STREAM, 'STREAM').replace(TEXT, 'TEXT'),
   async exec(t, script, code, stderr = '') {
     const run = await shell(t);

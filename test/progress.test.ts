@@ -1,9 +1,9 @@
 /*! The counts that are shown while a program works, on a terminal: how many are done, of how many, and how fast. */
 import { setTimeout as pause } from 'node:timers/promises';
-import test from 'ava';
 import type { Scope } from './support/scope.js';
 import { startSlow } from './support/slow.js';
 import { terminal } from './support/terminal.js';
+import { test } from './support/test.js';
 
 const rows = (...names: string[]) => names.map(name => JSON.stringify([`CREATE TABLE '${name}' (x INT)`])).join(',');
 

@@ -1,11 +1,12 @@
 /*! An instance that instances.toml protects is changed by those alone who name it, and by the others nothing is sent. */
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { startFaultyServer } from './faults/faulty-server.js';
 import { passOn } from './faults/run.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
 
 const scope = fileScope();
 let good: Server;
@@ -41,7 +42,7 @@ for (const options of [
   '--keep-going --if-exists skip',
   '--allow all',
 ])
-  test.serial(`a protected instance is not touched by sqlapply ${options}`, async t => {
+  test(`a protected instance is not touched by sqlapply ${options}`, async t => {
     const { run, requests, tables } = await startProtected(t);
     const { code, stderr } = await run(`sqlapply ${options} prod < stream`);
     t.is(code, 64, stderr);
@@ -51,14 +52,14 @@ for (const options of [
   });
 
 for (const command of ['sqlapply --yes-to prod prod', 'sqlapply --yes-to=spare spare', 'sqlapply lab', 'sqlapply open'])
-  test.serial(`what ${command} is given is carried out`, async t => {
+  test(`what ${command} is given is carried out`, async t => {
     const { run, tables } = await startProtected(t);
     const { code, stderr } = await run(`${command} < stream`);
     t.is(code, 0, stderr);
     t.deepEqual(await tables(), ['a']);
   });
 
-test.serial('what changes nothing needs no confirmation', async t => {
+test('what changes nothing needs no confirmation', async t => {
   const { run, requests, tables } = await startProtected(t);
   const { code, stdout, stderr } = await run(
     'sqlapply --dry-run prod < stream && sqldump -o dump prod && sqldiff --names prod stream',

@@ -1,11 +1,12 @@
 /*! What was applied is read back: a target that cannot show it, has lost it, or has made something else of it. */
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { reply, startFaultyServer } from './faults/faulty-server.js';
 import { passOn } from './faults/run.js';
 import { replay } from './support/replay.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
 
 const scope = fileScope();
 let good: Server;
@@ -42,27 +43,24 @@ for (const [name, status, bytes] of [
   ['rejects the question', 1, reply('{"error":"boom","position":0}', 400)],
 ] as const)
   for (const options of ['', '--keep-going'])
-    test.serial(
-      `where the target ${name} when it is to show what it made, the status is ${status} ${options}`,
-      async t => {
-        const { url, tables } = await startSpoiled(t, statement => (statement.startsWith('SHOW') ? bytes : undefined));
-        const { code, stderr, report, rejects } = await replay(t, url, { text: table('a') + table('b'), options });
-        t.is(code, status, stderr);
-        t.deepEqual(
-          report.map(({ result, proven }) => [result, proven]),
-          [
-            ['applied', false],
-            ['applied', false],
-          ],
-        );
-        t.regex(stderr, /statement 1 \(table 'a'\): .*read back/);
-        t.regex(stderr, /: 2 of 2 applied\b/);
-        t.is(rejects, '\0', 'what was applied is no reject');
-        t.deepEqual(await tables(), ['a', 'b']);
-      },
-    );
+    test(`where the target ${name} when it is to show what it made, the status is ${status} ${options}`, async t => {
+      const { url, tables } = await startSpoiled(t, statement => (statement.startsWith('SHOW') ? bytes : undefined));
+      const { code, stderr, report, rejects } = await replay(t, url, { text: table('a') + table('b'), options });
+      t.is(code, status, stderr);
+      t.deepEqual(
+        report.map(({ result, proven }) => [result, proven]),
+        [
+          ['applied', false],
+          ['applied', false],
+        ],
+      );
+      t.regex(stderr, /statement 1 \(table 'a'\): .*read back/);
+      t.regex(stderr, /: 2 of 2 applied\b/);
+      t.is(rejects, '\0', 'what was applied is no reject');
+      t.deepEqual(await tables(), ['a', 'b']);
+    });
 
-test.serial('with --no-verify nothing is read back', async t => {
+test('with --no-verify nothing is read back', async t => {
   const { url, requests } = await startSpoiled(t, () => undefined);
   const { code, report } = await replay(t, url, { text: table('a'), options: '--no-verify' });
   t.is(code, 0);
@@ -90,7 +88,7 @@ async function replayMany(t: ExecutionContext, spoil: Spoiler) {
   return { ...outcome, unproven: unproven.map(({ n, result }) => [n, result]), tables };
 }
 
-test.serial('an object that is missing when it is read back is named, rejected, and the only one', async t => {
+test('an object that is missing when it is read back is named, rejected, and the only one', async t => {
   const lose: Spoiler = statement => (`${statement};` === ONE ? reply('{"ddl":"OK"}') : undefined);
   const { code, stderr, unproven, rejects, tables } = await replayMany(t, lose);
   t.is(code, 1);
@@ -100,7 +98,7 @@ test.serial('an object that is missing when it is read back is named, rejected, 
   t.is((await tables())?.length, MANY.length - 1);
 });
 
-test.serial('an object that the target made otherwise is named, rejected, and the only one', async t => {
+test('an object that the target made otherwise is named, rejected, and the only one', async t => {
   const change: Spoiler = async statement =>
     `${statement};` === ONE ? reply(JSON.stringify(await good.execute(table('t110', 'LONG')))) : undefined;
   const { code, stderr, unproven, rejects } = await replayMany(t, change);
@@ -111,7 +109,7 @@ test.serial('an object that the target made otherwise is named, rejected, and th
   t.regex(JSON.stringify(await good.execute('SHOW CREATE TABLE t110')), /x LONG/);
 });
 
-test.serial('a view that the target made as a table is missing when it is read back', async t => {
+test('a view that the target made as a table is missing when it is read back', async t => {
   const view = "CREATE VIEW 'v' AS ( \nselect x from a\n);";
   const { url } = await startSpoiled(t, async statement =>
     statement.startsWith('CREATE VIEW') ? reply(JSON.stringify(await good.execute(table('v')))) : undefined,

@@ -4,8 +4,8 @@ import { finished, pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
 import * as api from '@sqlpipe/records';
 import { createCommitWriter, decodeRecords, encodeRecords, type ReadOptions, spool } from '@sqlpipe/records';
-import test from 'ava';
 import fc from 'fast-check';
+import { macro, test } from './support/test.js';
 
 /** Statements in their one form, some with what JSON, shells and lexers stumble over. */
 const statement = fc
@@ -123,7 +123,7 @@ test('a writer that fails withholds the NUL and says why', async t => {
   });
 });
 
-const reads = test.macro<[string, ...string[]]>({
+const reads = macro<[string, ...string[]]>({
   title: (_, input: string) => `reads ${JSON.stringify(input)}`,
   async exec(t, input: string, ...expected: string[]) {
     t.deepEqual(await readText(input), expected);
@@ -135,7 +135,7 @@ test(reads, '\0\0a\0\0', 'a;');
 test(reads, '-- nothing\n\0a\0', 'a;');
 test(reads, 'a\n  b\r\n\tc ;;\n\0', 'a\n  b\r\n\tc;');
 
-const refuses = test.macro<[string, RegExp, ReadOptions?]>({
+const refuses = macro<[string, RegExp, ReadOptions?]>({
   title: (_, input: string) => `refuses ${JSON.stringify(input.slice(0, 40))}`,
   async exec(t, input: string, message: RegExp, options?: ReadOptions) {
     await t.throwsAsync(readText(input, options), { code: 'DAMAGED', message });
@@ -162,7 +162,7 @@ test('no input at all can be allowed', async t => {
   t.deepEqual(await readText('', { allowEmpty: true }), []);
 });
 
-const unfit = test.macro<[string, RegExp, number?]>({
+const unfit = macro<[string, RegExp, number?]>({
   title: (_, text: string) => `what no record can carry is not written: ${JSON.stringify(text.slice(0, 40))}`,
   async exec(t, text, message, maxRecord) {
     const { out, pieces } = taker();

@@ -1,12 +1,12 @@
 /*! What the service prints wrongly and what replays, as text in and text out; on a real server too. */
 import { isCleanTable, repair } from '@sqlpipe/ddl';
 import { foldCase, identify, normalizeStatement } from '@sqlpipe/sql';
-import test from 'ava';
 import fc from 'fast-check';
 import { cases } from './cases/cases.js';
 import { startQuestDB, testWithQuestDB } from './support/questdb.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
+import { test } from './support/test.js';
 
 const told = (row: string): string => {
   const { statement, notes } = repair(row);

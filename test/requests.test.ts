@@ -3,11 +3,12 @@
  * nothing more is sent, whatever the options.
  */
 import type { Socket } from 'node:net';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { chunk, head, reply, rowsBody, startFaultyServer } from './faults/faulty-server.js';
 import { passOn } from './faults/run.js';
 import { replay } from './support/replay.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
 
 const answerWith = (bytes: string | Buffer) => (socket: Socket) => socket.end(bytes);
 const JSON_ERROR = '{"error":"boom"}';

@@ -1,8 +1,9 @@
 /*! The rows of a reply, cut anywhere: the same as JSON.parse finds in it, or a refusal that says why. */
-import test from 'ava';
+
 import fc from 'fast-check';
 import { JsonError } from '../packages/instance/src/json.js';
 import { RowScanner, ServerError } from '../packages/instance/src/row-scanner.js';
+import { macro, test } from './support/test.js';
 
 function scan(chunks: readonly Buffer[]): string[] {
   const scanner = new RowScanner();
@@ -160,7 +161,7 @@ test('what JSON.parse refuses is refused', t => {
 
 const rowsOf = (...rows: string[]) => `{"dataset":[${rows.join(',')}]}`;
 
-const refuses = test.macro({
+const refuses = macro({
   exec(t, text: string | Buffer, message: string) {
     const error = t.throws(() => scan([Buffer.from(text)]), { instanceOf: JsonError });
     t.is(error.message, message);
@@ -241,7 +242,7 @@ test('a row over the limit is refused before it has all come', t => {
   t.throws(() => scanner.write(Buffer.alloc(101, 'x')), { message: 'contains a value longer than 100 bytes (row 1)' });
 });
 
-const reports = test.macro((t, text: string, message: string, position?: number) => {
+const reports = macro((t, text: string, message: string, position?: number) => {
   const error = t.throws(() => scanText(text), { instanceOf: ServerError });
   t.is(error.message, message);
   t.is(error.position, position);

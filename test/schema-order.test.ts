@@ -2,9 +2,9 @@
 import { LimitError } from '@sqlpipe/ddl';
 import { Catalog, dumpOrder, findCycle, topologicalOrder } from '@sqlpipe/schema';
 import { foldCase } from '@sqlpipe/sql';
-import test from 'ava';
 import fc from 'fast-check';
 import { databases } from './support/databases.js';
+import { test } from './support/test.js';
 
 const inDumpOrder = (statements: string[]): string[] =>
   dumpOrder(new Catalog(statements)).map(({ statement }) => statement);

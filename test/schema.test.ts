@@ -3,8 +3,8 @@ import { findReferences, grantTargets, LimitError, ownerOf, removeOwner } from '
 import * as schema from '@sqlpipe/schema';
 import { Catalog, deduplicate } from '@sqlpipe/schema';
 import { foldCase, identify } from '@sqlpipe/sql';
-import test from 'ava';
 import { cases } from './cases/cases.js';
+import { test } from './support/test.js';
 
 test('the public names', t => {
   t.deepEqual(Object.keys(schema).sort(), [

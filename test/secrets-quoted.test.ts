@@ -1,7 +1,7 @@
-import test from 'ava';
 import { reply, startFaultyServer } from './faults/faulty-server.js';
 import { answering, ENV, SECRET } from './support/secrets.js';
 import { shell } from './support/shell.js';
+import { test } from './support/test.js';
 
 /** Answers that quote the request, as servers and proxies do; a quotation may be cut by what we show of it. */
 const QUOTING: Record<string, (statement: string, url: string) => [status: number, body: string]> = {

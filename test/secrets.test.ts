@@ -2,11 +2,11 @@
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import test from 'ava';
 import { reply, startFaultyServer } from './faults/faulty-server.js';
 import { listenHttp } from './support/listen.js';
 import { answering, ENV, SECRET } from './support/secrets.js';
 import { shell } from './support/shell.js';
+import { test } from './support/test.js';
 
 test('credentials reach their instance, and no message when it refuses them', async t => {
   const { url, seen } = await answering(t, 401, {}, 'Unauthorized\r\n');

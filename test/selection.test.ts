@@ -1,10 +1,10 @@
 /*! `--include` and `--exclude`: categories of the service, and kinds as sqlgrep has them. */
 import { parseKinds, parseSelection } from '@sqlpipe/schema';
-import test from 'ava';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
 
 const scope = fileScope();
 let cluster: Server;

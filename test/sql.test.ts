@@ -14,8 +14,8 @@ import {
   tokens,
   unquote,
 } from '@sqlpipe/sql';
-import test from 'ava';
 import fc from 'fast-check';
+import { macro, test } from './support/test.js';
 
 /** Text made of what a lexer may trip over. */
 const odd = fc
@@ -249,7 +249,7 @@ test('statements joined as text split into themselves', t => {
   );
 });
 
-const splits = test.macro<[string, ...string[]]>({
+const splits = macro<[string, ...string[]]>({
   title: (_, text: string) => `splits ${JSON.stringify(text)}`,
   exec(t, text: string, ...expected: string[]) {
     t.deepEqual(split([text]), expected);
@@ -276,7 +276,7 @@ test(splits, "a /* ' */ ' */; b", "a /* ' */ ' */;", 'b;');
 test(splits, 'a ); b', 'a );', 'b;');
 test(splits, '\u00a0a;', '\u00a0a;');
 
-const refuses = test.macro<[string, string, number, number]>({
+const refuses = macro<[string, string, number, number]>({
   title: (_, text: string) => `refuses ${JSON.stringify(text)}`,
   exec(t, text: string, message: string, line: number, column: number) {
     const error = t.throws(() => split([text]), { instanceOf: SplitError });
@@ -317,7 +317,7 @@ test('the one form of a record', t => {
   t.throws(() => normalizeStatement("select /* ' */ '"), { message: /unterminated|unclosed/ });
 });
 
-const identifies = test.macro<[string, string]>({
+const identifies = macro<[string, string]>({
   title: (_, text: string) => `identifies ${text}`,
   exec(t, text: string, expected: string) {
     t.is(displayName(identify(text)), expected);

@@ -1,7 +1,8 @@
 /*! The exit status of sqldiff: what counts as a difference, for each of its options. */
-import test from 'ava';
+
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
 
 const SHARED = "CREATE TABLE 'same' (x INT);";
 const LACKED = "CREATE TABLE 'lacked' (x INT);";

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { unifiedDiff } from '@sqlpipe/cli';
 import { compareSchemas } from '@sqlpipe/schema';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { reply, startFaultyServer } from './faults/faulty-server.js';
 import { databases } from './support/databases.js';
@@ -12,6 +12,7 @@ import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
 import { terminal } from './support/terminal.js';
+import { macro, test } from './support/test.js';
 
 const file = fileScope();
 
@@ -153,7 +154,7 @@ for (const form of forms) {
   });
 }
 
-const says = test.macro<[script: string, code: number, out: string, stderr?: RegExp | string]>({
+const says = macro<[script: string, code: number, out: string, stderr?: RegExp | string]>({
   title: (_, script) => script,
   async exec(t, script, code, out, stderr = '') {
     const outcome = await (await furnished(t))(script);

@@ -1,9 +1,10 @@
 /*! sqlgrep: what goes by a name goes with it, what is needed comes along, and what is left is a stream. */
-import test from 'ava';
+
 import fc from 'fast-check';
 import { matchesGlob } from '../packages/sqlgrep/src/glob.js';
 import { shell } from './support/shell.js';
 import { terminal } from './support/terminal.js';
+import { macro, test } from './support/test.js';
 
 const STATEMENTS = [
   'CREATE USER bob',
@@ -29,7 +30,7 @@ const numbered = (numbers: number[]) => numbers.map(n => `${STATEMENTS[n - 1]};`
 
 const all = STATEMENTS.map((_, i) => i + 1);
 
-const picks = test.macro<[string, number[]]>({
+const picks = macro<[string, number[]]>({
   title: (_, words) => `sqlgrep ${words}`,
   async exec(t, words, numbers) {
     const run = await shell(t, { STREAM: STATEMENTS.join('\x01') });
@@ -110,7 +111,7 @@ test('what matches and what does not are all there is', async t => {
   }
 });
 
-const exits = test.macro<[string, number, RegExp]>({
+const exits = macro<[string, number, RegExp]>({
   title: (_, script) => script,
   async exec(t, script, code, stderr) {
     const outcome = await (await shell(t))(script);
@@ -143,7 +144,7 @@ test('statements leave as they come', async t => {
   t.regex(stdout.toString(), /^CREATE TABLE a [^]*\0CREATE TABLE b [^]*\0$/);
 });
 
-const prints = test.macro<[string, string]>({
+const prints = macro<[string, string]>({
   title: (_, words) => `sqlgrep ${words} prints`,
   async exec(t, words, expected) {
     const run = await shell(t, { STREAM: STATEMENTS.join('\x01') });

@@ -3,11 +3,12 @@
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { freshFolder } from './support/folder.js';
 import { listenHttp } from './support/listen.js';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
 
 const PROGRAMS = readdirSync('packages').filter(name => /^sql.+/.test(name) && name !== 'sqlpipe');
 

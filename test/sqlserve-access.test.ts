@@ -1,9 +1,10 @@
 /*! sqlserve's access control: what can be passed on, and what SHOW says to whom. */
-import test from 'ava';
+
 import { admin, basic, executeAs, setUp } from './support/principals.js';
 import type { Scope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
 
 /** An enterprise server with a user `ann` who may use HTTP, and what else is said. */
 async function start(scope: Scope, ...statements: string[]): Promise<Server> {

@@ -1,7 +1,7 @@
-import test from 'ava';
 import { admin, basic, bearer, executeAs } from './support/principals.js';
 import type { Server } from './support/server.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
 
 test('enterprise: who may what, and what a dump shows to whom', async t => {
   const server = await startSqlserve(t, ['--edition', 'enterprise']);

@@ -1,8 +1,9 @@
 /*! Short statements that ask sqlserve for much: each is answered in time, and the next one too. */
-import test from 'ava';
+
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
 
 const scope = fileScope();
 let server: Server;
@@ -50,7 +51,7 @@ for (const [what, sql, error] of [
   ['all columns, often', `create view v as (select ${list(3000, () => '*')} from t)`, undefined],
   ['parentheses', `create view v as (select ${'('.repeat(3000)}1${')'.repeat(3000)} x from t)`, /./],
 ] as const) {
-  test.serial(what, async t => {
+  test(what, async t => {
     const start = performance.now();
     const reply = await server.execute(sql);
     const time = performance.now() - start;
@@ -62,7 +63,7 @@ for (const [what, sql, error] of [
   });
 }
 
-test.serial('names that are taken get the next number, in each way of naming', async t => {
+test('names that are taken get the next number, in each way of naming', async t => {
   await server.execute('create view v as (select a, a, A as "a1", s a_3, a from t)');
   const columns = async () => (await server.execute('show columns from v')).dataset?.map(([name]) => name);
   t.deepEqual(await columns(), ['a', 'a_2', 'a1', 'a_3', 'a_4']);

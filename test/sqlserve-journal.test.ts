@@ -3,12 +3,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import test from 'ava';
 import { freshFolder } from './support/folder.js';
 import { admin, basic, executeAs, setUp } from './support/principals.js';
 import type { Scope } from './support/scope.js';
 import { type Server, startServer } from './support/server.js';
 import { failToStart, SQLSERVE, startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
 
 const keeping = (folder: string) => ['--edition', 'enterprise', '--data', folder];
 

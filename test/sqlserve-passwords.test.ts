@@ -1,12 +1,12 @@
 /*! sqlserve's passwords and tokens: what they cost whom, and how long they hold. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import test from 'ava';
 import { freshFolder } from './support/folder.js';
 import { admin, basic, bearer, executeAs, setUp } from './support/principals.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
 
 const ENTERPRISE = ['--edition', 'enterprise'];
 
@@ -28,7 +28,7 @@ async function loginTime(user: string): Promise<number> {
   return Math.min(...times);
 }
 
-test.serial('how long a login takes does not tell who there is', async t => {
+test('how long a login takes does not tell who there is', async t => {
   const known = await loginTime('ann');
   for (const user of ['nobody', 'empty', 'admin', 'ADMIN', '']) {
     const time = await loginTime(user);
@@ -36,7 +36,7 @@ test.serial('how long a login takes does not tell who there is', async t => {
   }
 });
 
-test.serial('passwords are hashed beside the event loop', async t => {
+test('passwords are hashed beside the event loop', async t => {
   let answered = 0;
   const logins = Array.from({ length: 8 }, async (_, n) => {
     await executeAs(server, basic('ann', `wrong${n}`), 'show tables');
@@ -47,7 +47,7 @@ test.serial('passwords are hashed beside the event loop', async t => {
   await Promise.all(logins);
 });
 
-test.serial('a password is hashed after rights are checked, and one in a statement', async t => {
+test('a password is hashed after rights are checked, and one in a statement', async t => {
   const ann = basic('ann', 'right');
   t.is((await executeAs(server, ann, 'show tables')).status, 200);
   const hash = await loginTime('ann');

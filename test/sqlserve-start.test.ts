@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import test from 'ava';
 import { freshFolder } from './support/folder.js';
 import { failToStart, readDump, startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
 
 test('options that cannot be are refused, and folders that cannot be made', async t => {
   const folder = await freshFolder(t);

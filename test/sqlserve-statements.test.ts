@@ -1,7 +1,7 @@
-import test from 'ava';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
 
 const scope = fileScope();
 let shared: Server;
@@ -12,7 +12,7 @@ test.before(async () => {
 const trades =
   'create table trades (ts timestamp, s symbol index, v double) timestamp(ts) partition by day ttl 14 days';
 
-test.serial('statements about the log are taken where they change nothing', async t => {
+test('statements about the log are taken where they change nothing', async t => {
   await shared.execute('drop all');
   await shared.execute(trades);
   await shared.execute('create table n (a int)');
@@ -39,7 +39,7 @@ test.serial('statements about the log are taken where they change nothing', asyn
   }
 });
 
-test.serial('statements are refused as QuestDB 9.3.4 refused them', async t => {
+test('statements are refused as QuestDB 9.3.4 refused them', async t => {
   await shared.execute('drop all');
   const columns = '(ts timestamp, s symbol index, v double) timestamp(ts) partition by day';
   for (const sql of [
@@ -92,7 +92,7 @@ test.serial('statements are refused as QuestDB 9.3.4 refused them', async t => {
   }
 });
 
-test.serial('queries are taken that QuestDB 9.3.4 took, with the columns they had there', async t => {
+test('queries are taken that QuestDB 9.3.4 took, with the columns they had there', async t => {
   await shared.execute('drop all');
   for (const sql of [
     'create table t (ts timestamp, s symbol, v double) timestamp(ts) partition by day',

@@ -1,8 +1,8 @@
-import test from 'ava';
 import { freshFolder } from './support/folder.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
 
 const scope = fileScope();
 let shared: Server;
@@ -23,7 +23,7 @@ async function invalid(server: Server): Promise<Record<string, string>> {
 }
 
 // Seen on 9.3.4, which tells it a moment later.
-test.serial('views follow what they stand on, and say what they miss', async t => {
+test('views follow what they stand on, and say what they miss', async t => {
   await shared.execute('drop all');
   for (const sql of [
     trades,
@@ -61,7 +61,7 @@ test.serial('views follow what they stand on, and say what they miss', async t =
   t.is((await shared.execute('create view new as (select x from everything)')).ddl, 'OK');
 });
 
-test.serial('a query over an invalid view is refused with what that misses', async t => {
+test('a query over an invalid view is refused with what that misses', async t => {
   await shared.execute('drop all');
   await shared.execute(trades);
   await shared.execute('create view v as (select s, v from trades)');
@@ -89,32 +89,29 @@ test('what is invalid is so after a restart', async t => {
   t.deepEqual(await invalid(second), { m: 'drop column operation' });
 });
 
-test.serial(
-  'what is wrong with the query of a view that is there is told at the place QuestDB 9.3.4 told it',
-  async t => {
-    await shared.execute('drop all');
-    await shared.execute('create table t (a int, s symbol)');
-    await shared.execute('create view e as (select * from t)');
-    for (const [sql, position] of [
-      ['create or replace view e as (select b from t)', 35],
-      ['create or replace view e as   (select b from t)', 35],
-      ['create or replace view e as ( select * from nope)', 43],
-      ['create or replace view e as select * from nope', 42],
-      ['create or replace view f as (select b from t)', 36],
-      ['create or replace view e as (select a x, s x from t)', 43],
-      ['create or replace view e as (select max(a) from t)', 28],
-      ['create or replace view e as (select * from e)', 28],
-      ['alter view e as   (select b from t)', 23],
-      ['alter view e as(select b from t)', 23],
-      ['alter view e as (select a x, s x from t)', 31],
-      ['alter view e as (select max(a) from t)', 16],
-    ] as const) {
-      t.is((await shared.execute(sql)).position, position, sql);
-    }
-  },
-);
+test('what is wrong with the query of a view that is there is told at the place QuestDB 9.3.4 told it', async t => {
+  await shared.execute('drop all');
+  await shared.execute('create table t (a int, s symbol)');
+  await shared.execute('create view e as (select * from t)');
+  for (const [sql, position] of [
+    ['create or replace view e as (select b from t)', 35],
+    ['create or replace view e as   (select b from t)', 35],
+    ['create or replace view e as ( select * from nope)', 43],
+    ['create or replace view e as select * from nope', 42],
+    ['create or replace view f as (select b from t)', 36],
+    ['create or replace view e as (select a x, s x from t)', 43],
+    ['create or replace view e as (select max(a) from t)', 28],
+    ['create or replace view e as (select * from e)', 28],
+    ['alter view e as   (select b from t)', 23],
+    ['alter view e as(select b from t)', 23],
+    ['alter view e as (select a x, s x from t)', 31],
+    ['alter view e as (select max(a) from t)', 16],
+  ] as const) {
+    t.is((await shared.execute(sql)).position, position, sql);
+  }
+});
 
-test.serial('a view cannot come to stand on itself', async t => {
+test('a view cannot come to stand on itself', async t => {
   await shared.execute('drop all');
   for (const sql of [trades, 'create view v as (select s from trades)', 'create view w as (select s from v)'])
     t.is((await shared.execute(sql)).error, undefined, sql);

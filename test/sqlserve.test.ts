@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
-import test from 'ava';
 import { basic, executeAs } from './support/principals.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { readDump, startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
 
 const scope = fileScope();
 let shared: Server;
@@ -16,7 +16,7 @@ test.before(async () => {
 const trades =
   'create table trades (ts timestamp, s symbol index, v double) timestamp(ts) partition by day ttl 14 days';
 
-test.serial('a schema is taken, and dumped in the order that replays', async t => {
+test('a schema is taken, and dumped in the order that replays', async t => {
   await shared.execute('drop all');
   t.deepEqual(await shared.execute(trades), { ddl: 'OK' });
   t.deepEqual(await shared.execute('create view a as (select * from hourly)'), {
@@ -33,14 +33,14 @@ test.serial('a schema is taken, and dumped in the order that replays', async t =
   ]);
 });
 
-test.serial('what is dumped comes back from its own text', async t => {
+test('what is dumped comes back from its own text', async t => {
   const rows = await readDump(shared);
   const copy = await startSqlserve(t);
   for (const row of rows) t.deepEqual(await copy.execute(String(row)), { ddl: 'OK' });
   t.deepEqual(await readDump(copy), rows);
 });
 
-test.serial('ALTER changes what SHOW CREATE says', async t => {
+test('ALTER changes what SHOW CREATE says', async t => {
   await shared.execute('drop all');
   await shared.execute(trades);
   for (const change of [
@@ -63,7 +63,7 @@ test.serial('ALTER changes what SHOW CREATE says', async t => {
   t.is((await shared.execute('drop table if exists trades')).ddl, 'OK');
 });
 
-test.serial('the catalogue functions list what is there, and say what has lost its table', async t => {
+test('the catalogue functions list what is there, and say what has lost its table', async t => {
   await shared.execute('drop all');
   await shared.execute(trades);
   await shared.execute('create view v as (select s from trades)');
@@ -78,7 +78,7 @@ test.serial('the catalogue functions list what is there, and say what has lost i
   t.deepEqual(views.dataset, [['v', 'invalid', 'table does not exist [table=trades]']]);
 });
 
-test.serial('what stands behind a semicolon keeps a statement from being run', async t => {
+test('what stands behind a semicolon keeps a statement from being run', async t => {
   await shared.execute('drop all');
   await shared.execute(trades);
   for (const sql of [
@@ -94,7 +94,7 @@ test.serial('what stands behind a semicolon keeps a statement from being run', a
   t.deepEqual(await shared.execute('drop table trades;; -- gone'), { ddl: 'OK' });
 });
 
-test.serial('without a log, the designated timestamp may be renamed, and without partitions dropped', async t => {
+test('without a log, the designated timestamp may be renamed, and without partitions dropped', async t => {
   await shared.execute('drop all');
   await shared.execute('create table b (ts timestamp, a int) timestamp(ts) partition by day bypass wal');
   await shared.execute('create table n (ts timestamp, a int) timestamp(ts)');
@@ -106,7 +106,7 @@ test.serial('without a log, the designated timestamp may be renamed, and without
   ]);
 });
 
-test.serial('a catalogue function needs no SELECT, and SHOW answers as QuestDB 9.3.4 does', async t => {
+test('a catalogue function needs no SELECT, and SHOW answers as QuestDB 9.3.4 does', async t => {
   await shared.execute('drop all');
   await shared.execute(trades);
   await shared.execute('create view v as (select s from trades)');
@@ -145,13 +145,13 @@ test.serial('a catalogue function needs no SELECT, and SHOW answers as QuestDB 9
   }
 });
 
-test.serial('/ping and / are answered without a body, and to everybody', async t => {
+test('/ping and / are answered without a body, and to everybody', async t => {
   const ping = await fetch(`${shared.url}/ping`);
   const root = await fetch(`${shared.url}/`, { redirect: 'manual' });
   t.deepEqual([ping.status, await ping.text(), root.status, await root.text()], [204, '', 301, '']);
 });
 
-test.serial('a request one byte over the limit is closed without an answer', async t => {
+test('a request one byte over the limit is closed without an answer', async t => {
   const { hostname, port } = new URL(shared.url);
   const statuses = async (length: number) => {
     const query = `query=${'+'.repeat(length - 'query='.length)}`;

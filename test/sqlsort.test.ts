@@ -1,12 +1,13 @@
 /*! sqlsort: whatever order a schema comes in, it leaves in that of its dump; and what no order is right for is named. */
 import { spawnSync } from 'node:child_process';
 import { Catalog } from '@sqlpipe/schema';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { toDot } from '../packages/sqlsort/src/graph.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { type Outcome, shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { macro, test } from './support/test.js';
 
 const scope = fileScope();
 let server: Server;
@@ -75,7 +76,7 @@ test('the enterprise edition: principals first, access control last', async t =>
   ranWell(t, await run(`${BACK}; [ $(grep -zc . dump) -gt 15 ]`));
 });
 
-const refused = test.macro<[string[], string]>({
+const refused = macro<[string[], string]>({
   title: (title = '') => title,
   async exec(t, statements, message) {
     const run = await shell(t, { STREAM: statements.join('\n') });

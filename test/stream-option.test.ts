@@ -2,9 +2,10 @@
  * `sqlapply --stream` on input that turns out to be damaged at its end: what was done by then is in the report, the
  * rejects and the summary, and the status says that it is not all.
  */
-import test from 'ava';
+
 import { replay } from './support/replay.js';
 import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
 
 const table = (name: string, type = 'INT') => `CREATE TABLE '${name}' ( \n\tx ${type}\n);`;
 const record = (statement: string) => `${statement}\n\0`;

@@ -1,9 +1,10 @@
 /*! What a terminal shows at the end of a run, and in which colors. */
-import test from 'ava';
+
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { startSqlserve } from './support/sqlserve.js';
 import { terminal } from './support/terminal.js';
+import { test } from './support/test.js';
 
 const scope = fileScope();
 let dst: Server;

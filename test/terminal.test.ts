@@ -1,11 +1,11 @@
 /*! The programs on a terminal: what they ask there, and what they show. */
 import { setTimeout as pause } from 'node:timers/promises';
-import test from 'ava';
 import type { Scope } from './support/scope.js';
 import { shell } from './support/shell.js';
 import { startSlow } from './support/slow.js';
 import { startSqlserve } from './support/sqlserve.js';
 import { terminal } from './support/terminal.js';
+import { test } from './support/test.js';
 
 const guarded = (user: string, password: string) => ({ QDB_HTTP_USER: user, QDB_HTTP_PASSWORD: password });
 const SCHEMA = "printf 'CREATE TABLE a (x INT);\\n\\0CREATE TABLE b (x INT);\\n\\0'";

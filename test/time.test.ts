@@ -1,8 +1,9 @@
 /*! Time: no server keeps a program waiting longer than `--timeout` says, however it goes about it. */
 import type { Socket } from 'node:net';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { type Answer, chunk, head, LAST_CHUNK, reply, rowsBody, startFaultyServer } from './faults/faulty-server.js';
 import { shell } from './support/shell.js';
+import { macro, test } from './support/test.js';
 
 /** Writes a piece every 100 ms for as long as somebody listens. */
 function drip(socket: Socket, piece: () => string | Buffer): void {
@@ -13,7 +14,7 @@ function drip(socket: Socket, piece: () => string | Buffer): void {
 const APPLY = "printf 'CREATE TABLE a (x INT)\\0' | sqlapply --no-verify --timeout 0.5 $URL";
 const DUMP = 'sqldump --timeout 0.5 $URL';
 
-const givesUp = test.macro(async (t: ExecutionContext, command: string, answer: Answer, message: RegExp) => {
+const givesUp = macro(async (t: ExecutionContext, command: string, answer: Answer, message: RegExp) => {
   const { url } = await startFaultyServer(t, answer);
   const run = await shell(t, { URL: url });
   const { code, stderr } = await run(`timeout 20 ${command.includes('|') ? `bash -c "${command}"` : command}`);

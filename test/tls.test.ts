@@ -3,12 +3,12 @@ import { createServer as createHttpServer, type RequestListener } from 'node:htt
 import { createServer as createHttpsServer } from 'node:https';
 import { connect, createServer as createNetServer, type Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import test from 'ava';
 import { type Authority, certificateAuthority, type Identity } from './support/certificates.js';
 import { freshFolder } from './support/folder.js';
 import { listen } from './support/listen.js';
 import { fileScope, type Scope } from './support/scope.js';
 import { type Outcome, shell } from './support/shell.js';
+import { macro, test } from './support/test.js';
 
 const file = fileScope();
 let authority: Authority;
@@ -31,7 +31,7 @@ async function on(scope: Scope, url: string, script: string, env: NodeJS.Process
   return run(script);
 }
 
-const trusts = test.macro<[string]>({
+const trusts = macro<[string]>({
   async exec(t, script) {
     const { code, stdout, stderr } = await on(t, await secure(t, good), script);
     t.deepEqual(
@@ -59,7 +59,7 @@ test(trusts, `${instances('cacert = "nowhere.pem"')}\nsqldump --cacert $ROOT pro
 test(trusts, `${instances('tls_verify = false')}\nsqldump prod`);
 test(trusts, `${instances('tls_verify = true')}\nsqldump --insecure prod`);
 
-const distrusts = test.macro(async (t, identity: () => Identity, script: string, reason: RegExp) => {
+const distrusts = macro(async (t, identity: () => Identity, script: string, reason: RegExp) => {
   const { code, stdout, stderr } = await on(t, await secure(t, identity()), script);
   t.is(code, 69, stderr);
   t.regex(stdout.toString(), /^-- sqldump: incomplete: .*\n$/);
@@ -116,7 +116,7 @@ test('sqldiff --insecure is for one instance, not for two at once', async t => {
   t.regex(stderr, /unknown authority/);
 });
 
-const speakNoTls = test.macro(async (t, server: () => NetServer, message: string) => {
+const speakNoTls = macro(async (t, server: () => NetServer, message: string) => {
   const url = `https://localhost:${await listen(t, server())}`;
   const { code, stderr } = await on(t, url, 'sqldump --insecure $URL');
   t.is(code, 69);

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { compareStatements, findMissingFeatures, isCleanTable, parseMeaning, printDefinition } from '@sqlpipe/ddl';
 import { connect, fetchDefinitions, resolveInstance } from '@sqlpipe/instance';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { check } from '../scripts/versions/check.js';
 import { reply, rowsBody, startFaultyServer } from './faults/faulty-server.js';
 import { startQuestDB, testWithVersion } from './support/questdb.js';
@@ -10,6 +10,7 @@ import { replay } from './support/replay.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
+import { test } from './support/test.js';
 
 const file = fileScope();
 let newest: Promise<Server> | undefined;

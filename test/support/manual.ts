@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import test from 'ava';
+import { test } from './test.js';
 
 /** Paths of all man pages; `packages/sqldump/sqldump.1` is one. */
 export const manPages: string[] = readdirSync('packages').flatMap(name => {

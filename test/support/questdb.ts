@@ -1,8 +1,8 @@
 /*! A real QuestDB for tests, by way of scripts/questdb.ts. */
 import { spawnSync } from 'node:child_process';
-import test from 'ava';
 import type { Scope } from './scope.js';
 import { type Server, startServer } from './server.js';
+import { test } from './test.js';
 
 const SCRIPT = ['--import=tsx', 'scripts/questdb.ts'];
 
@@ -25,11 +25,11 @@ function whyNot(version?: string): string | undefined {
  * As `test`, for what needs a real QuestDB of a version: skipped where none can be had, except in CI, where that is a
  * failure. One after the other, because tests of a file share servers and the machine.
  */
-export function testWithVersion(version?: string): typeof test.serial | typeof test.serial.skip {
+export function testWithVersion(version?: string): typeof test | typeof test.skip {
   const missing = whyNot(version);
   if (missing !== undefined)
     console.error(`Tests against a real QuestDB are ${process.env.CI ? 'failing' : 'skipped'}: ${missing}`);
-  return missing === undefined || process.env.CI ? test.serial : test.serial.skip;
+  return missing === undefined || process.env.CI ? test : test.skip;
 }
 
 /** As `test`, for what needs a real QuestDB of the version that is the default. */

@@ -1,6 +1,7 @@
 /*! How long something that a test has started lives: as long as the test, or as long as its file. */
-import test from 'ava';
+
 import { openScope } from './open-scope.js';
+import { test } from './test.js';
 
 /** Where clean-up is left to be done. An ava `t` is one: as long as one test. */
 export interface Scope {

@@ -68,12 +68,13 @@ export function createExecutor(
   async function execute(statement: string): Promise<StatementResult> {
     const { replaces, keepsExisting } = readStatementHead(statement);
     const identity = identify(statement);
-    const isKnown = ifExists === 'compare' && existing.has(identity);
+    const isKnown = ifExists === 'compare' && (await existing.isKnown(identity));
     // The server's OK does not tell whether there was an object, nor what it is like.
     const before = replaces || keepsExisting || isKnown ? await compare(statement) : undefined;
     if (before && (!replaces || before.result === 'same' || ifExists !== 'compare')) return resolveExisting(before);
-    existing.forget(identity);
+    existing.invalidate(identity);
     const reply = await target.execute(statement);
+    existing.invalidate(identity);
     if (reply.ok) {
       if (reply.rows) await printRows(reply.rows);
       await existing.access.recordChange(statement);

@@ -25,20 +25,25 @@ export class ExistingObjects {
   #defaults: Promise<Defaults> | undefined;
   /** What the next statements make. */
   #upcoming: readonly Identity[] = [];
-  /** Definitions of what the next statements make, undefined where there is no such object. */
+  /** Definitions of what the next statements make, undefined where there was no such object. */
   #prefetched = new Map<string, string | undefined>();
   #prefetching: Promise<void> | undefined;
+  /** Counts what may have changed any object, and so made a fetch stale that was under way. */
+  #changes = 0;
   /** Whether objects of this stream exist, so that it is worth fetching more than one. */
   #isRerun: boolean;
+  /** Whether nothing is sent, so that what is missing stays missing. */
+  readonly #isDryRun: boolean;
   readonly access: ExistingAccess;
 
   /**
    * @param warn called once for what the target does not show
-   * @param isRerun whether to expect that objects exist, before one is found
+   * @param isDryRun whether nothing is sent, but everything looked for
    */
-  constructor(target: Instance, warn: (message: string) => void, isRerun: boolean) {
+  constructor(target: Instance, warn: (message: string) => void, isDryRun: boolean) {
     this.#target = target;
-    this.#isRerun = isRerun;
+    this.#isDryRun = isDryRun;
+    this.#isRerun = isDryRun;
     this.access = new ExistingAccess(target, warn);
   }
 
@@ -46,25 +51,29 @@ export class ExistingObjects {
   async fetch(identity: Identity): Promise<string | undefined> {
     if (isPrincipal(identity.kind)) return this.access.findPrincipal(identity);
     if (!isShowable(identity)) return undefined;
-    if (this.#prefetched.has(keyOf(identity))) return this.#prefetched.get(keyOf(identity));
+    await this.#prefetching;
+    const key = keyOf(identity);
+    const prefetched = this.#prefetched.get(key);
+    if (prefetched !== undefined || (this.#isDryRun && this.#prefetched.has(key))) return prefetched;
     const [definition] = await fetchDefinitions(this.#target, [identity]);
     if (definition !== undefined && !this.#isRerun) {
       this.#isRerun = true;
-      this.#prefetching ??= this.#prefetch();
-      await this.#prefetching;
+      this.#prefetching = this.#prefetch();
     }
     return definition;
   }
 
   /** Whether the target is known to have an object of that kind and name. */
-  has(identity: Identity): boolean {
+  async isKnown(identity: Identity): Promise<boolean> {
+    await this.#prefetching;
     return this.#prefetched.get(keyOf(identity)) !== undefined;
   }
 
-  /** To be called before a statement is sent: what it makes or changes has to be fetched again. */
-  forget(identity: Identity): void {
-    if (identity.kind === 'other') this.#prefetched.clear();
-    else this.#prefetched.delete(keyOf(identity));
+  /** To be called before and after a statement is sent: what it makes or changes has to be fetched again. */
+  invalidate(identity: Identity): void {
+    if (identity.kind !== 'other') return void this.#prefetched.delete(keyOf(identity));
+    this.#prefetched.clear();
+    this.#changes++;
   }
 
   /** The same statements. Where objects exist, as in a rerun, those of the next statements are fetched together. */
@@ -72,29 +81,30 @@ export class ExistingObjects {
     let batch: string[] = [];
     for await (const statement of statements) {
       if (batch.push(statement) < BATCH) continue;
-      yield* this.#prepared(batch);
+      yield* this.#prepare(batch);
       batch = [];
     }
-    yield* this.#prepared(batch);
+    yield* this.#prepare(batch);
   }
 
-  async *#prepared(batch: readonly string[]): AsyncGenerator<string> {
+  async *#prepare(batch: readonly string[]): AsyncGenerator<string> {
     this.#upcoming = batch.map(identify).filter(isShowable);
-    this.#prefetching = undefined;
-    if (this.#isRerun) await (this.#prefetching = this.#prefetch());
+    if (this.#isRerun) this.#prefetching = this.#prefetch();
+    await this.#prefetching;
     yield* batch;
   }
 
   /** A target that does not answer here is asked again, one object at a time; that reports what is wrong. */
   async #prefetch(): Promise<void> {
     const upcoming = this.#upcoming;
-    this.#prefetched = new Map();
+    const changes = this.#changes;
+    const found = new Map<string, string | undefined>(upcoming.map(identity => [keyOf(identity), undefined]));
     try {
       const all = new Set((await listAllObjects(this.#target)).map(object => keyOf({ ...object, verb: '' })));
-      const listed = upcoming.filter(identity => all.has(keyOf(identity)));
-      const definitions = await fetchDefinitions(this.#target, listed);
-      const found = new Map(listed.map((identity, i) => [keyOf(identity), definitions[i]]));
-      this.#prefetched = new Map(upcoming.map(identity => [keyOf(identity), found.get(keyOf(identity))]));
+      const existing = upcoming.filter(identity => all.has(keyOf(identity)));
+      const definitions = await fetchDefinitions(this.#target, existing);
+      for (const [i, identity] of existing.entries()) found.set(keyOf(identity), definitions[i]);
+      if (changes === this.#changes) this.#prefetched = found;
     } catch (error) {
       if (!(error instanceof InstanceError)) throw error;
     }

@@ -1,0 +1,32 @@
+/*! A stream that is applied again: existing definitions are fetched together, and what changes meanwhile is seen. */
+import { recordingProxy } from './support/recording-proxy.js';
+import { replay } from './support/replay.js';
+import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
+
+const TABLES = Array.from({ length: 150 }, (_, i) => `CREATE TABLE t${i} (x INT);`);
+const SAME = TABLES.map(() => 'same');
+
+for (const options of ['', '--dry-run', '--jobs 8'])
+  test(`a rerun takes few requests ${options}`, async t => {
+    const server = await startSqlserve(t);
+    t.is((await replay(t, server.url, { text: TABLES.join('\n') })).code, 0);
+    await server.execute('ALTER TABLE t120 ADD COLUMN y INT');
+    const { url, queries } = await recordingProxy(t, server);
+    const { results } = await replay(t, url, { text: TABLES.join('\n'), options: `-k ${options}` });
+    t.deepEqual(results, SAME.with(120, 'differs'));
+    t.true(queries.length < TABLES.length / 2, queries.join('\n'));
+  });
+
+test('what a statement of the stream changes is fetched again', async t => {
+  const server = await startSqlserve(t);
+  const first = ['CREATE TABLE a (x INT);', 'CREATE TABLE b (x INT);', 'CREATE VIEW v AS (SELECT x FROM a);'];
+  t.is((await replay(t, server.url, { text: first.join('\n') })).code, 0);
+  const text = `${first.join('\n')}
+    ALTER TABLE b ADD COLUMN y INT; CREATE TABLE b (x INT, y INT);
+    CREATE OR REPLACE VIEW v AS (SELECT x FROM b); CREATE VIEW v AS (SELECT x FROM b);
+    DROP TABLE a; CREATE TABLE a (y INT); CREATE TABLE a (y INT);`;
+  const { results, stderr } = await replay(t, server.url, { text, options: '--allow all' });
+  const [same, applied] = ['same', 'applied'];
+  t.deepEqual(results, [same, same, same, applied, same, applied, same, applied, applied, same], stderr);
+});
