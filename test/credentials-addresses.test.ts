@@ -134,7 +134,7 @@ test('a proxy that is no address', async t => {
       'http_proxy is not the address of a proxy; write http://host:port',
     );
   for (const value of ['socks5://u:s3cr@h', 'ftp://u:s3cr@h', 's3cr://h'])
-    await misconfigured(t, { env: { HTTP_PROXY: value } }, /^HTTP_PROXY names a proxy of another kind/);
+    await misconfigured(t, { env: { HTTP_PROXY: value } }, /^HTTP_PROXY names a proxy that is neither/);
   for (const value of ['http://u:s3cr%@h', 's3cr%zz@h', 'http://u:s3cr%ff@h'])
     await misconfigured(t, { env: { http_proxy: value } }, /^the user or password in http_proxy has a "%" that/);
 });

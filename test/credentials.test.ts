@@ -73,7 +73,7 @@ test('from files, which others must not be able to read', async t => {
   for (const [text, message] of [
     ['', /is empty/],
     ['a\nt0ken\n', /more than one line/],
-    ['t0 ken', /has blanks/],
+    ['t0 ken', /contains blanks/],
     ['t0kén', /non-ASCII/],
   ] as const) {
     await writeFile(tokenFile, text);
@@ -100,7 +100,7 @@ test("never one user with another's password", async t => {
     { env: { SQLDUMP_TOKEN: 't0ken' }, options: { user: 'bob' } },
     /a user is given, but no password;/,
   );
-  await misconfigured(t, { env: { ...env, SQLDUMP_TOKEN: 't0ken' } }, /SQLDUMP_TOKEN gives a token and a user/);
+  await misconfigured(t, { env: { ...env, SQLDUMP_TOKEN: 't0ken' } }, /SQLDUMP_TOKEN has both a token and a user/);
   await misconfigured(t, { env: { ...env, SQLDUMP_USER: 'a:b' } }, /can't have a ":"/);
   await misconfigured(t, { options: { user: 'a:s3cr' } }, /can't have a ":" in it.*--password-file/);
 });

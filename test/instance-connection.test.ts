@@ -113,7 +113,7 @@ test('no TLS where https was asked for', async t => {
   const port = await listen(t, createHttpServer());
   const db = connect({ ...TARGET, url: new URL(`https://127.0.0.1:${port}`) });
   t.teardown(() => db.close());
-  const error = await t.throwsAsync(db.execute('x'), { message: /does not speak TLS: try http/ });
+  const error = await t.throwsAsync(db.execute('x'), { message: /does not use TLS; try http/ });
   t.like(error, { code: 'UNREACHABLE', outcomeUnknown: false });
 });
 

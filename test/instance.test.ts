@@ -38,6 +38,7 @@ test('the package exports', t => {
     'fetchVersion',
     'hasCredentials',
     'inspect',
+    'listAllObjects',
     'listInstances',
     'resolveInstance',
     'supportsShowCreate',
@@ -188,7 +189,7 @@ test('a small answer has a limit on what it holds, and what nobody asks for is n
     keys: `{${Array.from({ length: 100_000 }, (_, i) => `"${i}":{}`)},"dataset":[["a",[1],{}]],"1":0}`,
   };
   const { db } = await connectTo(t, (socket, { statement }) => socket.write(reply(bodies[statement] ?? '')));
-  const values = { code: 'PROTOCOL', message: /^INSTANCE: the reply contains more than 2000000 values: / };
+  const values = { code: 'PROTOCOL', message: /^INSTANCE: the reply contains more than 2000000 values; / };
   await t.throwsAsync(db.table('cells'), values);
   await t.throwsAsync(db.table('rows'), values);
   await t.throwsAsync(db.table('long'), { code: 'PROTOCOL', message: /the reply is longer than 33554432 bytes/ });

@@ -149,7 +149,7 @@ test(exits, 'sqlgrep --knid=view', 64, /^sqlgrep: unknown option: --knid; did yo
 test(exits, 'sqldump -pSECRET', 64, /^sqldump: unknown option: -p$/m);
 test(exits, 'sqldump --via databsae x', 64, /one of "auto", "database", "catalogue"; did you mean database\?$/m);
 test(exits, 'sqlsort --graph svg', 64, /one of "dot", "mermaid"$/m);
-test(exits, 'sqlapply http://127.0.0.1:1 < /dev/null', 65, /no input, not even the NUL/);
+test(exits, 'sqlapply http://127.0.0.1:1 < /dev/null', 65, /empty input: /);
 
 test('sqldump --list-instances prints names and addresses, and needs no instance', async t => {
   const run = await shell(t);

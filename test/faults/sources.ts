@@ -102,7 +102,7 @@ export const sourceFaults: SourceFault[] = [
   {
     name: 'no TLS where it should be',
     status: 69,
-    says: /does not speak TLS: try http/,
+    says: /does not use TLS; try http/,
     start: async scope => ({ url: `https://127.0.0.1:${await listen(scope, createHttpServer())}` }),
   },
   {

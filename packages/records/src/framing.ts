@@ -51,8 +51,8 @@ export function validateFraming(maxRecord: number, allowEmpty: boolean) {
   );
 }
 
-const recordTooLong = (whole: number, maxRecord: number): StreamError =>
-  new StreamError(`record ${whole + 1} is longer than ${maxRecord} bytes; --max-record raises the limit`);
+const recordTooLong = (complete: number, maxRecord: number): StreamError =>
+  new StreamError(`record ${complete + 1} is longer than ${maxRecord} bytes; --max-record raises the limit`);
 
 const missingNul = (maxRecord: number): StreamError =>
   new StreamError(
@@ -64,12 +64,12 @@ const noNulError = (): StreamError =>
     'no NUL byte in the input: it is either .sql text (sqlsplit converts it) or a stream truncated in its first record',
   );
 
-function truncatedError(rest: Buffer, whole: number): StreamError {
+function truncatedError(rest: Buffer, complete: number): StreamError {
   const marker = parseFailureMarker(lastLine(rest));
-  if (marker) return new StreamError(`incomplete after ${formatCount(whole)}: ${marker.name}: ${marker.reason}`);
-  return whole
+  if (marker) return new StreamError(`incomplete after ${formatCount(complete)}: ${marker.name}: ${marker.reason}`);
+  return complete
     ? new StreamError(
-        `truncated after ${formatCount(whole)}: the input does not end with a NUL byte; the previous command may have failed`,
+        `truncated after ${formatCount(complete)}: the input does not end with a NUL byte; the previous command may have failed`,
       )
     : noNulError();
 }
@@ -78,4 +78,4 @@ function truncatedError(rest: Buffer, whole: number): StreamError {
 const lastLine = (rest: Buffer): string =>
   rest.subarray(-4096).toString().replace(/\n$/, '').split('\n').at(-1) as string;
 
-const formatCount = (whole: number): string => `${whole} whole ${whole === 1 ? 'record' : 'records'}`;
+const formatCount = (complete: number): string => `${complete} complete ${complete === 1 ? 'record' : 'records'}`;
