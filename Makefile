@@ -10,10 +10,12 @@ help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
 $(INSTALLED): package-lock.json
+	@echo 'Installing what the build needs (npm ci), once; this takes up to a minute.' >&2
 	@npm ci --no-progress --loglevel=error >&2
 	@touch $@
 
 build: $(INSTALLED) ## compile the programs; they are in node_modules/.bin then
+	@echo 'Compiling the programs.' >&2
 	@npm run --silent build
 
 demo: build ## copy a trading schema between two test servers
@@ -25,7 +27,7 @@ test: build ## run all tests, also against a real QuestDB if Java and Maven are 
 	@for version in 9.3.4 9.2.3 9.0.3 8.1.4; do \
 	  QUESTDB_VERSION=$$version tsx scripts/questdb.ts --jar >/dev/null || test -z "$$CI" || exit 1; \
 	done
-	@npm run --silent test
+	@npm run --silent test; status=$$?; tsx scripts/skipped.ts; exit $$status
 
 lint: $(INSTALLED) ## check format and style
 	@npm run --silent lint

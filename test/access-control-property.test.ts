@@ -118,7 +118,7 @@ test('applied twice and copied there is no difference, and one change is that di
       t.is(first.code, 0, first.stderr);
       const again = await applyTo('A', statements);
       t.is(again.code, 0, again.stderr);
-      t.regex(again.stderr, /: (\d+) statements: \1 same\n$/);
+      t.regex(again.stderr, /: (\d+) statements: \1 skipped\n$/);
       const copied = await run('set -o pipefail; sqldump "$A" | sqlapply "$B"');
       t.is(copied.code, 0, copied.stderr);
       t.is(await diff(), '');

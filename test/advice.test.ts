@@ -23,7 +23,7 @@ const RIGHT = 'create view v as (select x from t);';
 async function advised(t: ExecutionContext, url: string, text: string, options = '') {
   const run = await shell(t, { DST: url });
   const { stderr } = await run(`sqlsplit <<< "${text}" | sqlapply ${options} $DST`);
-  return { run, advice: / refused.*?(; .*)?\n$/.exec(stderr)?.[1] ?? stderr };
+  return { run, advice: / rejected.*?(; .*)?\n$/.exec(stderr)?.[1] ?? stderr };
 }
 
 for (const [title, text, options, advice, then] of [
@@ -77,7 +77,7 @@ test('how to go on: a dry run that finds another object leaves nothing half done
   t.regex(advice, /: 1 statement: 1 differs\n$/);
   for (const [ifExists, result, code] of [
     ['skip', 'skipped: 1 statement', 0],
-    ['fail', "refused table 't'", 1],
+    ['fail', "rejected table 't'", 1],
   ]) {
     const run = await shell(t, { DST: target.url });
     const outcome = await run(`sqlsplit <<< "${PRINTED}" | sqlapply --dry-run --if-exists ${ifExists} $DST`);
@@ -101,5 +101,5 @@ test('what was refused is not said to be unknown where the target then falls sil
   const { code, stderr } = await run(`sqlsplit <<< "${PRINTED}" | sqlapply $DST`);
   t.is(code, 69);
   t.regex(stderr, /table 't'\): table already exists, and it cannot be compared: .*closed before a reply arrived/);
-  t.regex(stderr, /: 0 of 1 applied, 1 refused; fix the error and rerun the same command; /);
+  t.regex(stderr, /: 0 of 1 applied, 1 rejected; fix the error and rerun the same command; /);
 });

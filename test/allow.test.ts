@@ -97,7 +97,7 @@ test('what is not allowed ends a replay that sends as records arrive, and is amo
   );
   t.is(code, 1);
   t.deepEqual([sent, columns], [[ADD], ['x', 'y']]);
-  t.deepEqual(results, ['applied', 'refused', 'not reached']);
+  t.deepEqual(results, ['applied', 'rejected', 'not reached']);
   t.is(rejects, `${DROP};\n\0${MORE};\n\0`);
 });
 
@@ -109,7 +109,7 @@ test('with --keep-going what is not allowed is left out, and the status is 1', a
   );
   t.is(code, 1);
   t.deepEqual([sent, columns], [[MORE], ['x']]);
-  t.deepEqual(results, ['refused', 'applied']);
+  t.deepEqual(results, ['rejected', 'applied']);
   t.is(rejects, `${DROP};\n\0`);
 });
 
@@ -117,5 +117,5 @@ test('a dry run refuses what would not be sent', async t => {
   const { code, sent, results } = await replayCounted(t, `${ADD}; ${DROP};`, '--dry-run --allow ALTER');
   t.is(code, 1);
   t.deepEqual(sent, []);
-  t.deepEqual(results, ['would send', 'refused']);
+  t.deepEqual(results, ['would send', 'rejected']);
 });

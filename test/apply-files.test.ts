@@ -36,7 +36,7 @@ test('an error names the line of its position', async t => {
     sqlapply ${dst.url} s.sql`);
   t.is(code, 1);
   t.regex(stderr, /^sqlapply: s\.sql:7: table 'b': /);
-  t.regex(stderr, /: 1 of 2 applied, 1 refused; [^\n]*\n$/);
+  t.regex(stderr, /: 1 of 2 applied, 1 rejected; [^\n]*\n$/);
 });
 
 test('an error without a position names the line of the first word', async t => {
@@ -89,7 +89,7 @@ test('a dry run prints what would happen, and the number of the rest', async t =
   const { stdout } = await run(`
     for i in a b c; do echo "CREATE TABLE $i (x INT);"; done > s.sql
     head -2 s.sql > some.sql; sqlapply ${dst.url} some.sql; sqlapply -n ${dst.url} s.sql`);
-  t.is(stdout.toString(), "would create table 'c'\nsame: 2 statements\n");
+  t.is(stdout.toString(), "would create table 'c'\nskipped: 2 statements\n");
 });
 
 test('input that cannot be read ends with the state, whatever it is', async t => {

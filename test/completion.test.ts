@@ -1,19 +1,14 @@
 /*! Completion in the shells themselves: options, their values, and the names of instances. */
+
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import type { ExecutionContext } from 'ava';
 import { shell } from './support/shell.js';
 import { terminal } from './support/terminal.js';
 import { macro, test } from './support/test.js';
+import { testWith } from './support/tools.js';
 
 const PROGRAMS = readdirSync('packages').filter(name => /^sql.+/.test(name));
-
-/** As `test`, for what needs a shell that a bare system lacks: skipped without it, but in CI. */
-const testWith = (name: string) => {
-  if (process.env.CI || spawnSync(name, ['-c', 'true']).error === undefined) return test;
-  console.error(`Tests of completion in ${name} are skipped: it is not on the PATH`);
-  return test.skip;
-};
 
 const SETUP = `mkdir -p .config/sqlpipe
 printf '[prod]\\nurl = "https://db.example.com:9000"\\n[preview]\\nurl = "localhost"\\n' > .config/sqlpipe/instances.toml
@@ -66,8 +61,11 @@ const offers = macro({
   title: (_title, complete: Completer, line: string) => `${complete.name}: ${line}`,
 });
 
-for (const [name, complete] of Object.entries({ bash: inBash, fish: inFish, zsh: inZsh })) {
-  const testHere = testWith(name);
+for (const [complete, testHere] of [
+  [inBash, test],
+  [inFish, testWith('fish')],
+  [inZsh, testWith('zsh')],
+] as const) {
   testHere(offers, complete, 'sqldump --', ['--output', '--list-instances', '--help']);
   testHere(offers, complete, 'sqldump --via ', ['auto', 'catalogue', 'database']);
   testHere(offers, complete, 'sqlapply p', ['prod', 'preview']);

@@ -92,7 +92,7 @@ for (const [when, reached] of [
       t.is(code, fault.status, stderr);
       t.regex(stderr, new RegExp(`statement ${place + 1} \\(.*${fault.says.source}`));
       const same = place + Number(reached);
-      if (same > 0) t.regex(await finishes(t, run), new RegExp(`: ${SCHEMA.length} statements: .*\\b${same} same`));
+      if (same > 0) t.regex(await finishes(t, run), new RegExp(`: ${SCHEMA.length} statements: .*\\b${same} skipped`));
       else await finishes(t, run);
       await startAnew();
     }

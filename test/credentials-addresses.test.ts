@@ -92,7 +92,7 @@ test('any text is an address or a matter of configuration', t => {
 });
 
 const proxied = macro((t, env: Record<string, string>, url: string, proxy: string | undefined) =>
-  t.is(findProxy(new URL(url), env)?.origin, proxy),
+  t.is(findProxy(new URL(url), env)?.value.origin, proxy),
 );
 
 const PROXY = { http_proxy: 'http://p:1', HTTPS_PROXY: 'q:2' };

@@ -15,7 +15,16 @@ const shows = async (t: ExecutionContext, command: string) => {
   const { code, stdout, stderr } = await run(command);
   const text = stdout.toString();
   t.deepEqual({ code, stderr }, { code: 0, stderr: '' });
-  t.regex(text, /\$ sqldump \$SRC \| sqlapply \$DST\n/);
+  t.regex(text, /\$ sqldump \$SRC \| sqlapply -v \$DST\n +sqlapply: \S+: 31 statements: 31 applied\n/);
+  t.regex(text, /\$ sqldump \$SRC \| sqlapply -v \$DST\n +sqlapply: \S+: 31 statements: 31 skipped\n/);
+  t.regex(
+    text,
+    /sqlapply: cities\.sql:2: view 'cities': Invalid column: town\n[^]*\^\n.*: 0 of 1 applied, 1 rejected;.*\n +exit status 1\n/,
+  );
+  t.regex(
+    text,
+    /differs: table 'venues'\n +column 'country': none in \S+, SYMBOL in \S+\n.*1 of 31 objects differs\n +exit status 1\n$/,
+  );
   t.regex(text, /^ +5 CREATE MATERIALIZED VIEW\n +16 CREATE TABLE\n +10 CREATE VIEW$/m);
   t.regex(text, /^ +(\w{64}) {2}dst\.stream\n +\1 {2}src\.stream$/m);
   const left = (await readdir(TMPDIR)).filter(name => !name.startsWith('tsx-'));

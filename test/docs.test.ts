@@ -107,7 +107,27 @@ test('the recipe for a failure does what can be done and leaves the rest as text
   const run = await world(t);
   await run(`rm rest.sql\n${recipe('Continue after a failure')}`);
   t.regex((await run('cat rest.sql')).stdout.toString(), /^CREATE TABLE 'venues'[^;]*;\n\n$/);
-  t.is((await run('sqldump src | sqlapply --dry-run dst | grep same')).stdout.toString(), 'same: 3 statements\n');
+  t.is((await run('sqldump src | sqlapply --dry-run dst | grep skipped')).stdout.toString(), 'skipped: 3 statements\n');
+});
+
+test('the recipe for a report as JSON names what went wrong, in every run', async t => {
+  const run = await world(t);
+  const what = async () => (await run(recipe('Report as JSON'))).stdout.toString();
+  t.is(await what(), '');
+  await dst.execute('DROP VIEW fx_spreads');
+  t.is(await what(), '', 'one is applied, the others are skipped');
+  await dst.execute('DROP TABLE venues');
+  await dst.execute(ANOTHER);
+  t.regex(await what(), /^\d venues: differs: already exists with a different definition\n$/);
+});
+
+test('the results of statements are those in the table of the man page', t => {
+  const [, table = ''] =
+    /^\.Sh RESULTS\n(.*?)^\.El$/ms.exec(readFileSync('packages/sqlapply/sqlapply.1', 'utf8')) ?? [];
+  const [, type = ''] =
+    /^export type Result =\n(.*?);$/ms.exec(readFileSync('packages/sqlapply/src/outcome.ts', 'utf8')) ?? [];
+  const words = (text: string, pattern: RegExp) => (text.match(pattern) ?? []).join('\n').match(/[a-z]+(?: [a-z]+)?/g);
+  t.deepEqual(words(table, /(?<=^\.It Cm ).*$/gm)?.toSorted(), words(type, /(?<=').*(?=')/g)?.toSorted());
 });
 
 test('the recipe for the night prints what differs, and fails', async t => {

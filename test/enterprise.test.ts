@@ -97,16 +97,16 @@ test('a dump replays to a byte-identical one', async t => {
 test('a dump replayed again finds the users, groups and service accounts as they are', async t => {
   const again = await run('set -o pipefail; sqldump $ENT | sqlapply -v $ENT2');
   t.is(again.code, 0, again.stderr);
-  t.regex(again.stderr, /: (\d+) statements: \1 same\n$/);
+  t.regex(again.stderr, /: (\d+) statements: \1 skipped\n$/);
   const dry = await run('sqldump $ENT | sqlgrep --kind user,grant user1 | sqlapply --dry-run $ENT2 | sort -u');
-  t.is(dry.stdout.toString(), 'same: 2 statements\n');
+  t.is(dry.stdout.toString(), 'skipped: 2 statements\n');
 });
 
 test('a user that is there, and of whom the target does not show all that is asked for', async t => {
   const create = `printf "create user 'USER1' %s\\0"`;
   const { code, stderr } = await run(`${create} "with password 'x'" | sqlapply -v $ENT2`);
   t.is(code, 0);
-  t.regex(stderr, /^sqlapply: not compared, as \S+ does not show it: user 'USER1': credentials\n.*: 1 same\n$/m);
+  t.regex(stderr, /^sqlapply: not compared, as \S+ does not show it: user 'USER1': credentials\n.*: 1 skipped\n$/m);
   t.is((await run(`${create} '' | sqlapply $ENT2`)).code, 0);
   t.regex((await run(`${create} '' | sqlapply --if-exists fail $ENT2`)).stderr, /: user already exists/);
   t.regex(

@@ -1,5 +1,5 @@
 /*! The examples for fleets, Kubernetes and GitHub: what they would run is run, on instances of our own. */
-import { spawnSync } from 'node:child_process';
+
 import { readFileSync } from 'node:fs';
 import type { ExecutionContext } from 'ava';
 import { parse, parseAllDocuments } from 'yaml';
@@ -8,6 +8,7 @@ import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
 import { test } from './support/test.js';
+import { testWith } from './support/tools.js';
 
 const file = fileScope();
 let src: Server;
@@ -44,10 +45,7 @@ cat > ssh <<'END'\n${SSH}END\nchmod +x ssh`);
   return run;
 }
 
-const missing = ['parallel', 'rsync'].filter(tool => spawnSync(tool, ['--version']).error);
-if (missing.length)
-  console.error(`Tests of the fleet are ${process.env.CI ? 'failing' : 'skipped'}: ${missing} not on the PATH`);
-const testWithParallel = missing.length && !process.env.CI ? test.skip : test;
+const testWithParallel = testWith('parallel', 'rsync');
 
 const blocks = Array.from(
   readFileSync('examples/README.md', 'utf8').matchAll(/^```sh\n(.*?)^```$/gms),

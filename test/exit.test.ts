@@ -33,7 +33,7 @@ for (const [command, made] of [
     t.regex(stderr, /: \/dev\/fd\/3: broken pipe/);
     const { dataset } = await target.execute('SELECT table_name FROM tables() ORDER BY table_name');
     if (made) t.deepEqual(dataset?.flat(), [...made]);
-    if (command.startsWith('sqlapply')) t.regex(stderr, /: \d of \d applied, 1 refused/, 'the summary is printed');
+    if (command.startsWith('sqlapply')) t.regex(stderr, /: \d of \d applied, 1 rejected/, 'the summary is printed');
   });
 
 test('a reader that has left is a failed write of sqldump -o too', async t => {

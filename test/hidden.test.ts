@@ -66,7 +66,7 @@ for (const { version, reading } of VERSIONS) {
     t.is(code, 1);
     t.is(stderr.match(/: SQL reads .*, and QuestDB .* reads .*: leave quotes and dashes/g)?.length, hidden.length);
     const results = stdout.toString().trim().split('\n');
-    t.is(results.filter(line => JSON.parse(line).result === 'refused').length, hidden.length);
+    t.is(results.filter(line => JSON.parse(line).result === 'rejected').length, hidden.length);
     t.deepEqual(await stateOf(server), before);
     const first = await run(
       `printf '%s\\0' 'CREATE TABLE a (x INT);' "$(tr '\\0' '\\1' < $IN | head -1)" | sqlapply $DST`,
@@ -193,7 +193,7 @@ test('CREATE OR REPLACE tells what it replaces, and does nothing where that is t
   const made = await send('SELECT 1 x', allow);
   t.like(made, { code: 0, stderr: '' });
   t.regex(made.stdout.toString(), /"result":"applied","proven":true,"ms"/);
-  t.regex((await send('SELECT 1 x', allow)).stdout.toString(), /"result":"same"/);
+  t.regex((await send('SELECT 1 x', allow)).stdout.toString(), /"result":"skipped"/);
   const foreseen = await send('SELECT 2 x', `${allow} -n`);
   t.is(foreseen.code, 0);
   t.regex(foreseen.stdout.toString(), /^would replace view 'v'\n/);

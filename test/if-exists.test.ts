@@ -41,7 +41,7 @@ for (const statement of [
         `--allow ALTER,DROP --if-exists ${ifExists}`,
       );
       t.is(code, 1);
-      t.deepEqual(results, ['refused', 'not reached']);
+      t.deepEqual(results, ['rejected', 'not reached']);
       t.regex(report[0]?.error ?? '', /does not exist/);
       t.true(rejects?.startsWith(statement));
     });
@@ -58,17 +58,17 @@ test('--if-exists skip hides no refusal of any other kind', async t => {
     );
     const { code, results } = await replay(t, url, { text: T, options: '--if-exists skip' });
     t.is(code, error === 'permission denied' ? 77 : 1, error);
-    t.deepEqual(results, ['refused'], error);
+    t.deepEqual(results, ['rejected'], error);
   }
 });
 
 for (const [ifExists, type, code, results] of [
-  ['compare', 'INT', 0, ['same', 'applied']],
+  ['compare', 'INT', 0, ['skipped', 'applied']],
   ['compare', 'LONG', 1, ['differs', 'not reached']],
   ['skip', 'INT', 0, ['skipped', 'applied']],
   ['skip', 'LONG', 0, ['skipped', 'applied']],
-  ['fail', 'INT', 1, ['refused', 'not reached']],
-  ['fail', 'LONG', 1, ['refused', 'not reached']],
+  ['fail', 'INT', 1, ['rejected', 'not reached']],
+  ['fail', 'LONG', 1, ['rejected', 'not reached']],
 ] as const)
   test(`--if-exists ${ifExists}, where the column is ${type} and INT is asked for`, async t => {
     const outcome = await replayOnto(t, type, `${T} ${VIEW}`, `--if-exists ${ifExists}`);

@@ -41,7 +41,7 @@ test('- is standard output for -o, --report and --rejects', async t => {
   const { stdout, stderr } = await run(`
     sqldump -o - ${src.url} | sqljoin -o - | grep -c CREATE
     sqldump ${src.url} | sqlapply --report=- ${dst.url} | grep -c '"result":"applied"'
-    sqldump ${src.url} | sqlapply -n --report=- ${dst.url} | grep -c '"result":"same"'
+    sqldump ${src.url} | sqlapply -n --report=- ${dst.url} | grep -c '"result":"skipped"'
     echo 'CREATE TABLE a (y INT)' | sqlsplit | sqlapply --rejects=- ${dst.url} 2>/dev/null | sqljoin
     sqldump ${src.url} | sqlapply --report=- --rejects=- ${dst.url} || echo $?
     ls`);

@@ -26,7 +26,9 @@ const startSource = (scope: Scope) =>
  */
 const readCounts = (screen: string, program: string, total: string) =>
   Array.from(
-    screen.matchAll(new RegExp(`${program}: (?:\\[[=-]*\\] )?(\\d+(?:/\\d+)?), ([\\d.]+)/s, \\w+ '(\\w+)'`, 'g')),
+    screen.matchAll(
+      new RegExp(`${program}: (?:\\[[=-]*\\] )?(\\d+(?:/\\d+)?), ([\\d.]+)/s(?:, ETA [\\d:]+)?, \\w+ '(\\w+)'`, 'g'),
+    ),
     ([, count = '', rate = '', name = '']) => ({ count, rate: Number(rate), name }),
   ).filter(({ count }) => Number.parseInt(count, 10) > 0 && count.includes('/') === (total !== ''));
 
@@ -63,5 +65,19 @@ for (const [options, total] of [
     t.deepEqual(distinctSteps(all), [`1${total} b`, `2${total} c`, `3${total} d`]);
     for (const { count, rate } of all)
       t.true(rate > 0 && rate < Number.parseInt(count, 10) / 0.4, `${count} at ${rate}/s`);
-    t.regex(screen, /: 3 of 4 applied, 1 refused/);
+    t.regex(screen, /: 3 of 4 applied, 1 rejected/);
   });
+
+test('at 40 columns there is room for the count, the rate and the time left', async t => {
+  const target = await startSlow(t, async (_query, response) => {
+    await pause(450);
+    response.end('{"ddl":"OK"}');
+  });
+  const on = await terminal(t);
+  const records = ['a', 'b', 'c'].map(name => `CREATE TABLE 'table_${name}' (x INT)\\0`).join('');
+  const { code, screen } = await on(`stty cols 40; printf "${records}" | sqlapply --no-verify ${target}`);
+  t.is(code, 0, screen);
+  const [line = '', left = ''] = /sqlapply: 1\/3, [\d.]+\/s, ETA (\d:\d\d), [^\r\x1b]*/.exec(screen) ?? [];
+  t.true(line.endsWith('…') && line.length <= 39, screen);
+  t.regex(left, /^0:0[1-9]$/);
+});

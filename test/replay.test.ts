@@ -27,7 +27,7 @@ testWithQuestDB('what exists and is the same is skipped, so rerunning is resumin
     first.stderr,
     /^sqlapply: statement 2 \(view 'broken'\): Invalid column: nope\n {2}CREATE VIEW broken .*\n {2} +\^\n/m,
   );
-  t.regex(first.stderr, /: 1 of 3 applied, 1 refused, 1 not reached; fix the error and rerun the same command; /);
+  t.regex(first.stderr, /: 1 of 3 applied, 1 rejected, 1 not reached; fix the error and rerun the same command; /);
   t.deepEqual(
     first.stdout
       .toString()
@@ -37,13 +37,13 @@ testWithQuestDB('what exists and is the same is skipped, so rerunning is resumin
       .map(({ n, result, proven }) => [n, result, proven]),
     [
       [1, 'applied', true],
-      [2, 'refused', undefined],
+      [2, 'rejected', undefined],
       [3, 'not reached', undefined],
     ],
   );
   const again = await withStream(t, target.url, TABLE, VIEW);
   const second = await again('sqlapply -v $DST < stream');
-  t.deepEqual([second.code, second.stderr], [0, `sqlapply: ${target.url}: 2 statements: 1 same, 1 applied\n`]);
+  t.deepEqual([second.code, second.stderr], [0, `sqlapply: ${target.url}: 2 statements: 1 skipped, 1 applied\n`]);
 });
 
 testWithQuestDB('an object that differs in one column is a refusal that shows it, and stays as it is', async t => {
@@ -91,7 +91,7 @@ testWithQuestDB('what the server does not show is neither a difference nor a pro
   ]) {
     const run = await withStream(t, target.url, statement);
     const unseen = `sqlapply: not compared, because ${target.url} does not show it: table 't': column 's' capacity\n`;
-    for (const result of ['applied', 'same'])
+    for (const result of ['applied', 'skipped'])
       t.like(await run('sqlapply -v $DST < stream'), {
         code: 0,
         stderr: `${unseen}sqlapply: ${target.url}: 1 statement: 1 ${result}\n`,
@@ -135,7 +135,7 @@ testWithQuestDB('a dry run says what would be done and does nothing', async t =>
   t.is(code, 0);
   t.is(
     stdout.toString(),
-    "would create table 'u'\nwould create view 'v'\nwould send grant to 'x'\nsame: 1 statement\n",
+    "would create table 'u'\nwould create view 'v'\nwould send grant to 'x'\nskipped: 1 statement\n",
   );
   t.deepEqual((await target.execute('select table_name from tables()')).dataset, [['t']]);
 });
@@ -145,7 +145,7 @@ testWithQuestDB('rejects are a stream that goes on where it stopped', async t =>
   const run = await withStream(t, target.url, VIEW, TABLE);
   const first = await run('sqlapply --rejects rest --keep-going $DST < stream');
   t.is(first.code, 1);
-  t.regex(first.stderr, /: 1 of 2 applied, 1 refused/);
+  t.regex(first.stderr, /: 1 of 2 applied, 1 rejected/);
   const second = await run('sqlapply -v $DST < rest');
   t.deepEqual([second.code, second.stderr], [0, `sqlapply: ${target.url}: 1 statement: 1 applied\n`]);
 });

@@ -133,7 +133,7 @@ for (const options of ['', '--keep-going'])
     const { code, sent, goesOn, results } = await replayAround(t, T, rejected, { options });
     t.is(code, 1);
     t.deepEqual([sent, goesOn], [1, options !== '']);
-    t.deepEqual(results, ['applied', 'refused', options ? 'applied' : 'not reached']);
+    t.deepEqual(results, ['applied', 'rejected', options ? 'applied' : 'not reached']);
   });
 
 test('a lost reply is not settled by a user of another name, or by a group', async t => {
@@ -171,7 +171,7 @@ test('a lost reply is not settled by what is there of another kind', async t => 
   });
   const { code, results } = await replay(t, url, { text: T });
   t.is(code, 1);
-  t.deepEqual(results, ['refused']);
+  t.deepEqual(results, ['rejected']);
   t.is(requests.filter(({ statement }) => statement.startsWith('CREATE')).length, 2);
   t.regex(JSON.stringify(await good.execute('SHOW CREATE VIEW t')), /base/);
 });

@@ -96,7 +96,7 @@ test('a password that is a word of the server changes nothing', async t => {
     const run = await shell(t, { SQLAPPLY_USER: 'admin', SQLAPPLY_PASSWORD: password });
     const { code, stderr } = await run(`printf "CREATE TABLE 'a' ( \n\tx INT\n);\\0" | sqlapply -v ${url}`);
     t.is(code, 0, stderr);
-    t.regex(stderr, /1 (?:the )?same/);
+    t.regex(stderr, /1 skipped/);
   }
 });
 

@@ -191,6 +191,8 @@ test(
   "sed 's/DAY/HOUR/' a.sql > b.sql; sqldiff --text --include TABLES a b.sql",
   1,
   `differs: table 'trades'
+--- a
++++ b.sql
 @@ -2,3 +2,3 @@
  \tts TIMESTAMP,
  \tprice DOUBLE
@@ -205,6 +207,8 @@ test(
   sed 's/max/min/; s/create materialized view m/& with base t refresh immediate/' a.sql > b.sql; sqldiff --text a.sql b.sql`,
   1,
   `differs: materialized view 'm'
+--- a.sql
++++ b.sql
 @@ -1,3 +1,3 @@
  CREATE MATERIALIZED VIEW 'm' WITH BASE 't' REFRESH IMMEDIATE AS (
 -select ts, max(x) x from t sample by 1h
@@ -291,16 +295,55 @@ printf "CREATE VIEW 'v' AS (x)" > b.sql; sqldiff a.sql b.sql; sqldiff --text a.s
 });
 
 test('a difference is a patch, however much differs', t => {
-  const texts = fc.array(fc.constantFrom('(', ')', '\ta INT,', '\tb INT,', '', '-- a'), {
-    minLength: 1,
-    maxLength: 12,
-  });
-  fc.assert(fc.property(texts, texts, (a, b) => t.deepEqual(patched(a, unifiedDiff(a.join('\n'), b.join('\n'))), b)));
+  const lines = ['(', ')', '\ta INT,', '\ta INT', '\tb INT,', '', '-- a'];
+  const texts = fc.array(fc.constantFrom(...lines), { minLength: 1, maxLength: 12 });
+  fc.assert(
+    fc.property(texts, texts, (a, b) => {
+      const diff = unifiedDiff(a.join('\n'), b.join('\n'));
+      t.is(diff.length === 0, a.join() === b.join(), 'what differs shows');
+      t.deepEqual(patched(a, diff).map(withoutComma), b.map(withoutComma));
+    }),
+  );
   const [a, b] = ['a', 'b'].map(letter => Array.from({ length: 20_000 }, (_, i) => `${letter}${i}`)) as [
     string[],
     string[],
   ];
   t.deepEqual(patched(a, unifiedDiff(a.join('\n'), b.join('\n'))), b);
+});
+
+/** A comma at the end of a line is no more than the sign that another follows. */
+const withoutComma = (line: string) => line.replace(/,$/, '');
+
+test('a comma that moved makes no line differ', t => {
+  const table = (...columns: string[]) => `CREATE TABLE 't' (\n\t${columns.join(',\n\t')}\n);`;
+  const changed = (a: string, b: string) => unifiedDiff(a, b).filter(line => /^[-+]/.test(line));
+  t.deepEqual(changed(table('x INT'), table('x INT', 'y INT')), ['+\ty INT']);
+  t.deepEqual(changed(table('x INT', 'y INT'), table('x INT')), ['-\ty INT']);
+  t.deepEqual(changed(table('y INT', 'x INT'), table('x INT', 'y INT')).length, 2);
+});
+
+test('--text: - is A and + is B, as the lines above say, in color on a terminal', async t => {
+  const script = `echo 'CREATE TABLE t (x INT); CREATE TABLE u (x INT);' > a.sql
+    echo 'CREATE TABLE t (x INT, y INT);' > b.sql; sqldiff --text a.sql b.sql`;
+  const run = await shell(t);
+  t.is(
+    (await run(script)).stdout.toString(),
+    `differs: table 't'
+--- a.sql
++++ b.sql
+@@ -1,3 +1,4 @@
+ CREATE TABLE 't' ( 
+ \tx INT,
++\ty INT
+ );
+only in a.sql: table 'u'
+`,
+  );
+  const { screen } = await (await terminal(t))(script);
+  t.regex(
+    screen,
+    /\x1b\[1m--- a\.sql\x1b\[m\r\n\x1b\[1m\+\+\+ b\.sql\x1b\[m\r\n\x1b\[36m@@.*[^]*\x1b\[32m\+\s+y INT\x1b\[m/,
+  );
 });
 
 /** What `patch` makes of lines: each hunk is where it says, and its other lines are there. */
@@ -311,7 +354,7 @@ function patched(lines: string[], diff: string[]): string[] {
     if (start !== undefined && to !== undefined)
       result.push(...left.splice(0, start - 1 - (lines.length - left.length)));
     else if (line.startsWith('+')) result.push(line.slice(1));
-    else if (left.shift() !== line.slice(1)) throw new Error(`not there: ${line}`);
+    else if (withoutComma(left.shift() ?? '') !== withoutComma(line.slice(1))) throw new Error(`not there: ${line}`);
     else if (line.startsWith(' ')) result.push(line.slice(1));
     if (to !== undefined && result.length !== to - 1) throw new Error(`not at its place: ${line}`);
   }

@@ -1,5 +1,5 @@
 /*! sqlsort: whatever order a schema comes in, it leaves in that of its dump; and what no order is right for is named. */
-import { spawnSync } from 'node:child_process';
+
 import { Catalog } from '@sqlpipe/schema';
 import type { ExecutionContext } from 'ava';
 import { toDot } from '../packages/sqlsort/src/graph.js';
@@ -8,6 +8,7 @@ import type { Server } from './support/server.js';
 import { type Outcome, shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
 import { macro, test } from './support/test.js';
+import { testWith } from './support/tools.js';
 
 const scope = fileScope();
 let server: Server;
@@ -187,7 +188,7 @@ test('the graph of more than fits on a call stack', t => {
   t.is(toDot(new Catalog(tables)).split('\n').length, tables.length + 4);
 });
 
-const withGraphviz = spawnSync('dot', ['-V']).status === 0 ? test : test.skip;
+const withGraphviz = testWith('dot');
 withGraphviz('Graphviz shows names as they are', async t => {
   const run = await shell(t);
   const { stdout, stderr } = await run(

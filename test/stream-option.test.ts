@@ -37,12 +37,12 @@ for (const [name, [bytes, essence]] of Object.entries(DAMAGE))
       report.map(({ n, name, result, proven }) => [n, name, result, proven]),
       [
         [1, 'a', 'applied', true],
-        [2, 'b', 'refused', undefined],
+        [2, 'b', 'rejected', undefined],
         [3, 'c', 'applied', true],
       ],
     );
     t.regex(stderr, /statement 2 \(table 'b'\)/);
-    t.regex(stderr, /: 2 of 3 applied, 1 refused/);
+    t.regex(stderr, /: 2 of 3 applied, 1 rejected/);
     t.regex(stderr, essence);
     // A stream that lacks something, and says so: it must not pass for all that is left to do.
     t.true(rejects?.startsWith(`${table('b', 'NUMBER')}\n-- sqlapply: incomplete: `), rejects);

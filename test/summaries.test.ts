@@ -38,5 +38,5 @@ test('sqlapply shows its summary where its output goes to a pipe that holds no d
   const { screen } = await on(
     `echo 'CREATE TABLE a (x INT);' > s.sql; sqlapply ${dst.url} s.sql | cat; sqlapply --report=- ${dst.url} s.sql | cat`,
   );
-  t.is(screen.match(/sqlapply: .*: 1 statement: 1 same\r\n/g)?.length, 1, screen);
+  t.is(screen.match(/sqlapply: .*: 1 statement: 1 skipped\r\n/g)?.length, 1, screen);
 });

@@ -1,8 +1,9 @@
 /*! The man pages, as the manifests name them and as mandoc understands them: what a reader gets to see. */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from './test.js';
+import { isMissing } from '../../scripts/skipped.js';
+import { testWith } from './tools.js';
 
 /** Paths of all man pages; `packages/sqldump/sqldump.1` is one. */
 export const manPages: string[] = readdirSync('packages').flatMap(name => {
@@ -25,9 +26,7 @@ export const manExamples = (page: string): string[] =>
     display.replace(/^ {11}/gm, ''),
   );
 
-const hasMandoc = spawnSync('mandoc', [], { input: '' }).error === undefined;
-if (!hasMandoc)
-  console.error(`Tests of the man pages are ${process.env.CI ? 'failing' : 'skipped'}: mandoc is not on the PATH`);
+const hasMandoc = !isMissing('mandoc');
 
-/** As `test`, for what needs mandoc: skipped where it is missing, except in CI, where that is a failure. */
-export const testWithMandoc = hasMandoc || process.env.CI ? test : test.skip;
+/** As `test`, for what needs mandoc. */
+export const testWithMandoc = testWith('mandoc');

@@ -2,7 +2,7 @@ export type { Argv as CommandLine } from 'yargs';
 export { type CompletionSpec, LIST_INSTANCES_COMMAND } from './completion-spec.js';
 export { zshBootstrap } from './completion-zsh.js';
 export { Exit, exitStatus, UsageError } from './exit.js';
-export { addInstanceOptions } from './instance-options.js';
+export { addInstanceOptions, printSettings } from './instance-options.js';
 export type { Io } from './io.js';
 export { limitHeapGrowth } from './limit-heap-growth.js';
 export type { Args, Program } from './program.js';

@@ -2,7 +2,10 @@
  * The options of every program that talks to an instance. No option's value is a secret: every user of the machine can
  * read argv.
  */
+import { escapeControls } from '@sqlpipe/sql';
 import type { Argv } from 'yargs';
+import { Exit } from './exit.js';
+import type { Io } from './io.js';
 
 /** How these options are typed. */
 export const CONNECTION_FLAGS = [
@@ -14,6 +17,7 @@ export const CONNECTION_FLAGS = [
   '--insecure',
   '--timeout',
   '--connect-timeout',
+  '--show-config',
 ];
 
 /** Adds who to be and how to connect; INSTANCE itself is an operand. */
@@ -34,4 +38,32 @@ export const addInstanceOptions = <Options>(cli: Argv<Options>) =>
       type: 'number',
       requiresArg: true,
       describe: 'maximum wait for a connection (default: 10)',
-    });
+    })
+    .option('show-config', { type: 'boolean', describe: 'print these settings and their sources; send nothing' });
+
+/** What `--show-config` shows of a value. */
+interface Setting {
+  readonly name: string;
+  readonly value: string;
+  readonly source: string;
+}
+
+/** Prints the settings of instances, in columns, with an empty line between two instances. */
+export async function printSettings(
+  instances: readonly (readonly Setting[])[],
+  { print }: Pick<Io, 'print'>,
+): Promise<number> {
+  await print(instances.map(formatSettings).join('\n'));
+  return Exit.ok;
+}
+
+function formatSettings(settings: readonly Setting[]): string {
+  const width = (key: 'name' | 'value') => Math.max(...settings.map(each => escapeControls(each[key]).length));
+  const [names, values] = [width('name'), width('value')];
+  return settings
+    .map(
+      ({ name, value, source }) =>
+        `${name.padEnd(names)}  ${escapeControls(value).padEnd(values)}  ${escapeControls(source)}\n`,
+    )
+    .join('');
+}

@@ -24,6 +24,8 @@ export interface Io {
   info(message: string): void;
   /** As `info`, for the summary; only the last program of a pipe shows it. */
   summary(message: string): void;
+  /** Reports a request that was sent, without secrets; undefined unless `-vv` asks for it. */
+  readonly logRequest: ((message: string) => void) | undefined;
   /** Where to draw progress: undefined where it is not visible, and where the next program of a pipe draws its own. */
   progress(): Progress | undefined;
   /** Writes text to standard output; waits until it is accepted. */
@@ -40,7 +42,8 @@ export interface Io {
 /** Verbosity as the options give it. */
 export interface Verbosity {
   quiet: boolean;
-  verbose: boolean;
+  /** How often `-v` was given. */
+  verbose: number;
 }
 
 /** The only maker of `Io`. `name` is put before each message. */
@@ -74,6 +77,7 @@ export function createProcessIo(name: string, { quiet, verbose }: Verbosity): Io
     summary: message => {
       if (!quiet && (verbose || (isTTY && !isPiped()))) writeMessage(message);
     },
+    logRequest: verbose > 1 && !quiet ? message => writeMessage(escapeControls(message)) : undefined,
     progress() {
       if (!quiet && isTTY && !isDumb && !isPiped()) activeProgress = new Progress(name, process.stderr);
       return activeProgress;

@@ -26,7 +26,7 @@ export function parseCommandLine<Options>(program: Program<Options>, words: stri
   checkNames(words, cli);
   cli.parse(words, {}, (error, values, output) => {
     if (error) throw new UsageError(explainParseError(error.message, cli));
-    const verbosity = { quiet: values['quiet'] === true, verbose: values['verbose'] === true };
+    const verbosity = { quiet: values['quiet'] === true, verbose: Number(values['verbose'] ?? 0) };
     const text = values['help'] ? formatHelp(program, helpFlagsOf(cli)) : output;
     if (output) parsed = { ...verbosity, output: `${text}\n` };
     else if (values['completion'] !== undefined)
@@ -67,6 +67,7 @@ const camelCase = (name: string): string => name.replace(/-(\w)/g, (_, letter: s
 
 function declareAllOptions<Options>({ name, options }: Program<Options>): Argv<Options> {
   const own = options(yargs() as Argv<object>);
+  const sendsRequests = Object.hasOwn(optionsOf(own).key, 'connect-timeout');
   const takesV = Object.values(optionsOf(own).alias).flat().includes('v'); // as grep does
   return own
     .scriptName(name)
@@ -80,7 +81,11 @@ function declareAllOptions<Options>({ name, options }: Program<Options>): Argv<O
     })
     .updateStrings(YARGS_MESSAGES)
     .option('quiet', { alias: 'q', type: 'boolean', describe: 'print errors only, no warnings' })
-    .option('verbose', { alias: takesV ? [] : 'v', type: 'boolean', describe: 'print more messages on stderr' })
+    .option('verbose', {
+      alias: takesV ? [] : 'v',
+      type: 'count',
+      describe: `print more messages on stderr${sendsRequests ? '; with -vv also each request' : ''}`,
+    })
     .option('completion', { type: 'string', describe: 'print a completion script for bash, zsh or fish' })
     .version(
       'version',

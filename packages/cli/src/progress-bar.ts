@@ -28,7 +28,21 @@ export function createBar(stream: Writable): SingleBar {
   return Object.assign(bar, { terminal: Object.assign(terminal, { cursorSave() {}, cursorRestore() {} }) });
 }
 
+/** Columns of a terminal on which there is room for the bar beside the numbers. */
+const WIDE = 60;
+
 function format(options: Options, params: Params & { maxWidth: number }, { name, done, total, rate, what }: Payload) {
-  const count = total ? `[${Format.BarFormat(params.progress, options)}] ${done}/${total}` : `${done}`;
-  return cliTruncate(`${name}: ${count}, ${rate.toFixed(rate < 10 ? 1 : 0)}/s, ${what}`, params.maxWidth - 1);
+  const bar = total && params.maxWidth >= WIDE ? `[${Format.BarFormat(params.progress, options)}] ` : '';
+  const count = total ? `${done}/${total}` : `${done}`;
+  const parts = [`${name}: ${bar}${count}`, `${rate.toFixed(rate < 10 ? 1 : 0)}/s`];
+  if (total && rate > 0) parts.push(`ETA ${formatSeconds((total - done) / rate)}`);
+  return cliTruncate([...parts, what].join(', '), params.maxWidth - 1);
+}
+
+/** `0:07`, `1:02:03` */
+function formatSeconds(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
+  const two = (number: number) => String(number).padStart(2, '0');
+  return `${hours ? `${hours}:${two(minutes)}` : minutes}:${two(whole % 60)}`;
 }

@@ -46,5 +46,5 @@ function reportError(error: unknown, name: string): void {
   const text = formatError(error);
   // A usage error of yargs has several lines. In other messages a line end comes from a name and could fake a message.
   const shown = process.exitCode === Exit.usage ? text : escapeControls(text);
-  createProcessIo(name, { quiet: true, verbose: false }).error(shown + hint);
+  createProcessIo(name, { quiet: true, verbose: 0 }).error(shown + hint);
 }

@@ -8,14 +8,21 @@ const OPTIONS = {
   maxEditLength: 1000,
 };
 
+/** A comma at the end of a line only says that another line follows. */
+const withoutComma = (line: string): string => line.replace(/,?\n?$/, '');
+const IGNORE_COMMAS = { ...OPTIONS, comparator: (a: string, b: string) => withoutComma(a) === withoutComma(b) };
+
 /**
  * The lines of a unified diff without its file headers: `-` is of the first text, `+` of the second. None for equal
- * texts. Where very much differs, all lines of the one and then all of the other. They are not escaped: the caller has
+ * texts. A comma that moved makes no line differ, unless nothing else does. Where very much differs, all lines of the one and then all of the other. They are not escaped: the caller has
  * to do that.
  */
 export function unifiedDiff(before: string, after: string): string[] {
   const [a, b] = [`${before}\n`, `${after}\n`];
-  const { hunks } = structuredPatch('', '', a, b, '', '', OPTIONS) ?? { hunks: [replacementHunk(a, b)] };
+  const findHunks = (options: typeof OPTIONS): StructuredPatchHunk[] =>
+    structuredPatch('', '', a, b, '', '', options)?.hunks ?? [replacementHunk(a, b)];
+  const found = findHunks(IGNORE_COMMAS);
+  const hunks = found.length > 0 ? found : findHunks(OPTIONS);
   return hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
     `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
     ...lines,

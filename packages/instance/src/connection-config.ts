@@ -1,4 +1,5 @@
 /*! Address, credentials and options of a connection, resolved and checked. */
+import type { Setting } from './settings.js';
 
 /** One instance, ready to be connected to. `authorization` and `proxy` may hold secrets: show `label`. */
 export interface ConnectionConfig {
@@ -16,6 +17,8 @@ export interface ConnectionConfig {
   account?: string | undefined;
   /** Of an operand that could have been a name in `instances.toml`: why it was tried as a host. */
   unknownName?: string | undefined;
+  /** Called for each request that has ended, without its query and secrets: `GET http://host:9000/exec 200 12.3 ms`. */
+  logRequest?: ((message: string) => void) | undefined;
   /** What to do about a 401: a sentence that follows one. */
   credentialsHelp: string;
   /** Certificates (PEM) to trust instead of the system's. */
@@ -30,4 +33,10 @@ export interface ConnectionConfig {
   connectTimeout: number;
   /** Waits before a request is sent again, some milliseconds or until the signal aborts; a timer unless given. */
   pause?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
+}
+
+/** An instance as the command line and the environment describe it. */
+export interface ResolvedInstance extends ConnectionConfig {
+  /** What it is connected to with, as people see it, and where each value comes from. */
+  settings: readonly Setting[];
 }

@@ -27,6 +27,8 @@ export interface ConnectionOptions {
   timeout: number;
   /** The longest time for connecting, in milliseconds; 0 for no limit. */
   connectTimeout: number;
+  /** Called for each request that has ended. */
+  logRequest?: ((message: string) => void) | undefined;
 }
 
 export interface Response {
@@ -192,8 +194,11 @@ class Exchange implements Dispatcher.DispatchHandler {
   #body: Readable | undefined;
   #ended = false;
   #failed = false;
+  #status: number | undefined;
+  readonly #started = performance.now();
   readonly #request: Pick<Response, 'url' | 'secrets'>;
   readonly #timeout: number;
+  readonly #logRequest: ConnectionOptions['logRequest'];
   /** The time for the connection at first, then that for the answer. */
   #timer: PausableTimer;
   readonly #resolve: (response: Response) => void;
@@ -201,12 +206,13 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   constructor(
     asked: Pick<Response, 'url' | 'secrets'>,
-    { timeout, connectTimeout }: Pick<ConnectionOptions, 'timeout' | 'connectTimeout'>,
+    { timeout, connectTimeout, logRequest }: Pick<ConnectionOptions, 'timeout' | 'connectTimeout' | 'logRequest'>,
     resolve: (response: Response) => void,
     reject: (error: TransportError) => void,
   ) {
     this.#request = asked;
     this.#timeout = timeout;
+    this.#logRequest = logRequest;
     this.#resolve = resolve;
     this.#reject = reject;
     this.#timer = new PausableTimer(connectTimeout, () => this.#fail(timeoutError()));
@@ -224,6 +230,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (status < 200) return;
     this.#phase = 'reading';
+    this.#status = status;
     this.#body = new Readable({
       read: () => controller.resume(),
       destroy: (error, done) => {
@@ -244,6 +251,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     this.#ended = true;
     this.#timer.stop();
+    this.#log();
     this.#body?.push(null);
   }
 
@@ -251,7 +259,13 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#fail(cause);
   }
 
+  #log(): void {
+    const milliseconds = (performance.now() - this.#started).toFixed(1);
+    this.#logRequest?.(`GET ${withoutQuery(this.#request.url)} ${this.#status ?? 'no answer'} ${milliseconds} ms`);
+  }
+
   #fail(cause: NodeJS.ErrnoException): void {
+    if (!this.#failed) this.#log();
     this.#failed = true;
     this.#timer.stop();
     const error = new TransportError(this.#phase, cause);
@@ -259,6 +273,9 @@ class Exchange implements Dispatcher.DispatchHandler {
     else this.#reject(error);
   }
 }
+
+/** The requested URL without the query: a statement may hold a password. */
+const withoutQuery = (url: string): string => url.split('?', 1)[0] ?? '';
 
 /** What a clock fails a request with. */
 const timeoutError = (): NodeJS.ErrnoException => Object.assign(new Error('time-out'), { code: 'TIMEOUT' });

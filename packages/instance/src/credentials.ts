@@ -4,6 +4,7 @@
  */
 import { escapeControls } from '@sqlpipe/sql';
 import { InstanceError } from './instance-error.js';
+import type { Setting } from './settings.js';
 
 /** Some or all of what a source knows. */
 export interface Credentials {
@@ -16,8 +17,8 @@ export interface Credentials {
 export interface CredentialSource {
   /** For messages. */
   name: string;
-  /** What gives the user, for messages, where that is not the name. */
-  userName?: string;
+  /** What gives each value, for people, where that is not the name. */
+  places?: Partial<Record<keyof Credentials, string>>;
   /** `user` is the one settled so far, for sources that know several. */
   read(user?: string): Promise<Credentials> | Credentials;
 }
@@ -28,6 +29,8 @@ export interface Authorization {
   header: string;
   /** Whose they are and where they come from, without a secret: `user 'ann' (SQLDUMP_USER)`. */
   account: string;
+  /** The same value by value. */
+  settings: Setting[];
 }
 
 /**
@@ -45,20 +48,32 @@ export async function resolveAuthorization(
   let user: string | undefined;
   let userSource: CredentialSource | undefined;
   let password: string | undefined;
+  let passwordSource: CredentialSource | undefined;
   for (const source of sources) {
     const found = await source.read(user);
     if (found.token !== undefined) {
       if (found.user !== undefined || found.password !== undefined) throw conflictError(source.name);
       if (user === undefined && password === undefined)
-        return { header: bearerHeader(found.token, source.name), account: `a token (${source.name})` };
+        return {
+          header: bearerHeader(found.token, source.name),
+          account: `a token (${source.name})`,
+          settings: [{ name: 'token', value: HIDDEN, source: placeOf(source, 'token') }],
+        };
       continue;
     }
     if (user !== undefined && found.user !== undefined && found.user !== user) continue;
     if (user === undefined && found.user !== undefined) [user, userSource] = [found.user, source];
     if (user?.includes(':')) throw colonInUserError();
-    password ??= found.password;
-    if (user !== undefined && password !== undefined)
-      return { header: basicHeader(user, password), account: describeAccount(user, userSource) };
+    if (password === undefined && found.password !== undefined) [password, passwordSource] = [found.password, source];
+    if (user !== undefined && userSource && password !== undefined && passwordSource)
+      return {
+        header: basicHeader(user, password),
+        account: describeAccount(user, userSource),
+        settings: [
+          { name: 'user', value: isUserShown(userSource) ? user : HIDDEN, source: placeOf(userSource, 'user') },
+          { name: 'password', value: HIDDEN, source: placeOf(passwordSource, 'password') },
+        ],
+      };
   }
   // The user is not shown: in an address it may be a token.
   if (user !== undefined) throw new InstanceError('CONFIG', `a user is given, but no password; ${help}`);
@@ -66,11 +81,16 @@ export async function resolveAuthorization(
   return undefined;
 }
 
+const describeAccount = (user: string, source: CredentialSource): string =>
+  isUserShown(source) ? `user '${escapeControls(user)}' (${placeOf(source, 'user')})` : `the user in ${ADDRESS_SOURCE}`;
+
 /** In an address a token may be in the place of the user. */
-function describeAccount(user: string, source: CredentialSource | undefined): string {
-  if (source?.name === ADDRESS_SOURCE) return `the user in ${ADDRESS_SOURCE}`;
-  return `user '${escapeControls(user)}' (${source?.userName ?? source?.name})`;
-}
+const isUserShown = (source: CredentialSource): boolean => source.name !== ADDRESS_SOURCE;
+
+const placeOf = ({ name, places }: CredentialSource, value: keyof Credentials): string => places?.[value] ?? name;
+
+/** What is shown in the place of a secret. */
+const HIDDEN = '***';
 
 /** The source whose user is not shown. */
 export const ADDRESS_SOURCE = 'the address';

@@ -4,7 +4,7 @@
  */
 export { fetchPrincipals, fetchRights, fetchRightsOf, hasCredentials } from './access-control.js';
 export { BestEffortClient } from './best-effort-client.js';
-export type { ConnectionConfig } from './connection-config.js';
+export type { ConnectionConfig, ResolvedInstance } from './connection-config.js';
 export { fetchDefaults } from './defaults.js';
 export { fetchDefinitions, supportsShowCreate } from './definitions.js';
 export { type DumpOptions, dump } from './dump.js';
@@ -15,4 +15,5 @@ export { listAllObjects, type ObjectName } from './objects.js';
 export type { Rejection, Reply } from './reply.js';
 export { DEFAULT_REQUEST_BUFFER, encodeQuery } from './request.js';
 export { type InstanceOptions, listInstances, type ResolveContext, resolveInstance } from './resolve.js';
+export type { Setting } from './settings.js';
 export { fetchVersion } from './version.js';

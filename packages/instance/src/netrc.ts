@@ -59,8 +59,10 @@ function* splitWords(text: string): Generator<string, undefined> {
  */
 export function fromNetrc({ hostname }: URL, file: string | undefined, home: string | undefined): CredentialSource {
   const path = file ?? (home && join(home, '.netrc'));
+  const place = `netrc ${path}`;
   return {
     name: 'netrc',
+    places: { user: place, password: place, token: place },
     async read(user): Promise<Credentials> {
       const text = path && (await readNetrc(path, file !== undefined));
       if (!path || !text) return {};

@@ -1,12 +1,13 @@
 /*! The proxy to use, by the variables that curl and others read. */
 import { decodeCredential } from './address.js';
 import { InstanceError } from './instance-error.js';
+import type { Sourced } from './settings.js';
 
 /**
  * The proxy for an address: `http_proxy` or `https_proxy` by its scheme, in lower or upper case, unless `no_proxy`
- * names its host. Throws `CONFIG` for one that can't be used; it names the variable, as the value may hold a password.
+ * names its host, and the variable that has it. Throws `CONFIG` for one that can't be used; it names the variable, as the value may hold a password.
  */
-export function findProxy(url: URL, env: Readonly<Record<string, string | undefined>>): URL | undefined {
+export function findProxy(url: URL, env: Readonly<Record<string, string | undefined>>): Sourced<URL> | undefined {
   const lower = `${url.protocol.slice(0, -1)}_proxy`;
   const name = env[lower] ? lower : lower.toUpperCase();
   const value = env[name];
@@ -21,7 +22,7 @@ export function findProxy(url: URL, env: Readonly<Record<string, string | undefi
   if (!proxy || proxy.pathname + proxy.search + proxy.hash !== '/')
     throw new InstanceError('CONFIG', `${name} is not the address of a proxy; write http://host:port`);
   for (const encoded of [proxy.username, proxy.password]) decodeCredential(encoded, name);
-  return proxy;
+  return { value: proxy, source: name };
 }
 
 /** The list holds hosts (`example.com` includes its subdomains), with a port or without, or `*` for all. */

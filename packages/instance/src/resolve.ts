@@ -1,14 +1,15 @@
-/*! From what the command line and the environment say to a `ConnectionConfig`: one place where all of it comes together. */
+/*! From what the command line and the environment say to a `ResolvedInstance`: one place where all of it comes together. */
 import { readFile } from 'node:fs/promises';
 import { escapeControls, suggestWord } from '@sqlpipe/sql';
 import { type Address, parseAddress } from './address.js';
-import type { ConnectionConfig } from './connection-config.js';
+import type { ResolvedInstance } from './connection-config.js';
 import { ADDRESS_SOURCE, type CredentialSource, resolveAuthorization } from './credentials.js';
 import { InstanceError } from './instance-error.js';
 import { type InstanceEntry, instancesPath, readInstances } from './instances-file.js';
 import { fromNetrc } from './netrc.js';
 import { findProxy } from './proxy.js';
 import { readError, readSecretLine } from './secret-file.js';
+import { firstGiven, settingOf } from './settings.js';
 import { runTokenCommand } from './token-command.js';
 
 /** Where an address and credentials may come from besides the INSTANCE operand. */
@@ -19,6 +20,8 @@ export interface ResolveContext {
   options?: InstanceOptions;
   /** Told what is allowed and unwise: one sentence, without a secret. */
   warn(message: string): void;
+  /** Called for each request that has ended, without secrets: method, address, status and time. */
+  logRequest?: ((message: string) => void) | undefined;
   /** Prompts for a secret that no other source has; undefined without a terminal. */
   promptSecret?(question: string): Promise<string | undefined>;
 }
@@ -35,7 +38,12 @@ export interface InstanceOptions {
   timeout?: number | undefined;
   /** The longest time for connecting, in seconds; 0 for no limit. */
   connectTimeout?: number | undefined;
+  /** Whether the settings are only to be shown: then there is no prompt for a password. */
+  showConfig?: boolean | undefined;
 }
+
+/** The source of a value that nothing gives. */
+const DEFAULT = 'default';
 
 /** Seconds. A server gives up a query of its own after 60. */
 const TIMEOUT = 120;
@@ -49,41 +57,64 @@ const CONNECT_TIMEOUT = 10;
  * instance's variables (`SQLPIPE_PROD_USER`, …) and its entry, and netrc; somebody who is there is asked for a password
  * that only the user is known of. Throws `CONFIG`; nothing is sent.
  */
-export async function resolveInstance(operand: string, context: ResolveContext): Promise<ConnectionConfig> {
+export async function resolveInstance(operand: string, context: ResolveContext): Promise<ResolvedInstance> {
   const { env, options = {} } = context;
   const entry = canBeName(operand) ? (await readInstances(env)).get(operand) : undefined;
   const address = entry ? addressOfEntry(entry, operand, env) : parseOperand(operand, env);
-  const proxy = findProxy(address.url, env);
+  const place = placeOfEntry(operand, env);
+  const foundProxy = findProxy(address.url, env);
+  const proxy = foundProxy?.value;
   const help = credentialsHelp(context.program);
-  const timeLimit = (key: string, option: number | undefined, ofEntry: number | undefined, otherwise: number): number =>
-    toMilliseconds(
-      option === undefined && entry ? `${key} of ${operand}` : key.replace('_', '-'),
-      option ?? ofEntry ?? otherwise,
-    );
+  const timeLimit = (key: string, option: number | undefined, ofEntry: number | undefined, otherwise: number) => {
+    const flag = key.replace('_', '-');
+    const found = firstGiven([option, `--${flag}`], [ofEntry, place], [otherwise, DEFAULT]);
+    const name = option === undefined && entry ? `${key} of ${operand}` : flag;
+    return { milliseconds: toMilliseconds(name, found?.value ?? otherwise), setting: settingOf(key, found) };
+  };
   const timeout = timeLimit('timeout', options.timeout, entry?.timeout, TIMEOUT);
+  const connectTimeout = timeLimit('connect_timeout', options.connectTimeout, entry?.connect_timeout, CONNECT_TIMEOUT);
   const sources = [
     fromOptions(options),
     fromAddress(address, context),
     fromEnvironment(context.program, env),
-    ...(entry ? [fromEnvironment(`sqlpipe_${operand}`, env), fromEntry(entry, operand, env, timeout)] : []),
+    ...(entry
+      ? [fromEnvironment(`sqlpipe_${operand}`, env), fromEntry(entry, operand, env, timeout.milliseconds)]
+      : []),
     fromNetrc(address.url, options.netrcFile, env.HOME),
     fromPrompt(formatLabel(address.url), context),
   ];
-  const { header, account } = (await resolveAuthorization(sources, help)) ?? {};
-  const cacert = options.cacert ?? entry?.cacert ?? address.cacert;
+  const { header, account, settings = [] } = (await resolveAuthorization(sources, help)) ?? {};
+  const cacert = firstGiven([options.cacert, '--cacert'], [entry?.cacert, place], [address.cacert, ADDRESS_SOURCE]);
+  const tlsVerify = firstGiven(
+    [options.insecure ? false : undefined, '--insecure'],
+    [entry?.tls_verify, place],
+    [address.insecure ? false : undefined, ADDRESS_SOURCE],
+    [true, DEFAULT],
+  );
   if (header !== undefined) warnAboutPlainHttp(address.url, proxy, context);
   if (proxy?.username) warnAboutPlainProxy(proxy, context);
   return {
     label: formatLabel(address.url, proxy),
     url: address.url,
     credentialsHelp: help,
-    insecure: options.insecure || (entry?.tls_verify === undefined ? (address.insecure ?? false) : !entry.tls_verify),
-    timeout,
-    connectTimeout: timeLimit('connect_timeout', options.connectTimeout, entry?.connect_timeout, CONNECT_TIMEOUT),
+    logRequest: context.logRequest,
+    insecure: tlsVerify?.value === false,
+    timeout: timeout.milliseconds,
+    connectTimeout: connectTimeout.milliseconds,
+    settings: [
+      { name: 'url', value: formatLabel(address.url), source: entry ? place : 'the command line' },
+      ...settings,
+      ...settingOf('cacert', cacert),
+      ...settingOf('tls_verify', tlsVerify),
+      ...timeout.setting,
+      ...connectTimeout.setting,
+      ...settingOf('proxy', foundProxy && { ...foundProxy, value: foundProxy.value.origin }),
+      ...settingOf('protected', entry && firstGiven([entry.protected, place], [false, DEFAULT])),
+    ],
     ...(entry && { name: operand, protected: entry.protected ?? false }),
     ...(header !== undefined && { authorization: header, account }),
     ...(!entry && { unknownName: await explainUnknownName(operand, env) }),
-    ...(cacert !== undefined && { ca: await readCertificates(cacert) }),
+    ...(cacert !== undefined && { ca: await readCertificates(cacert.value) }),
     ...(proxy && { proxy }),
   };
 }
@@ -104,9 +135,11 @@ function labelOfUrl(url: string): string {
 
 const NO_ADDRESS = '(its url is not an address)';
 
+const placeOfEntry = (name: string, env: ResolveContext['env']): string => `${instancesPath(env)}: [${name}]`;
+
 /** The address of an entry. @throws InstanceError that names the entry and the file */
 function addressOfEntry({ url }: InstanceEntry, name: string, env: ResolveContext['env']): Address {
-  const place = `${instancesPath(env)}: [${name}]`;
+  const place = placeOfEntry(name, env);
   if (url === '')
     throw new InstanceError('CONFIG', `${place}: the url is empty; give an address such as http://host:9000`);
   try {
@@ -161,7 +194,7 @@ function credentialsHelp(program: string): string {
 function fromOptions({ user, passwordFile, tokenFile }: InstanceOptions): CredentialSource {
   return {
     name: 'the command line',
-    userName: '--user',
+    places: { user: '--user', password: '--password-file', token: '--token-file' },
     async read() {
       return {
         user,
@@ -190,7 +223,7 @@ function fromEnvironment(name: string, env: ResolveContext['env']): CredentialSo
   const prefix = name.toUpperCase().replace(/[^A-Z0-9]/g, '_');
   return {
     name: `${prefix}_TOKEN`,
-    userName: `${prefix}_USER`,
+    places: { user: `${prefix}_USER`, password: `${prefix}_PASSWORD` },
     read: () => ({
       user: env[`${prefix}_USER`] || undefined,
       password: env[`${prefix}_PASSWORD`] || undefined,
@@ -205,8 +238,11 @@ function fromEntry(
   env: ResolveContext['env'],
   timeout: number,
 ): CredentialSource {
+  const place = placeOfEntry(name, env);
+  const tokenKey = token_file === undefined ? 'token_command' : 'token_file';
   return {
     name: `[${name}] in instances.toml`,
+    places: { user: place, password: `password_file in ${place}`, token: `${tokenKey} in ${place}` },
     async read() {
       return {
         user,
@@ -219,11 +255,14 @@ function fromEntry(
   };
 }
 
-function fromPrompt(address: string, { promptSecret }: ResolveContext): CredentialSource {
+function fromPrompt(address: string, { promptSecret, options }: ResolveContext): CredentialSource {
   return {
     name: 'the terminal',
-    read: async user =>
-      user === undefined ? {} : { password: (await promptSecret?.(`password of ${user} at ${address}`)) || undefined },
+    async read(user) {
+      if (user === undefined) return {};
+      if (options?.showConfig) return { password: 'whatever the answer is' };
+      return { password: (await promptSecret?.(`password of ${user} at ${address}`)) || undefined };
+    },
   };
 }
 

@@ -1,6 +1,12 @@
 /*! The target of a run: which instance it is, whether it may be changed, and the connections to it. */
 import { type Io, UsageError } from '@sqlpipe/cli';
-import { type ConnectionConfig, connect, type Instance, resolveInstance } from '@sqlpipe/instance';
+import {
+  type ConnectionConfig,
+  connect,
+  type Instance,
+  type ResolvedInstance,
+  resolveInstance,
+} from '@sqlpipe/instance';
 import type { DeferredInput } from '@sqlpipe/records';
 import type { ApplyOptions } from './options.js';
 
@@ -18,17 +24,22 @@ export interface Connections {
   close(): Promise<void>;
 }
 
+/** The target that the operand names. @throws InstanceError */
+export function resolveTarget(
+  options: ApplyOptions,
+  io: Io,
+  promptSecret: Io['promptSecret'],
+): Promise<ResolvedInstance> {
+  const { env, warn, logRequest } = io;
+  const [operand = ''] = options.operands;
+  return resolveInstance(operand, { program: 'sqlapply', env, options, warn, logRequest, promptSecret });
+}
+
 /** Connects to the instance that the operand names. @throws UsageError, InstanceError */
 export async function openConnections(options: ApplyOptions, input: DeferredInput, io: Io): Promise<Connections> {
-  const [operand = ''] = options.operands;
-  const resolved = await resolveInstance(operand, {
-    program: 'sqlapply',
-    env: io.env,
-    options,
-    warn: io.warn,
-    // The program before in the pipe may prompt too: it goes first.
-    promptSecret: question => input.ready().then(() => io.promptSecret(question)),
-  });
+  // The program before in the pipe may prompt too: it goes first.
+  const promptSecret = (question: string) => input.ready().then(() => io.promptSecret(question));
+  const resolved = await resolveTarget(options, io, promptSecret);
   requirePermission(resolved, options);
   if (!(Number.isInteger(options.jobs) && options.jobs >= 1 && options.jobs <= MAX_JOBS))
     throw new UsageError(`--jobs must be a number from 1 to ${MAX_JOBS}`);

@@ -44,7 +44,7 @@ export function createExecutor(
   return async statement => {
     try {
       const error = await check(statement);
-      if (error) return { result: 'refused', error };
+      if (error) return { result: 'rejected', error };
       if (dryRun) return await predict(statement);
       const existingRights = await compareRights(statement);
       return existingRights ? resolveExisting(existingRights) : await send(statement);
@@ -71,7 +71,7 @@ export function createExecutor(
     const isKnown = ifExists === 'compare' && (await existing.isKnown(identity));
     // The server's OK does not tell whether there was an object, nor what it is like.
     const before = replaces || keepsExisting || isKnown ? await compare(statement) : undefined;
-    if (before && (!replaces || before.result === 'same' || ifExists !== 'compare')) return resolveExisting(before);
+    if (before && (!replaces || before.result === 'skipped' || ifExists !== 'compare')) return resolveExisting(before);
     existing.invalidate(identity);
     const reply = await target.execute(statement);
     existing.invalidate(identity);
@@ -82,26 +82,26 @@ export function createExecutor(
     }
     const { message, position, denied } = reply;
     const error = message + (message === 'empty query' ? EMPTY_QUERY_HELP : '');
-    const refused: StatementResult = {
-      result: 'refused',
+    const rejected: StatementResult = {
+      result: 'rejected',
       error,
       denied,
       ...(position === undefined ? {} : { position }),
     };
     const exists = ALREADY_EXISTS.test(message);
     const isOfPrincipal = isPrincipal(identity.kind);
-    if (ifExists === 'fail') return { ...refused, exists };
-    if (!exists && (!isOfPrincipal || denied)) return refused;
+    if (ifExists === 'fail') return { ...rejected, exists };
+    if (!exists && (!isOfPrincipal || denied)) return rejected;
     if (ifExists === 'skip' && exists) return { result: 'skipped' };
     const why = `${error}, and it cannot be compared`;
-    const incomparable: StatementResult = { ...refused, error: `${why}; ${SKIP_HELP}`, exists };
+    const incomparable: StatementResult = { ...rejected, error: `${why}; ${SKIP_HELP}`, exists };
     try {
       const found = await compare(statement);
-      if (found && (exists || found.result === 'same')) return resolveExisting(found);
-      return exists && isOfPrincipal ? incomparable : refused;
+      if (found && (exists || found.result === 'skipped')) return resolveExisting(found);
+      return exists && isOfPrincipal ? incomparable : rejected;
     } catch (failure) {
       if (!(failure instanceof InstanceError)) throw failure;
-      if (failure.serverMessage === undefined) return { ...refused, error: `${why}: ${failure.message}`, failure };
+      if (failure.serverMessage === undefined) return { ...rejected, error: `${why}: ${failure.message}`, failure };
       return { ...incomparable, error: `${why}: ${failure.serverMessage}; ${SKIP_HELP}` };
     }
   }
@@ -109,7 +109,7 @@ export function createExecutor(
   /** The result for an existing object, by --if-exists. */
   function resolveExisting(found: StatementResult): StatementResult {
     if (ifExists === 'compare') return found;
-    return ifExists === 'skip' ? { result: 'skipped' } : { result: 'refused', error: EXISTS_MESSAGE };
+    return ifExists === 'skip' ? { result: 'skipped' } : { result: 'rejected', error: EXISTS_MESSAGE };
   }
 
   /** How a statement's object compares with the target's; undefined where the target has nothing to show. */
@@ -118,7 +118,7 @@ export function createExecutor(
     const found = await existing.fetch(identify(statement));
     if (found === undefined) return undefined;
     const comparison = await existing.compare(statement, found);
-    if (comparison.differences.length === 0) return { result: 'same', comparison };
+    if (comparison.differences.length === 0) return { result: 'skipped', comparison };
     return { result: 'differs', error: comparison.asText ? TEXT_DIFFERS_MESSAGE : DIFFERENT_MESSAGE, comparison };
   }
 
@@ -128,7 +128,7 @@ export function createExecutor(
     const comparison = await existing.access.compare(statement);
     if (!comparison) return undefined;
     if (comparison.differences.length > 0) return { result: 'differs', error: GRANT_OPTION_MESSAGE, comparison };
-    return comparison.exists ? { result: 'same', comparison } : undefined;
+    return comparison.exists ? { result: 'skipped', comparison } : undefined;
   }
 
   /** No reply came, so the target is queried. A missing object is sent once more, and then queried again. */
@@ -137,7 +137,7 @@ export function createExecutor(
     const found = await compare(statement).catch(() => {
       throw lost;
     });
-    if (found?.result === 'same') return { result: 'applied' };
+    if (found?.result === 'skipped') return { result: 'applied' };
     // Not every server shows users and the like.
     if (found || isAcl(identify(statement).kind)) throw lost;
     if (tries > 0) return send(statement, tries);

@@ -9,7 +9,7 @@ import type { Outcome, Result } from './outcome.js';
 const MAX_QUERIES = 200;
 
 /** Whether one of the name is there afterwards. */
-const EXISTING_RESULTS: ReadonlySet<Result> = new Set(['applied', 'same', 'skipped']);
+const EXISTING_RESULTS: ReadonlySet<Result> = new Set(['applied', 'skipped']);
 
 /** The users and service accounts of a stream. */
 export class LoginCheck {

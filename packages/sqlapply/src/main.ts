@@ -1,7 +1,7 @@
-import { type Io, limitHeapGrowth, runProgram, UsageError, withProgress } from '@sqlpipe/cli';
+import { type Io, limitHeapGrowth, printSettings, runProgram, UsageError, withProgress } from '@sqlpipe/cli';
 import { deferInput, spool } from '@sqlpipe/records';
 import { applyStatements } from './apply.js';
-import { openConnections } from './connections.js';
+import { openConnections, resolveTarget } from './connections.js';
 import { createExecutor } from './executor.js';
 import { ExistingObjects } from './existing.js';
 import { openInput, readsStdin } from './input.js';
@@ -33,6 +33,7 @@ runProgram({
   options: declareOptions,
   run: async (options, io) => {
     limitHeapGrowth();
+    if (options.showConfig) return printSettings([(await resolveTarget(options, io, io.promptSecret)).settings], io);
     if (options.report === '-' && options.rejects === '-')
       throw new UsageError('only one of --report and --rejects can be standard output');
     const summary = new Summary(options);

@@ -3,15 +3,15 @@ import type { Identity } from '@sqlpipe/sql';
 import type { Location } from './input.js';
 
 /**
- * The result of a statement. `unknown`: sent, and no reply came that settles it. `not reached`: never sent. `would
- * create`, `would replace` and `would send` are a dry run's; `would send` where there is nothing to compare with.
+ * The result of a statement; the man page has the table. `skipped`: the target has it already. `unknown`: sent, and no
+ * reply came that settles it. `not reached`: never sent. `would create`, `would replace` and `would send` are a dry run's;
+ * `would send` where there is nothing to compare with.
  */
 export type Result =
   | 'applied'
-  | 'same'
   | 'skipped'
   | 'differs'
-  | 'refused'
+  | 'rejected'
   | 'unknown'
   | 'failed'
   | 'not reached'
@@ -34,7 +34,7 @@ export interface Outcome {
   position?: number;
   /** Whether the error is a matter of permission. */
   denied?: boolean;
-  /** For `refused`: that the server has one of the name, which was not or can not be compared. */
+  /** For `rejected`: that the server has one of the name, which was not or can not be compared. */
   exists?: boolean;
   /** How it compares with what the target has, where they were compared. */
   comparison?: StatementComparison;
@@ -50,4 +50,4 @@ export interface Outcome {
 
 /** Whether the statement is not in force on the target as it should be, and belongs among the rejects. */
 export const isReject = ({ result }: Outcome): boolean =>
-  ['differs', 'refused', 'unknown', 'failed', 'not reached'].includes(result);
+  ['differs', 'rejected', 'unknown', 'failed', 'not reached'].includes(result);

@@ -80,7 +80,7 @@ export async function* reportOutcomes(
 
 /**
  * Passes outcomes on and prints what would happen: `would create table 'fx_trades'`; at the end how many statements would do
- * nothing: `same: 31 statements`.
+ * nothing: `skipped: 31 statements`.
  */
 export async function* printDryRun(outcomes: AsyncIterable<Outcome>, io: Io): AsyncGenerator<Outcome> {
   const counts = new Map<Result, number>();
@@ -95,7 +95,7 @@ export async function* printDryRun(outcomes: AsyncIterable<Outcome>, io: Io): As
 }
 
 /** Results of a dry run by which nothing would happen. */
-const WITHOUT_EFFECT: ReadonlySet<Result> = new Set(['same', 'skipped', 'not reached']);
+const WITHOUT_EFFECT: ReadonlySet<Result> = new Set(['skipped', 'not reached']);
 
 /** The statements that are not in force on the target: rejected, different, or not reached. */
 export async function* selectRejects(outcomes: AsyncIterable<Outcome>): AsyncGenerator<string> {

@@ -70,8 +70,8 @@ export class Summary {
   }
 
   /**
-   * One line: `http://host:9000: 5 statements: 3 applied, 2 same`; where that was not all,
-   * `http://host:9000: 3 of 5 applied, 1 same, 1 refused` and how to go on.
+   * One line: `http://host:9000: 5 statements: 3 applied, 2 skipped`; where that was not all,
+   * `http://host:9000: 3 of 5 applied, 1 skipped, 1 rejected` and how to go on.
    */
   toString(): string {
     if (!this.complete && this.#resumeHint) return `${this.label}: ${this.#formatState()}; ${this.#resumeHint}`;

@@ -19,23 +19,26 @@ export interface FormatOptions {
   colors: boolean;
 }
 
-/** The same, and below what differs how: in A, in B; with `text` as a unified diff, `-` is in A, `+` is in B. */
+/** The same, and below what differs how: in A, in B. */
 export function formatDifference(difference: Difference, sides: Sides, { text, colors }: FormatOptions): string {
   const { a, b, comparison } = difference;
-  const head = formatName(difference, sides);
-  const lines =
-    a === undefined || b === undefined
-      ? []
-      : text
-        ? unifiedDiff(printStatement(a, b), printStatement(b, a)).map(line =>
-            line.split('\t').map(escapeControls).join('\t'),
-          )
-        : formatPropertyLines(comparison?.differences ?? [], [sides[0].label, sides[1].label], colors).map(
-            line => `  ${line}`,
-          );
-  const body = lines.map(line => `${line}\n`);
-  if (!colors) return head + body.join('');
-  return paint(head, BOLD) + body.map(line => paint(line, COLORS[line.charAt(0)])).join('');
+  const head = paint(formatName(difference, sides), colors ? BOLD : undefined);
+  if (a === undefined || b === undefined) return head;
+  if (text) return head + formatTextDiff(a, b, sides, colors);
+  const lines = formatPropertyLines(comparison?.differences ?? [], [sides[0].label, sides[1].label], colors);
+  return head + lines.map(line => `  ${line}\n`).join('');
+}
+
+/** A unified diff below the names of the two sides: `-` is in A, `+` is in B. */
+function formatTextDiff(a: string, b: string, sides: Sides, colors: boolean): string {
+  const names = [`--- ${escapeControls(sides[0].label)}`, `+++ ${escapeControls(sides[1].label)}`];
+  const lines = unifiedDiff(printStatement(a, b), printStatement(b, a)).map(line =>
+    line.split('\t').map(escapeControls).join('\t'),
+  );
+  const format = (line: string, code: number | undefined) => paint(`${line}\n`, colors ? code : undefined);
+  return [...names.map(name => format(name, BOLD)), ...lines.map(line => format(line, COLORS[line.charAt(0)]))].join(
+    '',
+  );
 }
 
 /** A statement in the form that servers print, where its meaning is known; what it leaves open is as in the other. */

@@ -4,6 +4,7 @@ import {
   Exit,
   INCLUDE_OPTION,
   maxRecordOption,
+  printSettings,
   runProgram,
   UsageError,
 } from '@sqlpipe/cli';
@@ -54,12 +55,18 @@ runProgram({
       env: io.env,
       options: args,
       warn: io.warn,
+      logRequest: io.logRequest,
       // The program before in the pipe may prompt too: it goes first.
       promptSecret: async question => {
         if ([a, b].includes('-')) await stdin.ready();
         return io.promptSecret(question);
       },
     });
+    if (args.showConfig)
+      return printSettings(
+        sides.flatMap(({ target }) => (target ? [target.settings] : [])),
+        io,
+      );
     const [inA, inB] = [await readSide(sides[0], reading), await readSide(sides[1], reading)];
     const { differences, total, notComparable } = compareSchemas(inA, inB, {
       defaults: await fetchTargetDefaults(sides),

@@ -6,13 +6,13 @@ import { stat } from 'node:fs/promises';
 import { UsageError } from '@sqlpipe/cli';
 import { DEFAULTS, type Defaults } from '@sqlpipe/ddl';
 import {
-  type ConnectionConfig,
   connect,
   fetchDefaults,
   InstanceError,
   type InstanceOptions,
   listInstances,
   type ResolveContext,
+  type ResolvedInstance,
   resolveInstance,
 } from '@sqlpipe/instance';
 
@@ -21,7 +21,7 @@ export interface Side {
   /** What it is called in the output; never a secret. */
   label: string;
   /** Where it is, if it is an instance. */
-  target?: ConnectionConfig;
+  target?: ResolvedInstance;
   /** Where it is, if it is a file or a folder; `-` is standard input. */
   path: string;
 }

@@ -7,6 +7,7 @@ import {
   INCLUDE_OPTION,
   limitHeapGrowth,
   maxRecordOption,
+  printSettings,
   runProgram,
 } from '@sqlpipe/cli';
 import { removeOwner } from '@sqlpipe/ddl';
@@ -59,14 +60,16 @@ runProgram({
     limitHeapGrowth();
     if (options.listInstances) return printInstances(io);
     const asked = parseSelection(include, exclude);
-    const { env, warn, promptSecret } = io;
+    const { env, warn, promptSecret, logRequest } = io;
     const target = await resolveInstance(instance, {
       program: 'sqldump',
       env,
       options,
       warn,
       promptSecret,
+      logRequest,
     });
+    if (options.showConfig) return printSettings([target.settings], io);
     const dumped = dump(target, { ...options, maxRecord, selection: asked, warn });
     const wanted = options.noOwner ? withoutOwners(dumped) : dumped;
     const isShown = isStdout(output) && io.stdout.isTTY === true;

@@ -1,5 +1,5 @@
 /*! `sqlpipe check`: whether an instance can be dumped, and replayed on. */
-import { addInstanceOptions, Exit, runProgram } from '@sqlpipe/cli';
+import { addInstanceOptions, Exit, printSettings, runProgram } from '@sqlpipe/cli';
 import { dump, inspect, resolveInstance } from '@sqlpipe/instance';
 import { escapeControls } from '@sqlpipe/sql';
 
@@ -13,14 +13,16 @@ runProgram({
     ['sqlpipe check src > /dev/null && sqlpipe dump src | sqlpipe apply dst', 'copy a schema if the check succeeds'],
   ],
   options: cli => addInstanceOptions(cli),
-  run: async ({ operands: [instance = ''], ...options }, { env, warn, promptSecret, print, error }) => {
+  run: async ({ operands: [instance = ''], ...options }, { env, warn, promptSecret, logRequest, print, error }) => {
     const target = await resolveInstance(instance, {
       program: 'sqlpipe',
       env,
       options,
       warn,
       promptSecret,
+      logRequest,
     });
+    if (options.showConfig) return printSettings([target.settings], { print });
     const line = (name: string, value: string) => print(`${name}: ${escapeControls(value)}\n`);
     await line('instance', target.label);
     const found = await inspect(target);

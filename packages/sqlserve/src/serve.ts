@@ -23,7 +23,7 @@ export interface ServeOptions {
   readonly load: readonly string[];
   readonly requestLimit: number;
   readonly allowHost: readonly string[];
-  readonly verbose?: boolean | undefined;
+  readonly verbose?: number | undefined;
 }
 
 export async function serve(

@@ -1,0 +1,36 @@
+/*! What `make test` ends with: the tests that were skipped, as a tool they need is not installed, and how to install it. */
+import { spawnSync } from 'node:child_process';
+import { argv } from 'node:process';
+import { fileURLToPath } from 'node:url';
+
+/** Tools that some tests need, with what these are about and the package of Debian that has it. */
+const TOOLS = {
+  dot: ['drawings of graphs', 'graphviz'],
+  fish: ['completion in fish', 'fish'],
+  java: ['a real QuestDB', 'default-jre-headless'],
+  mandoc: ['the man pages', 'mandoc'],
+  mvn: ['a real QuestDB', 'maven'],
+  parallel: ['copies to a fleet', 'parallel'],
+  rsync: ['copies to a fleet', 'rsync'],
+  strace: ['system calls', 'strace'],
+  zsh: ['completion in zsh', 'zsh'],
+} as const;
+
+export type Tool = keyof typeof TOOLS;
+
+/** Whether a tool is not on the PATH. */
+export const isMissing = (tool: string): boolean =>
+  spawnSync(tool, ['--version'], { stdio: 'ignore' }).error !== undefined;
+
+/** One line for all tools that are missing; undefined for none. */
+function describeSkipped(): string | undefined {
+  const missing = (Object.keys(TOOLS) as Tool[]).filter(isMissing);
+  if (missing.length === 0) return undefined;
+  const tests = missing.map(tool => `${TOOLS[tool][0]} (no ${tool})`);
+  return `skipped: tests of ${tests.join(', ')}; to run them: sudo apt-get install ${missing.map(tool => TOOLS[tool][1]).join(' ')}`;
+}
+
+if (argv[1] === fileURLToPath(import.meta.url)) {
+  const line = describeSkipped();
+  if (line) console.log(line);
+}

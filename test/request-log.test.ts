@@ -1,0 +1,58 @@
+/*! `-vv`: a line on standard error for each request that went to an instance, and no secret in any. */
+
+import { reply, startFaultyServer } from './faults/faulty-server.js';
+import { fileScope } from './support/scope.js';
+import type { Server } from './support/server.js';
+import { type Outcome, shell } from './support/shell.js';
+import { startSqlserve } from './support/sqlserve.js';
+import { test } from './support/test.js';
+
+const scope = fileScope();
+let server: Server;
+
+test.before(async () => {
+  server = await startSqlserve(scope, ['--edition', 'enterprise']);
+});
+
+const ENV = { SQLDUMP_USER: 'admin', SQLDUMP_PASSWORD: 'quest', SQLAPPLY_USER: 'admin', SQLAPPLY_PASSWORD: 'quest' };
+
+/** The lines that tell of requests, without the time. */
+const requests = ({ stderr }: Outcome): string[] => stderr.match(/(?<=^[\w ]+: )GET .*(?= \d+\.\d ms$)/gm) ?? [];
+
+test('each request with its method, address, status and time, and neither its query nor its login', async t => {
+  const run = await shell(t, ENV);
+  const SQL = `CREATE USER eve WITH PASSWORD 's3cret'; CREATE TABLE t (x nope)`;
+  const applied = await run(`sqlsplit <<< "${SQL}" | sqlapply -vv --no-verify ${server.url}`);
+  t.is(applied.code, 1, applied.stderr);
+  const at = `GET ${server.url}/api/v1/sql/execute`;
+  t.deepEqual([...new Set(requests(applied))], [`${at} 200`, `${at} 400`]);
+  t.notRegex(applied.stderr, /s3cret|quest|YWRtaW4|eve WITH/);
+
+  const dumped = await run(`sqldump -v -v ${server.url} > dump`);
+  t.true(requests(dumped).includes(`${at} 200`), dumped.stderr);
+  for (const command of [`sqldump -v ${server.url} > dump`, `sqldump -qvv ${server.url} > dump`])
+    t.deepEqual(requests(await run(command)), [], command);
+});
+
+test('sqldiff and sqlpipe check log theirs; those without an answer too', async t => {
+  const run = await shell(t, {
+    SQLDIFF_USER: 'admin',
+    SQLDIFF_PASSWORD: 'quest',
+    SQLPIPE_USER: 'admin',
+    SQLPIPE_PASSWORD: 'quest',
+  });
+  for (const command of ['sqldiff -vv x.stream', 'sqlpipe check -vv'])
+    t.regex(
+      requests(await run(`printf '\\0' > x.stream; ${command} ${server.url}`)).join('\n'),
+      /execute 200$/m,
+      command,
+    );
+  const { url } = await startFaultyServer(t, (socket, { statement }) => {
+    if (statement.includes('DATABASE')) socket.destroy();
+    else socket.write(reply('{"dataset":[]}'));
+  });
+  t.deepEqual(requests(await run(`sqldump -vv ${url}`)).slice(0, 1), [`GET ${url}/api/v1/sql/execute no answer`]);
+  t.deepEqual(requests(await run('sqldump -vv http://127.0.0.1:1')), [
+    'GET http://127.0.0.1:1/api/v1/sql/execute no answer',
+  ]);
+});

@@ -1,0 +1,28 @@
+/*! The line that `make test` ends with where tests had to be skipped. */
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { freshFolder } from './support/folder.js';
+import { test } from './support/test.js';
+
+const TOOLS = ['dot', 'fish', 'java', 'mandoc', 'mvn', 'parallel', 'rsync', 'strace', 'zsh'];
+
+test('make test ends with what was skipped and why, and with the command that installs it', async t => {
+  const folder = await freshFolder(t);
+  const said = () =>
+    execFileSync(process.execPath, ['--import=tsx', 'scripts/skipped.ts'], {
+      encoding: 'utf8',
+      env: { ...process.env, PATH: folder },
+    });
+  for (const tool of TOOLS.filter(each => each !== 'mandoc' && each !== 'mvn'))
+    symlinkSync('/bin/true', join(folder, tool));
+  t.is(
+    said(),
+    'skipped: tests of the man pages (no mandoc), a real QuestDB (no mvn); to run them: sudo apt-get install mandoc maven\n',
+  );
+  for (const tool of ['mandoc', 'mvn']) symlinkSync('/bin/true', join(folder, tool));
+  t.is(said(), '');
+  const { stdout } = spawnSync('make', ['-n', 'test'], { encoding: 'utf8' });
+  t.regex(stdout, /npm run --silent test; status=\$\?; tsx scripts\/skipped\.ts; exit \$status\n$/);
+});
