@@ -101,8 +101,8 @@ test("never one user with another's password", async t => {
     /a user is given, but no password;/,
   );
   await misconfigured(t, { env: { ...env, SQLDUMP_TOKEN: 't0ken' } }, /SQLDUMP_TOKEN has both a token and a user/);
-  await misconfigured(t, { env: { ...env, SQLDUMP_USER: 'a:b' } }, /can't have a ":"/);
-  await misconfigured(t, { options: { user: 'a:s3cr' } }, /can't have a ":" in it.*--password-file/);
+  await misconfigured(t, { env: { ...env, SQLDUMP_USER: 'a:b' } }, /cannot contain a ":"/);
+  await misconfigured(t, { options: { user: 'a:s3cr' } }, /cannot contain a ":".*--password-file/);
 });
 
 test('credentials over plain http to another machine are warned about', async t => {

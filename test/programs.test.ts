@@ -110,7 +110,7 @@ test(
   65,
   /truncated after 1 complete record: the input does not end with a NUL byte/,
 );
-test(exits, `${TEXT} | sqljoin`, 65, /no NUL in the input: either \.sql text, which sqlsplit turns into a stream, or /);
+test(exits, `${TEXT} | sqljoin`, 65, /no NUL byte in the input: it is either \.sql text \(sqlsplit converts it\) or /);
 for (const filter of ['sqlsort', 'sqlsort --graph dot', 'sqlgrep a', 'sqlgrep --with-deps a'])
   test(
     exits,
@@ -124,7 +124,7 @@ test(
   141,
 );
 test(exits, `${STREAM} | sqlsort --graph svg`, 64, /invalid value for --graph: 'svg'; it must be one of dot, mermaid/);
-test(exits, 'sqldump', 64, /<instance> is missing/);
+test(exits, 'sqldump', 64, /missing operand: <instance>/);
 test(exits, 'sqldump --include TABLES --exclude VIEWS http://127.0.0.1:1', 64, /can not be combined/);
 test(
   exits,

@@ -178,7 +178,7 @@ testWithQuestDB('a statement too large for the server is named before anything i
   t.is(code, 1);
   t.regex(
     stderr,
-    /statement 2 \(table 'wide'\): too large a request .* buffer of \d+ bytes, and the server has 64448; .*nothing was sent/,
+    /statement 2 \(table 'wide'\): request too large: .* buffer of \d+ bytes, and the server has 64448; .*nothing was sent/,
   );
   t.deepEqual((await target.execute('select table_name from tables()')).dataset, []);
 });

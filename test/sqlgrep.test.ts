@@ -123,7 +123,7 @@ const exits = macro<[string, number, RegExp]>({
 test(exits, 'sqlgrep --kind tablets < /dev/null', 64, /unknown kind: 'tablets'; there are table, view, matview, /);
 test(exits, `sqlgrep -e '(' < /dev/null`, 64, /Invalid regular expression: .*Unterminated group/);
 test(exits, 'sqlgrep x < /dev/null', 65, /empty input: /);
-test(exits, `printf 'CREATE TABLE x (y INT)' | sqlgrep x`, 65, /no NUL in the input/);
+test(exits, `printf 'CREATE TABLE x (y INT)' | sqlgrep x`, 65, /no NUL byte in the input/);
 
 test('a stream that was cut leaves as one that was cut', async t => {
   const run = await shell(t);

@@ -50,7 +50,7 @@ test('a program that there is not: what may have been meant', async t => {
   );
   for (const word of ['nonsense', 'constructor', 'help nonsense', '-- dump'])
     t.like(await run(`sqlpipe ${word}`), { code: 64 }, word);
-  t.regex((await run('sqlpipe')).stderr, /^sqlpipe: <program> is missing$/m);
+  t.regex((await run('sqlpipe')).stderr, /^sqlpipe: missing operand: <program>$/m);
 });
 
 test('only the program that is asked for is loaded', async t => {
@@ -177,6 +177,6 @@ test('check: nobody there', async t => {
   t.like(await run('sqlpipe check http://127.0.0.1:1'), { code: 69 });
   t.like(await run('sqlpipe check'), {
     code: 64,
-    stderr: "sqlpipe check: <instance> is missing\nTry 'sqlpipe check --help'.\n",
+    stderr: "sqlpipe check: missing operand: <instance>\nTry 'sqlpipe check --help'.\n",
   });
 });

@@ -14,7 +14,7 @@ test('options that cannot be are refused, and folders that cannot be made', asyn
     [['--request-limit', '0'], 64, /--request-limit must be a whole number of at least 1/],
     [['--data', file], 74, /file\/journal.jsonl: not a directory/],
     [['--data', '/proc/nothing/here'], 74, /\/proc\/nothing: no such file or directory/],
-    [['--load', folder], 65, /^sqlserve: \/.* has no folder tables/],
+    [['--load', folder], 65, /^sqlserve: \/.* contains none of the folders/],
   ] as const) {
     const refused = await failToStart(args);
     t.is(refused.status, status, args.join(' '));
@@ -67,7 +67,7 @@ test('a folder that another service uses is refused, until that one is killed', 
   const first = await startSqlserve(t, ['--data', folder]);
   const { status, message } = await failToStart(['--data', folder]);
   t.is(status, 74);
-  t.regex(message, /^sqlserve: .* is in use by another sqlserve: /);
+  t.regex(message, /^sqlserve: .* is in use by another sqlserve; /);
   await first.end('SIGKILL');
   await startSqlserve(t, ['--data', folder]);
 });

@@ -180,7 +180,7 @@ export const localFaults: LocalFault[] = [
     'mkdir gone; cd gone; rmdir ../gone; sqldump $SRC',
   ),
   fault('a time-out that is none', 64, /--timeout must be a number/, 'sqldump --timeout -1 $SRC'),
-  fault('no instance', 64, /<instance> is missing/, 'sqlapply < stream'),
+  fault('no instance', 64, /missing operand: <instance>/, 'sqlapply < stream'),
   fault('an instance without a name', 64, /is a variable unset/, 'sqlapply "$UNSET" < stream'),
   fault('a cacert that is not there', 78, /no such file/, 'sqldump --cacert nope $SRC'),
   fault('a password file that is not there', 78, /no such file/, 'sqldump --user u --password-file nope $SRC'),

@@ -108,7 +108,7 @@ export const sourceFaults: SourceFault[] = [
   {
     name: 'TLS where none is expected',
     status: 69,
-    says: /closed without an answer/,
+    says: /closed before a reply arrived/,
     async start(scope) {
       const { issue } = certificateAuthority(await freshFolder(scope));
       return { url: `http://127.0.0.1:${await listen(scope, createHttpsServer(issue('DNS:localhost')))}` };
@@ -168,7 +168,7 @@ export const sourceFaults: SourceFault[] = [
   fault('201', 76, /answered 201/, sends(reply(ROWS, 201))),
   fault('206, all the same', 76, /answered 206/, sends(reply(ROWS, 206))),
   fault('304', 76, /answered 304: /, sends(raw('304 Not Modified'))),
-  fault('407', 77, /proxy asks for credentials/, sends(reply('', 407))),
+  fault('407', 77, /proxy requires credentials/, sends(reply('', 407))),
   fault('511', 69, /answered 511/, sends(reply('<h1>Log in</h1>', 511, HTML))),
   fault(
     'redirect to nowhere',
@@ -361,7 +361,12 @@ export const sourceFaults: SourceFault[] = [
   fault('bytes that are not UTF-8', 76, /not UTF-8/, says(Buffer.from(`${OPEN},["a\xe9b"]],"count":3}`, 'latin1'))),
   fault('absurd nesting', 76, /nests deeper/, says(`{"a":${'['.repeat(5000)}`)),
   {
-    ...fault('a stall in the rows', 69, /brought another row within 1 s/, sends(Buffer.concat([head(), chunk(OPEN)]))),
+    ...fault(
+      'a stall in the rows',
+      69,
+      /no further row and no end of the reply within 1 s/,
+      sends(Buffer.concat([head(), chunk(OPEN)])),
+    ),
     timeout: 1,
   },
   { ...fault('a hang', 69, /no answer within 1 s/, () => {}), timeout: 1 },

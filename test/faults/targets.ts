@@ -46,7 +46,7 @@ export const targetFaults: TargetFault[] = [
     'read-only, 400',
     FOR_GOOD,
     77,
-    /Write permission denied; has the user the right to it, or is the server read-only\?/,
+    /Write permission denied; does the user have the permission, or is the server read-only\?/,
     sends(reply('{"error":"Could not create table, Write permission denied","position":13}', 400)),
   ),
   fault(

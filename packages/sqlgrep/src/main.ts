@@ -23,7 +23,7 @@ runProgram({
         alias: 'v',
         type: 'boolean',
         default: false,
-        describe: 'select what does not match (for verbose output: --verbose)',
+        describe: 'select what does not match',
       })
       .option('ignore-case', {
         alias: 'i',
