@@ -61,9 +61,12 @@ api: $(INSTALLED) ## write docs/API.md from the docstrings
 guide: build ## run the tutorial, and write its output into GUIDE.md and docs/demo.svg
 	@tsx scripts/recording.ts
 
-dist: build ## make the npm package, and an executable that needs no Node
+dist: build ## make all files of a release: for npm, for machines without Node, for Debian
+	@rm -rf dist
 	@tsx scripts/package.ts
 	@tsx scripts/executable.ts
+	@tsx scripts/sbom.ts
+	@cd dist && sha256sum *.tgz *.tar.gz *.deb *.cdx.json > SHA256SUMS
 
 clean: ## remove everything that the other targets made
 	@rm -rf node_modules .cache dist packages/*/dist packages/*/*.tsbuildinfo

@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleModule, programs } from './bundler.js';
+import { normalizeModes } from './executable/archive.js';
 import { notices } from './notices.js';
 
 const folder = 'dist/package';
@@ -49,15 +50,31 @@ for (const library of ['api', 'ddl', 'files', 'instance', 'records', 'schema', '
 for (const file of ['README.md', 'GUIDE.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'docs'])
   cpSync(file, at(file), { recursive: true });
 put('NOTICES.md', notices());
-const { name, version, description, license, type, engines } = JSON.parse(readFileSync('package.json', 'utf8'));
+const { name, version, description, license, repository, type, engines } = JSON.parse(
+  readFileSync('package.json', 'utf8'),
+);
 const bin = Object.fromEntries(programs.map(program => [program, `programs/${program}/bin/${program}.js`]));
 const man = [...programs.map(program => `programs/${program}/${program}.1`), 'sqlpipe.7'];
 const scripts = { postinstall: 'node postinstall.cjs' };
 const exports = { '.': { types: './lib/api/index.d.ts', default: './lib/index.js' } };
 const keywords = ['questdb', 'schema', 'ddl', 'dump', 'sql', 'migration', 'cli'];
-const manifest = { name, version, description, keywords, license, type, engines, bin, man, scripts, exports };
+const manifest = {
+  name,
+  version,
+  description,
+  keywords,
+  license,
+  repository,
+  type,
+  engines,
+  bin,
+  man,
+  scripts,
+  exports,
+};
 put('package.json', `${JSON.stringify(manifest, null, 2)}\n`);
 
+normalizeModes(folder);
 const [packed] = JSON.parse(
   execFileSync('npm', ['pack', '--json', '--pack-destination', 'dist', `./${folder}`], {
     encoding: 'utf8',

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 /** Tools that some tests need, with what these are about and the package of Debian that has it. */
 const TOOLS = {
   dot: ['drawings of graphs', 'graphviz'],
+  'dpkg-deb': ['Debian packages', 'dpkg'],
   fish: ['completion in fish', 'fish'],
   java: ['a real QuestDB', 'default-jre-headless'],
   mandoc: ['the man pages', 'mandoc'],

@@ -1,20 +1,37 @@
 /*! What is published: installed in a clean place, used as people use it, and by programs of others. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { ExecutionContext } from 'ava';
+import { debianPackage as makeDebianPackage, tarball as makeTarball } from '../scripts/executable/archive.js';
+import { machineOf } from '../scripts/executable/machine.js';
+import { HERE, nodeFor, PLATFORMS } from '../scripts/executable/nodes.js';
 import { freshFolder } from './support/folder.js';
 import { fileScope } from './support/scope.js';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
 import { test } from './support/test.js';
+import { testWith } from './support/tools.js';
 
 const PROGRAMS = readdirSync('packages').filter(name => /^sql.+/.test(name));
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const file = fileScope();
 
-const run = (script: string) =>
-  execFileSync(process.execPath, ['--import=tsx', script], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+const run = (script: string, ...args: string[]) =>
+  execFileSync(process.execPath, ['--import=tsx', script, ...args], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
 
 let tarball: string;
 let prefix: string;
@@ -108,12 +125,24 @@ test('a TypeScript program of somebody else imports it, with types', async t => 
   t.is(mine(''), 'CONFIG\n');
 });
 
-test('the image gets its programs as the Dockerfile installs them', async t => {
+test('the image gets its programs as the Dockerfile installs them, and they run for nobody in particular', async t => {
   const folder = await freshFolder(t);
   const [, install = ''] = /^ +(npm install .*)/m.exec(readFileSync('Dockerfile', 'utf8')) ?? [];
   const env = { ...process.env, npm_config_prefix: folder };
   execFileSync('bash', ['-c', install.replace('/dist/', `${dirname(tarball)}/`)], { env, stdio: 'ignore' });
   t.deepEqual(readdirSync(`${folder}/bin`), PROGRAMS);
+
+  // As its user, on a schema that is mounted.
+  chmodSync(folder, 0o755);
+  cpSync('examples/schema', `${folder}/schema`, { recursive: true });
+  const { url } = await startSqlserve(t);
+  const nobody = ['setpriv', '--reuid=1000', '--regid=1000', '--clear-groups', '--bounding-set=-all', '--no-new-privs'];
+  const become = process.getuid?.() === 0 ? nobody : ['env'];
+  const sqlapply = ['sh', '-c', `sqlapply -v --wait 60 ${url} ${folder}/schema/*.sql`];
+  const PATH = `${folder}/bin:${dirname(process.execPath)}:/usr/bin:/bin`;
+  const [program = '', ...args] = [...become, ...sqlapply];
+  const { status, stderr } = spawnSync(program, args, { cwd: '/', env: { PATH }, encoding: 'utf8' });
+  t.deepEqual([status, stderr], [0, `sqlapply: ${url}: 3 statements: 3 applied\n`]);
 });
 
 test('installing warns of another sqldiff that comes first, and only then', async t => {
@@ -148,12 +177,50 @@ test('NOTICES holds the license of each package inside', t => {
   t.false(notices.includes('(no text)'), 'a package without its license');
 });
 
-const hasFuse = readFileSync(process.execPath).includes('NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2');
-if (!hasFuse) console.error('The test of the executable is skipped: this Node cannot be one');
-
-(hasFuse ? test : test.skip)('the executable needs no Node, and is what it is called', async t => {
+test('the package is the same made in another folder, by somebody with another umask and time zone', async t => {
   t.timeout(170_000);
-  const archive = run('scripts/executable.ts').trim();
+  const folder = await freshFolder(t);
+  const bash = await shell(t, { TZ: 'Asia/Tokyo' });
+  const { code, stdout, stderr } = await bash(`
+    shopt -s extglob
+    umask 077; cp -r ${resolve()}/!(dist) ${folder}; cd ${folder}
+    rm packages/sql*/dist/main.js
+    tsx scripts/bundle.ts && tsx scripts/package.ts`);
+  t.is(code, 0, stderr);
+  t.true(readFileSync(join(folder, stdout.toString().trim())).equals(readFileSync(tarball)));
+});
+
+/** A folder with the same files, but for their dates, modes and order. */
+async function sameFiles(t: ExecutionContext, names: string[], mode: number, when: Date): Promise<string> {
+  const folder = join(await freshFolder(t), 'tree');
+  for (const name of names) {
+    mkdirSync(join(folder, dirname(name)), { recursive: true, mode: mode | 0o111 });
+    writeFileSync(join(folder, name), name === 'DEBIAN/control' ? CONTROL : name, { mode });
+    utimesSync(join(folder, name), when, when);
+  }
+  chmodSync(join(folder, 'usr/bin/program'), mode | 0o100);
+  symlinkSync('program', join(folder, 'usr/bin/link'));
+  return folder;
+}
+const CONTROL = 'Package: a\nVersion: 1\nArchitecture: all\nMaintainer: a <a@localhost>\nDescription: a\n';
+
+const testWithDebian = testWith('dpkg-deb');
+
+testWithDebian('archives of the same files are the same bytes', async t => {
+  const names = ['usr/share/b', 'usr/bin/program', 'DEBIAN/control', 'usr/share/a'];
+  const one = await sameFiles(t, names, 0o600, new Date('2024-05-06'));
+  const other = await sameFiles(t, [...names].reverse(), 0o664, new Date());
+  t.true(readFileSync(makeTarball(one)).equals(readFileSync(makeTarball(other))));
+  for (const folder of [one, other]) makeDebianPackage(folder, `${folder}.deb`);
+  t.true(readFileSync(`${one}.deb`).equals(readFileSync(`${other}.deb`)));
+  const listed = execFileSync('dpkg-deb', ['--contents', `${one}.deb`], { encoding: 'utf8', env: { TZ: 'UTC' } });
+  t.regex(listed, /^-rwxr-xr-x root\/root +\d+ 1985-10-26 08:15 \.\/usr\/bin\/program$/m);
+  t.regex(listed, /^-rw-r--r-- root\/root +\d+ 1985-10-26 08:15 \.\/usr\/share\/a$/m);
+});
+
+testWithDebian('the executable needs no Node, and is what it is called', async t => {
+  t.timeout(170_000);
+  const [archive = '', deb = ''] = run('scripts/executable.ts', HERE).trim().split('\n');
   const folder = await freshFolder(t);
   execFileSync('tar', ['-xzf', archive, '-C', folder, '--strip-components=1']);
   const bare = await freshFolder(t);
@@ -167,4 +234,21 @@ if (!hasFuse) console.error('The test of the executable is skipped: this Node ca
     t.throws(() => sqlpipe(name), { message: /there are dump, split, join, apply/ });
   await copies(t, join(folder, 'bin'), bare);
   t.true(readdirSync(join(folder, 'share/man/man1')).includes('sqldump.1'));
+
+  const root = await freshFolder(t);
+  execFileSync('dpkg-deb', ['--extract', deb, root]);
+  t.true(readFileSync(join(root, 'usr/bin/sqlpipe')).equals(readFileSync(join(folder, 'bin/sqlpipe'))));
+  // Debian's sqlite3 has that file, and no two packages can have one.
+  t.deepEqual(
+    readdirSync(join(root, 'usr/bin')),
+    PROGRAMS.filter(name => name !== 'sqldiff'),
+  );
+  t.true(readdirSync(join(root, 'usr/share/man/man1')).includes('sqlpipe-diff.1'));
+});
+
+test('each platform has its Node, and what is no executable is for none', async t => {
+  t.true(Object.keys(PLATFORMS).includes('linux-arm64'));
+  t.is(machineOf(process.execPath), PLATFORMS[HERE]?.machine);
+  t.is(machineOf('package.json'), undefined);
+  t.throws(() => nodeFor('sunos-sparc'), { message: /^no executables for sunos-sparc: there are linux-x64,/ });
 });

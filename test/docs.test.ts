@@ -1,4 +1,5 @@
 /*! Every example of README, of GUIDE's recipes and of the man pages, run as it stands in a real bash, and what else they claim. */
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Exit } from '@sqlpipe/cli';
@@ -24,6 +25,7 @@ CREATE TABLE venues (mic SYMBOL, city VARCHAR);
 CREATE VIEW fx_spreads AS (SELECT ts, pair, ask - bid AS spread FROM fx_quotes);
 SQL
 cp schema.sql rest.sql
+printf '%s\n' acme globex > tenants
 echo '{"dataset": [["CREATE TABLE a (x INT)"], ["CREATE TABLE b (y INT)"]]}' > reply.json
 git init --quiet
 git config user.name Somebody
@@ -83,8 +85,11 @@ const recipes = GUIDE.replace(tutorialOf(GUIDE), '');
 const titled = (origin: string, examples: string[]): [title: string, example: string][] =>
   examples.map((example, i) => [`${origin}, example ${i + 1}: ${example.split('\n', 1)}`, example]);
 
+const lacksParallel = spawnSync('parallel', ['--version']).error !== undefined && !process.env.CI;
+if (lacksParallel) console.error('Examples with GNU parallel are skipped: it is not on the PATH');
+
 for (const [title, example] of [...titled('README', blocks(README)), ...titled('GUIDE', blocks(recipes))])
-  test(title, runs, example);
+  (lacksParallel && /^parallel /m.test(example) ? test.skip : test)(title, runs, example);
 for (const page of manPages)
   for (const [title, example] of titled(basename(page), manExamples(page))) test(title, runs, example);
 
@@ -152,8 +157,31 @@ test('the recipe for passwords gives one, whatever is in it', async t => {
 
 test('the recipe for renaming renames in views too', async t => {
   const run = await world(t);
-  await run(recipe('Rename with sed'));
+  await run(recipe('Rename tables and views'));
   t.regex((await run('sqldump dst')).stdout.toString(), /VIEW 'forex_spreads'[^;]* FROM forex_quotes/);
+});
+
+test('the recipe for tenants gives each tables of its own', async t => {
+  const run = await world(t);
+  await run(recipe('One schema for fifty tenants'));
+  const names = (await run('sqldump dst | sqlgrep --list | cut -f 2')).stdout.toString().trimEnd().split('\n');
+  t.is(names.length, 8);
+  t.true(names.includes('globex_fx_spreads') && names.includes('acme_venues'), names.join());
+});
+
+test('the recipe for Prometheus counts what differs, and counts nothing where that is not known', async t => {
+  const run = await world(t);
+  const metrics = async (edit: string) => {
+    await run(`${edit}\n${recipe('Export drift to Prometheus')}`);
+    return (await run('grep -v "^# TYPE" sqlpipe.prom; ls *.tmp')).stdout.toString();
+  };
+  const objects = (result: string, count: number) =>
+    `sqlpipe_drift_objects{instance="prod",result="${result}"} ${count}\n`;
+  const status = (code: number) => `sqlpipe_diff_status{instance="prod"} ${code}\n`;
+  const counts = [objects('only-a', 1), objects('only-b', 3), objects('differs', 1)];
+  const edit = "echo 'CREATE TABLE venues (mic SYMBOL); CREATE TABLE new (x INT);' > schema.sql";
+  t.is(await metrics(edit), [status(1), ...counts].join(''));
+  t.is(await metrics('rm schema.sql'), status(66));
 });
 
 test('the recipe for ssh copies nothing of a dump that was cut', async t => {

@@ -116,22 +116,44 @@ cp targets .config/sqlpipe/; sh -euc '${args[0]}'`);
   t.true(final.includes((await pod(0)).code));
 });
 
-test('GitHub: the check fails where the instance differs, and shows how', async t => {
+test('GitHub: the check fails where the instance differs, shows how, and comments it', async t => {
   const { jobs } = parse(readFileSync('examples/github-actions.yaml', 'utf8')) as {
     jobs: { schema: { steps: { name?: string; run: string }[] } };
   };
-  const compare = jobs.schema.steps.find(({ name }) => name === 'Compare')?.run;
-  const run = await world(t, { INSTANCE: 'src', GITHUB_STEP_SUMMARY: 'summary' });
-  const step = async () => await run(`cat > step <<'END'\n${compare}END\nbash -e step`);
+  const stepNamed = (name: string) => jobs.schema.steps.find(step => step.name === name)?.run;
+  const run = await world(t, { INSTANCE: 'src', GITHUB_STEP_SUMMARY: 'summary', PULL_REQUEST: 'https://x/pull/1' });
+  await run(`cat > gh <<'END'\n#!/bin/sh\nprintf '%s\\n' "$*" > called; cat comment.md > commented\nEND\nchmod +x gh`);
+  /** The check and its comment, as the runner starts steps. */
+  const check = async () => {
+    const result = await run(`rm -f summary; cat > step <<'END'\n${stepNamed('Compare')}END\nbash -e step`);
+    await run(`PATH=$PWD:$PATH; cat > step <<'END'\n${stepNamed('Comment')}\nEND\nbash -e step`);
+    const [summary, commented] = await Promise.all(
+      ['summary', 'commented'].map(async name => (await run(`cat ${name}`)).stdout.toString()),
+    );
+    t.is(commented, summary);
+    return { ...result, commented };
+  };
   await run('sqldump src | sqljoin -o schema.sql');
-  t.like(await step(), { code: 0, stdout: Buffer.from('') });
+  t.like(await check(), {
+    code: 0,
+    stdout: Buffer.from(''),
+    commented: 'The instance has the schema of schema.sql.\n',
+  });
+  t.is(
+    (await run('cat called')).stdout.toString(),
+    'pr comment https://x/pull/1 --edit-last --create-if-none --body-file comment.md\n',
+  );
   await run(`sed -i 's/DAY/HOUR/' schema.sql`);
-  const { code, stdout } = await step();
+  const { code, stdout, commented } = await check();
   t.is(code, 1);
   t.regex(stdout.toString(), /^::error file=schema\.sql::/);
   t.regex(
-    (await run('cat summary')).stdout.toString(),
-    /^````diff\ndiffers: table 'trades'\n {2}partitioning: HOUR in schema\.sql, DAY in src\n````\n$/m,
+    commented ?? '',
+    /\n\n````diff\ndiffers: table 'trades'\n {2}partitioning: HOUR in schema\.sql, DAY in src\n````\n$/,
   );
-  t.like(await run('rm schema.sql; bash -e step'), { code: 66, stdout: Buffer.from('') });
+  await run('rm schema.sql');
+  t.like(await check(), {
+    code: 66,
+    commented: 'schema.sql and the instance could not be compared: the log says why.\n',
+  });
 });

@@ -1,5 +1,4 @@
 /*! The two services that a pipeline must not be able to tell apart: sqlserve, and a real QuestDB. */
-
 import { startQuestDB, testWithQuestDB } from './questdb.js';
 import type { Scope } from './scope.js';
 import type { Server } from './server.js';

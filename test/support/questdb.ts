@@ -11,8 +11,8 @@ export const startQuestDB = (scope: Scope, env: NodeJS.ProcessEnv = {}): Promise
   startServer(scope, process.execPath, SCRIPT, env);
 
 /** Starts a QuestDB on what the folder holds; `end('SIGUSR2')` is its sudden death. */
-export const startQuestDBIn = (scope: Scope, folder: string): Promise<Server> =>
-  startServer(scope, process.execPath, [...SCRIPT, '--in', folder]);
+export const startQuestDBIn = (scope: Scope, folder: string, env: NodeJS.ProcessEnv = {}): Promise<Server> =>
+  startServer(scope, process.execPath, [...SCRIPT, '--in', folder], env);
 
 function whyNot(version?: string): string | undefined {
   if (spawnSync('java', ['-version']).status !== 0) return 'java is not on the PATH';

@@ -23,11 +23,16 @@ const VALUE_NAMES: Record<string, string> = {
   '--jobs': 'NUMBER',
   '--kind': 'KINDS',
   '--max-record': 'BYTES',
+  '--owner': 'OLD=NEW',
   '--port': 'PORT',
+  '--principal': 'OLD=NEW',
   '--regexp': 'REGEXP',
+  '--rename': 'OLD=NEW',
   '--request-limit': 'BYTES',
   '--timeout': 'SECONDS',
+  '--to': 'SERVER',
   '--user': 'NAME',
+  '--wait': 'SECONDS',
   '--yes-to': 'NAME',
 };
 

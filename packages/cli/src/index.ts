@@ -4,7 +4,7 @@ export { zshBootstrap } from './completion-zsh.js';
 export { Exit, exitStatus, UsageError } from './exit.js';
 export { addInstanceOptions, printSettings } from './instance-options.js';
 export type { Io } from './io.js';
-export { limitHeapGrowth } from './limit-heap-growth.js';
+export { collectGarbageEarly, limitHeapGrowth } from './limit-heap-growth.js';
 export type { Args, Program } from './program.js';
 export { type Progress, withProgress } from './progress.js';
 export { formatPropertyLines } from './property-lines.js';

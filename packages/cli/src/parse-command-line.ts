@@ -84,7 +84,7 @@ function declareAllOptions<Options>({ name, options }: Program<Options>): Argv<O
     .option('verbose', {
       alias: takesV ? [] : 'v',
       type: 'count',
-      describe: `print more messages on stderr${sendsRequests ? '; with -vv also each request' : ''}`,
+      describe: `print more messages on stderr${sendsRequests ? '; -vv: also requests' : ''}`,
     })
     .option('completion', { type: 'string', describe: 'print a completion script for bash, zsh or fish' })
     .version(

@@ -2,7 +2,7 @@
  * The principals and objects that a statement of access control names; documented forms, as the server's own are not
  * public.
  */
-import { type Kind, keywordOf, parseName, significantTokens, type Token } from '@sqlpipe/sql';
+import { type Kind, keywordOf, type LocatedName, parseName, significantTokens, type Token } from '@sqlpipe/sql';
 
 /** What a membership, an assumption or a grant names, without quotes, in the order written. */
 export interface GrantTargets {
@@ -12,8 +12,20 @@ export interface GrantTargets {
   principals: string[];
 }
 
+/** The same, and where each name stands. */
+interface LocatedTargets {
+  objects: LocatedName[];
+  principals: LocatedName[];
+}
+
 /** Reads `ADD USER … TO …`, `[GRANT] ASSUME SERVICE ACCOUNT … TO …` and `GRANT … [ON …] TO …`. Other kinds name nothing. */
 export function grantTargets(statement: string, kind: Kind): GrantTargets {
+  const { objects, principals } = locateGrantTargets(statement, kind);
+  return { objects: objects.map(({ name }) => name), principals: principals.map(({ name }) => name) };
+}
+
+/** As `grantTargets`, with where the names stand. */
+export function locateGrantTargets(statement: string, kind: Kind): LocatedTargets {
   if (kind !== 'membership' && kind !== 'assumption' && kind !== 'grant') return { objects: [], principals: [] };
   const tokens = [...outsideParentheses(significantTokens(statement))];
   const to = indexOfWord(tokens, 'TO');
@@ -33,8 +45,8 @@ function indexOfWord(tokens: Token[], word: string): number {
 }
 
 /** The names at the start and after each comma. */
-const parseNames = (tokens: Token[]): string[] =>
-  tokens.flatMap((_, at) => (at && tokens[at - 1]?.text !== ',' ? [] : parseName(next => tokens[at + next]).name));
+const parseNames = (tokens: Token[]): LocatedName[] =>
+  tokens.flatMap((_, at) => (at && tokens[at - 1]?.text !== ',' ? [] : parseName(next => tokens[at + next])));
 
 /** Without lists of columns. */
 function* outsideParentheses(tokens: Iterable<Token>): Generator<Token> {

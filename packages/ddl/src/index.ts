@@ -21,10 +21,12 @@ export {
 export { type PartitionUnit, toTtl } from './grammar/partition.js';
 export { type GrantTargets, grantTargets } from './grant-targets.js';
 export { LimitError } from './limit-error.js';
+export { findCommonTableExpressions, findMentions, findUnknownNames, isUnderstood, type Mention } from './mentions.js';
 export { isSystemTable, needsQuotes, quoteName } from './names.js';
 export { ownerOf, removeOwner } from './owner.js';
 export { addTimestampToIndex, defaultPartition, parseDefinition, toTableDefinition } from './parse.js';
 export { type PrintOptions, printDefinition } from './print.js';
+export { isBareName } from './query-names.js';
 export { findReferences } from './references.js';
 export { type RepairResult, repair } from './repair.js';
 export { isCleanTable, isRepairForm } from './repair-table.js';

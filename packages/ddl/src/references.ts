@@ -7,12 +7,15 @@ import {
   foldCase,
   identify,
   isObject,
+  type Kind,
   keywordOf,
+  type LocatedName,
   serverTokens,
   significantTokens,
   type Token,
 } from '@sqlpipe/sql';
 import { LimitError } from './limit-error.js';
+import type { QueryNames } from './query-names.js';
 import { TokenReader } from './token-reader.js';
 
 /** So many parentheses may be open at once, and so many common table expressions and variables be defined. */
@@ -30,13 +33,16 @@ const MAX_NESTING = 200_000;
  */
 export function findReferences(statement: string, isView: (name: string) => boolean = () => false): string[] {
   const identity = identify(statement);
-  const { kind } = identity;
-  if (!isObject(kind) || (kind === 'table' && !MAY_REFERENCE.test(statement))) return [];
+  if (!hasReferences(identity.kind, statement)) return [];
   const findWith = (tokens: Iterable<Token>) => new ReferenceFinder(tokens, isView, displayName(identity)).reads();
   // Quotes in a block comment make two readings; the wrong one swallows the end of the body.
   const reads = findWith(significantTokens(statement)) ?? findWith(serverTokens(statement, '9.3.2'));
   return [...(reads ?? [])];
 }
+
+/** Whether a statement can read from anything. */
+export const hasReferences = (kind: Kind, statement: string): boolean =>
+  isObject(kind) && (kind !== 'table' || MAY_REFERENCE.test(statement));
 
 /** Words that a table made from another contains; few do, and tokenizing is slow. */
 const MAY_REFERENCE = /\b(?:AS|LIKE)\b/i;
@@ -45,7 +51,7 @@ const MAY_REFERENCE = /\b(?:AS|LIKE)\b/i;
 type State =
   | 'header' // of CREATE, up to AS
   | 'header-with'
-  | 'base' // after WITH BASE
+  | 'base' // after WITH BASE and LIKE
   | 'like' // before LIKE, in the parentheses of a table
   | 'start' // of a query
   | 'with' // before the name of a common table expression
@@ -68,7 +74,7 @@ const TRANSITIONS: Record<State, Record<string, State>> = {
   header: { AS: 'start', WITH: 'header-with' },
   'header-with': { BASE: 'base' },
   base: {},
-  like: { LIKE: 'table' },
+  like: { LIKE: 'base' },
   start: { ...QUERY, SHOW: 'show', ALL: 'start', DISTINCT: 'start' },
   with: {},
   named: {},
@@ -95,7 +101,7 @@ type Reads = (string | Definition)[];
 interface Definition {
   reads: Reads;
   /** What a variable's value begins with: a table where the variable is used as one, else a column. */
-  table?: string | undefined;
+  table?: LocatedName | undefined;
 }
 
 /** A query or an expression in parentheses. */
@@ -109,7 +115,7 @@ interface Level {
 }
 
 /** One way through the tokens of a statement. It has a stack of its own: parentheses may be deeper than the call stack. */
-class ReferenceFinder {
+export class ReferenceFinder {
   readonly #reads: Reads = [];
   readonly #levels: Level[] = [{ state: 'header', find: this.#reads }];
   /** What can be used here, by folded name: what this level and those around it define, the innermost last. */
@@ -117,11 +123,15 @@ class ReferenceFinder {
   #definitions = 0;
   readonly #tokens: TokenReader;
 
-  /** @param title what the statement is called in messages */
+  /**
+   * @param title what the statement is called in messages
+   * @param names collects where the query names its tables, where that is needed
+   */
   constructor(
     tokens: Iterable<Token>,
     private readonly isView: (name: string) => boolean,
     private readonly title: string,
+    private readonly names?: QueryNames,
   ) {
     this.#tokens = new TokenReader(tokens);
   }
@@ -144,6 +154,7 @@ class ReferenceFinder {
 
   #consume(token: Token): void {
     const level = this.#level;
+    if (level.state !== 'header') this.names?.addToken(this.#tokens);
     if (token.type !== 'sign') return this.#consumeWord(token, level);
     this.#tokens.next();
     if (token.text === '(') this.#open(level);
@@ -165,6 +176,7 @@ class ReferenceFinder {
       if (state === 'base') return this.#readBase(level);
     }
     this.#tokens.next();
+    if (next && keywordOf(token) in SET_OPERATIONS) this.names?.nextOperand();
     if (next) level.state = next;
     else if (state === 'declare') this.#declare(token.text, level);
     else if (isVariable) this.#useVariable(token.text, level);
@@ -177,13 +189,17 @@ class ReferenceFinder {
     const inside = isQuery ? 'start' : state === 'header' && word === 'LIKE' ? 'like' : 'expression';
     if (this.#levels.length > MAX_NESTING) throw this.#limitError('nested parentheses');
     this.#levels.push({ state: inside, find: this.#sink });
+    this.names?.open(inside === 'start');
     if (state === 'table') level.state = 'from';
     // After the body's own parentheses comes the end of CREATE.
     if (state === 'start') level.state = this.#levels.length > 2 ? 'from' : 'rest';
   }
 
   #close(): void {
-    if (this.#levels.length > 1) for (const name of this.#levels.pop()?.defined ?? []) this.#scope.get(name)?.pop();
+    if (this.#levels.length > 1) {
+      for (const name of this.#levels.pop()?.defined ?? []) this.#scope.get(name)?.pop();
+      this.names?.close(this.#tokens);
+    }
     const level = this.#level;
     if (level.state !== 'named' || !level.defining) return;
     this.#define(level); // not before: in its own body the name is still a table's
@@ -191,7 +207,7 @@ class ReferenceFinder {
   }
 
   #beginExpression(level: Level): void {
-    level.defining = [foldCase(this.#tokens.readName()), { reads: [] }];
+    level.defining = [foldCase(this.#tokens.readName().name), { reads: [] }];
     level.state = 'named';
   }
 
@@ -221,18 +237,22 @@ class ReferenceFinder {
   }
 
   #readTable(level: Level): void {
-    const name = this.#tokens.readName();
-    if (this.#tokens.peek()?.text !== '(') this.#addReference(name); // else it is a function
+    const table = this.#tokens.readName();
+    if (this.#tokens.peek()?.text !== '(') this.#addReference(table); // else it is a function
     level.state = 'from';
   }
 
   #readBase(level: Level): void {
-    level.find.push(this.#tokens.readName());
+    const base = this.#tokens.readName();
+    level.find.push(base.name);
+    this.names?.addBase(base);
     level.state = 'header';
   }
 
-  #addReference(name: string): void {
-    this.#sink.push((this.isView(name) ? undefined : this.#findDefinition(name)) ?? name);
+  #addReference(table: LocatedName): void {
+    const definition = this.isView(table.name) ? undefined : this.#findDefinition(table.name);
+    this.#sink.push(definition ?? table.name);
+    this.names?.addTable(table, definition === undefined, this.#tokens);
   }
 
   #findDefinition(name: string): Definition | undefined {

@@ -1,4 +1,4 @@
-import { keywordOf, parseName, type Token } from '@sqlpipe/sql';
+import { keywordOf, type LocatedName, parseName, type Token } from '@sqlpipe/sql';
 
 /** The tokens of a statement one after the other, with a look at those to come; they are never all in memory. */
 export class TokenReader {
@@ -27,10 +27,10 @@ export class TokenReader {
   }
 
   /** Steps over the name that begins with the next token, which may be of several. */
-  readName(): string {
-    const { name, tokens } = parseName(distance => this.peek(distance));
-    this.#next.splice(0, tokens);
-    return name;
+  readName(): LocatedName {
+    const located = parseName(distance => this.peek(distance));
+    this.#next.splice(0, located.tokens);
+    return located;
   }
 
   /** The next word in upper case. */

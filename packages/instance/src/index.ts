@@ -17,3 +17,4 @@ export { DEFAULT_REQUEST_BUFFER, encodeQuery } from './request.js';
 export { type InstanceOptions, listInstances, type ResolveContext, resolveInstance } from './resolve.js';
 export type { Setting } from './settings.js';
 export { fetchVersion } from './version.js';
+export { type WaitOptions, waitUntilReady } from './wait.js';

@@ -1,5 +1,5 @@
 /*! What kind of statement a text is, and the name of the object it makes (forms: the service's dump, SHOW CREATE and the access control documentation). */
-import { parseName } from './name.js';
+import { type LocatedName, parseName } from './name.js';
 import { keywordOf, significantTokens, type Token } from './tokens.js';
 
 /** The kinds a schema dump holds; `other` is everything else (ALTER, INSERT, …). */
@@ -60,6 +60,8 @@ export interface Head extends Identity {
   keepsExisting: boolean;
   /** Whether it makes a table from a query, and so runs that: CREATE TABLE … AS, CREATE BATCH, CREATE ATOMIC. */
   runsQuery: boolean;
+  /** Where the name of what it makes stands. */
+  located?: LocatedName;
 }
 
 const PRINTED_FORM = /^CREATE ([A-Z ]+) '([^']+)' (?=(\(?))/;
@@ -78,7 +80,9 @@ export function readPrintedHead(statement: string): Head | undefined {
   const [, phrase, name, parenthesis] = PRINTED_FORM.exec(statement) ?? [];
   const kind = CREATED.find(([words]) => words === phrase)?.[1];
   if (!kind || name === undefined || (kind === 'table' && !parenthesis)) return undefined;
-  return { kind, name, verb: 'CREATE', replaces: false, keepsExisting: false, runsQuery: false };
+  const start = 'CREATE '.length + (phrase as string).length + 1;
+  const located = { name, start, end: start + name.length + 2 };
+  return { kind, name, verb: 'CREATE', replaces: false, keepsExisting: false, runsQuery: false, located };
 }
 
 /** The head of the statement that these tokens make; reads no further than it must. */
@@ -97,8 +101,9 @@ function readCreate(words: Cursor): Partial<Head> {
   for (const [phrase, kind] of CREATED) {
     if (!words.accept(phrase)) continue;
     const keepsExisting = words.accept('IF NOT EXISTS');
-    const name = words.name();
-    return { kind, name, replaces, keepsExisting, runsQuery: isBatch || (kind === 'table' && isMadeByQuery(words)) };
+    const located = words.name();
+    const runsQuery = isBatch || (kind === 'table' && isMadeByQuery(words));
+    return { kind, name: located.name, located, replaces, keepsExisting, runsQuery };
   }
   return { replaces, runsQuery: isBatch };
 }
@@ -126,16 +131,16 @@ function isMadeByQuery(words: Cursor): boolean {
  */
 function readAccess(words: Cursor): Partial<Head> | undefined {
   if (words.accept('ADD USER')) {
-    const name = words.name();
+    const { name } = words.name();
     return words.accept('TO') ? { kind: 'membership', name } : undefined;
   }
   if (words.accept('GRANT ASSUME SERVICE ACCOUNT') || words.accept('ASSUME SERVICE ACCOUNT')) {
     words.name();
-    return words.accept('TO') ? { kind: 'assumption', name: words.name() } : undefined;
+    return words.accept('TO') ? { kind: 'assumption', name: words.name().name } : undefined;
   }
   if (!words.accept('GRANT') || !words.skipPermissions()) return undefined;
   if (words.accept('ON') && !words.skipObjects()) return undefined;
-  return words.accept('TO') ? { kind: 'grant', name: words.name() } : undefined;
+  return words.accept('TO') ? { kind: 'grant', name: words.name().name } : undefined;
 }
 
 /** Looks at a statement's words one after the other; reads no further than it must, as bodies are long. */
@@ -166,10 +171,10 @@ class Cursor {
   }
 
   /** Steps over a name, which may be of several tokens. */
-  name(): string {
-    const { name, tokens } = parseName(distance => this.peek(distance));
-    this.#ahead.splice(0, tokens);
-    return name;
+  name(): LocatedName {
+    const located = parseName(distance => this.peek(distance));
+    this.#ahead.splice(0, located.tokens);
+    return located;
   }
 
   /** Steps over words and commas up to ON or TO; whether that is what comes. A query would need FROM or punctuation. */
@@ -185,7 +190,7 @@ class Cursor {
   skipObjects(): boolean {
     if (this.accept('ALL TABLES')) return true;
     do {
-      if (!this.name()) return false;
+      if (!this.name().name) return false;
       this.#skipParentheses();
     } while (this.#acceptPunctuation(','));
     return true;

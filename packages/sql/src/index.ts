@@ -13,7 +13,7 @@ export { createsToken, displayName, type Head, type Identity, identify, KINDS, t
 export { givesRight, hasName, identityKey, isAcl, isObject, isPrincipal } from './kinds.js';
 export { type CommentRules, Lexer, type Segment, type SegmentType, WHITESPACE } from './lexer.js';
 export { MAX_RECORD } from './limits.js';
-export { parseName, quoteLiteral } from './name.js';
+export { type LocatedName, parseName, quoteLiteral } from './name.js';
 export { findSecrets, maskSecrets, redact } from './redact.js';
 export {
   SERVER_COMMENT_RULES,

@@ -1,4 +1,5 @@
 import { type Io, limitHeapGrowth, printSettings, runProgram, UsageError, withProgress } from '@sqlpipe/cli';
+import { waitUntilReady } from '@sqlpipe/instance';
 import { deferInput, spool } from '@sqlpipe/records';
 import { applyStatements } from './apply.js';
 import { openConnections, resolveTarget } from './connections.js';
@@ -53,6 +54,8 @@ async function run(options: ApplyOptions, summary: Summary, io: Io): Promise<num
   const { config, target, jobs, close } = await openConnections(options, input, io);
   io.interrupted.addEventListener('abort', () => shutDown(readsStdin(options) ? io.stdin() : undefined, close));
   try {
+    if (options.wait !== undefined)
+      await waitUntilReady(config, { seconds: options.wait, signal: io.interrupted, onWait: io.info });
     const check = createPreflightCheck(target, options.allow);
     const keepGoing = options.keepGoing || options.dryRun;
     const showProgress = (items: AsyncIterable<string>, total?: number) => withProgress(items, io.progress(), total);
@@ -60,7 +63,9 @@ async function run(options: ApplyOptions, summary: Summary, io: Io): Promise<num
     const complete = options.stream ? undefined : await spool(showProgress(allowed));
     if (complete) io.interrupted.throwIfAborted();
 
-    const existing = new ExistingObjects(target, io.warn, options.dryRun);
+    // At start-up the schema is usually there already, so objects are looked up before they are sent.
+    const expectsObjects = options.dryRun || options.wait !== undefined;
+    const existing = new ExistingObjects(target, io.warn, expectsObjects);
     const queue = showProgress(complete ? existing.lookAhead(complete) : input, complete?.count);
     const print = (rows: unknown[][]) => printRows(rows, io);
     const executors = jobs.map(job => createExecutor(job, { ...options, check, existing, printRows: print }));

@@ -34,14 +34,19 @@ export const declareOptions = (cli: CommandLine) =>
     .option('stream', {
       type: 'boolean',
       default: false,
-      describe: 'send records as they arrive, before the input is complete',
+      describe: 'send records as they arrive',
+    })
+    .option('wait', {
+      type: 'number',
+      requiresArg: true,
+      describe: 'maximum wait for the server to start',
     })
     .option('jobs', {
       alias: 'j',
       type: 'number',
       default: 1,
       requiresArg: true,
-      describe: 'maximum number of independent statements in flight',
+      describe: 'number of statements in flight',
     })
     .option('allow', {
       type: 'string',
@@ -53,12 +58,12 @@ export const declareOptions = (cli: CommandLine) =>
     .option('yes-to', {
       type: 'string',
       requiresArg: true,
-      describe: 'confirm the change of a protected instance by its name',
+      describe: 'confirm a change of a protected instance',
     })
     .option('rejects', {
       type: 'string',
       requiresArg: true,
-      describe: 'write statements that were not applied, as a stream; - is stdout',
+      describe: 'write statements not applied; - is stdout',
     })
     .option('report', {
       type: 'string',

@@ -57,6 +57,12 @@ export const PROGRAMS: readonly ProgramEntry[] = [
     run: () => import('@sqlpipe/sqlsort'),
   },
   {
+    command: 'tr',
+    name: 'sqltr',
+    summary: 'translate a schema to other names, owners, editions or versions',
+    run: () => import('@sqlpipe/sqltr'),
+  },
+  {
     command: 'serve',
     name: 'sqlserve',
     summary: 'run a QuestDB-compatible test server that stores schema only',

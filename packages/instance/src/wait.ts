@@ -1,0 +1,80 @@
+/*! Waits for a server that starts. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ConnectionConfig } from './connection-config.js';
+import { connect } from './instance.js';
+import { InstanceError } from './instance-error.js';
+
+/** Milliseconds between two tries. */
+const INTERVAL = 500;
+
+/**
+ * Failures that pass by themselves while a server starts: nobody listens yet, a load balancer has nobody to pass
+ * connections on to, the name of a container is not known yet. A certificate that is not trusted is none of them.
+ */
+const TRANSIENT_CODES = new Set([
+  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'ETIMEDOUT', 'TIMEOUT'],
+  ...['EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'],
+]);
+
+/** How to wait. */
+export interface WaitOptions {
+  /** Maximum time; 0 tries once. A server that answers 429 and names a time is given that time. */
+  seconds: number;
+  /** Ends the waiting: then the promise rejects with its reason. */
+  signal: AbortSignal;
+  /** Called with the message of the first failure, when the waiting begins. */
+  onWait(message: string): void;
+}
+
+/**
+ * Resolves when an instance answers a query, be it with an error message: it is ready for statements then. A mistake
+ * does not become right with time: what is wrong with the address, the certificate or the credentials fails at once.
+ *
+ * @throws InstanceError: `UNREACHABLE` when the time is up
+ */
+export async function waitUntilReady(config: ConnectionConfig, options: WaitOptions): Promise<void> {
+  const { seconds, signal, onWait } = options;
+  const deadline = performance.now() + 1000 * seconds;
+  for (let isFirst = true; ; isFirst = false) {
+    const failure = await probe(config, deadline - performance.now(), signal);
+    signal.throwIfAborted();
+    if (!failure) return;
+    if (!isTransient(failure)) throw failure;
+    if (performance.now() + INTERVAL > deadline) throw timeIsUp(failure, seconds);
+    if (isFirst) onWait(`${failure.message}; waiting up to ${seconds} s`);
+    await pause(INTERVAL, undefined, { signal }).catch(() => signal.throwIfAborted());
+  }
+}
+
+/** Asks once, for no longer than `remaining` milliseconds, but for a second at least; resolves to why there was no answer. */
+async function probe(
+  config: ConnectionConfig,
+  remaining: number,
+  signal: AbortSignal,
+): Promise<InstanceError | undefined> {
+  const [timeout, connectTimeout] = [config.timeout, config.connectTimeout].map(limit =>
+    Math.min(limit || Number.POSITIVE_INFINITY, Math.max(remaining, 1000)),
+  ) as [number, number];
+  const instance = connect({ ...config, timeout, connectTimeout });
+  const close = () => instance.close();
+  signal.addEventListener('abort', close);
+  try {
+    await instance.table('SELECT build()');
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof InstanceError)) throw error;
+    return error.code === 'REFUSED' ? undefined : error;
+  } finally {
+    signal.removeEventListener('abort', close);
+    await close();
+  }
+}
+
+function isTransient({ code, status, cause }: InstanceError): boolean {
+  if (status !== undefined && status !== 200) return code === 'UNREACHABLE'; // 429, 503, others above 500
+  const { code: reason, errors: [first] = [] } = (cause ?? {}) as AggregateError & NodeJS.ErrnoException;
+  return TRANSIENT_CODES.has(reason ?? first?.code);
+}
+
+const timeIsUp = ({ message, status, cause }: InstanceError, seconds: number): InstanceError =>
+  new InstanceError('UNREACHABLE', `${message}; waited ${seconds} s`, { status, cause });

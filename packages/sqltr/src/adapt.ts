@@ -1,0 +1,75 @@
+/*! Statements for another edition or version, and what of their meaning is lost on the way. */
+import { findReferences } from '@sqlpipe/ddl';
+import { toEntry } from '@sqlpipe/schema';
+import { foldCase, isObject } from '@sqlpipe/sql';
+import { type Numbered, place, TranslationError } from './errors.js';
+
+/** What becomes of a statement. */
+export interface Adapted {
+  /** Undefined where it is left out. */
+  readonly statement?: string | undefined;
+  /** What is lost, a sentence each. */
+  readonly losses: readonly string[];
+}
+
+/** How a statement becomes one for another server. */
+export type Adapt = (statement: string) => Adapted;
+
+/** What to do about losses. */
+export interface LossOptions {
+  readonly isLossy: boolean;
+  /** Tells of one, where they are accepted. */
+  readonly warn: (message: string) => void;
+}
+
+/**
+ * The statements as the adapters make them, one after the other; what reads from an object that is left out is left out too.
+ * @throws TranslationError at the end where meaning is lost and that is not accepted, AmbiguousStatementError as `toEntry`
+ */
+export async function* adapt(
+  statements: AsyncIterable<string>,
+  adapters: readonly Adapt[],
+  { isLossy, warn }: LossOptions,
+): AsyncGenerator<Numbered> {
+  const leftOut = new Set<string>();
+  let first: string | undefined;
+  let lossy = 0;
+  let n = 0;
+  for await (const given of statements) {
+    n++;
+    const entry = toEntry(given);
+    const { statement, losses } = applyAll([reading(leftOut), ...adapters], given);
+    if (losses.length > 0) {
+      const message = `${place(n, entry)}: ${losses.join('; ')}`;
+      first ??= message;
+      lossy++;
+      if (isLossy) warn(message);
+    }
+    if (statement !== undefined) yield { n, statement };
+    else if (isObject(entry.kind)) leftOut.add(foldCase(entry.name));
+  }
+  if (first !== undefined && !isLossy)
+    throw new TranslationError(`${first}${lossy > 1 ? `, and so on for ${lossy - 1} more` : ''}; --lossy accepts that`);
+}
+
+function applyAll(adapters: readonly Adapt[], given: string): Adapted {
+  let statement: string | undefined = given;
+  const losses: string[] = [];
+  for (const adapter of adapters) {
+    if (statement === undefined) break;
+    const adapted: Adapted = adapter(statement);
+    losses.push(...adapted.losses);
+    statement = adapted.statement;
+  }
+  return { statement, losses };
+}
+
+/** Leaves out what reads from an object that is left out. */
+const reading =
+  (leftOut: ReadonlySet<string>): Adapt =>
+  statement => {
+    const missing = leftOut.size > 0 ? findReferences(statement).find(name => leftOut.has(foldCase(name))) : undefined;
+    return missing === undefined
+      ? { statement, losses: [] }
+      : { losses: [`removed, because it reads from '${missing}', which is removed`] };
+  };

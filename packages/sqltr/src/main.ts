@@ -1,0 +1,49 @@
+import { pipeline } from 'node:stream/promises';
+import { collectGarbageEarly, Exit, maxRecordOption, runProgram } from '@sqlpipe/cli';
+import { createCommitWriter, decodeRecords, encodeRecords, MAX_RECORD } from '@sqlpipe/records';
+import { Rules, readRules } from './rules.js';
+import { adaptersFor, translate } from './translate.js';
+
+/** An option that can be given more than once. */
+const SEVERAL = { type: 'string', array: true, requiresArg: true } as const;
+
+runProgram({
+  name: 'sqltr',
+  operands: '',
+  summary: 'Translates a schema to other names, owners, editions or versions.',
+  examples: [
+    ["sqldump src | sqltr --rename 'fx_*=acme_*' | sqlapply dst", 'for another tenant'],
+    ["sqldump src | sqltr --owner '*=ops' | sqlapply dst", 'of one owner'],
+    ['sqldump prod | sqltr --to open-source --lossy | sqlapply laptop', 'copy from Enterprise to open source'],
+  ],
+  values: { to: ['open-source', 'enterprise'] },
+  options: cli =>
+    cli
+      .option('rename', { ...SEVERAL, describe: 'OLD=NEW: rename tables and views everywhere' })
+      .option('rename-file', { ...SEVERAL, describe: 'file with such rules, one per line' })
+      .option('owner', { ...SEVERAL, describe: 'OLD=NEW: rename the owner in OWNED BY' })
+      .option('principal', { ...SEVERAL, describe: 'OLD=NEW: rename users, groups and service accounts' })
+      .option('to', { ...SEVERAL, describe: 'translate for open-source, enterprise, or a version such as 9.3' })
+      .option('lossy', {
+        type: 'boolean',
+        default: false,
+        describe: 'remove what cannot be translated, with a warning',
+      })
+      .option('max-record', maxRecordOption(MAX_RECORD)),
+  run: async ({ rename = [], renameFile = [], owner = [], principal = [], to = [], lossy, maxRecord }, io) => {
+    collectGarbageEarly();
+    const fromFiles = await Promise.all(renameFile.map(readRules));
+    const names = {
+      objects: new Rules([...rename, ...fromFiles.flat()], '--rename'),
+      owners: new Rules(owner, '--owner'),
+      principals: new Rules(principal, '--principal'),
+    };
+    const translated = translate(
+      decodeRecords(io.stdin(), { maxRecord }),
+      { names, adapters: adaptersFor(to) },
+      { isLossy: lossy, warn: io.warn },
+    );
+    await pipeline(translated, encodeRecords(maxRecord), createCommitWriter(io.stdout, 'sqltr'));
+    return Exit.ok;
+  },
+});

@@ -1,0 +1,156 @@
+/*! Gives the objects and principals of a schema other names, wherever statements mention them. */
+import { findCommonTableExpressions, findMentions, findUnknownNames, type Mention } from '@sqlpipe/ddl';
+import { spool } from '@sqlpipe/records';
+import { displayName, foldCase, readStatementHead, truncate } from '@sqlpipe/sql';
+import { type Numbered, place, TranslationError } from './errors.js';
+import { isValidName, quoteLike } from './quotes.js';
+import type { Rules } from './rules.js';
+
+/** Which names become which. */
+export interface NameRules {
+  readonly objects: Rules;
+  /** For OWNED BY alone; where none of them matches, those for principals do. */
+  readonly owners: Rules;
+  readonly principals: Rules;
+}
+
+/**
+ * The statements under other names. All of them are read before the first comes out, as two names may become one.
+ * @throws TranslationError where two would, and where it is not known what a statement names; and whatever the input throws
+ */
+export async function* rename(statements: AsyncIterable<Numbered>, rules: NameRules): AsyncGenerator<string> {
+  const renaming = new Renaming(rules);
+  const surveyed = async function* () {
+    for await (const numbered of statements) yield pack(numbered.statement, renaming.survey(numbered));
+  };
+  for await (const packed of await spool(surveyed())) yield renaming.apply(...unpack(packed));
+}
+
+/** A statement with its mentions, as to find these takes longest: they are on the first line. */
+const pack = (statement: string, mentions: readonly Mention[]): string => `${JSON.stringify(mentions)}\n${statement}`;
+
+function unpack(packed: string): [statement: string, mentions: Mention[]] {
+  const end = packed.indexOf('\n');
+  return [packed.slice(end + 1), JSON.parse(packed.slice(0, end))];
+}
+
+/** What has to be known of a schema before a name of it is changed. */
+class Renaming {
+  /** Who is called so already or will be, by the new name; only those that another one may get as well. */
+  readonly #taken = new Map<string, string>();
+  /** Views come before common table expressions of their name: by their names before and after, in lower case. */
+  readonly #views = new Set<string>();
+  readonly #newViews = new Set<string>();
+  readonly #inQueries: boolean;
+
+  constructor(private readonly rules: NameRules) {
+    this.#inQueries = !rules.objects.isEmpty;
+  }
+
+  /** Remembers what a statement says of names; gives those in it. */
+  survey({ n, statement }: Numbered): Mention[] {
+    const { kind, name } = readStatementHead(statement);
+    const mentions = findMentions(statement, { inQueries: this.#inQueries });
+    for (const mention of mentions) this.#claim(mention, true);
+    this.#rejectUnknown(n, statement, mentions);
+    if (kind === 'view' && this.#inQueries) {
+      this.#views.add(detach(foldCase(name)));
+      this.#newViews.add(detach(foldCase(this.rules.objects.apply(name) ?? name)));
+    }
+    return mentions;
+  }
+
+  /** A statement with its new names. @param surveyed what `survey` gave, when nothing was known of views to come */
+  apply(statement: string, surveyed: Mention[]): string {
+    const expressions = this.#inQueries ? [...findCommonTableExpressions(statement)] : [];
+    const isShadowed = expressions.some(name => this.#views.has(name));
+    const mentions = isShadowed ? findMentions(statement, { isView: name => this.#isIn(this.#views, name) }) : surveyed;
+    const pieces: string[] = [];
+    let end = 0;
+    for (const mention of mentions) {
+      const name = this.#newName(mention);
+      if (name === undefined || name === mention.name) continue;
+      this.#claim(mention, false);
+      pieces.push(statement.slice(end, mention.start), quoteLike(statement, mention, name));
+      end = mention.end;
+    }
+    if (end === 0 && expressions.length === 0) return statement;
+    const renamed = pieces.join('') + statement.slice(end);
+    const suspect = expressions.find(name => this.#newViews.has(name)) ?? this.#findClash(statement, mentions);
+    if (isShadowed || suspect !== undefined) this.#verify(statement, mentions, renamed, suspect);
+    return renamed;
+  }
+
+  #newName({ role, name }: Mention): string | undefined {
+    const { objects, owners, principals } = this.rules;
+    if (role === 'object') return objects.apply(name);
+    return (role === 'owner' ? owners.apply(name) : undefined) ?? principals.apply(name);
+  }
+
+  /** @param remember whether to keep the name, for others that may get the same @throws TranslationError where another has */
+  #claim(mention: Mention, remember: boolean): void {
+    const { role, name } = mention;
+    const { objects, owners, principals } = this.rules;
+    const target = this.#newName(mention) ?? name;
+    if (target !== name && !isValidName(target, mention))
+      throw new TranslationError(`'${shorten(name)}' would become '${shorten(target)}', which is not a valid name`);
+    if (role === 'owner' && owners.apply(name) !== undefined) return; // several may get one owner
+    const rules = role === 'object' ? objects : principals;
+    if (rules.isEmpty) return;
+    const key = `${role === 'object'} ${foldCase(target)}`;
+    const other = this.#taken.get(key);
+    if (other !== undefined && foldCase(other) !== foldCase(name))
+      throw new TranslationError(
+        `'${shorten(other)}' and '${shorten(name)}' would have the same name, '${shorten(target)}'; choose another name, or remove one of them`,
+      );
+    if (remember && other === undefined && rules.isContested(name)) this.#taken.set(detach(key), detach(name));
+  }
+
+  /** @throws TranslationError where a statement may hold a name to change, and it is not known where */
+  #rejectUnknown(n: number, statement: string, mentions: readonly Mention[]): void {
+    const { objects, owners, principals } = this.rules;
+    const rules = [objects, principals, ...(/\bowned\b/i.test(statement) ? [owners] : [])].filter(
+      each => !each.isEmpty,
+    );
+    if (rules.length === 0) return;
+    const found = findUnknownNames(statement, mentions).find(name =>
+      rules.some(each => each.apply(name) !== undefined),
+    );
+    if (found !== undefined)
+      throw new TranslationError(
+        `${place(n, readStatementHead(statement))}: unknown syntax, where '${shorten(found)}' may be a name to change; remove the statement with sqlgrep -v`,
+      );
+  }
+
+  /** A new name that is in the statement already, as that of an alias for all that is known. */
+  #findClash(statement: string, mentions: readonly Mention[]): string | undefined {
+    const folded = foldCase(statement);
+    return mentions
+      .filter(({ role, name }) => role === 'object' && name !== this.rules.objects.apply(name))
+      .map(({ name }) => this.rules.objects.apply(name))
+      .find(name => name !== undefined && folded.includes(foldCase(name)));
+  }
+
+  /**
+   * Reads a statement with its new names again, where one of them may mean something else in it: an alias, or a common table
+   * expression that a view now comes before.
+   */
+  #verify(statement: string, mentions: readonly Mention[], renamed: string, suspect = ''): void {
+    const expected = mentions.map(mention => this.#newName(mention) ?? mention.name);
+    const found = findMentions(renamed, { isView: name => this.#isIn(this.#newViews, name) }).map(({ name }) => name);
+    if (found.length === expected.length && found.every((name, i) => name === expected[i])) return;
+    throw new TranslationError(
+      `${truncate(displayName(readStatementHead(statement)), NAMED)}: the new name '${shorten(suspect)}' is also that of an alias or a common table expression in it; choose another name`,
+    );
+  }
+
+  readonly #isIn = (views: ReadonlySet<string>, name: string): boolean => views.has(foldCase(name));
+}
+
+/** A name in a message is no longer than this, in UTF-16 code units. */
+const NAMED = 140;
+
+const shorten = (name: string): string => truncate(name, NAMED);
+
+/** A copy that does not keep all of the statement in memory that it was cut from, as V8 does. */
+const detach = (name: string): string => Buffer.from(name).toString();

@@ -1,0 +1,51 @@
+/*! A schema as it would be under other names, for other owners, on another edition or version. */
+import { UsageError } from '@sqlpipe/cli';
+import { spool } from '@sqlpipe/records';
+import { type Adapt, adapt, type LossOptions } from './adapt.js';
+import { toEnterprise, toOpenSource } from './edition.js';
+import type { Numbered } from './errors.js';
+import { type NameRules, rename } from './rename.js';
+import { toVersion } from './version.js';
+
+/** What to make of a schema. */
+export interface Translation {
+  readonly names: NameRules;
+  /** As `adaptersFor` gives them. */
+  readonly adapters: readonly Adapt[];
+}
+
+/**
+ * The translated statements; the first comes when all have been read, and nothing is wrong with any.
+ * @throws TranslationError where there is no translation, AmbiguousStatementError where it is not clear what a statement is
+ */
+export async function* translate(
+  statements: AsyncIterable<string>,
+  { names, adapters }: Translation,
+  losses: LossOptions,
+): AsyncGenerator<string> {
+  const adapted = adapt(statements, adapters, losses);
+  const { objects, owners, principals } = names;
+  const keepsNames = objects.isEmpty && owners.isEmpty && principals.isEmpty;
+  yield* await spool(keepsNames ? texts(adapted) : rename(adapted, names));
+}
+
+async function* texts(statements: AsyncIterable<Numbered>): AsyncGenerator<string> {
+  for await (const { statement } of statements) yield statement;
+}
+
+const EDITIONS: Record<string, Adapt> = { 'open-source': toOpenSource, enterprise: toEnterprise };
+
+/**
+ * How to make statements for the servers that are named: `open-source`, `enterprise`, a version, or an edition and a version.
+ * @throws UsageError for anything else
+ */
+export function adaptersFor(targets: readonly string[]): Adapt[] {
+  const isVersion = (target: string): boolean => /^\d+(?:\.\d+){0,2}$/.test(target);
+  for (const target of targets)
+    if (!Object.hasOwn(EDITIONS, target) && !isVersion(target))
+      throw new UsageError(`--to ${target}: must be open-source, enterprise, or a version such as 9.3.4`);
+  const [versions, editions] = [targets.filter(isVersion), targets.filter(target => !isVersion(target))];
+  if (versions.length > 1 || editions.length > 1)
+    throw new UsageError('--to accepts at most one edition and one version');
+  return [...editions.flatMap(edition => EDITIONS[edition] ?? []), ...versions.map(toVersion)];
+}

@@ -1,0 +1,21 @@
+/*! The workflows for GitHub, ours and the examples, as GitHub's own parser reads them. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { convertWorkflowTemplate, NoOperationTraceWriter, parseWorkflow } from '@actions/workflow-parser';
+import { test } from './support/test.js';
+
+const own = readdirSync('.github/workflows').map(name => `.github/workflows/${name}`);
+const examples = readdirSync('examples').filter(name => name.startsWith('github-'));
+
+/** What the parser has against a workflow. */
+async function complaints(content: string): Promise<string[]> {
+  const { context, value } = parseWorkflow({ name: 'workflow', content }, new NoOperationTraceWriter());
+  if (value) await convertWorkflowTemplate(context, value);
+  return context.errors.getErrors().map(({ message }) => message);
+}
+
+for (const path of [...own, ...examples.map(name => `examples/${name}`)])
+  test(`${path} is a workflow`, async t => {
+    const content = readFileSync(path, 'utf8');
+    t.deepEqual(await complaints(content), []);
+    t.not((await complaints(content.replace('runs-on', 'run-on'))).length, 0);
+  });
