@@ -2,8 +2,9 @@
  * Changing a schema: what `sqldiff --alter` plans, and what `sqlapply` makes of it, on a real server with rows. PAIRS says how many
  * random pairs are tried, KILLS how often sqlapply is killed.
  */
+import { test } from './support/test.js';
 import { setTimeout as pause } from 'node:timers/promises';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { startQuestDB, testWithQuestDB } from './support/questdb.js';
 import { applied, execute, ROWS, reconcile } from './support/reconcile.js';
 import { fileScope } from './support/scope.js';
@@ -281,7 +282,7 @@ const ENTERPRISE: [what: string, before: string, after: string, options?: string
 ];
 
 for (const [what, before, after, options = ''] of ENTERPRISE)
-  test.serial(`enterprise: ${what}`, async t => {
+  test(`enterprise: ${what}`, async t => {
     const server = await startSqlserve(t, ['--edition', 'enterprise']);
     const run = await withFiles(t, server, { 'before.sql': before, 'after.sql': after });
     await run('printf quest > password; chmod 600 password');
