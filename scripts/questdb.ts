@@ -121,7 +121,7 @@ try {
   else if (option === '--in' && folder) await serve(folder);
   else if (option === '--jar') console.log(jar());
   else if (option === '--help') process.stdout.write(USAGE);
-  else throw new Error(`no such option: ${option}\n${USAGE}`);
+  else throw new Error(`unknown option: ${option}\n${USAGE}`);
 } catch (error) {
   const { code, path, message } = error as NodeJS.ErrnoException;
   const missing = code === 'ENOENT' && (path === 'java' || path === 'mvn');

@@ -87,7 +87,7 @@ test('rows where a statement creates no token are no success', async t => {
 test('who has no credentials is listed in every run, and asked for in a number of requests that is bounded', async t => {
   const { server, apply, proxy } = await setting(t);
   const text = 'CREATE USER zoe; CREATE USER joe; CREATE GROUP g; CREATE SERVICE ACCOUNT robot;';
-  const lacking = (stderr: string) => stderr.match(/\w+(?=' can not log in yet)/g);
+  const lacking = (stderr: string) => stderr.match(/\w+(?=' cannot log in yet)/g);
   t.deepEqual(lacking((await apply(text)).stderr), ['joe', 'robot']);
   proxy.queries.length = 0;
   t.deepEqual(lacking((await apply(text)).stderr), ['joe', 'robot']);
@@ -102,7 +102,7 @@ test('who has no credentials is listed in every run, and asked for in a number o
 
 test('a server that does not tell who can log in: those who were created now are listed', async t => {
   const { apply } = await setting(t, query => (/^SHOW USER /.test(query) ? [400, { error: 'no' }] : undefined));
-  t.regex((await apply('CREATE USER joe;')).stderr, /'joe' can not log in yet/);
+  t.regex((await apply('CREATE USER joe;')).stderr, /'joe' cannot log in yet/);
   t.is((await apply('CREATE USER joe;')).stderr, '');
 });
 
@@ -121,7 +121,7 @@ test('a grant that takes the grant option away is a difference, and is not sent'
     proxy.queries.length = 0;
     const { code, stderr } = await apply(narrow);
     t.is(code, 1, narrow);
-    t.regex(stderr, /already granted WITH GRANT OPTION, which this statement takes away; it was not sent/);
+    t.regex(stderr, /already granted WITH GRANT OPTION, which this statement would remove; it was not sent/);
     t.regex(stderr, /^ {2}GRANT SELECT ON trades TO zoe: no grant option in the statement, WITH GRANT OPTION in http/m);
     t.false(
       proxy.queries.some(query => /^grant/i.test(query)),
@@ -215,7 +215,10 @@ test('a server that does not show access control is told about once, and stateme
   const { code, stderr } = await run(`${asZoe} echo "${grants}" | sqlsplit | sqlapply -v $DST`);
   t.is(code, 0, stderr);
   t.regex(stderr, /3 statements: 3 applied/);
-  t.is(stderr.match(/its access control can not be compared, as it does not show it: Access denied/g)?.length, 1);
+  t.is(
+    stderr.match(/access control cannot be compared, because the server does not show it: Access denied/g)?.length,
+    1,
+  );
   t.regex((await apply(grants, '-v')).stderr, /3 skipped/);
 });
 
@@ -303,14 +306,21 @@ test('hints: access control sent to the open source edition, and clauses that it
     'GRANT ASSUME SERVICE ACCOUNT s TO a;',
     'ASSUME SERVICE ACCOUNT s TO a;',
   ])
-    t.regex(await stderr(text), /hint: sqltr --to open-source --lossy leaves access control out/, text);
+    t.regex(
+      await stderr(text),
+      /hint: the open source edition has no access control; sqltr --to open-source --lossy removes it/,
+      text,
+    );
   t.notRegex(await stderr('CREATE TABLE t;'), /hint/);
   const table = 'CREATE TABLE t (ts TIMESTAMP) timestamp(ts) PARTITION BY DAY';
   t.regex(
     await stderr(`${table} STORAGE POLICY(DROP LOCAL 1d);`),
-    /hint: sqltr --to open-source writes TTL in its place/,
+    /hint: STORAGE POLICY is a clause of the enterprise edition; sqltr --to open-source replaces it by TTL/,
   );
-  t.regex(await stderr(`${table} OWNED BY a;`), /hint: sqltr --to open-source --lossy leaves OWNED BY out/);
+  t.regex(
+    await stderr(`${table} OWNED BY a;`),
+    /hint: OWNED BY is a clause of the enterprise edition; remove it with sqltr --to open-source --lossy/,
+  );
   const kept = await run(
     `echo "CREATE USER a; ${table} STORAGE POLICY(DROP LOCAL 1d) OWNED BY a; GRANT SELECT ON t TO a;" | sqlsplit | sqltr --to open-source --lossy | sqlapply $OSS`,
   );
@@ -327,7 +337,10 @@ test('hints: no right to access control', async t => {
   t.is((await run(`${asZoe} sqldump --include SCHEMA $DST`)).code, 0);
   const created = await run(`${asZoe} echo "CREATE USER joe;" | sqlsplit | sqlapply $DST`);
   t.is(created.code, 77);
-  t.regex(created.stderr, /hint: access control needs rights of its own; sqldump --include SCHEMA leaves it out/);
+  t.regex(
+    created.stderr,
+    /hint: access control requires permissions of its own; sqldump --include SCHEMA leaves it out/,
+  );
 });
 
 test('hints: a token for a server that knows only passwords', async t => {

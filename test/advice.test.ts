@@ -100,6 +100,6 @@ test('what was refused is not said to be unknown where the target then falls sil
   const run = await shell(t, { DST: url });
   const { code, stderr } = await run(`sqlsplit <<< "${PRINTED}" | sqlapply $DST`);
   t.is(code, 69);
-  t.regex(stderr, /table 't'\): table already exists, and it can not be compared: .*the reply is lost/);
+  t.regex(stderr, /table 't'\): table already exists, and it cannot be compared: .*closed before a reply arrived/);
   t.regex(stderr, /: 0 of 1 applied, 1 rejected; fix the error and rerun the same command; /);
 });

@@ -160,5 +160,8 @@ test('the shell of the user is the one that is meant', async t => {
 test('another shell has none', async t => {
   const run = await shell(t);
   const { code, stderr } = await run('sqljoin --completion tcsh');
-  t.deepEqual([code, stderr.split('\n')[0]], [64, 'sqljoin: no completion for tcsh; there is one for bash, zsh, fish']);
+  t.deepEqual(
+    [code, stderr.split('\n')[0]],
+    [64, 'sqljoin: no completion script for tcsh; there are scripts for bash, zsh, fish'],
+  );
 });

@@ -85,7 +85,7 @@ for (const [when, reached] of [
           socket.destroy();
         },
         status: 69,
-        says: /whether it was applied is unknown.*the reply is lost/,
+        says: /whether it was applied is unknown.*closed before a reply arrived/,
       };
       const target = await failingTarget(t, await running(), fault, place);
       const { code, stderr } = await run(`sqlapply --no-verify ${target} < stream`);

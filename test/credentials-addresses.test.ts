@@ -43,11 +43,11 @@ test(isNoAddress, 'http://', /is not an address/);
 test(isNoAddress, 'a b', /is not an address/);
 test(isNoAddress, 'host:99999', /^port 99999 is not between 1 and 65535$/);
 test(isNoAddress, 'http://localhost:0/x', /^port 0 is not between 1 and 65535$/);
-test(isNoAddress, './nofile', /^"\.\/nofile" is a path, and not an instance: /);
-test(isNoAddress, 'schema.sql', /^"schema\.sql" is a path, and not an instance: /);
+test(isNoAddress, './nofile', /^"\.\/nofile" is a path, not an instance; /);
+test(isNoAddress, 'schema.sql', /^"schema\.sql" is a path, not an instance; /);
 test(isNoAddress, '/u:s3cr@h', /^the operand is a path, /);
 test(isNoAddress, 'u:123456/s3cr@h', /^the address /);
-test(isNoAddress, 'postgres://host/db', /postgres:\/\/, which this program does not speak/);
+test(isNoAddress, 'postgres://host/db', /postgres:\/\/, which is not supported/);
 test(isNoAddress, 'http://host/?token=t0ken', /has a query/);
 test(isNoAddress, 'http://host/#t0ken', /^the address has a query/);
 test(isNoAddress, 'http://u:s3cr@:9000', /^the address is not an address/);
@@ -66,7 +66,7 @@ for (const operand of [
 test(isNoAddress, 'http:addr=h;token=t0ken;', /^the address is not an address/);
 test(isNoAddress, 'tcp::addr=host:9009;', /for tcp/);
 test(isNoAddress, 'http::username=u;', /no addr/);
-test(isNoAddress, 'http::addr=h;token=t0ken;token=x', /a key twice, at character 26/);
+test(isNoAddress, 'http::addr=h;token=t0ken;token=x', /a duplicate key at character 26/);
 test(isNoAddress, 'http::addr=h;s3cr', /not key=value; from character 14 on/);
 
 test('any text is an address or a matter of configuration', t => {
@@ -131,10 +131,10 @@ test('a proxy that is no address', async t => {
     await misconfigured(
       t,
       { env: { http_proxy: value } },
-      'http_proxy is not the address of a proxy: write http://host:port',
+      'http_proxy is not the address of a proxy; write http://host:port',
     );
   for (const value of ['socks5://u:s3cr@h', 'ftp://u:s3cr@h', 's3cr://h'])
-    await misconfigured(t, { env: { HTTP_PROXY: value } }, /^HTTP_PROXY names a proxy of another kind/);
+    await misconfigured(t, { env: { HTTP_PROXY: value } }, /^HTTP_PROXY names a proxy that is neither/);
   for (const value of ['http://u:s3cr%@h', 's3cr%zz@h', 'http://u:s3cr%ff@h'])
     await misconfigured(t, { env: { http_proxy: value } }, /^the user or password in http_proxy has a "%" that/);
 });

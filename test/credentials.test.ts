@@ -29,7 +29,7 @@ test('from the address, with a warning', async t => {
     const { authorization, warnings, label, url } = await resolve({ operand });
     t.is(authorization, basic('admin', 'p@ss'));
     t.is(warnings.length, 1);
-    t.regex(warnings[0] ?? '', /holds a secret/);
+    t.regex(warnings[0] ?? '', /contains a secret/);
     t.false(`${label}${url}`.includes('admin'));
   }
   const { authorization } = await resolve({ operand: 'https::addr=host;username=a;password=x;;y;' });
@@ -42,7 +42,7 @@ test("a configuration string's TLS settings", async t => {
   await misconfigured(
     t,
     { operand: 'https::addr=host;tls_roots=/nowhere.pem;' },
-    /can't read the certificates \/nowhere.pem/,
+    /cannot read the certificates \/nowhere.pem/,
   );
 });
 
@@ -57,20 +57,24 @@ test('from files, which others must not be able to read', async t => {
   await misconfigured(
     t,
     { options: { passwordFile } },
-    /a password, but no user it belongs to\. Give credentials in SQLDUMP_USER/,
+    /a password is given, but no user; give credentials in SQLDUMP_USER/,
   );
-  await misconfigured(t, { options: { tokenFile, user: 'a' } }, /leave one of the two out/);
+  await misconfigured(t, { options: { tokenFile, user: 'a' } }, /has both a token and a user or password; remove one/);
   for (const mode of [0o640, 0o604]) {
     await chmod(tokenFile, mode);
-    await misconfigured(t, { options: { tokenFile } }, `--token-file ${tokenFile} can be read by others: chmod 600 it`);
+    await misconfigured(
+      t,
+      { options: { tokenFile } },
+      `--token-file ${tokenFile} can be read by others; run chmod 600 on it`,
+    );
   }
-  await misconfigured(t, { options: { tokenFile: join(folder, 'x') } }, /can't read --token-file .*\/x: no such file/);
-  await misconfigured(t, { options: { tokenFile: folder } }, `can't read --token-file ${folder}: is a directory`);
+  await misconfigured(t, { options: { tokenFile: join(folder, 'x') } }, /cannot read --token-file .*\/x: no such file/);
+  await misconfigured(t, { options: { tokenFile: folder } }, `cannot read --token-file ${folder}: is a directory`);
   for (const [text, message] of [
     ['', /is empty/],
     ['a\nt0ken\n', /more than one line/],
-    ['t0 ken', /has blanks/],
-    ['t0kén', /beyond ASCII/],
+    ['t0 ken', /contains blanks/],
+    ['t0kén', /non-ASCII/],
   ] as const) {
     await writeFile(tokenFile, text);
     await chmod(tokenFile, 0o600);
@@ -89,16 +93,16 @@ test("never one user with another's password", async t => {
   await misconfigured(
     t,
     { env, options: { user: 'bob' } },
-    'there is a user, but no password for it. Give credentials in SQLDUMP_USER and SQLDUMP_PASSWORD, or SQLDUMP_TOKEN',
+    'a user is given, but no password; give credentials in SQLDUMP_USER and SQLDUMP_PASSWORD, or SQLDUMP_TOKEN',
   );
   await misconfigured(
     t,
     { env: { SQLDUMP_TOKEN: 't0ken' }, options: { user: 'bob' } },
-    /a user, but no password for it/,
+    /a user is given, but no password;/,
   );
-  await misconfigured(t, { env: { ...env, SQLDUMP_TOKEN: 't0ken' } }, /SQLDUMP_TOKEN gives a token and a user/);
-  await misconfigured(t, { env: { ...env, SQLDUMP_USER: 'a:b' } }, /can't have a ":"/);
-  await misconfigured(t, { options: { user: 'a:s3cr' } }, /can't have a ":" in it.*--password-file/);
+  await misconfigured(t, { env: { ...env, SQLDUMP_TOKEN: 't0ken' } }, /SQLDUMP_TOKEN has both a token and a user/);
+  await misconfigured(t, { env: { ...env, SQLDUMP_USER: 'a:b' } }, /cannot contain a ":"/);
+  await misconfigured(t, { options: { user: 'a:s3cr' } }, /cannot contain a ":".*--password-file/);
 });
 
 test('credentials over plain http to another machine are warned about', async t => {
@@ -171,19 +175,19 @@ test('a file that everybody can change', async t => {
   const { env, config } = await home(t, '[prod]\nurl = "http://x"\n');
   await resolve({ operand: 'prod', env });
   await chmod(join(config, 'instances.toml'), 0o646);
-  await misconfigured(t, { operand: 'prod', env }, /can be changed by everybody: chmod o-w/);
+  await misconfigured(t, { operand: 'prod', env }, /can be changed by everybody; run chmod o-w/);
 });
 test('a file that is not TOML', badFile, '[prod]\nurl = http://x', /instances.toml, line 2: /);
-test('an unknown key', badFile, '[prod]\nurl = "x"\nprotect = true', /\[prod\] has a key "protect"/);
+test('an unknown key', badFile, '[prod]\nurl = "x"\nprotect = true', /\[prod\] has an unknown key "protect"/);
 test(
   'a password in the file',
   badFile,
   '[prod]\nurl = "x"\npassword = "s3cr"',
-  /has a key "password", which is none of/,
+  /has an unknown key "password"; the known keys are/,
 );
-test('a key of another type', badFile, '[prod]\nurl = "x"\nprotected = "yes"', /protected has to be a boolean/);
+test('a key of another type', badFile, '[prod]\nurl = "x"\nprotected = "yes"', /protected must be a boolean/);
 test('no url', badFile, '[prod]\nuser = "x"', /\[prod\] has no url/);
-test('a time below zero', badFile, '[prod]\nurl = "x"\ntimeout = -1', /^timeout of prod has to be a number of seconds/);
+test('a time below zero', badFile, '[prod]\nurl = "x"\ntimeout = -1', /^timeout of prod must be a number of seconds/);
 test('no table', badFile, 'prod = "http://x"', /\[prod\] is not a table/);
 test(
   'a command that fails',
@@ -213,12 +217,12 @@ test('from netrc, by host', async t => {
   t.is((await ask('https://bob@DB.example')).authorization, basic('bob', 's3cr2'));
   t.is((await ask('https://bearer.example')).authorization, 'Bearer qt1token');
   t.is((await ask('https://nobody.example')).authorization, undefined);
-  await misconfigured(t, { operand: 'https://x@db.example', env }, /a user, but no password for it/);
+  await misconfigured(t, { operand: 'https://x@db.example', env }, /a user is given, but no password;/);
   await chmod(join(env.HOME, '.netrc'), 0o644);
   await misconfigured(t, { operand: 'https://db.example', env }, /the netrc file .* can be read by others/);
   t.is((await ask('https://nobody.example')).authorization, undefined);
   const netrcFile = join(env.HOME, 'nowhere');
-  await misconfigured(t, { env, options: { netrcFile } }, /can't read the netrc file .*nowhere: no such file/);
+  await misconfigured(t, { env, options: { netrcFile } }, /cannot read the netrc file .*nowhere: no such file/);
 });
 
 test('from another netrc file', async t => {
@@ -241,7 +245,7 @@ test('from somebody who is there, when only the user is known', async t => {
   await resolve({ operand, ask, env: { SQLDUMP_PASSWORD: SECRET } });
   t.is(asked.length, 1);
   for (const nothing of [undefined, ''])
-    await misconfigured(t, { operand, ask: async () => nothing }, /a user, but no password for it/);
+    await misconfigured(t, { operand, ask: async () => nothing }, /a user is given, but no password;/);
 });
 
 test('the instances that have a name, without secrets', async t => {
@@ -276,8 +280,8 @@ test('any text is a netrc file or a matter of configuration', t => {
 });
 
 test('a time that is none', async t => {
-  await misconfigured(t, { options: { timeout: Number.NaN } }, /^timeout has to be a number of seconds/);
-  await misconfigured(t, { options: { connectTimeout: -1 } }, /^connect-timeout has to be a number of seconds/);
+  await misconfigured(t, { options: { timeout: Number.NaN } }, /^timeout must be a number of seconds/);
+  await misconfigured(t, { options: { connectTimeout: -1 } }, /^connect-timeout must be a number of seconds/);
   t.like(await resolve({ options: { timeout: 0, connectTimeout: 1e9 } }), { timeout: 0, connectTimeout: 2147483647 });
 });
 
@@ -285,9 +289,9 @@ test('certificates that are none', async t => {
   const folder = await freshFolder(t);
   const cacert = join(folder, 'ca.pem');
   await writeFile(cacert, 'hello');
-  await misconfigured(t, { options: { cacert } }, /holds no certificate in PEM form/);
+  await misconfigured(t, { options: { cacert } }, /contains no certificate in PEM form/);
   await writeFile(cacert, '-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----\n');
-  await misconfigured(t, { options: { cacert } }, `${cacert}: certificate 1 is damaged: get the file anew`);
+  await misconfigured(t, { options: { cacert } }, `${cacert}: certificate 1 is damaged; get the file again`);
   await writeFile(cacert, '-----BEGIN CERTIFICATE-----\nabc\n');
   await misconfigured(t, { options: { cacert } }, /certificate 1 is damaged/);
 });

@@ -78,7 +78,7 @@ test('a dump replays to a byte-identical one', async t => {
   t.regex(text, /^GRANT SELECT, UPDATE ON "select"\(ts, v\) TO \w+ WITH GRANT OPTION;$/m);
   t.notRegex(text, /secret|password|argon/i);
 
-  const lacking = copied.stderr.split('\n').filter(line => line.includes('can not log in yet'));
+  const lacking = copied.stderr.split('\n').filter(line => line.includes('cannot log in yet'));
   t.is(lacking.length, 15);
   for (const name of [...users, 'reader']) {
     t.true(
@@ -106,7 +106,10 @@ test('a user that is there, and of whom the target does not show all that is ask
   const create = `printf "create user 'USER1' %s\\0"`;
   const { code, stderr } = await run(`${create} "with password 'x'" | sqlapply -v $ENT2`);
   t.is(code, 0);
-  t.regex(stderr, /^sqlapply: not compared, as \S+ does not show it: user 'USER1': credentials\n.*: 1 skipped\n$/m);
+  t.regex(
+    stderr,
+    /^sqlapply: not compared, because \S+ does not show it: user 'USER1': credentials\n.*: 1 skipped\n$/m,
+  );
   t.is((await run(`${create} '' | sqlapply $ENT2`)).code, 0);
   t.regex((await run(`${create} '' | sqlapply --if-exists fail $ENT2`)).stderr, /: user already exists/);
   t.regex(

@@ -7,13 +7,12 @@ const PAGE = 'docs/ERRORS.md';
 const page = readFileSync(PAGE, 'utf8').replace(/\s+/g, ' ');
 const sources = readdirSync('packages').flatMap(name => sourcesOf(`packages/${name}`));
 
-/** Whose arguments people get to see; of yargs' and the system's own words nothing is known here. */
-const TELLING =
-  /^(?!RejectionError|DenialError|readError|jsonReply|textReply|emptyReply|formatReply)\w*(Error|Reply)$|^(warn|error|info|unreachableFailure|protocolFailure)$/;
+/** Whose arguments are messages: ours, not QuestDB's that sqlserve sends. Those of yargs and of the system are not known here. */
+const TELLING = /^(?!RejectionError|DenialError)\w*(Error|Failure)$|^#?(warn|error|info)$/;
 
-/** Files that find words for others to throw or tell: in them every text counts. */
+/** Files with the texts of messages that others throw or print: in them every text counts. */
 const WORDING =
-  /^packages\/(instance\/src\/(transport-messages|json|reply|row-scanner)|sql\/src\/(ambiguity|splitter)|sqlapply\/src\/(preflight|format-rejection|hints|executor|verify|login-check))\.ts$/;
+  /^packages\/(instance\/src\/(instance|json|reply|row-scanner|transport-messages)|files\/src\/layout|sql\/src\/(ambiguity|splitter)|sqlapply\/src\/(executor|format-rejection|hints|login-check|preflight|verify))\.ts$/;
 
 /** In these the words are the service's, as sqlserve stands for it. */
 const SERVICE = /^packages\/(sqlserve\/src\/(acl|analysis|change|parser|routes)|ddl\/src\/grammar)/;

@@ -211,29 +211,29 @@ test(
   foreign,
   'tables/z.sql',
   TABLE,
-  /z\.sql holds table 'a', whose place is tables\/a\.sql$/,
+  /z\.sql contains table 'a', which belongs in tables\/a\.sql$/,
 );
-test('a reader refuses a file of nothing', foreign, 'tables/z.sql', '-- nothing\n', /z\.sql holds no statement$/);
+test('a reader refuses a file of nothing', foreign, 'tables/z.sql', '-- nothing\n', /z\.sql contains no statement$/);
 test(
   'a reader refuses a file that is cut',
   foreign,
   'views/z.sql',
   'CREATE VIEW z AS (',
-  /z\.sql:1:18: a parenthesis that is never closed$/,
+  /z\.sql:1:18: unclosed parenthesis$/,
 );
 test(
   'a reader refuses a file with more than its object',
   foreign,
   'views/z.sql',
   'CREATE VIEW z AS (x); DROP TABLE a',
-  /holds what makes no object: DROP TABLE a;$/,
+  /contains a statement that creates no object: DROP TABLE a;$/,
 );
 test(
   'a reader refuses an object in a folder of its folder',
   foreign,
   'views/old/z.sql',
   'CREATE VIEW z AS (x);',
-  /whose place is views\/z\.sql$/,
+  /which belongs in views\/z\.sql$/,
 );
 
 test('a file that is in the way is not overwritten, and then nothing is', async t => {
@@ -243,7 +243,7 @@ test('a file that is in the way is not overwritten, and then nothing is', async 
   const statements = ['CREATE TABLE a (x LONG);', 'CREATE VIEW c AS (SELECT * FROM a);'];
   await t.throwsAsync(writeFolder(folder, Readable.from(statements)), {
     code: 'DAMAGED',
-    message: /c\.sql holds what makes no object: <<<<<<< HEAD;; it is in the way, and nothing was written$/,
+    message: /c\.sql contains a statement that creates no object: <<<<<<< HEAD;; move it away; nothing was written$/,
   });
   t.deepEqual(filesOf(folder), files);
   t.is(readFileSync(join(folder, 'tables/a.sql'), 'utf8'), `${TABLE}\n`);
@@ -262,7 +262,7 @@ test('a link is neither followed nor written to', async t => {
   for (const place of [inner, 'tables']) {
     rmSync(join(folder, place), { recursive: true });
     symlinkSync(elsewhere, join(folder, place));
-    const inTheWay = { code: 'DAMAGED', message: new RegExp(`${place} is in the way of a folder$`) };
+    const inTheWay = { code: 'DAMAGED', message: new RegExp(`${place} is not a folder$`) };
     await t.throwsAsync(readFolder(folder), inTheWay);
     await t.throwsAsync(writeFolder(folder, Readable.from([TABLE, long])), inTheWay);
   }
@@ -321,7 +321,10 @@ ls`);
 test('a folder that is not one, or not there', async t => {
   const run = await shell(t);
   const { stdout, stderr } = await run('sqlsplit . | wc -c; sqlsplit nowhere; echo $?; sqljoin -d a -o b; echo $?');
-  t.regex(stderr, /^sqlsplit: \. has no folder tables, nor any other that sqljoin -d makes: is it the right one\?$/m);
+  t.regex(
+    stderr,
+    /^sqlsplit: \. contains none of the folders that sqljoin -d creates, such as tables; is it the right folder\?$/m,
+  );
   t.regex(stderr, /^sqlsplit: nowhere: no such file or directory$/m);
   t.regex(stdout.toString(), /\n66\n64\n$/);
 });

@@ -37,7 +37,7 @@ test('a limit is one of each record, and not of what has come by then', async t 
       const nth = 1 + words.findIndex(word => length(word) === longest);
       const message =
         nth === 1
-          ? /(record 1 is longer than|no NUL in the first) \d+ bytes/
+          ? /(record 1 is longer than|no NUL byte in the first) \d+ bytes/
           : `record ${nth} is longer than ${longest - 1} bytes`;
       const error = await t.throwsAsync(read(bytes, sizes, longest - 1), { code: 'DAMAGED' });
       if (typeof message === 'string') t.true(error?.message.startsWith(message), error?.message);
@@ -52,7 +52,9 @@ test('what is told of a cut, and of bytes that are not UTF-8, counts the records
       const bytes = Buffer.from(words.map(record).join(''));
       const one = words.length === 1;
       const cut = Buffer.concat([bytes, Buffer.from('SELECT')]);
-      await t.throwsAsync(read(cut, sizes), { message: new RegExp(` ${words.length} whole record${one ? '' : 's'}:`) });
+      await t.throwsAsync(read(cut, sizes), {
+        message: new RegExp(` ${words.length} complete record${one ? '' : 's'}:`),
+      });
       const latin = Buffer.concat([bytes, Buffer.from('SELECT \xe9;\n\0', 'latin1')]);
       await t.throwsAsync(read(latin, sizes), { message: new RegExp(`^record ${words.length + 1} .*UTF-8`) });
     }),

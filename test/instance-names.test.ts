@@ -17,7 +17,7 @@ test('a mistyped name is said to be tried as a host, and what comes close is nam
   t.is(code, 69);
   t.regex(
     stderr,
-    /; "prodx-sqlpiep" is not in \S+\/sqlpipe\/instances\.toml, so it was tried as a host; did you mean prodx-sqlpipe\?\n$/,
+    /; "prodx-sqlpiep" is not in \S+\/sqlpipe\/instances\.toml, so it was treated as a host name; did you mean prodx-sqlpipe\?\n$/,
   );
 });
 
@@ -45,7 +45,7 @@ test('a 401 names the user and where it comes from, and no secret', async t => {
     await said(`sqldump ${url.replace('://', '://t0ken:s3cr@')}`),
   ];
   t.deepEqual(
-    all.map(text => / Given: (.*)\n$/.exec(text)?.[1]?.replace(/\(\/.*(?=\/\.config)/, '(~')),
+    all.map(text => /rejected (.*); are the credentials/.exec(text)?.[1]?.replace(/\(\/.*(?=\/\.config)/, '(~')),
     [
       "user 'ann' (SQLDUMP_USER)",
       "user 'ann' (--user)",

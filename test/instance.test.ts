@@ -38,6 +38,7 @@ test('the package exports', t => {
     'fetchVersion',
     'hasCredentials',
     'inspect',
+    'listAllObjects',
     'listInstances',
     'resolveInstance',
     'supportsShowCreate',
@@ -160,7 +161,7 @@ test("a refusal of a query is an error with the server's words", async t => {
   const answer = '{"query":"q","error":"expected \'TABLE\'\\u001b[31m","position":12}';
   const { db } = await connectTo(t, sends(reply(answer, 400)));
   const expected = { code: 'REFUSED', position: 12, status: 400, serverMessage: "expected 'TABLE'\x1b[31m" };
-  const message = "INSTANCE: the server says no: expected 'TABLE'\\x1b[31m";
+  const message = "INSTANCE: the server rejected the request: expected 'TABLE'\\x1b[31m";
   for (const asked of [rows(db), db.table('q')]) t.like(await t.throwsAsync(asked), { ...expected, message });
 });
 
@@ -173,7 +174,7 @@ test('an object that no reply can hold is named, and what is no matter of one ob
   t.like(await t.throwsAsync(fetchDefinitions(db, views)), {
     code: 'PROTOCOL',
     message:
-      "INSTANCE: view 'v3': the reply holds a NUL character (row 1): no stream can carry that; make the object anew without it",
+      "INSTANCE: view 'v3': the reply contains a NUL character (row 1); a stream cannot contain that: recreate the object without it",
   });
   const page = await connectTo(t, sends(reply('<form>', 200, HTML)));
   await t.throwsAsync(fetchDefinitions(page.db, views), { message: /^INSTANCE: answered 200/ });
@@ -188,7 +189,7 @@ test('a small answer has a limit on what it holds, and what nobody asks for is n
     keys: `{${Array.from({ length: 100_000 }, (_, i) => `"${i}":{}`)},"dataset":[["a",[1],{}]],"1":0}`,
   };
   const { db } = await connectTo(t, (socket, { statement }) => socket.write(reply(bodies[statement] ?? '')));
-  const values = { code: 'PROTOCOL', message: /^INSTANCE: the reply holds more than 2000000 values: / };
+  const values = { code: 'PROTOCOL', message: /^INSTANCE: the reply contains more than 2000000 values; / };
   await t.throwsAsync(db.table('cells'), values);
   await t.throwsAsync(db.table('rows'), values);
   await t.throwsAsync(db.table('long'), { code: 'PROTOCOL', message: /the reply is longer than 33554432 bytes/ });
@@ -221,7 +222,7 @@ test('definitions that were not asked for are not waited for', async t => {
   });
   await t.throwsAsync(fetchDefinitions(db, tables), {
     code: 'PROTOCOL',
-    message: /asked for 2 definitions and got more/,
+    message: /requested 2 definitions and received more/,
   });
 });
 
@@ -232,7 +233,7 @@ test('a dump by a statement that the server lacks', async t => {
   t.like(await t.throwsAsync(dumped.next()), {
     code: 'REFUSED',
     message:
-      "INSTANCE: the server says no: expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW'; it has no SHOW CREATE DATABASE: --via catalogue does without",
+      "INSTANCE: the server rejected the request: expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW'; it has no SHOW CREATE DATABASE, so use --via catalogue",
   });
 });
 
@@ -242,7 +243,7 @@ test('a query that may not be asked is denied', async t => {
     code: 'DENIED',
     status: 403,
     message:
-      'INSTANCE: the server says no: Access denied for bob [LIST USERS]: have the right to it granted, or use another account',
+      'INSTANCE: the server rejected the request: Access denied for bob [LIST USERS]; grant the permission to this user, or use another account',
   });
 });
 
@@ -259,7 +260,7 @@ test('rows of the reply before its damage were really there', async t => {
   t.like(error, {
     code: 'PROTOCOL',
     message:
-      "INSTANCE: the reply holds a row whose first column is null (row 3): try again; if it stays so the server's log may say why",
+      "INSTANCE: the reply contains a row whose first column is null (row 3); try again; if it fails again, see the server's log",
   });
   t.deepEqual(seen, ['a', 'b']);
 });

@@ -94,7 +94,7 @@ for (const signal of SIGNALS) {
     t.deepEqual(await ended, [null, signal]);
     t.regex(
       await stderr,
-      /statement 2 \(table 'b'\): whether it was applied is unknown: .*: the request was abandoned\n/,
+      /statement 2 \(table 'b'\): whether it was applied is unknown: .*: the request was canceled\n/,
     );
     t.regex(await stderr, /: interrupted: .*: 1 of 3 applied.*, 1 unknown, 1 not reached/);
   });

@@ -17,7 +17,7 @@ for (const command of [
 ])
   test(`more than fits into memory: ${command}`, async t => {
     const { code, stderr } = await (await shell(t))(`${MANY}; ${command}`);
-    t.regex(stderr, /^sql\w+: there is no memory for more than \d+ statements: the variable NODE_OPTIONS=\S+ gives/);
+    t.regex(stderr, /^sql\w+: not enough memory for more than \d+ statements; set NODE_OPTIONS=\S+ to allow/);
     t.is(code, 74);
   });
 
@@ -27,7 +27,7 @@ for (const command of ['sqlsort', 'sqlgrep --with-deps v'])
     const { code, stderr } = await (await shell(t))(`${many} | ${command} > out`);
     t.is(
       stderr,
-      `${command.split(' ')[0]}: view 'v': more than 200000 parentheses within each other: what it reads from can not be told\n`,
+      `${command.split(' ')[0]}: view 'v': more than 200000 nested parentheses: the objects that it reads from cannot be determined\n`,
     );
     t.is(code, 65);
   });
@@ -73,7 +73,7 @@ test('rows that do not end are no schema to compare', async t => {
   const { code, stderr } = await (await shell(t, { URL: url, NODE_OPTIONS: '--max-old-space-size=64' }))(
     `printf '\\0' | sqldiff "$URL" -`,
   );
-  t.regex(stderr, /^sqldiff: there is no memory for more than \d+ statements: /);
+  t.regex(stderr, /^sqldiff: not enough memory for more than \d+ statements: /);
   t.is(code, 74);
 });
 
@@ -106,6 +106,6 @@ test('white space that does not end is no reply', async t => {
     more();
   });
   const { code, stderr } = await (await shell(t, { URL: url }))('sqldump "$URL"');
-  t.regex(stderr, /: the reply holds more than \d+ bytes of white space in a row/);
+  t.regex(stderr, /: the reply contains more than \d+ bytes of white space in a row/);
   t.is(code, 76);
 });

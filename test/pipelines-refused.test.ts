@@ -69,7 +69,7 @@ for (const service of [sqlserve, questdb]) {
 
   service.test(`${service.name}: an empty input is no stream`, endsAs, 'sqlapply $DST < /dev/null', {
     code: 65,
-    says: [/^sqlapply: no input, not even the NUL/],
+    says: [/^sqlapply: empty input: a statement stream has at least one NUL byte/],
   });
 
   service.test(

@@ -53,11 +53,11 @@ for (const program of PROGRAMS) {
     const { code, stdout, stderr } = await run(`${program} --non-sense`);
     t.is(code, 64);
     t.is(stdout.length, 0);
-    t.is(stderr, `${program}: no such option: --non-sense\nTry '${program} --help'.\n`);
+    t.is(stderr, `${program}: unknown option: --non-sense\nTry '${program} --help'.\n`);
     // What every object of JavaScript has.
     t.like(await run(`${program} --to-string`), {
       code: 64,
-      stderr: `${program}: no such option: --to-string\nTry '${program} --help'.\n`,
+      stderr: `${program}: unknown option: --to-string\nTry '${program} --help'.\n`,
     });
   });
 
@@ -91,9 +91,9 @@ test(exits, `yes 'SELECT 1;' | sqlsplit | head -c 1 > /dev/null; exit \${PIPESTA
 test(exits, `yes 'SELECT 1;' | head -c 90000 | sqlsplit | sqljoin | true; exit \${PIPESTATUS[3]}`, 141);
 test(exits, `${TEXT} | sqlsplit --max-record 10`, 65, /more than 10 characters|longer than 10 bytes/);
 for (const number of ['x', '0', '1.5', '-1', '1 --max-record=0'])
-  test(exits, `sqlsplit --max-record ${number}`, 64, /--max-record takes a whole number, 1 or more$/m);
+  test(exits, `sqlsplit --max-record ${number}`, 64, /--max-record must be a whole number of at least 1$/m);
 test(exits, `${TEXT} | sqlsplit --max-record 1 --max-record 1000`, 0);
-test(exits, 'sqlsplit --max-record', 64, /an option lacks its value: max-record$/m);
+test(exits, 'sqlsplit --max-record', 64, /missing value for option: max-record$/m);
 test(exits, `${STREAM} | sqljoin extra`, 64, /too many operands: 1 given, 0 accepted/);
 test(exits, `${STREAM} | sqljoin > /dev/full`, 74, 'sqljoin: write failed: no space left on device\n');
 test(exits, `${STREAM} | sqljoin -o /nowhere/x`, 74, 'sqljoin: /nowhere/x: no such file or directory\n');
@@ -102,10 +102,15 @@ test(
   exits,
   `echo before > x; ${STREAM} | head -c 30 | sqljoin -o x; echo $?; cat x; ls`,
   0,
-  /cut after 1 whole record/,
+  /truncated after 1 complete record/,
 );
-test(exits, `${STREAM} | head -c 30 | sqljoin`, 65, /cut after 1 whole record: the input does not end on a NUL/);
-test(exits, `${TEXT} | sqljoin`, 65, /no NUL in the input: either \.sql text, which sqlsplit turns into a stream, or /);
+test(
+  exits,
+  `${STREAM} | head -c 30 | sqljoin`,
+  65,
+  /truncated after 1 complete record: the input does not end with a NUL byte/,
+);
+test(exits, `${TEXT} | sqljoin`, 65, /no NUL byte in the input: it is either \.sql text \(sqlsplit converts it\) or /);
 for (const filter of ['sqlsort', 'sqlsort --graph dot', 'sqlgrep a', 'sqlgrep --with-deps a'])
   test(
     exits,
@@ -118,14 +123,14 @@ test(
   `yes 'SELECT 1;' | tr '\\n' '\\0' | sqlgrep --kind other | head -c 1 > /dev/null; exit \${PIPESTATUS[2]}`,
   141,
 );
-test(exits, `${STREAM} | sqlsort --graph svg`, 64, /--graph is "svg", and takes one of "dot", "mermaid"/);
-test(exits, 'sqldump', 64, /<instance> is missing/);
+test(exits, `${STREAM} | sqlsort --graph svg`, 64, /invalid value for --graph: 'svg'; it must be one of dot, mermaid/);
+test(exits, 'sqldump', 64, /missing operand: <instance>/);
 test(exits, 'sqldump --include TABLES --exclude VIEWS http://127.0.0.1:1', 64, /can not be combined/);
 test(
   exits,
   'sqldump --include NONSENSE http://127.0.0.1:1',
   64,
-  /no such kind: 'NONSENSE'; there are table, .*, and TABLES, /,
+  /unknown kind: 'NONSENSE'; there are table, .*, and TABLES, /,
 );
 test(
   exits,
@@ -137,14 +142,14 @@ test(
   exits,
   'sqlapply --if-exists perhaps http://127.0.0.1:1',
   64,
-  /--if-exists is "perhaps", and takes one of "compare", "fail", "skip"/,
+  /invalid value for --if-exists: 'perhaps'; it must be one of compare, fail, skip/,
 );
-test(exits, 'sqlapply --dry-rum x', 64, /^sqlapply: no such option: --dry-rum; did you mean --dry-run\?$/m);
-test(exits, 'sqlgrep --knid=view', 64, /^sqlgrep: no such option: --knid; did you mean --kind\?$/m);
-test(exits, 'sqldump -pSECRET', 64, /^sqldump: no such option: -p$/m);
+test(exits, 'sqlapply --dry-rum x', 64, /^sqlapply: unknown option: --dry-rum; did you mean --dry-run\?$/m);
+test(exits, 'sqlgrep --knid=view', 64, /^sqlgrep: unknown option: --knid; did you mean --kind\?$/m);
+test(exits, 'sqldump -pSECRET', 64, /^sqldump: unknown option: -p$/m);
 test(exits, 'sqldump --via databsae x', 64, /one of "auto", "database", "catalogue"; did you mean database\?$/m);
 test(exits, 'sqlsort --graph svg', 64, /one of "dot", "mermaid"$/m);
-test(exits, 'sqlapply http://127.0.0.1:1 < /dev/null', 65, /no input, not even the NUL/);
+test(exits, 'sqlapply http://127.0.0.1:1 < /dev/null', 65, /empty input: /);
 
 test('sqldump --list-instances prints names and addresses, and needs no instance', async t => {
   const run = await shell(t);
@@ -160,17 +165,14 @@ test(exits, 'sqldump --list-instances extra', 64, /too many operands: 1 given, 0
 test('output that was cut is nothing that a reader takes', async t => {
   const run = await shell(t);
   const { stdout } = await run(`printf 'SELECT 1; SELECT (2' | sqlsplit`);
-  t.is(
-    stdout.toString(),
-    'SELECT 1;\n-- sqlsplit: incomplete: standard input:1:18: a parenthesis that is never closed\n',
-  );
+  t.is(stdout.toString(), 'SELECT 1;\n-- sqlsplit: incomplete: standard input:1:18: unclosed parenthesis\n');
 });
 
 test('a terminal is no stream: usage, not a wait', async t => {
   const run = await shell(t);
   for (const program of ['sqljoin', 'sqlsplit', 'sqlsort', 'sqlgrep x', 'sqlapply http://127.0.0.1:1']) {
     const { stdout } = await run(`script -qec '${program}; echo status $?' /dev/null < /dev/null`);
-    t.regex(stdout.toString(), /reads standard input from a pipe or a file, not from a terminal[^]*status 64/, program);
+    t.regex(stdout.toString(), /standard input is a terminal; it must be a pipe or a file[^]*status 64/, program);
   }
 });
 

@@ -115,7 +115,7 @@ test('a writer that fails withholds the NUL and says why', async t => {
   await finished(end).catch(() => {});
   const left = Buffer.concat(pieces).toString();
   t.is(left, 'a;\n-- sqlwell: incomplete: the well ran dry\n');
-  const message = 'incomplete after 0 whole records: sqlwell: the well ran dry';
+  const message = 'incomplete after 0 complete records: sqlwell: the well ran dry';
   await t.throwsAsync(readText(left), { code: 'DAMAGED', message });
   await t.throwsAsync(readText(`${left}\0`), {
     code: 'DAMAGED',
@@ -141,19 +141,19 @@ const refuses = macro<[string, RegExp, ReadOptions?]>({
     await t.throwsAsync(readText(input, options), { code: 'DAMAGED', message });
   },
 });
-test(refuses, '', /no input, not even the NUL/);
-test(refuses, 'a;\n', /no NUL .* sqlsplit .* cut in its first record/);
-test(refuses, 'a\0b', /cut after 1 whole record/);
-test(refuses, 'a\0b\0c;\n', /cut after 2 whole records/);
+test(refuses, '', /empty input: /);
+test(refuses, 'a;\n', /no NUL byte in the input: .* truncated in its first record/);
+test(refuses, 'a\0b', /truncated after 1 complete record/);
+test(refuses, 'a\0b\0c;\n', /truncated after 2 complete records/);
 test(refuses, 'a\0b;c\0', /record 2: a second statement/);
-test(refuses, "a\0b 'c\0", /record 2: a string that is never closed/);
-test(refuses, 'a\0b\xff\0', /record 2 holds bytes that are not UTF-8/);
-test(refuses, 'a\0\xed\xa0\x80\0', /record 2 holds bytes that are not UTF-8/);
+test(refuses, "a\0b 'c\0", /record 2: unterminated string/);
+test(refuses, 'a\0b\xff\0', /record 2 contains bytes that are not UTF-8/);
+test(refuses, 'a\0\xed\xa0\x80\0', /record 2 contains bytes that are not UTF-8/);
 test(refuses, `a\0${'b'.repeat(20)}\0`, /record 2 is longer than 20 bytes/, { maxRecord: 20 });
 test(
   refuses,
   'b'.repeat(21),
-  /no NUL in the first 20 bytes: either \.sql text, .*, or a longer record, which --max-record takes/,
+  /no NUL byte in the first 20 bytes: it is either \.sql text .* or a longer record \(--max-record raises the limit\)/,
   { maxRecord: 20 },
 );
 test(refuses, `a\0${'b'.repeat(21)}`, /record 2 is longer than 20 bytes/, { maxRecord: 20 });
@@ -172,8 +172,8 @@ const unfit = macro<[string, RegExp, number?]>({
     t.regex(Buffer.concat(pieces).toString(), new RegExp(`^-- test: incomplete: ${message.source}[^\\0]*\\n$`));
   },
 });
-test(unfit, 'a\0b;', /statement 1 holds a NUL/);
-test(unfit, 'a \ud800;', /statement 1 holds half of a surrogate pair/);
+test(unfit, 'a\0b;', /statement 1 contains a NUL/);
+test(unfit, 'a \ud800;', /statement 1 contains half of a surrogate pair/);
 test(unfit, 'x'.repeat(100), /statement 1 makes a record longer than 50 bytes/, 50);
 
 test('a spool gives back what it took, from memory and from disk', async t => {

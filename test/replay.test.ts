@@ -90,7 +90,7 @@ testWithQuestDB('what the server does not show is neither a difference nor a pro
     "CREATE TABLE 't' ( \n\ts SYMBOL CAPACITY 4096\n);",
   ]) {
     const run = await withStream(t, target.url, statement);
-    const unseen = `sqlapply: not compared, as ${target.url} does not show it: table 't': column 's' capacity\n`;
+    const unseen = `sqlapply: not compared, because ${target.url} does not show it: table 't': column 's' capacity\n`;
     for (const result of ['applied', 'skipped'])
       t.like(await run('sqlapply -v $DST < stream'), {
         code: 0,
@@ -178,7 +178,7 @@ testWithQuestDB('a statement too large for the server is named before anything i
   t.is(code, 1);
   t.regex(
     stderr,
-    /statement 2 \(table 'wide'\): too large a request .* buffer of \d+ bytes and has 64448; .*nothing was sent/,
+    /statement 2 \(table 'wide'\): request too large: .* buffer of \d+ bytes, and the server has 64448; .*nothing was sent/,
   );
   t.deepEqual((await target.execute('select table_name from tables()')).dataset, []);
 });

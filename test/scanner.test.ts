@@ -116,7 +116,7 @@ test('a byte at a time gives the same', t => {
   );
 });
 
-test('no good reply is good when it is cut short', t => {
+test('no good reply is good when it is truncated', t => {
   fc.assert(
     fc.property(anyReply, fc.nat(), ({ text }, place) => {
       const bytes = Buffer.from(text.trimEnd());
@@ -169,61 +169,66 @@ const refuses = macro({
   title: (title, _text, message) => title ?? `a reply that ${message}`,
 });
 
-test('nothing at all', refuses, '', 'is cut short');
-test('cut in a statement', refuses, '{"dataset":[["CREATE', 'is cut short');
-test('cut between rows', refuses, '{"dataset":[["a"],', 'is cut short');
-test('cut after the rows', refuses, '{"dataset":[["a"]]', 'is cut short');
-test('cut in an escape', refuses, '{"dataset":[["a\\', 'is cut short');
-test('cut in a number', refuses, '{"dataset":[],"count":1', 'is cut short');
+test('nothing at all', refuses, '', 'is truncated');
+test('cut in a statement', refuses, '{"dataset":[["CREATE', 'is truncated');
+test('cut between rows', refuses, '{"dataset":[["a"],', 'is truncated');
+test('cut after the rows', refuses, '{"dataset":[["a"]]', 'is truncated');
+test('cut in an escape', refuses, '{"dataset":[["a\\', 'is truncated');
+test('cut in a number', refuses, '{"dataset":[],"count":1', 'is truncated');
 test('a second reply behind', refuses, '{"dataset":[]}{}', 'is not JSON: "{" is out of place');
 test('a letter behind', refuses, '{"dataset":[]}x', 'is not JSON: "x" is out of place');
 test('an array', refuses, '[]', 'is not a JSON object');
 test('a string', refuses, '"a"', 'is not a JSON object');
 test('a number', refuses, '1 ', 'is not a JSON object');
-test('no dataset', refuses, '{"ddl":"OK"}', 'holds no dataset');
-test('two datasets', refuses, '{"dataset":[],"dataset":[]}', 'holds "dataset" twice');
-test('dataset null', refuses, '{"dataset":null}', 'holds a dataset that is not an array');
-test('dataset an object', refuses, '{"dataset":{}}', 'holds a dataset that is not an array');
-test('a row null', refuses, rowsOf('["a"]', 'null'), 'holds a row that is not an array (row 2)');
-test('a row an object', refuses, rowsOf('{}'), 'holds a row that is not an array (row 1)');
-test('an empty row', refuses, rowsOf('["a"]', '[]'), 'holds an empty row (row 2)');
-test('an empty row before others', refuses, rowsOf('[]', '["a"]'), 'holds an empty row (row 1)');
-test('a first column null', refuses, rowsOf('[null]'), 'holds a row whose first column is null (row 1)');
-test('a first column 1', refuses, rowsOf('["a"]', '[1]'), 'holds a row whose first column is a number (row 2)');
-test('a first column true', refuses, rowsOf('[true]'), 'holds a row whose first column is a boolean (row 1)');
+test('no dataset', refuses, '{"ddl":"OK"}', 'contains no dataset');
+test('two datasets', refuses, '{"dataset":[],"dataset":[]}', 'contains "dataset" twice');
+test('dataset null', refuses, '{"dataset":null}', 'contains a dataset that is not an array');
+test('dataset an object', refuses, '{"dataset":{}}', 'contains a dataset that is not an array');
+test('a row null', refuses, rowsOf('["a"]', 'null'), 'contains a row that is not an array (row 2)');
+test('a row an object', refuses, rowsOf('{}'), 'contains a row that is not an array (row 1)');
+test('an empty row', refuses, rowsOf('["a"]', '[]'), 'contains an empty row (row 2)');
+test('an empty row before others', refuses, rowsOf('[]', '["a"]'), 'contains an empty row (row 1)');
+test('a first column null', refuses, rowsOf('[null]'), 'contains a row whose first column is null (row 1)');
+test('a first column 1', refuses, rowsOf('["a"]', '[1]'), 'contains a row whose first column is a number (row 2)');
+test('a first column true', refuses, rowsOf('[true]'), 'contains a row whose first column is a boolean (row 1)');
 test(
   'a first column nested',
   refuses,
   rowsOf('[["a"]]'),
-  'holds a row whose first column is an array or object (row 1)',
+  'contains a row whose first column is an array or object (row 1)',
 );
-test('count too high', refuses, '{"dataset":[["a"]],"count":2}', 'holds 1 rows but says that there are 2');
-test('count before the rows', refuses, '{"count":0,"dataset":[["a"]]}', 'holds 1 rows but says that there are 0');
-test('count a string', refuses, '{"dataset":[],"count":"0"}', 'holds 0 rows but says that there are "0"');
-test('a raw NUL', refuses, rowsOf('["a\0"]'), 'holds a NUL character (row 1)');
-test('an escaped NUL', refuses, rowsOf('["a\\u0000"]'), 'holds a NUL character (row 1)');
+test('count too high', refuses, '{"dataset":[["a"]],"count":2}', 'holds 1 rows, but its count is 2');
+test('count before the rows', refuses, '{"count":0,"dataset":[["a"]]}', 'holds 1 rows, but its count is 0');
+test('count a string', refuses, '{"dataset":[],"count":"0"}', 'holds 0 rows, but its count is "0"');
+test('a raw NUL', refuses, rowsOf('["a\0"]'), 'contains a NUL character (row 1)');
+test('an escaped NUL', refuses, rowsOf('["a\\u0000"]'), 'contains a NUL character (row 1)');
 test(
   'a raw line feed',
   refuses,
   rowsOf('["a\nb"]'),
-  'holds an unescaped control character (U+000A) in a string (row 1)',
+  'contains an unescaped control character (U+000A) in a string (row 1)',
 );
-test('half a pair', refuses, rowsOf('["\\ud83d"]'), 'holds half of a surrogate pair (row 1)');
-test('an unknown escape', refuses, rowsOf('["\\x"]'), 'holds a string with an escape that JSON does not know (row 1)');
-test('not UTF-8', refuses, Buffer.from(rowsOf('["é"]'), 'latin1'), 'holds bytes that are not UTF-8 (row 1)');
-test('a bad number', refuses, rowsOf('["a",01]'), 'holds something that is not JSON (row 1)');
-test('a bad word', refuses, rowsOf('["a",nul]'), 'holds something that is not JSON (row 1)');
+test('half a pair', refuses, rowsOf('["\\ud83d"]'), 'contains half of a surrogate pair (row 1)');
+test(
+  'an unknown escape',
+  refuses,
+  rowsOf('["\\x"]'),
+  'contains a string with an escape that JSON does not know (row 1)',
+);
+test('not UTF-8', refuses, Buffer.from(rowsOf('["é"]'), 'latin1'), 'contains bytes that are not UTF-8 (row 1)');
+test('a bad number', refuses, rowsOf('["a",01]'), 'contains something that is not JSON (row 1)');
+test('a bad word', refuses, rowsOf('["a",nul]'), 'contains something that is not JSON (row 1)');
 test('a trailing comma', refuses, rowsOf('["a",]'), 'is not JSON: "]" is out of place (row 1)');
 test('a missing colon', refuses, '{"dataset"[]}', 'is not JSON: "[" is out of place');
 test('brackets that do not match', refuses, '{"dataset":[}', 'is not JSON: "}" is out of place (row 1)');
 test('HTML', refuses, '<!doctype html>', 'is not JSON: "<" is out of place');
-test('absurd nesting', refuses, `{"a":${'['.repeat(1000)}`, 'nests deeper than 128 levels');
+test('absurd nesting', refuses, `{"a":${'['.repeat(1000)}`, 'is nested deeper than 128 levels');
 
 test('bad UTF-8 is refused in what is skipped too, wherever it is cut', t => {
   const bytes = Buffer.from('{"query":"é","dataset":[]}', 'latin1');
   for (let i = 0; i < bytes.length; i++)
     t.throws(() => scan([bytes.subarray(0, i), bytes.subarray(i)]), {
-      message: 'holds bytes that are not UTF-8',
+      message: 'contains bytes that are not UTF-8',
     });
 });
 
@@ -234,7 +239,7 @@ test('a U+FFFD that was really sent is passed on', t => {
 test('a row over the limit is refused before it has all come', t => {
   const scanner = new RowScanner(100);
   scanner.write(Buffer.from('{"dataset":[["'));
-  t.throws(() => scanner.write(Buffer.alloc(101, 'x')), { message: 'holds a value longer than 100 bytes (row 1)' });
+  t.throws(() => scanner.write(Buffer.alloc(101, 'x')), { message: 'contains a value longer than 100 bytes (row 1)' });
 });
 
 const reports = macro((t, text: string, message: string, position?: number) => {

@@ -43,7 +43,7 @@ test('references: parentheses deeper than the call stack', t => {
 test('references: more parentheses, expressions or variables than any query has', t => {
   const reads = (query: string) => findReferences(`CREATE VIEW v AS (${query})`);
   const expressions = (count: number) => Array.from({ length: count }, (_, i) => `c${i + 1} as (select * from c${i})`);
-  const within = { instanceOf: LimitError, message: /^view 'v': more than 200000 parentheses within each other: / };
+  const within = { instanceOf: LimitError, message: /^view 'v': more than 200000 nested parentheses: / };
   const named = { instanceOf: LimitError, message: /^view 'v': more than 200000 common table expressions and / };
   t.throws(() => reads(`select ${'('.repeat(300_000)}a${')'.repeat(300_000)} from b`), within);
   t.throws(() => reads(`with ${expressions(200_001)} select * from c9`), named);
@@ -120,15 +120,15 @@ test('deduplicate: two that differ have one name, in any case and of any kind th
   const differ = (a: string, b: string) => t.throws(() => deduplicate(['CREATE GROUP g;', a, b]))?.message;
   t.is(
     differ('CREATE TABLE t (x INT);', "CREATE VIEW 'T' AS (SELECT 1);"),
-    "statement 2 (table 't') and statement 3 (view 'T') have the same name and different definitions: leave one of them out",
+    "statement 2 (table 't') and statement 3 (view 'T') have the same name and different definitions; remove one of them",
   );
   t.is(
     differ('CREATE USER u;', 'CREATE SERVICE ACCOUNT U;'),
-    "statement 2 (user 'u') and statement 3 (service account 'U') have the same name and different definitions: leave one of them out",
+    "statement 2 (user 'u') and statement 3 (service account 'U') have the same name and different definitions; remove one of them",
   );
   t.is(
     differ("CREATE USER u WITH PASSWORD 'a';", "CREATE USER u WITH PASSWORD 'b';"),
-    "statement 2 (user 'u') and statement 3 (user 'u') have the same name and different definitions: leave one of them out",
+    "statement 2 (user 'u') and statement 3 (user 'u') have the same name and different definitions; remove one of them",
   );
   const apart = ['CREATE TABLE u (x INT);', 'CREATE USER u;', 'GRANT HTTP TO u;', 'GRANT ILP TO u;'];
   t.deepEqual(deduplicate(apart), apart);

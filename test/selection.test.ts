@@ -47,5 +47,5 @@ test('a clause has categories only, and no more of them than the kinds allow', t
   t.is(parseSelection([], ['grant']).clause, '');
   t.is(parseSelection([], ['grant', 'user']).clause, ' EXCLUDE (USERS)');
   t.deepEqual([...parseKinds(['Permissions,table'])], ['membership', 'assumption', 'grant', 'table']);
-  t.throws(() => parseSelection(['other']), { message: 'a dump has no statements of the kind other' });
+  t.throws(() => parseSelection(['other']), { message: 'a dump contains no statements of the kind other' });
 });

@@ -283,10 +283,10 @@ const refuses = macro<[string, string, number, number]>({
     t.deepEqual([error?.message, error?.line, error?.column, error?.code], [message, line, column, 'DAMAGED']);
   },
 });
-test(refuses, "a;\n b 'c", 'a string that is never closed', 2, 4);
-test(refuses, 'a; "c', 'a quoted name that is never closed', 1, 4);
-test(refuses, 'a;\n\n(b (c)', 'a parenthesis that is never closed', 3, 1);
-test(refuses, 'a /* /* */ ;', 'a comment that is never closed', 1, 3);
+test(refuses, "a;\n b 'c", 'unterminated string', 2, 4);
+test(refuses, 'a; "c', 'unterminated quoted name', 1, 4);
+test(refuses, 'a;\n\n(b (c)', 'unclosed parenthesis', 3, 1);
+test(refuses, 'a /* /* */ ;', 'unterminated comment', 1, 3);
 test(refuses, 'a;\n-- sqldump: incomplete: it rains\n', 'sqldump left it incomplete: it rains', 2, 1);
 test(refuses, '-- x: incomplete: y\na;', 'x left it incomplete: y', 1, 1);
 
@@ -314,7 +314,7 @@ test('the one form of a record', t => {
   t.is(normalizeStatement(' -- only\n'), '');
   t.is(normalizeStatement("select /* ' */ ' */ 1"), "select /* ' */ ' */ 1;");
   t.throws(() => normalizeStatement('a; b'), { message: /second statement/ });
-  t.throws(() => normalizeStatement("select /* ' */ '"), { message: /never closed/ });
+  t.throws(() => normalizeStatement("select /* ' */ '"), { message: /unterminated|unclosed/ });
 });
 
 const identifies = macro<[string, string]>({

@@ -90,7 +90,7 @@ only in ${b.url}: table 'extra'
 
     const repaired = await run('sqldiff --missing $A $B | sqlapply $B; echo "${PIPESTATUS[@]}"');
     t.is(repaired.stdout.toString(), '1 0\n');
-    t.regex(repaired.stderr, /table 'trades' is there and differs/);
+    t.regex(repaired.stderr, /table 'trades' exists and differs/);
     const rest = await run('sqldiff --names --ignore-extra $A $B');
     t.deepEqual([rest.code, rest.stdout.toString()], [1, "differs: table 'trades'\ndiffers: view 'last'\n"]);
   });
@@ -249,19 +249,25 @@ test(
 test(says, 'sqldiff a nowhere.sql', 66, '', 'sqldiff: nowhere.sql: no such file or directory\n');
 test(says, 'sqldiff a ./nowhere', 66, '', 'sqldiff: ./nowhere: no such file or directory\n');
 test(says, 'sqldiff a nowhere.stream', 66, '', 'sqldiff: nowhere.stream: no such file or directory\n');
-test(says, 'sqldiff a /', 65, '', /^sqldiff: \/ has no folder tables/);
-test(says, 'sqldiff - -', 64, '', /only one of the two can be standard input/);
+test(says, 'sqldiff a /', 65, '', /^sqldiff: \/ contains none of the folders/);
+test(says, 'sqldiff - -', 64, '', /only one of the two operands can be standard input/);
 test(says, 'sqldiff "" a', 64, '', /^sqldiff: an operand is empty; is a variable unset\?$/m);
 test(says, 'sqldiff a ""', 64, '', /^sqldiff: an operand is empty; is a variable unset\?$/m);
-test(says, 'sqldiff --names --text a a', 64, '', /exclude each other/);
-test(says, 'head -c 200 a.stream | sqldiff - a', 65, '', /^sqldiff: standard input: cut after 4 whole records/);
-test(says, ': | sqldiff - a', 65, '', /^sqldiff: standard input: no input, not even the NUL/);
+test(says, 'sqldiff --names --text a a', 64, '', /cannot be combined/);
+test(
+  says,
+  'head -c 200 a.stream | sqldiff - a',
+  65,
+  '',
+  /^sqldiff: standard input: truncated after 4 complete records/,
+);
+test(says, ': | sqldiff - a', 65, '', /^sqldiff: standard input: empty input/);
 test(
   says,
   'sqldiff a - < a.sql',
   65,
   '',
-  /standard input: no NUL in the input: either .sql text, which sqlsplit turns/,
+  /standard input: no NUL byte in the input: it is either .sql text \(sqlsplit/,
 );
 test(says, 'cat a.sql a.sql > b.sql; sqldiff a b.sql', 0, '');
 test(
@@ -364,10 +370,13 @@ test('each instance gets its own credentials and never the other’s', async t =
   const [ann, bob] = ['USER=ann SQLDIFF_A_PASSWORD=one', 'USER=bob SQLDIFF_B_PASSWORD=two'];
   t.like(await run(`SQLDIFF_A_${ann} SQLDIFF_B_${bob} sqldiff $A $B`), { code: 0, stderr: '' });
   t.like(await run(`SQLDIFF_A_${ann} sqldiff $A $B`), { code: 77 });
-  t.regex((await run(`SQLDIFF_A_${ann} sqldiff $A $B`)).stderr, /Give credentials in SQLDIFF_B_USER/);
+  t.regex((await run(`SQLDIFF_A_${ann} sqldiff $A $B`)).stderr, /give credentials in SQLDIFF_B_USER/);
   const shared = await run('SQLDIFF_USER=ann SQLDIFF_PASSWORD=one sqldiff $A $B');
   t.is(shared.code, 78);
-  t.regex(shared.stderr, /not clear which one SQLDIFF_USER is for: set SQLDIFF_A_USER or SQLDIFF_B_USER$/m);
+  t.regex(
+    shared.stderr,
+    /not clear which of the two instances SQLDIFF_USER is for; set SQLDIFF_A_USER or SQLDIFF_B_USER$/m,
+  );
   t.like(await run('sqldiff --user ann $A $B'), { code: 64 });
   t.like(await run('printf "\\0" | SQLDIFF_USER=ann SQLDIFF_PASSWORD=one sqldiff - $A'), { code: 0, stderr: '' });
   t.like(

@@ -120,10 +120,10 @@ const exits = macro<[string, number, RegExp]>({
   },
 });
 
-test(exits, 'sqlgrep --kind tablets < /dev/null', 64, /no such kind: 'tablets'; there are table, view, matview, /);
+test(exits, 'sqlgrep --kind tablets < /dev/null', 64, /unknown kind: 'tablets'; there are table, view, matview, /);
 test(exits, `sqlgrep -e '(' < /dev/null`, 64, /Invalid regular expression: .*Unterminated group/);
-test(exits, 'sqlgrep x < /dev/null', 65, /no input, not even the NUL/);
-test(exits, `printf 'CREATE TABLE x (y INT)' | sqlgrep x`, 65, /no NUL in the input/);
+test(exits, 'sqlgrep x < /dev/null', 65, /empty input: /);
+test(exits, `printf 'CREATE TABLE x (y INT)' | sqlgrep x`, 65, /no NUL byte in the input/);
 
 test('a stream that was cut leaves as one that was cut', async t => {
   const run = await shell(t);
@@ -131,8 +131,8 @@ test('a stream that was cut leaves as one that was cut', async t => {
     const { stdout, stderr } = await run(
       `printf 'CREATE TABLE x (y INT);\\0CREATE TABLE y' | sqlgrep ${options} x; echo $?; true`,
     );
-    t.regex(stdout.toString(), /-- sqlgrep: incomplete: cut after 1 whole record[^\0]*\n65\n$/);
-    t.regex(stderr, /cut after 1 whole record/);
+    t.regex(stdout.toString(), /-- sqlgrep: incomplete: truncated after 1 complete record[^\0]*\n65\n$/);
+    t.regex(stderr, /truncated after 1 complete record/);
   }
 });
 

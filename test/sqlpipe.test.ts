@@ -46,11 +46,11 @@ test('a program that there is not: what may have been meant', async t => {
   t.is(code, 64);
   t.regex(
     stderr,
-    /^sqlpipe: no such program: dmup; there are dump, .*; did you mean dump\?\nTry 'sqlpipe --help'\.\n$/,
+    /^sqlpipe: unknown program: dmup; there are dump, .*; did you mean dump\?\nTry 'sqlpipe --help'\.\n$/,
   );
   for (const word of ['nonsense', 'constructor', 'help nonsense', '-- dump'])
     t.like(await run(`sqlpipe ${word}`), { code: 64 }, word);
-  t.regex((await run('sqlpipe')).stderr, /^sqlpipe: <program> is missing$/m);
+  t.regex((await run('sqlpipe')).stderr, /^sqlpipe: missing operand: <program>$/m);
 });
 
 test('only the program that is asked for is loaded', async t => {
@@ -154,7 +154,7 @@ test('check: nothing can be created on a server that is read-only, or without th
   const first = await answering(t, { ...SOUND, ...readOnly });
   t.like(await run(`sqlpipe check ${first}`), {
     code: 77,
-    stderr: `sqlpipe check: ${first}: it is read-only, so nothing can be replayed there\n`,
+    stderr: `sqlpipe check: ${first}: the server is read-only, so nothing can be replayed on it\n`,
   });
   const second = await answering(t, { ...SOUND, ...limited });
   const { code, stdout, stderr } = await run(`sqlpipe check ${second}`);
@@ -162,7 +162,7 @@ test('check: nothing can be created on a server that is read-only, or without th
   t.regex(stdout.toString(), /^permissions: HTTP, SELECT$/m);
   t.is(
     stderr,
-    `sqlpipe check: ${second}: this user has no permission CREATE TABLE, so nothing can be replayed there\n`,
+    `sqlpipe check: ${second}: this user has no permission CREATE TABLE, so nothing can be replayed on it\n`,
   );
 });
 
@@ -177,6 +177,6 @@ test('check: nobody there', async t => {
   t.like(await run('sqlpipe check http://127.0.0.1:1'), { code: 69 });
   t.like(await run('sqlpipe check'), {
     code: 64,
-    stderr: "sqlpipe check: <instance> is missing\nTry 'sqlpipe check --help'.\n",
+    stderr: "sqlpipe check: missing operand: <instance>\nTry 'sqlpipe check --help'.\n",
   });
 });

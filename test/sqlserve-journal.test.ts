@@ -47,7 +47,7 @@ test('a journal that is a link, or a pipe that would never end, is refused', asy
   await symlink(join(folder, 'other'), journal);
   const link = await failToStart(keeping(folder));
   t.is(link.status, 65);
-  t.regex(link.message, /journal\.jsonl is not a regular file: restore the folder from a copy/);
+  t.regex(link.message, /journal\.jsonl is not a regular file; restore the folder from a copy/);
   const pipes = await freshFolder(t);
   await once(spawn('mkfifo', [join(pipes, 'journal.jsonl')]), 'close');
   t.is((await failToStart(keeping(pipes))).status, 65);

@@ -9,12 +9,12 @@ test('options that cannot be are refused, and folders that cannot be made', asyn
   const file = join(folder, 'file');
   await writeFile(file, '');
   for (const [args, status, message] of [
-    [['--port', '99999'], 64, /--port takes a whole number up to 65535/],
+    [['--port', '99999'], 64, /--port must be a whole number from 0 to 65535/],
     [['--port', '1.5'], 64, /--port takes/],
-    [['--request-limit', '0'], 64, /--request-limit takes a whole number, 1 or more/],
+    [['--request-limit', '0'], 64, /--request-limit must be a whole number of at least 1/],
     [['--data', file], 74, /file\/journal.jsonl: not a directory/],
     [['--data', '/proc/nothing/here'], 74, /\/proc\/nothing: no such file or directory/],
-    [['--load', folder], 65, /^sqlserve: \/.* has no folder tables/],
+    [['--load', folder], 65, /^sqlserve: \/.* contains none of the folders/],
   ] as const) {
     const refused = await failToStart(args);
     t.is(refused.status, status, args.join(' '));
@@ -67,7 +67,7 @@ test('a folder that another service uses is refused, until that one is killed', 
   const first = await startSqlserve(t, ['--data', folder]);
   const { status, message } = await failToStart(['--data', folder]);
   t.is(status, 74);
-  t.regex(message, /^sqlserve: .* is in use by another sqlserve: /);
+  t.regex(message, /^sqlserve: .* is in use by another sqlserve; /);
   await first.end('SIGKILL');
   await startSqlserve(t, ['--data', folder]);
 });

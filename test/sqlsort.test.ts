@@ -91,25 +91,25 @@ test(
   'two that differ and have one name are named both',
   refused,
   ['CREATE TABLE Trades (x INT);', 'CREATE TABLE t (x INT);', "CREATE VIEW 'trades' AS (SELECT 1);", ''],
-  "statement 1 (table 'Trades') and statement 3 (view 'trades') have the same name and different definitions: leave one of them out",
+  "statement 1 (table 'Trades') and statement 3 (view 'trades') have the same name and different definitions; remove one of them",
 );
 test(
   'a cycle is named',
   refused,
   ['CREATE VIEW a AS (SELECT * FROM b);', 'CREATE VIEW c AS (SELECT * FROM B);', 'CREATE VIEW b AS (c);', ''],
-  "a cycle, which no order can be right for: view 'b' needs view 'c', which needs view 'b'",
+  "dependency cycle: view 'b' needs view 'c', which needs view 'b'",
 );
 test(
   'what needs itself is a cycle',
   refused,
   ['CREATE VIEW a AS (SELECT * FROM a);', ''],
-  "a cycle, which no order can be right for: view 'a' needs view 'a'",
+  "dependency cycle: view 'a' needs view 'a'",
 );
 test(
   'a stream that was cut is not sorted',
   refused,
   ['CREATE VIEW a AS (SELECT 1);', 'CREATE VIEW b'],
-  'cut after 1 whole record: the input does not end on a NUL; the program before this one may have failed',
+  'truncated after 1 complete record: the input does not end with a NUL byte; the previous command may have failed',
 );
 
 test('statements that make nothing come last, as they came, each as often as it came', async t => {

@@ -108,7 +108,7 @@ if (existsSync(TABLES))
 
     const strict = await run('sqltr --to open-source < dump > strict');
     t.is(strict.code, 1);
-    t.regex(strict.stderr, /^sqltr: statement 1 \(user '.*'\): left out, .*, and so on for \d+ more: --lossy accepts/);
+    t.regex(strict.stderr, /^sqltr: statement 1 \(user '.*'\): removed, .*, and so on for \d+ more; --lossy accepts/);
     t.is((await run('grep -zc CREATE strict')).stdout.toString(), '0\n');
 
     const lossy = await run('sqltr --to open-source --lossy < dump > open');

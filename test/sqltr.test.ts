@@ -43,13 +43,13 @@ test(
   /'a_x' and 'b_x' would have the same name, 'c_x'/,
 );
 test(rejected, '--principal a=b', 'CREATE USER a; CREATE GROUP b;', /would have the same name, 'b'/);
-test(rejected, '--rename a=b/c', TWO, /'a' would become 'b\/c', which no server accepts as a name/);
-test(rejected, '--principal "a=b\'c"', 'CREATE USER a;', /'a' would become 'b'c', which no server accepts/);
+test(rejected, '--rename a=b/c', TWO, /'a' would become 'b\/c', which is not a valid name/);
+test(rejected, '--principal "a=b\'c"', 'CREATE USER a;', /'a' would become 'b'c', which is not a valid name/);
 test(
   rejected,
   '--rename t=q',
   'CREATE VIEW v AS (WITH q AS (SELECT 1) SELECT * FROM t JOIN q ON (x));',
-  /^sqltr: view 'v': the new name 'q' is that of an alias or a common table expression in it: choose another/,
+  /^sqltr: view 'v': the new name 'q' is also that of an alias or a common table expression in it; choose another name/,
 );
 test(
   rejected,
@@ -67,13 +67,13 @@ test(
   rejected,
   '--rename t=u',
   'ALTER TABLE t ADD COLUMN x INT;',
-  /^sqltr: statement 1 \(ALTER\): in a syntax that is not known here, where 't' may be a name to change: leave it out, sqlgrep -v does/,
+  /^sqltr: statement 1 \(ALTER\): unknown syntax, where 't' may be a name to change; remove the statement with sqlgrep -v/,
 );
 test(
   rejected,
   '--rename t=u',
   'CREATE TABLE a (x INT); CREATE TABLE b (x INT) MODELLED AFTER "t";',
-  /statement 2 \(table 'b'\): in a syntax that is not known here, where 't' may be/,
+  /statement 2 \(table 'b'\): unknown syntax, where 't' may be/,
 );
 test(
   rejected,
@@ -85,43 +85,43 @@ test(
   rejected,
   '--rename t=u',
   "CREATE VIEW v AS (SELECT * FROM a /* ' */ JOIN t /* ' */ ON (x));",
-  /view 'v': SQL and QuestDB read other names in it: leave quotes and dashes out of its comments/,
+  /view 'v': SQL and QuestDB read different names in it; remove quotes and dashes from its comments/,
 );
 test(
   rejected,
   '--to open-source',
   'CREATE TABLE t (x INT); CREATE USER ann; ADD USER ann TO ops;',
-  /^sqltr: statement 2 \(user 'ann'\): left out, as the open source edition has no access control, and so on for 1 more: --lossy accepts that/,
+  /^sqltr: statement 2 \(user 'ann'\): removed, because the open source edition has no access control, and so on for 1 more; --lossy accepts that/,
 );
 test(
   rejected,
   '--to open-source',
   'CREATE TABLE t (ts TIMESTAMP) timestamp(ts) PARTITION BY DAY STORAGE POLICY(TO PARQUET 1 DAY);',
-  /statement 1 \(table 't'\): STORAGE POLICY\(TO PARQUET 1 DAY\) becomes nothing, as the open source edition has no such stages: --lossy/,
+  /statement 1 \(table 't'\): STORAGE POLICY\(TO PARQUET 1 DAY\) becomes nothing, because the open source edition has no such stages: --lossy/,
 );
 test(
   rejected,
   '--to open-source',
   'CREATE TABLE t (x INT) OWNED BY ann;',
-  /OWNED BY ann is left out, as the open source edition has no owners/,
+  /OWNED BY ann is removed, because the open source edition has no owners/,
 );
 test(
   rejected,
   '--to open-source',
   'CREATE TABLE t (x INT) STORAGE SOMEHOW;',
-  /left as it is, in a syntax that is not known here: --lossy/,
+  /not changed, because its syntax is unknown: --lossy/,
 );
 test(
   rejected,
   '--to 9.2.3',
   'CREATE VIEW v AS (SELECT * FROM t);',
-  /left out, as QuestDB 9\.2\.3 has no views: --lossy/,
+  /removed, because QuestDB 9\.2\.3 has no views; --lossy/,
 );
-test(rejected, '--to oss', TWO, /--to oss: neither open-source, nor enterprise, nor a version such as 9\.3\.4/, 64);
-test(rejected, '--to 9.3 --to 9.2', TWO, /--to takes one edition and one version at most/, 64);
+test(rejected, '--to oss', TWO, /--to oss: must be open-source, enterprise, or a version such as 9\.3\.4/, 64);
+test(rejected, '--to 9.3 --to 9.2', TWO, /--to accepts at most one edition and one version/, 64);
 for (const rule of ['a', '=b', 'a=', 'a=b=c', 'a=*', '*_*=x', '*=*_*', '"=b'])
-  test(rejected, `--rename '${rule}'`, TWO, /--rename: '.*' is no rule: that is OLD=NEW/, 64);
-test(rejected, '--rename-file nowhere', TWO, /--rename-file nowhere: can not be read: no such file or directory/, 66);
+  test(rejected, `--rename '${rule}'`, TWO, /--rename: '.*' is not a rule; write OLD=NEW/, 64);
+test(rejected, '--rename-file nowhere', TWO, /--rename-file nowhere: cannot be read: no such file or directory/, 66);
 
 test('names that contain = and *, and rules out of a file', async t => {
   const run = await shell(t);
@@ -138,10 +138,10 @@ test('each loss is named once, and the status is 0', async t => {
   const { code, stderr } = await run('sqlsplit <<< "$SQL" | sqltr --to open-source --to 9.2.3 --lossy');
   t.is(code, 0);
   t.deepEqual(stderr.split('\n'), [
-    "sqltr: statement 1 (user 'ann'): left out, as the open source edition has no access control",
-    "sqltr: statement 2 (table 't'): STORAGE POLICY(TO PARQUET 1 DAY) becomes nothing, as the open source edition has no such stages; OWNED BY ann is left out, as the open source edition has no owners",
-    "sqltr: statement 3 (view 'v'): left out, as QuestDB 9.2.3 has no views",
-    "sqltr: statement 4 (grant to 'ann'): left out, as the open source edition has no access control",
+    "sqltr: statement 1 (user 'ann'): removed, because the open source edition has no access control",
+    "sqltr: statement 2 (table 't'): STORAGE POLICY(TO PARQUET 1 DAY) becomes nothing, because the open source edition has no such stages; OWNED BY ann is removed, because the open source edition has no owners",
+    "sqltr: statement 3 (view 'v'): removed, because QuestDB 9.2.3 has no views",
+    "sqltr: statement 4 (grant to 'ann'): removed, because the open source edition has no access control",
     '',
   ]);
 });

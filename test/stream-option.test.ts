@@ -10,9 +10,9 @@ import { test } from './support/test.js';
 const table = (name: string, type = 'INT') => `CREATE TABLE '${name}' ( \n\tx ${type}\n);`;
 const record = (statement: string) => `${statement}\n\0`;
 
-/** What comes after the last whole record, and the essence of what is wrong with it. */
+/** What comes after the last complete record, and the essence of what is wrong with it. */
 const DAMAGE: Record<string, [bytes: string, essence: RegExp]> = {
-  'a record that is cut': ["CREATE TABLE 'd' (x", /3 whole records/],
+  'a record that is cut': ["CREATE TABLE 'd' (x", /3 complete records/],
   'a note of the writer': ['-- sqldump: incomplete: connection lost\\n', /sqldump: connection lost/],
   'bytes that are not UTF-8': ["CREATE TABLE 'd' (\\xff INT)\\0", /UTF-8/],
   'two statements in one record': ["CREATE TABLE 'd' (x INT); CREATE TABLE 'e' (x INT);\\0", /second statement/],

@@ -59,14 +59,14 @@ test('^D at the question is no answer', async t => {
   const on = await terminal(t);
   const { code, screen } = await on('sqldump --user ann http://127.0.0.1:1', [[/ann at .*: /, '\x04']]);
   t.is(code, 78);
-  t.regex(screen, /a user, but no password for it/);
+  t.regex(screen, /a user is given, but no password;/);
 });
 
 test('without a terminal nothing is asked', async t => {
   const run = await shell(t);
   const { code, stderr } = await run('setsid --wait sqldump --user ann http://127.0.0.1:1');
   t.is(code, 78);
-  t.regex(stderr, /^sqldump: there is a user, but no password for it/);
+  t.regex(stderr, /^sqldump: a user is given, but no password/);
 });
 
 test('--help is no wider than the terminal, and no line too wide to read', async t => {
@@ -105,7 +105,7 @@ test('a dump into a file shows how far it is, and what it came to', async t => {
   const [, ending = ''] = screen.split(drawn);
   t.regex(
     ending,
-    /\x1b\[2K\r\x1b\[K\x1b\[33msqldump:\x1b\[39m access control was asked for/,
+    /\x1b\[2K\r\x1b\[K\x1b\[33msqldump:\x1b\[39m access control was requested/,
     'the line is wiped before a message',
   );
   t.regex(ending, /\r\x1b\[Ksqldump: 3 statements\r\n$/);
@@ -117,7 +117,7 @@ test('the first program in a pipe leaves the line to the last', async t => {
     `sqldump --include ACL ${await slowSource(t)} | cat > x; echo "\${PIPESTATUS[@]}"; grep -zc . x`,
   );
   // The warning is all of it: no progress before or after, no summary.
-  t.regex(screen, /^\r\x1b\[K\x1b\[33msqldump:\x1b\[39m access control was asked for[^\x1b\r\n]*\r\n0 0\r\n3\r\n$/);
+  t.regex(screen, /^\r\x1b\[K\x1b\[33msqldump:\x1b\[39m access control was requested[^\x1b\r\n]*\r\n0 0\r\n3\r\n$/);
 });
 
 test('-q shows nothing, and a dumb terminal no more than lines', async t => {

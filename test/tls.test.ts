@@ -102,7 +102,7 @@ test('sqldiff --insecure is for one instance, not for two at once', async t => {
   const diff = (script: string) => on(t, url, `OTHER=${other}; ${instances('tls_verify = false')}\n${script}`);
   const both = await diff('sqldiff --insecure $URL $OTHER; s=$?; sqldiff --insecure prod $OTHER; exit $((s + $?))');
   t.is(both.code, 128, both.stderr);
-  t.regex(both.stderr, /--insecure would accept any certificate of both instances: .* tls_verify = false/);
+  t.regex(both.stderr, /--insecure would accept any certificate from both instances; .* tls_verify = false/);
   for (const script of [
     'sqldiff prod "https::addr=$' + '{OTHER#https://};tls_verify=unsafe_off;"',
     'sqldiff --cacert $ROOT prod $OTHER',
@@ -127,7 +127,7 @@ test(
   'https where http is spoken',
   speakNoTls,
   () => createHttpServer(answer),
-  'what answers there does not speak TLS: try http://',
+  'the server does not use TLS; try http://',
 );
 for (const [how, close] of [
   ['ends', (socket: Socket) => socket.end()],
@@ -137,13 +137,13 @@ for (const [how, close] of [
     `https where the connection ${how}`,
     speakNoTls,
     () => createNetServer(socket => socket.once('data', () => close(socket))),
-    'the connection closed where TLS was to begin: is the port right? If there is no TLS, try http://',
+    'the connection was closed before TLS started; is the port right? If the server does not use TLS, try http://',
   );
 test(
   'https where a certificate is asked for',
   speakNoTls,
   () => createHttpsServer({ ...good, requestCert: true, maxVersion: 'TLSv1.2' }, answer),
-  'the server refuses TLS as it is offered (handshake failure): does it ask for a certificate, or for a version that is out of use?',
+  'the server rejected the TLS connection (handshake failure); does it require a client certificate or an old TLS version?',
 );
 
 /** A proxy, with TLS or without, that keeps the requests for tunnels and their credentials. */
@@ -210,7 +210,7 @@ test('a proxy that is not there', async t => {
     t.is(code, 69);
     t.is(
       stderr,
-      `sqldump: ${url} (through the proxy http://localhost:1): the proxy can't be reached (connection refused): is ${name} right? no_proxy goes around it\n`,
+      `sqldump: ${url} (through the proxy http://localhost:1): the proxy cannot be reached (connection refused); is ${name} right? no_proxy bypasses it\n`,
     );
   }
 });
@@ -225,7 +225,7 @@ test('a proxy that nobody has certified', async t => {
 
 test('a proxy that wants credentials, and one that does not reach the instance', async t => {
   for (const [status, expected] of [
-    [407, /the proxy asks for credentials \(407\): .*https_proxy=/],
+    [407, /the proxy requires credentials \(407\): .*https_proxy=/],
     [502, /the proxy answered 502/],
   ] as const) {
     const { address } = await proxy(t, undefined, status);

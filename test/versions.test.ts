@@ -58,7 +58,7 @@ test('what an old server does not have is asked for once', async t => {
   const { code, stdout, stderr } = await run('sqldump $URL');
   t.deepEqual(
     { code, stderr },
-    { code: 0, stderr: `sqldump: table 't': names that can't stand bare put in quotes: "my col"\n` },
+    { code: 0, stderr: `sqldump: table 't': added quotes to names that need them: "my col"\n` },
   );
   t.is(stdout.toString(), `${T.replace('my col', '"my col"')}\n\0`);
   t.is(requests.filter(({ statement }) => statement.includes('table_type')).length, 1);
@@ -89,7 +89,7 @@ async function replayViews(t: ExecutionContext, build: Buffer, options = '') {
 }
 
 const BUILD_9_2 = reply(rowsBody('Build Information: QuestDB 9.2.3, JDK 17.0.9, Commit Hash d655b'));
-const NO_VIEWS = 'the target is QuestDB 9.2.3, which does not have views';
+const NO_VIEWS = 'the target is QuestDB 9.2.3, which does not support views';
 
 test('what the target does not have is listed before anything is sent', async t => {
   const { code, stderr, sent } = await replayViews(t, BUILD_9_2);

@@ -45,7 +45,7 @@ test('a server that starts late is waited for', async t => {
   const [line] = await waits;
   t.is(
     line,
-    `sqlapply: http://127.0.0.1:${port}: connection refused: is the server running, and is the port right?; waiting up to 3600 s`,
+    `sqlapply: http://127.0.0.1:${port}: connection refused; is the server running, and is the port right?; waiting up to 3600 s`,
   );
   const { execute } = await startSqlserve(t, ['--port', String(port)]);
   t.like(await ended, { code: 0 });

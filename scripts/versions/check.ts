@@ -77,7 +77,7 @@ async function refuse(version: string, cells: Cells, run: Shell): Promise<void> 
   const statements = missing.flatMap(({ statements }) => statements);
   const text = ['CREATE TABLE never_made (x INT)', ...statements].map(sql => `${sql};\n`).join('');
   const { code, stderr } = await run(`sqlsplit <<'END' | sqlapply $OLD\n${text}END`);
-  const listed = stderr.split(`the target is QuestDB ${version}, which does not have `).length - 1;
+  const listed = stderr.split(`the target is QuestDB ${version}, which does not support `).length - 1;
   const isSaid = code === 1 && listed === statements.length && stderr.trimEnd().endsWith('; nothing was sent');
   for (const { name } of missing) if (!isSaid || !stderr.includes(name)) cells.set(name, failed(new Error(stderr)));
 }

@@ -90,8 +90,8 @@ export const raw = (header: string, body: string | Buffer = '') =>
 /** A fault of the body, in a reply that is whole, and in a connection that breaks off with it. */
 function cut(where: string, body: string): SourceFault[] {
   return [
-    fault(`JSON cut ${where}`, 76, /the reply is cut short/, says(body)),
-    fault(`connection broken ${where}`, 76, /the reply is cut/, breaksOff(body)),
+    fault(`JSON cut ${where}`, 76, /the reply is truncated/, says(body)),
+    fault(`connection broken ${where}`, 76, /the reply is truncated/, breaksOff(body)),
   ];
 }
 
@@ -102,13 +102,13 @@ export const sourceFaults: SourceFault[] = [
   {
     name: 'no TLS where it should be',
     status: 69,
-    says: /does not speak TLS: try http/,
+    says: /does not use TLS; try http/,
     start: async scope => ({ url: `https://127.0.0.1:${await listen(scope, createHttpServer())}` }),
   },
   {
     name: 'TLS where none is expected',
     status: 69,
-    says: /closed without an answer/,
+    says: /closed before a reply arrived/,
     async start(scope) {
       const { issue } = certificateAuthority(await freshFolder(scope));
       return { url: `http://127.0.0.1:${await listen(scope, createHttpsServer(issue('DNS:localhost')))}` };
@@ -120,7 +120,7 @@ export const sourceFaults: SourceFault[] = [
   {
     name: 'a greeting instead of an answer',
     status: 76,
-    says: /does not speak HTTP|nobody asked for/,
+    says: /does not speak HTTP|not requested/,
     async start(scope) {
       const greeter = createServer(socket => socket.on('error', () => {}).write('SSH-2.0-OpenSSH_9.6\r\n'));
       return { url: `http://127.0.0.1:${await listen(scope, greeter)}` };
@@ -135,7 +135,12 @@ export const sourceFaults: SourceFault[] = [
   fault('500', 69, /answered 500.*boom/, sends(reply('{"query":"","error":"boom","position":0}', 500))),
   fault('502', 69, /answered 502/, sends(reply('<h1>Bad Gateway</h1>', 502, HTML))),
   fault('503', 69, /answered 503/, sends(reply('', 503, TEXT))),
-  fault('400, JSON', 1, /the server says no: boom/, sends(reply('{"query":"","error":"boom","position":0}', 400))),
+  fault(
+    '400, JSON',
+    1,
+    /the server rejected the request: boom/,
+    sends(reply('{"query":"","error":"boom","position":0}', 400)),
+  ),
   fault('400, text', 76, /answered 400/, sends(reply('GET request method cannot have content', 400, TEXT))),
   fault(
     'redirect',
@@ -163,9 +168,14 @@ export const sourceFaults: SourceFault[] = [
   fault('201', 76, /answered 201/, sends(reply(ROWS, 201))),
   fault('206, all the same', 76, /answered 206/, sends(reply(ROWS, 206))),
   fault('304', 76, /answered 304: /, sends(raw('304 Not Modified'))),
-  fault('407', 77, /proxy asks for credentials/, sends(reply('', 407))),
+  fault('407', 77, /proxy requires credentials/, sends(reply('', 407))),
   fault('511', 69, /answered 511/, sends(reply('<h1>Log in</h1>', 511, HTML))),
-  fault('redirect to nowhere', 76, /redirect \(307\) to nowhere/, sends(reply('', 307, 'Location: http://['))),
+  fault(
+    'redirect to nowhere',
+    76,
+    /redirect \(307\) without a valid Location/,
+    sends(reply('', 307, 'Location: http://[')),
+  ),
   fault(
     '429 for an hour',
     69,
@@ -173,10 +183,12 @@ export const sourceFaults: SourceFault[] = [
     sends(reply('exceeded connection limit', 429, 'Retry-After: 3600')),
   ),
   fault('503 for an hour', 69, /not ready; try again in 3600 s/, sends(reply('', 503, 'Retry-After: 3600'))),
-  fault('a header without end', 76, /header of the answer is too large/, socket =>
+  fault('a header without end', 76, /header of the reply is too large/, socket =>
     socket.write(`HTTP/1.1 200 OK\r\n${'X: y\r\n'.repeat(10_000)}`),
   ),
-  fault('a header that ends with the connection', 69, /the reply is lost/, socket => socket.end('HTTP/1.1 200 OK\r\n')),
+  fault('a header that ends with the connection', 69, /closed before a reply arrived/, socket =>
+    socket.end('HTTP/1.1 200 OK\r\n'),
+  ),
   {
     ...fault('a header that trickles for ever', 69, /no answer within 1 s/, async socket => {
       socket.write('HTTP/1.1 200 OK\r\nX: ');
@@ -185,12 +197,17 @@ export const sourceFaults: SourceFault[] = [
     }),
     timeout: 1,
   },
-  fault('200 with error', 1, /the server says no: boom/, says('{"query":"","error":"boom","position":0}')),
-  fault('200 with notice', 1, /the server says no: empty query/, says('{"query":"","notice":"empty query"}')),
+  fault('200 with error', 1, /the server rejected the request: boom/, says('{"query":"","error":"boom","position":0}')),
+  fault(
+    '200 with notice',
+    1,
+    /the server rejected the request: empty query/,
+    says('{"query":"","notice":"empty query"}'),
+  ),
   fault(
     'an error after the rows',
     1,
-    /the server says no: boom/,
+    /the server rejected the request: boom/,
     says(`${OPEN}],"count":2,"error":"boom","errorPos":0}`),
   ),
   fault(
@@ -202,7 +219,7 @@ export const sourceFaults: SourceFault[] = [
   fault(
     'a second response inside the body',
     76,
-    /the reply is broken/,
+    /the reply is malformed/,
     sends(Buffer.concat([head(), chunk(OPEN), reply('{}', 400)])),
   ),
   ...cut('in a statement', '{"dataset":[["CREATE TAB'),
@@ -212,14 +229,14 @@ export const sourceFaults: SourceFault[] = [
   ...cut('between rows', `${OPEN},`),
   ...cut('after the rows', `${OPEN}]`),
   ...cut('before the last brace', ROWS.slice(0, -1)),
-  fault('connection broken after whole JSON', 76, /the reply is cut/, breaksOff(ROWS)),
-  fault('shorter than its Content-Length', 76, /the reply is cut/, socket =>
+  fault('connection broken after whole JSON', 76, /the reply is truncated/, breaksOff(ROWS)),
+  fault('shorter than its Content-Length', 76, /the reply is truncated/, socket =>
     socket.end(`HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n${ROWS}`),
   ),
   fault(
     'longer than its Content-Length',
     76,
-    /the reply is cut short/,
+    /the reply is truncated/,
     sends(raw('200 OK\r\nContent-Length: 20', ROWS)),
   ),
   fault('a Content-Length that is none', 76, /HTTP/, sends(raw('200 OK\r\nContent-Length: -1', ROWS))),
@@ -235,33 +252,33 @@ export const sourceFaults: SourceFault[] = [
     /broken/,
     sends(Buffer.concat([head(), Buffer.from('5\r\n'), Buffer.from(ROWS), LAST_CHUNK])),
   ),
-  fault('the last chunk cut', 76, /the reply is cut/, socket =>
+  fault('the last chunk cut', 76, /the reply is truncated/, socket =>
     socket.end(Buffer.concat([head(), chunk(ROWS), Buffer.from('0\r\n')])),
   ),
-  fault('HTTP/1.0, cut', 76, /cut short/, socket => socket.end(`HTTP/1.0 200 OK\r\n\r\n${ROWS.slice(0, -1)}`)),
-  fault('connection reset in the rows', 76, /the reply is cut/, socket =>
+  fault('HTTP/1.0, cut', 76, /is truncated/, socket => socket.end(`HTTP/1.0 200 OK\r\n\r\n${ROWS.slice(0, -1)}`)),
+  fault('connection reset in the rows', 76, /the reply is truncated/, socket =>
     socket.write(Buffer.concat([head(), chunk(OPEN)]), () => setTimeout(() => socket.resetAndDestroy(), 50)),
   ),
-  fault('connection closed without an answer', 69, /the reply is lost/, socket => socket.end()),
-  fault('an empty object', 76, /holds no dataset/, says('{}')),
+  fault('connection closed without an answer', 69, /closed before a reply arrived/, socket => socket.end()),
+  fault('an empty object', 76, /contains no dataset/, says('{}')),
   fault(
     'a dataset that is an object',
     76,
-    /holds a dataset that is not an array/,
+    /contains a dataset that is not an array/,
     says('{"dataset":{"0":["x"]},"count":1}'),
   ),
-  fault('a dataset that is null', 76, /holds a dataset that is not an array/, says('{"dataset":null,"count":0}')),
-  fault('rows in a dataset deeper down', 76, /holds no dataset/, says(`{"result":${ROWS}}`)),
+  fault('a dataset that is null', 76, /contains a dataset that is not an array/, says('{"dataset":null,"count":0}')),
+  fault('rows in a dataset deeper down', 76, /contains no dataset/, says(`{"result":${ROWS}}`)),
   fault(
     'an error before the rows',
     1,
-    /the server says no: boom/,
+    /the server rejected the request: boom/,
     says(`{"error":"boom",${OPEN.slice(1)}],"count":2}`),
   ),
   fault(
     'an error spelt with an escape',
     1,
-    /the server says no: boom/,
+    /the server rejected the request: boom/,
     says(`${OPEN}],"count":2,"err\\u006fr":"boom"}`),
   ),
   fault('a count below zero', 76, /says that there are -1/, says(`${OPEN}],"count":-1}`)),
@@ -280,13 +297,13 @@ export const sourceFaults: SourceFault[] = [
     /broken/,
     sends(Buffer.concat([head(), Buffer.from('zz\r\n'), Buffer.from(ROWS)])),
   ),
-  fault('a reply to HEAD', 76, /the reply is (?:cut|empty)/, socket =>
+  fault('a reply to HEAD', 76, /the reply is (?:truncated|empty)/, socket =>
     socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'),
   ),
-  fault('half of a status line', 69, /the reply is lost/, socket => socket.end('HTTP/1.1 2')),
+  fault('half of a status line', 69, /closed before a reply arrived/, socket => socket.end('HTTP/1.1 2')),
   fault('something behind the JSON', 76, /out of place/, says(`${ROWS}{}`)),
-  fault('count too high', 76, /holds 2 rows but says that there are 3/, says(`${OPEN}],"count":3}`)),
-  fault('count too low', 76, /holds 2 rows but says that there are 1/, says(`${OPEN}],"count":1}`)),
+  fault('count too high', 76, /contains 2 rows, but its count is 3/, says(`${OPEN}],"count":3}`)),
+  fault('count too low', 76, /contains 2 rows, but its count is 1/, says(`${OPEN}],"count":1}`)),
   fault('a first column that is null', 76, /null \(row 3\)/, says(`${OPEN},[null]],"count":3}`)),
   fault('a first column that is a number', 76, /a number \(row 3\)/, says(`${OPEN},[1]],"count":3}`)),
   fault('a first column that is missing', 76, /an empty row \(row 3\)/, says(`${OPEN},[]],"count":3}`)),
@@ -298,18 +315,18 @@ export const sourceFaults: SourceFault[] = [
     /row \d is not one statement/,
     says(`${OPEN},${JSON.stringify([A + B])}],"count":3}`),
   ),
-  fault('no dataset', 76, /holds no dataset/, says('{"ddl":"OK"}')),
-  fault('two datasets', 76, /holds "dataset" twice/, says(`${OPEN}],"dataset":[],"count":2}`)),
-  fault('two counts', 76, /holds "count" twice/, says(`${OPEN}],"count":3,"count":2}`)),
+  fault('no dataset', 76, /contains no dataset/, says('{"ddl":"OK"}')),
+  fault('two datasets', 76, /contains "dataset" twice/, says(`${OPEN}],"dataset":[],"count":2}`)),
+  fault('two counts', 76, /contains "count" twice/, says(`${OPEN}],"count":3,"count":2}`)),
   fault('a count that is no number', 76, /says that there are "2"/, says(`${OPEN}],"count":"2"}`)),
-  fault('a count before more rows', 76, /2 rows but says that there are 1/, says(`{"count":1,${OPEN.slice(1)}]}`)),
-  fault('an error that is an object', 1, /the server says no/, says('{"error":{"code":5}}')),
-  fault('an error that is null', 1, /the server says no/, says(`${OPEN}],"error":null,"count":2}`)),
+  fault('a count before more rows', 76, /2 rows, but its count is 1/, says(`{"count":1,${OPEN.slice(1)}]}`)),
+  fault('an error that is an object', 1, /the server rejected the request/, says('{"error":{"code":5}}')),
+  fault('an error that is null', 1, /the server rejected the request/, says(`${OPEN}],"error":null,"count":2}`)),
   fault('two errors', 76, /twice/, says(`${OPEN}],"error":"boom","error":null,"count":2}`)),
   fault(
     "the answer to somebody else's question",
     76,
-    /holds "table_name" where ddl was asked for/,
+    /contains "table_name" where ddl was requested/,
     says('{"query":"SHOW TABLES","columns":[{"name":"table_name","type":"STRING"}],"dataset":[["a"]],"count":1}'),
   ),
   fault('a number that is none', 76, /out of place/, says(`${OPEN},[NaN]],"count":3}`)),
@@ -318,7 +335,12 @@ export const sourceFaults: SourceFault[] = [
   fault('nothing but NULs', 76, /no text/, says(Buffer.alloc(1000))),
   fault('JSON behind a guard', 76, /not QuestDB's JSON/, says(`)]}',\n${ROWS}`)),
   fault('JSON, line by line', 76, /out of place/, says(`{"ddl":${JSON.stringify(A)}}\n{"ddl":${JSON.stringify(B)}}\n`)),
-  fault('a statement that is cut', 76, /never closed/, says('{"dataset":[["CREATE TABLE \'a\' (x IN"]],"count":1}')),
+  fault(
+    'a statement that is cut',
+    76,
+    /unterminated|unclosed/,
+    says('{"dataset":[["CREATE TABLE \'a\' (x IN"]],"count":1}'),
+  ),
   fault(
     'a statement of 20 MB',
     65,
@@ -339,7 +361,12 @@ export const sourceFaults: SourceFault[] = [
   fault('bytes that are not UTF-8', 76, /not UTF-8/, says(Buffer.from(`${OPEN},["a\xe9b"]],"count":3}`, 'latin1'))),
   fault('absurd nesting', 76, /nests deeper/, says(`{"a":${'['.repeat(5000)}`)),
   {
-    ...fault('a stall in the rows', 69, /brought another row within 1 s/, sends(Buffer.concat([head(), chunk(OPEN)]))),
+    ...fault(
+      'a stall in the rows',
+      69,
+      /no further row and no end of the reply within 1 s/,
+      sends(Buffer.concat([head(), chunk(OPEN)])),
+    ),
     timeout: 1,
   },
   { ...fault('a hang', 69, /no answer within 1 s/, () => {}), timeout: 1 },

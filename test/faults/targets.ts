@@ -46,7 +46,7 @@ export const targetFaults: TargetFault[] = [
     'read-only, 400',
     FOR_GOOD,
     77,
-    /Write permission denied; has the user the right to it, or is the server read-only\?/,
+    /Write permission denied; does the user have the permission, or is the server read-only\?/,
     sends(reply('{"error":"Could not create table, Write permission denied","position":13}', 400)),
   ),
   fault(
@@ -80,7 +80,7 @@ export const targetFaults: TargetFault[] = [
   ),
   fault('empty body once', ONCE, 0, NOTHING, sends(reply(''))),
   fault('empty body, from then on', FOR_GOOD, 76, /the reply is empty/, sends(reply(''))),
-  fault('OK, and not', FOR_GOOD, 76, /holds "ddl" twice/, sends(reply('{"ddl":"NO","ddl":"OK"}'))),
+  fault('OK, and not', FOR_GOOD, 76, /contains "ddl" twice/, sends(reply('{"ddl":"NO","ddl":"OK"}'))),
   fault('OK, and an error', FOR_GOOD, 1, /boom/, sends(reply('{"ddl":"OK","error":"boom"}'))),
   fault('OK, and something behind it', FOR_GOOD, 76, /out of place/, sends(reply('{"ddl":"OK"}garbage'))),
   fault('OK, and a NUL behind it', FOR_GOOD, 76, /out of place/, sends(reply('{"ddl":"OK"}\0'))),
@@ -98,7 +98,7 @@ export const targetFaults: TargetFault[] = [
   fault('OK, with 201, after it did it', AFTERWARDS, 0, NOTHING, sends(reply('{"ddl":"OK"}', 201))),
   fault('rows', FOR_GOOD, 76, /answered with rows/, sends(reply(rowsBody('x')))),
   fault('nothing, with 204', FOR_GOOD, 76, /answered 204/, sends('HTTP/1.1 204 No Content\r\n\r\n')),
-  fault('408', FOR_GOOD, 69, /gave up waiting/, sends(reply('', 408))),
+  fault('408', FOR_GOOD, 69, /the server timed out/, sends(reply('', 408))),
   fault('413, of a proxy', FOR_GOOD, 69, /too large for a proxy/, sends(reply('', 413))),
   fault('502 once, after it did it', AFTERWARDS, 0, NOTHING, sends(reply('', 502))),
   fault('503 for an hour', FOR_GOOD, 69, /try again in 3600 s/, sends(reply('', 503, 'Retry-After: 3600'))),
@@ -149,7 +149,7 @@ export const targetFaults: TargetFault[] = [
   fault('null', FOR_GOOD, 76, /not QuestDB's JSON/, sends(reply('null'))),
   fault('an error in a list', FOR_GOOD, 76, /not QuestDB's JSON/, sends(reply('[{"error":"boom"}]'))),
   fault('503 once, and the end of the connection', ONCE, 0, NOTHING, socket => socket.end(reply('', 503))),
-  fault('a header without end', FOR_GOOD, 76, /header of the answer is too large/, socket =>
+  fault('a header without end', FOR_GOOD, 76, /header of the reply is too large/, socket =>
     socket.write(`HTTP/1.1 200 OK\r\n${'X: y\r\n'.repeat(10_000)}`),
   ),
   fault(
@@ -169,12 +169,12 @@ export const targetFaults: TargetFault[] = [
   fault('reply cut, after it did it', AFTERWARDS, 0, NOTHING, breaksOff('{"ddl":"O')),
   fault('closed without an answer', ONCE, 0, NOTHING, closes),
   fault('closed without an answer, after it did it', AFTERWARDS, 0, NOTHING, closes),
-  fault('closed without an answer, from then on', FOR_GOOD, 69, /the reply is lost/, closes),
+  fault('closed without an answer, from then on', FOR_GOOD, 69, /closed before a reply arrived/, closes),
   fault(
     'closed without an answer, after it did it and from then on',
     AFTERWARDS_FOR_GOOD,
     69,
-    /the reply is lost/,
+    /closed before a reply arrived/,
     closes,
   ),
   fault('reset', ONCE, 0, NOTHING, resets),

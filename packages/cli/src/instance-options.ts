@@ -26,20 +26,20 @@ export const addInstanceOptions = <Options>(cli: Argv<Options>) =>
     .option('user', { type: 'string', requiresArg: true, describe: 'user name for basic authentication' })
     .option('password-file', { type: 'string', requiresArg: true, describe: 'file with the password' })
     .option('token-file', { type: 'string', requiresArg: true, describe: 'file with a bearer token' })
-    .option('netrc-file', { type: 'string', requiresArg: true, describe: 'instead of ~/.netrc' })
+    .option('netrc-file', { type: 'string', requiresArg: true, describe: 'file to read instead of ~/.netrc' })
     .option('cacert', { type: 'string', requiresArg: true, describe: 'certificates to trust (PEM)' })
-    .option('insecure', { type: 'boolean', describe: 'take any TLS certificate' })
+    .option('insecure', { type: 'boolean', describe: 'accept any TLS certificate' })
     .option('timeout', {
       type: 'number',
       requiresArg: true,
-      describe: 'wait for an answer or a row (default: 120)',
+      describe: 'maximum wait for a reply or its next row (default: 120)',
     })
     .option('connect-timeout', {
       type: 'number',
       requiresArg: true,
-      describe: 'wait so long for a connection (default: 10)',
+      describe: 'maximum wait for a connection (default: 10)',
     })
-    .option('show-config', { type: 'boolean', describe: 'print these and their sources; send nothing' });
+    .option('show-config', { type: 'boolean', describe: 'print these settings and their sources' });
 
 /** What `--show-config` shows of a value. */
 interface Setting {

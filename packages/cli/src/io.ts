@@ -16,11 +16,11 @@ export interface Io {
   readonly colors: boolean;
   /** Whether standard error supports colors, as `colors`. */
   readonly errorColors: boolean;
-  /** Tells people what went wrong; always shown. @param below lines that belong to it, safe to show, with colors or without */
+  /** Prints an error; always shown. @param below lines that belong to it, safe to show, with colors or without */
   error(message: string, below?: readonly string[]): void;
-  /** Tells people what they should know; one line, always shown but for `-q`. */
+  /** Prints a warning; one line, hidden by `-q`. */
   warn(message: string): void;
-  /** Tells people what went on; shown with `-v`, or where a terminal shows it. */
+  /** Prints information; shown with `-v` or on a terminal. */
   info(message: string): void;
   /** As `info`, for the summary; only the last program of a pipe shows it. */
   summary(message: string): void;
@@ -28,7 +28,7 @@ export interface Io {
   readonly logRequest: ((message: string) => void) | undefined;
   /** Where to draw progress: undefined where it is not visible, and where the next program of a pipe draws its own. */
   progress(): Progress | undefined;
-  /** Writes text to standard output; waits until it is taken. */
+  /** Writes text to standard output; waits until it is accepted. */
   print(text: string): Promise<void>;
   /** Asks for a secret on the terminal, not on the three streams; undefined without a terminal. */
   promptSecret(question: string): Promise<string | undefined>;
@@ -39,7 +39,7 @@ export interface Io {
   readonly interrupted: AbortSignal;
 }
 
-/** Loudness as the options have it. */
+/** Verbosity as the options give it. */
 export interface Verbosity {
   quiet: boolean;
   /** How often `-v` was given. */
@@ -59,9 +59,9 @@ export function createProcessIo(name: string, { quiet, verbose }: Verbosity): Io
   return {
     env: process.env,
     stdin() {
-      if (process.stdin.isTTY) throw new UsageError('reads standard input from a pipe or a file, not from a terminal');
+      if (process.stdin.isTTY) throw new UsageError('standard input is a terminal; it must be a pipe or a file');
       if (fstatSync(0).isDirectory())
-        throw new UsageError('reads standard input from a pipe or a file, not from a directory');
+        throw new UsageError('standard input is a directory; it must be a pipe or a file');
       return process.stdin;
     },
     stdout: process.stdout,
@@ -98,13 +98,13 @@ export function createProcessIo(name: string, { quiet, verbose }: Verbosity): Io
   };
 }
 
-/** What is drawn now. */
+/** The progress bar that is visible now, if any. */
 let activeProgress: Progress | undefined;
 
 /** Colors of the terminal's own, which it shows well on dark and on light. */
 type Color = 'red' | 'yellow';
 
-/** To the beginning of the line and rid of what the other end of a pipe may be drawing there. */
+/** Moves to the start of the line and erases the progress bar of another program in the pipe. */
 const CLEAR_LINE = '\r\x1b[K';
 
 const isDumb = process.env['TERM'] === 'dumb';

@@ -49,15 +49,17 @@ function checkNames(words: string[], cli: unknown): void {
 
 /** yargs' message with what may have been meant. Of several options only the first is named: of `-pSECRET` each letter is one. */
 function explainParseError(message: string, cli: unknown): string {
-  const [, option] = /^no such options?: ([^,]*)/.exec(message) ?? [];
+  const [, option] = /^unknown options?: ([^,]*)/.exec(message) ?? [];
   if (option !== undefined) return unknownOption(option, cli);
-  const [, value, choices] = /^no such value:\n.* is "(.*)", and takes one of (.*)$/s.exec(message) ?? [];
-  return value && choices ? message + suggestWord(value, choices.match(/[^", ]+/g) ?? []) : message;
+  const [, name, value, list] = /^Invalid values:\s+Argument: (.*), Given: "(.*)", Choices: (.*)$/m.exec(message) ?? [];
+  if (!name || value === undefined || !list) return message;
+  const choices = list.match(/[^", ]+/g) ?? [];
+  return `invalid value for --${name}: '${value}'; it must be one of ${choices.join(', ')}${suggestWord(value, choices)}`;
 }
 
 const unknownOption = (option: string, cli: unknown): string => {
   const { key } = optionsOf(cli);
-  return `no such option: ${formatFlag(option)}${suggestWord(formatFlag(option), Object.keys(key).map(formatFlag))}`;
+  return `unknown option: ${formatFlag(option)}${suggestWord(formatFlag(option), Object.keys(key).map(formatFlag))}`;
 };
 
 /** An option as programs have it: `keepGoing`. */
@@ -78,11 +80,11 @@ function declareAllOptions<Options>({ name, options }: Program<Options>): Argv<O
       'parse-positional-numbers': false,
     })
     .updateStrings(YARGS_MESSAGES)
-    .option('quiet', { alias: 'q', type: 'boolean', describe: 'tell errors only, no warnings' })
+    .option('quiet', { alias: 'q', type: 'boolean', describe: 'print errors only, no warnings' })
     .option('verbose', {
       alias: takesV ? [] : 'v',
       type: 'count',
-      describe: `tell more, on stderr${sendsRequests ? '; -vv: each request, too' : ''}`,
+      describe: `print more messages on stderr${sendsRequests ? '; -vv: also requests' : ''}`,
     })
     .option('completion', { type: 'string', describe: 'print a completion script for bash, zsh or fish' })
     .version(
@@ -91,7 +93,7 @@ function declareAllOptions<Options>({ name, options }: Program<Options>): Argv<O
       name.startsWith('sqlpipe') ? `sqlpipe ${VERSION}` : `${name} (sqlpipe) ${VERSION}`,
     )
     .alias('version', 'V')
-    .help('help', 'print this')
+    .help('help', 'print this help')
     .alias('help', 'h')
     .strictOptions()
     .showHelpOnFail(false)
@@ -100,10 +102,8 @@ function declareAllOptions<Options>({ name, options }: Program<Options>): Argv<O
 
 /** yargs' own words where ours are clearer; it looks some up by number too, which its types do not know. */
 const YARGS_MESSAGES = {
-  'Unknown argument: %s': { one: 'no such option: %s', other: 'no such options: %s' },
-  'Not enough arguments following: %s': 'an option lacks its value: %s',
-  'Invalid values:': 'no such value:',
-  'Argument: %s, Given: %s, Choices: %s': '--%s is %s, and takes one of %s',
+  'Unknown argument: %s': { one: 'unknown option: %s', other: 'unknown options: %s' },
+  'Not enough arguments following: %s': 'missing value for option: %s',
 } as object as Record<string, string>;
 
 /** The last value of a repeated option counts, as with curl, unless the option accepts several. */
@@ -136,7 +136,7 @@ const optionsOf = (cli: unknown) =>
 /** What a number can't be, and what a variable that is not set leaves of an option. */
 function checkValue(option: string, value: unknown): void {
   if (typeof value === 'number' && !(value >= 0 && value < Number.POSITIVE_INFINITY))
-    throw new UsageError(`${formatFlag(option)} takes a number, 0 or more`);
+    throw new UsageError(`${formatFlag(option)} must be a number of at least 0`);
   if (value === '' || (Array.isArray(value) && value.includes('')))
     throw new UsageError(`${formatFlag(option)} is empty; is a variable unset?`);
 }
@@ -149,7 +149,7 @@ function checkOperands(operands: string[], usage: string): string[] {
   const wanted = usage.split(' ').filter(Boolean);
   if (operands.includes('')) throw new UsageError('an operand is empty; is a variable unset?');
   const missing = wanted.filter(operand => operand.startsWith('<'))[operands.length];
-  if (missing) throw new UsageError(`${missing} is missing`);
+  if (missing) throw new UsageError(`missing operand: ${missing}`);
   if (!usage.includes('..') && operands.length > wanted.length)
     throw new UsageError(`too many operands: ${operands.length} given, ${wanted.length} accepted`);
   return operands;
@@ -162,7 +162,9 @@ function completion<Options>(program: Program<Options>, cli: Argv<Options>, shel
   const wanted = shell || (completions[own] ? own : 'bash');
   const script = Object.hasOwn(completions, wanted) ? completions[wanted] : undefined;
   if (!script)
-    throw new UsageError(`no completion for ${wanted}; there is one for ${Object.keys(completions).join(', ')}`);
+    throw new UsageError(
+      `no completion script for ${wanted}; there are scripts for ${Object.keys(completions).join(', ')}`,
+    );
   return script({ name, operands: operandTypes, flags: flagsOf(cli, values) });
 }
 

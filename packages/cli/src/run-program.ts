@@ -25,7 +25,7 @@ async function run<Options>(program: Program<Options>): Promise<void> {
     else reportError(error, program.name);
   };
   process.on('uncaughtException', fail);
-  process.exitCode = Exit.bug; // stays where the program stops before its end
+  process.exitCode = Exit.bug; // remains if the program stops before it sets another one
   try {
     const parsed = parseCommandLine(program, process.argv.slice(2));
     const io = createProcessIo(program.name, parsed);
@@ -44,7 +44,7 @@ function reportError(error: unknown, name: string): void {
     { [Exit.usage]: `\nTry '${name} --help'.`, [Exit.bug]: '\nThis is a bug; please report it.' }[process.exitCode] ??
     '';
   const text = formatError(error);
-  // Of usage yargs tells on several lines. Elsewhere a line end is from a name or the like, and could feign a message.
+  // A usage error of yargs has several lines. In other messages a line end comes from a name and could fake a message.
   const shown = process.exitCode === Exit.usage ? text : escapeControls(text);
   createProcessIo(name, { quiet: true, verbose: 0 }).error(shown + hint);
 }

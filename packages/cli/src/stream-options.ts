@@ -7,7 +7,7 @@ export const INCLUDE_OPTION = {
   type: 'string',
   array: true,
   requiresArg: true,
-  describe: 'only these: TABLES, VIEWS, SCHEMA, ACL, …, or kinds as sqlgrep has them',
+  describe: 'select TABLES, VIEWS, SCHEMA, ACL, …, or kinds such as table (see sqlgrep)',
 } as const;
 
 /** `--exclude`: what to leave out. */
@@ -15,7 +15,7 @@ export const EXCLUDE_OPTION = {
   type: 'string',
   array: true,
   requiresArg: true,
-  describe: 'all but these',
+  describe: 'select everything except these',
 } as const;
 
 /** `--max-record`. @param bytes the default limit */
@@ -24,13 +24,13 @@ export const maxRecordOption = (bytes: number) =>
     type: 'number',
     default: bytes,
     requiresArg: true,
-    describe: 'longest record in bytes',
+    describe: 'maximum length of a record',
     coerce: parseMaxRecord,
   }) as const;
 
 /** A number, or all of them where the option is given again. @throws UsageError for one that counts nothing */
 function parseMaxRecord(given: number): number {
   if (![given].flat().every(number => Number.isInteger(number) && number >= 1))
-    throw new UsageError('--max-record takes a whole number, 1 or more');
+    throw new UsageError('--max-record must be a whole number of at least 1');
   return given;
 }

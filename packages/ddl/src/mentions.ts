@@ -79,7 +79,7 @@ function readNames(statement: string, isView: (name: string) => boolean, title: 
   const byServer = walk(serverTokens(statement, '9.3.2'));
   if (bySql && byServer && !isSame(bySql, byServer))
     throw new AmbiguousStatementError(
-      `${title}: SQL and QuestDB read other names in it: leave quotes and dashes out of its comments`,
+      `${title}: SQL and QuestDB read different names in it; remove quotes and dashes from its comments`,
     );
   return byServer ?? bySql ?? [];
 }

@@ -187,7 +187,7 @@ export class ReferenceFinder {
     const { word } = this.#tokens;
     const isQuery = state === 'start' || state === 'table' || state === 'named' || word in QUERY;
     const inside = isQuery ? 'start' : state === 'header' && word === 'LIKE' ? 'like' : 'expression';
-    if (this.#levels.length > MAX_NESTING) throw this.#limitError('parentheses within each other');
+    if (this.#levels.length > MAX_NESTING) throw this.#limitError('nested parentheses');
     this.#levels.push({ state: inside, find: this.#sink });
     this.names?.open(inside === 'start');
     if (state === 'table') level.state = 'from';
@@ -260,7 +260,9 @@ export class ReferenceFinder {
   }
 
   readonly #limitError = (what: string): LimitError =>
-    new LimitError(`${this.title}: more than ${MAX_NESTING} ${what}: what it reads from can not be told`);
+    new LimitError(
+      `${this.title}: more than ${MAX_NESTING} ${what}: the objects that it reads from cannot be determined`,
+    );
 }
 
 /** The names among what is read, and those that definitions among it read, in order; a definition may use itself. */

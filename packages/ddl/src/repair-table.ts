@@ -63,7 +63,7 @@ export function repairTable(row: string, notes: string[]): string {
   const tail = inList(/^(\n\) timestamp\()([^()]*)/, ',', row.slice(end));
   const repaired =
     head + list(columns, notes) + repairVolume(inList(/(\nDEDUP UPSERT KEYS\()([^()]*)/, ',', tail), notes);
-  if (quoted.size) notes.push(`names that can't stand bare put in quotes: ${Array.from(quoted, quoteName).join(', ')}`);
+  if (quoted.size) notes.push(`added quotes to names that need them: ${Array.from(quoted, quoteName).join(', ')}`);
   return repaired;
 }
 
@@ -87,7 +87,9 @@ function list(columns: Column[], notes: string[]): string {
   const options = columns.some(({ definition }) => definition.includes(' '));
   if (!untyped.length || options)
     return `( \n\t${columns.map(each => `${each.name} ${each.definition}`).join(',\n\t')}`;
-  notes.push(`made by a query, for the type of ${untyped.map(each => each.name).join(', ')}, which can't be written`);
+  notes.push(
+    `rewritten as a query, because the type of ${untyped.map(each => each.name).join(', ')} cannot be written`,
+  );
   const select = columns.map(({ name, definition }) =>
     definition === 'ARRAY' ? `ARRAY[] AS ${name}` : `CAST(NULL AS ${definition}) AS ${name}`,
   );

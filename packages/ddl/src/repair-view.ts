@@ -29,7 +29,7 @@ function removeSemicolon(body: string, notes: string[]): string {
   // Quotes in block comments make two readings; here only the right one ends outside them.
   const isLastIn = (read: Iterable<Token>) => [...read].at(-1)?.start === body.length - 1;
   if (!body.endsWith(';') || !(isLastIn(significantTokens(body)) || isLastIn(serverTokens(body, '9.3.2')))) return body;
-  notes.push('the semicolon at the end of its body left out');
+  notes.push('removed the semicolon at the end of its body');
   return trim(body.slice(0, -1));
 }
 
@@ -39,6 +39,6 @@ function removeSemicolon(body: string, notes: string[]): string {
  */
 function repairPartition(end: string, notes: string[]): string {
   const repaired = end.replace(/^(\n\)) PARTITION BY YEAR(?= TTL \d+ MONTHS?\b)/, '$1');
-  if (repaired !== end) notes.push('PARTITION BY YEAR, which its TTL in months excludes, left to the target');
+  if (repaired !== end) notes.push('removed PARTITION BY YEAR, which conflicts with its TTL in months');
   return repaired;
 }

@@ -9,6 +9,6 @@ export function repairVolume(end: string, notes: string[]): string {
   const rest = end.slice(start + CLAUSE.length);
   const [volume = ''] = rest.split(/\n| OWNED BY |;$/, 1);
   if (volume === '' || volume === rest) return end;
-  notes.push('the comma before IN VOLUME left out');
+  notes.push('removed the comma before IN VOLUME');
   return `${end.slice(0, start)} IN VOLUME ${quoteName(volume)}${rest.slice(volume.length)}`;
 }

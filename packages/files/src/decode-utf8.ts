@@ -27,10 +27,10 @@ const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
 function decode(bytes: Buffer, offset: number): string {
   if (!isUtf8(bytes))
-    throw new EncodingError(`not UTF-8, at byte ${offset + firstInvalidByte(bytes)}: iconv converts other encodings`);
+    throw new EncodingError(`not UTF-8, at byte ${offset + firstInvalidByte(bytes)}; iconv converts other encodings`);
   const nul = bytes.indexOf(0);
   if (nul >= 0)
-    throw new EncodingError(`a NUL at byte ${offset + nul}: this is a statement stream already, or no text at all`);
+    throw new EncodingError(`a NUL at byte ${offset + nul}: this is a statement stream already, or not text`);
   const hasMark = offset === 0 && bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
   return bytes.toString('utf8', hasMark ? BYTE_ORDER_MARK.length : 0);
 }

@@ -9,7 +9,7 @@ import { describeUnmappable, FOLDERS, FolderError, pathFor, scanFolder, staleTem
 import type { LocatedStatement } from './text.js';
 import { type Staged, stageFile } from './write-file.js';
 
-/** A statement that makes no object, and so has no file. */
+/** A statement that creates no object and therefore has no file. */
 export class UnmappableStatementError extends Error {
   override name = 'UnmappableStatementError';
   readonly code = 'REFUSED';
@@ -20,7 +20,7 @@ export class UnmappableStatementError extends Error {
  * `*.sql` below the folders of the kinds are looked at.
  *
  * @param maxLength the longest statement, in UTF-16 code units
- * @throws FolderError where a file holds something else than its name says, DuplicateNameError where two files make one name
+ * @throws FolderError if the content of a file does not match its name, DuplicateNameError if two files create one object
  */
 export async function readFolder(folder: string, maxLength?: number): Promise<string[]> {
   return (await readLocatedFolder(folder, maxLength)).map(({ statement }) => statement);
@@ -60,7 +60,7 @@ export async function writeFolder(
   const found = await scanFolder(folder);
   for (const path of files.keys()) {
     const { invalidReason } = found.get(path) ?? {};
-    if (invalidReason) throw new FolderError(`${invalidReason}; it is in the way, and nothing was written`);
+    if (invalidReason) throw new FolderError(`${invalidReason}; move it away; nothing was written`);
   }
   await replaceAll(
     folder,
@@ -70,7 +70,7 @@ export async function writeFolder(
   for (const [path, { invalidReason }] of found) if (!invalidReason && !files.has(path)) await rm(join(folder, path));
 }
 
-/** Makes a folder where there is none, in one that is there: a path that is misspelt makes no tree of folders. */
+/** Creates a folder if it does not exist, but not its parents: a misspelled path creates no tree of folders. */
 async function ensureFolder(path: string): Promise<void> {
   try {
     await mkdir(path);
@@ -86,7 +86,7 @@ async function filesFor(statements: AsyncIterable<string>): Promise<Map<string, 
     const place = pathFor(statement);
     if (!place)
       throw new UnmappableStatementError(
-        `there is no file for ${describeUnmappable(statement)}: sqlgrep -v --kind other leaves it out`,
+        `no file for ${describeUnmappable(statement)}; sqlgrep -v --kind other leaves it out`,
       );
     const contents = files.get(place);
     if (contents) contents.push(statement);

@@ -73,7 +73,9 @@ async function listPaths(folder: string): Promise<string[]> {
   const there = await readdir(folder, { withFileTypes: true });
   const folders = there.filter(({ name }) => Object.values(FOLDERS).includes(name));
   if (!folders.length)
-    throw new FolderError(`${folder} has no folder tables, nor any other that sqljoin -d makes: is it the right one?`);
+    throw new FolderError(
+      `${folder} contains none of the folders that sqljoin -d creates, such as tables; is it the right folder?`,
+    );
   for (const entry of folders) if (!entry.isDirectory()) throw blockedFolderError(join(folder, entry.name));
   const below = await Promise.all(folders.map(({ name }) => listInside(folder, name)));
   return below.flat().sort();
@@ -91,14 +93,14 @@ async function listInside(folder: string, name: string): Promise<string[]> {
   return entries.map(entry => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/'));
 }
 
-const blockedFolderError = (path: string): FolderError => new FolderError(`${path} is in the way of a folder`);
+const blockedFolderError = (path: string): FolderError => new FolderError(`${path} is not a folder`);
 
 async function scanFile(folder: string, path: string, room: MemoryBudget, maxLength?: number): Promise<ScannedFile> {
   const full = join(folder, path);
   const statements: string[] = [];
   const lines: number[] = [];
   const found = { statements, lines };
-  if (!(await lstat(full)).isFile()) return { ...found, invalidReason: `${full} is no plain file` };
+  if (!(await lstat(full)).isFile()) return { ...found, invalidReason: `${full} is not a regular file` };
   try {
     for await (const batch of parseLocatedText(createReadStream(full), full, maxLength))
       for (const { statement, line = 1 } of batch) {
@@ -111,15 +113,15 @@ async function scanFile(folder: string, path: string, room: MemoryBudget, maxLen
     throw error;
   }
   const other = statements.find(statement => !belongsAt(path, statement));
-  if (other) return { ...found, invalidReason: `${full} holds ${describeMisplaced(other)}` };
-  return statements.length ? found : { ...found, invalidReason: `${full} holds no statement` };
+  if (other) return { ...found, invalidReason: `${full} contains ${describeMisplaced(other)}` };
+  return statements.length ? found : { ...found, invalidReason: `${full} contains no statement` };
 }
 
 function describeMisplaced(statement: string): string {
   const place = pathFor(statement);
-  return place ? `${displayName(identify(statement))}, whose place is ${place}` : describeUnmappable(statement);
+  return place ? `${displayName(identify(statement))}, which belongs in ${place}` : describeUnmappable(statement);
 }
 
 /** Says of a statement that has no place what it is. */
 export const describeUnmappable = (statement: string): string =>
-  `what makes no object: ${truncate(redact(statement), 60)}`;
+  `a statement that creates no object: ${truncate(redact(statement), 60)}`;

@@ -65,7 +65,7 @@ export async function writeFileAtomic(
   mode?: number,
 ): Promise<void> {
   const existing = await statIfExists(path);
-  if (existing?.isDirectory()) throw new FileError(`${path}: is a directory: give the name of a file in it`);
+  if (existing?.isDirectory()) throw new FileError(`${path}: is a directory; give the name of a file`);
   if (existing && !existing.isFile()) return writeFile(path, 'w', write, interrupted);
   const target = existing ? await realpath(path) : path; // a link stays one
   const staged = await stageFile(

@@ -51,11 +51,11 @@ function parseUrl(href: string, given: string): URL {
   if (given === '' || !URL.canParse(href)) throw addressError(given, 'is not an address');
   const url = new URL(href);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw addressError(given, `starts with ${url.protocol}//, which this program does not speak`);
+    throw addressError(given, `starts with ${url.protocol}//, which is not supported`);
   if (MISPLACED.test(url.host + url.pathname))
-    throw addressError(given, 'has @, ; or = in its host or path, as if something were missing before it');
+    throw addressError(given, 'has @, ; or = in its host or path, so something may be missing before it');
   if (url.search !== '' || url.hash !== '')
-    throw addressError(given, 'has a query (?) or a fragment (#), which has no meaning');
+    throw addressError(given, 'has a query (?) or a fragment (#), which is not supported');
   return url;
 }
 
@@ -86,7 +86,7 @@ export function decodeCredential(encoded: string, where: string): string {
   try {
     return decodeURIComponent(encoded);
   } catch {
-    throw new InstanceError('CONFIG', `the user or password in ${where} has a "%" that is not %XX: write it as %25`);
+    throw new InstanceError('CONFIG', `the user or password in ${where} has a "%" that is not %XX; write it as %25`);
   }
 }
 
@@ -96,11 +96,11 @@ function addressFromConfigString(operand: string): Address {
   if (scheme === undefined)
     throw new InstanceError(
       'CONFIG',
-      `the configuration string is for ${schema}, which can't be asked: use http or https`,
+      `the configuration string is for ${schema}, which is not supported; use http or https`,
     );
   const host = values.get('addr');
   if (host === undefined)
-    throw new InstanceError('CONFIG', 'the configuration string has no addr: add addr=host:9000;');
+    throw new InstanceError('CONFIG', 'the configuration string has no addr; add addr=host:9000;');
   return {
     url: stripUrl(parseWithoutScheme(host, scheme)),
     user: values.get('username'),
@@ -122,5 +122,5 @@ const SCHEMES = new Map<string, 'http' | 'https'>([
 /** What has one of these characters, or a colon that is not the scheme's, may hold a secret, which no message may repeat. */
 function addressError(operand: string, why: string): InstanceError {
   const shown = /[@?#;=]|:(?!\/\/)/.test(operand) ? 'the address' : `"${escapeControls(operand)}"`;
-  return new InstanceError('CONFIG', `${shown} ${why}: give something like http://host:9000`);
+  return new InstanceError('CONFIG', `${shown} ${why}; give an address such as http://host:9000`);
 }

@@ -27,12 +27,12 @@ export function parseConfigString(text: string): ConfigString {
     if (key === undefined || value === undefined)
       throw new InstanceError(
         'CONFIG',
-        `the configuration string is not key=value; from character ${at + 1} on: write http::addr=host:9000;`,
+        `the configuration string is not key=value; from character ${at + 1} on; write http::addr=host:9000;`,
       );
     if (values.has(key))
       throw new InstanceError(
         'CONFIG',
-        `the configuration string has a key twice, at character ${at + 1}: leave one out, or write a ; inside a value as ;;`,
+        `the configuration string has a duplicate key at character ${at + 1}; remove one, or write a ; inside a value as ;;`,
       );
     values.set(key, value.replaceAll(';;', ';'));
   }

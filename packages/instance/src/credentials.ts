@@ -76,9 +76,8 @@ export async function resolveAuthorization(
       };
   }
   // The user is not shown: in an address it may be a token.
-  if (user !== undefined) throw new InstanceError('CONFIG', `there is a user, but no password for it. ${help}`);
-  if (password !== undefined)
-    throw new InstanceError('CONFIG', `there is a password, but no user it belongs to. ${help}`);
+  if (user !== undefined) throw new InstanceError('CONFIG', `a user is given, but no password; ${help}`);
+  if (password !== undefined) throw new InstanceError('CONFIG', `a password is given, but no user; ${help}`);
   return undefined;
 }
 
@@ -100,7 +99,7 @@ export const ADDRESS_SOURCE = 'the address';
 const colonInUserError = (): InstanceError =>
   new InstanceError(
     'CONFIG',
-    'a user name can\'t have a ":" in it, which ends it on the way to the server: a password is given by itself, as in --password-file',
+    'a user name cannot contain a ":"; give the password separately, as with --password-file',
   );
 
 function basicHeader(user: string, password: string): string {
@@ -112,11 +111,11 @@ function bearerHeader(token: string, source: string): string {
   if (!/^[\x21-\x7e]+$/.test(token))
     throw new InstanceError(
       'CONFIG',
-      `the token from ${source} has blanks, control characters or letters beyond ASCII: is it the token and nothing else?`,
+      `the token from ${source} contains blanks, control characters or non-ASCII characters; is it the token and nothing else?`,
     );
   return `Bearer ${token}`;
 }
 
 function conflictError(source: string): InstanceError {
-  return new InstanceError('CONFIG', `${source} gives a token and a user or password: leave one of the two out`);
+  return new InstanceError('CONFIG', `${source} has both a token and a user or password; remove one of them`);
 }

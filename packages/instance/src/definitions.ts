@@ -138,7 +138,7 @@ async function fetchHalves(instance: Instance, objects: readonly ObjectName[]): 
 const wrongCountError = ({ label }: Instance, asked: number, got: string): InstanceError =>
   new InstanceError(
     'PROTOCOL',
-    `${label}: asked for ${asked} definitions and got ${got}: does a proxy change what it says?`,
+    `${label}: requested ${asked} definitions and received ${got}; does a proxy change the replies?`,
   );
 
 /**
@@ -146,7 +146,7 @@ const wrongCountError = ({ label }: Instance, asked: number, got: string): Insta
  * NUL.
  */
 const mayConcernOneObject = ({ code, message }: InstanceError): boolean =>
-  code === 'REFUSED' || (code === 'PROTOCOL' && / the reply holds /.test(message));
+  code === 'REFUSED' || (code === 'PROTOCOL' && / the reply contains /.test(message));
 
 /** The error with the object that it concerns, after the instance's name. */
 function errorForObject({ kind, name }: ObjectName, error: InstanceError, { label }: Instance): InstanceError {

@@ -88,7 +88,7 @@ async function* dumpStatements(
         const reason = invalid.get(name);
         if (reason)
           options.warn(
-            `${displayName(identity)} is invalid on the source, ${options.skipInvalid ? 'left out' : 'it may not replay'}: ${quoteSafely(reason, target)}`,
+            `${displayName(identity)} is invalid on the source; ${options.skipInvalid ? 'left out' : 'it may not replay'}: ${quoteSafely(reason, target)}`,
           );
         if (reason && options.skipInvalid) continue;
       }
@@ -97,7 +97,7 @@ async function* dumpStatements(
     yield kept;
   }
   if (options.selection.requestsAcl && !acl)
-    options.warn('access control was asked for and there is none; with access control off a server answers so');
+    options.warn('access control was requested, but the server reports none; it may be disabled there');
 }
 
 function toStatement(row: string, n: number, target: ConnectionConfig, { verbatim, warn }: DumpOptions) {
@@ -149,7 +149,7 @@ function isTooOld(error: unknown): error is InstanceError {
 }
 
 const tooOldError = (error: InstanceError): InstanceError =>
-  new InstanceError('REFUSED', `${error.message}; it has no SHOW CREATE DATABASE: --via catalogue does without`, {
+  new InstanceError('REFUSED', `${error.message}; it has no SHOW CREATE DATABASE, so use --via catalogue`, {
     cause: error,
   });
 
@@ -157,11 +157,11 @@ function requireStatement(row: string, n: number, target: ConnectionConfig): str
   try {
     const statement = normalizeStatement(row);
     if (statement) return statement;
-    throw new Error('nothing but comments');
+    throw new Error('only comments');
   } catch (error) {
     throw new InstanceError(
       'PROTOCOL',
-      `${target.label}: row ${n} is not one statement (${(error as Error).message}): is that the schema of a QuestDB? ${quoteSafely(row, target)}`,
+      `${target.label}: row ${n} is not one statement (${(error as Error).message}); is this the schema of a QuestDB server? ${quoteSafely(row, target)}`,
       { cause: error },
     );
   }

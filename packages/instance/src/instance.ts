@@ -64,11 +64,10 @@ const MAX_RETRY_DELAY = 30_000;
 const COUNT_PARAMETER = '&count=true';
 
 /** The hint where permission was denied. */
-const DENIED_HELP = ': have the right to it granted, or use another account';
+const DENIED_HELP = '; grant the permission to this user, or use another account';
 
-const CREDENTIALS_REJECTED = 'The credentials that were given are not accepted: are they those of this instance?';
 /** Observed on 9.3.4: it answers a token as it does a wrong password. */
-const TOKENS_UNSUPPORTED = 'The open source edition accepts no tokens: give a user and a password.';
+const TOKENS_UNSUPPORTED = '; the open source edition accepts no tokens, only a user and a password';
 
 class HttpInstance implements Instance {
   readonly label: string;
@@ -169,7 +168,7 @@ class HttpInstance implements Instance {
   #rejectionError({ message, position, status, denied }: Rejection): InstanceError {
     return new InstanceError(
       denied ? 'DENIED' : 'REFUSED',
-      `${this.label}: the server says no: ${truncate(message, 500)}${denied ? DENIED_HELP : ''}`,
+      `${this.label}: the server rejected the request: ${truncate(message, 500)}${denied ? DENIED_HELP : ''}`,
       { status, position, serverMessage: message },
     );
   }
@@ -194,12 +193,12 @@ class HttpInstance implements Instance {
     });
   }
 
-  get #credentialsHelp(): string {
-    const { account, authorization, credentialsHelp } = this.#target;
-    if (authorization === undefined) return credentialsHelp;
-    const basic = authorization.startsWith('Bearer ') ? ` ${TOKENS_UNSUPPORTED}` : '';
-    const given = account === undefined ? '' : ` Given: ${account}`;
-    return `${CREDENTIALS_REJECTED}${basic}${given}`;
+  /** Why a server answers 401, and what to do. */
+  get #authenticationHelp(): string {
+    const { account = 'the credentials', authorization, credentialsHelp } = this.#target;
+    if (authorization === undefined) return `authentication required; ${credentialsHelp}`;
+    const edition = authorization.startsWith('Bearer ') ? TOKENS_UNSUPPORTED : '';
+    return `authentication failed: the server rejected ${account}; are the credentials for this instance?${edition}`;
   }
 
   get endpoint(): string {
@@ -210,12 +209,12 @@ class HttpInstance implements Instance {
   get #triedAddresses(): string {
     const { origin, pathname } = this.#target.url;
     const endpoints = this.#endpoint ? [this.#endpoint] : ENDPOINTS;
-    return endpoints.map(endpoint => origin + pathname.replace(/\/$/, '') + endpoint).join(' and no ');
+    return endpoints.map(endpoint => origin + pathname.replace(/\/$/, '') + endpoint).join(', ');
   }
 
   #unexpectedResponseError({ code, message }: UnexpectedResponseError, status: number | undefined): InstanceError {
     const help =
-      status === 401 ? ` ${this.#credentialsHelp}` : status === 404 ? ` It has no ${this.#triedAddresses}.` : '';
+      status === 401 ? `: ${this.#authenticationHelp}` : status === 404 ? ` Tried: ${this.#triedAddresses}` : '';
     return new InstanceError(code, `${this.label}: ${message}${help}`, { status, outcomeUnknown: mayHaveRun(status) });
   }
 }

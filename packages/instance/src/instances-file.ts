@@ -66,9 +66,9 @@ async function readIfExists(path: string): Promise<string | undefined> {
     if ((mode & WORLD_WRITABLE) === 0) return await readFile(path, 'utf8');
   } catch (error) {
     if (isNotFound(error)) return undefined;
-    throw readError('the instances in', path, error);
+    throw readError('the instances file', path, error);
   }
-  throw new InstanceError('CONFIG', `${path} can be changed by everybody: chmod o-w it`);
+  throw new InstanceError('CONFIG', `${path} can be changed by everybody; run chmod o-w on it`);
 }
 
 async function parseToml(text: string, path: string): Promise<Record<string, unknown>> {
@@ -85,10 +85,10 @@ async function parseToml(text: string, path: string): Promise<Record<string, unk
 
 function toInstanceEntry(table: unknown, place: string, path: string, home: string | undefined): InstanceEntry {
   if (typeof table !== 'object' || table === null)
-    throw new InstanceError('CONFIG', `${place} is not a table: write [NAME] and url = "…" below it`);
+    throw new InstanceError('CONFIG', `${place} is not a table; write [NAME] and url = "…" below it`);
   for (const [key, value] of Object.entries(table)) checkKey(key, value, place);
   const entry = { ...table } as InstanceEntry;
-  if (entry.url === undefined) throw new InstanceError('CONFIG', `${place} has no url: add url = "http://host:9000"`);
+  if (entry.url === undefined) throw new InstanceError('CONFIG', `${place} has no url; add url = "http://host:9000"`);
   for (const key of PATH_KEYS) if (entry[key] !== undefined) entry[key] = resolvePath(entry[key], path, home);
   return entry;
 }
@@ -97,9 +97,9 @@ function checkKey(key: string, value: unknown, place: string): void {
   const type = Object.hasOwn(KEY_TYPES, key) ? KEY_TYPES[key as keyof InstanceEntry] : undefined;
   if (type === undefined) {
     const known = Object.keys(KEY_TYPES).join(', ');
-    throw new InstanceError('CONFIG', `${place} has a key "${key}", which is none of ${known}`);
+    throw new InstanceError('CONFIG', `${place} has an unknown key "${key}"; the known keys are ${known}`);
   }
-  if (typeof value !== type) throw new InstanceError('CONFIG', `${place}: ${key} has to be a ${type}`);
+  if (typeof value !== type) throw new InstanceError('CONFIG', `${place}: ${key} must be a ${type}`);
 }
 
 /** `~/` is the home folder; another relative path starts where the file of instances is. */

@@ -91,7 +91,7 @@ export class JsonScanner {
   }
 
   end(): void {
-    if (this.#expect !== Expect.Nothing || this.#token !== Token.None) throw new JsonError('is cut short');
+    if (this.#expect !== Expect.Nothing || this.#token !== Token.None) throw new JsonError('is truncated');
   }
 
   /** Endless white space would be read forever, as it needs no memory. */
@@ -99,7 +99,7 @@ export class JsonScanner {
     const first = chunk.findIndex(byte => byte > 0x20);
     this.#whitespace = first < 0 ? this.#whitespace + chunk.length : 0;
     if (this.#whitespace > this.#limits.token)
-      throw new JsonError(`holds more than ${this.#limits.token} bytes of white space in a row`);
+      throw new JsonError(`contains more than ${this.#limits.token} bytes of white space in a row`);
   }
 
   /** From outside any token to the start of one; returns where that token (or the next punctuation) begins. */
@@ -155,7 +155,7 @@ export class JsonScanner {
   #openContainer(kind: 'array' | 'object', byte: number): void {
     if (!this.#expectsValue) throw misplacedError(byte);
     if (this.#containers.length === this.#limits.depth)
-      throw new JsonError(`nests deeper than ${this.#limits.depth} levels`);
+      throw new JsonError(`is nested deeper than ${this.#limits.depth} levels`);
     this.#events.open(kind, this.#containers.length);
     this.#containers.push(kind);
     this.#expect = kind === 'array' ? Expect.ValueOrClose : Expect.KeyOrClose;
@@ -224,7 +224,7 @@ export class JsonScanner {
   }
 
   #checkLength(bytes: number): void {
-    if (bytes > this.#limits.token) throw new JsonError(`holds a value longer than ${this.#limits.token} bytes`);
+    if (bytes > this.#limits.token) throw new JsonError(`contains a value longer than ${this.#limits.token} bytes`);
   }
 }
 
@@ -270,7 +270,7 @@ function decodeString(bytes: Buffer, start: number, end: number): string {
   const raw = bytes.toString('utf8', start, end);
   // Bad bytes come out as U+FFFD; a U+FFFD that was really sent is rare enough to be looked at twice.
   if (raw.includes('\uFFFD') && !isUtf8(bytes.subarray(start, end)))
-    throw new JsonError('holds bytes that are not UTF-8');
+    throw new JsonError('contains bytes that are not UTF-8');
   try {
     return JSON.parse(raw);
   } catch {
@@ -279,11 +279,11 @@ function decodeString(bytes: Buffer, start: number, end: number): string {
 }
 
 function describeInvalidString(raw: string): string {
-  if (raw.includes('\0')) return 'holds a NUL character';
+  if (raw.includes('\0')) return 'contains a NUL character';
   const control = /[\0-\x1f]/.exec(raw);
   return control
-    ? `holds an unescaped control character (${codePoint(control[0].charCodeAt(0))}) in a string`
-    : 'holds a string with an escape that JSON does not know';
+    ? `contains an unescaped control character (${codePoint(control[0].charCodeAt(0))}) in a string`
+    : 'contains a string with an escape that JSON does not know';
 }
 
 function endsBareToken(byte: number): boolean {
@@ -294,7 +294,7 @@ function decodeBare(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('latin1'));
   } catch {
-    throw new JsonError('holds something that is not JSON');
+    throw new JsonError('contains something that is not JSON');
   }
 }
 

@@ -35,7 +35,7 @@ export function parseNetrc(text: string, path: string): NetrcEntry[] {
     if (value === undefined)
       throw new InstanceError(
         'CONFIG',
-        `the netrc file ${path} ends with a keyword that lacks its value: put values with blanks in double quotes`,
+        `the netrc file ${path} ends with a keyword without a value; put values with blanks in double quotes`,
       );
     const entry = entries.at(-1);
     if (keyword === 'machine') entries.push({ host: value.toLowerCase() });

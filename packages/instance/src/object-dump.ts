@@ -26,7 +26,7 @@ export async function fetchObjectRows(source: Instance, selects: (kind: Kind) =>
     if (reading === MAX_READS)
       throw new InstanceError(
         'UNREACHABLE',
-        `${source.label}: the schema keeps changing while it is read; try again when it is at rest`,
+        `${source.label}: the schema keeps changing while it is read; try again when nothing changes it`,
       );
     rows = again;
   }

@@ -17,10 +17,10 @@ export function findProxy(url: URL, env: Readonly<Record<string, string | undefi
   if (proxy && !['http:', 'https:'].includes(proxy.protocol))
     throw new InstanceError(
       'CONFIG',
-      `${name} names a proxy of another kind than http:// and https://, which this program does not speak to: write http://host:port, or the instance's host into no_proxy`,
+      `${name} names a proxy that is neither http:// nor https://; write http://host:port, or add the instance's host to no_proxy`,
     );
   if (!proxy || proxy.pathname + proxy.search + proxy.hash !== '/')
-    throw new InstanceError('CONFIG', `${name} is not the address of a proxy: write http://host:port`);
+    throw new InstanceError('CONFIG', `${name} is not the address of a proxy; write http://host:port`);
   for (const encoded of [proxy.username, proxy.password]) decodeCredential(encoded, name);
   return { value: proxy, source: name };
 }

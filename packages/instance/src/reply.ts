@@ -48,15 +48,15 @@ const MAX_TABLE = 32 * 1024 * 1024;
 const MAX_CELLS = 2_000_000;
 
 /**
- * Maximum length of a reply without the statement in it; of that each byte of the request may become 12, as it may be
- * quoted twice.
+ * Maximum length of a reply, apart from the statement that it quotes: up to twice, and each byte of the request may
+ * become six.
  */
 const BASE_REPLY_LENGTH = 64 * 1024;
 const maxReplyLength = ({ url }: Response): number => BASE_REPLY_LENGTH + 12 * url.length;
 
 /**
- * The outcome of a statement. Throws `UnexpectedResponseError`, and `TransportError` where the answer is cut.
- * @param acceptRows whether rows are an answer too
+ * The outcome of a statement. Throws `UnexpectedResponseError`, and `TransportError` if the reply is truncated.
+ * @param acceptRows whether rows count as success
  */
 export async function readReply(response: Response, acceptRows = false): Promise<Reply> {
   if (response.status !== 200) return readRejection(response);
@@ -73,13 +73,13 @@ export async function readReply(response: Response, acceptRows = false): Promise
   }
   if (said.ddl === 'OK' || said.dml === 'OK') return { ok: true };
   const what = 'dataset' in said ? 'with rows' : `with ${quoteReply(startOfBody(body), 80, response)}`;
-  throw new UnexpectedResponseError('PROTOCOL', `answered ${what} where {"ddl":"OK"} was expected: ${ADDRESS_HELP}`);
+  throw new UnexpectedResponseError('PROTOCOL', `answered ${what} instead of {"ddl":"OK"}; ${ADDRESS_HELP}`);
 }
 
-/** What nearly all statements are answered, byte by byte (observed on 9.3.4). */
+/** The exact reply to nearly all statements (observed on 9.3.4). */
 const OK = Buffer.from('{"ddl":"OK"}');
 
-/** The rows of a small answer, whole. Throws as `readReply` does, and `ServerError` where it says `error`. */
+/** All rows of a small reply. Throws as `readReply` does, and `ServerError` if the reply contains `error`. */
 export async function readTable(response: Response): Promise<unknown[][]> {
   return checkedRows(parseReply(await readBody(response, MAX_TABLE), response, MAX_TABLE), response);
 }
@@ -87,7 +87,7 @@ export async function readTable(response: Response): Promise<unknown[][]> {
 function checkedRows({ said: fields, rows }: SmallReply, response: Response): unknown[][] {
   checkError(fields);
   try {
-    if (!('dataset' in fields)) throw new JsonError('holds no dataset');
+    if (!('dataset' in fields)) throw new JsonError('contains no dataset');
     checkCount(fields.count, rows.length);
   } catch (error) {
     throw error instanceof JsonError ? invalidReplyError(error, response, Buffer.from('{')) : error;
@@ -95,7 +95,7 @@ function checkedRows({ said: fields, rows }: SmallReply, response: Response): un
   return rows;
 }
 
-/** An answer with another status than 200: the server's no, or else it throws `UnexpectedResponseError`. */
+/** The rejection in a reply whose status is not 200. Throws `UnexpectedResponseError` if it is not a rejection. */
 export async function readRejection(response: Response): Promise<Rejection> {
   const { status } = response;
   const limit = maxReplyLength(response);
@@ -108,7 +108,7 @@ export async function readRejection(response: Response): Promise<Rejection> {
   throw unexpectedStatusError(response, body);
 }
 
-/** Words for a reply that is no JSON of this protocol; `start` is how its body begins. */
+/** The error for a reply that is not JSON of this protocol. @param start the first bytes of its body */
 export function invalidReplyError(
   error: JsonError,
   response: Response,
@@ -120,11 +120,11 @@ export function invalidReplyError(
 
   function message(): string {
     if (coding !== undefined && coding !== 'identity')
-      return `the reply is compressed (${quoteReply(coding, 20, response)}), which nobody asked for: does a proxy do that?`;
+      return `the reply is compressed (${quoteReply(coding, 20, response)}), which was not requested; does a proxy do that?`;
     if (shown.startsWith('{'))
-      return `the reply ${quoteReply(error.message, 300, response)}: ${UNSTREAMABLE.test(error.message) ? RECREATE_HELP : RETRY_HELP}`;
-    if (shown === '') return `the reply is empty (status ${response.status}): ${ADDRESS_HELP}`;
-    return `${describeAnswer(response, start)}, which is not QuestDB's JSON: ${ADDRESS_HELP}`;
+      return `the reply ${quoteReply(error.message, 300, response)}; ${UNSTREAMABLE.test(error.message) ? RECREATE_HELP : RETRY_HELP}`;
+    if (shown === '') return `the reply is empty (status ${response.status}); ${ADDRESS_HELP}`;
+    return `${describeAnswer(response, start)}, which is not QuestDB's JSON; ${ADDRESS_HELP}`;
   }
 }
 
@@ -143,8 +143,8 @@ export function toRejection({ message, position }: ServerError, response: Respon
 }
 
 /**
- * The body of a small answer; of one that is longer, this many bytes and the next piece: its end is not waited for.
- * By events, as most answers are one small chunk, and an iterator costs more than all the rest of it.
+ * The body of a small reply. Reading stops after the chunk that exceeds the limit. Uses events, because most replies are
+ * one small chunk, and an iterator would take longer than everything else.
  */
 function readBody({ body }: Response, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -163,7 +163,7 @@ function readBody({ body }: Response, limit: number): Promise<Buffer> {
   });
 }
 
-/** What the one object of a reply says. Throws `UnexpectedResponseError` in place of `JsonError`. */
+/** Parses the object of a reply. Throws `UnexpectedResponseError` in place of `JsonError`. */
 function parseReply(body: Buffer, response: Response, limit: number): SmallReply {
   try {
     const reply = parseBody(body);
@@ -171,7 +171,7 @@ function parseReply(body: Buffer, response: Response, limit: number): SmallReply
     return reply;
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    // One that was cut is long before it is anything else.
+    // A body over the limit is too long, whatever else is wrong with it.
     throw invalidReplyError(
       body.length > limit && startOfBody(body).startsWith('{') ? tooLongError(limit) : error,
       response,
@@ -230,12 +230,12 @@ class SmallReply implements JsonEvents {
   }
 
   #addTo<T>(list: T[], item: T): void {
-    if (++this.#cells > MAX_CELLS) throw new JsonError(`holds more than ${MAX_CELLS} values`);
+    if (++this.#cells > MAX_CELLS) throw new JsonError(`contains more than ${MAX_CELLS} values`);
     list.push(item);
   }
 }
 
-const invalidRowsError = (): JsonError => new JsonError('holds a dataset that is not rows of cells');
+const invalidRowsError = (): JsonError => new JsonError('contains a dataset that is not rows of cells');
 
 function parseServerError(body: Buffer): ServerError | undefined {
   try {
@@ -248,10 +248,10 @@ function parseServerError(body: Buffer): ServerError | undefined {
 
 const startOfBody = (body: Buffer): string => body.toString('utf8', 0, MAX_QUOTED).trimStart();
 
-const RETRY_HELP = "try again; if it stays so the server's log may say why";
-/** What a server may hold and no statement stream can. */
-const UNSTREAMABLE = /^holds (?:a NUL|half of)/;
-const RECREATE_HELP = 'no stream can carry that; make the object anew without it';
+const RETRY_HELP = "try again; if it fails again, see the server's log";
+/** Content that a server accepts and a statement stream cannot contain. */
+const UNSTREAMABLE = /^contains (?:a NUL|half of)/;
+const RECREATE_HELP = 'a stream cannot contain that: recreate the object without it';
 const ADDRESS_HELP = "is this a QuestDB server's address, or did a proxy's login page answer?";
 
 function unexpectedStatusError(response: Response, body: Buffer): UnexpectedResponseError {
@@ -263,28 +263,28 @@ function unexpectedStatusError(response: Response, body: Buffer): UnexpectedResp
     said === undefined ? describeAnswer(response, body) : `answered ${status}: ${quoteReply(said, 300, response)}`;
   switch (status) {
     case 401:
-      return new UnexpectedResponseError('DENIED', `${what}: who are you?`);
+      return new UnexpectedResponseError('DENIED', what);
     case 403:
       return new UnexpectedResponseError(
         'DENIED',
-        `${what}: the credentials are known, and may not do this: have it granted, or use another account`,
+        `${what}: permission denied; grant the permission to this user, or use another account`,
       );
     case 404:
     case 405:
       return new UnexpectedResponseError(
         'PROTOCOL',
-        `${what}: is this the address of a QuestDB server, with its path prefix?`,
+        `${what}: no QuestDB server there; is the address right, with its path prefix?`,
       );
     case 407:
       return new UnexpectedResponseError('DENIED', PROXY_CREDENTIALS_MESSAGE);
     case 408:
-      return new UnexpectedResponseError('UNREACHABLE', `${what}: it gave up waiting; try again`);
+      return new UnexpectedResponseError('UNREACHABLE', `${what}: the server timed out; try again`);
     case 413:
     case 414:
     case 431:
       return new UnexpectedResponseError(
         'UNREACHABLE',
-        `${what}: the request is too large for a proxy on the way: raise its limit, or go around it`,
+        `${what}: the request is too large for a proxy on the way; raise the limit of the proxy, or bypass it`,
       );
     case 429:
       return new UnexpectedResponseError('UNREACHABLE', `${what}: too busy; try again ${formatRetryTime(response)}`);
@@ -295,8 +295,8 @@ function unexpectedStatusError(response: Response, body: Buffer): UnexpectedResp
       );
   }
   if (status >= 500 && status < 600)
-    return new UnexpectedResponseError('UNREACHABLE', `${what}: the server failed; its log may say why`);
-  return new UnexpectedResponseError('PROTOCOL', `${what}: ${ADDRESS_HELP}`);
+    return new UnexpectedResponseError('UNREACHABLE', `${what}: the server failed; see its log`);
+  return new UnexpectedResponseError('PROTOCOL', `${what}; ${ADDRESS_HELP}`);
 }
 
 /** When a busy server accepts requests again, in words. */
@@ -315,16 +315,16 @@ export function retryAfter({ headers }: Response): number | undefined {
   return Number.isNaN(seconds) ? undefined : Math.max(seconds, 0);
 }
 
-/** Where a redirect points, without its path and query: they may hold secrets, ours or theirs. */
+/** Where a redirect points. Its path and query are not shown, because they may contain secrets. */
 function describeRedirect(response: Response): string {
   const { status, headers, url } = response;
   const what = `answered with a redirect (${status})`;
   if (headers.location === undefined || !URL.canParse(headers.location, url))
-    return `${what} to nowhere: ${ADDRESS_HELP}`;
+    return `${what} without a valid Location; ${ADDRESS_HELP}`;
   const { origin } = new URL(headers.location, url);
   return origin === new URL(url).origin
-    ? `${what} to another path there, which is not followed: does the address lack a path prefix, or is that a login page?`
-    : `${what} to ${quoteReply(origin, 300, response)}, which is not followed: give the address it leads to, unless that is a login page`;
+    ? `${what} to another path on the same server, which is not followed; does the address lack a path prefix, or is that a login page?`
+    : `${what} to ${quoteReply(origin, 300, response)}, which is not followed; give the address it leads to, unless that is a login page`;
 }
 
 function describeAnswer(response: Response, body: Buffer): string {
@@ -338,7 +338,7 @@ function describeAnswer(response: Response, body: Buffer): string {
 const quoteReply = (text: string, length: number, response: Response): string =>
   truncate(maskReply(text, response), length);
 
-/** What an answer says without our secrets: a server or a proxy may quote from the request. */
+/** Redacts our secrets: a server or a proxy may quote the request. */
 function maskReply(text: string, { url, secrets }: Response): string {
   const all = [...secrets, ...findSecrets(new URL(url).searchParams.get('query') ?? '')];
   return maskSecrets(
@@ -347,8 +347,8 @@ function maskReply(text: string, { url, secrets }: Response): string {
   );
 }
 
-/** What others decide by. Stars in place of a password that is one of these words would mislead them, and give it away. */
+/** Words that other code searches for. If a password is one of these, redacting it would break the search and reveal the password. */
 const SIGNIFICANT_WORDS = "already exists, does not exist, name expected, got, expected 'TABLE', DATABASE, empty query";
 
-/** Nobody reads more, in UTF-16 code units; room for the longest secret before what is shown. */
+/** Maximum length of quoted text before redaction, in UTF-16 code units; longer than the longest secret. */
 const MAX_QUOTED = 64 * 1024;

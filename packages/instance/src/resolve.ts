@@ -140,7 +140,8 @@ const placeOfEntry = (name: string, env: ResolveContext['env']): string => `${in
 /** The address of an entry. @throws InstanceError that names the entry and the file */
 function addressOfEntry({ url }: InstanceEntry, name: string, env: ResolveContext['env']): Address {
   const place = placeOfEntry(name, env);
-  if (url === '') throw new InstanceError('CONFIG', `${place}: the url is empty: give something like http://host:9000`);
+  if (url === '')
+    throw new InstanceError('CONFIG', `${place}: the url is empty; give an address such as http://host:9000`);
   try {
     return parseAddress(url);
   } catch (error) {
@@ -156,7 +157,7 @@ function parseOperand(operand: string, env: ResolveContext['env']): Address {
   if (PATH.test(operand))
     throw new InstanceError(
       'CONFIG',
-      `${/[@?#;=:]/.test(operand) ? 'the operand' : `"${escapeControls(operand)}"`} is a path, and not an instance: give something like http://host:9000, or a name in ${instancesPath(env) ?? 'instances.toml'}`,
+      `${/[@?#;=:]/.test(operand) ? 'the operand' : `"${escapeControls(operand)}"`} is a path, not an instance; give an address such as http://host:9000, or a name in ${instancesPath(env) ?? 'instances.toml'}`,
     );
   return parseAddress(operand);
 }
@@ -166,12 +167,12 @@ async function explainUnknownName(operand: string, env: ResolveContext['env']): 
   if (!canBeName(operand) || operand === 'localhost' || /^[\d.]+$/.test(operand)) return undefined;
   const names = [...(await readInstances(env)).keys()];
   const file = instancesPath(env) ?? 'instances.toml';
-  return `"${escapeControls(operand)}" is not in ${file}, so it was tried as a host${escapeControls(suggestWord(operand, names))}`;
+  return `"${escapeControls(operand)}" is not in ${file}, so it was treated as a host name${escapeControls(suggestWord(operand, names))}`;
 }
 
 /** A timer can't be set for longer than 2^31 - 1 ms (25 days). */
 function toMilliseconds(name: string, seconds: number): number {
-  if (!(seconds >= 0)) throw new InstanceError('CONFIG', `${name} has to be a number of seconds, or 0 for ever`);
+  if (!(seconds >= 0)) throw new InstanceError('CONFIG', `${name} must be a number of seconds, or 0 for no limit`);
   return Math.min(1000 * seconds, 2 ** 31 - 1);
 }
 
@@ -187,7 +188,7 @@ function formatLabel(url: URL, proxy?: URL): string {
 
 function credentialsHelp(program: string): string {
   const prefix = program.toUpperCase();
-  return `Give credentials in ${prefix}_USER and ${prefix}_PASSWORD, or ${prefix}_TOKEN`;
+  return `give credentials in ${prefix}_USER and ${prefix}_PASSWORD, or ${prefix}_TOKEN`;
 }
 
 function fromOptions({ user, passwordFile, tokenFile }: InstanceOptions): CredentialSource {
@@ -209,7 +210,9 @@ function fromAddress({ user, password, token }: Address, context: ResolveContext
     name: ADDRESS_SOURCE,
     read() {
       if (password !== undefined || token !== undefined)
-        context.warn('the address holds a secret, which others on this machine can see: better in the environment');
+        context.warn(
+          'the address contains a secret, which others on this machine can see; use an environment variable instead',
+        );
       return { user, password, token };
     },
   };
@@ -268,13 +271,13 @@ function warnAboutPlainHttp(url: URL, proxy: URL | undefined, context: ResolveCo
   const way = [proxy, url].filter(each => each !== undefined);
   if (way.every(({ hostname }) => isLoopbackHost(hostname))) return;
   const by = proxy ? `, by way of the proxy ${proxy.host},` : '';
-  context.warn(`credentials go to ${url.host}${by} over plain http, where anyone on the way can read them: use https`);
+  context.warn(`credentials go to ${url.host}${by} over plain http, where anyone on the way can read them; use https`);
 }
 
 function warnAboutPlainProxy({ protocol, hostname, host }: URL, context: ResolveContext): void {
   if (protocol === 'https:' || isLoopbackHost(hostname)) return;
   context.warn(
-    `the proxy's credentials go to ${host} over plain http, where anyone on the way can read them: is there an https:// proxy?`,
+    `the proxy's credentials go to ${host} over plain http, where anyone on the way can read them; is there an https:// proxy?`,
   );
 }
 
@@ -300,13 +303,13 @@ async function checkCertificates(text: string, path: string): Promise<void> {
   if (!blocks.length)
     throw new InstanceError(
       'CONFIG',
-      `${path} holds no certificate in PEM form (-----BEGIN CERTIFICATE-----): openssl x509 -inform der makes it of one in DER`,
+      `${path} contains no certificate in PEM format (-----BEGIN CERTIFICATE-----); openssl x509 -inform der converts from DER`,
     );
   blocks.forEach((block, i) => {
     try {
       new X509Certificate(block);
     } catch {
-      throw new InstanceError('CONFIG', `${path}: certificate ${i + 1} is damaged: get the file anew`);
+      throw new InstanceError('CONFIG', `${path}: certificate ${i + 1} is damaged; get the file again`);
     }
   });
 }

@@ -114,7 +114,7 @@ class RowReply implements JsonEvents {
     if (depth === 1) this.#setTopValue(value);
     else if (depth === 3 && this.#key === 'columns') this.#checkColumnName(value);
     else if (this.#dataset !== 'open') return;
-    else if (depth === 2) throw new JsonError(`holds a row that is not an array (row ${this.#rows + 1})`);
+    else if (depth === 2) throw new JsonError(`contains a row that is not an array (row ${this.#rows + 1})`);
     else if (depth === 3) this.#addCell(value);
   }
 
@@ -136,17 +136,17 @@ class RowReply implements JsonEvents {
   }
 
   checkComplete(): void {
-    if (this.#dataset === 'none') throw new JsonError('holds no dataset');
+    if (this.#dataset === 'none') throw new JsonError('contains no dataset');
     this.#checkRow();
     checkCount(this.#top.count, this.#rows);
   }
 
   #checkRow(): void {
-    if (this.#endsInEmptyRow) throw new JsonError(`holds an empty row (row ${this.#rows})`);
+    if (this.#endsInEmptyRow) throw new JsonError(`contains an empty row (row ${this.#rows})`);
   }
 
   #setTopValue(value: unknown): void {
-    if (this.#key === 'dataset') throw new JsonError('holds a dataset that is not an array');
+    if (this.#key === 'dataset') throw new JsonError('contains a dataset that is not an array');
     if (isSignificantKey(this.#key)) this.#top[this.#key] = value;
   }
 
@@ -155,17 +155,17 @@ class RowReply implements JsonEvents {
     if (!this.#inColumnName) return;
     this.#columnName ??= value;
     if (this.#columnName !== DDL)
-      throw new JsonError(`holds ${JSON.stringify(this.#columnName)} where ${DDL} was asked for`);
+      throw new JsonError(`contains ${JSON.stringify(this.#columnName)} where ${DDL} was requested`);
   }
 
   #openDataset(kind: 'array' | 'object'): void {
-    if (kind !== 'array') throw new JsonError('holds a dataset that is not an array');
+    if (kind !== 'array') throw new JsonError('contains a dataset that is not an array');
     if (this.#dataset !== 'none') throw duplicateKeyError('dataset');
     this.#dataset = 'open';
   }
 
   #openRow(kind: 'array' | 'object'): void {
-    if (kind !== 'array') throw new JsonError(`holds a row that is not an array (row ${this.#rows + 1})`);
+    if (kind !== 'array') throw new JsonError(`contains a row that is not an array (row ${this.#rows + 1})`);
     this.checkError();
     this.#checkRow();
     this.#column = 0;
@@ -231,18 +231,18 @@ export function checkError(reply: Record<string, unknown>): void {
 /** Throws when the reply's `count` (where it has one) is not the number of rows that came. */
 export function checkCount(count: unknown, rows: number): void {
   if (count !== undefined && count !== rows)
-    throw new JsonError(`holds ${rows} rows but says that there are ${JSON.stringify(count)}`);
+    throw new JsonError(`contains ${rows} rows, but its count is ${JSON.stringify(count)}`);
 }
 
 /** A key that comes twice at the top of a reply: which of the two to believe? */
-export const duplicateKeyError = (key: string): JsonError => new JsonError(`holds ${JSON.stringify(key)} twice`);
+export const duplicateKeyError = (key: string): JsonError => new JsonError(`contains ${JSON.stringify(key)} twice`);
 
 /** The first column as text that a statement stream can carry. */
 function text(value: unknown, row: number): string {
   if (typeof value !== 'string')
-    throw new JsonError(`holds a row whose first column is ${describeValue(value)} (row ${row})`);
-  if (value.includes('\0')) throw new JsonError(`holds a NUL character (row ${row})`);
-  if (!value.isWellFormed()) throw new JsonError(`holds half of a surrogate pair (row ${row})`);
+    throw new JsonError(`contains a row whose first column is ${describeValue(value)} (row ${row})`);
+  if (value.includes('\0')) throw new JsonError(`contains a NUL character (row ${row})`);
+  if (!value.isWellFormed()) throw new JsonError(`contains half of a surrogate pair (row ${row})`);
   return value;
 }
 

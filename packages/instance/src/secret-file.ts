@@ -13,12 +13,9 @@ const OTHERS_READ = 0o044;
  */
 export async function readSecretLine(path: string, what: string): Promise<string> {
   const secret = (await readSecretFile(path, what)).replace(/\r?\n$/, '');
-  if (secret === '') throw new InstanceError('CONFIG', `${what} ${path} is empty: it has to hold the secret`);
+  if (secret === '') throw new InstanceError('CONFIG', `${what} ${path} is empty; it must contain the secret`);
   if (/[\r\n]/.test(secret))
-    throw new InstanceError(
-      'CONFIG',
-      `${what} ${path} has more than one line: it has to hold the secret and nothing else`,
-    );
+    throw new InstanceError('CONFIG', `${what} ${path} has more than one line; it must contain only the secret`);
   return secret;
 }
 
@@ -41,7 +38,7 @@ export const decodeSecret = (bytes: Uint8Array): string => new TextDecoder('utf-
 /** Throws `CONFIG` for a file that others can read. A pipe, as the shell's `<(…)` makes, is no file and is taken. */
 export function requirePrivate(stats: Stats, path: string, what: string): void {
   if (stats.isFile() && (stats.mode & OTHERS_READ) !== 0)
-    throw new InstanceError('CONFIG', `${what} ${path} can be read by others: chmod 600 it`);
+    throw new InstanceError('CONFIG', `${what} ${path} can be read by others; run chmod 600 on it`);
 }
 
 /** Whether an error says that there is no such file; a home may be no folder (`/dev/null`). */
@@ -52,6 +49,6 @@ export const isNotFound = (error: unknown): boolean =>
 export function readError(what: string, path: string, error: unknown): InstanceError {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
-    return new InstanceError('CONFIG', `${what} ${path} is not UTF-8: iconv converts other encodings`);
-  return new InstanceError('CONFIG', `can't read ${what} ${path}: ${systemErrorReason(error)}`);
+    return new InstanceError('CONFIG', `${what} ${path} is not UTF-8; iconv converts other encodings`);
+  return new InstanceError('CONFIG', `cannot read ${what} ${path}: ${systemErrorReason(error)}`);
 }

@@ -24,7 +24,7 @@ export async function runTokenCommand(
     if (error.killed && error.signal === 'SIGKILL')
       throw new InstanceError(
         'CONFIG',
-        `token_command of ${name} did not end within ${timeout / 1000} s: does it wait for somebody? --timeout waits longer`,
+        `token_command of ${name} did not end within ${timeout / 1000} s; does it wait for input? --timeout waits longer`,
       );
     const said = maskSecrets(String(error.stderr ?? ''), [String(error.stdout ?? '').trim()]).trim();
     throw new InstanceError(
@@ -34,6 +34,6 @@ export async function runTokenCommand(
   });
   const token = stdout.replace(/\r?\n$/, '');
   if (token === '')
-    throw new InstanceError('CONFIG', `token_command of ${name} printed nothing: it has to print the token`);
+    throw new InstanceError('CONFIG', `token_command of ${name} printed nothing; it must print the token`);
   return token;
 }

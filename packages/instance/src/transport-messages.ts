@@ -24,28 +24,29 @@ export interface RequestContext {
 }
 
 const HOST_HELP = 'is the address right?';
-const CERTIFICATE_HELP = 'give its certificate authority with --cacert, or --insecure to take any certificate';
+const CERTIFICATE_HELP = 'give its certificate authority with --cacert, or accept any certificate with --insecure';
 
 /** What a proxy's 407 means. */
 export const PROXY_CREDENTIALS_MESSAGE =
-  'the proxy asks for credentials (407): write them into the variable, as in https_proxy=http://user:password@host:port';
+  'the proxy requires credentials (407); write them into the variable, as in https_proxy=http://user:password@host:port';
 
-/** What a host can be found by, and what to do where it can't. */
+/** Failures to reach a host, and what to do. */
 const NETWORK_MESSAGES: Record<string, [what: string, help: string]> = {
   ECONNREFUSED: ['connection refused', 'is the server running, and is the port right?'],
   ENOTFOUND: ['no such host', HOST_HELP],
-  EAI_AGAIN: ["the name of the host can't be looked up now", 'is the network up?'],
+  EAI_AGAIN: ['the host name cannot be resolved now', 'is the network up?'],
   EHOSTUNREACH: ['no route to the host', HOST_HELP],
-  ENETUNREACH: ['the network is unreachable', 'is it up?'],
+  ENETUNREACH: ['the network is unreachable', 'is the network up?'],
 };
 
 const TLS_MESSAGES: Record<string, string> = {
-  CERT_HAS_EXPIRED: 'its TLS certificate has expired: renew it on the server, or --insecure to take any certificate',
-  CERT_NOT_YET_VALID: 'its TLS certificate is not valid yet: is the clock right?',
-  DEPTH_ZERO_SELF_SIGNED_CERT: `its TLS certificate is self-signed: ${CERTIFICATE_HELP}`,
-  SELF_SIGNED_CERT_IN_CHAIN: `its TLS certificate comes from an unknown authority: ${CERTIFICATE_HELP}`,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: `its TLS certificate comes from an unknown authority: ${CERTIFICATE_HELP}`,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: `its TLS certificate comes from an unknown authority: ${CERTIFICATE_HELP}`,
+  CERT_HAS_EXPIRED:
+    'its TLS certificate has expired; renew it on the server, or use --insecure to accept any certificate',
+  CERT_NOT_YET_VALID: 'its TLS certificate is not valid yet; is the clock right?',
+  DEPTH_ZERO_SELF_SIGNED_CERT: `its TLS certificate is self-signed; ${CERTIFICATE_HELP}`,
+  SELF_SIGNED_CERT_IN_CHAIN: `its TLS certificate comes from an unknown authority; ${CERTIFICATE_HELP}`,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: `its TLS certificate comes from an unknown authority; ${CERTIFICATE_HELP}`,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: `its TLS certificate comes from an unknown authority; ${CERTIFICATE_HELP}`,
 };
 
 /** By name: the codes that undici promises for these are not set in the version used. */
@@ -56,26 +57,26 @@ const INTERIM_MESSAGES = new Set(['bad response', 'bad upgrade']);
 /** The message for a request that got no response, or an incomplete one. */
 export function describeTransportError(error: TransportError, at: RequestContext): TransportFailure {
   const code = error.cause.code ?? '';
-  if (code === 'UND_ERR_DESTROYED') return unreachableFailure('the request was abandoned');
+  if (code === 'UND_ERR_DESTROYED') return unreachableFailure('the request was canceled');
   if (NOT_HTTP.has(error.cause.name)) return notHttpFailure(error.phase, error.cause);
   const refused = proxyFailure(error.cause);
   if (refused !== undefined) return refused;
   if (error.cause.name === 'HeadersOverflowError')
-    return protocolFailure('the header of the answer is too large: is this the address of a QuestDB server?');
+    return protocolFailure('the header of the reply is too large; is this the address of a QuestDB server?');
   if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return protocolFailure(brokenReplyMessage(error.cause));
   if (code === 'UND_ERR_SOCKET' && INTERIM_MESSAGES.has(error.cause.message))
-    return protocolFailure('answered 100 or 101, which nobody asked for: is this the address of a QuestDB server?');
+    return protocolFailure('answered 100 or 101, which was not requested; is this the address of a QuestDB server?');
   if (error.phase === 'connecting') return unreachableFailure(connectMessage(error.cause, at));
   if (code === 'TIMEOUT') {
-    const what = error.phase === 'waiting' ? 'no answer' : 'the reply neither ended nor brought another row';
+    const what = error.phase === 'waiting' ? 'no answer' : 'no further row and no end of the reply';
     return unreachableFailure(
-      `${what} within ${formatSeconds(at.timeout)}: is the server busy? --timeout waits longer`,
+      `${what} within ${formatSeconds(at.timeout)}; is the server busy? --timeout waits longer`,
     );
   }
   if (error.phase === 'reading')
-    return protocolFailure('the reply is cut: the connection closed before its end; did the server stop?');
+    return protocolFailure('the reply is truncated: the connection was closed before its end; did the server stop?');
   if (error.isClose) return unreachableFailure(closedMessage(at));
-  return unreachableFailure(`the request failed (${describeCause(error.cause)}): is the network up?`);
+  return unreachableFailure(`the request failed (${describeCause(error.cause)}); is the network up?`);
 }
 
 function unreachableFailure(message: string): TransportFailure {
@@ -91,57 +92,57 @@ function connectMessage(cause: NodeJS.ErrnoException, { connectTimeout, url, pro
   const code = cause.code ?? first?.code ?? '';
   if (code === 'TIMEOUT' || code === 'ETIMEDOUT') {
     const what = url.protocol === 'https:' ? 'no connection with TLS' : 'no connection';
-    return `${what} within ${formatSeconds(connectTimeout)}: ${HOST_HELP} --connect-timeout waits longer`;
+    return `${what} within ${formatSeconds(connectTimeout)}; ${HOST_HELP} --connect-timeout waits longer`;
   }
   const [what, help] = NETWORK_MESSAGES[code] ?? [];
   if (what && proxy)
-    return `the proxy can't be reached (${what}): is ${url.protocol.slice(0, -1)}_proxy right? no_proxy goes around it`;
-  if (what) return `${what}: ${help}`;
+    return `the proxy cannot be reached (${what}); is ${url.protocol.slice(0, -1)}_proxy right? no_proxy bypasses it`;
+  if (what) return `${what}; ${help}`;
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return wrongNameMessage(cause);
   return (
-    TLS_MESSAGES[code] ?? tlsMessage(code, url) ?? `no connection (${describeCause(first ?? cause)}): ${HOST_HELP}`
+    TLS_MESSAGES[code] ?? tlsMessage(code, url) ?? `no connection (${describeCause(first ?? cause)}); ${HOST_HELP}`
   );
 }
 
 /**
- * OpenSSL's message does not say that it met something else than TLS; for a rejection it does (an alert of SSL, TLSV1,
- * SSL/TLS).
+ * OpenSSL reports a rejection as an alert (of SSL, TLSV1, SSL/TLS). Its other messages do not say that the server does
+ * not use TLS.
  */
 function tlsMessage(code: string, { protocol }: URL): string | undefined {
   const [, refusal] = /^ERR_SSL_[\w/]+?_ALERT_(\w+)$/.exec(code) ?? [];
   if (refusal)
-    return `the server refuses TLS as it is offered (${refusal.toLowerCase().replaceAll('_', ' ')}): does it ask for a certificate, or for a version that is out of use?`;
-  if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) return 'what answers there does not speak TLS: try http://';
+    return `the server rejected the TLS connection (${refusal.toLowerCase().replaceAll('_', ' ')}); does it require a client certificate or an old TLS version?`;
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) return 'the server does not use TLS; try http://';
   if (code === 'ECONNRESET' && protocol === 'https:')
-    return 'the connection closed where TLS was to begin: is the port right? If there is no TLS, try http://';
+    return 'the connection was closed before TLS started; is the port right? If the server does not use TLS, try http://';
   return undefined;
 }
 
 function wrongNameMessage(cause: NodeJS.ErrnoException & { cert?: { subjectaltname?: string } }): string {
   const names = truncate(cause.cert?.subjectaltname ?? 'none', 200);
-  return `its TLS certificate is for other names (${names}): use one of them, or --insecure to take any certificate`;
+  return `its TLS certificate is for other names (${names}); use one of them, or accept any certificate with --insecure`;
 }
 
-/** undici tells a proxy's no to a tunnel in a message only. */
+/** If a proxy rejects a tunnel, undici reports the status only in the text of its error. */
 function proxyFailure({ message }: Error): TransportFailure | undefined {
   const [, status] = /^Proxy response \((\d+)\)/.exec(message) ?? [];
   if (status === '407') return { code: 'DENIED', message: PROXY_CREDENTIALS_MESSAGE };
   return status === undefined
     ? undefined
     : unreachableFailure(
-        `the proxy answered ${status} where a tunnel was asked for: may it go there, and does it know the host? no_proxy goes around it`,
+        `the proxy answered ${status} to the request for a tunnel; does it permit that port, and does it know the host? no_proxy bypasses it`,
       );
 }
 
-/** A server that can't hold a request closes the connection without a word (observed on 9.3.4), as a dying one does. */
+/** A server closes the connection without a reply if a request exceeds its buffer (observed on 9.3.4), or if it stops. */
 function closedMessage({ bufferNeeded: needed, url }: RequestContext): string {
   if (needed <= DEFAULT_REQUEST_BUFFER) {
-    const orTls = url.protocol === 'http:' ? ', or is it https://?' : '?';
-    return `the connection closed without an answer: the reply is lost; did the server stop${orTls}`;
+    const orTls = url.protocol === 'http:' ? ', or does it use https://?' : '?';
+    return `the connection was closed before a reply arrived; did the server stop${orTls}`;
   }
   return (
-    `the connection closed without an answer: the request is too large for the server. It needs a buffer of ${needed} ` +
-    `bytes, the server's default is ${DEFAULT_REQUEST_BUFFER}: raise http.request.header.buffer.size there`
+    `the connection was closed before a reply arrived: the request may be too large; it needs a buffer of ${needed} ` +
+    `bytes, and the default is ${DEFAULT_REQUEST_BUFFER}; raise http.request.header.buffer.size on the server`
   );
 }
 
@@ -149,12 +150,12 @@ function notHttpFailure(phase: Phase, cause: Error): TransportFailure {
   return protocolFailure(
     phase === 'reading'
       ? brokenReplyMessage(cause)
-      : `what answers there does not speak HTTP (${describeCause(cause)}): is the port right, or is it https://?`,
+      : `the server does not speak HTTP (${describeCause(cause)}); is the port right, or does it use https://?`,
   );
 }
 
 function brokenReplyMessage(cause: Error): string {
-  return `the reply is broken (${describeCause(cause)}): did the server fail while it was sending?`;
+  return `the reply is malformed (${describeCause(cause)}); did the server fail while it was sending?`;
 }
 
 function describeCause(cause: Error): string {

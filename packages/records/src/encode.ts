@@ -19,10 +19,11 @@ export function encodeRecords(maxRecord = MAX_RECORD) {
         : statement.isWellFormed()
           ? ''
           : 'half of a surrogate pair';
-      if (invalidContent) throw new StreamError(`statement ${nth} holds ${invalidContent}, which no record can carry`);
+      if (invalidContent)
+        throw new StreamError(`statement ${nth} contains ${invalidContent}, which a record cannot contain`);
       if (isLonger(statement, maxRecord))
         throw new StreamError(
-          `statement ${nth} makes a record longer than ${maxRecord} bytes: --max-record takes more`,
+          `statement ${nth} makes a record longer than ${maxRecord} bytes; --max-record raises the limit`,
         );
       text += `${statement}\n\0`;
       if (text.length < CHUNK) continue;

@@ -23,7 +23,9 @@ export function validateFraming(maxRecord: number, allowEmpty: boolean) {
       const end = records.indexOf(0, start) + 1;
       if (end - start > maxRecord) throw recordTooLong(complete, maxRecord);
       if (!isUtf8(records.subarray(start, end)))
-        throw new StreamError(`record ${complete + 1} holds bytes that are not UTF-8: iconv converts other encodings`);
+        throw new StreamError(
+          `record ${complete + 1} contains bytes that are not UTF-8; iconv converts other encodings`,
+        );
       start = end;
     }
     return records;
@@ -43,31 +45,31 @@ export function validateFraming(maxRecord: number, allowEmpty: boolean) {
       if (partialBytes) throw truncatedError(Buffer.concat(partial), complete);
       if (!complete && !allowEmpty)
         throw new StreamError(
-          'no input, not even the NUL that an empty stream has; the program before this one may have failed',
+          'empty input: a statement stream has at least one NUL byte; the previous command may have failed',
         );
     },
   );
 }
 
-const recordTooLong = (whole: number, maxRecord: number): StreamError =>
-  new StreamError(`record ${whole + 1} is longer than ${maxRecord} bytes: --max-record takes more`);
+const recordTooLong = (complete: number, maxRecord: number): StreamError =>
+  new StreamError(`record ${complete + 1} is longer than ${maxRecord} bytes; --max-record raises the limit`);
 
 const missingNul = (maxRecord: number): StreamError =>
   new StreamError(
-    `no NUL in the first ${maxRecord} bytes: either .sql text, which sqlsplit turns into a stream, or a longer record, which --max-record takes`,
+    `no NUL byte in the first ${maxRecord} bytes: it is either .sql text (sqlsplit converts it) or a longer record (--max-record raises the limit)`,
   );
 
 const noNulError = (): StreamError =>
   new StreamError(
-    'no NUL in the input: either .sql text, which sqlsplit turns into a stream, or a stream that was cut in its first record',
+    'no NUL byte in the input: it is either .sql text (sqlsplit converts it) or a stream truncated in its first record',
   );
 
-function truncatedError(rest: Buffer, whole: number): StreamError {
+function truncatedError(rest: Buffer, complete: number): StreamError {
   const marker = parseFailureMarker(lastLine(rest));
-  if (marker) return new StreamError(`incomplete after ${formatCount(whole)}: ${marker.name}: ${marker.reason}`);
-  return whole
+  if (marker) return new StreamError(`incomplete after ${formatCount(complete)}: ${marker.name}: ${marker.reason}`);
+  return complete
     ? new StreamError(
-        `cut after ${formatCount(whole)}: the input does not end on a NUL; the program before this one may have failed`,
+        `truncated after ${formatCount(complete)}: the input does not end with a NUL byte; the previous command may have failed`,
       )
     : noNulError();
 }
@@ -76,4 +78,4 @@ function truncatedError(rest: Buffer, whole: number): StreamError {
 const lastLine = (rest: Buffer): string =>
   rest.subarray(-4096).toString().replace(/\n$/, '').split('\n').at(-1) as string;
 
-const formatCount = (whole: number): string => `${whole} whole ${whole === 1 ? 'record' : 'records'}`;
+const formatCount = (complete: number): string => `${complete} complete ${complete === 1 ? 'record' : 'records'}`;

@@ -25,7 +25,7 @@ export class MemoryBudget {
     this.#used += OVERHEAD + 2 * length;
     if (this.#used > this.#size)
       throw new MemoryError(
-        `there is no memory for more than ${this.#statements} statements: the variable NODE_OPTIONS=--max-old-space-size=8192 gives it 8 GiB`,
+        `not enough memory for more than ${this.#statements} statements; set NODE_OPTIONS=--max-old-space-size=8192 to allow 8 GiB`,
       );
   }
 }

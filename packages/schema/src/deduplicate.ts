@@ -24,7 +24,7 @@ export function deduplicate(statements: Iterable<string>): string[] {
     const before = found.get(key);
     if (before && !isSameMeaning(before.entry.statement, statement))
       throw new DuplicateNameError(
-        `statement ${before.nth} (${displayName(before.entry)}) and statement ${nth} (${displayName(entry)}) have the same name and different definitions: leave one of them out`,
+        `statement ${before.nth} (${displayName(before.entry)}) and statement ${nth} (${displayName(entry)}) have the same name and different definitions; remove one of them`,
       );
     if (!before) found.set(key, { entry, nth });
     return !before;

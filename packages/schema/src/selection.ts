@@ -54,7 +54,7 @@ export function parseKinds(lists: string[]): Set<Kind> {
       const kinds = kindsOf(word);
       if (kinds) return kinds;
       throw new InvalidSelectionError(
-        `no such kind: '${word}'; there are ${KINDS.join(', ')}, and ${Object.keys(CATEGORY_KINDS).join(', ')}`,
+        `unknown kind: '${word}'; there are ${KINDS.join(', ')}, and ${Object.keys(CATEGORY_KINDS).join(', ')}`,
       );
     }),
   );
@@ -73,11 +73,11 @@ function categoryOf(word: string, isExcluded: boolean): string | undefined {
  * @throws InvalidSelectionError for an unknown word, and for both lists at once, as the service accepts one clause
  */
 export function parseSelection(include: string[] = [], exclude: string[] = []): Selection {
-  if (include.length && exclude.length) throw new InvalidSelectionError('--include and --exclude can not be combined');
+  if (include.length && exclude.length) throw new InvalidSelectionError('--include and --exclude cannot be combined');
   const mode = include.length ? 'INCLUDE' : 'EXCLUDE';
   const words = wordsOf([...include, ...exclude]);
   const named = parseKinds([...include, ...exclude]);
-  if (named.has('other')) throw new InvalidSelectionError('a dump has no statements of the kind other');
+  if (named.has('other')) throw new InvalidSelectionError('a dump contains no statements of the kind other');
   const categories = new Set(words.flatMap(word => categoryOf(word, mode === 'EXCLUDE') ?? []));
   return {
     clause: categories.size ? ` ${mode} (${[...categories].join(', ')})` : '',

@@ -13,7 +13,7 @@ import { LimitError } from '@sqlpipe/ddl';
  * @param expands whether everything above this name also depends on what the name depends on; so it is with views
  * (observed on 9.4.4)
  * @returns every key once. A cycle is no error here: the edge that would close it is ignored, as the service does.
- * @throws LimitError where all that do not expand need so much together that to put it in order would take forever
+ * @throws LimitError if the dependencies of the names that do not expand are too many to sort in reasonable time
  */
 export function topologicalOrder(
   needs: ReadonlyMap<string, Iterable<string>>,
@@ -39,7 +39,7 @@ export function topologicalOrder(
   return order;
 }
 
-/** One object on the way down, with what it needs that was not seen yet. Nodes are numbers that sort as names do. */
+/** An object being visited, with its dependencies that were not seen yet. Nodes are numbers that sort like names. */
 class Visit {
   #needed: Int32Array;
   #at = 0;
@@ -61,7 +61,7 @@ class Visit {
     return this.#needed[this.#at++];
   }
 
-  /** Leaves some to the visit of another node, or a long chain would keep each node once for every one above it. */
+  /** Gives some nodes to the visit of another node. Otherwise a long chain would store each node once per node above it. */
   leave(toOther: (node: number) => boolean): void {
     this.#needed = this.#needed.subarray(this.#at).filter(node => !toOther(node));
     this.#at = 0;
@@ -69,8 +69,8 @@ class Visit {
 }
 
 /**
- * What may be looked at in all, nodes and edges: about a second of work. If only views depend on each other, each is
- * looked at once.
+ * Maximum number of visited nodes and edges: about a second of work. If only views depend on each other, each is visited
+ * once.
  */
 const MOST_STEPS = 10_000_000;
 
@@ -98,11 +98,11 @@ class Graph {
   }
 
   /**
-   * What a node needs, in the order to visit it: its own needs and, through what expands, theirs. Below what was seen all
-   * has been seen.
+   * The nodes to visit for a node, in order: its dependencies and, for those that expand, their dependencies. Nodes that
+   * were seen are omitted, because everything below them was seen too.
    */
   unseenBelow(node: number): Int32Array {
-    // All that it needs stands before it in the order that it is visited in.
+    // The dependencies of a node come before it in the visiting order.
     if (this.#expands[node] && !this.#hasCycle) return NONE;
     const below: number[] = [];
     const addNeedsOf = (other: number) => {
@@ -120,9 +120,9 @@ class Graph {
   }
 
   /**
-   * Nodes in the order to visit them, which is by name. Where there is no cycle, what expands comes after all that it
-   * depends on: the least name as early as can be, with what it needs the least names of that first, then the next name
-   * as early as can be. That is the order in which visits of each, and of all below, would end.
+   * Sorts nodes in visiting order, which is by name. If there is no cycle, a node that expands comes after all its
+   * dependencies: the smallest name comes as early as possible, directly after its own dependencies, then the next name,
+   * and so on. It is the order in which depth-first visits would end.
    *
    * @param foundBy the node from which they have just been found
    */
@@ -138,14 +138,14 @@ class Graph {
     this.#steps += steps;
     if (this.#steps > MOST_STEPS)
       throw new LimitError(
-        'the objects can not be put in order: materialized views that need each other through long chains of views, or views in a cycle, are too many',
+        'the objects cannot be put in order: too many views in a cycle, or materialized views that depend on each other through long chains of views',
       );
   }
 }
 
 /**
- * Nodes, each before what it needs, and of those that may come next always the one of the greatest name; undefined where
- * they need each other in a cycle.
+ * Sorts nodes in reverse: each before its dependencies, and the greatest name first among those that may come next.
+ * Returns undefined if there is a cycle.
  */
 function backwards(nodes: Int32Array, needs: (node: number) => number[]): Int32Array | undefined {
   const above = new Map<number, number>();
@@ -164,7 +164,7 @@ function backwards(nodes: Int32Array, needs: (node: number) => number[]): Int32A
   return length === nodes.length ? order : undefined;
 }
 
-/** Numbers of which the greatest is taken first: a binary heap. */
+/** A binary heap that returns the greatest number first. */
 class Greatest {
   readonly #heap: number[] = [];
 

@@ -86,6 +86,6 @@ const VERSIONS: Record<ServerCommentRules, string> = { '9.0': 'before 9.3.2', '9
 
 function formatAmbiguity(head: Head, other: Head, rules: ServerCommentRules): string {
   const [ours, theirs] = [head, other].map(each => truncate(displayName(each) || 'no statement', 80));
-  const what = ours === theirs ? 'reads other words of it' : `reads ${theirs}`;
-  return `SQL reads ${ours}, and QuestDB ${VERSIONS[rules]} ${what}: leave quotes and dashes out of its comments`;
+  const what = ours === theirs ? 'reads it differently' : `reads ${theirs}`;
+  return `SQL reads ${ours}, but QuestDB ${VERSIONS[rules]} ${what}; remove quotes and dashes from its comments`;
 }

@@ -28,9 +28,9 @@ const NON_WHITESPACE = /[^ \t\n\r]/;
 const FIRST_LOOK = 256;
 
 const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
-  string: 'a string that is never closed',
-  name: 'a quoted name that is never closed',
-  'block-comment': 'a comment that is never closed',
+  string: 'unterminated string',
+  name: 'unterminated quoted name',
+  'block-comment': 'unterminated comment',
 };
 
 /**
@@ -174,7 +174,7 @@ export class Splitter {
   #checkLength(length: number): void {
     if (length + this.#carry.length > this.maxLength)
       throw new SplitError(
-        `a statement of more than ${this.maxLength} characters; is a semicolon missing? --max-record takes more`,
+        `a statement of more than ${this.maxLength} characters; is a semicolon missing? --max-record raises the limit`,
         this.#line,
         this.#column,
       );
@@ -218,10 +218,7 @@ export class Splitter {
 
   #unclosedError(): SplitError {
     const { type, at } = (this.#scanners[0] as StatementScanner).unclosed as UnclosedSegment;
-    return new SplitError(
-      UNCLOSED_MESSAGES[type] ?? 'a parenthesis that is never closed',
-      ...this.#position(this.remainder, at),
-    );
+    return new SplitError(UNCLOSED_MESSAGES[type] ?? 'unclosed parenthesis', ...this.#position(this.remainder, at));
   }
 
   /** The line of the first character of the current statement that is not white space. */
@@ -264,7 +261,7 @@ export function normalizeStatement(text: string): string {
 }
 
 const secondStatementError = (first: string): SplitError =>
-  new SplitError('a second statement behind the first', 1, first.length + 1);
+  new SplitError('a second statement after the first', 1, first.length + 1);
 
 /** Whether a text without white space at its ends is one plain normalized statement: nearly all are. */
 function isPlain(text: string): boolean {

@@ -42,7 +42,7 @@ export async function openConnections(options: ApplyOptions, input: DeferredInpu
   const resolved = await resolveTarget(options, io, promptSecret);
   requirePermission(resolved, options);
   if (!(Number.isInteger(options.jobs) && options.jobs >= 1 && options.jobs <= MAX_JOBS))
-    throw new UsageError(`--jobs takes a number from 1 to ${MAX_JOBS}`);
+    throw new UsageError(`--jobs must be a number from 1 to ${MAX_JOBS}`);
   const jobs = Array.from({ length: options.jobs }, () => connect(resolved));
   const target = jobs.length === 1 ? (jobs[0] as Instance) : connect(resolved);
   return {
@@ -56,5 +56,5 @@ export async function openConnections(options: ApplyOptions, input: DeferredInpu
 /** A protected instance is changed only by name. */
 function requirePermission({ name, protected: isProtected }: ConnectionConfig, { dryRun, yesTo }: ApplyOptions): void {
   if (isProtected && !dryRun && yesTo !== name)
-    throw new UsageError(`${name} is protected: --yes-to=${name} changes it all the same`);
+    throw new UsageError(`${name} is protected; to change it, give --yes-to=${name}`);
 }

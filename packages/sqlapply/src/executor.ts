@@ -33,16 +33,17 @@ export type StatementResult = Omit<Outcome, 'n' | 'statement' | 'identity' | 'ms
 const ALREADY_EXISTS = /already exists/;
 
 /** Why a statement can look empty to the server: it pairs quotes and sees `--` inside block comments (observed on 9.3.4). */
-const EMPTY_QUERY_HELP = '; the server reads quotes and -- inside /* */ comments as well: is there one in front?';
+const EMPTY_QUERY_HELP =
+  '; the server also reads quotes and -- inside /* */ comments: is there such a comment before the statement?';
 
 const CHECK_FAILED_MESSAGE = 'the check does not hold';
-const SKIP_HELP = '--if-exists skip skips it';
+const SKIP_HELP = 'use --if-exists skip';
 const EXISTS_MESSAGE = 'already exists';
 const DIFFERENT_MESSAGE = 'already exists with a different definition';
 const GRANT_OPTION_MESSAGE =
-  'already granted WITH GRANT OPTION, which this statement takes away; it was not sent: write WITH GRANT OPTION into it, or revoke the grant option first';
+  'already granted WITH GRANT OPTION, which this statement would remove; it was not sent; add WITH GRANT OPTION to it, or revoke the grant option first';
 /** A newer version may print in other words what means the same. */
-const TEXT_DIFFERS_MESSAGE = `already exists with a different text, and what it means is not known; if it means the same, ${SKIP_HELP}`;
+const TEXT_DIFFERS_MESSAGE = `already exists with a different text, and the definitions cannot be compared; if they mean the same, ${SKIP_HELP}`;
 
 /** Creates the executor for a target. It throws only for bugs: what went wrong is in the result. */
 export function createExecutor(
@@ -105,7 +106,7 @@ export function createExecutor(
     if (ifExists === 'fail') return { ...rejected, exists };
     if (!exists && (!isOfPrincipal || denied)) return rejected;
     if (ifExists === 'skip' && exists) return { result: 'skipped' };
-    const why = `${error}, and it can not be compared`;
+    const why = `${error}, and it cannot be compared`;
     const incomparable: StatementResult = { ...rejected, error: `${why}; ${SKIP_HELP}`, exists };
     try {
       const found = await compare(statement);

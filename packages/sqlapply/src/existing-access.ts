@@ -133,7 +133,7 @@ export class ExistingAccess {
         throw new InstanceError(error.code, error.message, { status: error.status, cause: error });
       if (!this.#isHidden)
         this.#warn(
-          `${this.#target.label}: its access control can not be compared, as it does not show it: ${error.serverMessage}`,
+          `${this.#target.label}: access control cannot be compared, because the server does not show it: ${error.serverMessage}`,
         );
       this.#isHidden = true;
       return undefined;

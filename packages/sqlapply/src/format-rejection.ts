@@ -8,17 +8,17 @@ import { hintFor } from './hints.js';
 import { formatLocation } from './input.js';
 import type { Outcome } from './outcome.js';
 
-/** The most of the server's words that is shown, in UTF-16 code units. */
+/** Maximum length of the server's message, in UTF-16 code units. */
 const MAX_MESSAGE = 1000;
 
-/** The most of a long line that is shown, in UTF-16 code units. */
+/** Maximum length of a line of the statement, in UTF-16 code units. */
 const MAX_LINE = 100;
 
-const DENIED_HELP = '; has the user the right to it, or is the server read-only?';
+const DENIED_HELP = '; does the user have the permission, or is the server read-only?';
 
 /**
  * The message for a reject: statement number, kind and name, the server's message, a caret or the differences, and a hint where there is one.
- * @param target what the target is called
+ * @param target the label of the target
  * @param colors whether to color the lines below the first
  */
 export function formatRejection(outcome: Outcome, target: string, colors = false): [head: string, below?: string[]] {
@@ -32,7 +32,7 @@ export function formatRejection(outcome: Outcome, target: string, colors = false
   return [head, [...below, ...(hint ? [`  hint: ${hint}`] : [])]];
 }
 
-/** The note for a definition that CREATE OR REPLACE puts another in the place of: the difference. */
+/** The warning that CREATE OR REPLACE changes a definition, with the difference. */
 export function formatReplacement(outcome: Outcome, target: string): string[] {
   const replaced = { ...outcome, ...outcome.replaced, error: 'it replaces a different definition' };
   return formatRejection(replaced, target).flatMap(lines => lines ?? []);

@@ -14,9 +14,9 @@ export interface Input extends AsyncIterable<string> {
   readonly locations: readonly (Location | undefined)[];
 }
 
-/** The input that the operands after the instance name. @throws UsageError, and what reading it says */
+/** The input that the operands after the instance name. @throws UsageError, and errors of reading the files */
 export function openInput({ operands: [, ...files], ...options }: ApplyOptions, io: Io): Input {
-  if (files.length && options.stream) throw new UsageError('--stream is for standard input, not for files');
+  if (files.length && options.stream) throw new UsageError('--stream works only with standard input, not with files');
   if (files.indexOf('-') !== files.lastIndexOf('-')) throw new UsageError('standard input can be read only once');
   const locations: (Location | undefined)[] = [];
   async function* read(): AsyncGenerator<string> {
@@ -46,7 +46,7 @@ export function openInput({ operands: [, ...files], ...options }: ApplyOptions, 
 export const readsStdin = ({ operands: [, ...files] }: Pick<ApplyOptions, 'operands'>): boolean =>
   files.length === 0 || files.includes('-');
 
-/** What is wrong with a stream does not say which one. */
+/** An error in a stream does not contain the name of its file. */
 async function* withLabel<T>(source: AsyncIterable<T>, label: string): AsyncGenerator<T> {
   try {
     yield* source;

@@ -56,5 +56,5 @@ export class LoginCheck {
 
 const loginHint = ({ kind, name }: Identity): string =>
   kind === 'user'
-    ? `user '${name}' can not log in yet: ALTER USER ${quoteLiteral(name)} WITH PASSWORD '…';`
-    : `service account '${name}' can not log in yet: ALTER SERVICE ACCOUNT ${quoteLiteral(name)} CREATE TOKEN TYPE REST WITH TTL '…';`;
+    ? `user '${name}' cannot log in yet: ALTER USER ${quoteLiteral(name)} WITH PASSWORD '…';`
+    : `service account '${name}' cannot log in yet: ALTER SERVICE ACCOUNT ${quoteLiteral(name)} CREATE TOKEN TYPE REST WITH TTL '…';`;

@@ -19,34 +19,43 @@ export const declareOptions = (cli: CommandLine) =>
       alias: 'n',
       type: 'boolean',
       default: false,
-      describe: 'print what would be done; change nothing',
+      describe: 'print what would happen; change nothing',
     })
     .option('if-exists', {
       choices: ['compare', 'fail', 'skip'] as const,
       default: 'compare' as const,
-      describe: 'of an object that is there',
+      describe: 'what to do if an object exists',
     })
-    .option('keep-going', { alias: 'k', type: 'boolean', default: false, describe: 'carry on after a rejection' })
-    .option('stream', { type: 'boolean', default: false, describe: 'send as records arrive, not when all have come' })
+    .option('keep-going', {
+      alias: 'k',
+      type: 'boolean',
+      default: false,
+      describe: 'continue after a rejected statement',
+    })
+    .option('stream', {
+      type: 'boolean',
+      default: false,
+      describe: 'send records as they arrive',
+    })
     .option('wait', {
       type: 'number',
       requiresArg: true,
-      describe: 'seconds to wait for the server to answer first',
+      describe: 'maximum wait for the server to start',
     })
     .option('jobs', {
       alias: 'j',
       type: 'number',
       default: 1,
       requiresArg: true,
-      describe: 'independent statements in flight',
+      describe: 'number of statements in flight',
     })
     .option('allow', {
       type: 'string',
       array: true,
       default: [],
-      describe: 'send these too: ALTER, DROP, CTAS, REPLACE, all',
+      describe: 'also send these: ALTER, DROP, CTAS, REPLACE, all',
     })
-    .option('alter', { type: 'boolean', default: false, describe: 'alter an object that is there and differs' })
+    .option('alter', { type: 'boolean', default: false, describe: 'alter existing objects that differ' })
     .option('allow-loss', {
       type: 'string',
       array: true,
@@ -57,7 +66,7 @@ export const declareOptions = (cli: CommandLine) =>
       type: 'string',
       array: true,
       default: [],
-      describe: 'with --alter: what had another name',
+      describe: 'with --alter: OLD is now called NEW',
     })
     .option('stale-ok', {
       type: 'boolean',
@@ -65,21 +74,25 @@ export const declareOptions = (cli: CommandLine) =>
       describe: 'apply a plan that is out of date',
     })
     .option('json', { type: 'boolean', default: false, describe: 'with --dry-run: a line of JSON per statement' })
-    .option('no-verify', { type: 'boolean', default: false, describe: 'do not read back what was made' })
+    .option('no-verify', { type: 'boolean', default: false, describe: 'do not read back created objects' })
     .option('yes-to', {
       type: 'string',
       requiresArg: true,
-      describe: 'the name of a protected instance, to change it',
+      describe: 'confirm a change of a protected instance',
     })
     .option('rejects', {
       type: 'string',
       requiresArg: true,
-      describe: 'write what was not applied, as a stream',
+      describe: 'write statements not applied; - is stdout',
     })
     .option('report', {
       type: 'string',
       requiresArg: true,
-      describe: 'write a line of JSON per statement; - is stdout',
+      describe: 'write one line of JSON per statement; - is stdout',
     })
-    .option('allow-empty', { type: 'boolean', default: false, describe: 'take no input at all for no statements' })
+    .option('allow-empty', {
+      type: 'boolean',
+      default: false,
+      describe: 'accept empty input as a stream without statements',
+    })
     .option('max-record', maxRecordOption(MAX_RECORD));

@@ -28,8 +28,8 @@ export class PreflightError extends Error {
 }
 
 /**
- * The checks for this target. They reject a statement that is something else to the server than to SQL, what no
- * schema dump contains and is not allowed, what its version does not have, a request larger than the server accepts.
+ * The checks for this target. They reject a statement that the server reads differently than SQL, that is not part of a
+ * schema dump and not allowed, that the server's version does not support, or that is too large for a request.
  * @param allow more verbs, in any case, and what more a CREATE may do: `CTAS`, `REPLACE`; `all` allows everything
  */
 export function createPreflightCheck(target: Instance, allow: string[]): PreflightCheck {
@@ -50,28 +50,27 @@ export function createPreflightCheck(target: Instance, allow: string[]): Preflig
       version ??= fetchVersion(target);
       const known = await version;
       const missing = known === undefined ? [] : findMissingFeatures(statement, known);
-      if (missing.length > 0) return `the target is QuestDB ${known}, which does not have ${missing.join(', ')}`;
+      if (missing.length > 0) return `the target is QuestDB ${known}, which does not support ${missing.join(', ')}`;
     }
     if (statement.length <= SURELY_FITS) return undefined;
     const buffer = target.bufferNeeded(statement);
     if (buffer <= DEFAULT_REQUEST_BUFFER) return undefined;
     limit ??= fetchRequestBuffer(target);
     if (buffer <= (await limit)) return undefined;
-    return `too large a request for the server: it takes a request buffer of ${buffer} bytes and has ${await limit}; raise http.request.header.buffer.size there`;
+    return `request too large: it needs a request buffer of ${buffer} bytes, and the server has ${await limit}; raise http.request.header.buffer.size on the server`;
   };
 }
 
-/** What --allow has to hold for a statement that is in no schema dump. */
+/** The value of --allow that a statement needs if it is not part of a schema dump. */
 function permissionFor(
   { kind, verb, runsQuery, replaces }: Head,
   statement: string,
 ): { permission: string; reason: string } | undefined {
   if (kind === 'other' && verb !== 'CREATE')
-    return { permission: verb || 'all', reason: `${describeVerb(verb)} is no statement of a schema dump` };
+    return { permission: verb || 'all', reason: `${describeVerb(verb)} is not part of a schema dump` };
   if (runsQuery && !isRepairForm(statement))
-    return { permission: 'CTAS', reason: 'it runs a query, which no statement of a schema dump does' };
-  if (replaces)
-    return { permission: 'REPLACE', reason: 'it may replace a view, which no statement of a schema dump does' };
+    return { permission: 'CTAS', reason: 'it runs a query, which is not part of a schema dump' };
+  if (replaces) return { permission: 'REPLACE', reason: 'it may replace a view, which is not part of a schema dump' };
   return undefined;
 }
 
@@ -83,7 +82,7 @@ const describeVerb = (verb: string): string =>
 const commentRulesOf = (version: string | undefined): readonly ServerCommentRules[] =>
   version === undefined ? SERVER_COMMENT_RULES : [isLaterVersion('9.3.2', version) ? '9.0' : '9.3.2'];
 
-/** The server's request buffer in bytes, as its parameters tell; no limit that is known where they don't. */
+/** The server's request buffer in bytes, according to its parameters; infinite if they do not contain it. */
 async function fetchRequestBuffer(target: Instance): Promise<number> {
   try {
     const [row] = await target.table(`(SHOW PARAMETERS) WHERE property_path = 'http.request.header.buffer.size'`);
@@ -93,7 +92,7 @@ async function fetchRequestBuffer(target: Instance): Promise<number> {
   }
 }
 
-/** Statements that are named with what speaks against them. */
+/** Maximum number of rejected statements that are listed. */
 const MAX_LISTED = 20;
 
 /**

@@ -57,7 +57,7 @@ export async function* reportOutcomes(
       if (isReject(outcome) && outcome.result !== 'not reached')
         io.error(...formatRejection(outcome, summary.label, io.errorColors));
       else if (outcome.failure && !summary.failure)
-        io.error(`${statementLabel(outcome)}: it was applied, and could not be read back: ${outcome.failure.message}`);
+        io.error(`${statementLabel(outcome)}: it was applied, but could not be read back: ${outcome.failure.message}`);
       if (outcome.replaced) for (const line of formatReplacement(outcome, summary.label)) io.warn(line);
       summary.count(outcome);
       logins.count(outcome);

@@ -72,7 +72,7 @@ export class Summary {
   get notComparable(): string | undefined {
     const [some, more] = [this.#notComparable.slice(0, MAX_LISTED), this.#notComparable.length - MAX_LISTED];
     if (some.length === 0) return undefined;
-    return `not compared, as ${this.label} does not show it: ${some.join('; ')}${more > 0 ? `; and of ${more} more` : ''}`;
+    return `not compared, because ${this.label} does not show it: ${some.join('; ')}${more > 0 ? `; and of ${more} more` : ''}`;
   }
 
   /**

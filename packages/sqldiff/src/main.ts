@@ -24,18 +24,18 @@ runProgram({
   operandTypes: ['instances', 'files'],
   summary: 'Compares two schemas object by object. Each is an instance, a .sql file, a folder, a stream file, or -.',
   examples: [
-    ['sqldiff src dst', 'two instances'],
-    ['sqldiff --names schema.sql http://localhost:9000', 'a file and an instance; names only'],
-    ['sqldiff --missing src dst | sqlapply dst', 'make in dst what it lacks'],
-    ['sqldiff --alter schema/ dst > plan', 'the statements that make dst what the folder says'],
+    ['sqldiff src dst', 'compare two instances'],
+    ['sqldiff --names schema.sql http://localhost:9000', 'compare a file with an instance; names only'],
+    ['sqldiff --missing src dst | sqlapply dst', 'add what dst lacks'],
+    ['sqldiff --alter schema/ dst > plan', 'write the statements that turn dst into the folder'],
   ],
   values: { include: CATEGORIES, exclude: CATEGORIES },
   options: cli =>
     addInstanceOptions(cli)
-      .option('names', { type: 'boolean', default: false, describe: 'say which objects differ, not how' })
-      .option('text', { type: 'boolean', default: false, describe: 'show differences line by line, as printed' })
-      .option('json', { type: 'boolean', default: false, describe: 'a line of JSON per object that differs' })
-      .option('missing', { type: 'boolean', default: false, describe: 'write the stream of what A has and B lacks' })
+      .option('names', { type: 'boolean', default: false, describe: 'print only the names of objects that differ' })
+      .option('text', { type: 'boolean', default: false, describe: 'print a unified diff of the statements' })
+      .option('json', { type: 'boolean', default: false, describe: 'print one line of JSON per difference' })
+      .option('missing', { type: 'boolean', default: false, describe: 'write a stream of the objects that only A has' })
       .option('alter', { type: 'boolean', default: false, describe: 'write the statements that turn B into A' })
       .option('allow-loss', {
         type: 'string',
@@ -47,30 +47,30 @@ runProgram({
         type: 'string',
         array: true,
         default: [],
-        describe: 'with --alter: what has another name in A',
+        describe: 'with --alter: OLD of B is NEW in A',
       })
       .option('rebuild', {
         type: 'string',
         array: true,
         default: [],
-        describe: 'with --alter: recreate what ALTER can not change',
+        describe: 'with --alter: recreate what ALTER cannot change',
       })
       .option('drop-old', {
         type: 'boolean',
         default: false,
         describe: 'with --rebuild: do not keep the old table',
       })
-      .option('ignore-extra', { type: 'boolean', default: false, describe: 'what only B has is no difference' })
-      .option('ignore-owner', { type: 'boolean', default: false, describe: 'another OWNED BY is no difference' })
+      .option('ignore-extra', { type: 'boolean', default: false, describe: 'ignore objects that only B has' })
+      .option('ignore-owner', { type: 'boolean', default: false, describe: 'ignore differences in OWNED BY' })
       .option('include', INCLUDE_OPTION)
       .option('exclude', EXCLUDE_OPTION)
       .option('max-record', maxRecordOption(MAX_RECORD)),
   run: async ({ operands: [a = '', b = ''], ...args }, io) => {
     const { names, json, text, missing, alter, maxRecord } = args;
     if ([names, json, text, missing, alter].filter(Boolean).length > 1)
-      throw new UsageError('--names, --json, --text, --missing and --alter exclude each other');
+      throw new UsageError('--names, --json, --text, --missing and --alter cannot be combined');
     if (!alter && (args.allowLoss.length || args.renamed.length || args.rebuild.length || args.dropOld))
-      throw new UsageError('--allow-loss, --renamed, --rebuild and --drop-old go with --alter');
+      throw new UsageError('--allow-loss, --renamed, --rebuild and --drop-old need --alter');
     const stdin = deferInput(() => decodeRecords(io.stdin(), { maxRecord }));
     const reading = {
       maxRecord,
@@ -103,7 +103,7 @@ runProgram({
     }
     const { differences, total, notComparable } = compareSchemas(inA, inB, { defaults, ignoreOwner: args.ignoreOwner });
     for (const { identity, properties } of notComparable)
-      io.info(`${displayName(identity)}: can not be compared: ${properties.join(', ')}`);
+      io.info(`${displayName(identity)}: cannot be compared: ${properties.join(', ')}`);
     for (const warning of await findHiddenDifferences(sides, selectUnchanged(inA, differences))) io.warn(warning);
 
     const found = args.ignoreExtra || missing ? differences.filter(each => each.a !== undefined) : differences;

@@ -14,7 +14,7 @@ import { displayName } from '@sqlpipe/sql';
 export async function writeMissing(found: Difference[], maxRecord: number, io: Io): Promise<number> {
   const different = found.filter(({ b }) => b !== undefined);
   for (const { identity } of different)
-    io.warn(`${displayName(identity)} is there and differs, which creating can not repair`);
+    io.warn(`${displayName(identity)} exists and differs; CREATE cannot repair that`);
   const missing = found.flatMap(({ a, b }) => (a !== undefined && b === undefined ? [a] : []));
   if (io.stdout.isTTY) await writeSqlText(Readable.from(missing), io.stdout);
   else await pipeline(Readable.from(missing), encodeRecords(maxRecord), createCommitWriter(io.stdout, 'sqldiff'));

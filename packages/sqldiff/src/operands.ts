@@ -40,7 +40,8 @@ export async function resolveOperands(
   operands: [string, string],
   context: Omit<ResolveContext, 'program'>,
 ): Promise<Sides> {
-  if (operands.every(operand => operand === '-')) throw new UsageError('only one of the two can be standard input');
+  if (operands.every(operand => operand === '-'))
+    throw new UsageError('only one of the two operands can be standard input');
   const names = (await listInstances(context.env)).map(({ name }) => name);
   const [a, b] = operands;
   const [isA, isB] = [await isInstance(a, names), await isInstance(b, names)];
@@ -56,7 +57,7 @@ export async function resolveOperands(
   ];
   if (context.options?.insecure && sides.every(({ target }) => target?.url.protocol === 'https:'))
     throw new UsageError(
-      '--insecure would accept any certificate of both instances: for one of them, write tls_verify = false into its entry in instances.toml, or tls_verify=unsafe_off; into its configuration string',
+      '--insecure would accept any certificate from both instances; to accept any from one of them, set tls_verify = false in its entry in instances.toml, or tls_verify=unsafe_off; in its configuration string',
     );
   return sides;
 }
@@ -81,13 +82,13 @@ function rejectSharedCredentials({ env, options }: Omit<ResolveContext, 'program
   );
   if (areCredentialsGiven)
     throw new UsageError(
-      'of two instances it is not clear which one --user, --password-file and --token-file are for: see CREDENTIALS in sqldiff(1)',
+      'it is not clear which of the two instances --user, --password-file and --token-file are for; see CREDENTIALS in sqldiff(1)',
     );
   const variable = ['SQLDIFF_USER', 'SQLDIFF_PASSWORD', 'SQLDIFF_TOKEN'].find(name => env[name]);
   if (variable)
     throw new InstanceError(
       'CONFIG',
-      `of two instances it is not clear which one ${variable} is for: set ${variable.replace('_', '_A_')} or ${variable.replace('_', '_B_')}`,
+      `it is not clear which of the two instances ${variable} is for; set ${variable.replace('_', '_A_')} or ${variable.replace('_', '_B_')}`,
     );
 }
 

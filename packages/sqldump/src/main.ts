@@ -26,8 +26,8 @@ runProgram({
   summary: "Writes an instance's schema as a statement stream; on a terminal, as .sql text.",
   examples: [
     ['sqldump http://localhost:9000 | sqlapply http://other:9000', 'copy a schema'],
-    ['sqldump -o schema.sql localhost:9000', 'keep it as .sql text'],
-    ['sqldump localhost:9000 | grep -z "^CREATE TABLE \'fx_" | sqlapply other:9000', 'copy some of it'],
+    ['sqldump -o schema.sql localhost:9000', 'save it as .sql text'],
+    ['sqldump localhost:9000 | grep -z "^CREATE TABLE \'fx_" | sqlapply other:9000', 'copy some tables'],
   ],
   standaloneOption: 'list-instances',
   values: { include: CATEGORIES, exclude: CATEGORIES },
@@ -37,19 +37,23 @@ runProgram({
         alias: 'o',
         type: 'string',
         requiresArg: true,
-        describe: 'write this file, completely or not at all; NAME.sql is text',
+        describe: 'write to FILE, completely or not at all; NAME.sql gets text',
       })
-      .option('text', { type: 'boolean', default: false, describe: 'write .sql text, not a stream' })
+      .option('text', { type: 'boolean', default: false, describe: 'write .sql text instead of a stream' })
       .option('include', INCLUDE_OPTION)
       .option('exclude', EXCLUDE_OPTION)
       .option('via', {
         choices: ['auto', 'database', 'catalogue'] as const,
         default: 'auto' as const,
-        describe: 'SHOW CREATE DATABASE, or object by object',
+        describe: 'use SHOW CREATE DATABASE, or query object by object',
       })
-      .option('verbatim', { type: 'boolean', default: false, describe: 'mend nothing the server prints wrongly' })
-      .option('no-owner', { type: 'boolean', default: false, describe: 'leave out OWNED BY' })
-      .option('skip-invalid', { type: 'boolean', default: false, describe: 'leave out views the source calls invalid' })
+      .option('verbatim', {
+        type: 'boolean',
+        default: false,
+        describe: 'do not repair statements that the server prints wrongly',
+      })
+      .option('no-owner', { type: 'boolean', default: false, describe: 'remove OWNED BY clauses' })
+      .option('skip-invalid', { type: 'boolean', default: false, describe: 'leave out invalid views' })
       .option('max-record', maxRecordOption(MAX_RECORD))
       .option('list-instances', { type: 'boolean', default: false, describe: 'print the names in instances.toml' }),
   run: async ({ operands: [instance = ''], output, text, maxRecord, include, exclude, ...options }, io) => {
@@ -80,7 +84,7 @@ runProgram({
   },
 });
 
-/** Writes text. Where the dump fails a note says so at its end: sqlsplit rejects such a text, as others reject such a stream. */
+/** Writes text. If the dump fails, a failure marker ends the text, which sqlsplit rejects. */
 async function writeMarkedText(statements: AsyncIterable<string[]>, out: Writable): Promise<void> {
   try {
     await writeSqlText(statements, out);

@@ -10,11 +10,11 @@ import { selectStatements } from './select-statements.js';
 runProgram({
   name: 'sqlgrep',
   operands: '[pattern..]',
-  summary: 'Picks statements out of a stream by the kind and the name of what they make.',
+  summary: 'Selects statements of a stream by the kind and name of the object that they create.',
   examples: [
-    ["sqldump src | sqlgrep 'fx_*' | sqlapply dst", 'copy some of a schema'],
-    ['sqldump src | sqlgrep --with-deps daily | sqlapply dst', 'one view, and all that it needs'],
-    ["sqldump src | sqlgrep -v --kind table 'tmp_*' > rest.stream", 'all but some tables'],
+    ["sqldump src | sqlgrep 'fx_*' | sqlapply dst", 'copy a part of a schema'],
+    ['sqldump src | sqlgrep --with-deps daily | sqlapply dst', 'copy one view and everything that it needs'],
+    ["sqldump src | sqlgrep -v --kind table 'tmp_*' > rest.stream", 'save everything except some tables'],
   ],
   values: { kind: KINDS },
   options: cli =>
@@ -23,32 +23,41 @@ runProgram({
         alias: 'v',
         type: 'boolean',
         default: false,
-        describe: 'pick what does not match (verbose is --verbose)',
+        describe: 'select what does not match',
       })
-      .option('ignore-case', { alias: 'i', type: 'boolean', default: false, describe: 'as always: names have no case' })
+      .option('ignore-case', {
+        alias: 'i',
+        type: 'boolean',
+        default: false,
+        describe: 'no effect: names always match in any case',
+      })
       .option('count', { alias: 'c', type: 'boolean', default: false, describe: 'print the number of statements' })
       .option('list', {
         alias: 'l',
         type: 'boolean',
         default: false,
-        describe: 'print the kind and the name of each, a tab between',
+        describe: 'print the kind, a tab and the name of each statement',
       })
-      .option('json', { type: 'boolean', default: false, describe: 'print a line of JSON for each' })
+      .option('json', { type: 'boolean', default: false, describe: 'print one line of JSON per statement' })
       .option('kind', {
         type: 'string',
         array: true,
         requiresArg: true,
-        describe: 'only these: table, view, user, grant, …, or TABLES, SCHEMA, ACL, …',
+        describe: 'select table, view, user, grant, …, or TABLES, SCHEMA, ACL, …',
       })
       .option('regexp', {
         alias: 'e',
         type: 'string',
         array: true,
         requiresArg: true,
-        describe: 'names that hold a match of this regular expression',
+        describe: 'select names that match this regular expression',
       })
-      .option('with-deps', { type: 'boolean', default: false, describe: 'and all that these need' })
-      .option('with-dependents', { type: 'boolean', default: false, describe: 'and all that needs these' })
+      .option('with-deps', { type: 'boolean', default: false, describe: 'also select everything that these need' })
+      .option('with-dependents', {
+        type: 'boolean',
+        default: false,
+        describe: 'also select everything that needs these',
+      })
       .option('max-record', maxRecordOption(MAX_RECORD)),
   run: async ({ operands: patterns, maxRecord, ...options }, io) => {
     const matcher = createMatcher({ ...options, patterns });
@@ -60,7 +69,7 @@ runProgram({
     };
     const { count, list, json } = options;
     if (Number(count) + Number(list) + Number(json) > 1)
-      throw new UsageError('--count, --list and --json exclude each other');
+      throw new UsageError('--count, --list and --json cannot be combined');
     const picked = selectStatements(decodeRecords(io.stdin(), { maxRecord }), matches, options);
     if (count) await printCount(picked, io);
     else if (list) await printLines(picked, formatListLine, io);

@@ -6,12 +6,12 @@ runProgram({
   name: 'sqljoin',
   operands: '',
   summary:
-    'Turns a statement stream into .sql text, or into a folder with a file per object, when the stream is whole.',
+    'Turns a statement stream into .sql text, or into a folder with one file per object. Writes nothing if the stream is incomplete.',
   examples: [
-    ['sqldump http://localhost:9000 | sqljoin -o schema.sql', 'keep a schema in a file'],
-    ['sqldump src | sqljoin -d schema', 'keep it in a folder with a file per object, for git'],
-    ['sqljoin < schema.stream | less', 'read a stream'],
-    ['sqldump src | sqljoin | sqlsplit | cmp - <(sqldump src)', 'there and back'],
+    ['sqldump http://localhost:9000 | sqljoin -o schema.sql', 'save a schema in a file'],
+    ['sqldump src | sqljoin -d schema', 'save it in a folder with one file per object, for git'],
+    ['sqljoin < schema.stream | less', 'read a stream as text'],
+    ['sqldump src | sqljoin | sqlsplit | cmp - <(sqldump src)', 'a round trip'],
   ],
   options: cli =>
     cli
@@ -19,18 +19,18 @@ runProgram({
         alias: 'o',
         type: 'string',
         requiresArg: true,
-        describe: 'write this file, whole or not at all',
+        describe: 'write to FILE, completely or not at all',
       })
       .option('directory', {
         alias: 'd',
         type: 'string',
         requiresArg: true,
-        describe: 'make this folder hold a file per object',
+        describe: 'write one file per object into this folder',
       })
       .option('max-record', maxRecordOption(MAX_RECORD)),
   run: async ({ output, directory, maxRecord }, io) => {
     limitHeapGrowth();
-    if (output && directory) throw new UsageError('--output and --directory exclude each other');
+    if (output && directory) throw new UsageError('--output and --directory cannot be combined');
     const whole = await spool(decodeRecords(io.stdin(), { maxRecord }));
     if (directory) await writeFolder(directory, whole, io.interrupted);
     else await writeOutput(output, io.stdout, out => writeSqlText(whole, out), io.interrupted);

@@ -7,10 +7,10 @@ runProgram({
   name: 'sqlpipe check',
   operands: '<instance>',
   operandTypes: ['instances'],
-  summary: 'Says whether an instance can be dumped and replayed on. Changes nothing.',
+  summary: 'Checks whether a schema can be dumped from an instance and applied to it. Changes nothing.',
   examples: [
-    ['sqlpipe check http://localhost:9000', 'what it is, as whom, and what is wrong with it'],
-    ['sqlpipe check src > /dev/null && sqlpipe dump src | sqlpipe apply dst', 'copy a schema if all is well'],
+    ['sqlpipe check http://localhost:9000', 'print its version, user and problems'],
+    ['sqlpipe check src > /dev/null && sqlpipe dump src | sqlpipe apply dst', 'copy a schema if the check succeeds'],
   ],
   options: cli => addInstanceOptions(cli),
   run: async ({ operands: [instance = ''], ...options }, { env, warn, promptSecret, logRequest, print, error }) => {

@@ -16,17 +16,17 @@ if (word && !word.startsWith('-')) process.argv.splice(3);
 runProgram({
   name: 'sqlpipe',
   operands: '<program> [argument..]',
-  summary: `Starts one of these, with its own options:
+  summary: `Starts one of these programs:
 
 ${commands.map(([name, summary]) => `  ${name.padEnd(12)}${summary}`).join('\n')}`,
   examples: [
     ['sqlpipe dump http://localhost:9000 | sqlpipe apply http://other:9000', 'copy a schema'],
-    ['sqlpipe diff --help', 'the options of one of them'],
-    ['sqlpipe check localhost:9000', 'can this instance be dumped, and replayed on?'],
+    ['sqlpipe diff --help', 'print the options of a program'],
+    ['sqlpipe check localhost:9000', 'check an instance'],
   ],
   completions: COMPLETION_WRITERS,
   options: cli => cli,
   run: () => {
-    throw new UsageError(`no such program: ${word}; there are ${names.join(', ')}${suggestWord(word, names)}`);
+    throw new UsageError(`unknown program: ${word}; there are ${names.join(', ')}${suggestWord(word, names)}`);
   },
 });

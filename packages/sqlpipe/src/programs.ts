@@ -47,13 +47,13 @@ export const PROGRAMS: readonly ProgramEntry[] = [
   {
     command: 'grep',
     name: 'sqlgrep',
-    summary: 'pick statements out of a stream by kind and name',
+    summary: 'select statements of a stream by kind and name',
     run: () => import('@sqlpipe/sqlgrep'),
   },
   {
     command: 'sort',
     name: 'sqlsort',
-    summary: 'put a stream of statements in the order of a dump, or draw it',
+    summary: 'sort a stream of statements in dependency order, or draw it',
     run: () => import('@sqlpipe/sqlsort'),
   },
   {
@@ -65,14 +65,14 @@ export const PROGRAMS: readonly ProgramEntry[] = [
   {
     command: 'serve',
     name: 'sqlserve',
-    summary: 'serve a schema over HTTP as QuestDB does, without rows',
+    summary: 'run a QuestDB-compatible test server that stores schema only',
     run: () => import('@sqlpipe/sqlserve'),
   },
 ];
 
 /** What there is besides, with what it does. */
 export const OWN_COMMANDS = {
-  check: 'say whether an instance can be dumped and replayed on',
-  completion: 'print a completion script for all programs',
-  help: 'show the options of a program',
+  check: 'check whether an instance can be dumped and applied to',
+  completion: 'print a shell completion script for all programs',
+  help: 'print the options of a program',
 } as const;

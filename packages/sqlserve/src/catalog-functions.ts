@@ -70,7 +70,7 @@ function callFunction(source: TableFunctionCall, session: Session, at: Query['at
 export const noRowsError = (): RejectionError =>
   new RejectionError(
     0,
-    'sqlserve keeps the schema and no rows: queries are answered over tables(), views(), materialized_views() and table_columns() only',
+    'sqlserve stores no rows: queries are answered over tables(), views(), materialized_views() and table_columns() only',
   );
 
 function scalarRow(items: readonly SelectItem[]): ResultTable {

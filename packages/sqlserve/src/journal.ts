@@ -197,7 +197,7 @@ async function read(path: string, replay: (change: Change) => void): Promise<voi
 async function openRegular(path: string): Promise<FileHandle | undefined> {
   try {
     const found = await lstat(path);
-    if (!found.isFile()) throw new JournalError(`${path} is not a regular file: restore the folder from a copy`);
+    if (!found.isFile()) throw new JournalError(`${path} is not a regular file; restore the folder from a copy`);
     return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;

@@ -26,7 +26,7 @@ export async function lockFolder(folder: string): Promise<Server | undefined> {
     await once(lock.listen(`\0sqlserve-${dev}-${ino}`), 'listening');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    throw new LockError(`${folder} is in use by another sqlserve: end that one, or choose another folder`);
+    throw new LockError(`${folder} is in use by another sqlserve; end that one, or choose another folder`);
   }
   return lock;
 }

@@ -30,9 +30,9 @@ export async function serve(
   { edition: name, port, address, data, load: files, requestLimit, allowHost, verbose }: ServeOptions,
   io: Io,
 ): Promise<number> {
-  if (!Number.isInteger(port) || port > 65_535) throw new UsageError('--port takes a whole number up to 65535');
+  if (!Number.isInteger(port) || port > 65_535) throw new UsageError('--port must be a whole number from 0 to 65535');
   if (!Number.isInteger(requestLimit) || requestLimit < 1)
-    throw new UsageError('--request-limit takes a whole number, 1 or more');
+    throw new UsageError('--request-limit must be a whole number of at least 1');
   const admin = readAdmin(io.env);
   const edition = name === 'oss' ? createOpenSource(readCredentials(io.env)) : createEnterprise(admin);
   const naming = io.env['QDB_CAIRO_SQL_COLUMN_ALIAS_EXPRESSION_ENABLED'] === 'false' ? 'by function' : 'by expression';
@@ -45,7 +45,7 @@ export async function serve(
   };
   const journal = data === undefined ? await begin() : await openJournal(data, catalog, edition, begin);
   edition.checkPrincipals();
-  if (kept && files.length > 0) io.warn(`${data} holds a schema already: --load is left out`);
+  if (kept && files.length > 0) io.warn(`${data} already contains a schema; --load is ignored`);
   const service = new Service({ edition, catalog, journal: journal ?? undefined });
 
   const isPublic = !isLoopback((await lookup(address)).address);
@@ -89,7 +89,8 @@ function readCredentials({
   QDB_HTTP_USER: user,
   QDB_HTTP_PASSWORD: password,
 }: NodeJS.ProcessEnv): LoginCredentials | undefined {
-  if (!user !== !password) throw new UsageError('QDB_HTTP_USER and QDB_HTTP_PASSWORD go together: set both or none');
+  if (!user !== !password)
+    throw new UsageError('QDB_HTTP_USER and QDB_HTTP_PASSWORD must be set together; set both or neither');
   return user && password ? { user, password } : undefined;
 }
 

@@ -7,18 +7,18 @@ import { readCatalog, sortStatements } from './sort.js';
 runProgram({
   name: 'sqlsort',
   operands: '',
-  summary: 'Puts a statement stream in the order of a dump, so that it replays; or draws it.',
+  summary: 'Sorts a statement stream in dependency order, so that it can be replayed, or draws its dependencies.',
   examples: [
-    ['sqldump src | sort -z | sqlsort | cmp - <(sqldump src)', 'there and back'],
-    ['sqlsplit tables.sql views.sql | sqlsort | sqlapply dst', 'files in any order'],
-    ['sqldump src | sqlsort --graph dot | dot -Tsvg > schema.svg', 'a picture'],
+    ['sqldump src | sort -z | sqlsort | cmp - <(sqldump src)', 'a round trip'],
+    ['sqlsplit tables.sql views.sql | sqlsort | sqlapply dst', 'apply files in any order'],
+    ['sqldump src | sqlsort --graph dot | dot -Tsvg > schema.svg', 'draw the dependencies'],
   ],
   options: cli =>
     cli
       .option('graph', {
         choices: ['dot', 'mermaid'] as const,
         requiresArg: true,
-        describe: 'write which object needs which instead, for Graphviz or Mermaid',
+        describe: 'write the dependency graph for Graphviz or Mermaid instead',
       })
       .option('max-record', maxRecordOption(MAX_RECORD)),
   run: async ({ graph, maxRecord }, io) => {

@@ -14,7 +14,7 @@ class CycleError extends Error {
 export async function readCatalog(statements: AsyncIterable<string>): Promise<Catalog> {
   const catalog = new Catalog(deduplicate(await collectStatements(statements)));
   const cycle = findCycle(catalog.dependencies());
-  if (cycle) throw new CycleError(`a cycle, which no order can be right for: ${formatCycle(catalog, cycle)}`);
+  if (cycle) throw new CycleError(`dependency cycle: ${formatCycle(catalog, cycle)}`);
   return catalog;
 }
 

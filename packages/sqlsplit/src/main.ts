@@ -10,10 +10,10 @@ runProgram({
   summary:
     'Turns .sql text, or a folder that sqljoin -d wrote, into a statement stream: one NUL-terminated record per statement.',
   examples: [
-    ['sqlsplit schema.sql | sqlapply http://localhost:9000', 'replay a file'],
+    ['sqlsplit schema.sql | sqlapply http://localhost:9000', 'apply a file'],
     ['sqlsplit schema | sqldiff - http://localhost:9000', 'compare a folder with an instance'],
-    ['sqlsplit schema.sql | grep -z "^CREATE TABLE \'fx_" | sqlapply dst', 'some of it'],
-    ["sqldump src | tr '\\0' '\\n' | sqlsplit | cmp - <(sqldump src)", 'there and back'],
+    ['sqlsplit schema.sql | grep -z "^CREATE TABLE \'fx_" | sqlapply dst', 'apply some tables'],
+    ["sqldump src | tr '\\0' '\\n' | sqlsplit | cmp - <(sqldump src)", 'a round trip'],
   ],
   options: cli => cli.option('max-record', maxRecordOption(MAX_RECORD)),
   run: async ({ operands: files, maxRecord }, io) => {

@@ -49,7 +49,7 @@ export async function* adapt(
     else if (isObject(entry.kind)) leftOut.add(foldCase(entry.name));
   }
   if (first !== undefined && !isLossy)
-    throw new TranslationError(`${first}${lossy > 1 ? `, and so on for ${lossy - 1} more` : ''}: --lossy accepts that`);
+    throw new TranslationError(`${first}${lossy > 1 ? `, and so on for ${lossy - 1} more` : ''}; --lossy accepts that`);
 }
 
 function applyAll(adapters: readonly Adapt[], given: string): Adapted {
@@ -71,5 +71,5 @@ const reading =
     const missing = leftOut.size > 0 ? findReferences(statement).find(name => leftOut.has(foldCase(name))) : undefined;
     return missing === undefined
       ? { statement, losses: [] }
-      : { losses: [`left out, as it reads from '${missing}', which is left out`] };
+      : { losses: [`removed, because it reads from '${missing}', which is removed`] };
   };

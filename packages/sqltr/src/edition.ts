@@ -9,7 +9,7 @@ const OPEN_SOURCE = 'the open source edition has no';
 /** What the open source edition has of a statement. */
 export function toOpenSource(statement: string): Adapted {
   const { kind } = identify(statement);
-  if (isAcl(kind)) return { losses: [`left out, as ${OPEN_SOURCE} access control`] };
+  if (isAcl(kind)) return { losses: [`removed, because ${OPEN_SOURCE} access control`] };
   if (kind === 'other' || !/\b(?:owned|storage)\b/i.test(statement)) return { statement, losses: [] };
   if (!isUnderstood(statement, kind)) return { statement, losses: [UNKNOWN] };
   const named = ownerOf(statement);
@@ -17,12 +17,12 @@ export function toOpenSource(statement: string): Adapted {
   if (named === undefined) return { statement: kept, losses };
   return {
     statement: removeOwner(kept),
-    losses: [...losses, `OWNED BY ${truncate(named, 140)} is left out, as ${OPEN_SOURCE} owners`],
+    losses: [...losses, `OWNED BY ${truncate(named, 140)} is removed, because ${OPEN_SOURCE} owners`],
   };
 }
 
 /** Nothing is known to be lost of what is not understood. */
-export const UNKNOWN = 'left as it is, in a syntax that is not known here';
+export const UNKNOWN = 'not changed, because its syntax is unknown';
 
 /** A storage policy as the time to live after which no data is left, if there is such a time. */
 function withoutPolicy(statement: string): { statement: string; losses: string[] } {
@@ -35,7 +35,7 @@ function withoutPolicy(statement: string): { statement: string; losses: string[]
   const policy = `STORAGE POLICY(${Array.from(stages, stage => stage.join(' ')).join(', ')})`;
   return {
     statement: replaceClauses(statement, [clause], () => translated && ` ${translated}`),
-    losses: isSame ? [] : [`${policy} becomes ${translated || 'nothing'}, as ${OPEN_SOURCE} such stages`],
+    losses: isSame ? [] : [`${policy} becomes ${translated || 'nothing'}, because ${OPEN_SOURCE} such stages`],
   };
 }
 

@@ -10,21 +10,25 @@ const SEVERAL = { type: 'string', array: true, requiresArg: true } as const;
 runProgram({
   name: 'sqltr',
   operands: '',
-  summary: 'Translates a schema: the same objects under other names, for other owners, another edition or version.',
+  summary: 'Translates a schema to other names, owners, editions or versions.',
   examples: [
     ["sqldump src | sqltr --rename 'fx_*=acme_*' | sqlapply dst", 'for another tenant'],
     ["sqldump src | sqltr --owner '*=ops' | sqlapply dst", 'of one owner'],
-    ['sqldump prod | sqltr --to open-source --lossy | sqlapply laptop', 'from Enterprise'],
+    ['sqldump prod | sqltr --to open-source --lossy | sqlapply laptop', 'copy from Enterprise to open source'],
   ],
   values: { to: ['open-source', 'enterprise'] },
   options: cli =>
     cli
-      .option('rename', { ...SEVERAL, describe: 'OLD=NEW: rename tables and views, wherever they are named' })
-      .option('rename-file', { ...SEVERAL, describe: 'the same out of a file, one per line' })
-      .option('owner', { ...SEVERAL, describe: 'OLD=NEW: rename who stands after OWNED BY' })
+      .option('rename', { ...SEVERAL, describe: 'OLD=NEW: rename tables and views everywhere' })
+      .option('rename-file', { ...SEVERAL, describe: 'file with such rules, one per line' })
+      .option('owner', { ...SEVERAL, describe: 'OLD=NEW: rename the owner in OWNED BY' })
       .option('principal', { ...SEVERAL, describe: 'OLD=NEW: rename users, groups and service accounts' })
-      .option('to', { ...SEVERAL, describe: 'for this edition or version: open-source, enterprise, 9.3' })
-      .option('lossy', { type: 'boolean', default: false, describe: 'leave out what has no translation, with a note' })
+      .option('to', { ...SEVERAL, describe: 'translate for open-source, enterprise, or a version such as 9.3' })
+      .option('lossy', {
+        type: 'boolean',
+        default: false,
+        describe: 'remove what cannot be translated, with a warning',
+      })
       .option('max-record', maxRecordOption(MAX_RECORD)),
   run: async ({ rename = [], renameFile = [], owner = [], principal = [], to = [], lossy, maxRecord }, io) => {
     collectGarbageEarly();

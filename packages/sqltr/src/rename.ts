@@ -93,9 +93,7 @@ class Renaming {
     const { objects, owners, principals } = this.rules;
     const target = this.#newName(mention) ?? name;
     if (target !== name && !isValidName(target, mention))
-      throw new TranslationError(
-        `'${shorten(name)}' would become '${shorten(target)}', which no server accepts as a name`,
-      );
+      throw new TranslationError(`'${shorten(name)}' would become '${shorten(target)}', which is not a valid name`);
     if (role === 'owner' && owners.apply(name) !== undefined) return; // several may get one owner
     const rules = role === 'object' ? objects : principals;
     if (rules.isEmpty) return;
@@ -103,7 +101,7 @@ class Renaming {
     const other = this.#taken.get(key);
     if (other !== undefined && foldCase(other) !== foldCase(name))
       throw new TranslationError(
-        `'${shorten(other)}' and '${shorten(name)}' would have the same name, '${shorten(target)}': choose another, or leave one of them out`,
+        `'${shorten(other)}' and '${shorten(name)}' would have the same name, '${shorten(target)}'; choose another name, or remove one of them`,
       );
     if (remember && other === undefined && rules.isContested(name)) this.#taken.set(detach(key), detach(name));
   }
@@ -120,7 +118,7 @@ class Renaming {
     );
     if (found !== undefined)
       throw new TranslationError(
-        `${place(n, readStatementHead(statement))}: in a syntax that is not known here, where '${shorten(found)}' may be a name to change: leave it out, sqlgrep -v does`,
+        `${place(n, readStatementHead(statement))}: unknown syntax, where '${shorten(found)}' may be a name to change; remove the statement with sqlgrep -v`,
       );
   }
 
@@ -142,7 +140,7 @@ class Renaming {
     const found = findMentions(renamed, { isView: name => this.#isIn(this.#newViews, name) }).map(({ name }) => name);
     if (found.length === expected.length && found.every((name, i) => name === expected[i])) return;
     throw new TranslationError(
-      `${truncate(displayName(readStatementHead(statement)), NAMED)}: the new name '${shorten(suspect)}' is that of an alias or a common table expression in it: choose another`,
+      `${truncate(displayName(readStatementHead(statement)), NAMED)}: the new name '${shorten(suspect)}' is also that of an alias or a common table expression in it; choose another name`,
     );
   }
 

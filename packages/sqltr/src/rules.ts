@@ -106,7 +106,7 @@ function parseRule(text: string, option: string): Rule {
   const [from = [], to = []] = sides.map(side => side.replaceAll('"', '').split('*'));
   if (sides.length === 0 || from.length > 2 || to.length > from.length || from.join('*') === '' || to.join('*') === '')
     throw new UsageError(
-      `${option}: '${text}' is no rule: that is OLD=NEW, with one * on the left or on both sides; a name that holds = is in double quotes`,
+      `${option}: '${text}' is not a rule; write OLD=NEW, with one * on the left or on both sides, and put a name that contains = in double quotes`,
     );
   return { from: new Pattern(...(from as [string, string?])), to: new Pattern(...(to as [string, string?])) };
 }
@@ -122,9 +122,9 @@ class RuleFileError extends Error {
  */
 export async function readRules(path: string): Promise<string[]> {
   const bytes = await readFile(path).catch(error => {
-    throw new RuleFileError(`--rename-file ${path}: can not be read: ${systemErrorReason(error)}`);
+    throw new RuleFileError(`--rename-file ${path}: cannot be read: ${systemErrorReason(error)}`);
   });
-  if (!isUtf8(bytes)) throw new RuleFileError(`--rename-file ${path}: is not UTF-8: iconv converts other encodings`);
+  if (!isUtf8(bytes)) throw new RuleFileError(`--rename-file ${path}: not UTF-8; iconv converts other encodings`);
   return bytes
     .toString()
     .replace(/^\ufeff/, '')

@@ -43,9 +43,9 @@ export function adaptersFor(targets: readonly string[]): Adapt[] {
   const isVersion = (target: string): boolean => /^\d+(?:\.\d+){0,2}$/.test(target);
   for (const target of targets)
     if (!Object.hasOwn(EDITIONS, target) && !isVersion(target))
-      throw new UsageError(`--to ${target}: neither open-source, nor enterprise, nor a version such as 9.3.4`);
+      throw new UsageError(`--to ${target}: must be open-source, enterprise, or a version such as 9.3.4`);
   const [versions, editions] = [targets.filter(isVersion), targets.filter(target => !isVersion(target))];
   if (versions.length > 1 || editions.length > 1)
-    throw new UsageError('--to takes one edition and one version at most');
+    throw new UsageError('--to accepts at most one edition and one version');
   return [...editions.flatMap(edition => EDITIONS[edition] ?? []), ...versions.map(toVersion)];
 }

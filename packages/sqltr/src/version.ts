@@ -25,19 +25,19 @@ export const toVersion =
     const losses: string[] = [];
     let statement = isLaterVersion(version, WITHOUT_INDEX_TYPES) ? given : withPlainIndexes(given, /^BITMAP$/i);
     for (const feature of findMissingFeatures(given, version)) {
-      const lack = `as QuestDB ${version} has no ${feature}`;
+      const lack = `because QuestDB ${version} has no ${feature}`;
       if (feature === 'INDEX TYPE') {
         statement = withPlainIndexes(statement, /./);
         losses.push(`its posting indexes become plain ones, ${lack}`);
       } else if (feature in DISPENSABLE) {
         statement = DISPENSABLE[feature]?.(statement) as string;
-        losses.push(`${feature} is left out, ${lack}`);
+        losses.push(`${feature} is removed, ${lack}`);
       }
     }
     const [missing] = findMissingFeatures(statement, version);
     return missing === undefined
       ? { statement, losses }
-      : { losses: [`left out, as QuestDB ${version} has no ${missing}`] };
+      : { losses: [`removed, because QuestDB ${version} has no ${missing}`] };
   };
 
 function without(statement: string, word: string): string {
