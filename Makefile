@@ -4,7 +4,7 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 INSTALLED := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test lint bench faults conformance versions fuzz api guide dist clean
+.PHONY: help build demo test lint bench faults changes conformance versions fuzz api guide dist clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -42,6 +42,10 @@ faults: build ## inject every known failure, kill programs at random moments, se
 	@tsx scripts/faults.ts
 	@KILLS=100 ROUNDS=5 ava --timeout=20m test/commit-mark.test.ts test/crash.test.ts test/interrupt.test.ts
 	@tsx bench/limits.ts
+
+changes: build ## reconcile random schemas on a real server, kill sqlapply on the way, and compare predictions
+	@tsx scripts/changes.ts
+	@KILLS=100 ava --timeout=60m --match='sqlapply killed*' test/alter.test.ts
 
 conformance: build ## copy the recorded objects of a real server, one by one
 	@tsx scripts/conformance.ts

@@ -116,6 +116,21 @@ cp targets .config/sqlpipe/; sh -euc '${args[0]}'`);
   t.true(final.includes((await pod(0)).code));
 });
 
+test('GitHub: the plan of a pull request becomes a comment', async t => {
+  const { jobs } = parse(readFileSync('examples/github-action-plan.yaml', 'utf8')) as {
+    jobs: { plan: { steps: { name?: string; run: string }[] } };
+  };
+  const plan = jobs.plan.steps.find(({ name }) => name === 'Plan')?.run;
+  const run = await world(t, { INSTANCE: 'src' });
+  await run(`sqldump src | sqljoin -d schema; cat > step <<'END'\n${plan}END`);
+  await run(`sed -i 's/price DOUBLE/volume DOUBLE/' schema/tables/trades.sql`);
+  t.like(await run('bash -e step'), { code: 0, stderr: '' });
+  const comment = (await run('cat comment.md')).stdout.toString();
+  t.regex(comment, /^````sql\n(?:--.*\n)+ALTER TABLE 'trades' ADD COLUMN volume DOUBLE;$/m);
+  t.regex(comment, /^Left out:\n````\nsqldiff: table 'trades': left out: .*loses column 'price'/m);
+  t.like(await run('rm -r schema; bash -e step'), { code: 69, stdout: Buffer.from('') });
+});
+
 test('GitHub: the check fails where the instance differs, shows how, and comments it', async t => {
   const { jobs } = parse(readFileSync('examples/github-actions.yaml', 'utf8')) as {
     jobs: { schema: { steps: { name?: string; run: string }[] } };

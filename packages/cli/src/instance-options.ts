@@ -32,14 +32,14 @@ export const addInstanceOptions = <Options>(cli: Argv<Options>) =>
     .option('timeout', {
       type: 'number',
       requiresArg: true,
-      describe: 'maximum wait for a reply or its next row (default: 120)',
+      describe: 'wait for an answer or a row (default: 120)',
     })
     .option('connect-timeout', {
       type: 'number',
       requiresArg: true,
       describe: 'maximum wait for a connection (default: 10)',
     })
-    .option('show-config', { type: 'boolean', describe: 'print these settings and their sources' });
+    .option('show-config', { type: 'boolean', describe: 'print these and their sources; send nothing' });
 
 /** What `--show-config` shows of a value. */
 interface Setting {

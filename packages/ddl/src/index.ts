@@ -1,3 +1,4 @@
+export { type Alter, type Alteration, applyAlteration, printAlter } from './alteration.js';
 export { type Comparison, compareDefinitions, type PropertyDifference } from './compare-definitions.js';
 export {
   type CompareOptions,
@@ -6,6 +7,7 @@ export {
   parseMeaning,
   type StatementComparison,
 } from './compare-statements.js';
+export { canConvert, isLossless } from './conversions.js';
 export {
   type Column,
   DEFAULTS,
@@ -18,15 +20,19 @@ export {
   type TableDefinition,
   type ViewDefinition,
 } from './definition.js';
-export { type PartitionUnit, toTtl } from './grammar/partition.js';
+export { type PartitionUnit, type Ttl, toTtl } from './grammar/partition.js';
+export { type StoragePolicy, ttlToPolicy } from './grammar/storage-policy.js';
 export { type GrantTargets, grantTargets } from './grant-targets.js';
 export { LimitError } from './limit-error.js';
 export { findCommonTableExpressions, findMentions, findUnknownNames, isUnderstood, type Mention } from './mentions.js';
 export { isSystemTable, needsQuotes, quoteName } from './names.js';
 export { ownerOf, removeOwner } from './owner.js';
 export { addTimestampToIndex, defaultPartition, parseDefinition, toTableDefinition } from './parse.js';
-export { type PrintOptions, printDefinition } from './print.js';
+export { type Change, kindOf, parseChange } from './parse-change.js';
+export { formatTtlLength, type PrintOptions, printDefinition } from './print.js';
+export { findQueryColumns } from './query-columns.js';
 export { isBareName } from './query-names.js';
+export { type QueryToken, tokenizeQuery } from './query-tokens.js';
 export { findReferences } from './references.js';
 export { type RepairResult, repair } from './repair.js';
 export { isCleanTable, isRepairForm } from './repair-table.js';
@@ -34,10 +40,13 @@ export {
   type Assumption,
   type Grant,
   type Membership,
+  parseRevocation,
   parseRights,
+  printRevocation,
   printRight,
   quotePrincipal,
   type Right,
   RightSet,
 } from './rights.js';
+export { findSampling } from './sampling.js';
 export { dependsOnVersion, findMissingFeatures, isLaterVersion } from './versions.js';

@@ -1,5 +1,6 @@
 /*! CREATE TABLE as the service prints it (from 9.3 on, and 9.0 to 9.2): column names stand bare, wherever it has them. */
 
+import { isValidColumnName } from './grammar/names.js';
 import { needsQuotes, quoteName, RESERVED } from './names.js';
 import { repairVolume } from './repair-volume.js';
 
@@ -42,7 +43,9 @@ export function repairTable(row: string, notes: string[]): string {
   if (!head || end < 0) return row;
   const quoted = new Set<string>();
   const name = (bare: string): string => {
-    if (needsQuotes(bare)) quoted.add(bare);
+    // What no column can be called was written by somebody, such as two columns on a line.
+    if (!needsQuotes(bare) || !isValidColumnName(bare)) return bare;
+    quoted.add(bare);
     return quoteName(bare);
   };
   const inList = (formatColumns: RegExp, comma: string, text: string): string =>

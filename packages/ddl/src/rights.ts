@@ -44,6 +44,21 @@ export function parseRights(statement: string): Right[] | undefined {
   return rights.length > 0 ? rights : undefined;
 }
 
+/** The single rights that a REVOKE or REMOVE USER takes away; undefined where it is none, or says more than is known here. */
+export function parseRevocation(statement: string): Right[] | undefined {
+  const rights = new RightsParser(statement).revocation();
+  return rights.length > 0 ? rights : undefined;
+}
+
+/** The statement that takes one right away. */
+export function printRevocation(right: Right): string {
+  if (right.kind === 'membership')
+    return `REMOVE USER ${quotePrincipal(right.user)} FROM ${quotePrincipal(right.group)};`;
+  const tail = `FROM ${quotePrincipal(right.entity)};`;
+  if (right.kind === 'assumption') return `REVOKE ASSUME SERVICE ACCOUNT ${quotePrincipal(right.account)} ${tail}`;
+  return `REVOKE ${right.permission}${formatScope(right)} ${tail}`;
+}
+
 /** The statement that gives one right. */
 export function printRight(right: Right): string {
   if (right.kind === 'membership') return `ADD USER ${quotePrincipal(right.user)} TO ${quotePrincipal(right.group)};`;
@@ -94,6 +109,12 @@ export class RightSet {
   findLostOptions(right: Right): Right[] {
     if (hasOption(right) || this.#findCovering(right, true).some(hasOption)) return [];
     return this.#findCovered(right).filter(hasOption);
+  }
+
+  /** Takes away the right on exactly this scope, with the grant option or without. */
+  delete(right: Right): void {
+    const { subject, table, column } = rightKey(right);
+    this.#rights.get(subject)?.get(table)?.delete(column);
   }
 
   *[Symbol.iterator](): Generator<Right> {
@@ -153,32 +174,53 @@ function rightKey(right: Right): { subject: string; table: string; column: strin
 class RightsParser {
   readonly #tokens: Token[];
   #at = 0;
+  /** What stands before whom it is about. */
+  #preposition = 'TO';
 
   constructor(statement: string) {
     this.#tokens = [...significantTokens(statement)].filter(({ text }) => text !== ';');
   }
 
+  revocation(): Right[] {
+    this.#preposition = 'FROM';
+    if (this.#accept('REMOVE', 'USER')) return this.#members();
+    if (!this.#accept('REVOKE')) return [];
+    return this.#accept('ASSUME', 'SERVICE', 'ACCOUNT') ? this.#assumed() : this.#granted();
+  }
+
   membership(): Right[] {
     this.#accept('ADD', 'USER');
+    return this.#members();
+  }
+
+  #members(): Right[] {
     const user = this.#name();
-    const groups = this.#accept('TO') ? this.#list(() => this.#name()) : [];
+    const groups = this.#accept(this.#preposition) ? this.#list(() => this.#name()) : [];
     return this.#isEnd && user ? groups.map(group => ({ kind: 'membership', user, group })) : [];
   }
 
   assumption(): Right[] {
     this.#accept('GRANT');
     this.#accept('ASSUME', 'SERVICE', 'ACCOUNT');
+    return this.#assumed();
+  }
+
+  #assumed(): Right[] {
     const account = this.#name();
-    const entity = this.#accept('TO') ? this.#name() : '';
+    const entity = this.#accept(this.#preposition) ? this.#name() : '';
     const option = this.#option();
     return this.#isEnd && account && entity ? [{ kind: 'assumption', account, entity, option }] : [];
   }
 
   grant(): Right[] {
     this.#accept('GRANT');
+    return this.#granted();
+  }
+
+  #granted(): Right[] {
     const permissions = this.#list(() => this.#permission());
     const scopes = this.#accept('ON') ? this.#scopes() : [{}];
-    const entity = this.#accept('TO') ? this.#name() : '';
+    const entity = this.#accept(this.#preposition) ? this.#name() : '';
     const option = this.#option();
     if (!this.#isEnd || !entity || permissions.includes('')) return [];
     return scopes.flatMap(scope =>
@@ -186,10 +228,10 @@ class RightsParser {
     );
   }
 
-  /** Words up to ON, TO or a comma. */
+  /** Words up to ON, TO (FROM) or a comma. */
   #permission(): string {
     const words: string[] = [];
-    for (let word = this.#word; word && word !== 'ON' && word !== 'TO'; word = this.#word) {
+    for (let word = this.#word; word && word !== 'ON' && word !== this.#preposition; word = this.#word) {
       words.push(word);
       this.#at++;
     }

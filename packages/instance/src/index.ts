@@ -12,6 +12,15 @@ export { type Inspection, inspect } from './inspect.js';
 export { connect, type Instance } from './instance.js';
 export { InstanceError, type InstanceErrorCode, type InstanceErrorDetails } from './instance-error.js';
 export { listAllObjects, type ObjectName } from './objects.js';
+export {
+  fetchRefreshState,
+  fetchRefreshStates,
+  fetchWalState,
+  isChangeOfBase,
+  type RefreshState,
+  type RefreshStates,
+  type WalState,
+} from './refreshes.js';
 export type { Rejection, Reply } from './reply.js';
 export { DEFAULT_REQUEST_BUFFER, encodeQuery } from './request.js';
 export { type InstanceOptions, listInstances, type ResolveContext, resolveInstance } from './resolve.js';

@@ -2,7 +2,9 @@
  * Executes one statement: sends it, compares it with an existing object, or queries the target if its reply was lost.
  */
 import { type Instance, InstanceError } from '@sqlpipe/instance';
+import type { ImpactAnalyzer } from '@sqlpipe/schema';
 import { givesRight, identify, isAcl, isPrincipal, readStatementHead } from '@sqlpipe/sql';
+import { confirmChange, type Patience, prepareChange } from './change.js';
 import { type ExistingObjects, isShowable } from './existing.js';
 import type { Outcome } from './outcome.js';
 import type { PreflightCheck } from './preflight.js';
@@ -14,6 +16,12 @@ export interface ExecutorOptions {
   ifExists: 'compare' | 'fail' | 'skip';
   /** Look what would happen, and change nothing. */
   dryRun: boolean;
+  /** Whether what a statement changed is not read back. */
+  noVerify: boolean;
+  /** How long to wait for what a server does by itself after a change. */
+  patience: Patience;
+  /** What statements would do beside what they say, for a dry run. */
+  impact?: ImpactAnalyzer | undefined;
   /** Prints the rows that a statement returns: a token, which is secret. */
   printRows(rows: unknown[][]): Promise<void>;
 }
@@ -28,6 +36,7 @@ const ALREADY_EXISTS = /already exists/;
 const EMPTY_QUERY_HELP =
   '; the server also reads quotes and -- inside /* */ comments: is there such a comment before the statement?';
 
+const CHECK_FAILED_MESSAGE = 'the check does not hold';
 const SKIP_HELP = 'use --if-exists skip';
 const EXISTS_MESSAGE = 'already exists';
 const DIFFERENT_MESSAGE = 'already exists with a different definition';
@@ -39,7 +48,7 @@ const TEXT_DIFFERS_MESSAGE = `already exists with a different text, and the defi
 /** Creates the executor for a target. It throws only for bugs: what went wrong is in the result. */
 export function createExecutor(
   target: Instance,
-  { check, existing, ifExists, dryRun, printRows }: ExecutorOptions,
+  { check, existing, ifExists, dryRun, noVerify, patience, impact, printRows }: ExecutorOptions,
 ): (statement: string) => Promise<StatementResult> {
   return async statement => {
     try {
@@ -72,13 +81,17 @@ export function createExecutor(
     // The server's OK does not tell whether there was an object, nor what it is like.
     const before = replaces || keepsExisting || isKnown ? await compare(statement) : undefined;
     if (before && (!replaces || before.result === 'skipped' || ifExists !== 'compare')) return resolveExisting(before);
+    if (identity.kind === 'other' && identity.verb === 'SELECT') return checkCondition(statement);
+    const pending = identity.kind === 'other' ? await prepareChange(statement, target, existing, !noVerify) : undefined;
     existing.invalidate(identity);
     const reply = await target.execute(statement);
     existing.invalidate(identity);
     if (reply.ok) {
       if (reply.rows) await printRows(reply.rows);
       await existing.access.recordChange(statement);
-      return { result: 'applied', ...(before && { replaced: before }) };
+      const confirmed = pending && (await confirmChange(pending, target, existing, { patience, verify: !noVerify }));
+      if (pending) existing.invalidate(identity); // what was fetched before a change was applied says nothing
+      return { result: 'applied', ...(before && { replaced: before }), ...confirmed };
     }
     const { message, position, denied } = reply;
     const error = message + (message === 'empty query' ? EMPTY_QUERY_HELP : '');
@@ -103,6 +116,18 @@ export function createExecutor(
       if (!(failure instanceof InstanceError)) throw failure;
       if (failure.serverMessage === undefined) return { ...rejected, error: `${why}: ${failure.message}`, failure };
       return { ...incomparable, error: `${why}: ${failure.serverMessage}; ${SKIP_HELP}` };
+    }
+  }
+
+  /** A query in a stream is a condition: all that it answers has to be true. */
+  async function checkCondition(statement: string): Promise<StatementResult> {
+    try {
+      const rows = await target.table(statement);
+      const isTrue = rows.length > 0 && rows.flat().every(cell => cell === true);
+      return isTrue ? { result: 'applied' } : { result: 'rejected', error: CHECK_FAILED_MESSAGE };
+    } catch (error) {
+      if (!(error instanceof InstanceError) || error.serverMessage === undefined) throw error;
+      return { result: 'rejected', error: error.serverMessage, denied: error.code === 'DENIED' };
     }
   }
 
@@ -145,6 +170,12 @@ export function createExecutor(
   }
 
   async function predict(statement: string): Promise<StatementResult> {
+    const consequences = impact?.apply(statement);
+    const breaks = impact && consequences?.some(each => impact.isForbiddenLoss(each));
+    return { ...(await predictResult(statement)), ...(consequences?.length && { consequences, breaks }) };
+  }
+
+  async function predictResult(statement: string): Promise<StatementResult> {
     const found = await compare(statement);
     const isReplaced = found?.result === 'differs' && ifExists === 'compare' && readStatementHead(statement).replaces;
     if (isReplaced) return { result: 'would replace', replaced: found };

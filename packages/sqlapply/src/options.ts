@@ -9,7 +9,8 @@ export type ApplyOptions = Args<CommandLineOptions<ReturnType<typeof declareOpti
 type CommandLineOptions<Line> = Line extends CommandLine<infer Options> ? Options : never;
 
 /** Whether standard output is for data, and not for what a dry run prints. */
-export const hasDataOnStdout = ({ report, rejects }: ApplyOptions): boolean => [report, rejects].includes('-');
+export const hasDataOnStdout = ({ report, rejects, json }: ApplyOptions): boolean =>
+  json || [report, rejects].includes('-');
 
 /** Declares them. */
 export const declareOptions = (cli: CommandLine) =>
@@ -23,7 +24,7 @@ export const declareOptions = (cli: CommandLine) =>
     .option('if-exists', {
       choices: ['compare', 'fail', 'skip'] as const,
       default: 'compare' as const,
-      describe: 'what to do if an object exists',
+      describe: 'of an object that is there',
     })
     .option('keep-going', {
       alias: 'k',
@@ -46,7 +47,7 @@ export const declareOptions = (cli: CommandLine) =>
       type: 'number',
       default: 1,
       requiresArg: true,
-      describe: 'number of statements in flight',
+      describe: 'independent statements in flight',
     })
     .option('allow', {
       type: 'string',
@@ -54,6 +55,25 @@ export const declareOptions = (cli: CommandLine) =>
       default: [],
       describe: 'also send these: ALTER, DROP, CTAS, REPLACE, all',
     })
+    .option('alter', { type: 'boolean', default: false, describe: 'alter an object that is there and differs' })
+    .option('allow-loss', {
+      type: 'string',
+      array: true,
+      default: [],
+      describe: 'may lose data: OBJECT or OBJECT.COLUMN',
+    })
+    .option('renamed', {
+      type: 'string',
+      array: true,
+      default: [],
+      describe: 'with --alter: what had another name',
+    })
+    .option('stale-ok', {
+      type: 'boolean',
+      default: false,
+      describe: 'apply a plan that is out of date',
+    })
+    .option('json', { type: 'boolean', default: false, describe: 'with --dry-run: a line of JSON per statement' })
     .option('no-verify', { type: 'boolean', default: false, describe: 'do not read back created objects' })
     .option('yes-to', {
       type: 'string',
@@ -63,7 +83,7 @@ export const declareOptions = (cli: CommandLine) =>
     .option('rejects', {
       type: 'string',
       requiresArg: true,
-      describe: 'write statements not applied; - is stdout',
+      describe: 'write what was not applied, as a stream',
     })
     .option('report', {
       type: 'string',

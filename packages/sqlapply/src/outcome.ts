@@ -1,4 +1,5 @@
 import type { StatementComparison } from '@sqlpipe/ddl';
+import type { Consequence } from '@sqlpipe/schema';
 import type { Identity } from '@sqlpipe/sql';
 import type { Location } from './input.js';
 
@@ -42,6 +43,10 @@ export interface Outcome {
   proven?: boolean;
   /** For `applied` and `would replace`: how the definition differs that CREATE OR REPLACE puts another in the place of. */
   replaced?: Partial<Outcome>;
+  /** In a dry run: what the statement would do beside what it says. */
+  consequences?: readonly Consequence[];
+  /** In a dry run: whether it would lose what nobody has allowed to be lost. */
+  breaks?: boolean | undefined;
   /** A failure of the instance, which ends the run. */
   failure?: Error;
   /** Milliseconds it took, with its reply. */

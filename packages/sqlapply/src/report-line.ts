@@ -3,7 +3,7 @@ import type { Outcome } from './outcome.js';
 
 /**
  * One line of a report: a JSON object with `n`, `kind`, `name`, `result`, `ms`, and where there is one `error`,
- * `position` (UTF-16 code units into the statement), `proven` and `replaced`. Never the statement's text. Safe to show.
+ * `position` (UTF-16 code units into the statement), `proven`, `replaced` and, in a dry run, `consequences`. Never the statement's text. Safe to show.
  */
 export function formatReportLine({
   n,
@@ -13,8 +13,9 @@ export function formatReportLine({
   position,
   proven,
   replaced,
+  consequences,
   ms,
 }: Outcome): string {
   const replaces = replaced && true;
-  return `${formatSafeJson({ n, kind, name, result, error, position, proven, replaced: replaces, ms })}\n`;
+  return `${formatSafeJson({ n, kind, name, result, error, position, proven, replaced: replaces, consequences, ms })}\n`;
 }

@@ -1,7 +1,8 @@
 /*! What a run reports while it executes: a report line per statement, a message per reject, a summary at the end. */
 import { open } from 'node:fs/promises';
 import type { Io } from '@sqlpipe/cli';
-import { displayName, escapeControls } from '@sqlpipe/sql';
+import type { ImpactAnalyzer } from '@sqlpipe/schema';
+import { displayName, escapeControls, redact, significantTokens, truncate } from '@sqlpipe/sql';
 import { formatRejection, formatReplacement, statementLabel } from './format-rejection.js';
 import type { LoginCheck } from './login-check.js';
 import { isReject, type Outcome, type Result } from './outcome.js';
@@ -82,17 +83,30 @@ export async function* reportOutcomes(
  * Passes outcomes on and prints what would happen: `would create table 'fx_trades'`; at the end how many statements would do
  * nothing: `skipped: 31 statements`.
  */
-export async function* printDryRun(outcomes: AsyncIterable<Outcome>, io: Io): AsyncGenerator<Outcome> {
+export async function* printDryRun(
+  outcomes: AsyncIterable<Outcome>,
+  io: Io,
+  impact: ImpactAnalyzer | undefined,
+): AsyncGenerator<Outcome> {
   const counts = new Map<Result, number>();
   for await (const outcome of outcomes) {
-    const { result, identity } = outcome;
+    const { result, identity, statement, consequences = [] } = outcome;
+    const what = identity.kind === 'other' && result === 'would send' ? shorten(statement) : displayName(identity);
     if (WITHOUT_EFFECT.has(result)) counts.set(result, (counts.get(result) ?? 0) + 1);
-    else await io.print(`${result} ${escapeControls(displayName(identity))}\n`);
+    else await io.print(`${result} ${escapeControls(what)}\n`);
+    for (const { text } of consequences) await io.print(`  ${escapeControls(text)}\n`);
     yield outcome;
   }
+  for (const object of impact?.broken() ?? []) await io.print(`would leave ${escapeControls(object)} invalid\n`);
   for (const [result, count] of counts)
     await io.print(`${result}: ${count} ${count === 1 ? 'statement' : 'statements'}\n`);
 }
+
+/** A statement on one line, without its comments and secrets. */
+const shorten = (statement: string): string => {
+  const [first] = significantTokens(statement);
+  return truncate(redact(statement).slice(first?.start).replace(/;$/, '').replace(/\s+/g, ' '), 120);
+};
 
 /** Results of a dry run by which nothing would happen. */
 const WITHOUT_EFFECT: ReadonlySet<Result> = new Set(['skipped', 'not reached']);

@@ -1,5 +1,6 @@
 /*! How to continue an incomplete run: by rerunning the same command, as far as that recognizes existing objects. */
 import { isCleanTable, parseMeaning } from '@sqlpipe/ddl';
+import { plannedState } from '@sqlpipe/schema';
 import { isObject } from '@sqlpipe/sql';
 import type { ExecutorOptions } from './executor.js';
 import { isShowable } from './existing.js';
@@ -20,13 +21,20 @@ export class ResumeHint {
   /** What would be done a second time. */
   readonly #appliedVerbs = new Set<string>();
   #unknown: number | undefined;
+  /** Whether the input is a plan, which holds for the state that it was made for. */
+  #isPlan = false;
 
-  constructor(ifExists: ExecutorOptions['ifExists']) {
+  /** @param isPlannedHere whether the plan is made by the same command */
+  constructor(
+    ifExists: ExecutorOptions['ifExists'],
+    readonly isPlannedHere = false,
+  ) {
     this.#ifExists = ifExists;
   }
 
   count(outcome: Outcome): void {
     const { n, statement, identity, result, comparison, failure, exists = false } = outcome;
+    this.#isPlan ||= plannedState(statement) !== undefined;
     if (result === 'unknown' && !isShowable(identity)) this.#unknown = n;
     if (result === 'applied' && identity.kind === 'other') this.#appliedVerbs.add(identity.verb);
     const isComparable = comparison ? !comparison.asText : !isObject(identity.kind) || canInterpret(statement);
@@ -39,6 +47,9 @@ export class ResumeHint {
   }
 
   toString(): string {
+    const beginning = this.#hasError ? 'fix the error and' : 'to continue,';
+    if (this.#isPlan && this.isPlannedHere) return `${beginning} rerun the same command`;
+    if (this.#isPlan) return `${beginning} make the plan again with sqldiff --alter`;
     const needed = this.#incomparable ? 'skip' : 'compare';
     const option = [needed, 'skip'].includes(this.#ifExists) ? '' : ` with --if-exists ${needed}`;
     const without = [
@@ -46,7 +57,6 @@ export class ResumeHint {
       ...(this.#unknown ? [`without statement ${this.#unknown} if it is in force there`] : []),
     ];
     const but = without.length ? `, ${without.join(' and ')}` : '';
-    const start = this.#hasError ? 'fix the error and rerun' : 'to continue, rerun';
-    return `${start} the same command${option}${but}; existing objects are skipped`;
+    return `${beginning} rerun the same command${option}${but}; existing objects are skipped`;
   }
 }

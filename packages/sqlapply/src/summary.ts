@@ -1,7 +1,7 @@
 /*! The result of a run: counts, the exit status, and the summary. */
 import { Exit, exitStatus } from '@sqlpipe/cli';
 import { displayName } from '@sqlpipe/sql';
-import type { ExecutorOptions } from './executor.js';
+import type { ApplyOptions } from './options.js';
 import { isReject, type Outcome, type Result } from './outcome.js';
 import { ResumeHint } from './resume-hint.js';
 
@@ -23,8 +23,8 @@ export class Summary {
   /** None in a dry run: it leaves nothing half done. */
   readonly #resumeHint: ResumeHint | undefined;
 
-  constructor({ ifExists, dryRun }: Pick<ExecutorOptions, 'ifExists' | 'dryRun'>) {
-    this.#resumeHint = dryRun ? undefined : new ResumeHint(ifExists);
+  constructor({ ifExists, dryRun, alter }: Pick<ApplyOptions, 'ifExists' | 'dryRun' | 'alter'>) {
+    this.#resumeHint = dryRun ? undefined : new ResumeHint(ifExists, alter);
   }
 
   /** Says that statements are sent from now on. @param label the target's, for the summary */
@@ -44,10 +44,16 @@ export class Summary {
     this.#resumeHint?.count(outcome);
     const hidden = outcome.comparison?.notComparable ?? [];
     if (hidden.length > 0) this.#notComparable.push(`${displayName(outcome.identity)}: ${hidden.join(', ')}`);
+    this.#rejects ||= outcome.breaks === true;
     if (isReject(outcome) && outcome.result !== 'not reached') {
       this.#denied ||= outcome.denied === true;
       this.#rejects = true;
     }
+  }
+
+  /** Reports that a dry run would leave something broken. */
+  noteBroken(): void {
+    this.#rejects = true;
   }
 
   /** The exit status the run comes to: a failure of the instance counts before a rejection. */

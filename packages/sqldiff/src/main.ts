@@ -11,6 +11,7 @@ import {
 import { decodeRecords, deferInput, MAX_RECORD } from '@sqlpipe/records';
 import { CATEGORIES, compareSchemas, MemoryBudget, parseSelection } from '@sqlpipe/schema';
 import { displayName } from '@sqlpipe/sql';
+import { findRefreshStates, writePlan } from './alter.js';
 import { formatDifference, formatJsonLine, formatName } from './format.js';
 import { findHiddenDifferences, selectUnchanged } from './hidden-differences.js';
 import { writeMissing } from './missing.js';
@@ -26,6 +27,7 @@ runProgram({
     ['sqldiff src dst', 'compare two instances'],
     ['sqldiff --names schema.sql http://localhost:9000', 'compare a file with an instance; names only'],
     ['sqldiff --missing src dst | sqlapply dst', 'add what dst lacks'],
+    ['sqldiff --alter schema/ dst > plan', 'the statements that make dst what the folder says'],
   ],
   values: { include: CATEGORIES, exclude: CATEGORIES },
   options: cli =>
@@ -34,15 +36,41 @@ runProgram({
       .option('text', { type: 'boolean', default: false, describe: 'print a unified diff of the statements' })
       .option('json', { type: 'boolean', default: false, describe: 'print one line of JSON per difference' })
       .option('missing', { type: 'boolean', default: false, describe: 'write a stream of the objects that only A has' })
+      .option('alter', { type: 'boolean', default: false, describe: 'write the statements that turn B into A' })
+      .option('allow-loss', {
+        type: 'string',
+        array: true,
+        default: [],
+        describe: 'may lose data: OBJECT or OBJECT.COLUMN',
+      })
+      .option('renamed', {
+        type: 'string',
+        array: true,
+        default: [],
+        describe: 'with --alter: what has another name in A',
+      })
+      .option('rebuild', {
+        type: 'string',
+        array: true,
+        default: [],
+        describe: 'with --alter: recreate what ALTER can not change',
+      })
+      .option('drop-old', {
+        type: 'boolean',
+        default: false,
+        describe: 'with --rebuild: do not keep the old table',
+      })
       .option('ignore-extra', { type: 'boolean', default: false, describe: 'ignore objects that only B has' })
       .option('ignore-owner', { type: 'boolean', default: false, describe: 'ignore differences in OWNED BY' })
       .option('include', INCLUDE_OPTION)
       .option('exclude', EXCLUDE_OPTION)
       .option('max-record', maxRecordOption(MAX_RECORD)),
   run: async ({ operands: [a = '', b = ''], ...args }, io) => {
-    const { names, json, text, missing, maxRecord } = args;
-    if (Number(names) + Number(json) + Number(text) + Number(missing) > 1)
-      throw new UsageError('--names, --json, --text and --missing cannot be combined');
+    const { names, json, text, missing, alter, maxRecord } = args;
+    if ([names, json, text, missing, alter].filter(Boolean).length > 1)
+      throw new UsageError('--names, --json, --text, --missing and --alter exclude each other');
+    if (!alter && (args.allowLoss.length || args.renamed.length || args.rebuild.length || args.dropOld))
+      throw new UsageError('--allow-loss, --renamed, --rebuild and --drop-old go with --alter');
     const stdin = deferInput(() => decodeRecords(io.stdin(), { maxRecord }));
     const reading = {
       maxRecord,
@@ -68,10 +96,12 @@ runProgram({
         io,
       );
     const [inA, inB] = [await readSide(sides[0], reading), await readSide(sides[1], reading)];
-    const { differences, total, notComparable } = compareSchemas(inA, inB, {
-      defaults: await fetchTargetDefaults(sides),
-      ignoreOwner: args.ignoreOwner,
-    });
+    const defaults = await fetchTargetDefaults(sides);
+    if (alter) {
+      const states = await findRefreshStates(sides[1]);
+      return writePlan(inA, inB, { ...args, defaults, ...states, keepExtra: args.ignoreExtra, maxRecord }, io);
+    }
+    const { differences, total, notComparable } = compareSchemas(inA, inB, { defaults, ignoreOwner: args.ignoreOwner });
     for (const { identity, properties } of notComparable)
       io.info(`${displayName(identity)}: cannot be compared: ${properties.join(', ')}`);
     for (const warning of await findHiddenDifferences(sides, selectUnchanged(inA, differences))) io.warn(warning);

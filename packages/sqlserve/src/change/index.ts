@@ -5,6 +5,7 @@ import type { Session } from '../session.js';
 import { alterTable } from './alter-table.js';
 import { alterMaterializedView, alterView } from './alter-view.js';
 import { drop, rename, truncate, vacuum } from './drop.js';
+import { refresh } from './refresh.js';
 
 /** Reads the rest of a statement after its first word, checks and executes it. Without a result the reply is OK. */
 export type StatementHandler = (cursor: Cursor, session: Session) => Result | Promise<Result>;
@@ -18,7 +19,7 @@ export type StatementHandlers = Readonly<Record<string, StatementHandler>>;
 const noOpHandlers = Object.fromEntries(['set', 'begin', 'commit', 'rollback'].map(verb => [verb, () => undefined]));
 
 const rowHandlers = Object.fromEntries(
-  ['insert', 'update', 'copy', 'reindex', 'refresh', 'backup', 'checkpoint', 'snapshot', 'cancel'].map(verb => [
+  ['insert', 'update', 'copy', 'reindex', 'backup', 'checkpoint', 'snapshot', 'cancel'].map(verb => [
     verb,
     (cursor: Cursor) => {
       throw new RejectionError(cursor.at, `sqlserve keeps the schema and no rows: nothing to ${verb}`);
@@ -31,6 +32,7 @@ export const statementHandlers: StatementHandlers = {
   alter,
   compile,
   drop,
+  refresh,
   rename,
   truncate,
   vacuum,

@@ -1,0 +1,63 @@
+/*! Which types ALTER COLUMN … TYPE turns into which, and which of these keep every value (each tried on 9.3.4). */
+
+const TEXTS = ['STRING', 'VARCHAR', 'SYMBOL'];
+const NUMBERS = [
+  'BYTE',
+  'SHORT',
+  'INT',
+  'LONG',
+  'FLOAT',
+  'DOUBLE',
+  'TIMESTAMP',
+  'TIMESTAMP_NS',
+  'BOOLEAN',
+  'DATE',
+  ...TEXTS,
+];
+const NAMED = ['IPv4', 'UUID', 'CHAR'];
+
+/**
+ * Whether a server turns the values of one type into the other. To and from decimals only where all values fit: 9.3.4 accepts
+ * other such conversions and suspends the table when it comes to a value that does not fit (observed).
+ */
+export function canConvert(from: string, to: string): boolean {
+  const isBetween = (some: readonly string[], others: readonly string[]) =>
+    (some.includes(from) && others.includes(to)) || (some.includes(to) && others.includes(from));
+  if ([from, to].some(type => type.startsWith('DECIMAL'))) return isLossless(from, to);
+  return isBetween(NUMBERS, NUMBERS) || isBetween(NAMED, TEXTS);
+}
+
+/** For each type those that hold all of its values; what is the same as text counts as the same. */
+const WIDER: Readonly<Record<string, readonly string[]>> = {
+  BYTE: ['SHORT', 'INT', 'LONG', 'FLOAT', 'DOUBLE', ...TEXTS],
+  SHORT: ['INT', 'LONG', 'FLOAT', 'DOUBLE', ...TEXTS],
+  INT: ['LONG', 'DOUBLE', ...TEXTS],
+  LONG: TEXTS,
+  FLOAT: ['DOUBLE'],
+  BOOLEAN: TEXTS,
+  CHAR: TEXTS,
+  UUID: TEXTS,
+  IPv4: TEXTS,
+  STRING: TEXTS,
+  VARCHAR: TEXTS,
+  SYMBOL: TEXTS,
+};
+
+/** Decimal digits of the greatest value. */
+const DIGITS: Readonly<Record<string, number>> = { BYTE: 3, SHORT: 5, INT: 10, LONG: 19 };
+
+/** Whether a conversion keeps every value that a column of the first type can hold. */
+export function isLossless(from: string, to: string): boolean {
+  if (from === to || WIDER[from]?.includes(to)) return true;
+  const target = decimalOf(to);
+  const source = decimalOf(from);
+  if (!target) return false;
+  const digits = source ? source.precision - source.scale : DIGITS[from];
+  if (digits === undefined || target.precision - target.scale < digits) return false;
+  return target.scale >= (source?.scale ?? 0);
+}
+
+function decimalOf(type: string): { precision: number; scale: number } | undefined {
+  const [, precision, scale] = /^DECIMAL\((\d+),(\d+)\)$/.exec(type) ?? [];
+  return precision === undefined ? undefined : { precision: Number(precision), scale: Number(scale) };
+}

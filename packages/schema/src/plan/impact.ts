@@ -1,0 +1,493 @@
+/*!
+ * What statements do beside what they say: what they rewrite, lose, remove and break. Each rule was observed on a real server
+ * (9.3.4); what is not known to happen is not predicted.
+ */
+import {
+  type Alter,
+  type Alteration,
+  applyAlteration,
+  type Change,
+  type Column,
+  type Definition,
+  findQueryColumns,
+  findReferences,
+  formatTtlLength,
+  isLossless,
+  parseChange,
+  type TableDefinition,
+  tokenizeQuery,
+} from '@sqlpipe/ddl';
+import { displayName, foldCase, identify, isObject, isPrincipal, unquote } from '@sqlpipe/sql';
+import { type QueryMentions, readMentions } from './mentions.js';
+import { pathKey, resolvePath } from './names.js';
+import { isShorter, retention } from './retention.js';
+import type { SchemaObject, SchemaState } from './state.js';
+
+/** One thing that a statement does beside what it says. */
+export interface Consequence {
+  /**
+   * `rewrite`: work that grows with the rows. `loss`: rows, values or a guarantee that nothing brings back. `removal`: what
+   * can be made again. `invalid`: a view or materialized view that gives nothing, or is refreshed no more.
+   */
+  readonly effect: 'rewrite' | 'loss' | 'removal' | 'invalid';
+  /** The object that it happens to. */
+  readonly object: string;
+  /** The column, where it is one's. */
+  readonly column?: string;
+  /** In words that go on after "it": `rewrites column 'qty'`. */
+  readonly text: string;
+}
+
+/** What is known of a server's objects beside their definitions. */
+export interface ImpactOptions {
+  /** What may be lost: `trades`, `trades.qty`. */
+  readonly allowLoss?: readonly string[];
+  /** Materialized views, in lower case, that were never refreshed: nothing in them can become wrong. */
+  readonly neverRefreshed?: ReadonlySet<string>;
+  /** Materialized views, in lower case, that are refreshed no more, as their base was changed. */
+  readonly invalidated?: ReadonlySet<string>;
+  /** Materialized views, in lower case, that hold rows of times for which their base has none any more. */
+  readonly ahead?: ReadonlySet<string>;
+}
+
+/** A column that a view uses and that is not there any more. */
+interface MissingColumn {
+  readonly table: string;
+  readonly column: string;
+}
+
+/** Analyzes one statement after the other. */
+export class ImpactAnalyzer {
+  readonly #neverRefreshed: Set<string>;
+  readonly #ahead: Set<string>;
+  /** Materialized views that are refreshed no more, in lower case, each with how long it kept its rows until then. */
+  readonly #invalidated = new Map<string, number>();
+  /** What views use and is not there any more, by view. */
+  readonly #missing = new Map<string, MissingColumn[]>();
+  readonly #queries = new Map<string, Query>();
+  /** The views that read from an object, and the materialized views over a base, by its name; all in lower case. */
+  readonly #readers = new Map<string, Set<string>>();
+  readonly #overBase = new Map<string, Set<string>>();
+  /** What each of those is registered for. */
+  readonly #sources = new Map<string, { readers: readonly string[]; overBase: readonly string[] }>();
+  readonly #allowed: ReadonlySet<string>;
+  /** Views and materialized views, in lower case, that were invalid before the first statement. */
+  readonly #before: ReadonlySet<string>;
+
+  /** @throws InvalidSelectionError where it is not clear what may be lost */
+  constructor(
+    readonly state: SchemaState,
+    { neverRefreshed = new Set(), invalidated = new Set(), ahead = new Set(), allowLoss = [] }: ImpactOptions = {},
+  ) {
+    this.#neverRefreshed = new Set(neverRefreshed);
+    this.#ahead = new Set(ahead);
+    for (const name of invalidated) this.#invalidated.set(name, retention(state.find(name)?.definition));
+    for (const { name } of state.objects) this.#index(foldCase(name));
+    this.#before = new Set([...invalidated, ...this.#brokenViews()]);
+    this.#allowed = new Set(
+      allowLoss.flatMap(name => resolvePath(name, name => this.#columnsOf(name)) ?? []).map(pathKey),
+    );
+  }
+
+  /** Whether what a statement does is a loss that nobody has allowed. */
+  isForbiddenLoss(consequence: Consequence): boolean {
+    return consequence.effect === 'loss' && !this.#allowed.has(pathKey(consequence));
+  }
+
+  #columnsOf(name: string): ReadonlySet<string> | undefined {
+    const object = this.state.find(name);
+    const columns = object?.definition?.kind === 'table' ? object.definition.columns : [];
+    return object && new Set(columns.map(column => foldCase(column.name)));
+  }
+
+  /** What a statement would do now. */
+  preview(statement: string): Consequence[] {
+    const change = parseChange(statement);
+    return change ? this.#consequences(change) : [];
+  }
+
+  /** The same, and does it. */
+  apply(statement: string): Consequence[] {
+    const change = parseChange(statement);
+    const consequences = change ? this.#consequences(change) : [];
+    if (change) this.#note(change);
+    this.state.apply(statement);
+    const { kind, name } = identify(statement);
+    if (isObject(kind)) this.#noteCreated(foldCase(name));
+    for (const changed of change ? namesIn(change) : [name]) this.#index(foldCase(changed));
+    return consequences;
+  }
+
+  /** The objects that statements have broken and none has repaired, in words. */
+  broken(): string[] {
+    const names = [...this.#brokenViews(), ...this.#invalidated.keys()];
+    return names.filter(name => !this.#before.has(name)).map(name => this.#title(name));
+  }
+
+  /** Whether a materialized view has been invalidated and not been refreshed since. */
+  isInvalidated(name: string): boolean {
+    return this.#invalidated.has(foldCase(name));
+  }
+
+  /** Whether a materialized view holds rows of times for which its base has none any more. */
+  isAhead(name: string): boolean {
+    return this.#ahead.has(foldCase(name));
+  }
+
+  /** Whether the query of an object uses a column. */
+  mentions(object: SchemaObject, column: string): boolean {
+    return this.#queryOf(object).mentions(column);
+  }
+
+  #consequences(change: Change): Consequence[] {
+    switch (change.verb) {
+      case 'alter':
+        return change.alters.flatMap(alter => this.#ofAlter(alter));
+      case 'drop':
+        return this.#ofDrop(change);
+      case 'rename':
+        return this.#ofRename(change);
+      case 'truncate':
+      case 'drop partition':
+        return this.#ofRows(change.name, `${change.verb} operation`, [
+          loss(change.name, `loses ${change.verb === 'truncate' ? 'all' : 'some'} rows of ${this.#title(change.name)}`),
+        ]);
+      case 'update':
+        return this.#ofRows(change.name, 'update operation', [
+          rewrite(change.name, `rewrites rows of ${this.#title(change.name)}`),
+        ]);
+      case 'refresh':
+        return change.isFull ? this.#ofRefresh(change.name) : [];
+      default:
+        return [rewrite(change.name, `writes rows to ${this.#title(change.name)}`)];
+    }
+  }
+
+  #ofRows(name: string, reason: string, consequences: Consequence[]): Consequence[] {
+    return this.state.find(name) ? [...consequences, ...this.#invalidatedBy(name, reason)] : [];
+  }
+
+  #ofDrop({ kind, name }: Extract<Change, { verb: 'drop' }>): Consequence[] {
+    if (isPrincipal(kind))
+      return [loss(name, `loses ${displayName({ kind, name, verb: '' })} with its credentials and rights`)];
+    const object = this.state.find(name);
+    if (object?.kind !== kind) return [];
+    const gone =
+      kind === 'view'
+        ? removal(name, `removes ${this.#title(name)}`)
+        : loss(name, `loses ${this.#title(name)} and its rows`);
+    return [gone, ...this.#rightsLost(name), ...this.#invalidatedBy(name, GONE), ...this.#viewsWithout(name)];
+  }
+
+  #ofRename({ name }: Extract<Change, { verb: 'rename' }>): Consequence[] {
+    if (this.state.find(name)?.kind !== 'table') return [];
+    return [...this.#rightsLost(name), ...this.#invalidatedBy(name, GONE), ...this.#viewsWithout(name)];
+  }
+
+  #ofRefresh(name: string): Consequence[] {
+    const view = this.state.find(name);
+    if (view?.definition?.kind !== 'materialized view') return [];
+    const { base = '' } = view.definition;
+    const work = rewrite(name, `rebuilds ${this.#title(name)} from what ${this.#title(base)} holds`);
+    const kept = retention(this.state.find(base)?.definition);
+    const isKept = kept >= (this.#invalidated.get(foldCase(name)) ?? retention(view.definition));
+    if (isKept && !this.isAhead(name)) return [work];
+    const text = `loses what ${this.#title(name)} keeps of rows that ${this.#title(base)} no longer holds`;
+    return [work, loss(name, text)];
+  }
+
+  #ofAlter({ name, alteration }: Alter): Consequence[] {
+    const definition = this.state.find(name)?.definition;
+    if (!definition) return [];
+    const after = applyAlteration(definition, alteration);
+    if (isShorter(after, definition))
+      return [loss(name, `expires rows of ${this.#title(name)} that are older than ${describeRetention(after)}`)];
+    if (definition.kind === 'table' && after.kind === 'table') return this.#ofAlterTable(definition, after, alteration);
+    return definition.kind === 'view' && after.kind === 'view'
+      ? this.#viewsOver(definition.name, definition.body, after.body)
+      : [];
+  }
+
+  #ofAlterTable(table: TableDefinition, after: TableDefinition, alteration: Alteration): Consequence[] {
+    const { name } = table;
+    if (alteration.change === 'dedup keys') return keysLost(table, after);
+    if (!('column' in alteration) || typeof alteration.column !== 'string') return [];
+    const column = findColumn(table, alteration.column);
+    if (!column) return [];
+    const at = { object: name, column: column.name };
+    switch (alteration.change) {
+      case 'drop column':
+        return [
+          { effect: 'loss', ...at, text: `loses column '${column.name}'` },
+          ...(column.dedup ? [{ effect: 'removal', ...at, text: `removes dedup key '${column.name}'` } as const] : []),
+          ...this.#rightsLost(name, column.name),
+          ...this.#invalidatedBy(name, 'drop column operation'),
+          ...this.#viewsUsing(name, column.name),
+        ];
+      case 'rename column':
+        return [...this.#invalidatedBy(name, 'rename column operation'), ...this.#viewsUsing(name, column.name)];
+      case 'type':
+        return [
+          { effect: 'rewrite', ...at, text: `rewrites column '${column.name}'` },
+          ...(isLossless(column.type, alteration.type) ? [] : [narrowing(name, column, alteration.type)]),
+          ...(column.index
+            ? [{ effect: 'removal', ...at, text: `removes the index of column '${column.name}'` } as const]
+            : []),
+          ...this.#invalidatedBy(name, 'change column type operation'),
+        ];
+      case 'add index':
+        return column.index ? [] : [{ effect: 'rewrite', ...at, text: `builds the index of column '${column.name}'` }];
+      case 'drop index':
+        return column.index ? [{ effect: 'removal', ...at, text: `removes the index of column '${column.name}'` }] : [];
+      default:
+        return [];
+    }
+  }
+
+  /** The materialized views that a change of their base stops: those over it, whatever they use, and those over them. */
+  #invalidatedBy(base: string, reason: string, seen = new Set<string>()): Consequence[] {
+    const found: Consequence[] = [];
+    for (const key of this.#overBase.get(foldCase(base)) ?? []) {
+      if (seen.has(key) || this.#invalidated.has(key) || this.#neverRefreshed.has(key)) continue;
+      const { name } = this.state.find(key) as SchemaObject;
+      seen.add(key);
+      found.push({ effect: 'invalid', object: name, text: `invalidates ${this.#title(name)}: ${reason}` });
+      found.push(...this.#invalidatedBy(name, 'base materialized view is invalidated', seen));
+    }
+    return found;
+  }
+
+  /** The views that read from an object, which will be gone, and those that read from them. */
+  #viewsWithout(name: string): Consequence[] {
+    const reason = `${this.#title(name)} is gone`;
+    const found = new Set<string>([foldCase(name)]);
+    for (const key of found) for (const reader of this.#readers.get(key) ?? []) found.add(reader); // grows while it is walked
+    found.delete(foldCase(name));
+    return this.#invalidViews(found, reason);
+  }
+
+  #viewsUsing(table: string, column: string): Consequence[] {
+    return this.#invalidViews(
+      this.#usersOf(table, column).broken,
+      `it uses column '${column}' of ${this.#title(table)}`,
+    );
+  }
+
+  /** Those of the views that are not broken yet. */
+  #invalidViews(keys: Iterable<string>, reason: string): Consequence[] {
+    return [...keys].flatMap(key => {
+      const view = this.state.find(key);
+      return view && !this.#isBroken(view) ? [this.#invalidView(view.name, reason)] : [];
+    });
+  }
+
+  /** The views that lose columns where another view gets another query. */
+  #viewsOver(view: string, before: string, after: string): Consequence[] {
+    const lost = this.#columnsLost(before, after).flatMap(name => this.#viewsUsing(view, name));
+    return [...new Map(lost.map(each => [each.object, each])).values()];
+  }
+
+  /** The columns that one query gives and another one does not; none where that can not be told. */
+  #columnsLost(before: string, after: string): string[] {
+    const [had, has] = [this.#columnsOfQuery(before), this.#columnsOfQuery(after)];
+    const left = new Set(has?.map(foldCase));
+    return has ? (had ?? []).filter(name => !left.has(foldCase(name))) : [];
+  }
+
+  /** The columns that a query gives: those that it names, or all of one object; undefined for any other query. */
+  #columnsOfQuery(query: string, above: readonly string[] = []): string[] | undefined {
+    const [select, star, from, name = '', ...rest] = tokenizeQuery(query).map(({ text }) => text);
+    const isWhole =
+      select?.toLowerCase() === 'select' && star === '*' && from?.toLowerCase() === 'from' && rest.length === 0;
+    if (!isWhole) return findQueryColumns(query)?.map(column => column.name);
+    const definition = above.includes(name) ? undefined : this.state.find(unquote(name))?.definition;
+    if (definition?.kind === 'table') return definition.columns.map(column => column.name);
+    return definition?.kind === 'view' ? this.#columnsOfQuery(definition.body, [...above, name]) : undefined;
+  }
+
+  /** The views that use a column: by its name, directly or through views that take all columns; and those that read from such. */
+  #usersOf(relation: string, column: string): { broken: Set<string>; direct: Set<string> } {
+    const exposing = new Set([foldCase(relation)]);
+    const [broken, direct] = [new Set<string>(), new Set<string>()];
+    for (const key of exposing)
+      for (const reader of this.#readers.get(key) ?? []) {
+        const query = this.#queryOf(this.state.find(reader) as SchemaObject);
+        if (query.mentions(column)) direct.add(reader);
+        else if (query.hasStar) exposing.add(reader);
+      }
+    for (const key of direct) broken.add(key);
+    for (const key of broken) for (const reader of this.#readers.get(key) ?? []) broken.add(reader);
+    return { broken, direct };
+  }
+
+  #rightsLost(table: string, column?: string): Consequence[] {
+    const count = [...this.state.rights].filter(
+      right =>
+        right.kind === 'grant' &&
+        right.table !== undefined &&
+        foldCase(right.table) === foldCase(table) &&
+        (column === undefined || (right.column !== undefined && foldCase(right.column) === foldCase(column))),
+    ).length;
+    if (count === 0) return [];
+    const what = column === undefined ? this.#title(table) : `column '${column}'`;
+    return [removal(table, `removes ${count} ${count === 1 ? 'grant' : 'grants'} on ${what}`)];
+  }
+
+  /** Keeps in mind what a change breaks and repairs. */
+  #note(change: Change): void {
+    for (const { effect, object } of this.#consequences(change)) {
+      const found = this.state.find(object);
+      if (effect === 'invalid' && found?.kind === 'matview')
+        this.#invalidated.set(foldCase(object), retention(found.definition));
+    }
+    if (change.verb === 'refresh') {
+      const base = this.state.find(change.name)?.definition;
+      const isBaseInvalidated = base?.kind === 'materialized view' && this.isInvalidated(base.base ?? '');
+      if (change.isFull && !isBaseInvalidated) this.#invalidated.delete(foldCase(change.name));
+      this.#neverRefreshed.delete(foldCase(change.name));
+    }
+    if (change.verb === 'drop') this.#forget(foldCase(change.name));
+    if (change.verb === 'alter') for (const alter of change.alters) this.#noteAlter(alter);
+  }
+
+  #noteAlter({ name, alteration }: Alter): void {
+    if (alteration.change === 'query') {
+      const before = this.state.find(name)?.definition;
+      this.#missing.delete(foldCase(name));
+      if (before?.kind !== 'view') return;
+      for (const [view, missing] of this.#missing)
+        this.#missing.set(
+          view,
+          missing.filter(({ table }) => foldCase(table) !== foldCase(name)),
+        );
+      for (const column of this.#columnsLost(before.body, alteration.body)) this.#miss(name, column);
+    }
+    if (alteration.change === 'drop column' || alteration.change === 'rename column')
+      this.#miss(name, alteration.column);
+    const added =
+      alteration.change === 'add column'
+        ? alteration.column.name
+        : alteration.change === 'rename column'
+          ? alteration.to
+          : undefined;
+    if (added === undefined) return;
+    for (const [view, missing] of this.#missing)
+      this.#missing.set(
+        view,
+        missing.filter(each => foldCase(each.table) !== foldCase(name) || foldCase(each.column) !== foldCase(added)),
+      );
+  }
+
+  #miss(table: string, column: string): void {
+    for (const view of this.#usersOf(table, column).direct)
+      this.#missing.set(view, [...(this.#missing.get(view) ?? []), { table, column }]);
+  }
+
+  #noteCreated(key: string): void {
+    this.#invalidated.delete(key);
+    this.#missing.delete(key);
+  }
+
+  #forget(key: string): void {
+    this.#ahead.delete(key);
+    this.#invalidated.delete(key);
+    this.#missing.delete(key);
+    this.#neverRefreshed.delete(key);
+  }
+
+  /** Registers what an object reads from now. */
+  #index(key: string): void {
+    const before = this.#sources.get(key);
+    for (const source of before?.readers ?? []) this.#readers.get(source)?.delete(key);
+    for (const source of before?.overBase ?? []) this.#overBase.get(source)?.delete(key);
+    const object = this.state.find(key);
+    const definition = object?.definition;
+    const readers = object?.kind === 'view' ? this.#queryOf(object).reads.map(foldCase) : [];
+    const overBase = definition?.kind === 'materialized view' && definition.base ? [foldCase(definition.base)] : [];
+    for (const source of readers) addTo(this.#readers, source, key);
+    for (const source of overBase) addTo(this.#overBase, source, key);
+    this.#sources.set(key, { readers, overBase });
+  }
+
+  /** In lower case. */
+  #brokenViews(): string[] {
+    const views = [...this.state.objects].filter(({ kind }) => kind === 'view');
+    return views.filter(view => this.#isBroken(view)).map(({ name }) => foldCase(name));
+  }
+
+  #isBroken(view: SchemaObject, seen = new Set<string>()): boolean {
+    if (seen.has(view.name)) return false;
+    seen.add(view.name);
+    if (this.#missing.get(foldCase(view.name))?.length) return true;
+    return this.#queryOf(view).reads.some(read => {
+      const object = this.state.find(read);
+      return object === undefined || (object.kind === 'view' && this.#isBroken(object, seen));
+    });
+  }
+
+  #queryOf({ statement, definition }: SchemaObject): Query {
+    const isView = (name: string) => this.state.find(name)?.kind === 'view';
+    const known = this.#queries.get(statement);
+    if (known) return known;
+    const body = definition && 'body' in definition ? definition.body : statement;
+    const query = { ...readMentions(body), reads: findReferences(statement, isView) };
+    this.#queries.set(statement, query);
+    return query;
+  }
+
+  #invalidView(name: string, reason: string): Consequence {
+    return { effect: 'invalid', object: name, text: `invalidates ${this.#title(name)}: ${reason}` };
+  }
+
+  #title(name: string): string {
+    const object = this.state.find(name);
+    return object ? displayName({ kind: object.kind, name: object.name, verb: '' }) : `'${name}'`;
+  }
+}
+
+interface Query extends QueryMentions {
+  readonly reads: readonly string[];
+}
+
+const GONE = 'base table is dropped or renamed';
+
+function addTo(index: Map<string, Set<string>>, key: string, value: string): void {
+  index.set(key, (index.get(key) ?? new Set()).add(value));
+}
+
+/** The objects that a change is about. */
+function namesIn(change: Change): string[] {
+  if (change.verb === 'alter') return change.alters.map(({ name }) => name);
+  return change.verb === 'rename' ? [change.name, change.to] : [change.name];
+}
+
+const loss = (object: string, text: string): Consequence => ({ effect: 'loss', object, text });
+const rewrite = (object: string, text: string): Consequence => ({ effect: 'rewrite', object, text });
+const removal = (object: string, text: string): Consequence => ({ effect: 'removal', object, text });
+
+const findColumn = ({ columns }: TableDefinition, name: string): Column | undefined =>
+  columns.find(column => foldCase(column.name) === foldCase(name));
+
+const narrowing = (object: string, { name, type }: Column, to: string): Consequence => ({
+  effect: 'loss',
+  object,
+  column: name,
+  text: `may lose values of column '${name}': ${type} to ${to}`,
+});
+
+/** Rows that were kept apart overwrite each other; without keys, rows that came twice stay twice. */
+function keysLost(before: TableDefinition, after: TableDefinition): Consequence[] {
+  const keys = before.columns.filter(({ dedup }) => dedup);
+  const left = new Set(after.columns.filter(({ dedup }) => dedup).map(({ name }) => foldCase(name)));
+  if (left.size === 0) return keys.length > 0 ? [loss(before.name, 'switches deduplication off')] : [];
+  return keys
+    .filter(({ name }) => !left.has(foldCase(name)))
+    .map(({ name }) => ({ effect: 'loss', object: before.name, column: name, text: `removes dedup key '${name}'` }));
+}
+
+function describeRetention(definition: Definition): string {
+  if (definition.kind !== 'table' && definition.kind !== 'materialized view') return '';
+  const policy = definition.kind === 'table' ? definition.policy : undefined;
+  const length = definition.ttl || policy?.after['DROP LOCAL'] || policy?.after['DROP REMOTE'];
+  return length ? formatTtlLength(length) : '';
+}

@@ -1,0 +1,90 @@
+/*! A plan as the statements of a stream: each with its costs in comments, the first one with what the plan was made for. */
+import { createHash } from 'node:crypto';
+import { kindOf, parseChange, parseMeaning, printDefinition } from '@sqlpipe/ddl';
+import { displayName, escapeControls, foldCase, identify, isObject, type Kind, significantTokens } from '@sqlpipe/sql';
+import { formatPathForShell } from './names.js';
+import type { Omission, Plan } from './plan.js';
+
+/** An object by kind and name. */
+export interface PlannedObject {
+  readonly kind: Kind;
+  readonly name: string;
+}
+
+/**
+ * The statements of a plan. The first one begins with `-- plan for state …`, by which sqlapply knows whether the plan still
+ * fits, and with the permissions that sqlapply needs.
+ * @param findStatement the statement that creates an object of B; undefined where there is none
+ */
+export function printPlan(
+  { statements }: Plan,
+  findStatement: (object: PlannedObject) => string | undefined,
+): string[] {
+  const plain = statements.map(({ statement }) => statement);
+  const objects = plannedObjects(plain);
+  const state = fingerprint(objects, objects.map(findStatement));
+  const permissions = requiredPermissions(plain);
+  const needs = permissions.length > 0 ? `; sqlapply needs --allow ${permissions.join(',')}` : '';
+  return statements.map(({ statement, costs }, i) => {
+    const head = i === 0 ? [`plan for state ${state}${needs}`] : [];
+    return [...[...head, ...costs].map(line => `-- ${escapeControls(line)}\n`), statement].join('');
+  });
+}
+
+/** `table 'trades': left out: DROP COLUMN qty: loses column 'qty'; --allow-loss trades.qty allows it` */
+export function describeOmission({ identity, what, reason, allow }: Omission): string {
+  const options = (allow ?? []).map(name => `--allow-loss ${formatPathForShell(name)}`).join(' ');
+  return `${displayName(identity)}: left out: ${what}: ${reason}${options && `; ${options} allows it`}`;
+}
+
+/** What --allow has to hold for statements that no schema dump contains. */
+export function requiredPermissions(statements: readonly string[]): string[] {
+  const verbs = statements.map(identify).flatMap(({ kind, verb }) => (kind === 'other' ? [verb] : []));
+  return [...new Set(verbs)].sort();
+}
+
+/** The state that a plan was made for, where a statement is the first one of a plan. */
+export function plannedState(statement: string): string | undefined {
+  const [first] = significantTokens(statement);
+  return /^-- plan for state ([0-9a-f]+)\b/m.exec(statement.slice(0, first?.start))?.[1];
+}
+
+/** The objects that statements create, change or drop, each once, in an order of their own. */
+export function plannedObjects(statements: readonly string[]): PlannedObject[] {
+  const found = new Map<string, PlannedObject>();
+  for (const object of statements.flatMap(objectsOf)) found.set(`${foldCase(object.name)} ${object.kind}`, object);
+  return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
+}
+
+function objectsOf(statement: string): PlannedObject[] {
+  const { kind, name } = identify(statement);
+  if (isObject(kind)) return [{ kind, name }];
+  const change = parseChange(statement);
+  switch (change?.verb) {
+    case 'alter':
+      return change.alters.map(({ kind, name }) => ({ kind: kindOf(kind), name }));
+    case 'drop':
+      return isObject(change.kind) ? [{ kind: change.kind, name: change.name }] : [];
+    case 'rename':
+      return [change.name, change.to].map(name => ({ kind: 'table', name }));
+    case 'refresh':
+      return [{ kind: 'matview', name: change.name }];
+    default:
+      return [];
+  }
+}
+
+/**
+ * A short text that is the same for the same definitions.
+ * @param statements those that create the objects; undefined for one that is not there
+ */
+export function fingerprint(objects: readonly PlannedObject[], statements: readonly (string | undefined)[]): string {
+  const hash = createHash('sha256');
+  for (const [i, { kind, name }] of objects.entries()) {
+    const statement = statements[i];
+    const definition = statement === undefined ? undefined : parseMeaning(statement);
+    const text = definition ? printDefinition(definition, { quoted: true }) : (statement ?? '');
+    hash.update(`${kind}\0${foldCase(name)}\0${text}\0`);
+  }
+  return hash.digest('hex').slice(0, 16);
+}

@@ -1,0 +1,62 @@
+/*! Recreates a table where no ALTER changes what differs: the documented way, with the old table kept. */
+import { createHash } from 'node:crypto';
+import { printDefinition, type TableDefinition } from '@sqlpipe/ddl';
+import { foldCase } from '@sqlpipe/sql';
+
+/** The statements of a rebuild. */
+export interface Rebuild {
+  readonly statements: readonly string[];
+  /** What the new table is called at first, and the old one afterwards. */
+  readonly newName: string;
+  readonly oldName: string;
+}
+
+/** The table that a name which a rebuild has given belongs to, and what the names of one rebuild have in common. */
+export function parseRebuildName(name: string): { table: string; role: 'new' | 'before'; mark: string } | undefined {
+  const [, table, role, mark] = /^(.+)_(new|before)_([0-9a-f]{8})$/s.exec(name) ?? [];
+  return table && mark ? { table, role: role as 'new' | 'before', mark } : undefined;
+}
+
+/**
+ * A new table under another name, filled from the old one, put in its place when both have as many rows.
+ * @param renamed old names of columns to new ones
+ */
+export function rebuildTable(
+  wanted: TableDefinition,
+  now: TableDefinition,
+  renamed: ReadonlyMap<string, string>,
+  dropOld: boolean,
+): Rebuild {
+  const mark = createHash('sha256')
+    .update(printDefinition(wanted))
+    .update(printDefinition(now))
+    .digest('hex')
+    .slice(0, 8);
+  const [newName, oldName] = [`${now.name}_new_${mark}`, `${now.name}_before_${mark}`];
+  const sources = new Map([...renamed].map(([from, to]) => [foldCase(to), from]));
+  const copied = wanted.columns.flatMap(column => {
+    const from = sources.get(foldCase(column.name)) ?? column.name;
+    const source = now.columns.find(({ name }) => foldCase(name) === foldCase(from));
+    return source ? [{ column, source }] : [];
+  });
+  const targets = copied.map(({ column }) => quote(column.name)).join(', ');
+  const values = copied
+    .map(({ column, source }) =>
+      column.type === source.type ? quote(source.name) : `CAST(${quote(source.name)} AS ${column.type})`,
+    )
+    .join(', ');
+  return {
+    newName,
+    oldName,
+    statements: [
+      printDefinition({ ...wanted, name: newName }, { quoted: true }),
+      `INSERT INTO '${newName}' (${targets}) SELECT ${values} FROM '${now.name}';`,
+      `SELECT a.n = b.n AS as_many_rows FROM (SELECT count() n FROM '${now.name}') a CROSS JOIN (SELECT count() n FROM '${newName}') b;`,
+      `RENAME TABLE '${now.name}' TO '${oldName}';`,
+      `RENAME TABLE '${newName}' TO '${now.name}';`,
+      ...(dropOld ? [`DROP TABLE '${oldName}';`] : []),
+    ],
+  };
+}
+
+const quote = (name: string): string => `"${name}"`;

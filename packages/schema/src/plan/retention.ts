@@ -1,0 +1,39 @@
+/*! How long a table or a materialized view keeps its rows. */
+import type { Definition, Ttl } from '@sqlpipe/ddl';
+
+/** Hours that rows are kept at least; Infinity for ever. */
+export function retention(definition: Definition | undefined): number {
+  if (definition?.kind === 'materialized view') return hoursOf(definition.ttl);
+  if (definition?.kind !== 'table') return Number.POSITIVE_INFINITY;
+  const { ttl, policy } = definition;
+  const drops = policy && !policy.disabled ? [policy.after['DROP LOCAL'], policy.after['DROP REMOTE']] : [];
+  return Math.min(hoursOf(ttl), ...drops.map(length => hoursOf(length ?? 0)));
+}
+
+/** A month has 28 days at least and 31 at most: what is compared with it must not count as longer than it may be. */
+function hoursOf(ttl: Ttl): number {
+  if (ttl === 0) return Number.POSITIVE_INFINITY;
+  return ttl > 0 ? ttl : -ttl * 28 * 24;
+}
+
+/** Whether rows that were kept may be gone with another retention. */
+export function isShorter(after: Definition | undefined, before: Definition | undefined): boolean {
+  const [now, then] = [ttlsOf(after), ttlsOf(before)];
+  return now.some((length, i) => length !== 0 && length !== then[i] && !isLonger(length, then[i] ?? 0));
+}
+
+const ttlsOf = (definition: Definition | undefined): readonly Ttl[] => {
+  if (definition?.kind === 'materialized view') return [definition.ttl];
+  if (definition?.kind !== 'table') return [];
+  const { ttl, policy } = definition;
+  const after = policy && !policy.disabled ? policy.after : {};
+  // The enterprise edition makes the one of the other.
+  return [ttl || (after['DROP LOCAL'] ?? 0), after['DROP REMOTE'] ?? 0];
+};
+
+/** Whether a TTL is surely as long as another: hours are above zero, months below, and 0 is for ever. */
+function isLonger(ttl: Ttl, than: Ttl): boolean {
+  if (than === 0) return false;
+  if (ttl > 0 === than > 0) return Math.abs(ttl) >= Math.abs(than);
+  return ttl > 0 ? ttl >= -than * 31 * 24 : -ttl * 28 * 24 >= than;
+}

@@ -1,0 +1,151 @@
+/*! A schema in memory that statements are applied to: what is there after each, as far as statements tell. */
+import {
+  type Alter,
+  applyAlteration,
+  type CompareOptions,
+  type Definition,
+  kindOf,
+  parseChange,
+  parseMeaning,
+  parseRevocation,
+  parseRights,
+  printDefinition,
+  printRight,
+  type Right,
+  RightSet,
+} from '@sqlpipe/ddl';
+import { foldCase, givesRight, isObject, isPrincipal, type Kind } from '@sqlpipe/sql';
+import { toEntry } from '../catalog.js';
+
+/** An object of a schema. */
+export interface SchemaObject {
+  readonly kind: Kind;
+  readonly name: string;
+  /** The statement that creates it. */
+  readonly statement: string;
+  /** What that means; undefined where it is not known here. */
+  readonly definition: Definition | undefined;
+}
+
+/** What is known of a server that statements are for. */
+export interface StateOptions {
+  readonly defaults?: CompareOptions['defaults'];
+}
+
+/** The objects, principals and rights of a schema, changed by one statement at a time. */
+export class SchemaState {
+  readonly #options: StateOptions;
+  readonly #objects = new Map<string, SchemaObject>();
+  readonly #principals = new Map<string, string>();
+  readonly #rights = new RightSet();
+  /** What gives rights in a form that is not known here. */
+  readonly #otherRights = new Set<string>();
+
+  constructor(statements: Iterable<string> = [], options: StateOptions = {}) {
+    this.#options = options;
+    for (const statement of statements) this.apply(statement);
+  }
+
+  /** The object of a name in any case. */
+  find(name: string): SchemaObject | undefined {
+    return this.#objects.get(foldCase(name));
+  }
+
+  get objects(): Iterable<SchemaObject> {
+    return this.#objects.values();
+  }
+
+  get rights(): RightSet {
+    return this.#rights;
+  }
+
+  /** The statements that create what is there. */
+  *statements(): Generator<string> {
+    yield* this.#principals.values();
+    for (const { statement } of this.#objects.values()) yield statement;
+    for (const right of this.#rights) yield printRight(right);
+    yield* this.#otherRights;
+  }
+
+  /** A copy, to try things on. */
+  clone(): SchemaState {
+    const copy = new SchemaState([], this.#options);
+    for (const [key, object] of this.#objects) copy.#objects.set(key, object);
+    for (const [key, statement] of this.#principals) copy.#principals.set(key, statement);
+    for (const right of this.#rights) copy.#rights.add(right);
+    for (const statement of this.#otherRights) copy.#otherRights.add(statement);
+    return copy;
+  }
+
+  /** Does what a statement does; nothing where that is not known. */
+  apply(statement: string): void {
+    const { kind, name } = toEntry(statement);
+    if (isObject(kind)) this.#create(kind, name, statement);
+    else if (isPrincipal(kind)) this.#principals.set(foldCase(name), statement);
+    else if (givesRight(kind)) this.#give(statement);
+    else this.#change(statement);
+  }
+
+  #create(kind: Kind, name: string, statement: string): void {
+    if (this.find(name)) return;
+    const findTable = (model: string) => this.find(model)?.statement;
+    const definition = parseMeaning(statement, { ...this.#options, findTable } as CompareOptions);
+    this.#objects.set(foldCase(name), { kind, name, statement, definition });
+  }
+
+  #give(statement: string): void {
+    const rights = parseRights(statement);
+    if (!rights) this.#otherRights.add(statement);
+    for (const right of rights ?? []) this.#rights.add(right);
+  }
+
+  #change(statement: string): void {
+    for (const right of parseRevocation(statement) ?? []) this.#rights.delete(right);
+    const change = parseChange(statement, this.#options.defaults);
+    if (change?.verb === 'alter') for (const alter of change.alters) this.#alter(alter);
+    else if (change?.verb === 'drop' && isPrincipal(change.kind)) this.#principals.delete(foldCase(change.name));
+    else if (change?.verb === 'drop' && this.find(change.name)?.kind === change.kind) this.#drop(change.name);
+    else if (change?.verb === 'rename') this.#rename(change.name, change.to);
+  }
+
+  #alter({ kind, name, alteration }: Alter): void {
+    const object = this.find(name);
+    if (!object?.definition || object.kind !== kindOf(kind)) return;
+    this.#put(object.kind, applyAlteration(object.definition, alteration));
+    if (alteration.change !== 'rename column' && alteration.change !== 'drop column') return;
+    for (const right of this.#rightsOn(name, alteration.column)) {
+      this.#rights.delete(right);
+      if (alteration.change === 'rename column') this.#rights.add({ ...right, column: alteration.to } as Right);
+    }
+  }
+
+  #put(kind: Kind, definition: Definition): void {
+    const { name } = definition;
+    const statement = printDefinition(definition, { quoted: true });
+    this.#objects.set(foldCase(name), { kind, name, statement, definition });
+  }
+
+  /** What was given on it goes with it. */
+  #drop(name: string): void {
+    this.#objects.delete(foldCase(name));
+    for (const right of this.#rightsOn(name)) this.#rights.delete(right);
+  }
+
+  /** Whether rights go with a table to its new name is not known, so they count as gone. */
+  #rename(name: string, to: string): void {
+    const object = this.find(name);
+    if (object?.definition?.kind !== 'table' || this.find(to)) return;
+    this.#drop(name);
+    this.#put('table', { ...object.definition, name: to });
+  }
+
+  #rightsOn(table: string, column?: string): Right[] {
+    return [...this.#rights].filter(
+      right =>
+        right.kind === 'grant' &&
+        right.table !== undefined &&
+        foldCase(right.table) === foldCase(table) &&
+        (column === undefined || (right.column !== undefined && foldCase(right.column) === foldCase(column))),
+    );
+  }
+}

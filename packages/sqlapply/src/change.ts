@@ -1,0 +1,168 @@
+/*!
+ * Statements that change what exists: what has to be waited for after each, as a server goes on with it by itself, and
+ * whether it is as it should be then.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { applyAlteration, type Change, kindOf, parseChange, parseMeaning, printDefinition } from '@sqlpipe/ddl';
+import {
+  fetchRefreshState,
+  fetchWalState,
+  type Instance,
+  InstanceError,
+  isChangeOfBase,
+  type RefreshState,
+} from '@sqlpipe/instance';
+import { foldCase, type Identity, isObject } from '@sqlpipe/sql';
+import type { ExistingObjects } from './existing.js';
+import type { Outcome } from './outcome.js';
+
+/** Milliseconds between two looks at what a server does; they grow up to the longest. */
+const [SHORTEST, LONGEST] = [5, 500];
+
+/** A change before it is sent, with what has to be known of what it changes. */
+export interface PendingChange {
+  readonly change: Change;
+  /** What the object is to be afterwards, for ALTER of one that is there. */
+  readonly expected: string | undefined;
+  readonly refresh: RefreshState | undefined;
+}
+
+/** How long to wait. */
+export interface Patience {
+  /** Milliseconds in all; 0 for ever. */
+  readonly timeout: number;
+  /** Aborted when the user wants to stop. */
+  readonly interrupted: AbortSignal;
+}
+
+/** Looks at what a statement is going to change; undefined where that is nothing that is known here. */
+export async function prepareChange(
+  statement: string,
+  target: Instance,
+  existing: ExistingObjects,
+  verify: boolean,
+): Promise<PendingChange | undefined> {
+  const change = parseChange(statement);
+  if (!change) return undefined;
+  const refresh = change.verb === 'refresh' ? await fetchRefreshState(target, change.name) : undefined;
+  return { change, refresh, expected: verify ? await expectedAfter(change, existing) : undefined };
+}
+
+/** The statement that creates an object as an ALTER is to leave it. */
+async function expectedAfter(change: Change, existing: ExistingObjects): Promise<string | undefined> {
+  if (change.verb !== 'alter') return undefined;
+  const [first] = change.alters;
+  const found = first && (await existing.fetch({ kind: kindOf(first.kind), name: first.name, verb: '' }));
+  let definition = found === undefined ? undefined : parseMeaning(found);
+  for (const { alteration } of change.alters) definition &&= applyAlteration(definition, alteration);
+  return definition && printDefinition(definition, { quoted: true });
+}
+
+/** Waits until a change that was sent is done, and looks at what came of it. */
+export async function confirmChange(
+  { change, expected, refresh }: PendingChange,
+  target: Instance,
+  existing: ExistingObjects,
+  { patience, verify }: { patience: Patience; verify: boolean },
+): Promise<Partial<Outcome>> {
+  if (change.verb === 'refresh') return waitForRefresh(change.name, refresh, target, patience);
+  if (change.verb === 'drop') return verify && isObject(change.kind) ? verifyDropped(change, existing) : {};
+  const name = change.verb === 'alter' ? change.alters[0]?.name : change.verb === 'rename' ? change.to : change.name;
+  const failure = await waitForWal(name ?? '', target, patience);
+  if (failure) return failure;
+  if (!verify) return {};
+  if (change.verb === 'rename') return verifyRenamed(change, existing);
+  return change.verb === 'alter' && expected !== undefined ? verifyAltered(change, expected, existing) : {};
+}
+
+const NOT_DONE = 'the server reported success, but the object is as it was';
+
+async function verifyAltered(
+  { alters: [first] }: Extract<Change, { verb: 'alter' }>,
+  expected: string,
+  existing: ExistingObjects,
+): Promise<Partial<Outcome>> {
+  if (!first) return {};
+  const found = await existing.fetch({ kind: kindOf(first.kind), name: first.name, verb: '' });
+  if (found === undefined)
+    return { result: 'differs', error: 'the server reported success, but the object does not exist' };
+  const comparison = await existing.compare(expected, found);
+  if (comparison.asText) return { proven: false };
+  if (comparison.differences.length > 0)
+    return { result: 'differs', error: 'the server altered it to a different definition', comparison };
+  return { proven: comparison.notComparable.length === 0 };
+}
+
+async function verifyDropped(
+  { kind, name }: Extract<Change, { verb: 'drop' }>,
+  existing: ExistingObjects,
+): Promise<Partial<Outcome>> {
+  const found = await existing.fetch({ kind, name, verb: '' });
+  return found === undefined ? { proven: true } : { result: 'differs', error: NOT_DONE };
+}
+
+async function verifyRenamed(
+  { name, to }: Extract<Change, { verb: 'rename' }>,
+  existing: ExistingObjects,
+): Promise<Partial<Outcome>> {
+  const identity = (name: string): Identity => ({ kind: 'table', name, verb: '' });
+  const isThere = (await existing.fetch(identity(to))) !== undefined;
+  const isGone = foldCase(name) === foldCase(to) || (await existing.fetch(identity(name))) === undefined;
+  return isThere && isGone ? { proven: true } : { result: 'differs', error: NOT_DONE };
+}
+
+/** Undefined where all that was sent to a table has been applied. */
+async function waitForWal(name: string, target: Instance, patience: Patience): Promise<Partial<Outcome> | undefined> {
+  const state = await poll(patience, async () => {
+    const state = await fetchWalState(target, name);
+    return state === 'pending' ? undefined : state;
+  });
+  if (state === 'applied') return undefined;
+  const problem =
+    state === 'suspended'
+      ? `accepted, but the server could not apply it: its table is suspended; ALTER TABLE '${name}' RESUME WAL`
+      : 'accepted, and not applied yet when the time was up: --timeout waits longer';
+  return {
+    result: 'unknown',
+    error: problem,
+    failure: new InstanceError('UNREACHABLE', `${target.label}: ${problem}`),
+  };
+}
+
+async function waitForRefresh(
+  name: string,
+  before: RefreshState | undefined,
+  target: Instance,
+  patience: Patience,
+): Promise<Partial<Outcome>> {
+  if (!before) return {};
+  const state = await poll(patience, async () => {
+    const state = await fetchRefreshState(target, name);
+    const hasRun = state && state.finished !== before.finished && state.finished >= state.started;
+    return hasRun && !isAnnouncement(state) ? state : undefined;
+  });
+  if (state?.status === 'valid') return {};
+  const problem = state
+    ? `accepted, but the refresh failed: ${state.reason}`
+    : 'accepted, and not finished when the time was up: --timeout waits longer';
+  if (state) return { result: 'rejected', error: problem };
+  return {
+    result: 'unknown',
+    error: problem,
+    failure: new InstanceError('UNREACHABLE', `${target.label}: ${problem}`),
+  };
+}
+
+/** Whether it is a change of its base that a materialized view has just learned of, and no refresh that failed (observed on 9.3.4). */
+const isAnnouncement = ({ status, reason }: RefreshState): boolean =>
+  status !== 'valid' && (reason === undefined || isChangeOfBase(reason));
+
+/** Asks again and again; undefined when the time is up. */
+async function poll<T>({ timeout, interrupted }: Patience, ask: () => Promise<T | undefined>): Promise<T | undefined> {
+  const end = timeout > 0 ? performance.now() + timeout : Number.POSITIVE_INFINITY;
+  for (let delay = SHORTEST; ; delay = Math.min(2 * delay, LONGEST)) {
+    const answer = await ask();
+    if (answer !== undefined || performance.now() > end || interrupted.aborted) return answer;
+    await pause(delay);
+  }
+}

@@ -1,0 +1,108 @@
+/*! Plans: those of `sqldiff --alter`, which hold for the state that they were made for, and those that --alter makes here. */
+import {
+  type ConnectionConfig,
+  dump,
+  fetchDefaults,
+  fetchDefinitions,
+  fetchRefreshStates,
+  type Instance,
+} from '@sqlpipe/instance';
+import {
+  Catalog,
+  collectStatements,
+  deduplicate,
+  describeOmission,
+  fingerprint,
+  type Omission,
+  planChanges,
+  plannedObjects,
+  plannedState,
+  printPlan,
+  requiredPermissions,
+} from '@sqlpipe/schema';
+import { identify, identityKey, isObject } from '@sqlpipe/sql';
+
+/** A plan that can not be carried out as it is. */
+export class PlanError extends Error {
+  override name = 'PlanError';
+  readonly code = 'REFUSED';
+}
+
+/**
+ * The same statements; where they are a plan, only if the target is what the plan was made for.
+ * @throws PlanError
+ */
+export async function checkPlan(
+  statements: AsyncIterable<string>,
+  target: Instance,
+  { staleOk, stream }: { staleOk: boolean; stream: boolean },
+): Promise<AsyncIterable<string>> {
+  const iterator = statements[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  const rest = (async function* () {
+    if (!first.done) yield first.value;
+    yield* { [Symbol.asyncIterator]: () => iterator };
+  })();
+  const state = first.done ? undefined : plannedState(first.value);
+  if (state === undefined || staleOk) return rest;
+  if (stream) throw new PlanError('a plan is read completely before anything is sent: leave --stream out');
+  const all = await collectStatements(rest);
+  const objects = plannedObjects(all);
+  if (fingerprint(objects, await fetchDefinitions(target, objects)) !== state)
+    throw new PlanError(
+      `${target.label}: the plan was made for another state: make it again with sqldiff --alter; --stale-ok applies it all the same`,
+    );
+  return (async function* () {
+    yield* all;
+  })();
+}
+
+/** What --alter makes of a schema. */
+export interface AlterRun {
+  /** The changes, and behind them what they are to lead to. */
+  readonly statements: readonly string[];
+  /** What --allow has to hold for the changes. */
+  readonly permissions: readonly string[];
+  readonly omissions: readonly Omission[];
+}
+
+/** How --alter is to go about it. */
+export interface AlterOptions {
+  readonly allowLoss: readonly string[];
+  readonly renamed: readonly string[];
+  readonly dryRun: boolean;
+}
+
+/** Plans the changes by which a target gets what statements say. What only the target has stays. */
+export async function planAlter(
+  statements: AsyncIterable<string>,
+  config: ConnectionConfig,
+  target: Instance,
+  { dryRun, ...options }: AlterOptions,
+): Promise<AlterRun> {
+  const wanted = deduplicate(await collectStatements(statements));
+  const b = await collectStatements(dump(config));
+  const [defaults, states] = [await fetchDefaults(target), await fetchRefreshStates(target)];
+  const plan = planChanges(wanted.filter(isOfSchema), b, { ...options, defaults, ...states, keepExtra: true });
+  const catalog = new Catalog(b);
+  const changes = printPlan(plan, ({ kind, name }) => {
+    const entry = catalog.findObject(name);
+    return entry?.kind === kind ? entry.statement : undefined;
+  });
+  const planned = plan.statements.map(({ statement }) => statement);
+  const touched = new Set(plannedObjects(planned).map(({ kind, name }) => identityKey({ kind, name, verb: '' })));
+  const created = new Set(planned);
+  const rest = wanted.filter(statement => {
+    const identity = identify(statement);
+    return !created.has(statement) && !(dryRun && isObject(identity.kind) && touched.has(identityKey(identity)));
+  });
+  return { statements: [...changes, ...rest], permissions: requiredPermissions(planned), omissions: plan.omissions };
+}
+
+const isOfSchema = (statement: string): boolean => identify(statement).kind !== 'other';
+
+/** @throws PlanError for what a plan leaves out */
+export function rejectOmissions(omissions: readonly Omission[]): void {
+  if (omissions.length > 0)
+    throw new PlanError(`${omissions.map(describeOmission).join('; ')}; --keep-going does the rest`);
+}

@@ -1,0 +1,70 @@
+/*!
+ * Reconciles random pairs of schemas on a real QuestDB, with rows in the tables, and compares what changes do to views with
+ * what is predicted of them. PAIRS and CHANGES say how many, SEED where to begin.
+ */
+
+import { openScope } from '../test/support/open-scope.js';
+import { predict } from '../test/support/predict.js';
+import { type Run, reconcile } from '../test/support/reconcile.js';
+import { type Server, startServer } from '../test/support/server.js';
+import { shell } from '../test/support/shell.js';
+
+const number = (name: string, otherwise: number): number => Number(process.env[name] ?? otherwise);
+const [PAIRS, CHANGES, SEED] = [number('PAIRS', 300), number('CHANGES', 300), number('SEED', 0)];
+
+/** @returns whether all went as it should */
+async function reconcileAll(server: Server, run: Run): Promise<boolean> {
+  let [reconciled, partly, failed] = [0, 0, 0];
+  for (let seed = SEED; seed < SEED + PAIRS; seed++)
+    try {
+      const { isReconciled } = await reconcile(server, run, seed);
+      if (isReconciled) reconciled++;
+      else partly++;
+    } catch (error) {
+      failed++;
+      console.log((error as Error).message);
+    }
+  console.log(`${PAIRS} pairs: ${reconciled} reconciled, ${partly} but for what can not be altered, ${failed} failed`);
+  return failed === 0;
+}
+
+/** @returns whether the predictions are right often enough */
+async function predictAll(server: Server): Promise<boolean> {
+  let [right, wrong, missed, rejected] = [0, 0, 0, 0];
+  for (let seed = SEED, done = 0; done < CHANGES; seed++) {
+    const result = await predict(server, seed);
+    if (!result) {
+      rejected++;
+      continue;
+    }
+    done++;
+    const { change, predicted, invalid } = result;
+    const found = {
+      right: [...predicted].filter(name => invalid.has(name)),
+      wrong: [...predicted].filter(name => !invalid.has(name)),
+      missed: [...invalid].filter(name => !predicted.has(name)),
+    };
+    right += found.right.length;
+    wrong += found.wrong.length;
+    missed += found.missed.length;
+    if (found.wrong.length + found.missed.length > 0)
+      console.log(`${change}: predicted wrongly: ${found.wrong}; not predicted: ${found.missed}`);
+  }
+  const [precision, recall] = [right / (right + wrong), right / (right + missed)].map(share =>
+    (100 * share).toFixed(1),
+  );
+  console.log(
+    `${CHANGES} changes (${rejected} more were rejected): ${right + missed} views invalidated; precision ${precision} %, recall ${recall} %`,
+  );
+  return wrong + missed <= 0.01 * (right + missed);
+}
+
+const scope = openScope();
+try {
+  const server = await startServer(scope, process.execPath, ['--import=tsx', 'scripts/questdb.ts']);
+  const areReconciled = await reconcileAll(server, await shell(scope));
+  const isPredicted = await predictAll(server);
+  process.exitCode = areReconciled && isPredicted ? 0 : 1;
+} finally {
+  await scope.end();
+}

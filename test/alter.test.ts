@@ -1,0 +1,297 @@
+/*!
+ * Changing a schema: what `sqldiff --alter` plans, and what `sqlapply` makes of it, on a real server with rows. PAIRS says how many
+ * random pairs are tried, KILLS how often sqlapply is killed.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { startQuestDB, testWithQuestDB } from './support/questdb.js';
+import { applied, execute, ROWS, reconcile } from './support/reconcile.js';
+import { fileScope } from './support/scope.js';
+import type { Server } from './support/server.js';
+import { shell } from './support/shell.js';
+import { startSqlserve } from './support/sqlserve.js';
+
+const PAIRS = Number(process.env.PAIRS ?? 5);
+const KILLS = Number(process.env.KILLS ?? 2);
+
+const file = fileScope();
+let questdb: Promise<Server> | undefined;
+
+/** The one QuestDB of this file, emptied. */
+async function emptied(): Promise<Server> {
+  questdb ??= startQuestDB(file);
+  const server = await questdb;
+  await server.empty();
+  return server;
+}
+
+/** A shell with a server at $DB, and files in its folder. */
+async function withFiles(t: ExecutionContext, { url }: Server, files: Record<string, string>) {
+  const run = await shell(t, { DB: url });
+  for (const [name, text] of Object.entries(files)) await run(`cat > ${name} <<'END'\n${text}\nEND`);
+  return run;
+}
+
+testWithQuestDB(
+  'random pairs of schemas are reconciled with rows in the tables, and nothing is lost unless allowed',
+  async t => {
+    const server = await emptied();
+    const run = await shell(t);
+    let reconciled = 0;
+    for (let seed = 0; seed < PAIRS; seed++) reconciled += Number((await reconcile(server, run, seed)).isReconciled);
+    t.true(reconciled > PAIRS / 2, `${reconciled} of ${PAIRS}`);
+  },
+);
+
+const LEDGER = {
+  before: `CREATE TABLE ledger (ts TIMESTAMP, acc SYMBOL INDEX CAPACITY 64, qty INT, note VARCHAR, x LONG, y LONG) timestamp(ts) PARTITION BY DAY DEDUP UPSERT KEYS(ts,acc);
+CREATE VIEW quantities AS (select ts, qty from ledger);
+CREATE MATERIALIZED VIEW hourly WITH BASE ledger AS (select ts, sum(x) n from ledger sample by 1h) PARTITION BY DAY;`,
+  after: `CREATE TABLE ledger (ts TIMESTAMP, acc SYMBOL NOCACHE INDEX CAPACITY 256, quantity LONG, remark VARCHAR, x LONG, y VARCHAR, region SYMBOL) timestamp(ts) PARTITION BY DAY DEDUP UPSERT KEYS(ts,acc,region);
+CREATE VIEW quantities AS (select ts, quantity, region from ledger);
+CREATE MATERIALIZED VIEW hourly WITH BASE ledger AS (select ts, sum(x) n from ledger sample by 1h) PARTITION BY DAY;
+CREATE VIEW remarks AS (select remark from ledger);`,
+};
+const RENAMED = '--renamed ledger.qty=quantity --renamed ledger.note=remark';
+
+async function makeLedger(server: Server): Promise<void> {
+  for (const statement of LEDGER.before.split('\n')) await execute(server, statement);
+  await execute(
+    server,
+    `INSERT INTO ledger SELECT timestamp_sequence('2024-01-01', 3600000000), 'a', x::int, 'n', x, x FROM long_sequence(${ROWS})`,
+  );
+  await applied(server, 'ledger');
+}
+
+testWithQuestDB('sqlapply killed in the middle of a plan: a new plan finishes it', async t => {
+  const server = await emptied();
+  const run = await withFiles(t, server, { 'after.sql': LEDGER.after });
+  for (let kill = 0; kill < KILLS; kill++) {
+    await server.empty();
+    await makeLedger(server);
+    await run(`sqldiff --alter ${RENAMED} after.sql $DB > plan`);
+    // Before the first statement, between two, or while the server applies one.
+    const after = 100 + Math.random() * 1200;
+    await run(
+      `sqlapply --allow all $DB < plan & pid=$!; sleep ${(after / 1000).toFixed(3)}; kill -KILL $pid; wait $pid`,
+    );
+    const rest = await run(
+      // What the server had accepted before the kill it may still apply after the plan was made: then that is stale.
+      `for try in 1 2 3; do
+        sqldiff --alter ${RENAMED} after.sql $DB > plan && sqlapply --allow all $DB < plan && break
+      done; sqldiff after.sql $DB`,
+    );
+    t.is(rest.code, 0, `killed after ${after} ms: ${rest.stdout}${rest.stderr}`);
+    const [[count] = []] = await execute(
+      server,
+      'SELECT count() FROM ledger WHERE quantity IS NOT NULL AND x IS NOT NULL',
+    );
+    t.is(count, ROWS);
+    await untilValid(t, server);
+  }
+});
+
+async function untilValid(t: ExecutionContext, server: Server): Promise<void> {
+  const question =
+    "SELECT count() FROM (SELECT view_status FROM views() UNION ALL SELECT view_status FROM materialized_views()) WHERE view_status <> 'valid'";
+  for (let tries = 0; tries < 200; tries++) {
+    if (Number((await execute(server, question))[0]?.[0]) === 0) return;
+    await pause(50);
+  }
+  t.fail('a view stays invalid');
+}
+
+testWithQuestDB(
+  'a folder is applied declaratively: the first time it changes, the second time nothing is left to do',
+  async t => {
+    const server = await emptied();
+    await makeLedger(server);
+    const run = await withFiles(t, server, { 'after.sql': LEDGER.after });
+    await run('sqlsplit after.sql | sqljoin -d schema');
+    const first = await run(`sqlsplit schema/ | sqlapply -v --alter ${RENAMED} $DB`);
+    t.is(first.code, 0, first.stderr);
+    t.regex(first.stderr, /statements: \d+ applied, 3 skipped/);
+    const second = await run(`sqlsplit schema/ | sqlapply -v --alter ${RENAMED} $DB; sqldiff after.sql $DB`);
+    t.is(second.code, 0, second.stderr);
+    t.regex(second.stderr, /4 statements: 4 skipped/);
+  },
+);
+
+testWithQuestDB('what would be lost is left out and nothing is sent', async t => {
+  const server = await emptied();
+  await makeLedger(server);
+  const run = await withFiles(t, server, {
+    'after.sql': LEDGER.before
+      .replace(', note VARCHAR', '')
+      .replace('PARTITION BY DAY DEDUP', 'PARTITION BY DAY TTL 1 WEEK DEDUP'),
+  });
+  const plan = await run('sqldiff --alter after.sql $DB | tr -d "\\0"; echo ${PIPESTATUS[0]}');
+  t.is(plan.stdout.toString(), '1\n');
+  t.regex(
+    plan.stderr,
+    /left out: ALTER TABLE 'ledger' DROP COLUMN note: loses column 'note'; --allow-loss ledger\.note allows it/,
+  );
+  t.regex(plan.stderr, /left out: ALTER TABLE 'ledger' SET TTL 1 WEEK: expires rows .* --allow-loss ledger allows it/);
+  const replay = await run('sqlapply --alter $DB after.sql');
+  t.is(replay.code, 1);
+  t.regex(replay.stderr, /loses column 'note'.*nothing was sent/);
+  t.regex((await run('sqldump $DB')).stdout.toString(), /note VARCHAR/);
+});
+
+testWithQuestDB('a materialized view is not built again from a base that has lost partitions', async t => {
+  const server = await emptied();
+  await makeLedger(server);
+  await untilRefreshed(server);
+  await execute(server, "ALTER TABLE ledger DROP PARTITION LIST '2024-01-01'");
+  await applied(server, 'ledger');
+  const run = await withFiles(t, server, { 'after.sql': LEDGER.before.replace(', note VARCHAR', '') });
+  const plan = await run('sqldiff --alter --allow-loss ledger.note after.sql $DB | tr -d "\\0"');
+  t.is(plan.stdout.toString(), '');
+  t.regex(plan.stderr, /'hourly' loses what 'ledger' no longer holds; --allow-loss hourly allows it/);
+});
+
+async function untilRefreshed(server: Server): Promise<void> {
+  while ((await execute(server, 'SELECT count() FROM hourly'))[0]?.[0] !== ROWS) await pause(20);
+}
+
+testWithQuestDB('a plan is refused when what it was made for has changed since', async t => {
+  const server = await emptied();
+  await makeLedger(server);
+  const run = await withFiles(t, server, { 'after.sql': LEDGER.after });
+  await run(`sqldiff --alter ${RENAMED} after.sql $DB > plan`);
+  await execute(server, 'ALTER TABLE ledger ADD COLUMN other INT');
+  await applied(server, 'ledger');
+  const stale = await run('sqlapply --allow all $DB < plan');
+  t.is(stale.code, 1);
+  t.regex(stale.stderr, /the plan was made for another state.*sqldiff --alter; --stale-ok.*nothing was sent/);
+  t.is((await run('sqlapply --stale-ok --allow all $DB < plan')).code, 0);
+  t.regex((await run('sqlapply --stream --allow all $DB < plan')).stderr, /a plan is read completely/);
+});
+
+testWithQuestDB('a dry run tells what changes would do to others', async t => {
+  const server = await emptied();
+  await makeLedger(server);
+  const run = await withFiles(t, server, {
+    'changes.sql': `ALTER TABLE ledger DROP COLUMN acc;
+ALTER TABLE ledger RENAME COLUMN qty TO quantity;
+ALTER TABLE ledger ALTER COLUMN x TYPE INT;
+ALTER TABLE ledger ADD COLUMN z INT;`,
+  });
+  const dry = await run('sqlapply --dry-run --allow ALTER $DB changes.sql');
+  t.is(dry.code, 1, dry.stderr);
+  t.is(
+    dry.stdout.toString(),
+    `would send ALTER TABLE ledger DROP COLUMN acc
+  loses column 'acc'
+  removes dedup key 'acc'
+  invalidates materialized view 'hourly': drop column operation
+would send ALTER TABLE ledger RENAME COLUMN qty TO quantity
+  invalidates view 'quantities': it uses column 'qty' of table 'ledger'
+would send ALTER TABLE ledger ALTER COLUMN x TYPE INT
+  rewrites column 'x'
+  may lose values of column 'x': LONG to INT
+would send ALTER TABLE ledger ADD COLUMN z INT
+would leave view 'quantities' invalid
+would leave materialized view 'hourly' invalid
+`,
+  );
+  const json = await run('sqlapply --dry-run --json --allow ALTER $DB changes.sql');
+  const lines = json.stdout
+    .toString()
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line));
+  t.deepEqual(
+    lines.map(({ consequences = [] }) => consequences.map(({ effect }: { effect: string }) => effect)),
+    [['loss', 'removal', 'invalid'], ['invalid'], ['rewrite', 'loss'], []],
+  );
+  t.is(
+    (await run("echo 'ALTER TABLE ledger ADD COLUMN z INT;' | sqlsplit | sqlapply --dry-run --allow ALTER $DB")).code,
+    0,
+  );
+});
+
+testWithQuestDB('a table is recreated where it can not be altered', async t => {
+  const server = await emptied();
+  await makeLedger(server);
+  const before = LEDGER.before.replace('PARTITION BY DAY DEDUP', 'PARTITION BY HOUR DEDUP');
+  const run = await withFiles(t, server, { 'after.sql': before });
+  const plain = await run('sqldiff --alter after.sql $DB | cat -v');
+  t.regex(plain.stderr, /partitioning: DAY to HOUR: cannot be altered: needs a new table; --rebuild ledger makes one/);
+  const plan = await run('sqldiff --alter --rebuild ledger after.sql $DB > plan');
+  t.is(plan.code, 0, plan.stderr);
+  t.regex((await run('cat plan')).stdout.toString(), /sqlapply needs --allow INSERT,REFRESH,RENAME,SELECT/);
+  const replay = await run(
+    'sqlapply --allow INSERT,REFRESH,RENAME,SELECT $DB < plan; sqldiff --ignore-extra after.sql $DB',
+  );
+  t.is(replay.code, 0, replay.stdout + replay.stderr);
+  t.deepEqual(await execute(server, 'SELECT count(), sum(qty) FROM ledger'), [[ROWS, (ROWS * (ROWS + 1)) / 2]]);
+  const kept = (await execute(server, 'SHOW TABLES')).flat().filter(name => String(name).startsWith('ledger_before_'));
+  t.is(kept.length, 1);
+  await untilValid(t, server);
+});
+
+testWithQuestDB('a rebuild stops where the rows are not as many', async t => {
+  const server = await emptied();
+  await makeLedger(server);
+  // Rows of one time differ in acc only, and that is no key any more.
+  await execute(server, "INSERT INTO ledger SELECT ts, 'b', qty, note, x, y FROM ledger");
+  await applied(server, 'ledger');
+  const after = LEDGER.before.replace(
+    'PARTITION BY DAY DEDUP UPSERT KEYS(ts,acc)',
+    'PARTITION BY HOUR DEDUP UPSERT KEYS(ts)',
+  );
+  const run = await withFiles(t, server, { 'after.sql': after });
+  const replay = await run('sqldiff --alter --rebuild ledger after.sql $DB | sqlapply --allow all $DB');
+  t.is(replay.code, 1);
+  t.regex(replay.stderr, /statement 3 \(SELECT\): the check does not hold/);
+  t.regex(replay.stderr, /2 of 6 applied.*make the plan again with sqldiff --alter\n$/);
+  t.deepEqual(await execute(server, 'SELECT count() FROM ledger'), [[2 * ROWS]]);
+});
+
+const ENTERPRISE: [what: string, before: string, after: string, options?: string][] = [
+  [
+    'rights',
+    'CREATE USER ann;\nCREATE GROUP staff;\nCREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY;\nADD USER ann TO staff;\nGRANT SELECT ON t TO ann;\nGRANT INSERT ON t TO staff WITH GRANT OPTION;',
+    'CREATE USER ann;\nCREATE USER bob;\nCREATE GROUP staff;\nCREATE SERVICE ACCOUNT app;\nCREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY;\nADD USER bob TO staff;\nGRANT SELECT ON t(x) TO ann;\nGRANT INSERT ON t TO staff;\nGRANT ASSUME SERVICE ACCOUNT app TO bob;',
+  ],
+  [
+    'storage policies',
+    'CREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY STORAGE POLICY(TO PARQUET 3 DAYS, DROP LOCAL 1 MONTH);\nCREATE USER ann;',
+    'CREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY STORAGE POLICY(TO PARQUET 5 DAYS, DROP LOCAL 2 MONTHS);\nCREATE USER ann;',
+  ],
+  [
+    'a policy that goes, and users that go',
+    'CREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY TTL 1 WEEK;\nCREATE USER ann;\nCREATE USER eve;\nGRANT SELECT ON t TO eve;',
+    'CREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY;\nCREATE USER ann;',
+    '--allow-loss eve',
+  ],
+  [
+    'a table with grants that is renamed',
+    'CREATE USER ann;\nCREATE TABLE old (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY;\nCREATE VIEW v AS (select x from old);\nGRANT SELECT ON old TO ann;\nGRANT SELECT ON v TO ann;',
+    'CREATE USER ann;\nCREATE TABLE fresh (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY;\nCREATE VIEW v AS (select x from fresh);\nGRANT SELECT ON fresh TO ann;\nGRANT SELECT ON v TO ann;',
+    '--renamed old=fresh',
+  ],
+  [
+    'a live view, a column with a grant, and a view with another query',
+    'CREATE USER ann;\nCREATE TABLE t (ts TIMESTAMP, x INT, y INT) timestamp(ts) PARTITION BY DAY;\nCREATE LIVE VIEW l FLUSH EVERY 5s PARTITION BY DAY START FROM BEGINNING AS (select ts, x from t);\nCREATE VIEW v AS (select x from t);\nGRANT SELECT ON t(y) TO ann;',
+    'CREATE USER ann;\nCREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY;\nCREATE LIVE VIEW l FLUSH EVERY 7s PARTITION BY DAY START FROM BEGINNING AS (select ts, x from t);\nCREATE VIEW v AS (select ts, x from t);',
+    '--allow-loss l --allow-loss t.y',
+  ],
+];
+
+for (const [what, before, after, options = ''] of ENTERPRISE)
+  test.serial(`enterprise: ${what}`, async t => {
+    const server = await startSqlserve(t, ['--edition', 'enterprise']);
+    const run = await withFiles(t, server, { 'before.sql': before, 'after.sql': after });
+    await run('printf quest > password; chmod 600 password');
+    const account = '--user admin --password-file password';
+    const made = await run(`sqlapply ${account} $DB before.sql`);
+    t.is(made.code, 0, made.stderr);
+    const plan = await run(`sqldiff ${account} --ignore-owner --alter ${options} after.sql $DB > plan`);
+    t.is(plan.code, 0, plan.stderr);
+    const replay = await run(`sqlapply -q ${account} --allow all $DB < plan`);
+    t.is(replay.code, 0, replay.stderr);
+    const rest = await run(`sqldiff ${account} --ignore-owner after.sql $DB`);
+    t.is(rest.stdout.toString(), '');
+  });

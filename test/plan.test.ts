@@ -1,0 +1,134 @@
+/*! The planner alone: plans for schemas in memory, checked without a server. */
+import { planChanges, SchemaState } from '@sqlpipe/schema';
+import test from 'ava';
+import { databases } from './support/databases.js';
+import { schemaPair } from './support/schema-pairs.js';
+
+test('plans for random pairs lead where they should, and a second one has nothing to do', t => {
+  for (let seed = 0; seed < 400; seed++) {
+    const { before, after, renamed, changes } = schemaPair(seed);
+    const careful = planChanges(after, before, { renamed });
+    const lossy = careful.statements.flatMap(({ consequences }) =>
+      consequences.filter(({ effect }) => effect === 'loss'),
+    );
+    t.deepEqual(lossy, [], `seed ${seed}: ${changes}`);
+    const allowLoss = careful.omissions.flatMap(({ allow }) => allow ?? []);
+    const bold = planChanges(after, before, { renamed, allowLoss });
+    const state = new SchemaState(before);
+    for (const { statement } of bold.statements) state.apply(statement);
+    const again = planChanges(after, state.statements(), { renamed, allowLoss });
+    t.deepEqual(
+      again.statements.map(({ statement }) => statement),
+      [],
+      `seed ${seed}: ${changes}`,
+    );
+  }
+});
+
+test('plans between recorded databases lead where they should', t => {
+  for (const [i, a] of databases.entries())
+    for (const b of databases.slice(i, i + 2)) {
+      const allowLoss = planChanges(a.statements, b.statements).omissions.flatMap(({ allow }) => allow ?? []);
+      const { statements, omissions } = planChanges(a.statements, b.statements, { allowLoss });
+      if (a === b) t.deepEqual({ statements, omissions }, { statements: [], omissions: [] }, a.name);
+      else t.true(statements.length > 0);
+      t.deepEqual(
+        omissions.filter(({ allow }) => allow),
+        [],
+        `${a.name} from ${b.name}`,
+      );
+    }
+  t.pass();
+});
+
+test('names of what may be lost or is renamed may hold dots', t => {
+  const [dotted, plain, third] = [
+    `CREATE TABLE 'a.b' (c INT, "x y" INT);`,
+    'CREATE TABLE a (b INT, c INT);',
+    `CREATE TABLE 'a.b.d' (e INT);`,
+  ];
+  const before = [dotted, plain, third];
+  const left = (after: string[], allowLoss: string[] = []) =>
+    planChanges(after, before, { allowLoss }).omissions.flatMap(({ allow }) => allow ?? []);
+  const withoutXy = [dotted.replace(', "x y" INT', ''), plain, third];
+  t.deepEqual(left(withoutXy), ["'a.b'.'x y'"]);
+  t.deepEqual(left(withoutXy, ['a.b.x y']), []);
+  t.deepEqual(left(withoutXy, ["'a.b'.'x y'"]), []);
+  t.deepEqual(left([dotted, plain.replace(', c INT', ''), third], ['a.c']), []);
+  t.throws(() => left([plain, third], ['a.b']), { message: "'a.b' can be 'a.b' or 'a'.'b': write it with the quotes" });
+  t.deepEqual(left([plain, third], ["'a.b'"]), []);
+  t.deepEqual(left(before, ['nothing.of.this']), []);
+  t.throws(() => planChanges(before, before, { renamed: ['a.b'] }), { message: "--renamed takes OLD=NEW, not 'a.b'" });
+  t.throws(() => planChanges(before, [dotted, third], { renamed: ['u=a'] }), {
+    message: "--renamed u=a: B has no 'u'",
+  });
+});
+
+test('what ALTER cannot change is named with the reason', t => {
+  const table = (columns: string, rest: string) => `CREATE TABLE t (ts TIMESTAMP, ${columns}) timestamp(ts) ${rest};`;
+  const cases: [before: string, after: string, expected: string][] = [
+    [
+      table('x INT', 'PARTITION BY DAY'),
+      table('x INT', 'PARTITION BY HOUR'),
+      'partitioning: DAY to HOUR: cannot be altered: needs a new table; --rebuild t makes one',
+    ],
+    [
+      table('x INT, y INT', 'PARTITION BY DAY'),
+      table('y INT, x INT', 'PARTITION BY DAY'),
+      'column order: x, y to y, x: cannot be altered: needs a new table; --rebuild t makes one',
+    ],
+    [
+      table('x INT', 'PARTITION BY DAY'),
+      table('x UUID', 'PARTITION BY DAY'),
+      "column 'x': INT to UUID: cannot be altered: no conversion between these types: needs a new table; --rebuild t makes one",
+    ],
+    [
+      table('x INT', 'PARTITION BY DAY'),
+      table('x INT', 'PARTITION BY DAY BYPASS WAL'),
+      'WAL: enabled to bypassed: cannot be altered: ALTER TABLE … SET TYPE takes effect only when the server restarts',
+    ],
+    [
+      table('x INT', 'PARTITION BY MONTH TTL 1 MONTH'),
+      table('x INT', 'PARTITION BY MONTH'),
+      'TTL: 1 MONTH to none: cannot be altered: not with these partitions: a TTL of partitions by month or year can be changed, and not removed',
+    ],
+    [
+      'CREATE TABLE t (x INT);',
+      'CREATE TABLE t (X INT);',
+      "column 'X' name: x to X: cannot be altered: a name that differs in case only takes two renames",
+    ],
+  ];
+  for (const [before, after, expected] of cases) {
+    const { omissions } = planChanges([after], [before]);
+    t.deepEqual(
+      omissions.map(({ what, reason }) => `${what}: ${reason}`),
+      [expected],
+    );
+  }
+});
+
+test('a rebuild grants again, and finishes one that was interrupted', t => {
+  const acl = ['CREATE USER ann;', 'GRANT SELECT ON t TO ann;'];
+  const before = 'CREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY;';
+  const after = [before.replace('DAY', 'HOUR'), ...acl];
+  const { statements, omissions } = planChanges(after, [before, ...acl], { rebuild: ['t'] });
+  t.deepEqual(omissions, []);
+  const texts = statements.map(({ statement }) => statement.replace(/_[0-9a-f]{8}/g, '_X'));
+  t.deepEqual(texts.slice(1), [
+    `INSERT INTO 't_new_X' ("ts", "x") SELECT "ts", "x" FROM 't';`,
+    `SELECT a.n = b.n AS as_many_rows FROM (SELECT count() n FROM 't') a CROSS JOIN (SELECT count() n FROM 't_new_X') b;`,
+    `RENAME TABLE 't' TO 't_before_X';`,
+    `RENAME TABLE 't_new_X' TO 't';`,
+    'GRANT SELECT ON t TO ann;',
+  ]);
+  const whole = ['DROP', 'CREATE', 'INSERT', 'SELECT', 'RENAME', 'RENAME', 'GRANT'];
+  const expected = [whole, whole, whole, ['RENAME', 'GRANT'], ['GRANT'], []];
+  const state = new SchemaState([before, ...acl]);
+  for (const [done, { statement }] of statements.entries()) {
+    state.apply(statement);
+    const rest = planChanges(after, state.statements(), { rebuild: ['t'] });
+    t.deepEqual(rest.omissions, [], `interrupted after ${done + 1}`);
+    const verbs = rest.statements.map(each => each.statement.split(' ', 1)[0]);
+    t.deepEqual(verbs, expected[done], `interrupted after ${done + 1}`);
+  }
+});

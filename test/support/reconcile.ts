@@ -1,0 +1,189 @@
+/*! One random pair of schemas on a real server, with rows: what `sqldiff --alter` and `sqlapply` make of it, and what is left. */
+import { strict as assert } from 'node:assert';
+import { isLossless, type TableDefinition } from '@sqlpipe/ddl';
+import { type SchemaPair, schemaPair } from './schema-pairs.js';
+import type { Server } from './server.js';
+import type { Outcome } from './shell.js';
+
+/** Runs a script with the built programs, in a folder that it keeps. */
+export type Run = (script: string) => Promise<Outcome>;
+
+/** What a pair came to. */
+export interface Reconciled {
+  /** Whether nothing is different in the end. */
+  readonly isReconciled: boolean;
+  /** Statements that were applied. */
+  readonly statements: number;
+  /** What was left out though every loss was allowed, a line each. */
+  readonly left: string[];
+}
+
+const VALUES: Record<string, string> = {
+  INT: 'x::int',
+  LONG: 'x * 1000000007',
+  DOUBLE: 'x * 1.5',
+  FLOAT: '(x * 0.5)::float',
+  SHORT: 'x::short',
+  SYMBOL: "rnd_symbol('p', 'q', null)",
+  VARCHAR: "concat('v', x)::varchar",
+  STRING: "concat('s', x)",
+  BOOLEAN: 'x % 3 = 0',
+  UUID: "'11111111-1111-1111-1111-111111111111'::uuid",
+  TIMESTAMP: "timestamp_sequence('2020-01-01', 1000000)",
+  'DECIMAL(10,2)': 'cast(x as decimal(10,2))',
+};
+
+export const ROWS = 40;
+
+/** Rows for a table, over some days. */
+export async function fill(server: Server, table: TableDefinition): Promise<void> {
+  const values = table.columns.map(({ name, type }) =>
+    name === 'ts' ? "timestamp_sequence('2024-01-01', 9000000000)" : VALUES[type],
+  );
+  await execute(server, `INSERT INTO '${table.name}' SELECT ${values.join(', ')} FROM long_sequence(${ROWS})`);
+  await applied(server, table.name);
+}
+
+/** Runs a statement that has to succeed. */
+export async function execute(server: Server, statement: string): Promise<unknown[][]> {
+  const { error, dataset } = await server.execute(statement.replace(/;$/, ''));
+  assert.equal(error, undefined, statement);
+  return dataset ?? [];
+}
+
+/** Resolves when all that was sent to a table has been applied. */
+export async function applied(server: Server, table: string): Promise<void> {
+  const question = `SELECT writerTxn < sequencerTxn FROM wal_tables() WHERE name = '${table}'`;
+  while ((await execute(server, question))[0]?.[0] === true);
+}
+
+/** The values of columns, as text, in the order of the rows' text. */
+async function valuesOf(server: Server, table: string, columns: readonly string[]): Promise<string[]> {
+  const list = columns.map(name => `"${name}"::varchar`).join(', ');
+  const rows = await execute(server, `SELECT ${list} FROM '${table}'`);
+  return rows.map(row => JSON.stringify(row.map(plain))).sort();
+}
+
+/** A number is the same with a fraction of nothing. */
+const plain = (cell: unknown): unknown =>
+  typeof cell === 'string' && /^-?\d+(\.\d+)?(E-?\d+)?$/.test(cell) ? Number(cell) : cell;
+
+const columnNames = async (server: Server, table: string): Promise<string[] | undefined> =>
+  (await server.execute(`SELECT "column" FROM table_columns('${table}')`)).dataset?.map(([name]) => String(name));
+
+/** The rows of each table of the pair, by its name before. */
+async function snapshot(server: Server, { tables }: SchemaPair): Promise<Map<string, string[][]>> {
+  const found = new Map<string, string[][]>();
+  for (const { name, columns } of tables) {
+    const values: string[][] = [];
+    for (const column of columns) values.push(await valuesOf(server, name, [column.name]));
+    found.set(name, values);
+  }
+  return found;
+}
+
+/** Makes B of a seed, plans and applies without any loss, then with every loss allowed. */
+export async function reconcile(server: Server, run: Run, seed: number): Promise<Reconciled> {
+  const pair = schemaPair(seed);
+  const about = `seed ${seed}: ${pair.changes.join(', ')}`;
+  await server.empty();
+  for (const statement of pair.before) await execute(server, statement);
+  for (const table of pair.tables) await fill(server, table);
+  const before = await snapshot(server, pair);
+  const options = pair.renamed.map(each => `--renamed "${each}"`).join(' ');
+  const { url } = server;
+  await run(`cat > after.sql <<'END'\n${pair.after.join('\n')}\nEND`);
+
+  const careful = await run(
+    `sqldiff --alter ${options} after.sql ${url} > plan 2> left; echo $?; sqlapply --allow all ${url} < plan && sqldiff --alter ${options} after.sql ${url} > again 2> still; tr -d '\\n' < again; cmp left still; cat left`,
+  );
+  assert.equal(careful.stderr, '', `${about}\n${careful.stderr}`);
+  const [status, ...lines] = careful.stdout.toString().split('\n');
+  assert.match(status ?? '', /^[01]$/, `${about}\n${careful.stdout}`);
+  assert.equal(lines[0]?.startsWith('\0'), true, `${about}: a second plan has statements\n${careful.stdout}`);
+  await checkNothingIsLost(server, pair, before, about);
+
+  if (status === '0') {
+    await checkValid(server, about);
+    return { isReconciled: true, statements: 0, left: [] };
+  }
+  const allowed = [...careful.stdout.toString().matchAll(/--allow-loss ((?:"[^"]*"|\S)+)/g)].map(([option]) => option);
+  const bold = await run(
+    `sqldiff --alter ${options} ${[...new Set(allowed)].join(' ')} after.sql ${url} > plan 2> left; sqlapply --allow all --report report ${url} < plan; echo $?; cat left; grep -c applied report; sqldiff after.sql ${url}`,
+  );
+  assert.equal(bold.stderr, '', `${about}\n${bold.stderr}`);
+  const [applyStatus, ...rest] = bold.stdout.toString().split('\n');
+  assert.equal(applyStatus, '0', `${about}\n${bold.stdout}`);
+  const left = rest.filter(line => line.startsWith('sqldiff: '));
+  if (left.length === 0) assert.equal(bold.code, 0, `${about}\n${bold.stdout}`);
+  await checkKept(server, pair, before, about);
+  await checkValid(server, about);
+  return { isReconciled: bold.code === 0, statements: Number(rest.find(line => /^\d+$/.test(line))), left };
+}
+
+async function checkNothingIsLost(
+  server: Server,
+  { tables, names }: SchemaPair,
+  before: Map<string, string[][]>,
+  about: string,
+): Promise<void> {
+  for (const { name, columns } of tables) {
+    const known = names.get(name);
+    const now = (await columnNames(server, name)) ? name : (known?.name ?? name);
+    const there = (await columnNames(server, now)) ?? [];
+    for (const [i, { name: column }] of columns.entries()) {
+      const candidates = [column, known?.columns.get(column) ?? column];
+      const found = candidates.find(each => there.includes(each));
+      assert.ok(found, `${about}: '${name}' has lost its column '${column}'`);
+      assert.deepEqual(
+        await valuesOf(server, now, [found]),
+        before.get(name)?.[i],
+        `${about}: values of '${name}'.'${column}'`,
+      );
+    }
+  }
+}
+
+/** With every loss allowed: what both have, with types that hold all values, is there, unless rows have expired. */
+async function checkKept(
+  server: Server,
+  pair: SchemaPair,
+  before: Map<string, string[][]>,
+  about: string,
+): Promise<void> {
+  for (const { name, columns, ttl } of pair.tables) {
+    const known = pair.names.get(name);
+    const now = known?.name ?? name;
+    const there = await columnNames(server, now);
+    if (!there) continue;
+    const [[statement] = []] = await execute(server, `SHOW CREATE TABLE '${now}'`);
+    if (ttl !== 0 || / TTL /.test(String(statement))) continue;
+    const types = new Map(
+      (await execute(server, `SELECT "column", type FROM table_columns('${now}')`)) as [string, string][],
+    );
+    for (const [i, { name: column, type }] of columns.entries()) {
+      const found = known?.columns.get(column) ?? column;
+      const isSame = there.includes(found) && isLossless(type, String(types.get(found)));
+      if (isSame)
+        assert.deepEqual(
+          await valuesOf(server, now, [found]),
+          before.get(name)?.[i],
+          `${about}: values of '${name}'.'${column}'`,
+        );
+    }
+  }
+}
+
+async function checkValid(server: Server, about: string): Promise<void> {
+  const invalid = async () => [
+    ...(await execute(server, "SELECT view_name, invalidation_reason FROM views() WHERE view_status = 'invalid'")),
+    ...(await execute(
+      server,
+      "SELECT view_name, invalidation_reason FROM materialized_views() WHERE view_status = 'invalid'",
+    )),
+  ];
+  // Views are compiled a moment later.
+  for (let tries = 0; tries < 100 && (await invalid()).length > 0; tries++)
+    await new Promise(resolve => setTimeout(resolve, 50));
+  assert.deepEqual(await invalid(), [], about);
+}
