@@ -39,7 +39,7 @@ export const addInstanceOptions = <Options>(cli: Argv<Options>) =>
       requiresArg: true,
       describe: 'maximum wait for a connection (default: 10)',
     })
-    .option('show-config', { type: 'boolean', describe: 'print these and their sources; send nothing' });
+    .option('show-config', { type: 'boolean', describe: 'print these settings and their sources' });
 
 /** What `--show-config` shows of a value. */
 interface Setting {

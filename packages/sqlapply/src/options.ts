@@ -24,7 +24,7 @@ export const declareOptions = (cli: CommandLine) =>
     .option('if-exists', {
       choices: ['compare', 'fail', 'skip'] as const,
       default: 'compare' as const,
-      describe: 'of an object that is there',
+      describe: 'what to do if an object exists',
     })
     .option('keep-going', {
       alias: 'k',
@@ -47,7 +47,7 @@ export const declareOptions = (cli: CommandLine) =>
       type: 'number',
       default: 1,
       requiresArg: true,
-      describe: 'independent statements in flight',
+      describe: 'number of statements in flight',
     })
     .option('allow', {
       type: 'string',
@@ -55,25 +55,25 @@ export const declareOptions = (cli: CommandLine) =>
       default: [],
       describe: 'also send these: ALTER, DROP, CTAS, REPLACE, all',
     })
-    .option('alter', { type: 'boolean', default: false, describe: 'alter an object that is there and differs' })
+    .option('alter', { type: 'boolean', default: false, describe: 'alter existing objects that differ' })
     .option('allow-loss', {
       type: 'string',
       array: true,
       default: [],
-      describe: 'may lose data: OBJECT or OBJECT.COLUMN',
+      describe: 'OBJECT or OBJECT.COLUMN that may lose data',
     })
     .option('renamed', {
       type: 'string',
       array: true,
       default: [],
-      describe: 'with --alter: what had another name',
+      describe: 'with --alter: a renamed object or column',
     })
     .option('stale-ok', {
       type: 'boolean',
       default: false,
-      describe: 'apply a plan that is out of date',
+      describe: 'apply an outdated plan',
     })
-    .option('json', { type: 'boolean', default: false, describe: 'with --dry-run: a line of JSON per statement' })
+    .option('json', { type: 'boolean', default: false, describe: 'with --dry-run: print JSON lines' })
     .option('no-verify', { type: 'boolean', default: false, describe: 'do not read back created objects' })
     .option('yes-to', {
       type: 'string',
@@ -83,7 +83,7 @@ export const declareOptions = (cli: CommandLine) =>
     .option('rejects', {
       type: 'string',
       requiresArg: true,
-      describe: 'write what was not applied, as a stream',
+      describe: 'write statements that were not applied',
     })
     .option('report', {
       type: 'string',
