@@ -350,7 +350,7 @@ test('hints: a token for a server that knows only passwords', async t => {
   t.is(token.code, 77);
   t.regex(
     token.stderr,
-    /are they those of this instance\? The open source edition accepts no tokens: give a user and a password\. Given: a token \(SQLDUMP_TOKEN\)\n$/,
+    /the server rejected a token \(SQLDUMP_TOKEN\); are the credentials for this instance\?; the open source edition accepts no tokens, only a user and a password\n$/,
   );
   t.notRegex((await run('SQLDUMP_USER=u SQLDUMP_PASSWORD=wrong sqldump $OSS')).stderr, /tokens/);
 });

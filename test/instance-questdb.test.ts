@@ -67,7 +67,7 @@ testWithQuestDB('a dump that the server caps is not taken for whole', async t =>
   };
   t.like(await t.throwsAsync(asked), {
     code: 'PROTOCOL',
-    message: `${url}: the reply contains 2 rows, but its count is 3: try again; if it fails again, see the server's log`,
+    message: `${url}: the reply contains 2 rows, but its count is 3; try again; if it fails again, see the server's log`,
   });
   t.deepEqual(await db.table('SELECT x FROM long_sequence(2)'), [[1], [2]]);
 });

@@ -1,9 +1,9 @@
 /*! The planner alone: plans for schemas in memory, checked without a server. */
-import { test } from './support/test.js';
+
 import { planChanges, SchemaState } from '@sqlpipe/schema';
 import { databases } from './support/databases.js';
 import { schemaPair } from './support/schema-pairs.js';
-import { test } from './support/test.js';
+import { test, test } from './support/test.js';
 
 test('plans for random pairs lead where they should, and a second one has nothing to do', t => {
   for (let seed = 0; seed < 400; seed++) {
@@ -56,10 +56,12 @@ test('names of what may be lost or is renamed may hold dots', t => {
   t.deepEqual(left(withoutXy, ['a.b.x y']), []);
   t.deepEqual(left(withoutXy, ["'a.b'.'x y'"]), []);
   t.deepEqual(left([dotted, plain.replace(', c INT', ''), third], ['a.c']), []);
-  t.throws(() => left([plain, third], ['a.b']), { message: "'a.b' can be 'a.b' or 'a'.'b': write it with the quotes" });
+  t.throws(() => left([plain, third], ['a.b']), { message: "'a.b' can be 'a.b' or 'a'.'b'; write it with the quotes" });
   t.deepEqual(left([plain, third], ["'a.b'"]), []);
   t.deepEqual(left(before, ['nothing.of.this']), []);
-  t.throws(() => planChanges(before, before, { renamed: ['a.b'] }), { message: "--renamed takes OLD=NEW, not 'a.b'" });
+  t.throws(() => planChanges(before, before, { renamed: ['a.b'] }), {
+    message: "--renamed must be OLD=NEW, not 'a.b'",
+  });
   t.throws(() => planChanges(before, [dotted, third], { renamed: ['u=a'] }), {
     message: "--renamed u=a: B has no 'u'",
   });
@@ -86,17 +88,17 @@ test('what ALTER cannot change is named with the reason', t => {
     [
       table('x INT', 'PARTITION BY DAY'),
       table('x INT', 'PARTITION BY DAY BYPASS WAL'),
-      'WAL: enabled to bypassed: cannot be altered: ALTER TABLE … SET TYPE takes effect only when the server restarts',
+      'WAL: enabled to bypassed: cannot be altered: ALTER TABLE … SET TYPE has an effect only after a restart of the server',
     ],
     [
       table('x INT', 'PARTITION BY MONTH TTL 1 MONTH'),
       table('x INT', 'PARTITION BY MONTH'),
-      'TTL: 1 MONTH to none: cannot be altered: not with these partitions: a TTL of partitions by month or year can be changed, and not removed',
+      'TTL: 1 MONTH to none: cannot be altered: with partitions by month or year, a TTL can be changed, but not removed',
     ],
     [
       'CREATE TABLE t (x INT);',
       'CREATE TABLE t (X INT);',
-      "column 'X' name: x to X: cannot be altered: a name that differs in case only takes two renames",
+      "column 'X' name: x to X: cannot be altered: changing only the case of a name needs two renames",
     ],
   ];
   for (const [before, after, expected] of cases) {

@@ -125,7 +125,7 @@ test(
 );
 test(exits, `${STREAM} | sqlsort --graph svg`, 64, /invalid value for --graph: 'svg'; it must be one of dot, mermaid/);
 test(exits, 'sqldump', 64, /missing operand: <instance>/);
-test(exits, 'sqldump --include TABLES --exclude VIEWS http://127.0.0.1:1', 64, /can not be combined/);
+test(exits, 'sqldump --include TABLES --exclude VIEWS http://127.0.0.1:1', 64, /cannot be combined/);
 test(
   exits,
   'sqldump --include NONSENSE http://127.0.0.1:1',
@@ -147,8 +147,8 @@ test(
 test(exits, 'sqlapply --dry-rum x', 64, /^sqlapply: unknown option: --dry-rum; did you mean --dry-run\?$/m);
 test(exits, 'sqlgrep --knid=view', 64, /^sqlgrep: unknown option: --knid; did you mean --kind\?$/m);
 test(exits, 'sqldump -pSECRET', 64, /^sqldump: unknown option: -p$/m);
-test(exits, 'sqldump --via databsae x', 64, /one of "auto", "database", "catalogue"; did you mean database\?$/m);
-test(exits, 'sqlsort --graph svg', 64, /one of "dot", "mermaid"$/m);
+test(exits, 'sqldump --via databsae x', 64, /one of auto, database, catalogue; did you mean database\?$/m);
+test(exits, 'sqlsort --graph svg', 64, /one of dot, mermaid$/m);
 test(exits, 'sqlapply http://127.0.0.1:1 < /dev/null', 65, /empty input: /);
 
 test('sqldump --list-instances prints names and addresses, and needs no instance', async t => {

@@ -55,13 +55,13 @@ test(
   rejected,
   '--rename t=q',
   'CREATE VIEW v AS (SELECT t.x, q.y FROM t JOIN u q ON (x));',
-  /view 'v': the new name 'q' is that of an alias/,
+  /view 'v': the new name 'q' is also that of an alias/,
 );
 test(
   rejected,
   '--rename a=q',
   'CREATE VIEW a AS (SELECT 1 x FROM t); CREATE VIEW v AS (WITH q AS (SELECT 2 x FROM t) SELECT * FROM q);',
-  /view 'v': the new name 'q' is that of an alias or a common table expression/,
+  /view 'v': the new name 'q' is also that of an alias or a common table expression/,
 );
 test(
   rejected,
@@ -97,7 +97,7 @@ test(
   rejected,
   '--to open-source',
   'CREATE TABLE t (ts TIMESTAMP) timestamp(ts) PARTITION BY DAY STORAGE POLICY(TO PARQUET 1 DAY);',
-  /statement 1 \(table 't'\): STORAGE POLICY\(TO PARQUET 1 DAY\) becomes nothing, because the open source edition has no such stages: --lossy/,
+  /statement 1 \(table 't'\): STORAGE POLICY\(TO PARQUET 1 DAY\) becomes nothing, because the open source edition has no such stages; --lossy/,
 );
 test(
   rejected,
@@ -109,7 +109,7 @@ test(
   rejected,
   '--to open-source',
   'CREATE TABLE t (x INT) STORAGE SOMEHOW;',
-  /not changed, because its syntax is unknown: --lossy/,
+  /not changed, because its syntax is unknown; --lossy/,
 );
 test(
   rejected,

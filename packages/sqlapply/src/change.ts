@@ -75,7 +75,7 @@ export async function confirmChange(
   return change.verb === 'alter' && expected !== undefined ? verifyAltered(change, expected, existing) : {};
 }
 
-const NOT_DONE = 'the server reported success, but the object is as it was';
+const NOT_DONE = 'the server reported success, but the object did not change';
 
 async function verifyAltered(
   { alters: [first] }: Extract<Change, { verb: 'alter' }>,
@@ -89,7 +89,7 @@ async function verifyAltered(
   const comparison = await existing.compare(expected, found);
   if (comparison.asText) return { proven: false };
   if (comparison.differences.length > 0)
-    return { result: 'differs', error: 'the server altered it to a different definition', comparison };
+    return { result: 'differs', error: 'the server altered it, but to a different definition', comparison };
   return { proven: comparison.notComparable.length === 0 };
 }
 
@@ -120,8 +120,8 @@ async function waitForWal(name: string, target: Instance, patience: Patience): P
   if (state === 'applied') return undefined;
   const problem =
     state === 'suspended'
-      ? `accepted, but the server could not apply it: its table is suspended; ALTER TABLE '${name}' RESUME WAL`
-      : 'accepted, and not applied yet when the time was up: --timeout waits longer';
+      ? `accepted, but the server could not apply it: its table is suspended; use ALTER TABLE '${name}' RESUME WAL`
+      : 'accepted, but not applied in time; --timeout waits longer';
   return {
     result: 'unknown',
     error: problem,
@@ -144,7 +144,7 @@ async function waitForRefresh(
   if (state?.status === 'valid') return {};
   const problem = state
     ? `accepted, but the refresh failed: ${state.reason}`
-    : 'accepted, and not finished when the time was up: --timeout waits longer';
+    : 'accepted, but not finished in time; --timeout waits longer';
   if (state) return { result: 'rejected', error: problem };
   return {
     result: 'unknown',

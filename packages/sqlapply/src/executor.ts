@@ -36,7 +36,7 @@ const ALREADY_EXISTS = /already exists/;
 const EMPTY_QUERY_HELP =
   '; the server also reads quotes and -- inside /* */ comments: is there such a comment before the statement?';
 
-const CHECK_FAILED_MESSAGE = 'the check does not hold';
+const CHECK_FAILED_MESSAGE = 'the condition is not true';
 const SKIP_HELP = 'use --if-exists skip';
 const EXISTS_MESSAGE = 'already exists';
 const DIFFERENT_MESSAGE = 'already exists with a different definition';

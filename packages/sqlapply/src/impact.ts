@@ -25,7 +25,7 @@ export async function openImpactAnalyzer(
     return new ImpactAnalyzer(state, { ...states, allowLoss });
   } catch (error) {
     if (!(error instanceof InstanceError) || error.serverMessage === undefined) throw error;
-    io.warn(`${config.label}: what statements would do to others is not known: ${error.serverMessage}`);
+    io.warn(`${config.label}: the effects on other objects are unknown: ${error.serverMessage}`);
     return undefined;
   } finally {
     await instance.close();

@@ -53,10 +53,12 @@ runProgram({
 function checkOptions({ report, rejects, json, dryRun, alter, stream, ifExists, renamed }: ApplyOptions): void {
   if ([report === '-', rejects === '-', json].filter(Boolean).length > 1)
     throw new UsageError('only one of --report, --rejects and --json can be on standard output');
-  if (json && !dryRun) throw new UsageError('--json goes with --dry-run; --report is for all runs');
+  if (json && !dryRun) throw new UsageError('--json works only with --dry-run; use --report for other runs');
   if (alter && (stream || ifExists !== 'compare'))
-    throw new UsageError('--alter compares a complete schema: it goes neither with --stream nor with --if-exists');
-  if (renamed.length > 0 && !alter) throw new UsageError('--renamed goes with --alter');
+    throw new UsageError(
+      '--alter cannot be combined with --stream or --if-exists, because it compares a complete schema',
+    );
+  if (renamed.length > 0 && !alter) throw new UsageError('--renamed works only with --alter');
 }
 
 async function run(options: ApplyOptions, summary: Summary, io: Io): Promise<number> {

@@ -60,20 +60,20 @@ export const declareOptions = (cli: CommandLine) =>
       type: 'string',
       array: true,
       default: [],
-      describe: 'may lose data: OBJECT or OBJECT.COLUMN',
+      describe: 'OBJECT or OBJECT.COLUMN that may lose data',
     })
     .option('renamed', {
       type: 'string',
       array: true,
       default: [],
-      describe: 'with --alter: OLD is now called NEW',
+      describe: 'with --alter: a renamed object or column',
     })
     .option('stale-ok', {
       type: 'boolean',
       default: false,
-      describe: 'apply a plan that is out of date',
+      describe: 'apply an outdated plan',
     })
-    .option('json', { type: 'boolean', default: false, describe: 'with --dry-run: a line of JSON per statement' })
+    .option('json', { type: 'boolean', default: false, describe: 'with --dry-run: print JSON lines' })
     .option('no-verify', { type: 'boolean', default: false, describe: 'do not read back created objects' })
     .option('yes-to', {
       type: 'string',
@@ -83,7 +83,7 @@ export const declareOptions = (cli: CommandLine) =>
     .option('rejects', {
       type: 'string',
       requiresArg: true,
-      describe: 'write statements not applied; - is stdout',
+      describe: 'write statements that were not applied',
     })
     .option('report', {
       type: 'string',

@@ -45,12 +45,12 @@ export async function checkPlan(
   })();
   const state = first.done ? undefined : plannedState(first.value);
   if (state === undefined || staleOk) return rest;
-  if (stream) throw new PlanError('a plan is read completely before anything is sent: leave --stream out');
+  if (stream) throw new PlanError('a plan must be read completely before anything is sent; remove --stream');
   const all = await collectStatements(rest);
   const objects = plannedObjects(all);
   if (fingerprint(objects, await fetchDefinitions(target, objects)) !== state)
     throw new PlanError(
-      `${target.label}: the plan was made for another state: make it again with sqldiff --alter; --stale-ok applies it all the same`,
+      `${target.label}: the plan was made for a different state; make it again with sqldiff --alter, or apply it with --stale-ok`,
     );
   return (async function* () {
     yield* all;
@@ -104,5 +104,5 @@ const isOfSchema = (statement: string): boolean => identify(statement).kind !== 
 /** @throws PlanError for what a plan leaves out */
 export function rejectOmissions(omissions: readonly Omission[]): void {
   if (omissions.length > 0)
-    throw new PlanError(`${omissions.map(describeOmission).join('; ')}; --keep-going does the rest`);
+    throw new PlanError(`${omissions.map(describeOmission).join('; ')}; --keep-going applies the rest`);
 }

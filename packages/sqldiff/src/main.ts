@@ -27,7 +27,7 @@ runProgram({
     ['sqldiff src dst', 'compare two instances'],
     ['sqldiff --names schema.sql http://localhost:9000', 'compare a file with an instance; names only'],
     ['sqldiff --missing src dst | sqlapply dst', 'add what dst lacks'],
-    ['sqldiff --alter schema/ dst > plan', 'write the statements that turn dst into the folder'],
+    ['sqldiff --alter schema/ dst > plan', 'make a plan that changes dst to match a folder'],
   ],
   values: { include: CATEGORIES, exclude: CATEGORIES },
   options: cli =>
@@ -41,24 +41,24 @@ runProgram({
         type: 'string',
         array: true,
         default: [],
-        describe: 'may lose data: OBJECT or OBJECT.COLUMN',
+        describe: 'OBJECT or OBJECT.COLUMN that may lose data',
       })
       .option('renamed', {
         type: 'string',
         array: true,
         default: [],
-        describe: 'with --alter: OLD of B is NEW in A',
+        describe: 'with --alter: a renamed object or column',
       })
       .option('rebuild', {
         type: 'string',
         array: true,
         default: [],
-        describe: 'with --alter: recreate what ALTER cannot change',
+        describe: 'with --alter: recreate a table to change it',
       })
       .option('drop-old', {
         type: 'boolean',
         default: false,
-        describe: 'with --rebuild: do not keep the old table',
+        describe: 'with --rebuild: drop the old table',
       })
       .option('ignore-extra', { type: 'boolean', default: false, describe: 'ignore objects that only B has' })
       .option('ignore-owner', { type: 'boolean', default: false, describe: 'ignore differences in OWNED BY' })
@@ -70,7 +70,7 @@ runProgram({
     if ([names, json, text, missing, alter].filter(Boolean).length > 1)
       throw new UsageError('--names, --json, --text, --missing and --alter cannot be combined');
     if (!alter && (args.allowLoss.length || args.renamed.length || args.rebuild.length || args.dropOld))
-      throw new UsageError('--allow-loss, --renamed, --rebuild and --drop-old need --alter');
+      throw new UsageError('--allow-loss, --renamed, --rebuild and --drop-old work only with --alter');
     const stdin = deferInput(() => decodeRecords(io.stdin(), { maxRecord }));
     const reading = {
       maxRecord,

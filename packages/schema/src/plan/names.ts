@@ -22,7 +22,7 @@ export function resolvePath(text: string, find: FindColumns): ObjectPath | undef
     return columns && (column === undefined || columns.has(foldCase(column)));
   });
   if (paths.length > 1)
-    throw new InvalidSelectionError(`'${text}' can be ${paths.map(quotePath).join(' or ')}: write it with the quotes`);
+    throw new InvalidSelectionError(`'${text}' can be ${paths.map(quotePath).join(' or ')}; write it with the quotes`);
   return paths[0];
 }
 
@@ -67,5 +67,5 @@ export function splitRename(text: string): [from: string, to: string] {
     else if (char === "'" || char === '"') quote = char;
     else if (char === '=' && at > 0 && at < text.length - 1) return [text.slice(0, at), text.slice(at + 1)];
   }
-  throw new InvalidSelectionError(`--renamed takes OLD=NEW, not '${text}'`);
+  throw new InvalidSelectionError(`--renamed must be OLD=NEW, not '${text}'`);
 }

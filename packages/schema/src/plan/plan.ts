@@ -99,17 +99,17 @@ export function planChanges(a: Iterable<string>, b: Iterable<string>, options: P
 const UNALTERABLE: [property: RegExp, reason: string][] = [
   [/^designated timestamp$|^column order$|^volume$/, 'needs a new table'],
   [/^partitioning$/, 'needs a new table'],
-  [/^column '.*' name$/s, 'a name that differs in case only takes two renames'],
+  [/^column '.*' name$/s, 'changing only the case of a name needs two renames'],
   [/^column '.*'$/s, 'no conversion between these types: needs a new table'],
-  [/^WAL$/, 'ALTER TABLE … SET TYPE takes effect only when the server restarts'],
-  [/^TTL$/, 'not with these partitions: a TTL of partitions by month or year can be changed, and not removed'],
-  [/^dedup keys$/, 'only a WAL table has dedup keys, and the designated timestamp is always one'],
+  [/^WAL$/, 'ALTER TABLE … SET TYPE has an effect only after a restart of the server'],
+  [/^TTL$/, 'with partitions by month or year, a TTL can be changed, but not removed'],
+  [/^dedup keys$/, 'only a WAL table has dedup keys, which include the designated timestamp'],
   [/^storage policy$/, 'the open source edition has no storage policies'],
   [/^owner$/, 'no statement changes an owner'],
-  [/^name$/, 'a name that differs in case only takes two renames'],
+  [/^name$/, 'changing only the case of a name needs two renames'],
   [/^refresh$/, 'no statement changes DEFERRED'],
-  [/^refresh (start|time zone|period)$/, 'this server keeps another one'],
-  [/^statement$/, 'compared as text: what it means is not known here'],
+  [/^refresh (start|time zone|period)$/, 'this server keeps a different one'],
+  [/^statement$/, 'compared as text: its syntax is unknown'],
   [/^credentials$/, 'no server shows them'],
 ];
 
@@ -351,7 +351,7 @@ class Planner {
           entry,
           [],
           `CREATE ${displayName(entry)}`,
-          `there is a ${displayName(there)}, and no statement turns it into one`,
+          `there is already a ${displayName(there)}, which no statement converts`,
         );
     }
   }
@@ -395,7 +395,7 @@ class Planner {
     if (isAllowed && this.#attempt(statement, entry, [])) return;
     this.#blocked.add(foldCase(entry.name));
     if (isAllowed) return;
-    const reason = `it can only be dropped and created again, which loses ${displayName(entry)}${entry.kind === 'view' ? '' : ' and its rows'}`;
+    const reason = `it can only be dropped and recreated, which loses ${displayName(entry)}${entry.kind === 'view' ? '' : ' and its rows'}`;
     this.#omit(entry, [], describe(statement), reason, [formatPath({ object: entry.name })]);
   }
 
@@ -465,7 +465,7 @@ class Planner {
     if (this.#isSame(entry, now)) return;
     const wanted = this.#meaning(entry);
     if (!wanted || !now.definition || ('query' in wanted && wanted.query !== undefined))
-      return this.#omit(entry, [], displayName(entry), 'what it means is not known here');
+      return this.#omit(entry, [], displayName(entry), 'its syntax is unknown');
     this.#alter(entry, wanted);
     this.#omitUnalterable(entry, wanted);
   }
@@ -565,7 +565,7 @@ class Planner {
   #omitOthers(): void {
     for (const entry of this.#a.entries)
       if (entry.kind === 'other')
-        this.#omit(entry, [], displayName(entry), 'it creates nothing that could be compared');
+        this.#omit(entry, [], displayName(entry), 'it creates no object that can be compared');
   }
 
   /** @throws Error where what the plan leads to is neither A nor listed */
