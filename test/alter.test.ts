@@ -2,7 +2,6 @@
  * Changing a schema: what `sqldiff --alter` plans, and what `sqlapply` makes of it, on a real server with rows. PAIRS says how many
  * random pairs are tried, KILLS how often sqlapply is killed.
  */
-import { test } from './support/test.js';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import { startQuestDB, testWithQuestDB } from './support/questdb.js';

@@ -1,5 +1,4 @@
 /*! The planner alone: plans for schemas in memory, checked without a server. */
-import { test } from './support/test.js';
 import { planChanges, SchemaState } from '@sqlpipe/schema';
 import { databases } from './support/databases.js';
 import { schemaPair } from './support/schema-pairs.js';
