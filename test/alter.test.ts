@@ -2,7 +2,6 @@
  * Changing a schema: what `sqldiff --alter` plans, and what `sqlapply` makes of it, on a real server with rows. PAIRS says how many
  * random pairs are tried, KILLS how often sqlapply is killed.
  */
-
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import { startQuestDB, testWithQuestDB } from './support/questdb.js';
@@ -11,7 +10,7 @@ import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
-import { test, test } from './support/test.js';
+import { test } from './support/test.js';
 
 const PAIRS = Number(process.env.PAIRS ?? 5);
 const KILLS = Number(process.env.KILLS ?? 2);
@@ -165,7 +164,10 @@ testWithQuestDB('a plan is refused when what it was made for has changed since',
   await applied(server, 'ledger');
   const stale = await run('sqlapply --allow all $DB < plan');
   t.is(stale.code, 1);
-  t.regex(stale.stderr, /the plan was made for a different state.*sqldiff --alter, or apply it with --stale-ok.*nothing was sent/);
+  t.regex(
+    stale.stderr,
+    /the plan was made for a different state.*sqldiff --alter, or apply it with --stale-ok.*nothing was sent/,
+  );
   t.is((await run('sqlapply --stale-ok --allow all $DB < plan')).code, 0);
   t.regex((await run('sqlapply --stream --allow all $DB < plan')).stderr, /a plan must be read completely/);
 });

@@ -1,9 +1,8 @@
 /*! The planner alone: plans for schemas in memory, checked without a server. */
-
 import { planChanges, SchemaState } from '@sqlpipe/schema';
 import { databases } from './support/databases.js';
 import { schemaPair } from './support/schema-pairs.js';
-import { test, test } from './support/test.js';
+import { test } from './support/test.js';
 
 test('plans for random pairs lead where they should, and a second one has nothing to do', t => {
   for (let seed = 0; seed < 400; seed++) {

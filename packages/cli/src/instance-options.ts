@@ -32,7 +32,7 @@ export const addInstanceOptions = <Options>(cli: Argv<Options>) =>
     .option('timeout', {
       type: 'number',
       requiresArg: true,
-      describe: 'wait for an answer or a row (default: 120)',
+      describe: 'maximum wait for a reply or a row (default: 120)',
     })
     .option('connect-timeout', {
       type: 'number',
