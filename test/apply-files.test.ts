@@ -72,7 +72,7 @@ test('files are read completely before anything is sent', async t => {
     /^sqlapply: open\.sql:1:16: .*(?:unterminated|unclosed).*; nothing was sent\n$/,
   );
   t.regex(await apply('a.sql none.sql'), /^sqlapply: none\.sql: no such file or directory; nothing was sent\n$/);
-  t.regex(await apply('a.sql cut.stream'), /^sqlapply: cut\.stream: no NUL in the input.*; nothing was sent\n$/);
+  t.regex(await apply('a.sql cut.stream'), /^sqlapply: cut\.stream: no NUL byte in the input.*; nothing was sent\n$/);
   t.regex(await apply('a.sql drop.sql'), /^sqlapply: drop\.sql:1: DROP.*--allow DROP sends it; nothing was sent\n$/);
   t.deepEqual(await tables(), []);
 });

@@ -180,7 +180,7 @@ TOML
     sqldump a; echo $? >&2; timeout 20 sqldump b; echo $? >&2`,
   );
   t.regex(stderr, /^sqldump: token_command of a failed: no \*{15}\n78\n/);
-  t.regex(stderr, /\nsqldump: token_command of b did not end within 0.5 s: .*\n78\n$/);
+  t.regex(stderr, /\nsqldump: token_command of b did not end within 0.5 s; .*\n78\n$/);
 });
 
 test('credentials on plain http by way of a proxy are warned about, wherever they end', async t => {

@@ -28,7 +28,7 @@ const spaces: Answer = socket => {
 };
 const informs: Answer = socket => drip(socket, () => 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n');
 
-const NO_END = /no further row and no end of the reply within 0\.5 s: .* --timeout waits longer/;
+const NO_END = /no further row and no end of the reply within 0\.5 s; .* --timeout waits longer/;
 
 test('an outcome that drips', givesUp, APPLY, spaces, NO_END);
 test('a dump that drips before its first row', givesUp, DUMP, spaces, NO_END);
