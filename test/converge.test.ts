@@ -203,7 +203,7 @@ testWithQuestDB('a server that starts late, is killed in the middle, and starts 
     statuses.slice(0, -1).every(status => status === 69),
     log.join(''),
   );
-  t.regex(log[0] ?? '', /connection refused: .*; waiting up to 120 s\n/);
+  t.regex(log[0] ?? '', /connection refused; .*; waiting up to 120 s\n/);
   const run = await shell(t);
   t.deepEqual(await run(`cat ${schema}/*.sql > all.sql; sqldiff all.sql ${url}`), {
     code: 0,

@@ -9,5 +9,11 @@ export type { Args, Program } from './program.js';
 export { type Progress, withProgress } from './progress.js';
 export { formatPropertyLines } from './property-lines.js';
 export { runProgram } from './run-program.js';
-export { EXCLUDE_OPTION, INCLUDE_OPTION, maxRecordOption } from './stream-options.js';
+export {
+  ALLOW_LOSS_OPTION,
+  EXCLUDE_OPTION,
+  INCLUDE_OPTION,
+  maxRecordOption,
+  RENAMED_OPTION,
+} from './stream-options.js';
 export { unifiedDiff } from './unified-diff.js';

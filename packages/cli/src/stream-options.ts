@@ -18,6 +18,22 @@ export const EXCLUDE_OPTION = {
   describe: 'select everything except these',
 } as const;
 
+/** `--allow-loss`: what a plan of changes may lose. */
+export const ALLOW_LOSS_OPTION = {
+  type: 'string',
+  array: true,
+  default: [],
+  describe: 'OBJECT or OBJECT.COLUMN that may lose data',
+} as const;
+
+/** `--renamed`: what a plan of changes renames. */
+export const RENAMED_OPTION = {
+  type: 'string',
+  array: true,
+  default: [],
+  describe: 'with --alter: a renamed object or column',
+} as const;
+
 /** `--max-record`. @param bytes the default limit */
 export const maxRecordOption = (bytes: number) =>
   ({

@@ -16,16 +16,26 @@ const NUMBERS = [
 ];
 const NAMED = ['IPv4', 'UUID', 'CHAR'];
 
-/**
- * Whether a server turns the values of one type into the other. To and from decimals only where all values fit: 9.3.4 accepts
- * other such conversions and suspends the table when it comes to a value that does not fit (observed).
- */
-export function canConvert(from: string, to: string): boolean {
+const INTEGERS = ['BYTE', 'SHORT', 'INT', 'LONG'];
+
+/** Whether ALTER COLUMN … TYPE accepts a conversion (read in SqlCompilerImpl of 9.3.4). */
+export function isAcceptedConversion(from: string, to: string): boolean {
   const isBetween = (some: readonly string[], others: readonly string[]) =>
     (some.includes(from) && others.includes(to)) || (some.includes(to) && others.includes(from));
-  if ([from, to].some(type => type.startsWith('DECIMAL'))) return isLossless(from, to);
-  return isBetween(NUMBERS, NUMBERS) || isBetween(NAMED, TEXTS);
+  const decimals = [from, to].filter(isDecimal);
+  return (
+    isBetween(NUMBERS, NUMBERS) || isBetween(NAMED, TEXTS) || isBetween(decimals, [...INTEGERS, ...TEXTS, ...decimals])
+  );
 }
+
+/**
+ * Whether a column can be converted. To and from decimals only where all values fit: 9.3.4 accepts other such conversions
+ * and suspends the table when it comes to a value that does not fit (observed).
+ */
+export const canConvert = (from: string, to: string): boolean =>
+  [from, to].some(isDecimal) ? isLossless(from, to) : isAcceptedConversion(from, to);
+
+const isDecimal = (type: string): boolean => type.startsWith('DECIMAL');
 
 /** For each type those that hold all of its values; what is the same as text counts as the same. */
 const WIDER: Readonly<Record<string, readonly string[]>> = {

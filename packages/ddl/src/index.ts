@@ -7,7 +7,7 @@ export {
   parseMeaning,
   type StatementComparison,
 } from './compare-statements.js';
-export { canConvert, isLossless } from './conversions.js';
+export { canConvert, isAcceptedConversion, isLossless } from './conversions.js';
 export {
   type Column,
   DEFAULTS,

@@ -1,5 +1,12 @@
 /*! The options of sqlapply. */
-import { type Args, addInstanceOptions, type CommandLine, maxRecordOption } from '@sqlpipe/cli';
+import {
+  ALLOW_LOSS_OPTION,
+  type Args,
+  addInstanceOptions,
+  type CommandLine,
+  maxRecordOption,
+  RENAMED_OPTION,
+} from '@sqlpipe/cli';
 import { MAX_RECORD } from '@sqlpipe/records';
 
 /** The options as the command line has them. */
@@ -56,18 +63,8 @@ export const declareOptions = (cli: CommandLine) =>
       describe: 'also send these: ALTER, DROP, CTAS, REPLACE, all',
     })
     .option('alter', { type: 'boolean', default: false, describe: 'alter existing objects that differ' })
-    .option('allow-loss', {
-      type: 'string',
-      array: true,
-      default: [],
-      describe: 'OBJECT or OBJECT.COLUMN that may lose data',
-    })
-    .option('renamed', {
-      type: 'string',
-      array: true,
-      default: [],
-      describe: 'with --alter: a renamed object or column',
-    })
+    .option('allow-loss', ALLOW_LOSS_OPTION)
+    .option('renamed', RENAMED_OPTION)
     .option('stale-ok', {
       type: 'boolean',
       default: false,

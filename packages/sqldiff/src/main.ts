@@ -1,10 +1,12 @@
 import {
+  ALLOW_LOSS_OPTION,
   addInstanceOptions,
   EXCLUDE_OPTION,
   Exit,
   INCLUDE_OPTION,
   maxRecordOption,
   printSettings,
+  RENAMED_OPTION,
   runProgram,
   UsageError,
 } from '@sqlpipe/cli';
@@ -37,18 +39,8 @@ runProgram({
       .option('json', { type: 'boolean', default: false, describe: 'print one line of JSON per difference' })
       .option('missing', { type: 'boolean', default: false, describe: 'write a stream of the objects that only A has' })
       .option('alter', { type: 'boolean', default: false, describe: 'write the statements that turn B into A' })
-      .option('allow-loss', {
-        type: 'string',
-        array: true,
-        default: [],
-        describe: 'OBJECT or OBJECT.COLUMN that may lose data',
-      })
-      .option('renamed', {
-        type: 'string',
-        array: true,
-        default: [],
-        describe: 'with --alter: a renamed object or column',
-      })
+      .option('allow-loss', ALLOW_LOSS_OPTION)
+      .option('renamed', RENAMED_OPTION)
       .option('rebuild', {
         type: 'string',
         array: true,

@@ -2,7 +2,7 @@
  * ALTER TABLE. The service looks at the table while it reads, so that a column that is not there is rejected before
  * the text after it is read: parsing and checking are one step here too. Nothing changes before the end is reached.
  */
-import { type Column, DEFAULTS } from '@sqlpipe/ddl';
+import { type Column, DEFAULTS, isAcceptedConversion } from '@sqlpipe/ddl';
 import {
   type Cursor,
   ceilPow2,
@@ -24,7 +24,7 @@ import { parseEntityName } from '../acl/names.js';
 import type { Table } from '../objects.js';
 import type { Session } from '../session.js';
 import { invalidate } from '../validity.js';
-import { canConvert, parseAddedColumn, parseSymbolCapacity } from './column.js';
+import { parseAddedColumn, parseSymbolCapacity } from './column.js';
 import { resumeWal, suspendWal } from './wal.js';
 
 const verbs = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash' expected";
@@ -367,7 +367,7 @@ class TableAlteration {
     }
     if (changed.type === column.type)
       throw new RejectionError(cursor.at, `column '${name}' type is already '${column.type}'`);
-    if (!canConvert(column.type, changed.type)) {
+    if (!isAcceptedConversion(column.type, changed.type)) {
       throw new RejectionError(
         cursor.at,
         `incompatible column type change [existing=${column.type}, new=${changed.type}]`,

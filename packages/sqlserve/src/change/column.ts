@@ -69,28 +69,3 @@ export function parseSymbolCapacity(cursor: Cursor, expected: string): number {
   if (value === undefined) throw new RejectionError(cursor.at, 'numeric capacity expected');
   return toValidCapacity(token === '-' ? -value : value, position);
 }
-
-const texts = ['STRING', 'VARCHAR', 'SYMBOL'];
-const numbers = [
-  'BYTE',
-  'SHORT',
-  'INT',
-  'LONG',
-  'FLOAT',
-  'DOUBLE',
-  'TIMESTAMP',
-  'TIMESTAMP_NS',
-  'BOOLEAN',
-  'DATE',
-  ...texts,
-];
-const integers = ['BYTE', 'SHORT', 'INT', 'LONG'];
-const named = ['IPv4', 'UUID', 'CHAR'];
-
-/** Whether the service turns the values of one type into the other (read in SqlCompilerImpl). */
-export function canConvert(from: string, to: string): boolean {
-  const between = (some: readonly string[], others: readonly string[]) =>
-    (some.includes(from) && others.includes(to)) || (some.includes(to) && others.includes(from));
-  const decimals = [from, to].filter(type => type.startsWith('DECIMAL'));
-  return between(numbers, numbers) || between(named, texts) || between(decimals, [...integers, ...texts, ...decimals]);
-}
