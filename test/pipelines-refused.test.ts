@@ -76,7 +76,7 @@ for (const service of [sqlserve, questdb]) {
     `${service.name}: a cut stream is used in no part`,
     endsAs,
     'sqlsplit $TRADING | head -c 3000 | sqlapply $DST',
-    { code: 65, says: [/^sqlapply: .*\b\d+ whole/m] },
+    { code: 65, says: [/^sqlapply: .*\b\d+ complete/m] },
   );
 
   service.test(`${service.name}: a dead source`, endsAs, 'sqldump $DEAD | sqlapply $DST', {
@@ -161,7 +161,7 @@ test(
   'echo mine > a.sql; sqlsplit $TRADING | head -c 3000 | sqljoin -o a.sql; s=$?; [[ $(<a.sql) == mine && $(ls) == a.sql ]] && exit $s',
   {
     code: 65,
-    says: [/^sqljoin: .*\b\d+ whole/m],
+    says: [/^sqljoin: .*\b\d+ complete/m],
   },
 );
 test(

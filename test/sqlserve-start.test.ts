@@ -10,7 +10,7 @@ test('options that cannot be are refused, and folders that cannot be made', asyn
   await writeFile(file, '');
   for (const [args, status, message] of [
     [['--port', '99999'], 64, /--port must be a whole number from 0 to 65535/],
-    [['--port', '1.5'], 64, /--port takes/],
+    [['--port', '1.5'], 64, /--port must be/],
     [['--request-limit', '0'], 64, /--request-limit must be a whole number of at least 1/],
     [['--data', file], 74, /file\/journal.jsonl: not a directory/],
     [['--data', '/proc/nothing/here'], 74, /\/proc\/nothing: no such file or directory/],

@@ -115,7 +115,7 @@ test('when the time is up, the last failure is the message', async t => {
   const silent = await startFaultyServer(t, () => {});
   const { code, said } = await apply(t, '--wait', '1', silent.url);
   t.is(code, 69);
-  t.regex(said, /: no answer within \S+ s: .*; waited 1 s; nothing was sent\n$/);
+  t.regex(said, /: no answer within \S+ s; .*; waited 1 s; nothing was sent\n$/);
 });
 
 test('a signal ends the waiting', async t => {

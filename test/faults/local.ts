@@ -36,13 +36,13 @@ const LARGE = `for i in {1..12}; do ${huge(1)} | sed "s/'a'/'a$i'/"; printf '\\0
 
 export const localFaults: LocalFault[] = [
   fault('source and target are the same', 0, NOTHING, 'sqldump $SRC | sqlapply $SRC', false),
-  fault('standard input is closed', 65, /no input/, 'sqlapply $DST <&-'),
-  fault('standard input is empty', 65, /no input/, 'sqlapply $DST < /dev/null'),
+  fault('standard input is closed', 65, /empty input/, 'sqlapply $DST <&-'),
+  fault('standard input is empty', 65, /empty input/, 'sqlapply $DST < /dev/null'),
   fault('standard input is a directory', 64, /standard input is a directory/, 'sqlapply $DST < .'),
   fault('.sql text in place of a stream', 65, /sqlsplit/, 'sqlapply $DST < schema.sql'),
   fault('a stream in place of .sql text', 65, /statement stream already/, 'sqlsplit stream | sqlapply $DST'),
-  fault('a stream cut in a statement', 65, /truncated after 3 whole/, 'head -c 200 stream | sqlapply $DST'),
-  fault('a stream without its last NUL', 65, /truncated after 4 whole/, 'head -c -1 stream | sqlapply $DST'),
+  fault('a stream cut in a statement', 65, /truncated after 3 complete/, 'head -c 200 stream | sqlapply $DST'),
+  fault('a stream without its last NUL', 65, /truncated after 4 complete/, 'head -c -1 stream | sqlapply $DST'),
   fault('a stream that is not UTF-8', 65, /not UTF-8/, `sed "s/x INT/\\xe9 INT/" stream | sqlapply $DST`),
   fault(
     '.sql text that is not UTF-8',
@@ -102,7 +102,7 @@ export const localFaults: LocalFault[] = [
   fault(
     'a dump cut by a full disk',
     65,
-    /truncated after \d+ whole/,
+    /truncated after \d+ complete/,
     '(ulimit -f 1; sqldump $BIG > part); sqlapply $DST < part',
   ),
   fault('standard output is left early', 141, NOTHING, 'sqldump $BIG | head -c 1 > /dev/null; exit ${PIPESTATUS[0]}'),

@@ -167,7 +167,7 @@ export const sourceFaults: SourceFault[] = [
   fault('a status that is none', 76, /HTTP/, sends(raw('000 X\r\nContent-Length: 0'))),
   fault('201', 76, /answered 201/, sends(reply(ROWS, 201))),
   fault('206, all the same', 76, /answered 206/, sends(reply(ROWS, 206))),
-  fault('304', 76, /answered 304: /, sends(raw('304 Not Modified'))),
+  fault('304', 76, /answered 304; /, sends(raw('304 Not Modified'))),
   fault('407', 77, /proxy requires credentials/, sends(reply('', 407))),
   fault('511', 69, /answered 511/, sends(reply('<h1>Log in</h1>', 511, HTML))),
   fault(
@@ -243,13 +243,13 @@ export const sourceFaults: SourceFault[] = [
   fault(
     'two Content-Lengths',
     76,
-    /broken/,
+    /malformed/,
     sends(raw(`200 OK\r\nContent-Length: 3\r\nContent-Length: ${ROWS.length}`, ROWS)),
   ),
   fault(
     'a chunk longer than it says',
     76,
-    /broken/,
+    /malformed/,
     sends(Buffer.concat([head(), Buffer.from('5\r\n'), Buffer.from(ROWS), LAST_CHUNK])),
   ),
   fault('the last chunk cut', 76, /the reply is truncated/, socket =>
@@ -281,7 +281,7 @@ export const sourceFaults: SourceFault[] = [
     /the server rejected the request: boom/,
     says(`${OPEN}],"count":2,"err\\u006fr":"boom"}`),
   ),
-  fault('a count below zero', 76, /says that there are -1/, says(`${OPEN}],"count":-1}`)),
+  fault('a count below zero', 76, /its count is -1/, says(`${OPEN}],"count":-1}`)),
   fault('a comma too many', 76, /out of place/, says(`${OPEN},],"count":2}`)),
   fault('single quotes', 76, /out of place|not/, says(`{'dataset':[],'count':0}`)),
   fault('an escape that is none', 76, /escape/, says(`${OPEN},["\\x41"]],"count":3}`)),
@@ -294,7 +294,7 @@ export const sourceFaults: SourceFault[] = [
   fault(
     'a body in chunks of another size than said',
     76,
-    /broken/,
+    /malformed/,
     sends(Buffer.concat([head(), Buffer.from('zz\r\n'), Buffer.from(ROWS)])),
   ),
   fault('a reply to HEAD', 76, /the reply is (?:truncated|empty)/, socket =>
@@ -318,7 +318,7 @@ export const sourceFaults: SourceFault[] = [
   fault('no dataset', 76, /contains no dataset/, says('{"ddl":"OK"}')),
   fault('two datasets', 76, /contains "dataset" twice/, says(`${OPEN}],"dataset":[],"count":2}`)),
   fault('two counts', 76, /contains "count" twice/, says(`${OPEN}],"count":3,"count":2}`)),
-  fault('a count that is no number', 76, /says that there are "2"/, says(`${OPEN}],"count":"2"}`)),
+  fault('a count that is no number', 76, /its count is "2"/, says(`${OPEN}],"count":"2"}`)),
   fault('a count before more rows', 76, /2 rows, but its count is 1/, says(`{"count":1,${OPEN.slice(1)}]}`)),
   fault('an error that is an object', 1, /the server rejected the request/, says('{"error":{"code":5}}')),
   fault('an error that is null', 1, /the server rejected the request/, says(`${OPEN}],"error":null,"count":2}`)),
@@ -359,7 +359,7 @@ export const sourceFaults: SourceFault[] = [
   fault('a control character in a statement, raw', 76, /U\+0007/, says(`${OPEN},["a\x07b"]],"count":3}`)),
   fault('a lone surrogate in a statement', 76, /surrogate/, says(`${OPEN},["a\\ud800b"]],"count":3}`)),
   fault('bytes that are not UTF-8', 76, /not UTF-8/, says(Buffer.from(`${OPEN},["a\xe9b"]],"count":3}`, 'latin1'))),
-  fault('absurd nesting', 76, /nests deeper/, says(`{"a":${'['.repeat(5000)}`)),
+  fault('absurd nesting', 76, /nested deeper/, says(`{"a":${'['.repeat(5000)}`)),
   {
     ...fault(
       'a stall in the rows',

@@ -84,7 +84,7 @@ export const targetFaults: TargetFault[] = [
   fault('OK, and an error', FOR_GOOD, 1, /boom/, sends(reply('{"ddl":"OK","error":"boom"}'))),
   fault('OK, and something behind it', FOR_GOOD, 76, /out of place/, sends(reply('{"ddl":"OK"}garbage'))),
   fault('OK, and a NUL behind it', FOR_GOOD, 76, /out of place/, sends(reply('{"ddl":"OK"}\0'))),
-  fault('OK, deeper', FOR_GOOD, 76, /was expected/, sends(reply('{"x":{"ddl":"OK"}}'))),
+  fault('OK, deeper', FOR_GOOD, 76, /instead of \{"ddl":"OK"\}/, sends(reply('{"x":{"ddl":"OK"}}'))),
   fault('OK, as text', FOR_GOOD, 76, /not QuestDB's JSON/, sends(reply('OK', 200, TEXT))),
   fault(
     'OK, compressed',
@@ -144,7 +144,7 @@ export const targetFaults: TargetFault[] = [
     sends(Buffer.concat([Buffer.from('HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n'), OK])),
   ),
   fault('OK, in HTTP/1.0', AFTERWARDS, 0, NOTHING, socket => socket.end('HTTP/1.0 200 OK\r\n\r\n{"ddl":"OK"}')),
-  fault('a number in place of OK', FOR_GOOD, 76, /was expected/, sends(reply('{"ddl":1}'))),
+  fault('a number in place of OK', FOR_GOOD, 76, /instead of \{"ddl":"OK"\}/, sends(reply('{"ddl":1}'))),
   fault('an empty object', FOR_GOOD, 76, /answered with {} where/, sends(reply('{}'))),
   fault('null', FOR_GOOD, 76, /not QuestDB's JSON/, sends(reply('null'))),
   fault('an error in a list', FOR_GOOD, 76, /not QuestDB's JSON/, sends(reply('[{"error":"boom"}]'))),
