@@ -33,15 +33,20 @@ test('the package exports', t => {
     'fetchDefaults',
     'fetchDefinitions',
     'fetchPrincipals',
+    'fetchRefreshState',
+    'fetchRefreshStates',
     'fetchRights',
     'fetchRightsOf',
     'fetchVersion',
+    'fetchWalState',
     'hasCredentials',
     'inspect',
+    'isChangeOfBase',
     'listAllObjects',
     'listInstances',
     'resolveInstance',
     'supportsShowCreate',
+    'waitUntilReady',
   ]);
 });
 
