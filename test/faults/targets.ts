@@ -145,7 +145,7 @@ export const targetFaults: TargetFault[] = [
   ),
   fault('OK, in HTTP/1.0', AFTERWARDS, 0, NOTHING, socket => socket.end('HTTP/1.0 200 OK\r\n\r\n{"ddl":"OK"}')),
   fault('a number in place of OK', FOR_GOOD, 76, /instead of \{"ddl":"OK"\}/, sends(reply('{"ddl":1}'))),
-  fault('an empty object', FOR_GOOD, 76, /answered with {} where/, sends(reply('{}'))),
+  fault('an empty object', FOR_GOOD, 76, /answered with \{\} instead of/, sends(reply('{}'))),
   fault('null', FOR_GOOD, 76, /not QuestDB's JSON/, sends(reply('null'))),
   fault('an error in a list', FOR_GOOD, 76, /not QuestDB's JSON/, sends(reply('[{"error":"boom"}]'))),
   fault('503 once, and the end of the connection', ONCE, 0, NOTHING, socket => socket.end(reply('', 503))),
