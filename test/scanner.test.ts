@@ -197,9 +197,9 @@ test(
   rowsOf('[["a"]]'),
   'contains a row whose first column is an array or object (row 1)',
 );
-test('count too high', refuses, '{"dataset":[["a"]],"count":2}', 'holds 1 rows, but its count is 2');
-test('count before the rows', refuses, '{"count":0,"dataset":[["a"]]}', 'holds 1 rows, but its count is 0');
-test('count a string', refuses, '{"dataset":[],"count":"0"}', 'holds 0 rows, but its count is "0"');
+test('count too high', refuses, '{"dataset":[["a"]],"count":2}', 'contains 1 rows, but its count is 2');
+test('count before the rows', refuses, '{"count":0,"dataset":[["a"]]}', 'contains 1 rows, but its count is 0');
+test('count a string', refuses, '{"dataset":[],"count":"0"}', 'contains 0 rows, but its count is "0"');
 test('a raw NUL', refuses, rowsOf('["a\0"]'), 'contains a NUL character (row 1)');
 test('an escaped NUL', refuses, rowsOf('["a\\u0000"]'), 'contains a NUL character (row 1)');
 test(
