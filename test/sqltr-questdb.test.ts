@@ -1,4 +1,5 @@
 /*! What sqltr makes of recorded databases, and of enterprise schemas with every table of the recordings, on a real open source QuestDB. */
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -28,7 +29,14 @@ const toStream = (statements: readonly string[]): string => statements.map(state
 /** So much of each is made: a dump is in an order in which its beginning replays too. */
 const MOST = Number(process.env.MOST ?? 40);
 
-for (const { name, statements } of databases)
+const trading = {
+  name: 'the trading schema',
+  statements: execFileSync('node_modules/.bin/sqlsplit', ['scripts/trading.sql'], { encoding: 'utf8' })
+    .split('\n\0')
+    .filter(Boolean),
+};
+
+for (const { name, statements } of [trading, ...databases])
   testWithQuestDB(`${name}: renamed, it replays, and is what it was but for the names`, async t => {
     const server = await emptied();
     const withRoom = statements.slice(0, MOST).filter(statement => identify(statement).name.length < 125);
