@@ -55,6 +55,13 @@ test('^C at the question interrupts the whole pipeline, and leaves the terminal 
   t.regex(screen, / echo /);
 });
 
+test('a dump that fails says so once', async t => {
+  const on = await terminal(t);
+  const { code, screen } = await on('stty cols 200; sqldump http://127.0.0.1:1');
+  t.is(code, 69);
+  t.is(screen.match(/connection refused/g)?.length, 1, screen);
+});
+
 test('^D at the question is no answer', async t => {
   const on = await terminal(t);
   const { code, screen } = await on('sqldump --user ann http://127.0.0.1:1', [[/ann at .*: /, '\x04']]);

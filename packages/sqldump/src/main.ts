@@ -77,7 +77,7 @@ runProgram({
     const isText = text || isShown || output?.endsWith('.sql');
     const write = (out: Writable) =>
       isText
-        ? writeMarkedText(statements, out)
+        ? (isShown ? writeSqlText : writeMarkedText)(statements, out)
         : pipeline(statements, encodeRecords(maxRecord), createCommitWriter(out, 'sqldump'));
     await writeOutput(output, io.stdout, write, io.interrupted);
     return Exit.ok;
