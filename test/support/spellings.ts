@@ -369,6 +369,6 @@ export const queryTokens = (body: string): string[] => body.match(/'[^']*'|"[^"]
 const separated = (items: readonly string[][]): string[] => items.flatMap((item, i) => (i ? [',', ...item] : item));
 
 const samplingOf = (body: string): string =>
-  / BY (\d+\w)|timestamp_floor \( '(\w+)'/.exec(body)?.slice(1).find(Boolean) ?? '';
+  / BY (\d+\w)|timestamp_floor \( '(\w+)'/i.exec(body)?.slice(1).find(Boolean) ?? '';
 
 const zoneOf = (body: string): string | undefined => / TIME ZONE '([^']*)'/.exec(body)?.[1];
