@@ -1,6 +1,6 @@
 /*!
- * A schema as a folder with a file per object, for git. A file is ours if it is at the path that belongs to its
- * statements; other files are left alone, and are an error only at the path of an object.
+ * A schema as a folder with a file per object, for git. sqljoin manages a file only if its path is that of the
+ * object that its statements create; other files are left alone, and are an error only at the path of an object.
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -40,9 +40,9 @@ export async function readLocatedFolder(folder: string, maxLength?: number): Pro
 }
 
 /**
- * Makes a folder hold these statements: writes the files that differ and removes those whose object is gone. What is
- * the same or not ours is not touched. All files are on the disk before the first takes its place; from then on a
- * failure leaves some new and some old. Temporary files of an earlier call that was killed are removed.
+ * Makes a folder hold these statements: writes the files that differ and removes those whose object is gone. Files
+ * that are the same or not ours are not touched. All new files are written under temporary names before the first is
+ * renamed; if a rename fails, some files are new and some are old. Temporary files of an earlier call that was killed are removed.
  *
  * @throws UnmappableStatementError, DuplicateNameError; FolderError where something is in the way: then nothing has
  * changed
@@ -55,7 +55,7 @@ export async function writeFolder(
   const files = await filesFor(statements);
   await ensureFolder(folder);
   await ensureFolder(join(folder, FOLDERS.table as string)); // even for no tables: a mark of such a folder
-  const removeIfPossible = (path: string) => rm(join(folder, path)).catch(() => {}); // what can not go does no harm
+  const removeIfPossible = (path: string) => rm(join(folder, path)).catch(() => {}); // a temporary file that is left does no harm
   await Promise.all((await staleTempFiles(folder)).map(removeIfPossible));
   const found = await scanFolder(folder);
   for (const path of files.keys()) {

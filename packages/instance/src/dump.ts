@@ -108,7 +108,7 @@ function toStatement(row: string, n: number, target: ConnectionConfig, { verbati
   return { statement, identity };
 }
 
-/** Bytes; a row is let pass that makes no record, for the message that names the record. */
+/** In bytes. Above the limit of a record, so that a statement that is too long is reported with its number. */
 const MAX_ROW = 32 * 1024 * 1024;
 
 /** The server's rows, queried as `via` says. */
@@ -139,8 +139,8 @@ function addAclHint(error: unknown, { selects }: Selection): unknown {
 }
 
 /**
- * What a server without the statement says (observed on 8.1.4 to 9.3.4): what it knows after SHOW CREATE, or after SHOW, and
- * not DATABASE.
+ * Whether an error is that of a server without SHOW CREATE DATABASE (observed on 8.1.4 to 9.3.4): it lists the keywords
+ * that it expects after SHOW CREATE, or after SHOW, and DATABASE is not among them.
  */
 function isTooOld(error: unknown): error is InstanceError {
   if (!(error instanceof InstanceError) || error.code !== 'REFUSED') return false;

@@ -1,9 +1,9 @@
 /*!
  * The one place where records leave a program. The last NUL is a commit mark: a record's NUL is written only when
  * another record follows or the input ended without an error, so a program that fails, or is killed at any moment,
- * leaves an unterminated record. On a pipe a write of at most PIPE_BUF bytes is all or nothing (POSIX), and none but
- * the last ends on a NUL. No write is made while another one waits, as Node's streams join chunks that wait into larger
- * writes.
+ * leaves an unterminated record. On a pipe a write of at most PIPE_BUF bytes is atomic (POSIX), and only
+ * the last write ends with a NUL. Each write waits for the one before, because Node's streams join pending chunks into a
+ * larger write.
  */
 import { platform } from 'node:os';
 import { Writable } from 'node:stream';
@@ -48,7 +48,7 @@ export function createCommitWriter(out: Writable & { isTTY?: boolean }, name: st
   });
 }
 
-/** Writes at most PIPE_BUF bytes at a time, no piece but a lone NUL ending on one. */
+/** Writes at most PIPE_BUF bytes at a time. No piece ends with a NUL, unless it is only the NUL. */
 async function writePieces(out: Writable, bytes: Buffer): Promise<void> {
   for (let start = 0, end = 0; start < bytes.length; start = end) {
     end = Math.min(start + PIPE_BUF, bytes.length);

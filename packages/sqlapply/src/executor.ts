@@ -20,7 +20,7 @@ export interface ExecutorOptions {
   noVerify: boolean;
   /** How long to wait for what a server does by itself after a change. */
   patience: Patience;
-  /** What statements would do beside what they say, for a dry run. */
+  /** The side effects of statements, for a dry run. */
   impact?: ImpactAnalyzer | undefined;
   /** Prints the rows that a statement returns: a token, which is secret. */
   printRows(rows: unknown[][]): Promise<void>;
@@ -29,7 +29,7 @@ export interface ExecutorOptions {
 /** The result and what belongs to it. */
 export type StatementResult = Omit<Outcome, 'n' | 'statement' | 'identity' | 'ms'>;
 
-/** The server says so by name only, whatever the object is like (observed on 9.3.4). Of users its words are not known. */
+/** The server rejects a name that exists, whatever the definition (observed on 9.3.4). Its message for users is not known. */
 const ALREADY_EXISTS = /already exists/;
 
 /** Why a statement can look empty to the server: it pairs quotes and sees `--` inside block comments (observed on 9.3.4). */
@@ -119,7 +119,7 @@ export function createExecutor(
     }
   }
 
-  /** A query in a stream is a condition: all that it answers has to be true. */
+  /** A query in a stream is a condition: every value of its result must be true. */
   async function checkCondition(statement: string): Promise<StatementResult> {
     try {
       const rows = await target.table(statement);

@@ -11,7 +11,7 @@ import {
 import { foldCase, type Identity, identify, isPrincipal } from '@sqlpipe/sql';
 import { ExistingAccess } from './existing-access.js';
 
-/** Whether the target can show what it made of a statement of this kind. Access control it need not. */
+/** Whether every target shows its definition of an object of this kind. Access control is not shown by every target. */
 export const isShowable = ({ kind, name }: Identity): boolean => supportsShowCreate(kind) && name !== '';
 
 /** Definitions fetched together: as many as SHOW CREATE takes in one request. */
@@ -28,7 +28,7 @@ export class ExistingObjects {
   /** Definitions of what the next statements make, undefined where there was no such object. */
   #prefetched = new Map<string, string | undefined>();
   #prefetching: Promise<void> | undefined;
-  /** Counts what may have changed any object, and so made a fetch stale that was under way. */
+  /** Number of statements that may have changed any object. A fetch that was under way then is discarded. */
   #changes = 0;
   /** Whether objects of this stream exist, so that it is worth fetching more than one. */
   #isRerun: boolean;
@@ -94,7 +94,7 @@ export class ExistingObjects {
     yield* batch;
   }
 
-  /** A target that does not answer here is asked again, one object at a time; that reports what is wrong. */
+  /** Ignores errors: `fetch` then asks for each object by itself, and reports the error. */
   async #prefetch(): Promise<void> {
     const upcoming = this.#upcoming;
     const changes = this.#changes;

@@ -15,8 +15,8 @@ export interface NameRules {
 }
 
 /**
- * The statements under other names. All of them are read before the first comes out, as two names may become one.
- * @throws TranslationError where two would, and where it is not known what a statement names; and whatever the input throws
+ * Renames statements. Reads all input before it returns the first one, to detect two objects that would get one name.
+ * @throws TranslationError for such a conflict, and if the names in a statement cannot be found; whatever the input throws
  */
 export async function* rename(statements: AsyncIterable<Numbered>, rules: NameRules): AsyncGenerator<string> {
   const renaming = new Renaming(rules);
@@ -36,9 +36,9 @@ function unpack(packed: string): [statement: string, mentions: Mention[]] {
 
 /** What has to be known of a schema before a name of it is changed. */
 class Renaming {
-  /** Who is called so already or will be, by the new name; only those that another one may get as well. */
+  /** The old name for each final name, existing or new. Only final names that another rule could produce are kept. */
   readonly #taken = new Map<string, string>();
-  /** Views come before common table expressions of their name: by their names before and after, in lower case. */
+  /** The names of views before and after, in lower case. A view hides a common table expression of its name. */
   readonly #views = new Set<string>();
   readonly #newViews = new Set<string>();
   readonly #inQueries: boolean;
@@ -60,7 +60,7 @@ class Renaming {
     return mentions;
   }
 
-  /** A statement with its new names. @param surveyed what `survey` gave, when nothing was known of views to come */
+  /** A statement with its new names. @param surveyed the result of `survey`, which did not know later views yet */
   apply(statement: string, surveyed: Mention[]): string {
     const expressions = this.#inQueries ? [...findCommonTableExpressions(statement)] : [];
     const isShadowed = expressions.some(name => this.#views.has(name));
@@ -87,7 +87,7 @@ class Renaming {
     return (role === 'owner' ? owners.apply(name) : undefined) ?? principals.apply(name);
   }
 
-  /** @param remember whether to keep the name, for others that may get the same @throws TranslationError where another has */
+  /** @param remember whether to record the new name @throws TranslationError if another name has become the same */
   #claim(mention: Mention, remember: boolean): void {
     const { role, name } = mention;
     const { objects, owners, principals } = this.rules;
@@ -122,7 +122,7 @@ class Renaming {
       );
   }
 
-  /** A new name that is in the statement already, as that of an alias for all that is known. */
+  /** A new name that occurs in the statement already, and may be an alias there. */
   #findClash(statement: string, mentions: readonly Mention[]): string | undefined {
     const folded = foldCase(statement);
     return mentions

@@ -68,7 +68,7 @@ export class ImpactAnalyzer {
   /** The views that read from an object, and the materialized views over a base, by its name; all in lower case. */
   readonly #readers = new Map<string, Set<string>>();
   readonly #overBase = new Map<string, Set<string>>();
-  /** What each of those is registered for. */
+  /** For each object, its keys in `#readers` and `#overBase`, to remove it there. */
   readonly #sources = new Map<string, { readers: readonly string[]; overBase: readonly string[] }>();
   readonly #allowed: ReadonlySet<string>;
   /** Views and materialized views, in lower case, that were invalid before the first statement. */
@@ -305,7 +305,7 @@ export class ImpactAnalyzer {
     return definition?.kind === 'view' ? this.#columnsOfQuery(definition.body, [...above, name]) : undefined;
   }
 
-  /** The views that use a column: by its name, directly or through views that take all columns; and those that read from such. */
+  /** Views that use a column. `direct`: their query names it, also through `SELECT *`; `broken`: these, and all that read from them. */
   #usersOf(relation: string, column: string): { broken: Set<string>; direct: Set<string> } {
     const exposing = new Set([foldCase(relation)]);
     const [broken, direct] = [new Set<string>(), new Set<string>()];

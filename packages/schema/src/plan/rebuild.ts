@@ -11,7 +11,7 @@ export interface Rebuild {
   readonly oldName: string;
 }
 
-/** The table that a name which a rebuild has given belongs to, and what the names of one rebuild have in common. */
+/** Parses `TABLE_new_MARK` or `TABLE_before_MARK`; the mark is the same for all names of one rebuild. */
 export function parseRebuildName(name: string): { table: string; role: 'new' | 'before'; mark: string } | undefined {
   const [, table, role, mark] = /^(.+)_(new|before)_([0-9a-f]{8})$/s.exec(name) ?? [];
   return table && mark ? { table, role: role as 'new' | 'before', mark } : undefined;

@@ -10,16 +10,16 @@ export function retention(definition: Definition | undefined): number {
   return Math.min(hoursOf(ttl), ...drops.map(length => hoursOf(length ?? 0)));
 }
 
-/** A month has 28 days at least and 31 at most: what is compared with it must not count as longer than it may be. */
+/** Months count as 28 days, the shortest, so that a retention is never overestimated. */
 function hoursOf(ttl: Ttl): number {
   if (ttl === 0) return Number.POSITIVE_INFINITY;
   return ttl > 0 ? ttl : -ttl * 28 * 24;
 }
 
-/** Whether rows that were kept may be gone with another retention. */
+/** Whether the retention after a change can expire rows that the one before keeps. */
 export function isShorter(after: Definition | undefined, before: Definition | undefined): boolean {
   const [now, then] = [ttlsOf(after), ttlsOf(before)];
-  return now.some((length, i) => length !== 0 && length !== then[i] && !isLonger(length, then[i] ?? 0));
+  return now.some((length, i) => length !== 0 && length !== then[i] && !isAtLeast(length, then[i] ?? 0));
 }
 
 const ttlsOf = (definition: Definition | undefined): readonly Ttl[] => {
@@ -31,8 +31,8 @@ const ttlsOf = (definition: Definition | undefined): readonly Ttl[] => {
   return [ttl || (after['DROP LOCAL'] ?? 0), after['DROP REMOTE'] ?? 0];
 };
 
-/** Whether a TTL is surely as long as another: hours are above zero, months below, and 0 is for ever. */
-function isLonger(ttl: Ttl, than: Ttl): boolean {
+/** Whether a TTL is at least as long as another, for months of any length: hours are positive, months negative, 0 is for ever. */
+function isAtLeast(ttl: Ttl, than: Ttl): boolean {
   if (than === 0) return false;
   if (ttl > 0 === than > 0) return Math.abs(ttl) >= Math.abs(than);
   return ttl > 0 ? ttl >= -than * 31 * 24 : -ttl * 28 * 24 >= than;
