@@ -23,6 +23,6 @@ test('make test ends with what was skipped and why, and with the command that in
   );
   for (const tool of ['mandoc', 'mvn']) symlinkSync('/bin/true', join(folder, tool));
   t.is(said(), '');
-  const { stdout } = spawnSync('make', ['-n', 'test'], { encoding: 'utf8' });
+  const { stdout } = spawnSync('make', ['-n', '--no-print-directory', 'test'], { encoding: 'utf8' });
   t.regex(stdout, /npm run --silent test; status=\$\?; tsx scripts\/skipped\.ts; exit \$status\n$/);
 });
