@@ -138,6 +138,12 @@ const PAIRS: [title: string, a: string, b: string, expected: string[]][] = [
     "create live view v start from '2025-01-01T00:00:00.000Z' as (select 1)",
     [],
   ],
+  [
+    'a period that is the sampling interval of a query without one',
+    'create materialized view m refresh manual period (sample by interval) as (select ts, x from t)',
+    'create materialized view m refresh manual period (length 1h) as (select ts, x from t)',
+    ['refresh period?'],
+  ],
   ['a user', 'create user BOB with password secret', "CREATE USER 'bob';", ['credentials?']],
   ['two users', 'create user bob', 'create user eve', ['name: bob / eve']],
   ['a grant', 'GRANT SELECT ON t TO bob', 'GRANT  SELECT ON t -- and no more\nTO bob;', ['as text']],

@@ -87,7 +87,7 @@ const MATERIALIZED_VIEW_PROPERTIES: Property<MaterializedViewDefinition>[] = [
     name: 'refresh start',
     value: ({ refresh: { type, start, period } }) => start ?? (type === 'EVERY' && !period ? undefined : NONE),
   },
-  { name: 'refresh period', value: ({ refresh }) => formatPeriod(refresh) },
+  { name: 'refresh period', value: ({ refresh }) => formatPeriod(refresh), reportOneSided: true },
   {
     name: 'refresh time zone',
     value: ({ refresh }) => (refresh.period?.length === '' ? undefined : (refresh.timeZone ?? NONE)),
@@ -259,7 +259,8 @@ const localTtl = ({ ttl, policy }: TableDefinition): number =>
 /** Undefined where it is the sampling interval of a query that could not be found. */
 function formatPeriod({ period }: Refresh): string | undefined {
   if (!period) return NONE;
-  return period.length && `LENGTH ${period.length}${period.delay ? ` DELAY ${period.delay}` : ''}`;
+  if (period.length === '') return undefined;
+  return `LENGTH ${period.length}${period.delay ? ` DELAY ${period.delay}` : ''}`;
 }
 
 /** UTF-16 code units of a query that are shown around the first difference. */
