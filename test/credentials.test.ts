@@ -131,6 +131,7 @@ test('an instance by name', async t => {
     password_file = "~/password"
     timeout = 30
     connect_timeout = 3
+    retries = 4
     tls_verify = false
     protected = true
 
@@ -150,10 +151,14 @@ test('an instance by name', async t => {
     protected: true,
     timeout: 30_000,
     connectTimeout: 3000,
+    retries: 4,
     insecure: true,
     authorization: basic('admin', SECRET),
   });
-  t.like(await resolve({ operand: 'prod', env, options: { timeout: 5 } }), { timeout: 5000 });
+  t.like(await resolve({ operand: 'prod', env, options: { timeout: 5, retries: 0 } }), {
+    timeout: 5000,
+    retries: 0,
+  });
   t.like(await resolve({ operand: 'dev', env }), { label: 'http://localhost:9001', authorization: 'Bearer t0ken' });
   t.like(await resolve({ operand: 'eu-west', env: { ...env, TOKEN: 'qt1' } }), { authorization: 'Bearer qt1' });
   t.like(await resolve({ operand: 'eu-west', env: { ...env, SQLPIPE_EU_WEST_TOKEN: 'x' } }), {
@@ -187,6 +192,7 @@ test(
 );
 test('a key of another type', badFile, '[prod]\nurl = "x"\nprotected = "yes"', /protected must be a boolean/);
 test('no url', badFile, '[prod]\nuser = "x"', /\[prod\] has no url/);
+test('a part of a retry', badFile, '[prod]\nurl = "x"\nretries = 0.5', /^retries must be a whole number/);
 test('a time below zero', badFile, '[prod]\nurl = "x"\ntimeout = -1', /^timeout of prod must be a number of seconds/);
 test('no table', badFile, 'prod = "http://x"', /\[prod\] is not a table/);
 test(

@@ -120,6 +120,19 @@ for (const signal of SIGNALS) {
     t.deepEqual(await left(), []);
   });
 
+  test(`${signal} ends a dump to standard output while the server is silent`, async t => {
+    let reach = () => {};
+    const reached = new Promise<void>(resolve => {
+      reach = resolve;
+    });
+    const { url } = await startFaultyServer(t, () => reach());
+    const { program, ended, stdout } = await start(t, 'sqldump', url);
+    await reached;
+    program.kill(signal);
+    t.deepEqual(await ended, [null, signal]);
+    t.is((await stdout).length, 0);
+  });
+
   test(`${signal} while sqljoin writes its file`, async t => {
     const { program, ended, left, folder } = await start(t, 'sqljoin', '-o', 'schema.sql');
     const record = `CREATE TABLE 't' (${'x INT, '.repeat(10_000)}y INT);\n\0`;

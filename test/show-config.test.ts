@@ -44,6 +44,7 @@ password         ***                   password_file in ${FILE}: [prod]
 tls_verify       true                  default
 timeout          5                     --timeout
 connect_timeout  3                     ${FILE}: [prod]
+retries          0                     default
 protected        true                  ${FILE}: [prod]
 `,
   );

@@ -32,6 +32,7 @@ const VALUE_NAMES: Record<string, string> = {
   '--rename': 'OLD=NEW',
   '--renamed': 'OLD=NEW',
   '--request-limit': 'BYTES',
+  '--retries': 'NUMBER',
   '--timeout': 'SECONDS',
   '--to': 'SERVER',
   '--user': 'NAME',

@@ -17,6 +17,7 @@ export const CONNECTION_FLAGS = [
   '--insecure',
   '--timeout',
   '--connect-timeout',
+  '--retries',
   '--show-config',
 ];
 
@@ -38,6 +39,11 @@ export const addInstanceOptions = <Options>(cli: Argv<Options>) =>
       type: 'number',
       requiresArg: true,
       describe: 'maximum wait for a connection (default: 10)',
+    })
+    .option('retries', {
+      type: 'number',
+      requiresArg: true,
+      describe: 'retries of a request if the network fails (default: 0)',
     })
     .option('show-config', { type: 'boolean', describe: 'print these settings and their sources' });
 

@@ -8,15 +8,17 @@ export const isStdout = (path: string | undefined): boolean => path === undefine
 /**
  * Has standard output written where the path is `-` or missing, else a file as `writeFileAtomic` does.
  * @param write writes the content; it need not end the stream
+ * @param interrupted returns the signal that ends the writing of a file; not called for standard output, of which
+ * nothing has to be removed, so that a signal can simply end the process
  * @throws what `write` and `writeFileAtomic` throw
  */
 export async function writeOutput(
   path: string | undefined,
   stdout: Writable,
   write: (out: Writable & { isTTY?: boolean }) => Promise<unknown>,
-  interrupted?: AbortSignal,
+  interrupted?: () => AbortSignal,
   mode?: number,
 ): Promise<void> {
   if (path === undefined || path === '-') await write(stdout);
-  else await writeFileAtomic(path, write, interrupted, mode);
+  else await writeFileAtomic(path, write, interrupted?.(), mode);
 }

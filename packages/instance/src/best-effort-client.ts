@@ -15,7 +15,7 @@ export class BestEffortClient {
   #hasGivenUp = false;
 
   constructor(target: ConnectionConfig) {
-    this.#instance = connect({ ...target, timeout: TIMEOUT, connectTimeout: TIMEOUT });
+    this.#instance = connect({ ...target, timeout: TIMEOUT, connectTimeout: TIMEOUT, retries: 0 });
   }
 
   /** As `Instance.table`, of a small answer. */

@@ -1,8 +1,9 @@
 /*! Address, credentials and options of a connection, resolved and checked. */
+import type { RetryOptions } from './retry.js';
 import type { Setting } from './settings.js';
 
 /** One instance, ready to be connected to. `authorization` and `proxy` may hold secrets: show `label`. */
-export interface ConnectionConfig {
+export interface ConnectionConfig extends RetryOptions {
   /** The address without secrets, for messages. */
   label: string;
   /** Scheme, host, port and path prefix, nothing else. */
@@ -31,8 +32,8 @@ export interface ConnectionConfig {
   timeout: number;
   /** The longest time for connecting, in milliseconds; 0 for no limit. */
   connectTimeout: number;
-  /** Waits before a request is sent again, some milliseconds or until the signal aborts; a timer unless given. */
-  pause?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
+  /** Aborts when the user interrupts the program: then no request is sent again. */
+  interrupted?: AbortSignal;
 }
 
 /** An instance as the command line and the environment describe it. */

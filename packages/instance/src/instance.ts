@@ -1,5 +1,4 @@
 /*! One instance: queries rows and executes statements. Failures get the instance's name here. */
-import { setTimeout } from 'node:timers/promises';
 import { createsToken, truncate } from '@sqlpipe/sql';
 import { Connection, type Response, TransportError } from './connection.js';
 import type { ConnectionConfig } from './connection-config.js';
@@ -17,6 +16,7 @@ import {
   UnexpectedResponseError,
 } from './reply.js';
 import { bufferNeeded, ENDPOINTS, type Endpoint, requestTarget } from './request.js';
+import { pauseFor, Retries } from './retry.js';
 import { RowScanner, ServerError } from './row-scanner.js';
 import { describeTransportError } from './transport-messages.js';
 
@@ -30,7 +30,7 @@ export interface Instance {
    * The first column of each row of a query, while the reply arrives and in constant memory, in batches of those that
    * have arrived. The generator ends without an error only if the reply was complete and valid; only then are the rows
    * complete. Throws `InstanceError`: `REFUSED` with the server's message and position if the server rejected the
-   * query.
+   * query. With retries a reply that breaks off is continued by the next one, if that begins with the same rows.
    *
    * @param maxRow the longest single value in bytes, as JSON writes it; 32 MiB where not given
    */
@@ -38,7 +38,7 @@ export interface Instance {
   /** The rows of a small answer with all their cells, under the same checks. Throws as `rows` does. */
   table(query: string): Promise<unknown[][]>;
   /**
-   * One statement, sent once, without the `;` at its end. A rejection is a result. Failures throw `InstanceError`; its
+   * One statement, without the `;` at its end. It is sent again only if nothing of it was sent. A rejection is a result. Failures throw `InstanceError`; its
    * `outcomeUnknown` says whether the statement may have been executed nevertheless.
    */
   execute(statement: string): Promise<Reply>;
@@ -57,8 +57,8 @@ export function connect(target: ConnectionConfig): Instance {
  * Pauses between tries of a request that was answered 429 (nothing of it was executed), in milliseconds; longer if the
  * server requests it, up to the maximum.
  */
-const RETRY_DELAYS = [250, 500, 1000, 2000, 4000];
-const MAX_RETRY_DELAY = 30_000;
+const BUSY_DELAYS = [250, 500, 1000, 2000, 4000];
+const MAX_BUSY_DELAY = 30_000;
 
 /** Asks the server how many rows there are, so that a cap on the rows of a reply shows. */
 const COUNT_PARAMETER = '&count=true';
@@ -69,23 +69,44 @@ const DENIED_HELP = '; grant the permission to this user, or use another account
 /** Observed on 9.3.4: it answers a token as it does a wrong password. */
 const TOKENS_UNSUPPORTED = '; the open source edition accepts no tokens, only a user and a password';
 
+/** Rows that were passed on cannot be taken back. */
+const CHANGED_ROWS =
+  'the reply broke off, and the next one does not begin with the same rows, so the schema may have changed; try again';
+
 class HttpInstance implements Instance {
   readonly label: string;
   readonly #target: ConnectionConfig;
   readonly #pause: NonNullable<ConnectionConfig['pause']>;
   readonly #connection: Connection;
   readonly #closed = new AbortController();
+  /** Aborts when it is closed or the user interrupts the program: then nothing is sent again. */
+  readonly #ended: AbortSignal;
   /** The one that requests go to; undefined until one has answered. */
   #endpoint: Endpoint | undefined;
 
   constructor(target: ConnectionConfig) {
     this.label = target.label;
     this.#target = target;
-    this.#pause = target.pause ?? ((milliseconds, signal) => setTimeout(milliseconds, undefined, { signal }));
+    this.#pause = target.pause ?? pauseFor;
+    const { interrupted } = target;
+    this.#ended = interrupted ? AbortSignal.any([this.#closed.signal, interrupted]) : this.#closed.signal;
     this.#connection = new Connection({ ...target, origin: target.url.origin });
   }
 
   async *rows(query: string, maxRow?: number): AsyncGenerator<string[], void, undefined> {
+    if (!this.#target.retries) return yield* this.#rowsOnce(query, maxRow);
+    const { ChangedRowsError, ResumedRows } = await import('./resumed-rows.js'); // few runs need it
+    const [resumed, retries] = [new ResumedRows(), this.#retries()];
+    for (;;)
+      try {
+        return yield* resumed.continueWith(this.#rowsOnce(query, maxRow));
+      } catch (error) {
+        if (error instanceof ChangedRowsError) throw new InstanceError('UNREACHABLE', `${this.label}: ${CHANGED_ROWS}`);
+        await retries.waitAfter(error);
+      }
+  }
+
+  async *#rowsOnce(query: string, maxRow: number | undefined): AsyncGenerator<string[], void, undefined> {
     let response: Response | undefined;
     try {
       response = await this.#send(path => this.#connection.getIdempotent(path), query, COUNT_PARAMETER);
@@ -98,16 +119,23 @@ class HttpInstance implements Instance {
 
   table(query: string): Promise<unknown[][]> {
     const asked = () => this.#send(path => this.#connection.getIdempotent(path), query, COUNT_PARAMETER);
-    return this.#exchange(query, asked, async response => {
+    const read = async (response: Response) => {
       if (response.status !== 200) throw this.#rejectionError(await readRejection(response));
       return readTable(response);
-    });
+    };
+    return this.#retry(
+      () => this.#exchange(query, asked, read),
+      () => true,
+    );
   }
 
   execute(statement: string): Promise<Reply> {
     const sent = () => this.#send(path => this.#connection.get(path), statement);
     const acceptRows = createsToken(statement);
-    return this.#exchange(statement, sent, response => readReply(response, acceptRows));
+    return this.#retry(
+      () => this.#exchange(statement, sent, response => readReply(response, acceptRows)),
+      error => !(error as InstanceError).outcomeUnknown,
+    );
   }
 
   bufferNeeded(statement: string): number {
@@ -128,7 +156,7 @@ class HttpInstance implements Instance {
   /** Sends a statement to the endpoint that the instance has. One that is not there has executed nothing. */
   async #send(request: (path: string) => Promise<Response>, statement: string, parameters?: string): Promise<Response> {
     const ask = async (endpoint: Endpoint): Promise<Response> => {
-      const response = await this.#sendWithRetries(() => request(this.#path(statement, parameters, endpoint)));
+      const response = await this.#sendUntilAccepted(() => request(this.#path(statement, parameters, endpoint)));
       if (response.status !== 404 && response.status < 500) this.#endpoint = endpoint;
       return response;
     };
@@ -153,12 +181,27 @@ class HttpInstance implements Instance {
     }
   }
 
+  #retries(): Retries {
+    return new Retries(this.#target, this.#ended);
+  }
+
+  async #retry<T>(exchange: () => Promise<T>, mayRepeat: (error: unknown) => boolean): Promise<T> {
+    const retries = this.#retries();
+    for (;;)
+      try {
+        return await exchange();
+      } catch (error) {
+        if (!mayRepeat(error)) throw error;
+        await retries.waitAfter(error);
+      }
+  }
+
   /** Sends again while the server is too busy. */
-  async #sendWithRetries(send: () => Promise<Response>): Promise<Response> {
-    for (const milliseconds of RETRY_DELAYS) {
+  async #sendUntilAccepted(send: () => Promise<Response>): Promise<Response> {
+    for (const milliseconds of BUSY_DELAYS) {
       const response = await send();
       const asked = 1000 * (retryAfter(response) ?? 0);
-      if (response.status !== 429 || asked > MAX_RETRY_DELAY) return response;
+      if (response.status !== 429 || asked > MAX_BUSY_DELAY) return response;
       response.body.destroy();
       await this.#pause(Math.max(milliseconds, asked), this.#closed.signal).catch(() => {}); // the next try says why
     }

@@ -21,6 +21,8 @@ export interface InstanceEntry {
   timeout?: number;
   /** Seconds for connecting. */
   connect_timeout?: number;
+  /** Maximum number of retries of one request. */
+  retries?: number;
   /** Whether a change has to be confirmed by name. */
   protected?: boolean;
 }
@@ -35,6 +37,7 @@ const KEY_TYPES: Record<keyof InstanceEntry, 'string' | 'number' | 'boolean'> = 
   tls_verify: 'boolean',
   timeout: 'number',
   connect_timeout: 'number',
+  retries: 'number',
   protected: 'boolean',
 };
 

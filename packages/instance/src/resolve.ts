@@ -38,6 +38,8 @@ export interface InstanceOptions {
   timeout?: number | undefined;
   /** The longest time for connecting, in seconds; 0 for no limit. */
   connectTimeout?: number | undefined;
+  /** Maximum number of retries of one request. */
+  retries?: number | undefined;
   /** Whether the settings are only to be shown: then there is no prompt for a password. */
   showConfig?: boolean | undefined;
 }
@@ -73,6 +75,7 @@ export async function resolveInstance(operand: string, context: ResolveContext):
   };
   const timeout = timeLimit('timeout', options.timeout, entry?.timeout, TIMEOUT);
   const connectTimeout = timeLimit('connect_timeout', options.connectTimeout, entry?.connect_timeout, CONNECT_TIMEOUT);
+  const retries = firstGiven([options.retries, '--retries'], [entry?.retries, place], [0, DEFAULT]);
   const sources = [
     fromOptions(options),
     fromAddress(address, context),
@@ -101,6 +104,8 @@ export async function resolveInstance(operand: string, context: ResolveContext):
     insecure: tlsVerify?.value === false,
     timeout: timeout.milliseconds,
     connectTimeout: connectTimeout.milliseconds,
+    retries: toRetries(retries?.value ?? 0),
+    onRetry: context.warn,
     settings: [
       { name: 'url', value: formatLabel(address.url), source: entry ? place : 'the command line' },
       ...settings,
@@ -108,6 +113,7 @@ export async function resolveInstance(operand: string, context: ResolveContext):
       ...settingOf('tls_verify', tlsVerify),
       ...timeout.setting,
       ...connectTimeout.setting,
+      ...settingOf('retries', retries),
       ...settingOf('proxy', foundProxy && { ...foundProxy, value: foundProxy.value.origin }),
       ...settingOf('protected', entry && firstGiven([entry.protected, place], [false, DEFAULT])),
     ],
@@ -174,6 +180,11 @@ async function explainUnknownName(operand: string, env: ResolveContext['env']): 
 function toMilliseconds(name: string, seconds: number): number {
   if (!(seconds >= 0)) throw new InstanceError('CONFIG', `${name} must be a number of seconds, or 0 for no limit`);
   return Math.min(1000 * seconds, 2 ** 31 - 1);
+}
+
+function toRetries(number: number): number {
+  if (Number.isInteger(number) && number >= 0) return number;
+  throw new InstanceError('CONFIG', 'retries must be a whole number, or 0 for none');
 }
 
 /** Whether an operand can be one: no scheme, no port, no path. */

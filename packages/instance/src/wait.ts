@@ -3,18 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ConnectionConfig } from './connection-config.js';
 import { connect } from './instance.js';
 import { InstanceError } from './instance-error.js';
+import { isTransientFailure } from './transient.js';
 
 /** Milliseconds between two tries. */
 const INTERVAL = 500;
-
-/**
- * Failures that pass by themselves while a server starts: nobody listens yet, a load balancer has nobody to pass
- * connections on to, the name of a container is not known yet. A certificate that is not trusted is none of them.
- */
-const TRANSIENT_CODES = new Set([
-  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'ETIMEDOUT', 'TIMEOUT'],
-  ...['EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'],
-]);
 
 /** How to wait. */
 export interface WaitOptions {
@@ -55,7 +47,7 @@ async function probe(
   const [timeout, connectTimeout] = [config.timeout, config.connectTimeout].map(limit =>
     Math.min(limit || Number.POSITIVE_INFINITY, Math.max(remaining, 1000)),
   ) as [number, number];
-  const instance = connect({ ...config, timeout, connectTimeout });
+  const instance = connect({ ...config, timeout, connectTimeout, retries: 0 });
   const close = () => instance.close();
   signal.addEventListener('abort', close);
   try {
@@ -70,10 +62,11 @@ async function probe(
   }
 }
 
-function isTransient({ code, status, cause }: InstanceError): boolean {
+/** Whether it passes by itself while a server starts. */
+function isTransient(error: InstanceError): boolean {
+  const { code, status } = error;
   if (status !== undefined && status !== 200) return code === 'UNREACHABLE'; // 429, 503, others above 500
-  const { code: reason, errors: [first] = [] } = (cause ?? {}) as AggregateError & NodeJS.ErrnoException;
-  return TRANSIENT_CODES.has(reason ?? first?.code);
+  return isTransientFailure(error);
 }
 
 const timeIsUp = ({ message, status, cause }: InstanceError, seconds: number): InstanceError =>

@@ -43,10 +43,11 @@ export async function openConnections(options: ApplyOptions, input: DeferredInpu
   requirePermission(resolved, options);
   if (!(Number.isInteger(options.jobs) && options.jobs >= 1 && options.jobs <= MAX_JOBS))
     throw new UsageError(`--jobs must be a number from 1 to ${MAX_JOBS}`);
-  const jobs = Array.from({ length: options.jobs }, () => connect(resolved));
-  const target = jobs.length === 1 ? (jobs[0] as Instance) : connect(resolved);
+  const config = { ...resolved, interrupted: io.interrupted };
+  const jobs = Array.from({ length: options.jobs }, () => connect(config));
+  const target = jobs.length === 1 ? (jobs[0] as Instance) : connect(config);
   return {
-    config: resolved,
+    config,
     jobs,
     target,
     close: async () => void (await Promise.all([target, ...jobs].map(each => each.close()))),

@@ -18,6 +18,8 @@ export interface ExecutorOptions {
   dryRun: boolean;
   /** Whether what a statement changed is not read back. */
   noVerify: boolean;
+  /** How often a statement is sent again whose reply was lost and whose object is not there; once where that is less. */
+  retries?: number | undefined;
   /** How long to wait for what a server does by itself after a change. */
   patience: Patience;
   /** The side effects of statements, for a dry run. */
@@ -48,7 +50,7 @@ const TEXT_DIFFERS_MESSAGE = `already exists with a different text, and the defi
 /** Creates the executor for a target. It throws only for bugs: what went wrong is in the result. */
 export function createExecutor(
   target: Instance,
-  { check, existing, ifExists, dryRun, noVerify, patience, impact, printRows }: ExecutorOptions,
+  { check, existing, ifExists, dryRun, noVerify, retries = 0, patience, impact, printRows }: ExecutorOptions,
 ): (statement: string) => Promise<StatementResult> {
   return async statement => {
     try {
@@ -63,7 +65,7 @@ export function createExecutor(
     }
   };
 
-  async function send(statement: string, tries = 2): Promise<StatementResult> {
+  async function send(statement: string, tries = 1 + Math.max(retries, 1)): Promise<StatementResult> {
     try {
       return await execute(statement);
     } catch (error) {
@@ -156,7 +158,7 @@ export function createExecutor(
     return comparison.exists ? { result: 'skipped', comparison } : undefined;
   }
 
-  /** No reply came, so the target is queried. A missing object is sent once more, and then queried again. */
+  /** No reply came, so the target is queried. A missing object is sent again, and then queried again. */
   async function resolveUnknown(statement: string, lost: InstanceError, tries: number): Promise<StatementResult> {
     existing.access.invalidate();
     const found = await compare(statement).catch(() => {

@@ -92,6 +92,7 @@ async function run(options: ApplyOptions, summary: Summary, io: Io): Promise<num
       check: plan ? createPreflightCheck(target, [...options.allow, ...plan.permissions]) : check,
       existing,
       impact,
+      retries: config.retries,
       patience: { timeout: config.timeout, interrupted: io.interrupted },
       printRows: (rows: unknown[][]) => printRows(rows, io),
     };

@@ -79,7 +79,7 @@ runProgram({
       isText
         ? (isShown ? writeSqlText : writeMarkedText)(statements, out)
         : pipeline(statements, encodeRecords(maxRecord), createCommitWriter(out, 'sqldump'));
-    await writeOutput(output, io.stdout, write, io.interrupted);
+    await writeOutput(output, io.stdout, write, () => io.interrupted);
     return Exit.ok;
   },
 });

@@ -33,7 +33,13 @@ runProgram({
     if (output && directory) throw new UsageError('--output and --directory cannot be combined');
     const whole = await spool(decodeRecords(io.stdin(), { maxRecord }));
     if (directory) await writeFolder(directory, whole, io.interrupted);
-    else await writeOutput(output, io.stdout, out => writeSqlText(whole, out), io.interrupted);
+    else
+      await writeOutput(
+        output,
+        io.stdout,
+        out => writeSqlText(whole, out),
+        () => io.interrupted,
+      );
     return Exit.ok;
   },
 });

@@ -1,0 +1,54 @@
+/*! Retries of one request, for networks and gateways that fail now and then. */
+import { setTimeout } from 'node:timers/promises';
+import { InstanceError } from './instance-error.js';
+import { isTransientFailure } from './transient.js';
+
+/** Milliseconds before the first retry; each further pause is twice as long, up to the maximum. */
+const FIRST_PAUSE = 1000;
+const MAX_PAUSE = 30_000;
+
+/** What a gateway answers when it gets no reply from the server behind it. */
+const GATEWAY_STATUSES = new Set([502, 503, 504]);
+
+/** How often to send a request again, and how. */
+export interface RetryOptions {
+  /** Maximum number of retries of one request; none where not given. */
+  retries?: number | undefined;
+  /** Called before each with a message: what failed, and when the request is sent again. */
+  onRetry?: ((message: string) => void) | undefined;
+  /** Waits that many milliseconds, or until the signal aborts; a timer unless given. */
+  pause?: ((milliseconds: number, signal: AbortSignal) => Promise<unknown>) | undefined;
+}
+
+/** Waits that many milliseconds; rejects when the signal aborts. */
+export const pauseFor = (milliseconds: number, signal: AbortSignal): Promise<void> =>
+  setTimeout(milliseconds, undefined, { signal });
+
+/** Counts the retries of one request. */
+export class Retries {
+  readonly #options: RetryOptions;
+  readonly #signal: AbortSignal;
+  #count = 0;
+
+  /** @param signal ends a pause, and with it the retries */
+  constructor(options: RetryOptions, signal: AbortSignal) {
+    this.#options = options;
+    this.#signal = signal;
+  }
+
+  /** Resolves when it is time to send the request again. @throws the given error if a retry would not help, or is one too many */
+  async waitAfter(error: unknown): Promise<void> {
+    const { retries = 0, onRetry, pause = pauseFor } = this.#options;
+    if (this.#count >= retries || this.#signal.aborted || !isRetriable(error)) throw error;
+    const milliseconds = Math.min(FIRST_PAUSE * 2 ** this.#count, MAX_PAUSE);
+    this.#count++;
+    onRetry?.(`${error.message}; retrying in ${milliseconds / 1000} s (${this.#count} of ${retries})`);
+    await pause(milliseconds, this.#signal).catch(() => {
+      throw error;
+    });
+  }
+}
+
+/** An error message of the server, missing credentials and the like stay as they are, however often one asks. */
+const isRetriable = (error: unknown): error is InstanceError =>
+  error instanceof InstanceError && (GATEWAY_STATUSES.has(error.status ?? 0) || isTransientFailure(error));
