@@ -123,7 +123,7 @@ test(
   `yes 'SELECT 1;' | tr '\\n' '\\0' | sqlgrep --kind other | head -c 1 > /dev/null; exit \${PIPESTATUS[2]}`,
   141,
 );
-test(exits, `${STREAM} | sqlsort --graph svg`, 64, /invalid value for --graph: 'svg'; it must be one of dot, mermaid/);
+test(exits, `${STREAM} | sqlsort --graph gif`, 64, /invalid value for --graph: 'gif'; it must be one of dot, mermaid/);
 test(exits, 'sqldump', 64, /missing operand: <instance>/);
 test(exits, 'sqldump --include TABLES --exclude VIEWS http://127.0.0.1:1', 64, /cannot be combined/);
 test(
@@ -148,7 +148,8 @@ test(exits, 'sqlapply --dry-rum x', 64, /^sqlapply: unknown option: --dry-rum; d
 test(exits, 'sqlgrep --knid=view', 64, /^sqlgrep: unknown option: --knid; did you mean --kind\?$/m);
 test(exits, 'sqldump -pSECRET', 64, /^sqldump: unknown option: -p$/m);
 test(exits, 'sqldump --via databsae x', 64, /one of auto, database, catalogue; did you mean database\?$/m);
-test(exits, 'sqlsort --graph svg', 64, /one of dot, mermaid$/m);
+test(exits, 'sqlsort --graph svg', 64, /^sqlsort: --graph svg needs Graphviz: .* to dot -Tsvg; or /m);
+test(exits, 'sqlsort --graph=dot --graph=pdf', 64, /--graph pdf needs Graphviz/);
 test(exits, 'sqlapply http://127.0.0.1:1 < /dev/null', 65, /empty input: /);
 
 test('sqldump --list-instances prints names and addresses, and needs no instance', async t => {

@@ -43,7 +43,7 @@ export const addInstanceOptions = <Options>(cli: Argv<Options>) =>
     .option('retries', {
       type: 'number',
       requiresArg: true,
-      describe: 'retries of a request if the network fails (default: 0)',
+      describe: 'retries if the network fails (default: 0)',
     })
     .option('show-config', { type: 'boolean', describe: 'print these settings and their sources' });
 

@@ -1,5 +1,5 @@
 import { pipeline } from 'node:stream/promises';
-import { Exit, maxRecordOption, runProgram } from '@sqlpipe/cli';
+import { Exit, maxRecordOption, runProgram, UsageError } from '@sqlpipe/cli';
 import { createCommitWriter, decodeRecords, encodeRecords, MAX_RECORD } from '@sqlpipe/records';
 import { toDot, toMermaid } from './graph.js';
 import { readCatalog, sortStatements } from './sort.js';
@@ -18,6 +18,7 @@ runProgram({
       .option('graph', {
         choices: ['dot', 'mermaid'] as const,
         requiresArg: true,
+        coerce: rejectPictures,
         describe: 'write the dependency graph for Graphviz or Mermaid instead',
       })
       .option('max-record', maxRecordOption(MAX_RECORD)),
@@ -28,3 +29,14 @@ runProgram({
     return Exit.ok;
   },
 });
+
+type Language = 'dot' | 'mermaid';
+
+/** Drawing is for Graphviz: the time that a layout takes grows faster than the graph. @throws UsageError */
+function rejectPictures(given: Language): Language {
+  const picture = [given].flat().find((format: string) => ['svg', 'png', 'pdf'].includes(format));
+  if (picture === undefined) return given;
+  throw new UsageError(
+    `--graph ${picture} needs Graphviz: pipe the output of --graph dot to dot -T${picture}; or use --graph mermaid, which GitHub draws`,
+  );
+}
