@@ -83,9 +83,9 @@ async function run(options: ApplyOptions, summary: Summary, io: Io): Promise<num
     const count = plan?.statements.length ?? complete?.count;
     const planned = plan ? Readable.from(plan.statements) : checked;
 
-    // At start-up the schema is usually there already, so objects are looked up before they are sent.
-    const expectsObjects = options.dryRun || options.wait !== undefined;
-    const existing = new ExistingObjects(target, io.warn, expectsObjects);
+    // At the start of a container, for which --wait is made, the schema is usually there already.
+    const isRerun = options.wait !== undefined;
+    const existing = new ExistingObjects(target, io.warn, { isDryRun: options.dryRun, isRerun });
     const impact = options.dryRun ? await openImpactAnalyzer(config, options, io) : undefined;
     const executorOptions = {
       ...options,
