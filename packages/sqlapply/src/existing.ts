@@ -1,18 +1,11 @@
 /*! What the target holds already, and whether it is what a statement makes. */
 import { compareStatements, type Defaults, parseMeaning, type StatementComparison } from '@sqlpipe/ddl';
-import {
-  fetchDefaults,
-  fetchDefinitions,
-  type Instance,
-  InstanceError,
-  listAllObjects,
-  supportsShowCreate,
-} from '@sqlpipe/instance';
-import { foldCase, type Identity, identify, isPrincipal } from '@sqlpipe/sql';
+import { fetchDefaults, fetchDefinitions, type Instance, InstanceError, listAllObjects } from '@sqlpipe/instance';
+import { foldCase, type Identity, identify, isObject, isPrincipal } from '@sqlpipe/sql';
 import { ExistingAccess } from './existing-access.js';
 
 /** Whether every target shows its definition of an object of this kind. Access control is not shown by every target. */
-export const isShowable = ({ kind, name }: Identity): boolean => supportsShowCreate(kind) && name !== '';
+export const isShowable = ({ kind, name }: Identity): boolean => isObject(kind) && name !== '';
 
 /** Definitions fetched together: as many as SHOW CREATE takes in one request. */
 const BATCH = 100;

@@ -7,6 +7,7 @@ import {
   type CompareOptions,
   compareDefinitions,
   type Definition,
+  findColumn,
   type MaterializedViewDefinition,
   ownerOf,
   parseChange,
@@ -15,6 +16,7 @@ import {
   printAlter,
   printRevocation,
   printRight,
+  quotePrincipal,
   type Refresh,
   RightSet,
   type TableDefinition,
@@ -30,7 +32,8 @@ import {
   isAcl,
   isObject,
   isPrincipal,
-  type Kind,
+  isSameName,
+  kindKeywords,
   unquote,
 } from '@sqlpipe/sql';
 import { Catalog, dumpOrder, type Entry } from '../catalog.js';
@@ -172,7 +175,7 @@ class Planner {
   }
 
   readonly #columnsOf = (name: string): ReadonlySet<string> | undefined => {
-    const old = [...this.#newNames].find(([, to]) => foldCase(to) === foldCase(name))?.[0];
+    const old = [...this.#newNames].find(([, to]) => isSameName(to, name))?.[0];
     const names = [name, this.#newNames.get(foldCase(name)) ?? name, old ?? name];
     const exists = names.some(
       each =>
@@ -225,10 +228,10 @@ class Planner {
     const table = this.#newNames.get(foldCase(old.object)) ?? old.object;
     const after = this.#meaning(this.#a.findObject(table));
     const names = after?.kind === 'table' ? after.columns.map(({ name }) => name) : [];
-    const name = names.find(each => foldCase(each) === foldCase(short));
+    const name = names.find(each => isSameName(each, short));
     if (name === undefined)
       throw new InvalidSelectionError(`--renamed ${rename}: A has no column '${short}' in '${table}'`);
-    if (names.some(each => foldCase(each) === foldCase(old.column ?? '')))
+    if (names.some(each => isSameName(each, old.column ?? '')))
       throw new InvalidSelectionError(`--renamed ${rename}: A has a column '${old.column}' too`);
     const renames = this.#renamedColumns.get(foldCase(table)) ?? new Map<string, string>();
     this.#renamedColumns.set(foldCase(table), renames.set(old.column, name));
@@ -360,8 +363,7 @@ class Planner {
     if (this.options.keepExtra) return;
     for (const entry of dumpOrder(this.#b)) {
       if (!isPrincipal(entry.kind) || this.#a.findPrincipal(entry.name)) continue;
-      const words = { user: 'USER', group: 'GROUP', 'service-account': 'SERVICE ACCOUNT' }[entry.kind as 'user'];
-      this.#attempt(`DROP ${words} ${JSON.stringify(entry.name)};`, entry, []);
+      this.#attempt(`DROP ${kindKeywords(entry.kind)} ${quotePrincipal(entry.name)};`, entry, []);
     }
   }
 
@@ -373,7 +375,7 @@ class Planner {
       const wanted = this.#a.findObject(renamed ?? entry.name);
       if (renamed !== undefined && entry.kind === 'table' && wanted?.kind === 'table') continue;
       if (!wanted && this.#isOfRebuild(entry.name)) continue;
-      const statement = `DROP ${DROPPED[entry.kind]} '${entry.name}';`;
+      const statement = `DROP ${kindKeywords(entry.kind)} '${entry.name}';`;
       if (renamed !== undefined && entry.kind === 'view' && wanted?.kind === 'view') this.#emit(statement);
       else if (!wanted || renamed !== undefined) {
         if (!this.options.keepExtra || renamed !== undefined) this.#dropExtra(statement, entry);
@@ -489,9 +491,7 @@ class Planner {
       const renamed = this.#renamedColumns.get(foldCase(entry.name)) ?? new Map();
       const before = this.#omissions.length;
       alterTable(wanted, renamed, { current, attempt: attempt('table'), isEnterprise: this.#isEnterprise });
-      const isRenamed = [...renamed.keys()].every(
-        column => !current<TableDefinition>().columns.some(each => foldCase(each.name) === foldCase(column)),
-      );
+      const isRenamed = [...renamed.keys()].every(column => !findColumn(current<TableDefinition>(), column));
       if (!isRenamed && this.#omissions.length > before) this.#blocked.add(foldCase(entry.name));
     }
   }
@@ -502,9 +502,7 @@ class Planner {
     const { statements, oldName } = rebuildTable(wanted, now, renamed, this.options.dropOld ?? false);
     const rename = `RENAME TABLE '${now.name}' TO '${oldName}';`;
     const consequences = this.#impact.preview(rename);
-    const gone = now.columns.filter(
-      ({ name }) => !wanted.columns.some(column => foldCase(column.name) === foldCase(name)),
-    );
+    const gone = now.columns.filter(({ name }) => !findColumn(wanted, name));
     const broken = consequences.filter(each =>
       this.#isUnwantedOver(
         each,
@@ -604,13 +602,6 @@ class Planner {
 
 const ALL = '';
 
-const DROPPED: Partial<Record<Kind, string>> = {
-  table: 'TABLE',
-  view: 'VIEW',
-  matview: 'MATERIALIZED VIEW',
-  liveview: 'LIVE VIEW',
-};
-
 const identityOf = ({ kind, name }: Pick<SchemaObject, 'kind' | 'name'>): Identity => ({ kind, name, verb: 'CREATE' });
 
 /** A statement in few words, for a list. */
@@ -642,8 +633,8 @@ const canRemoveTtl = (wanted: Definition, now: Definition): boolean =>
 /** Whether the new table has all columns of the old one, with types that hold all values. */
 function isCopied(wanted: TableDefinition, now: TableDefinition, renamed: ReadonlyMap<string, string>): boolean {
   return now.columns.every(({ name, type }) => {
-    const to = [...renamed].find(([from]) => foldCase(from) === foldCase(name))?.[1] ?? name;
-    return wanted.columns.some(column => foldCase(column.name) === foldCase(to) && column.type === type);
+    const to = [...renamed].find(([from]) => isSameName(from, name))?.[1] ?? name;
+    return findColumn(wanted, to)?.type === type;
   });
 }
 
