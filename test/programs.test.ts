@@ -27,7 +27,7 @@ for (const program of PROGRAMS) {
       /\nOptions:\n([^]*?)(?:\nConnection options:\n([^]*))?\nExamples:/.exec(help) ?? [];
     t.regex(own, /--help /);
     t.notRegex(own, /--(user|timeout) /);
-    if (connection) t.regex(connection, /--timeout SECONDS +\S/);
+    if (connection) t.regex(connection, /--timeout SECS +\S/);
     t.is((await run(`${program} -h`)).stdout.toString(), help);
   });
 

@@ -158,6 +158,29 @@ test('a lost reply is settled by the user that was asked for, among others', asy
   t.deepEqual(results, ['applied', 'applied', 'applied']);
 });
 
+test('a lost reply of an ALTER is settled by the object, if that shows the change', async t => {
+  const good = await startSqlserve(t);
+  await good.execute('CREATE TABLE t (x INT, y INT, ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY DAY WAL');
+  let isExecuted = true;
+  const { url, requests } = await startFaultyServer(t, async (socket, request) => {
+    if (!request.statement.startsWith('ALTER')) return socket.write(await passOn(good, request));
+    if (isExecuted) await passOn(good, request);
+    return socket.destroy();
+  });
+  const apply = (text: string) => replay(t, url, { text, options: '--allow ALTER' });
+  const shown = await apply(
+    'ALTER TABLE t ADD COLUMN z INT; ALTER TABLE t DROP COLUMN x; ALTER TABLE t RENAME COLUMN y TO x; ALTER TABLE t SET TTL 2 DAYS;',
+  );
+  t.is(shown.code, 0, shown.stderr);
+  t.true(shown.report.every(({ result, proven }) => result === 'applied' && proven));
+  const same = await apply('ALTER TABLE t DEDUP DISABLE;');
+  t.deepEqual([same.code, same.results], [69, ['unknown']]);
+  isExecuted = false;
+  const lost = await apply('ALTER TABLE t ADD COLUMN w INT;');
+  t.deepEqual([lost.code, lost.results], [69, ['unknown']]);
+  t.is(requests.filter(({ statement }) => statement.startsWith('ALTER')).length, 6);
+});
+
 test('a lost reply is not settled by what is there of another kind', async t => {
   const good = await startSqlserve(t);
   await good.execute('CREATE TABLE base (x INT)');

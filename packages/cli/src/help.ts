@@ -16,7 +16,7 @@ const VALUE_NAMES: Record<string, string> = {
   '--allow-host': 'HOST',
   '--allow-loss': 'NAME',
   '--completion': 'SHELL',
-  '--connect-timeout': 'SECONDS',
+  '--connect-timeout': 'SECS',
   '--directory': 'DIR',
   '--data': 'DIR',
   '--exclude': 'KINDS',
@@ -33,10 +33,10 @@ const VALUE_NAMES: Record<string, string> = {
   '--renamed': 'OLD=NEW',
   '--request-limit': 'BYTES',
   '--retries': 'NUMBER',
-  '--timeout': 'SECONDS',
+  '--timeout': 'SECS',
   '--to': 'SERVER',
   '--user': 'NAME',
-  '--wait': 'SECONDS',
+  '--wait': 'SECS',
   '--yes-to': 'NAME',
 };
 

@@ -23,8 +23,10 @@ const [SHORTEST, LONGEST] = [5, 500];
 /** A change before it is sent, with what has to be known of what it changes. */
 export interface PendingChange {
   readonly change: Change;
-  /** What the object is to be afterwards, for ALTER of one that is there. */
-  readonly expected: string | undefined;
+  /** For ALTER of an object that is there: its definition. */
+  readonly before?: string;
+  /** What it is to be afterwards. */
+  readonly expected?: string | undefined;
   readonly refresh: RefreshState | undefined;
 }
 
@@ -46,17 +48,36 @@ export async function prepareChange(
   const change = parseChange(statement);
   if (!change) return undefined;
   const refresh = change.verb === 'refresh' ? await fetchRefreshState(target, change.name) : undefined;
-  return { change, refresh, expected: verify ? await expectedAfter(change, existing) : undefined };
+  return { change, refresh, ...(verify && (await predictAlter(change, existing))) };
 }
 
-/** The statement that creates an object as an ALTER is to leave it. */
-async function expectedAfter(change: Change, existing: ExistingObjects): Promise<string | undefined> {
-  if (change.verb !== 'alter') return undefined;
+/** The statements that create an object as it is before an ALTER, and as the ALTER is to leave it. */
+async function predictAlter(
+  change: Change,
+  existing: ExistingObjects,
+): Promise<Pick<PendingChange, 'before' | 'expected'>> {
+  if (change.verb !== 'alter') return {};
   const [first] = change.alters;
-  const found = first && (await existing.fetch({ kind: kindOf(first.kind), name: first.name, verb: '' }));
-  let definition = found === undefined ? undefined : parseMeaning(found);
+  const before = first && (await existing.fetch({ kind: kindOf(first.kind), name: first.name, verb: '' }));
+  if (before === undefined) return {};
+  let definition = parseMeaning(before);
   for (const { alteration } of change.alters) definition &&= applyAlteration(definition, alteration);
-  return definition && printDefinition(definition, { quoted: true });
+  return { before, expected: definition && printDefinition(definition, { quoted: true }) };
+}
+
+/** Whether an ALTER whose reply was lost was executed: the object is as expected now, and was not before. */
+export async function wasAltered(
+  pending: PendingChange,
+  target: Instance,
+  existing: ExistingObjects,
+  patience: Patience,
+): Promise<boolean> {
+  const { before, expected } = pending;
+  if (before === undefined || expected === undefined) return false;
+  const { asText, differences } = await existing.compare(expected, before);
+  if (asText || differences.length === 0) return false;
+  const { result, comparison } = await confirmChange(pending, target, existing, { patience, verify: true });
+  return result === undefined && comparison?.asText === false;
 }
 
 /** Waits until a change that was sent is done, and looks at what came of it. */

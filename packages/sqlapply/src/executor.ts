@@ -1,10 +1,10 @@
 /*!
  * Executes one statement: sends it, compares it with an existing object, or queries the target if its reply was lost.
  */
-import { type Instance, InstanceError } from '@sqlpipe/instance';
+import { type Instance, InstanceError, type Reply } from '@sqlpipe/instance';
 import type { ImpactAnalyzer } from '@sqlpipe/schema';
 import { givesRight, identify, isAcl, isPrincipal, readStatementHead } from '@sqlpipe/sql';
-import { confirmChange, type Patience, prepareChange } from './change.js';
+import { confirmChange, type Patience, type PendingChange, prepareChange, wasAltered } from './change.js';
 import { type ExistingObjects, isShowable } from './existing.js';
 import type { Outcome } from './outcome.js';
 import type { PreflightCheck } from './preflight.js';
@@ -86,7 +86,7 @@ export function createExecutor(
     if (identity.kind === 'other' && identity.verb === 'SELECT') return checkCondition(statement);
     const pending = identity.kind === 'other' ? await prepareChange(statement, target, existing, !noVerify) : undefined;
     existing.invalidate(identity);
-    const reply = await target.execute(statement);
+    const reply = await target.execute(statement).catch(error => resolveUnknownChange(error, pending));
     existing.invalidate(identity);
     if (reply.ok) {
       if (reply.rows) await printRows(reply.rows);
@@ -169,6 +169,14 @@ export function createExecutor(
     if (found || isAcl(identify(statement).kind)) throw lost;
     if (tries > 0) return send(statement, tries);
     return { result: 'failed', error: lost.message, failure: lost };
+  }
+
+  /** No reply came to a statement that changes an object; if the object shows the change, it was applied. */
+  async function resolveUnknownChange(lost: unknown, pending: PendingChange | undefined): Promise<Reply> {
+    if (!pending || !(lost instanceof InstanceError) || !lost.outcomeUnknown) throw lost;
+    const isApplied = await wasAltered(pending, target, existing, patience).catch(() => false);
+    if (!isApplied) throw lost;
+    return { ok: true };
   }
 
   async function predict(statement: string): Promise<StatementResult> {
