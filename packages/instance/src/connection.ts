@@ -8,8 +8,9 @@
  * knows whether the server read the request first, so it counts as sent. A query may be repeated.
  */
 import type { IncomingHttpHeaders } from 'node:http';
+import { isIP } from 'node:net';
 import { Readable } from 'node:stream';
-import type { Dispatcher } from 'undici';
+import type { buildConnector, Dispatcher } from 'undici';
 import { PausableTimer } from './pausable-timer.js';
 
 export interface ConnectionOptions {
@@ -177,15 +178,24 @@ async function createDispatcher({ origin, proxy, ca, insecure = false }: Connect
     const { Client } = await import('./undici.js');
     return new Client(origin, { connect: tls });
   }
-  const { ProxyAgent } = await import('./undici-proxy.js');
+  const [{ Client }, { ProxyAgent }] = await Promise.all([import('./undici.js'), import('./undici-proxy.js')]);
   return new ProxyAgent({
     uri: proxy.href,
+    clientFactory: (address, options) => new Client(address, { connect: withoutNumericName(options) }),
     // As other programs do it: a tunnel for https, the whole address in the request line for http.
     proxyTunnel: false,
     connections: 1,
     requestTls: tls,
     proxyTls: tls,
   });
+}
+
+/** undici gives the proxy's address as its name for TLS, even if it is a number, which Node 26 rejects. */
+function withoutNumericName({ connect }: { connect?: buildConnector.connector }): buildConnector.connector {
+  return (options, done) => {
+    const { servername = '', ...rest } = options;
+    connect?.({ ...rest, ...(isIP(servername) === 0 && { servername }) }, done);
+  };
 }
 
 /** One request and its answer, the body with back-pressure. */
