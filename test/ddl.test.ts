@@ -213,19 +213,19 @@ const QUERIES: [query: string, clauses: string, expected: string[]][] = [
   ['select x::int as x, (y)::long as y, f(1, 2)::symbol as s from u', ', index(s)', []],
   ['select x::int as x, s::symbol as s, y::long as y from u', ', index(s)', ['column order: s, y / y, s']],
   ['select x::int as x, y::long as y from u', '', ["column 's': none / SYMBOL"]],
-  ['select * from u', ', index(s)', ["column 's' type?", 'the columns that its query gives?']],
+  ['select * from u', ', index(s)', ["column 's' type?", 'the columns of its query?']],
   [
     'select * from u',
     ', index(s capacity 64)',
     [
       "column 's' index: INDEX CAPACITY 64 / INDEX CAPACITY 256",
       "column 's' type?",
-      'the columns that its query gives?',
+      'the columns of its query?',
     ],
   ],
-  ['select * from u', ', cast(y as int)', ["column 'y': INT / LONG", 'the columns that its query gives?']],
-  ['select x, x, y from u', '', ['the columns that its query gives?']],
-  ['u', '', ['the columns that its query gives?']],
+  ['select * from u', ', cast(y as int)', ["column 'y': INT / LONG", 'the columns of its query?']],
+  ['select x, x, y from u', '', ['the columns of its query?']],
+  ['u', '', ['the columns of its query?']],
 ];
 
 for (const [query, clauses, expected] of QUERIES)
@@ -244,8 +244,8 @@ test('a table made like another is what that one is, however many lie between', 
   const options = { findTable: (name: string) => tables.get(name) };
   t.deepEqual(compare('create table f (like c)', 'create table f (x int)', options), []);
   t.deepEqual(compare('create table f (like c)', 'create table f (x long)', options), ["column 'x': INT / LONG"]);
-  t.deepEqual(compare('create table f (like d)', 'create table f (x int)', options), ['everything that it is LIKE?']);
-  t.deepEqual(compare('create table f (like g)', 'create table f (x int)', options), ['everything that it is LIKE?']);
+  t.deepEqual(compare('create table f (like d)', 'create table f (x int)', options), ['all columns and properties (CREATE TABLE … LIKE)?']);
+  t.deepEqual(compare('create table f (like g)', 'create table f (x int)', options), ['all columns and properties (CREATE TABLE … LIKE)?']);
 });
 
 test('what is left out is what the server says that it fills in, unless a server printed it', t => {

@@ -1,6 +1,6 @@
 /*!
  * The query of a view, a materialized view, a live view or a CREATE TABLE AS: where it ends and what of it is comment,
- * found with the service's lexer. What it says is for code with a grammar of queries.
+ * found with the server's lexer. What it says is for code with a grammar of queries.
  */
 import type { Cursor } from './cursor.js';
 import { rejectReserved } from './names.js';
@@ -11,7 +11,7 @@ export interface Body {
   readonly text: string;
   /** The text as it was written. */
   readonly written: string;
-  /** The text with its comments blanked, as the service reads them: offsets are those of `written`. */
+  /** The text with its comments blanked, as the server reads them: offsets are those of `written`. */
   readonly code: string;
   /** Where the text starts, blanks included: several rejections point there. */
   readonly position: number;
@@ -21,7 +21,7 @@ export interface Body {
   readonly enclosed: boolean;
 }
 
-/** Called with each query as soon as it has been read, which is when the service rejects what is wrong in it. */
+/** Called with each query as soon as it has been read, which is when the server rejects what is wrong in it. */
 export type CheckQuery = (body: Body) => void;
 
 /** `(query` or, to the end of the statement, `query`: the closing parenthesis is left to be read by `expectEndOfBody`. */
@@ -33,7 +33,7 @@ export function parseViewBody(cursor: Cursor, check: CheckQuery): Body {
   cursor.unread();
   const code = readCode(cursor, position, false);
   const token = cursor.next();
-  // The service keeps the semicolon with the query (observed on 9.3.4 and 9.4.4).
+  // The server keeps the semicolon with the query (observed on 9.3.4 and 9.4.4).
   const end = token === undefined ? cursor.text.length : cursor.end;
   const body = { ...trimBody(cursor.text.slice(position, end)), code, position, start: position, enclosed: false };
   check(body);
@@ -68,7 +68,7 @@ export function expectEndOfBody(cursor: Cursor, { enclosed }: Body): void {
 }
 
 /**
- * The text from `position` to the closing parenthesis or a semicolon, comments blanked as the service reads them.
+ * The text from `position` to the closing parenthesis or a semicolon, comments blanked as the server reads them.
  * The cursor stands before what ended it.
  */
 export function readCode(cursor: Cursor, position: number, enclosed: boolean): string {

@@ -1,4 +1,4 @@
-/*! CREATE MATERIALIZED VIEW, check by check in the order of the service's own parser. */
+/*! CREATE MATERIALIZED VIEW, check by check in the order of the server's own parser. */
 import { foldCase } from '@sqlpipe/sql';
 import { type Body, expectEndOfBody, parseViewBody } from './body.js';
 import { parseIndexCapacity } from './columns.js';
@@ -44,7 +44,7 @@ export interface CreateMaterializedView {
   readonly owner?: string | undefined;
 }
 
-/** Finds the base table of a query, and rejects what the service's parser rejects before it reads on. */
+/** Finds the base table of a query, and rejects what the server's parser rejects before it reads on. */
 export type FindBase = (body: Body, given: LocatedName | undefined) => LocatedName;
 
 /** After CREATE MATERIALIZED. */

@@ -1,5 +1,5 @@
 /*!
- * CREATE TABLE, clause by clause and check by check in the order of the service's own parser: the first thing wrong
+ * CREATE TABLE, clause by clause and check by check in the order of the server's own parser: the first thing wrong
  * is the one it tells.
  */
 import { isSameName } from '@sqlpipe/sql';
@@ -222,7 +222,7 @@ class ClauseParser {
     return column;
   }
 
-  /** A column of the query, of which no more is known than what the clauses say: the service then caches no symbols. */
+  /** A column of the query, of which no more is known than what the clauses say: the server then caches no symbols. */
   #columnOfQuery(name: string): Column {
     return this.columns.add({ name, type: '', cached: false, dedup: false }, 0);
   }

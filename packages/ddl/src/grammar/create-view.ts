@@ -1,4 +1,4 @@
-/*! CREATE [OR REPLACE] VIEW, check by check in the order of the service's own parser. */
+/*! CREATE [OR REPLACE] VIEW, check by check in the order of the server's own parser. */
 import { type Body, expectEndOfBody, parseViewBody } from './body.js';
 import type { Cursor } from './cursor.js';
 import { isWord } from './cursor.js';

@@ -8,10 +8,10 @@ import type { Dialect } from './dialect.js';
 
 export type CreateStatement = CreateTable | CreateView | CreateMaterializedView | CreateLiveView;
 
-/** What must follow CREATE, in the service's words. */
+/** What must follow CREATE, in the server's words. */
 export const AFTER_CREATE = "'atomic' or 'table' or 'batch' or 'materialized' or 'view' or 'or replace'";
 
-/** After CREATE, whose next token was read already. @throws RejectionError as the service rejects it */
+/** After CREATE, whose next token was read already. @throws RejectionError as the server rejects it */
 export function parseCreate(cursor: Cursor, first: string, dialect: Dialect): CreateStatement {
   let token = first;
   const orReplace = isWord(token, 'or');

@@ -1,5 +1,5 @@
 /*!
- * Reads the tokens of one statement in the ways that the service does. It keeps the service's two positions: most
+ * Reads the tokens of one statement in the ways that the server does. It keeps the server's two positions: most
  * rejections point at the last token, some at the end of what had been read.
  */
 import { type ServerToken, scanToken } from '@sqlpipe/sql';
@@ -27,7 +27,7 @@ export class Cursor {
     return this.#last.end;
   }
 
-  /** How far the service has read: past the blank or symbol that ended the last token. */
+  /** How far the server has read: past the blank or symbol that ended the last token. */
   get readOffset(): number {
     return this.#last.reach;
   }
@@ -61,7 +61,7 @@ export class Cursor {
     return token;
   }
 
-  /** The next token, which must be there, and no semicolon: how the service asks outside of CREATE. */
+  /** The next token, which must be there, and no semicolon: how the server asks outside of CREATE. */
   requireNoSemicolon(expected: string): string {
     const token = this.next();
     if (token === undefined) throw new RejectionError(this.readOffset, `${expected} expected`);

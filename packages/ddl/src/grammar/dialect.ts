@@ -14,7 +14,7 @@ export interface Dialect {
   readonly owner: OwnerClause;
   readonly defaults: Defaults;
   readonly checkQuery: CheckQuery;
-  /** Finds the base table of a query, and rejects what the service's parser rejects before it reads on. */
+  /** Finds the base table of a query, and rejects what the server's parser rejects before it reads on. */
   readonly findBase?: (body: Body, given: LocatedName | undefined) => LocatedName;
 }
 

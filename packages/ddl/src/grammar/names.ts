@@ -14,7 +14,7 @@ export interface LocatedName {
 /** QuestDB's `cairo.max.file.name.length`, in UTF-16 code units. */
 const MAX_NAME_LENGTH = 127;
 
-/** What a file name may have on disk in bytes, less what the service adds to a table's name. */
+/** What a file name may have on disk in bytes, less what the server adds to a table's name. */
 export const MAX_FILE_NAME_BYTES = 250;
 
 const isQuoted = (token: string): boolean => token.length > 1 && /^(['"`]).*\1$/s.test(token);
@@ -58,7 +58,7 @@ export function stripPublic(cursor: Cursor, token: string): string {
   return cursor.require('table name');
 }
 
-/** A name for a table or view from a token, rejected as the service's parser rejects it. */
+/** A name for a table or view from a token, rejected as the server's parser rejects it. */
 export function parseObjectName(
   cursor: Cursor,
   token: string,

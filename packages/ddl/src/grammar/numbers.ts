@@ -1,4 +1,4 @@
-/*! Numbers as the service reads them: digits with single underscores between, an int of 32 bits, a long of 64. */
+/*! Numbers as the server reads them: digits with single underscores between, an int of 32 bits, a long of 64. */
 import type { Cursor } from './cursor.js';
 import { tokenError } from './rejection-error.js';
 

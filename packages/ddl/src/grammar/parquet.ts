@@ -36,7 +36,7 @@ const codecs = new Map<string, Codec>(
 );
 
 /**
- * What stands after PARQUET, in the service's own form; the closing parenthesis is read.
+ * What stands after PARQUET, in the server's own form; the closing parenthesis is read.
  * @returns empty for `(default)`, which says nothing (the later build prints nothing then; 9.3.4 did)
  */
 export function parseParquet(cursor: Cursor, type: string): string {

@@ -26,7 +26,7 @@ export function parsePartitionUnit(name: string): PartitionUnit | undefined {
   return units.has(unit) ? (unit as PartitionUnit) : undefined;
 }
 
-/** A time to live as the service keeps it: hours above zero, months below, 0 for none. */
+/** A time to live as the server keeps it: hours above zero, months below, 0 for none. */
 export type Ttl = number;
 
 /** Each unit: how many hours, or (negative) months it has. */

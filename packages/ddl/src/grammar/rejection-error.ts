@@ -1,4 +1,4 @@
-/*! A rejected statement: the service's message and the position in the text, which make up the reply. */
+/*! A rejected statement: the server's message and the position in the text, which make up the reply. */
 
 /** The statement is rejected. `position` counts UTF-16 code units from the start of the statement. */
 export class RejectionError extends Error {
@@ -17,6 +17,6 @@ export class RejectionError extends Error {
 export const unexpectedTokenError = (position: number, token: string) =>
   new RejectionError(position, `unexpected token [${token}]`);
 
-/** The service's form for a token that was looked at closely and found wanting. */
+/** The server's form for a token that was looked at closely and found wanting. */
 export const tokenError = (position: number, token: string, problem: string) =>
   new RejectionError(position, `found [tok='${token}', len=${token.length}] ${problem}`);

@@ -3,7 +3,7 @@
 const shape =
   /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d)(?::(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?)?)?)?(Z|[-+]\d\d(?::?\d\d)?)?$/;
 
-/** The moment in the service's own form, `2025-01-01T00:00:00.000000Z`, or undefined where the text is none. */
+/** The moment in the server's own form, `2025-01-01T00:00:00.000000Z`, or undefined where the text is none. */
 export function parseTimestamp(text: string): string | undefined {
   const match = shape.exec(text);
   if (!match) return;

@@ -1,4 +1,4 @@
-/*! Column types: what may be written for one, and the one name the service prints for it. */
+/*! Column types: what may be written for one, and the one name the server prints for it. */
 import type { Cursor } from './cursor.js';
 import { isWord } from './cursor.js';
 import { parseLiteral } from './names.js';
@@ -103,7 +103,7 @@ function parseArrayDimensions(cursor: Cursor, type: string, typePosition: number
     if (inside === ']') dimensions++;
     else if (inside !== undefined && parseInt32(inside) !== undefined) {
       sized ??= cursor.at;
-      // What follows the number is taken for the next bracket, as the service does.
+      // What follows the number is taken for the next bracket, as the server does.
     } else throw arrayTypeError(cursor, type, typePosition, open, dimensions);
   }
   cursor.unread();
