@@ -224,7 +224,8 @@ function compareColumn(a: ListedColumn, b: ListedColumn, comparison: ComparisonB
   comparison.add(columnProperty(' name'), a.name, b.name);
   if (!a.type || !b.type) comparison.notComparable.push(columnProperty(' type'));
   else if (a.type !== b.type) return comparison.add(columnProperty(''), a.type, b.type);
-  if (a.type === 'SYMBOL' || b.type === 'SYMBOL') comparison.add(columnProperty(' cache'), formatCache(a), formatCache(b));
+  if (a.type === 'SYMBOL' || b.type === 'SYMBOL')
+    comparison.add(columnProperty(' cache'), formatCache(a), formatCache(b));
   comparison.add(columnProperty(' capacity'), a.capacity?.toString(), b.capacity?.toString(), true);
   comparison.add(columnProperty(' index'), indexKey(a), indexKey(b));
   comparison.add(columnProperty(' Parquet settings'), a.parquet || NONE, b.parquet || NONE);

@@ -104,8 +104,11 @@ function comparePrincipals(a: string, b: string): StatementComparison | undefine
   const areDifferent = (one?: string, other?: string) => one !== undefined && other !== undefined && one !== other;
   const differences = (['name', 'owner'] as const)
     .filter(property => areDifferent(principalA[property], principalB[property]))
-    .map((property): PropertyDifference => ({ property, a: principalA[property] ?? '', b: principalB[property] ?? '' }));
-  if (areDifferent(principalA.credentials, principalB.credentials)) differences.push({ property: 'credentials', a: '***', b: '***' });
+    .map(
+      (property): PropertyDifference => ({ property, a: principalA[property] ?? '', b: principalB[property] ?? '' }),
+    );
+  if (areDifferent(principalA.credentials, principalB.credentials))
+    differences.push({ property: 'credentials', a: '***', b: '***' });
   const isOneSided = (principalA.credentials === undefined) !== (principalB.credentials === undefined);
   return { differences, notComparable: isOneSided ? ['credentials'] : [], asText: false };
 }

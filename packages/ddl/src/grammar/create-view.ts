@@ -16,7 +16,7 @@ export interface CreateView {
   readonly owner?: string | undefined;
 }
 
-/** After CREATE [OR REPLACE] VIEW. */
+/** Parses the rest of a statement after CREATE [OR REPLACE] VIEW. */
 export function parseCreateView(cursor: Cursor, orReplace: boolean, { owner, checkQuery }: Dialect): CreateView {
   const named = parseIfNotExists(cursor, cursor.require("view name or 'if'"), 'view name');
   const { name, position } = parseObjectName(cursor, named.token);
