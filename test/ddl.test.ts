@@ -217,11 +217,7 @@ const QUERIES: [query: string, clauses: string, expected: string[]][] = [
   [
     'select * from u',
     ', index(s capacity 64)',
-    [
-      "column 's' index: INDEX CAPACITY 64 / INDEX CAPACITY 256",
-      "column 's' type?",
-      'the columns of its query?',
-    ],
+    ["column 's' index: INDEX CAPACITY 64 / INDEX CAPACITY 256", "column 's' type?", 'the columns of its query?'],
   ],
   ['select * from u', ', cast(y as int)', ["column 'y': INT / LONG", 'the columns of its query?']],
   ['select x, x, y from u', '', ['the columns of its query?']],
@@ -244,8 +240,12 @@ test('a table made like another is what that one is, however many lie between', 
   const options = { findTable: (name: string) => tables.get(name) };
   t.deepEqual(compare('create table f (like c)', 'create table f (x int)', options), []);
   t.deepEqual(compare('create table f (like c)', 'create table f (x long)', options), ["column 'x': INT / LONG"]);
-  t.deepEqual(compare('create table f (like d)', 'create table f (x int)', options), ['all columns and properties (CREATE TABLE … LIKE)?']);
-  t.deepEqual(compare('create table f (like g)', 'create table f (x int)', options), ['all columns and properties (CREATE TABLE … LIKE)?']);
+  t.deepEqual(compare('create table f (like d)', 'create table f (x int)', options), [
+    'all columns and properties (CREATE TABLE … LIKE)?',
+  ]);
+  t.deepEqual(compare('create table f (like g)', 'create table f (x int)', options), [
+    'all columns and properties (CREATE TABLE … LIKE)?',
+  ]);
 });
 
 test('what is left out is what the server says that it fills in, unless a server printed it', t => {
