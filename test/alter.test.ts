@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import { startQuestDB, testWithQuestDB } from './support/questdb.js';
-import { applied, execute, ROWS, reconcile } from './support/reconcile.js';
+import { execute, ROWS, reconcile, applied } from './support/reconcile.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
