@@ -118,7 +118,7 @@ async function replays(): Promise<void> {
 async function realServers(): Promise<void> {
   const [source, target] = [await started('scripts/questdb.ts'), await started('scripts/questdb.ts')];
   const env = { SRC: source.url, DST: target.url };
-  const reset = (): Promise<void> => target.empty();
+  const reset = (): Promise<void> => target.dropAll();
 
   const twenty = await instant(20);
   bash(`sqldump ${twenty.url} | sqlapply ${source.url}`);

@@ -34,14 +34,14 @@ for (const [title, text, options, advice, then] of [
   ['where nothing may exist', PRINTED, '--if-exists fail', ' with --if-exists compare', ''],
 ] as const)
   test(`how to go on: ${title}`, async t => {
-    await target.empty();
+    await target.dropAll();
     const { run, advice: told } = await advised(t, target.url, `${text}${WRONG}`, options);
     t.is(told, `; fix the error and rerun the same command${advice}; existing objects are skipped`);
     t.like(await run(`sqlsplit <<< "${text}${RIGHT}" | sqlapply ${then} $DST`), { code: 0, stderr: '' });
   });
 
 test('how to go on: what exists is no error to be fixed where nothing may exist', async t => {
-  await target.empty();
+  await target.dropAll();
   const run = await shell(t, { DST: target.url });
   await run(`sqlsplit <<< "${BY_HAND}" | sqlapply $DST`);
   const again = await run(`sqlsplit <<< "${BY_HAND}" | sqlapply --if-exists fail $DST`);
@@ -62,7 +62,7 @@ test('how to go on: what exists and can not be shown is to be skipped', async t 
 });
 
 test('how to go on: what would be done a second time is to be left out', async t => {
-  await target.empty();
+  await target.dropAll();
   const { advice } = await advised(t, target.url, `${PRINTED}alter table t add column y int;${WRONG}`, '--allow ALTER');
   t.is(
     advice,
@@ -71,7 +71,7 @@ test('how to go on: what would be done a second time is to be left out', async t
 });
 
 test('how to go on: a dry run that finds another object leaves nothing half done', async t => {
-  await target.empty();
+  await target.dropAll();
   await target.execute('create table t (x long)');
   const { advice } = await advised(t, target.url, PRINTED, '--dry-run');
   t.regex(advice, /: 1 statement: 1 differs\n$/);

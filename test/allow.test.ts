@@ -22,7 +22,7 @@ interface Effect extends Replay {
 }
 
 async function replayCounted(t: ExecutionContext, text: string, options = ''): Promise<Effect> {
-  await good.empty();
+  await good.dropAll();
   await good.execute('CREATE TABLE t (x INT)');
   const { url, requests } = await startFaultyServer(t, async (socket, request) =>
     socket.write(await passOn(good, request)),

@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import { startQuestDB, testWithQuestDB } from './support/questdb.js';
-import { execute, ROWS, reconcile, applied } from './support/reconcile.js';
+import { execute, ROWS, reconcile, waitUntilApplied } from './support/reconcile.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
@@ -22,7 +22,7 @@ let questdb: Promise<Server> | undefined;
 async function emptied(): Promise<Server> {
   questdb ??= startQuestDB(file);
   const server = await questdb;
-  await server.empty();
+  await server.dropAll();
   return server;
 }
 
@@ -61,14 +61,14 @@ async function makeLedger(server: Server): Promise<void> {
     server,
     `INSERT INTO ledger SELECT timestamp_sequence('2024-01-01', 3600000000), 'a', x::int, 'n', x, x FROM long_sequence(${ROWS})`,
   );
-  await applied(server, 'ledger');
+  await waitUntilApplied(server, 'ledger');
 }
 
 testWithQuestDB('sqlapply killed in the middle of a plan: a new plan finishes it', async t => {
   const server = await emptied();
   const run = await withFiles(t, server, { 'after.sql': LEDGER.after });
   for (let kill = 0; kill < KILLS; kill++) {
-    await server.empty();
+    await server.dropAll();
     await makeLedger(server);
     await run(`sqldiff --alter ${RENAMED} after.sql $DB > plan`);
     // Before the first statement, between two, or while the server applies one.
@@ -144,7 +144,7 @@ testWithQuestDB('a materialized view is not built again from a base that has los
   await makeLedger(server);
   await untilRefreshed(server);
   await execute(server, "ALTER TABLE ledger DROP PARTITION LIST '2024-01-01'");
-  await applied(server, 'ledger');
+  await waitUntilApplied(server, 'ledger');
   const run = await withFiles(t, server, { 'after.sql': LEDGER.before.replace(', note VARCHAR', '') });
   const plan = await run('sqldiff --alter --allow-loss ledger.note after.sql $DB | tr -d "\\0"');
   t.is(plan.stdout.toString(), '');
@@ -161,7 +161,7 @@ testWithQuestDB('a plan is refused when what it was made for has changed since',
   const run = await withFiles(t, server, { 'after.sql': LEDGER.after });
   await run(`sqldiff --alter ${RENAMED} after.sql $DB > plan`);
   await execute(server, 'ALTER TABLE ledger ADD COLUMN other INT');
-  await applied(server, 'ledger');
+  await waitUntilApplied(server, 'ledger');
   const stale = await run('sqlapply --allow all $DB < plan');
   t.is(stale.code, 1);
   t.regex(
@@ -240,7 +240,7 @@ testWithQuestDB('a rebuild stops where the rows are not as many', async t => {
   await makeLedger(server);
   // Rows of one time differ in acc only, and that is no key any more.
   await execute(server, "INSERT INTO ledger SELECT ts, 'b', qty, note, x, y FROM ledger");
-  await applied(server, 'ledger');
+  await waitUntilApplied(server, 'ledger');
   const after = LEDGER.before.replace(
     'PARTITION BY DAY DEDUP UPSERT KEYS(ts,acc)',
     'PARTITION BY HOUR DEDUP UPSERT KEYS(ts)',

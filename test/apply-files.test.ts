@@ -13,7 +13,7 @@ test.before(async () => {
   dst = await startSqlserve(scope);
 });
 
-test.beforeEach(() => dst.empty());
+test.beforeEach(() => dst.dropAll());
 
 const tables = async () =>
   ((await dst.execute('SELECT table_name FROM tables()')).dataset ?? []).map(([name]) => name).sort();

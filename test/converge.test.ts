@@ -26,7 +26,7 @@ let server: Server;
 test.before(async () => {
   server = await startSqlserve(file);
 });
-test.beforeEach(() => server.empty());
+test.beforeEach(() => server.dropAll());
 
 interface Container {
   command: string[];

@@ -45,7 +45,7 @@ async function standsAlone(t: ExecutionContext, target: Server, statements: stri
       selectStatements(Readable.from(statements), ({ statement }) => statement === object, company),
     );
     t.true(part.includes(object));
-    await target.empty();
+    await target.dropAll();
     for (const statement of part) t.like(await target.execute(statement), { ddl: 'OK' }, statement);
   }
 }

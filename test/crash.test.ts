@@ -50,7 +50,7 @@ async function startAnew(): Promise<void> {
   folder = undefined;
 }
 
-test.afterEach.always(() => server?.empty());
+test.afterEach.always(() => server?.dropAll());
 
 /** A shell with the schema as the file `stream`. */
 async function withStream(t: ExecutionContext) {
@@ -124,7 +124,7 @@ for (const [name, answer] of Object.entries(LOST))
       const { code, stderr } = await run(`sqlapply -v --timeout 2 ${target} < stream`);
       t.deepEqual([code, stderr], [0, `sqlapply: ${target}: ${SCHEMA.length} statements: ${SCHEMA.length} applied\n`]);
       await finishes(t, run);
-      await server?.empty();
+      await server?.dropAll();
     }
   });
 

@@ -58,7 +58,7 @@ test.before(async () => {
   if (code !== 0) throw new Error(stderr);
 });
 
-test.beforeEach(() => Promise.all([dst.empty(), dst2.empty()]));
+test.beforeEach(() => Promise.all([dst.dropAll(), dst2.dropAll()]));
 
 /** A bash in that world. `src`, `prod` and `standby` hold the schema; `dst`, `dst2` and `laptop` are empty; `cluster` has users. */
 async function world(scope: typeof file): Promise<(script: string) => Promise<Outcome>> {

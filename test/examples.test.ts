@@ -21,7 +21,7 @@ test.before(async () => {
   await src.execute('CREATE VIEW last AS (SELECT * FROM trades)');
 });
 
-test.beforeEach(() => Promise.all(targets.map(each => each.empty())));
+test.beforeEach(() => Promise.all(targets.map(each => each.dropAll())));
 
 /**
  * What ssh does, as far as parallel and rsync ask for it, in the folder `far` for a home: options, a host, a command.
@@ -68,7 +68,7 @@ testWithParallel(
     t.is(code, 1);
     t.is((await run(log)).stdout.toString(), '69 nowhere\n');
     const [eu] = targets;
-    await eu.empty();
+    await eu.dropAll();
     t.like(await run(`sed -i 's/:1"/:2"/' .config/sqlpipe/instances.toml; ${resume}`), { code: 1 });
     t.like(await eu.execute('SELECT table_name FROM tables()'), { dataset: [] });
     t.like(await run(`sed -i 's|"http://127.0.0.1:2"|"${eu.url}"|' .config/sqlpipe/instances.toml; ${resume}`), {

@@ -26,7 +26,7 @@ for (const [command, made] of [
   ['sqljoin -o /dev/fd/3', []],
 ] as const)
   test(`a reader that has left, of something else than standard output, is a failed write: ${command}`, async t => {
-    await target.empty();
+    await target.dropAll();
     const run = await shell(t, { DST: target.url });
     const { code, stderr } = await run(`${LEFT} ${STREAM} | ${command}`);
     t.is(code, 74, stderr);
@@ -37,7 +37,7 @@ for (const [command, made] of [
   });
 
 test('a reader that has left is a failed write of sqldump -o too', async t => {
-  await target.empty();
+  await target.dropAll();
   await target.execute('CREATE TABLE a (x INT)');
   const run = await shell(t, { SRC: target.url });
   const { code, stderr } = await run(`${LEFT} sqldump -o /dev/fd/3 $SRC`);

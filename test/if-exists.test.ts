@@ -19,7 +19,7 @@ const VIEW = 'CREATE VIEW v AS (SELECT x FROM t);';
 
 /** A replay on an instance with the table `t`, whose column is of this type. */
 async function replayOnto(t: ExecutionContext, type: string, text: string, options: string) {
-  await target.empty();
+  await target.dropAll();
   await target.execute(`CREATE TABLE t (x ${type})`);
   const outcome = await replay(t, target.url, { text, options });
   const [[definition = ''] = []] = (await target.execute('SHOW CREATE TABLE t')).dataset ?? [];

@@ -22,7 +22,7 @@ function uneven(seed: number): () => number {
 /** An empty instance behind a way whose length changes from request to request. */
 async function farTarget(t: Parameters<typeof startLatencyProxy>[0], seed: number) {
   const server = await target;
-  await server.empty();
+  await server.dropAll();
   const { url, way } = await startLatencyProxy(t, server.url, uneven(seed));
   return { run: await shell(t, { FAR: url, DST: server.url, TRADING }), way };
 }
@@ -37,7 +37,7 @@ for (const [seed, jobs] of [
     t.like(await run(`sqlsplit $TRADING | sqlapply --jobs ${jobs} $FAR`), { code: 0, stderr: '' });
     t.true(way.max > 1 && way.max <= (jobs as number) + 1, `${way.max} at once`);
     const dump = await run('sqldump $DST');
-    await (await target).empty();
+    await (await target).dropAll();
     await run('sqlsplit $TRADING | sqlapply $DST');
     t.deepEqual(dump.stdout, (await run('sqldump $DST')).stdout);
   });

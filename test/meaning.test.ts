@@ -33,7 +33,7 @@ const terminated = (statement: string): string => (/;\s*$/.test(statement) ? sta
 async function emptyServer(service: Service): Promise<Server> {
   const server = servers.get(service) ?? service.start(scope);
   servers.set(service, server);
-  await (await server).empty();
+  await (await server).dropAll();
   return server;
 }
 

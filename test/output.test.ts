@@ -16,7 +16,7 @@ test.before(async () => {
   await src.execute('CREATE TABLE b (x INT)');
 });
 
-test.beforeEach(() => dst.empty());
+test.beforeEach(() => dst.dropAll());
 
 test('sqldump --text and -o NAME.sql write the text that sqljoin makes', async t => {
   const run = await shell(t);

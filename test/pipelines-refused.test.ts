@@ -30,7 +30,7 @@ for (const service of [sqlserve, questdb]) {
 
   const endsAs = async (t: ExecutionContext, script: string, { code, says, made = [] }: Expected) => {
     const server = await target();
-    await server.empty();
+    await server.dropAll();
     const run = await shell(t, { DST: server.url, DEAD: `http://127.0.0.1:${await freePort()}`, TRADING });
     const outcome = await run(script);
     t.is(outcome.code, code, outcome.stderr);

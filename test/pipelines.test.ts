@@ -37,7 +37,7 @@ function once(servers: Map<Service, Promise<Server>>, service: Service, start: (
 async function between(t: ExecutionContext, source: Service, target = source) {
   const SRC = (await once(seeded, source, () => seed(source))).url;
   const server = await once(targets, target, () => target.start(file));
-  await server.empty();
+  await server.dropAll();
   return shell(t, { SRC, DST: server.url });
 }
 

@@ -17,7 +17,7 @@ test.before(async () => {
 
 /** Two protected instances and two that are not, all of them one server; `requests` are those that reached it. */
 async function startProtected(t: ExecutionContext) {
-  await good.empty();
+  await good.dropAll();
   const { url, requests } = await startFaultyServer(t, async (socket, request) =>
     socket.write(await passOn(good, request)),
   );

@@ -22,7 +22,7 @@ testWithQuestDB('an emptied server is as good as a new one', async t => {
     'CREATE MATERIALIZED VIEW c AS (SELECT ts, count() n FROM a SAMPLE BY 1h)',
   ];
   for (let round = 0; round < 2; round++) {
-    await server.empty();
+    await server.dropAll();
     t.like(await server.execute('SELECT table_name FROM tables()'), { dataset: [] });
     for (const sql of schema) t.deepEqual(await server.execute(sql), { ddl: 'OK' });
   }

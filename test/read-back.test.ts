@@ -22,7 +22,7 @@ type Spoiler = (statement: string) => Promise<Buffer | undefined> | Buffer | 'ha
 
 /** The URL of a server in front of the good one, which is empty; it spoils some of the answers. */
 async function startSpoiled(t: ExecutionContext, spoil: Spoiler) {
-  await good.empty();
+  await good.dropAll();
   const { url, requests } = await startFaultyServer(t, async (socket, request) => {
     const bytes = (await spoil(request.statement)) ?? (await passOn(good, request));
     if (bytes === 'hang up') socket.destroy();

@@ -47,7 +47,7 @@ testWithQuestDB('what exists and is the same is skipped, so rerunning is resumin
 });
 
 testWithQuestDB('an object that differs in one column is a refusal that shows it, and stays as it is', async t => {
-  await target.empty();
+  await target.dropAll();
   await target.execute(TABLE.replace('x INT', 'x LONG'));
   const run = await withStream(t, target.url, TABLE, VIEW);
   const { code, stderr } = await run('sqlapply $DST < stream');
@@ -64,7 +64,7 @@ testWithQuestDB('an object that differs in one column is a refusal that shows it
 });
 
 testWithQuestDB('what the server is known to print wrongly is no part of the difference', async t => {
-  await target.empty();
+  await target.dropAll();
   await target.execute('CREATE TABLE t (ts TIMESTAMP, "my col" INT, "order" INT) timestamp(ts) PARTITION BY DAY');
   await target.execute('CREATE VIEW v AS (\n\nselect "my col", ts from t\n\n)');
   const run = await withStream(
@@ -84,7 +84,7 @@ testWithQuestDB('what the server is known to print wrongly is no part of the dif
 });
 
 testWithQuestDB('what the server does not show is neither a difference nor a proof', async t => {
-  await target.empty();
+  await target.dropAll();
   for (const statement of [
     'CREATE TABLE t (s SYMBOL CAPACITY 4096)',
     "CREATE TABLE 't' ( \n\ts SYMBOL CAPACITY 4096\n);",
@@ -96,12 +96,12 @@ testWithQuestDB('what the server does not show is neither a difference nor a pro
         code: 0,
         stderr: `${unseen}sqlapply: ${target.url}: 1 statement: 1 ${result}\n`,
       });
-    await target.empty();
+    await target.dropAll();
   }
 });
 
 testWithQuestDB("a view of a table's name is refused in the server's words", async t => {
-  await target.empty();
+  await target.dropAll();
   await target.execute(TABLE);
   const run = await withStream(t, target.url, VIEW.replace("'v'", "'t'"));
   const { code, stderr } = await run('sqlapply $DST < stream');
@@ -110,7 +110,7 @@ testWithQuestDB("a view of a table's name is refused in the server's words", asy
 });
 
 testWithQuestDB('a view is not taken for a table of its columns', async t => {
-  await target.empty();
+  await target.dropAll();
   await target.execute(TABLE);
   await target.execute("CREATE VIEW 'Vïew' AS (select * from t)");
   await target.execute("CREATE MATERIALIZED VIEW 'm' AS (select ts, max(x) x from t sample by 1h) PARTITION BY DAY");
@@ -128,7 +128,7 @@ testWithQuestDB('a view is not taken for a table of its columns', async t => {
 });
 
 testWithQuestDB('a dry run says what would be done and does nothing', async t => {
-  await target.empty();
+  await target.dropAll();
   await target.execute(TABLE);
   const run = await withStream(t, target.url, TABLE, TABLE.replace("'t'", "'u'"), VIEW, 'GRANT SELECT ON t TO x');
   const { code, stdout } = await run('sqlapply --dry-run $DST < stream');
@@ -141,7 +141,7 @@ testWithQuestDB('a dry run says what would be done and does nothing', async t =>
 });
 
 testWithQuestDB('rejects are a stream that goes on where it stopped', async t => {
-  await target.empty();
+  await target.dropAll();
   const run = await withStream(t, target.url, VIEW, TABLE);
   const first = await run('sqlapply --rejects rest --keep-going $DST < stream');
   t.is(first.code, 1);
@@ -171,7 +171,7 @@ testWithQuestDB('a read-only target is a matter of permission', async t => {
 });
 
 testWithQuestDB('a statement too large for the server is named before anything is sent', async t => {
-  await target.empty();
+  await target.dropAll();
   const wide = `CREATE TABLE 'wide' (ts TIMESTAMP${Array.from({ length: 2500 }, (_, i) => `, column_${i} DOUBLE`).join('')})`;
   const run = await withStream(t, target.url, TABLE, wide);
   const { code, stderr } = await run('sqlapply $DST < stream');

@@ -32,7 +32,7 @@ async function twins(t: ExecutionContext, service: Service) {
   started.set(service, both);
   const [a, b] = await both;
   for (const server of [a, b]) {
-    await server.empty();
+    await server.dropAll();
     for (const sql of SCHEMA) t.like(await server.execute(sql), { ddl: 'OK' });
   }
   return { run: await shell(t, { A: a.url, B: b.url }), a, b };

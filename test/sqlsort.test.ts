@@ -28,12 +28,12 @@ function ranWell(t: ExecutionContext, { code, stdout, stderr }: Outcome) {
 }
 
 test('an empty schema stays one', async t => {
-  await server.empty();
+  await server.dropAll();
   ranWell(t, await (await shell(t, { SRC: server.url }))(`${BACK}; printf '\\0' | cmp - dump`));
 });
 
 test('text in any order replays once it is sorted', async t => {
-  await server.empty();
+  await server.dropAll();
   const run = await shell(t, { DST: server.url });
   ranWell(
     t,

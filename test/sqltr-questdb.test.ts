@@ -20,7 +20,7 @@ let started: Promise<Server> | undefined;
 async function emptied(): Promise<Server> {
   started ??= startQuestDB(scope);
   const server = await started;
-  await server.empty();
+  await server.dropAll();
   return server;
 }
 
@@ -45,7 +45,7 @@ for (const { name, statements } of [trading, ...databases])
     const run = await shell(t, { DST: server.url });
     const { stdout } = await run("sqldump -q $DST > dump; tr -cd '\\0' < dump | wc -c");
     t.true(Number(stdout) > withRoom.length * 0.8, stdout.toString());
-    await server.empty();
+    await server.dropAll();
     const renamed = await run(
       "set -e -o pipefail; sqltr --rename '*=x_*' < dump > renamed; sqlapply -q $DST < renamed; sqldiff $DST renamed",
     );

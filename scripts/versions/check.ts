@@ -25,7 +25,7 @@ const YES = 'yes';
 /** Tries it all; both servers are emptied, and their contents afterwards are anybody's guess. */
 export async function check(version: string, old: Server, newest: Server, run: Shell): Promise<Cells> {
   const cells: Cells = new Map();
-  await old.empty();
+  await old.dropAll();
   const present = await fill(old, SAMPLE, cells);
   await refuse(version, cells, run);
   const count = present.flatMap(({ statements }) => statements).length;
@@ -37,17 +37,17 @@ export async function check(version: string, old: Server, newest: Server, run: S
     if (Number(stdout) !== count) throw new Error(`${stdout} statements of ${count} objects`);
   });
   await step('upgrade', async () => {
-    await newest.empty();
+    await newest.dropAll();
     await succeed(run, `sqlapply $NEW < dump && ${SAME_AGAIN('$NEW')} && sqldiff $OLD $NEW`);
     if ((await run('grep -q maxUncommittedRows dump')).code === 0) await checkArrived(newest);
   });
   await step('copy', async () => {
-    await old.empty();
+    await old.dropAll();
     await succeed(run, `sqlapply --report made $OLD < dump && ! grep -v '"proven":true' made`);
     await succeed(run, `${SAME_AGAIN('$OLD')} && sqldiff dump.stream $OLD`);
   });
   await step('downgrade', async () => {
-    await Promise.all([old.empty(), newest.empty()]);
+    await Promise.all([old.dropAll(), newest.dropAll()]);
     await fill(newest, present, new Map());
     await succeed(run, `sqldump -o dump $NEW && sqlapply $OLD < dump && ${SAME_AGAIN('$OLD')} && sqldiff $NEW $OLD`);
   });

@@ -12,7 +12,7 @@ const STRIDE = 5;
 
 /** Copies what the old server accepts of the recordings; the lines of the report. */
 export async function upgradeRecorded(old: Server, newest: Server, run: Shell): Promise<string[]> {
-  await Promise.all([old.empty(), newest.empty()]);
+  await Promise.all([old.dropAll(), newest.dropAll()]);
   const source = new Database(old.url);
   const all = scenarios(CORPUS ?? '').filter(
     ({ settings }, i) => i % STRIDE === 0 && Object.keys(settings).length === 0,

@@ -70,7 +70,7 @@ export async function* sweepReplay(scope: Scope, { small, target }: Servers): As
   const same = `sqldump ${target.url} | cmp stream`;
   for (const [how, spoil] of Object.entries(CORRUPTIONS))
     for (let nth = 0; ; nth++) {
-      await target.empty();
+      await target.dropAll();
       const { url, met } = await spoiling(scope, target, nth, spoil);
       const { code, stderr } = await run(`sqlapply --timeout 1 ${url} < stream`);
       if (!met()) break;

@@ -80,7 +80,7 @@ function run<Fault>(
   fault: Fault,
 ): Case['run'] {
   return async (scope, servers) => {
-    await servers.target.empty();
+    await servers.target.dropAll();
     return runFault(scope, servers, fault);
   };
 }

@@ -1,7 +1,7 @@
 /*! Makes one random change on a real server, and compares the views that it invalidates with the prediction. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { ImpactAnalyzer, SchemaState } from '@sqlpipe/schema';
-import { execute, fill, applied } from './reconcile.js';
+import { execute, fill, waitUntilApplied } from './reconcile.js';
 import { randomness, schemaPair } from './schema-pairs.js';
 import type { Server } from './server.js';
 
@@ -21,7 +21,7 @@ const SETTLE_MS = 600;
  */
 export async function predict(server: Server, seed: number): Promise<Prediction | undefined> {
   const { before, tables } = schemaPair(seed);
-  await server.empty();
+  await server.dropAll();
   for (const statement of before) await execute(server, statement);
   for (const table of tables) await fill(server, table);
   const random = randomness(seed ^ 0x5eed);
@@ -53,7 +53,7 @@ export async function predict(server: Server, seed: number): Promise<Prediction 
   const impact = new ImpactAnalyzer(new SchemaState(before), { neverRefreshed });
   const predicted = impact.apply(`${change};`).flatMap(({ effect, object }) => (effect === 'invalid' ? [object] : []));
   if ((await server.execute(change)).error !== undefined) return undefined;
-  for (const { name } of [...tables, { name: 'somewhere else' }]) await applied(server, name);
+  for (const { name } of [...tables, { name: 'somewhere else' }]) await waitUntilApplied(server, name);
   await pause(SETTLE_MS);
   const invalidAfter = await findInvalid(server);
   return {

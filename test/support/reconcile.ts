@@ -41,7 +41,7 @@ export async function fill(server: Server, table: TableDefinition): Promise<void
     name === 'ts' ? "timestamp_sequence('2024-01-01', 9000000000)" : VALUES[type],
   );
   await execute(server, `INSERT INTO '${table.name}' SELECT ${values.join(', ')} FROM long_sequence(${ROWS})`);
-  await applied(server, table.name);
+  await waitUntilApplied(server, table.name);
 }
 
 /** Runs a statement that has to succeed. */
@@ -52,7 +52,7 @@ export async function execute(server: Server, statement: string): Promise<unknow
 }
 
 /** Waits until a table has applied all changes that were sent to it. */
-export async function applied(server: Server, table: string): Promise<void> {
+export async function waitUntilApplied(server: Server, table: string): Promise<void> {
   const question = `SELECT writerTxn < sequencerTxn FROM wal_tables() WHERE name = '${table}'`;
   while ((await execute(server, question))[0]?.[0] === true);
 }
@@ -86,7 +86,7 @@ async function snapshot(server: Server, { tables }: SchemaPair): Promise<Map<str
 export async function reconcile(server: Server, run: Run, seed: number): Promise<Reconciled> {
   const pair = schemaPair(seed);
   const about = `seed ${seed}: ${pair.changes.join(', ')}`;
-  await server.empty();
+  await server.dropAll();
   for (const statement of pair.before) await execute(server, statement);
   for (const table of pair.tables) await fill(server, table);
   const before = await snapshot(server, pair);

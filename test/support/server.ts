@@ -11,7 +11,7 @@ export interface Server {
   /** Runs one statement directly, without our programs. Resolves to the parsed reply, whatever its status is. */
   execute(sql: string): Promise<Reply>;
   /** Drops everything, which is faster than a new server. */
-  empty(): Promise<void>;
+  dropAll(): Promise<void>;
   /** Ends the server before its scope ends; resolves when the process has ended. */
   end(signal?: NodeJS.Signals): Promise<void>;
 }
@@ -59,7 +59,7 @@ const serverAt = (url: string): Omit<Server, 'end'> => ({
     const reply = await fetch(`${url}/exec?${new URLSearchParams({ query: sql })}`);
     return reply.json() as Promise<Reply>;
   },
-  async empty() {
+  async dropAll() {
     let { error } = await this.execute('DROP ALL');
     if (error === "'tables' expected") ({ error } = await this.execute('DROP ALL TABLES')); // QuestDB 8
     if (error !== undefined) throw new Error(error);

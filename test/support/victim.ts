@@ -7,7 +7,7 @@ const STATE_QUERY = `SELECT table_name a FROM tables() UNION ALL SELECT x::strin
 
 /** Empties a server, creates the victim, and returns the state. */
 export async function putVictim(server: Server): Promise<string[]> {
-  await server.empty();
+  await server.dropAll();
   await server.execute('CREATE TABLE victim (x INT)');
   await server.execute('INSERT INTO victim VALUES (7)');
   return stateOf(server);
