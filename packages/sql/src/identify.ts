@@ -1,4 +1,7 @@
-/*! Finds the kind of a statement and the name of the object that it creates (forms: the server's dump, SHOW CREATE and the access control documentation). */
+/*!
+ * Finds the kind of a statement and the name of the object that it creates (forms: the server's dump, SHOW CREATE and
+ * the access control documentation).
+ */
 import { type LocatedName, parseName } from './name.js';
 import { keywordOf, significantTokens, type Token } from './tokens.js';
 
@@ -182,7 +185,9 @@ class Cursor {
     return located;
   }
 
-  /** Skips words and commas up to ON or TO; false if anything else comes first: a query would have FROM or punctuation. */
+  /**
+   * Skips words and commas up to ON or TO; false if anything else comes first: a query would have FROM or punctuation.
+   */
   skipPermissions(): boolean {
     for (let word = keywordOf(this.peek()); word !== 'ON' && word !== 'TO'; word = keywordOf(this.peek())) {
       if (word === 'FROM' || (word === '' && this.peek()?.text !== ',')) return false;

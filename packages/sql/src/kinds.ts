@@ -8,7 +8,9 @@ const PRINCIPALS: ReadonlySet<Kind> = new Set(['user', 'group', 'service-account
 /** Whether a statement of this kind creates a table or a view. All objects share one namespace. */
 export const isObject = (kind: Kind): boolean => OBJECTS.has(kind);
 
-/** Whether a statement of this kind creates a user, a group or a service account. All principals share one namespace. */
+/**
+ * Whether a statement of this kind creates a user, a group or a service account. All principals share one namespace.
+ */
 export const isPrincipal = (kind: Kind): boolean => PRINCIPALS.has(kind);
 
 /** Whether a statement of this kind is access control. */

@@ -6,13 +6,17 @@
  * escapes, no dollar quotes; `--` to LF or a lone CR; block comments nest.
  */
 
-/** `sql`: quotes in comments are text. `server`: QuestDB's rules, which pair quotes and see `--` inside block comments. */
+/**
+ * `sql`: quotes in comments are text. `server`: QuestDB's rules, which pair quotes and see `--` inside block comments.
+ */
 export type CommentRules = 'sql' | 'server';
 
 /** The type of a piece of text: quoted, commented, punctuation that nests or ends a statement, or other code. */
 export type SegmentType = 'code' | 'string' | 'name' | 'line-comment' | 'block-comment' | '(' | ')' | ';';
 
-/** A piece of text, `[start, end)` in UTF-16 code units. A chunk's border may cut a segment into two of the same type. */
+/**
+ * A piece of text, `[start, end)` in UTF-16 code units. A chunk's border may cut a segment into two of the same type.
+ */
 export interface Segment {
   type: SegmentType;
   start: number;
@@ -28,7 +32,10 @@ const BLOCK_EDGE: Record<CommentRules, RegExp> = { sql: /\/\*|\*\//g, server: /\
 /** The first character of what ends a segment of code. */
 const CODE_END = /['"`();]|-(?=-)|\/(?=\*)/g;
 
-/** Reads a text in chunks; a segment may continue in the next chunk. A chunk must not end between the characters of `--`, `/*` or its end. */
+/**
+ * Reads a text in chunks; a segment may continue in the next chunk. A chunk must not end between the characters of
+ * `--`, `/*` or its end.
+ */
 export class Lexer {
   /** The type of the last segment. */
   type: SegmentType = 'code';

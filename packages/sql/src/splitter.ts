@@ -19,7 +19,9 @@ export class SplitError extends Error {
   }
 }
 
-/** The characters of `--`, `/*` and its end. A chunk is never cut next to one, so that both characters stay together. */
+/**
+ * The characters of `--`, `/*` and its end. A chunk is never cut next to one, so that both characters stay together.
+ */
 const COMMENT_DELIMITER_CHARACTERS = '-/*';
 
 const NON_WHITESPACE = /[^ \t\n\r]/;
@@ -160,7 +162,9 @@ export class Splitter {
     return sqlEnd < 0 ? undefined : { at: start + sqlEnd, scanner: sql };
   }
 
-  /** Scans the current statement by the server's rules from its start; `last` is its text that is not in `#pieces` yet. */
+  /**
+   * Scans the current statement by the server's rules from its start; `last` is its text that is not in `#pieces` yet.
+   */
   #startServerScanner(last: string): StatementScanner {
     const serverScanner = new StatementScanner('server');
     for (const piece of [...this.#pieces, last]) serverScanner.read(piece);
@@ -302,7 +306,10 @@ function offsetAfterDelimiter(text: string, at: number): number {
   return end;
 }
 
-/** The offset of the last character that is not in `characters`; -1 if there is none. A RegExp would take quadratic time. */
+/**
+ * The offset of the last character that is not in `characters`; -1 if there is none. A RegExp would take quadratic
+ * time.
+ */
 function lastIndexNotOf(characters: string, text: string): number {
   let at = text.length - 1;
   while (at >= 0 && characters.includes(text.charAt(at))) at--;

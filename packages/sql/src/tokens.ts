@@ -45,7 +45,9 @@ export function* tokens(text: string, rules: CommentRules = 'sql'): Generator<To
   if (quoted) yield toToken(text, quoted);
 }
 
-/** Whether quoted text continues at an offset, because its quote is doubled. A doubled backtick does not continue it. */
+/**
+ * Whether quoted text continues at an offset, because its quote is doubled. A doubled backtick does not continue it.
+ */
 const isContinued = (text: string, { start, end }: Segment, at: number): boolean =>
   at === end && text.charAt(at) === text.charAt(start) && text.charAt(start) !== '`';
 
@@ -76,14 +78,18 @@ function endOf(pattern: RegExp, code: string, at: number): number {
   return pattern.test(code) ? pattern.lastIndex : at; // unlike exec(), test() allocates nothing
 }
 
-/** The text of a bare ASCII word in upper case, as keywords are written here; '' for any other token and for undefined. */
+/**
+ * The text of a bare ASCII word in upper case, as keywords are written here; '' for any other token and for undefined.
+ */
 export const keywordOf = (token: Token | undefined): string =>
   token?.type === 'word' && ASCII_WORD.test(token.text) ? token.text.toUpperCase() : '';
 
 /** The words that may be keywords. Only ASCII, because `ß` in upper case is `SS`. */
 const ASCII_WORD = /^[\w$@]+$/;
 
-/** The name that a word, a string or a quoted name stands for: without its quotes, and with doubled quotes made single. */
+/**
+ * The name that a word, a string or a quoted name stands for: without its quotes, and with doubled quotes made single.
+ */
 export function unquote(text: string): string {
   const quote = text[0];
   if (quote !== "'" && quote !== '"' && quote !== '`') return text;
