@@ -40,7 +40,9 @@ const CLAUSES = new Set(['column', 'if']);
 
 const quoteColumn = (name: string): string => (needsQuotes(name) || CLAUSES.has(foldCase(name)) ? `"${name}"` : name);
 
-/** Prints the statement with its semicolon. Without the semicolon QuestDB 9.3.4 fails to read `START '…'` at the end. */
+/**
+ * Prints the statement with its semicolon. Without the semicolon QuestDB 9.3.4 fails to read `START '…'` at the end.
+ */
 export function printAlter({ kind, name, alteration }: Alter): string {
   return `ALTER ${kind.toUpperCase()} '${name}' ${alterationText(alteration)};`;
 }

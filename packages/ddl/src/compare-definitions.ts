@@ -44,7 +44,10 @@ interface Property<T> {
   readonly name: string;
   /** The value as text; undefined if a definition does not state it. */
   readonly value: (definition: T) => string | undefined;
-  /** Whether a value that only one definition has is reported as not comparable: one was requested, but no server shows it. */
+  /**
+   * Whether a value that only one definition has is reported as not comparable: one was requested, but no server shows
+   * it.
+   */
   readonly reportOneSided?: boolean;
 }
 

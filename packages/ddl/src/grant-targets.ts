@@ -8,7 +8,10 @@ import { type Kind, keywordOf, type LocatedName, parseName, significantTokens, t
 export interface GrantTargets {
   /** The tables, views and materialized views of a grant; empty if it is on all of them or on the database. */
   objects: string[];
-  /** Of a membership, the user and the groups; of an assumption, the service account and its receivers; of a grant, its receivers. */
+  /**
+   * Of a membership, the user and the groups; of an assumption, the service account and its receivers; of a grant, its
+   * receivers.
+   */
   principals: string[];
 }
 
@@ -18,7 +21,9 @@ interface LocatedTargets {
   principals: LocatedName[];
 }
 
-/** Reads `ADD USER … TO …`, `[GRANT] ASSUME SERVICE ACCOUNT … TO …` and `GRANT … [ON …] TO …`. Other kinds name nothing. */
+/**
+ * Reads `ADD USER … TO …`, `[GRANT] ASSUME SERVICE ACCOUNT … TO …` and `GRANT … [ON …] TO …`. Other kinds name nothing.
+ */
 export function grantTargets(statement: string, kind: Kind): GrantTargets {
   const { objects, principals } = locateGrantTargets(statement, kind);
   return { objects: objects.map(({ name }) => name), principals: principals.map(({ name }) => name) };

@@ -22,6 +22,9 @@ export const quoteName = (name: string): string => (needsQuotes(name) ? `"${name
 
 const SYSTEM_TABLES = new Set(['telemetry', 'telemetry_config', '_query_trace']);
 
-/** Whether a table belongs to a server with the default configuration. No dump contains it (TableFlagResolverImpl; query tracing). */
+/**
+ * Whether a table is one of the server's own, as named by its default configuration. No dump contains it
+ * (TableFlagResolverImpl; query tracing).
+ */
 export const isSystemTable = (name: string): boolean =>
   name.startsWith('sys.') || SYSTEM_TABLES.has(name.toLowerCase());

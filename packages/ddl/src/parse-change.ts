@@ -214,7 +214,10 @@ class Parser {
     return { change: 'type', column, type, cached };
   }
 
-  /** Accepts the encodings of any type, because the column's type is unknown: INT and STRING together accept all of them. */
+  /**
+   * Accepts the encodings of any type, because the column's type is unknown: INT and STRING together accept all of
+   * them.
+   */
   #parquet(): string {
     const { cursor } = this;
     const start = cursor.end;

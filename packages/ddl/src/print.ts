@@ -17,9 +17,14 @@ import { quoteName } from './names.js';
 
 /** How to print. */
 export interface PrintOptions {
-  /** The servers whose form is printed: 9.3 and later, or 9.0 to 9.2, which print capacities and parameters of tables. */
+  /**
+   * The servers whose form is printed: 9.3 and later, or 9.0 to 9.2, which print capacities and parameters of tables.
+   */
   readonly form: '9.3' | '9.0';
-  /** Whether names that need quotes are quoted. The server prints column names and volumes without quotes, whatever they contain. */
+  /**
+   * Whether names that need quotes are quoted. The server prints column names and volumes without quotes, whatever they
+   * contain.
+   */
   readonly quoted: boolean;
 }
 

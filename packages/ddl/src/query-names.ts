@@ -59,7 +59,9 @@ const newScope = (): Scope => ({ tables: new Map(), pending: new Map(), parts: 0
 /** Collects the names of tables. A `ReferenceFinder` calls it while it walks over the tokens of a statement. */
 export class QueryNames {
   readonly #found: TableName[] = [];
-  /** The current queries, one for each open parenthesis; an expression in parentheses has the query that contains it. */
+  /**
+   * The current queries, one for each open parenthesis; an expression in parentheses has the query that contains it.
+   */
   readonly #scopes: Scope[] = [newScope()];
   #last: Token | undefined;
 
@@ -98,7 +100,11 @@ export class QueryNames {
     this.#scope.tables.clear();
   }
 
-  /** Handles a table that the query reads. @param isTable false for a common table expression @param ahead what follows */
+  /**
+   * Handles a table that the query reads.
+   * @param isTable false for a common table expression
+   * @param ahead what follows
+   */
   addTable(table: LocatedName, isTable: boolean, ahead: TokenReader): void {
     if (isTable) this.#found.push({ ...table, place: 'table' });
     const alias = aliasIn(ahead);

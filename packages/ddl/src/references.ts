@@ -116,7 +116,10 @@ interface Level {
   defining?: [name: string, definition: Definition];
 }
 
-/** Walks once over the tokens of a statement. It has its own stack, because parentheses may nest deeper than the call stack. */
+/**
+ * Walks once over the tokens of a statement. It has its own stack, because parentheses may nest deeper than the call
+ * stack.
+ */
 export class ReferenceFinder {
   readonly #reads: Reads = [];
   readonly #levels: Level[] = [{ state: 'header', find: this.#reads }];

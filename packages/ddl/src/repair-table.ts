@@ -11,7 +11,9 @@ const TYPE =
   String.raw`|SYMBOL(?: CAPACITY \d+)?(?: NOCACHE| CACHE)?(?: INDEX CAPACITY \d+)?`;
 const POSTING = String.raw`SYMBOL(?: CAPACITY \d+)?(?: NOCACHE| CACHE)? INDEX TYPE [A-Z]+(?: [A-Z]+)?(?: INCLUDE \([^()]*\))?`;
 
-/** Matches a name, which may contain blanks and words that look like types, and the rest of a column. No name is longer. */
+/**
+ * Matches a name, which may contain blanks and words that look like types, and the rest of a column. No name is longer.
+ */
 const COLUMN = new RegExp(String.raw`^([^(]{1,127}?) ((?:${TYPE}|ARRAY|${POSTING})(?: PARQUET\(.*\))?)$`);
 
 /**
@@ -81,7 +83,10 @@ interface Column {
   definition: string;
 }
 
-/** Formats the columns up to the closing parenthesis. Only a query can create the type of an empty array (`SELECT ARRAY[]`). */
+/**
+ * Formats the columns up to the closing parenthesis. Only a query can create the type of an empty array (`SELECT
+ * ARRAY[]`).
+ */
 function formatColumnList(columns: Column[], notes: string[]): string {
   const untyped = columns.filter(({ definition }) => definition === 'ARRAY');
   const options = columns.some(({ definition }) => definition.includes(' '));

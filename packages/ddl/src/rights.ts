@@ -8,7 +8,9 @@ export interface Grant {
   readonly permission: string;
   /** The name of the table; `*` for ON ALL TABLES, undefined for the database. */
   readonly table?: string | undefined;
-  /** The name of the column; `*` for each column that exists when the statement runs, undefined for the complete table. */
+  /**
+   * The name of the column; `*` for each column that exists when the statement runs, undefined for the complete table.
+   */
   readonly column?: string | undefined;
   /** The receiver. */
   readonly entity: string;
@@ -45,7 +47,10 @@ export function parseRights(statement: string): Right[] | undefined {
   return rights.length > 0 ? rights : undefined;
 }
 
-/** Parses the individual rights that REVOKE or REMOVE USER removes; undefined for another statement, or an unknown syntax. */
+/**
+ * Parses the individual rights that REVOKE or REMOVE USER removes; undefined for another statement, or an unknown
+ * syntax.
+ */
 export function parseRevocation(statement: string): Right[] | undefined {
   const rights = new RightsParser(statement).parseRevocation();
   return rights.length > 0 ? rights : undefined;

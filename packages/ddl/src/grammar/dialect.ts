@@ -18,7 +18,10 @@ export interface Dialect {
   readonly findBase?: (body: Body, given: LocatedName | undefined) => LocatedName;
 }
 
-/** Parses what an edition allows at the end of a CREATE statement, up to its end. @param token the next token, already read */
+/**
+ * Parses what an edition allows at the end of a CREATE statement, up to its end.
+ * @param token the next token, already read
+ */
 export type OwnerClause = (cursor: Cursor, token: string | undefined) => string | undefined;
 
 /** Accepts only the end of the statement, because the open source edition has no owners. */

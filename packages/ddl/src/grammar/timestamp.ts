@@ -3,7 +3,9 @@
 const shape =
   /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d)(?::(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?)?)?)?(Z|[-+]\d\d(?::?\d\d)?)?$/;
 
-/** Parses a timestamp into the form that the server prints, `2025-01-01T00:00:00.000000Z`; undefined if it is invalid. */
+/**
+ * Parses a timestamp into the form that the server prints, `2025-01-01T00:00:00.000000Z`; undefined if it is invalid.
+ */
 export function parseTimestamp(text: string): string | undefined {
   const match = shape.exec(text);
   if (!match) return;
