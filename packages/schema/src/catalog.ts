@@ -1,4 +1,6 @@
-/*! The statements of a schema as a set of objects, with their dependencies and the order in which the server dumps them. */
+/*!
+ * The statements of a schema as a set of objects, with their dependencies and the order in which the server dumps them.
+ */
 import { findReferences, grantTargets, ownerOf } from '@sqlpipe/ddl';
 import { foldCase, type Identity, isObject, isPrincipal, type Kind, requireUnambiguous } from '@sqlpipe/sql';
 import { topologicalOrder } from './topological-order.js';
@@ -14,7 +16,10 @@ export function toEntry(statement: string): Entry {
   return { kind, name, verb, statement };
 }
 
-/** Statements by the name of the object or principal that each creates. As on the server, the case of a name does not matter. */
+/**
+ * Statements by the name of the object or principal that each creates. As on the server, the case of a name does not
+ * matter.
+ */
 export class Catalog {
   readonly entries: readonly Entry[];
   /** By folded name. If two statements have the same name, the first is used. */
@@ -65,7 +70,9 @@ export class Catalog {
     return [...this.#referencedObjects(entry), ...named.filter(found => found !== undefined)];
   }
 
-  /** The objects that an object's text refers to. The object itself does not count as a view: it did not exist before. */
+  /**
+   * The objects that an object's text refers to. The object itself does not count as a view: it did not exist before.
+   */
   #referencedObjects(entry: Entry): Entry[] {
     const isView = (name: string) => this.findObject(name)?.kind === 'view' && this.findObject(name) !== entry;
     return findReferences(entry.statement, isView).flatMap(name => this.findObject(name) ?? []);

@@ -1,4 +1,6 @@
-/*! Removes duplicate statements. Several dumps, or a folder that was edited by hand, may define one name more than once. */
+/*!
+ * Removes duplicate statements. Several dumps, or a folder that was edited by hand, may define one name more than once.
+ */
 import { compareStatements } from '@sqlpipe/ddl';
 import { displayName, hasName, identityKey } from '@sqlpipe/sql';
 import { type Entry, toEntry } from './catalog.js';

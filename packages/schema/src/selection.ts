@@ -60,7 +60,9 @@ export function parseKinds(lists: string[]): Set<Kind> {
   );
 }
 
-/** The category of a word for the server's clause; undefined if an EXCLUDE of that category would omit other kinds too. */
+/**
+ * The category of a word for the server's clause; undefined if an EXCLUDE of that category would omit other kinds too.
+ */
 function categoryOf(word: string, isExcluded: boolean): string | undefined {
   if (Object.hasOwn(CATEGORY_KINDS, word.toUpperCase())) return word.toUpperCase();
   const [category, kinds] =

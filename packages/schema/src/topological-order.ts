@@ -64,7 +64,9 @@ class Visit {
     return this.#needed[this.#at++];
   }
 
-  /** Removes nodes that another visit has taken over. Otherwise each visit on a long chain would store the same nodes. */
+  /**
+   * Removes nodes that another visit has taken over. Otherwise each visit on a long chain would store the same nodes.
+   */
   handOver(isTaken: (node: number) => boolean): void {
     this.#needed = this.#needed.subarray(this.#at).filter(node => !isTaken(node));
     this.#at = 0;

@@ -4,7 +4,9 @@ import { canSetTtl } from './alter-table.js';
 
 const REFRESH_PROPERTIES = ['refresh', 'refresh start', 'refresh period', 'refresh time zone'];
 
-/** Properties for which a materialized view is not recreated: ALTER or another statement changes them, or nothing does. */
+/**
+ * Properties for which a materialized view is not recreated: ALTER or another statement changes them, or nothing does.
+ */
 const ALTERABLE = new Set([...REFRESH_PROPERTIES, 'TTL', 'owner', 'name']);
 
 /** Whether a materialized view can become the wanted one without being dropped. No ALTER changes DEFERRED. */

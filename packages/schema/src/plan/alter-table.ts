@@ -1,4 +1,6 @@
-/*! Finds the ALTER statements that turn a table into another one, if possible. Each is tried after the previous ones. */
+/*!
+ * Finds the ALTER statements that turn a table into another one, if possible. Each is tried after the previous ones.
+ */
 import {
   type Alteration,
   type Column,
@@ -17,13 +19,19 @@ import { foldCase, isSameName } from '@sqlpipe/sql';
 export interface TableTarget {
   /** Returns the table after the previous alterations. */
   current(): TableDefinition;
-  /** Makes an alteration, unless it causes a loss that is not allowed. @param properties what differs if it is not made */
+  /**
+   * Makes an alteration, unless it causes a loss that is not allowed.
+   * @param properties what differs if it is not made
+   */
   attempt(alteration: Alteration, ...properties: string[]): boolean;
   /** Whether the server is the enterprise edition, which has storage policies instead of TTLs. */
   readonly isEnterprise: boolean;
 }
 
-/** Alters a table until it is the wanted one, or nothing more can be altered. @param renamed the new names of columns by their old names */
+/**
+ * Alters a table until it is the wanted one, or nothing more can be altered.
+ * @param renamed the new names of columns by their old names
+ */
 export function alterTable(wanted: TableDefinition, renamed: ReadonlyMap<string, string>, target: TableTarget): void {
   const kept = renameColumns(renamed, target);
   const keys = wanted.columns.filter(({ dedup }) => dedup).map(({ name }) => name);

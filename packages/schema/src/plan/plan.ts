@@ -140,7 +140,10 @@ class Planner {
     this.#statements.push({ statement, consequences: this.#impact.apply(statement) });
   }
 
-  /** Adds a statement to the plan, unless it causes a loss that is not allowed, or breaks a materialized view that remains. */
+  /**
+   * Adds a statement to the plan, unless it causes a loss that is not allowed, or breaks a materialized view that
+   * remains.
+   */
   #attempt(statement: string, identity: Identity, properties: readonly string[]): boolean {
     const consequences = this.#impact.preview(statement);
     const lost = [...consequences.filter(({ effect }) => effect === 'loss'), ...this.#lostByRefresh(consequences)];
@@ -166,7 +169,9 @@ class Planner {
     this.#omissions.push({ identity, properties, what, reason, ...(allow.length > 0 && { allow }) });
   }
 
-  /** The losses if a statement invalidates a materialized view, and its base no longer has all rows to rebuild it from. */
+  /**
+   * The losses if a statement invalidates a materialized view, and its base no longer has all rows to rebuild it from.
+   */
   #lostByRefresh(consequences: readonly Consequence[]): Consequence[] {
     return consequences.flatMap(({ effect, object }): Consequence[] => {
       const view = this.#state.find(object)?.definition;
@@ -191,7 +196,10 @@ class Planner {
     return this.#isUnwantedOver(consequence, gone);
   }
 
-  /** Whether the invalidated object is a materialized view that uses one of these columns, and that is missing or different in A. */
+  /**
+   * Whether the invalidated object is a materialized view that uses one of these columns, and that is missing or
+   * different in A.
+   */
   #isUnwantedOver(consequence: Consequence, columns: readonly string[]): boolean {
     const view = this.#isUnwanted(consequence);
     return view !== undefined && columns.some(column => this.#impact.mentions(view, column));
@@ -242,7 +250,9 @@ class Planner {
     }
   }
 
-  /** Drops the objects that A does not have or that have to be recreated, each before the objects that it reads from. */
+  /**
+   * Drops the objects that A does not have or that have to be recreated, each before the objects that it reads from.
+   */
   #dropObjects(): void {
     for (const entry of dumpOrder(this.#b).reverse()) {
       if (!isObject(entry.kind)) continue;
@@ -422,7 +432,9 @@ class Planner {
     if (!isListed) this.#omit(entry, [], displayName(entry), 'another object still has this name');
   }
 
-  /** Refreshes the materialized views that the plan has invalidated or that were invalid before, each after its base. */
+  /**
+   * Refreshes the materialized views that the plan has invalidated or that were invalid before, each after its base.
+   */
   #refresh(): void {
     const order = [...dumpOrder(this.#a), ...dumpOrder(this.#b)].filter(({ kind }) => kind === 'matview');
     for (const { name } of order) {

@@ -1,4 +1,7 @@
-/*! Prints a plan as the statements of a stream, with their costs in comments. The first one also names the planned state. */
+/*!
+ * Prints a plan as the statements of a stream, with their costs in comments. The first one also names the planned
+ * state.
+ */
 import { createHash } from 'node:crypto';
 import { kindOf, parseChange, parseMeaning, printDefinition } from '@sqlpipe/ddl';
 import { displayName, escapeControls, foldCase, identify, isObject, type Kind, significantTokens } from '@sqlpipe/sql';

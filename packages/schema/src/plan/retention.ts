@@ -25,7 +25,10 @@ function ttlsOf(definition: Definition | undefined): readonly Ttl[] {
   return [ttl || (after['DROP LOCAL'] ?? 0), after['DROP REMOTE'] ?? 0];
 }
 
-/** Whether a TTL is at least as long as another, for months of any length. Hours are positive, months negative; 0 never expires. */
+/**
+ * Whether a TTL is at least as long as another, for months of any length. Hours are positive, months negative; 0 never
+ * expires.
+ */
 function isAtLeast(ttl: Ttl, than: Ttl): boolean {
   if (than === 0) return false;
   if (ttl > 0 === than > 0) return Math.abs(ttl) >= Math.abs(than);

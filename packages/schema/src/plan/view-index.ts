@@ -90,7 +90,10 @@ export class ViewIndex {
     return has ? (had ?? []).filter(name => !left.has(foldCase(name))) : [];
   }
 
-  /** The columns of a query: those that it names, or for `SELECT *` all columns of the object; undefined for other queries. */
+  /**
+   * The columns of a query: those that it names, or for `SELECT *` all columns of the object; undefined for other
+   * queries.
+   */
   #columnsOf(query: string, above: readonly string[] = []): string[] | undefined {
     const [select, star, from, name = '', ...rest] = tokenizeQuery(query).map(({ text }) => text);
     const isWhole =
