@@ -1,4 +1,7 @@
-/*! Parses the command line; the only file that uses yargs. Operands are checked here, because yargs loses a `-` and what follows `--`. */
+/*!
+ * Parses the command line; the only file that uses yargs. Operands are checked here, because yargs loses a `-` and what
+ * follows `--`.
+ */
 import { basename } from 'node:path';
 import { suggestWord } from '@sqlpipe/sql';
 import yargs, { type Argv } from 'yargs';
@@ -40,14 +43,19 @@ export function parseCommandLine<Options>(program: Program<Options>, words: stri
   return parsed as unknown as Parsed<Options>;
 }
 
-/** Rejects options such as `--toString`: yargs looks options up in plain objects, which have properties of that name. */
+/**
+ * Rejects options such as `--toString`: yargs looks options up in plain objects, which have properties of that name.
+ */
 function checkNames(words: string[], cli: unknown): void {
   const options = words.slice(0, words.includes('--') ? words.indexOf('--') : undefined);
   for (const [, name = ''] of options.map(word => /^--?([^=]*)/.exec(word) ?? []))
     if (name in Object.prototype) throw new UsageError(unknownOption(name, cli));
 }
 
-/** Adds a suggestion to a message of yargs. Only the first unknown option is named: in `-pSECRET` each letter is an option. */
+/**
+ * Adds a suggestion to a message of yargs. Only the first unknown option is named: in `-pSECRET` each letter is an
+ * option.
+ */
 function explainParseError(message: string, cli: unknown): string {
   const [, option] = /^unknown options?: ([^,]*)/.exec(message) ?? [];
   if (option !== undefined) return unknownOption(option, cli);
@@ -100,7 +108,10 @@ function declareAllOptions<Options>({ name, options }: Program<Options>): Argv<O
     .exitProcess(false);
 }
 
-/** Replaces messages of yargs by clearer ones. Some have a singular and a plural, which the types of yargs do not include. */
+/**
+ * Replaces messages of yargs by clearer ones. Some have a singular and a plural, which the types of yargs do not
+ * include.
+ */
 const YARGS_MESSAGES = {
   'Unknown argument: %s': { one: 'unknown option: %s', other: 'unknown options: %s' },
   'Not enough arguments following: %s': 'missing value for option: %s',
