@@ -1,4 +1,6 @@
-/*! The names of files for objects. The names of objects may be hostile, and not all file systems distinguish all names. */
+/*!
+ * The names of files for objects. The names of objects may be hostile, and not all file systems distinguish all names.
+ */
 
 /** Letters that have no case or are lower case, digits, blanks, and plain punctuation. */
 const READABLE = /^[\p{Ll}\p{Lo}\p{Lm}\p{Nd} _$.-]$/u;
@@ -16,7 +18,10 @@ const UNSAFE_START = /^[-. ]|^(?=(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$
 
 const LAST_BLANK = / $/;
 
-/** The maximum length of a file's name: file systems accept 255 bytes, including the suffix and that of a temporary file. */
+/**
+ * The maximum length of a file's name: file systems accept 255 bytes, including the suffix and that of a temporary
+ * file.
+ */
 const MAX_BYTES = 200;
 
 /** The suffix of a folder in which a long name continues. */
@@ -38,7 +43,9 @@ export function fileName(name: string): string {
     .join(`${CONTINUED_SUFFIX}/`);
 }
 
-/** The `fileName` of versions before 0.2: it escaped everything except lower case ASCII letters, digits, `_` and `-`. */
+/**
+ * The `fileName` of versions before 0.2: it escaped everything except lower case ASCII letters, digits, `_` and `-`.
+ */
 export function legacyFileName(name: string): string {
   const encoded = name.replace(/[^a-z0-9_-]/gu, escapeCharacter);
   return splitByLength(encoded)

@@ -30,7 +30,9 @@ export const FOLDERS: Partial<Record<Kind, string>> = {
 
 const SUFFIX = '.sql';
 
-/** The path of a statement's file within a folder, such as `tables/trades.sql`; undefined if the statement has no name. */
+/**
+ * The path of a statement's file within a folder, such as `tables/trades.sql`; undefined if the statement has no name.
+ */
 export const pathFor = (statement: string): string | undefined => pathWith(fileName, statement);
 
 function pathWith(nameFile: (name: string) => string, statement: string): string | undefined {

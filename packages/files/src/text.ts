@@ -1,4 +1,6 @@
-/*! `.sql` text: statements, each with its `;` and a blank line after it. `tr '\0' '\n'` turns a stream into this form. */
+/*!
+ * `.sql` text: statements, each with its `;` and a blank line after it. `tr '\0' '\n'` turns a stream into this form.
+ */
 import type { Writable } from 'node:stream';
 import { escapeLines, SplitError, Splitter } from '@sqlpipe/sql';
 import { decodeUtf8, EncodingError } from './decode-utf8.js';
