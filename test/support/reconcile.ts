@@ -82,7 +82,9 @@ async function snapshot(server: Server, { tables }: SchemaPair): Promise<Map<str
   return found;
 }
 
-/** Creates schema B of a seed, then plans and applies the changes: first without any loss, then with every loss allowed. */
+/**
+ * Creates schema B of a seed, then plans and applies the changes: first without any loss, then with every loss allowed.
+ */
 export async function reconcile(server: Server, run: Run, seed: number): Promise<Reconciled> {
   const pair = schemaPair(seed);
   const about = `seed ${seed}: ${pair.changes.join(', ')}`;

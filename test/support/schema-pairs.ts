@@ -1,4 +1,7 @@
-/*! Generates random pairs of schemas: a schema, and the same schema after some changes. A seed always gives the same pair. */
+/*!
+ * Generates random pairs of schemas: a schema, and the same schema after some changes. A seed always gives the same
+ * pair.
+ */
 import { type Column, printDefinition, type TableDefinition } from '@sqlpipe/ddl';
 
 /** A schema before and after some changes. */
