@@ -36,7 +36,7 @@ for (const [title, text, options, advice, then] of [
   test(`how to go on: ${title}`, async t => {
     await target.empty();
     const { run, advice: told } = await advised(t, target.url, `${text}${WRONG}`, options);
-    t.is(told, `; fix the error and rerun the same command${advice}; existing objects are skipped`);
+    t.is(told, `; fix the error and rerun the same command${advice}: it skips existing objects`);
     t.like(await run(`sqlsplit <<< "${text}${RIGHT}" | sqlapply ${then} $DST`), { code: 0, stderr: '' });
   });
 
@@ -47,7 +47,7 @@ test('how to go on: what exists is no error to be fixed where nothing may exist'
   const again = await run(`sqlsplit <<< "${BY_HAND}" | sqlapply --if-exists fail $DST`);
   t.regex(
     again.stderr,
-    /; to continue, rerun the same command with --if-exists compare; existing objects are skipped\n$/,
+    /; to continue, rerun the same command with --if-exists compare: it skips existing objects\n$/,
   );
   t.like(await run(`sqlsplit <<< "${BY_HAND}" | sqlapply $DST`), { code: 0, stderr: '' });
 });
@@ -58,7 +58,7 @@ test('how to go on: what exists and can not be shown is to be skipped', async t 
     socket.write(reply(JSON.stringify({ error, position: 0 }), 400));
   });
   const { advice } = await advised(t, url, PRINTED);
-  t.is(advice, '; to continue, rerun the same command with --if-exists skip; existing objects are skipped');
+  t.is(advice, '; to continue, rerun the same command with --if-exists skip: it skips existing objects');
 });
 
 test('how to go on: what would be done a second time is to be left out', async t => {
@@ -66,7 +66,7 @@ test('how to go on: what would be done a second time is to be left out', async t
   const { advice } = await advised(t, target.url, `${PRINTED}alter table t add column y int;${WRONG}`, '--allow ALTER');
   t.is(
     advice,
-    '; fix the error and rerun the same command, without each ALTER that was applied; existing objects are skipped',
+    '; fix the error and rerun the same command, without each ALTER that was applied: it skips existing objects',
   );
 });
 
