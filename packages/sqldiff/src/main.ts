@@ -22,7 +22,7 @@ import { readSide } from './read-side.js';
 
 runProgram({
   name: 'sqldiff',
-  operands: '<a> <b>',
+  operands: '<A> <B>',
   operandTypes: ['instances', 'files'],
   summary: 'Compares two schemas object by object. Each is an instance, a .sql file, a folder, a stream file, or -.',
   examples: [
