@@ -73,7 +73,10 @@ test('files are read completely before anything is sent', async t => {
   );
   t.regex(await apply('a.sql none.sql'), /^sqlapply: none\.sql: no such file or directory; nothing was sent\n$/);
   t.regex(await apply('a.sql cut.stream'), /^sqlapply: cut\.stream: no NUL byte in the input.*; nothing was sent\n$/);
-  t.regex(await apply('a.sql drop.sql'), /^sqlapply: drop\.sql:1: DROP.*nothing was sent; use --allow DROP to send it\n$/);
+  t.regex(
+    await apply('a.sql drop.sql'),
+    /^sqlapply: drop\.sql:1: DROP.*nothing was sent; use --allow DROP to send it\n$/,
+  );
   t.deepEqual(await tables(), []);
 });
 

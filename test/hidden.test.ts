@@ -134,8 +134,14 @@ const REFUSED: [text: string, says: RegExp][] = [
   ["CREATE TABLE 'c' AS (\nSELECT CAST(x AS INT) AS x FROM long_sequence(0)\n)", /--allow CTAS/],
   ["CREATE TABLE 'c' AS (\nSELECT ARRAY[] AS x, reload_config() AS y FROM long_sequence(0)\n)", /--allow CTAS/],
   ["CREATE TABLE 'c' AS (\nSELECT ARRAY[] AS x FROM long_sequence(0), t\n)", /--allow CTAS/],
-  ['CREATE OR REPLACE VIEW v AS (SELECT 2 x)', /it may replace a view.*; nothing was sent; use --allow REPLACE to send it/],
-  ['ASSUME WHERE x > 3 UNION ALL SELECT x FROM long_sequence(2)', /this form of ASSUME .*nothing was sent; use --allow ASSUME to send it/],
+  [
+    'CREATE OR REPLACE VIEW v AS (SELECT 2 x)',
+    /it may replace a view.*; nothing was sent; use --allow REPLACE to send it/,
+  ],
+  [
+    'ASSUME WHERE x > 3 UNION ALL SELECT x FROM long_sequence(2)',
+    /this form of ASSUME .*nothing was sent; use --allow ASSUME to send it/,
+  ],
   ['GRANT g JOIN long_sequence(3) y ON 1 = 1', /this form of GRANT .*--allow GRANT/],
   ["GRANT g SAMPLE BY 1d FROM '2020' TO '2021' UNION ALL SELECT reload_config()", /this form of GRANT/],
   ['ADD USER u', /this form of ADD/],

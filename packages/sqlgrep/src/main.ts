@@ -52,11 +52,15 @@ runProgram({
         requiresArg: true,
         describe: 'select names that match this regular expression',
       })
-      .option('with-deps', { type: 'boolean', default: false, describe: 'also select everything that these need' })
+      .option('with-deps', {
+        type: 'boolean',
+        default: false,
+        describe: 'also select everything that the selected objects need',
+      })
       .option('with-dependents', {
         type: 'boolean',
         default: false,
-        describe: 'also select everything that needs these',
+        describe: 'also select everything that needs the selected objects',
       })
       .option('max-record', maxRecordOption(MAX_RECORD)),
   run: async ({ operands: patterns, maxRecord, ...options }, io) => {

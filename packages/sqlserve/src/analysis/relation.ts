@@ -169,7 +169,10 @@ class Analysis {
       const columns = isStar ? scope.of(starQualifier(item)) : [this.#field(item, scope, named, takenByName)];
       if (!isStar) named.push(...columns);
       if (fields.length + columns.length > maxColumns)
-        throw new RejectionError(this.query.at(item), `sqlserve does not store a query of more than ${maxColumns} columns`);
+        throw new RejectionError(
+          this.query.at(item),
+          `sqlserve does not store a query of more than ${maxColumns} columns`,
+        );
       for (const { name, type } of columns) {
         const unused = taken.unused(name, n => `${name}${n}`);
         taken.add(unused);
