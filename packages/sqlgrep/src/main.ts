@@ -55,12 +55,12 @@ runProgram({
       .option('with-deps', {
         type: 'boolean',
         default: false,
-        describe: 'also select everything that the selected objects need',
+        describe: 'also select what the matches need',
       })
       .option('with-dependents', {
         type: 'boolean',
         default: false,
-        describe: 'also select everything that needs the selected objects',
+        describe: 'also select what needs the matches',
       })
       .option('max-record', maxRecordOption(MAX_RECORD)),
   run: async ({ operands: patterns, maxRecord, ...options }, io) => {
