@@ -1,4 +1,6 @@
-/*! CREATE, checked against the catalog: the name must be valid and free, and what the statement refers to must exist. */
+/*!
+ * CREATE, checked against the catalog: the name must be valid and free, and what the statement refers to must exist.
+ */
 
 import { addTimestampToIndex, type Column, defaultPartition, type Refresh, toTableDefinition } from '@sqlpipe/ddl';
 import {

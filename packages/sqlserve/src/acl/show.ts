@@ -118,8 +118,9 @@ function credentialRows({ acl, caller }: AclSession, kind: Principal['kind'], na
 }
 
 /**
- * A row for each permission and scope; if it is granted twice, with the grant option of either. Objects and columns that
- * do not exist are left out. The right to read or update some columns includes the designated timestamp: origin `I`.
+ * A row for each permission and scope; if it is granted twice, with the grant option of either. Objects and columns
+ * that do not exist are left out. The right to read or update some columns includes the designated timestamp: origin
+ * `I`.
  */
 function permissionRows(grants: readonly Grant[], find: (name: string) => CatalogObject | undefined): Value[][] {
   const rows = new Map<string, Value[]>();

@@ -156,7 +156,10 @@ export async function alterPrincipal(
   }
 }
 
-/** `WITH EXTERNAL ALIAS 'a'` or `DROP EXTERNAL ALIAS 'a'`: nothing else of a group can be changed, because it never logs in. */
+/**
+ * `WITH EXTERNAL ALIAS 'a'` or `DROP EXTERNAL ALIAS 'a'`: nothing else of a group can be changed, because it never logs
+ * in.
+ */
 function changeAlias(cursor: Cursor, session: AclSession, named: LocatedName): void {
   const { acl } = session;
   const adds = isWord(cursor.requireNoSemicolon("'with' or 'drop'"), 'with');

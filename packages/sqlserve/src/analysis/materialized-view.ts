@@ -240,7 +240,9 @@ interface Bucket {
   readonly position: number;
 }
 
-/** The bucket of SAMPLE BY or of a timestamp_floor() column, in the query or in a subquery that it only selects from. */
+/**
+ * The bucket of SAMPLE BY or of a timestamp_floor() column, in the query or in a subquery that it only selects from.
+ */
 function findBucket(body: Body, catalog: ServerCatalog): Bucket | undefined {
   const { position } = body;
   const query = parsedQuery(body);
@@ -293,7 +295,9 @@ function findTimestamp(select: Select, catalog: ServerCatalog): string | undefin
   return (named?.type === 'selectItem' && named.alias) || designated;
 }
 
-/** PERIOD (SAMPLE BY INTERVAL): the bucket is the period. Positions count from the start of the query, as in QuestDB. */
+/**
+ * PERIOD (SAMPLE BY INTERVAL): the bucket is the period. Positions count from the start of the query, as in QuestDB.
+ */
 function periodOfSampling(
   { sampleBy }: Select,
   { interval, position }: Bucket,

@@ -43,12 +43,17 @@ interface Environment {
   readonly variables: Variables;
 }
 
-/** Maximum number of columns of a query. A short text can name many: each query over `a JOIN a` doubles their number. */
+/**
+ * Maximum number of columns of a query. A short text can name many: each query over `a JOIN a` doubles their number.
+ */
 const maxColumns = 20_000;
 
 const isSameIdentifier = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
-/** The relation of a query. @throws RejectionError for a table or column that does not exist, and for a misused SAMPLE BY */
+/**
+ * The relation of a query.
+ * @throws RejectionError for a table or column that does not exist, and for a misused SAMPLE BY
+ */
 export function analyzeRelation(query: Query, catalog: ServerCatalog): Relation {
   return new Analysis(query, catalog).relation(query.select, { queries: new Map(), variables: new Variables() });
 }

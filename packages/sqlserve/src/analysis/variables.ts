@@ -1,4 +1,6 @@
-/*! Variables of DECLARE. A variable may stand for an expression with other variables, and so for a text of any length. */
+/*!
+ * Variables of DECLARE. A variable may stand for an expression with other variables, and so for a text of any length.
+ */
 
 import type { Expression } from '@questdb/sql-parser';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
