@@ -5,7 +5,9 @@ import type { Difference } from '@sqlpipe/schema';
 import { displayName, escapeControls, formatSafeJson, hasName, redact } from '@sqlpipe/sql';
 import type { Sides } from './operands.js';
 
-/** A line per difference: `only in src: table 'trades'`, `differs: view 'spreads'`; a grant is shown as its statement. */
+/**
+ * A line per difference: `only in src: table 'trades'`, `differs: view 'spreads'`; a grant is shown as its statement.
+ */
 export function formatName({ identity, a, b }: Difference, sides: Sides): string {
   const what = hasName(identity) ? displayName(identity) : redactFully(a ?? b ?? '').replace(/;$/, '');
   const how = b === undefined ? `only in ${sides[0].label}` : a === undefined ? `only in ${sides[1].label}` : 'differs';
