@@ -107,7 +107,9 @@ async function fetchRowsIfExists(source: Instance, query: string): Promise<unkno
   }
 }
 
-/** Whether a user or service account has a password, a key or a token, by the rows of SHOW USER or SHOW SERVICE ACCOUNT. */
+/**
+ * Whether a user or service account has a password, a key or a token, by the rows of SHOW USER or SHOW SERVICE ACCOUNT.
+ */
 export const hasCredentials = (rows: unknown[][]): boolean =>
   rows.some(([, enabled]) => enabled === true || enabled === 'true' || enabled === 't');
 

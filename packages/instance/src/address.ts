@@ -120,7 +120,9 @@ const SCHEMES = new Map<string, 'http' | 'https'>([
   ['wss', 'https'],
 ]);
 
-/** The message shows the address only if it cannot contain a secret: no such character, and no colon but the scheme's. */
+/**
+ * The message shows the address only if it cannot contain a secret: no such character, and no colon but the scheme's.
+ */
 function addressError(operand: string, why: string): InstanceError {
   const shown = /[@?#;=]|:(?!\/\/)/.test(operand) ? 'the address' : `"${escapeControls(operand)}"`;
   return new InstanceError('CONFIG', `${shown} ${why}; give an address such as http://host:9000`);

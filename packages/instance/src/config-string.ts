@@ -14,9 +14,8 @@ export interface ConfigString {
 const PAIR = /(\w+)=((?:[^;]|;;)*)(?:;|$)/y;
 
 /**
- * Parses `schema::key=value;key=value;`, with any keys.
- * Throws `CONFIG`. The message contains positions only: values may be secrets, and so may keys, because a `;` in a value
- * makes a key of the value's rest.
+ * Parses `schema::key=value;key=value;`, with any keys. Throws `CONFIG`. The message contains positions only: values
+ * may be secrets, and so may keys, because a `;` in a value makes a key of the value's rest.
  */
 export function parseConfigString(text: string): ConfigString {
   const schemaEnd = text.indexOf('::');

@@ -1,7 +1,9 @@
 /*! Address, credentials and options of a connection, resolved and checked. */
 import type { Setting } from './settings.js';
 
-/** Everything needed to connect to one instance. `authorization` and `proxy` may contain secrets: show `label` instead. */
+/**
+ * Everything needed to connect to one instance. `authorization` and `proxy` may contain secrets: show `label` instead.
+ */
 export interface ConnectionConfig {
   /** The address without secrets, for messages. */
   label: string;

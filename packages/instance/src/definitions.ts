@@ -11,7 +11,9 @@ import { isUnsupported, queryIfSupported } from './unsupported.js';
 /** The server rejects 130 and more SHOW CREATE in one request with `SQL model is too complex` (observed on 9.3.4). */
 const MAX_PER_REQUEST = 100;
 
-/** Maximum length of all definitions in one reply, in UTF-16 code units. A single definition may be as long as a row. */
+/**
+ * Maximum length of all definitions in one reply, in UTF-16 code units. A single definition may be as long as a row.
+ */
 const MAX_REPLY_LENGTH = 64 * 1024 * 1024;
 
 /** The server's messages for an object that does not exist, or has another or an unknown kind (observed on 9.3.4). */
@@ -91,7 +93,9 @@ function limitToBuffer(instance: Instance, objects: readonly ObjectName[]): read
 const showCreateQuery = (objects: readonly ObjectName[]): string =>
   objects.map(({ kind, name }) => `SHOW CREATE ${kindKeywords(kind)} ${quoteLiteral(name)}`).join(' UNION ALL ');
 
-/** Queries a batch. An object that does not exist or cannot be shown fails the batch; then each half is queried alone. */
+/**
+ * Queries a batch. An object that does not exist or cannot be shown fails the batch; then each half is queried alone.
+ */
 async function fetchBatch(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
   const rows: string[] = [];
   let length = 0;

@@ -1,8 +1,8 @@
 /*! The one error that this package throws; its `code` decides the exit status. */
 
 /**
- * - `UNREACHABLE`: the instance cannot be reached or gave up: connection refused, time-out, TLS, 429 after retries, 5xx,
- * no reply.
+ * - `UNREACHABLE`: the instance cannot be reached or gave up: connection refused, time-out, TLS, 429 after retries,
+ * 5xx, no reply.
  * - `PROTOCOL`: the reply is not this protocol: a login page, truncated JSON, a wrong row count, 404, a redirect.
  * - `DENIED`: authentication required (401) or permission denied (403).
  * - `CONFIG`: an address, a credential or a configuration file that cannot be used.

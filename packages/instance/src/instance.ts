@@ -27,9 +27,9 @@ export interface Instance {
   /** The path that statements are sent to. Before the first reply it is the documented one. */
   readonly endpoint: string;
   /**
-   * The first column of each row of a query, in batches as the reply arrives, and in constant memory. The generator ends
-   * without an error only if the reply was complete and valid; only then are the rows complete. Throws `InstanceError`:
-   * `REFUSED` with the server's message and position if the server rejected the query.
+   * The first column of each row of a query, in batches as the reply arrives, and in constant memory. The generator
+   * ends without an error only if the reply was complete and valid; only then are the rows complete. Throws
+   * `InstanceError`: `REFUSED` with the server's message and position if the server rejected the query.
    *
    * @param maxValueBytes the maximum length of a single value in bytes, as JSON writes it; by default 32 MiB
    */
@@ -53,8 +53,8 @@ export function connect(target: ConnectionConfig): Instance {
 }
 
 /**
- * Pauses in milliseconds before a request that was answered 429, and so was not executed, is sent again. They are longer
- * if the server requests it, up to the maximum.
+ * Pauses in milliseconds before a request that was answered 429, and so was not executed, is sent again. They are
+ * longer if the server requests it, up to the maximum.
  */
 const RETRY_DELAYS = [250, 500, 1000, 2000, 4000];
 const MAX_RETRY_DELAY = 30_000;
@@ -159,7 +159,8 @@ class HttpInstance implements Instance {
       const requestedDelay = 1000 * (retryAfter(response) ?? 0);
       if (response.status !== 429 || requestedDelay > MAX_RETRY_DELAY) return response;
       response.body.destroy();
-      await this.#pause(Math.max(milliseconds, requestedDelay), this.#closed.signal).catch(() => {}); // the next try fails with the reason
+      // If the pause is aborted, the next try fails with the reason.
+      await this.#pause(Math.max(milliseconds, requestedDelay), this.#closed.signal).catch(() => {});
     }
     return send();
   }

@@ -1,4 +1,6 @@
-/*! The user's file of named instances: their addresses, and where their credentials are stored. It contains no secrets. */
+/*!
+ * The user's file of named instances: their addresses, and where their credentials are stored. It contains no secrets.
+ */
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { InstanceError } from './instance-error.js';

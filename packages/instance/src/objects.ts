@@ -10,7 +10,9 @@ export interface ObjectName {
   name: string;
 }
 
-/** The columns of tables() that show kinds: `table_type` since 9.3, `matView` since 9.0 (observed on 9.0.3 to 9.3.4). */
+/**
+ * The columns of tables() that show kinds: `table_type` since 9.3, `matView` since 9.0 (observed on 9.0.3 to 9.3.4).
+ */
 const COLUMNS = [
   { column: 'table_type', isNotTable: "table_type <> 'T'" },
   { column: 'matView', isNotTable: 'matView' },
@@ -44,7 +46,10 @@ export async function findViews(source: Instance, names: readonly string[]): Pro
   return new Set(views.map(({ name }) => foldCase(name)));
 }
 
-/** Queries tables(); undefined if that is rejected, because a view named `tables` shadows the function (observed on 9.3.4). */
+/**
+ * Queries tables(); undefined if that is rejected, because a view named `tables` shadows the function (observed on
+ * 9.3.4).
+ */
 async function queryTables(
   source: Instance,
   queryFor: (kindColumn: (typeof COLUMNS)[number]) => string,

@@ -5,8 +5,8 @@ import type { Sourced } from './settings.js';
 
 /**
  * The proxy for an address and the variable that contains it: `http_proxy` or `https_proxy` by the scheme of the
- * address, in lower or upper case, unless `no_proxy` contains the host. Throws `CONFIG` for an invalid proxy; the message
- * names only the variable, because its value may contain a password.
+ * address, in lower or upper case, unless `no_proxy` contains the host. Throws `CONFIG` for an invalid proxy; the
+ * message names only the variable, because its value may contain a password.
  */
 export function findProxy(url: URL, env: Readonly<Record<string, string | undefined>>): Sourced<URL> | undefined {
   const lower = `${url.protocol.slice(0, -1)}_proxy`;
@@ -26,7 +26,9 @@ export function findProxy(url: URL, env: Readonly<Record<string, string | undefi
   return { value: proxy, source: name };
 }
 
-/** Whether a list contains the host of an address: `example.com` (with its subdomains), `example.com:9000`, `*` for all. */
+/**
+ * Whether a list contains the host of an address: `example.com` (with its subdomains), `example.com:9000`, `*` for all.
+ */
 function isProxyBypassed(url: URL, list: string): boolean {
   return list
     .toLowerCase()

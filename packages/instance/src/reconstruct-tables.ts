@@ -1,6 +1,6 @@
 /*!
- * Tables of a server without SHOW CREATE TABLE (8.1.4): their definitions from its catalogue functions, in the form that
- * later servers print.
+ * Tables of a server without SHOW CREATE TABLE (8.1.4): their definitions from its catalogue functions, in the form
+ * that later servers print.
  */
 import { type Column, type PartitionUnit, printDefinition, toTtl } from '@sqlpipe/ddl';
 import { foldCase } from '@sqlpipe/sql';

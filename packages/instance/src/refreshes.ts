@@ -29,7 +29,10 @@ export async function fetchRefreshStates(instance: Instance): Promise<RefreshSta
   };
 }
 
-/** Reasons for being invalid that the changes of a plan cause. Dropped partitions are not among them (observed on 9.3.4). */
+/**
+ * Reasons for being invalid that the changes of a plan cause. Dropped partitions are not among them (observed on
+ * 9.3.4).
+ */
 const CHANGES_OF_COLUMNS =
   /^(?:drop column|rename column|change column type) operation$|^base (?:table|materialized view) is /;
 

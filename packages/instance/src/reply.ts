@@ -143,8 +143,8 @@ export function toRejection({ message, position }: ServerError, response: Respon
 }
 
 /**
- * The body of a small reply. Reading stops after the chunk that exceeds the limit. Uses events, because most replies are
- * one small chunk, and an iterator would take longer than everything else.
+ * The body of a small reply. Reading stops after the chunk that exceeds the limit. Uses events, because most replies
+ * are one small chunk, and an iterator would take longer than everything else.
  */
 function readBody({ body }: Response, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -308,8 +308,8 @@ function formatRetryTime(response: Response): string {
 }
 
 /**
- * The number of seconds that a server asks clients to wait (Retry-After, a number of seconds or a date); undefined if it
- * does not ask.
+ * The number of seconds that a server asks clients to wait (Retry-After, a number of seconds or a date); undefined if
+ * it does not ask.
  */
 export function retryAfter({ headers }: Response): number | undefined {
   const value = headers['retry-after'];
@@ -350,7 +350,10 @@ function maskReply(text: string, { url, secrets }: Response): string {
   );
 }
 
-/** Words that other code searches for. If a password is one of these, redacting it would break the search and reveal the password. */
+/**
+ * Words that other code searches for. If a password is one of these, redacting it would break the search and reveal the
+ * password.
+ */
 const SIGNIFICANT_WORDS = "already exists, does not exist, name expected, got, expected 'TABLE', DATABASE, empty query";
 
 /** Maximum length of quoted text before redaction, in UTF-16 code units; longer than the longest secret. */

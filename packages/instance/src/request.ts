@@ -9,10 +9,10 @@ export type Endpoint = (typeof ENDPOINTS)[number];
  * Encodes a statement as the value of a query parameter, in the shortest form that URLs allow and the server reads
  * correctly.
  *
- * A blank becomes `+`. Letters, digits and `-._~!$'()*,;:@/` are not changed. All other characters become `%XX` of their
- * UTF-8 bytes: `& = ? % +`, control characters, non-ASCII characters, and those that a URL's query must not contain.
- * Observed on 9.3.4: after a second `=` the reply is "empty query", after a `?` it is a 404. Throws URIError for half of
- * a surrogate pair.
+ * A blank becomes `+`. Letters, digits and `-._~!$'()*,;:@/` are not changed. All other characters become `%XX` of
+ * their UTF-8 bytes: `& = ? % +`, control characters, non-ASCII characters, and those that a URL's query must not
+ * contain. Observed on 9.3.4: after a second `=` the reply is "empty query", after a `?` it is a 404. Throws URIError
+ * for half of a surrogate pair.
  */
 export function encodeQuery(text: string): string {
   return encodeURI(text)

@@ -52,10 +52,10 @@ const CONNECT_TIMEOUT = 10;
 /**
  * Resolves the operand INSTANCE, with the credentials that belong to it.
  *
- * A name in `instances.toml` stands for that instance; any other operand is an address (`parseAddress`). Credentials come
- * from the options, the address, the program's variables (`SQLDUMP_USER`, `_PASSWORD`, `_TOKEN`), the named instance's
- * variables (`SQLPIPE_PROD_USER`, …), its entry, and netrc, in this order. If only the user is known, a terminal prompts
- * for the password. Throws `CONFIG`; nothing is sent.
+ * A name in `instances.toml` stands for that instance; any other operand is an address (`parseAddress`). Credentials
+ * come from the options, the address, the program's variables (`SQLDUMP_USER`, `_PASSWORD`, `_TOKEN`), the named
+ * instance's variables (`SQLPIPE_PROD_USER`, …), its entry, and netrc, in this order. If only the user is known, a
+ * terminal prompts for the password. Throws `CONFIG`; nothing is sent.
  */
 export async function resolveInstance(operand: string, context: ResolveContext): Promise<ResolvedInstance> {
   const { env, options = {} } = context;

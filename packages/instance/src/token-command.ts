@@ -4,8 +4,8 @@ import { maskSecrets, truncate } from '@sqlpipe/sql';
 import { InstanceError } from './instance-error.js';
 
 /**
- * The one line that a shell command prints. The command's stdin is empty, because ours may be a statement stream. Throws
- * `CONFIG` if the command fails, with its stderr, or runs longer than `timeout` (milliseconds; 0 for no limit).
+ * The one line that a shell command prints. The command's stdin is empty, because ours may be a statement stream.
+ * Throws `CONFIG` if the command fails, with its stderr, or runs longer than `timeout` (milliseconds; 0 for no limit).
  */
 export async function runTokenCommand(
   command: string,
