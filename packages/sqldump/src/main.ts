@@ -29,7 +29,7 @@ runProgram({
     ['sqldump -o schema.sql localhost:9000', 'save it as .sql text'],
     ['sqldump localhost:9000 | grep -z "^CREATE TABLE \'fx_" | sqlapply other:9000', 'copy some tables'],
   ],
-  standaloneOption: 'list-instances',
+  standaloneOption: 'list-instances', // it needs no instance
   values: { include: CATEGORIES, exclude: CATEGORIES },
   options: cli =>
     addInstanceOptions(cli)
@@ -84,7 +84,7 @@ runProgram({
   },
 });
 
-/** Writes text. If the dump fails, a failure marker ends the text, which sqlsplit rejects. */
+/** Writes text. If the dump fails, the text ends in a failure marker, so that sqlsplit rejects it. */
 async function writeMarkedText(statements: AsyncIterable<string[]>, out: Writable): Promise<void> {
   try {
     await writeSqlText(statements, out);
