@@ -1,17 +1,17 @@
-/*! Rules by which a name becomes another: `fx_*=acme_*`, or one name for one. */
+/*! Rules that map names to new names: `fx_*=acme_*`, or one name to one name. */
 import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '@sqlpipe/cli';
 import { foldCase, systemErrorReason } from '@sqlpipe/sql';
 
-/** One side of a rule: a whole name, or what stands before and after a star. */
+/** One side of a rule: a whole name, or the prefix and suffix around a star. */
 class Pattern {
   readonly #before: string;
   readonly #after: string;
 
   constructor(
     readonly before: string,
-    /** Undefined where there is no star. */
+    /** Undefined if there is no star. */
     readonly after?: string,
   ) {
     this.#before = foldCase(before);
@@ -22,14 +22,14 @@ class Pattern {
     return this.after !== undefined;
   }
 
-  /** @param folded a name as `foldCase` has it */
+  /** @param folded a name, folded by `foldCase` */
   matches(folded: string): boolean {
     if (!this.hasStar) return folded === this.#before;
     const shortest = this.#before.length + this.#after.length;
     return folded.length >= shortest && folded.startsWith(this.#before) && folded.endsWith(this.#after);
   }
 
-  /** What stands for the star in a name that matches. */
+  /** The part of a matching name that the star stands for. */
   starOf(name: string): string {
     return name.slice(this.before.length, name.length - (this.after ?? '').length);
   }
@@ -40,23 +40,23 @@ interface Rule {
   readonly to: Pattern;
 }
 
-/** A side is bare, or in double quotes so that it may hold `=`. */
+/** A side may be in double quotes, so that it can contain `=`. */
 const RULE = /^("[^"]*"|[^"=]+)=("[^"]*"|[^"=]+)$/;
 
-/** Rules in the order given: the first that matches a name decides. Names are compared without regard to case. */
+/** Rules in their order: the first one that matches a name applies. Names are compared without regard to case. */
 export class Rules {
   readonly #rules: Rule[];
-  /** Of the rules for one name the first for each. */
+  /** For each whole name on the left, the index of the first rule for it. */
   readonly #exact = new Map<string, number>();
   readonly #globs: number[] = [];
-  /** How many rules make one name, whatever from. */
+  /** For each whole name on the right, the number of rules that map to it. */
   readonly #constants = new Map<string, number>();
   readonly #patterns: Rule[];
 
   /**
    * @param given `OLD=NEW`
-   * @param option what they are called in messages
-   * @throws UsageError for what is no rule
+   * @param option the name of the rules in messages
+   * @throws UsageError for an invalid rule
    */
   constructor(given: readonly string[], option: string) {
     this.#rules = given.map(rule => parseRule(rule, option));
@@ -69,20 +69,20 @@ export class Rules {
     }
   }
 
-  /** Whether there is none. */
+  /** Whether there are no rules. */
   get isEmpty(): boolean {
     return this.#rules.length === 0;
   }
 
-  /** The new name; undefined where no rule matches. */
+  /** The new name; undefined if no rule matches. */
   apply(name: string): string | undefined {
     const rule = this.#find(name);
     return rule && (rule.to.hasStar ? rule.to.before + rule.from.starOf(name) + rule.to.after : rule.to.before);
   }
 
   /**
-   * Whether another name may become what this one becomes, or be it already. Where that is not so the name need not be
-   * remembered: the names that one rule with a star on both sides makes are as different as those it makes them from.
+   * Whether another name could collide with this name's result: map to it, or already be equal to it. If not, the name
+   * need not be stored: a rule with a star on both sides maps different names to different names.
    */
   isContested(name: string): boolean {
     const maker = this.#find(name);
@@ -111,14 +111,14 @@ function parseRule(text: string, option: string): Rule {
   return { from: new Pattern(...(from as [string, string?])), to: new Pattern(...(to as [string, string?])) };
 }
 
-/** A file of rules that can not be read. */
+/** A file of rules cannot be read. */
 class RuleFileError extends Error {
   readonly code = 'NOINPUT';
 }
 
 /**
- * The rules in a UTF-8 file, one per line; lines that are empty or begin with `#` are none.
- * @throws RuleFileError where it can not be read
+ * The rules in a UTF-8 file, one per line. Empty lines and lines that begin with `#` are ignored.
+ * @throws RuleFileError if the file cannot be read
  */
 export async function readRules(path: string): Promise<string[]> {
   const bytes = await readFile(path).catch(error => {
