@@ -21,7 +21,7 @@ export interface JsonEvents {
    * Called after a comma in an array. A handler that can read many elements at once checks them and returns where the
    * last one ends; `at` if it reads none.
    */
-  elements?(chunk: Buffer, at: number, depth: number): number;
+  readElements?(chunk: Buffer, at: number, depth: number): number;
 }
 
 export interface JsonLimits {
@@ -143,7 +143,7 @@ export class JsonScanner {
   }
 
   #readElements(chunk: Buffer, at: number): number {
-    const end = this.#events.elements?.(chunk, at, this.#containers.length) ?? at;
+    const end = this.#events.readElements?.(chunk, at, this.#containers.length) ?? at;
     this.#expect = end > at ? Expect.CommaOrClose : Expect.Value;
     return end;
   }

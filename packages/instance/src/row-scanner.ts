@@ -19,7 +19,7 @@ export class ServerError extends Error {
 /** The value of a cell that is an array or object, whose content is not stored. */
 const NESTED = Symbol('nested');
 /** In bytes. Enough for the largest statement of a stream (16 MiB) if JSON escapes make it twice as long. */
-const MAX_ROW = 32 * 1024 * 1024;
+const MAX_VALUE_BYTES = 32 * 1024 * 1024;
 /** Maximum nesting of a reply. QuestDB's replies need far less: its arrays have at most 32 dimensions. */
 export const MAX_DEPTH = 128;
 
@@ -31,12 +31,12 @@ export const MAX_DEPTH = 128;
  */
 export class RowScanner {
   readonly #json: JsonScanner;
-  readonly #reply: RowReply;
+  readonly #handler: ReplyHandler;
 
-  /** @param maxRow the longest single value in bytes, as JSON writes it */
-  constructor(maxRow = MAX_ROW) {
-    this.#reply = new RowReply(maxRow);
-    this.#json = new JsonScanner(this.#reply, { token: maxRow, depth: MAX_DEPTH });
+  /** @param maxValueBytes the maximum length of a single value in bytes, as JSON writes it */
+  constructor(maxValueBytes = MAX_VALUE_BYTES) {
+    this.#handler = new ReplyHandler(maxValueBytes);
+    this.#json = new JsonScanner(this.#handler, { token: maxValueBytes, depth: MAX_DEPTH });
   }
 
   /** The first columns of the rows that this chunk completes. */
@@ -44,32 +44,32 @@ export class RowScanner {
     try {
       this.#json.write(chunk);
     } catch (error) {
-      throw error instanceof JsonError ? this.#reply.addRowNumber(error) : error;
+      throw error instanceof JsonError ? this.#handler.addRowNumber(error) : error;
     }
-    return this.#reply.take();
+    return this.#handler.take();
   }
 
   /** Throws unless the reply is complete and valid. */
   end(): void {
-    this.#reply.checkError();
+    this.#handler.checkError();
     this.#json.end();
-    this.#reply.checkComplete();
+    this.#handler.checkComplete();
   }
 }
 
 /**
  * Handles the scanner's events: checks a reply and collects its rows. Depths: `{` 0 `"dataset": [` 1 `[` 2 `a cell` 3.
  */
-class RowReply implements JsonEvents {
+class ReplyHandler implements JsonEvents {
   #key = '';
-  readonly #top: Record<string, unknown> = {};
+  readonly #topValues: Record<string, unknown> = {};
   #dataset: 'none' | 'open' | 'closed' = 'none';
   #rows = 0;
   #column = 0;
   #inColumnName = false;
   /** The name of the first column, if the reply contains it. */
   #columnName: unknown;
-  #first = '';
+  #firstCell = '';
   /**
    * Whether the last row is empty: a server ends the dataset with an empty row if it fails while writing a row. The
    * error follows after the rows, so reading continues.
@@ -79,7 +79,7 @@ class RowReply implements JsonEvents {
   /** The chunk that was already searched for rows to parse together; each chunk is searched once. */
   #searched: Buffer | undefined;
 
-  constructor(readonly maxRow: number) {}
+  constructor(readonly maxValueBytes: number) {}
 
   take(): string[] {
     const rows = this.#ready;
@@ -89,16 +89,16 @@ class RowReply implements JsonEvents {
 
   /** Adds the number of the current row to an error, unless the error contains it already. */
   addRowNumber(error: JsonError): JsonError {
-    const isPlaced = this.#dataset !== 'open' || error.message.endsWith(')');
-    return isPlaced ? error : new JsonError(`${error.message} (row ${this.#rows + 1})`);
+    const hasRowNumber = this.#dataset !== 'open' || error.message.endsWith(')');
+    return hasRowNumber ? error : new JsonError(`${error.message} (row ${this.#rows + 1})`);
   }
 
   key(name: string, depth: number): void {
     if (depth === 3 && this.#key === 'columns') this.#inColumnName = name === 'name';
     if (depth !== 1) return;
-    if (Object.hasOwn(this.#top, name)) throw duplicateKeyError(name);
+    if (Object.hasOwn(this.#topValues, name)) throw duplicateKeyError(name);
     this.#key = name;
-    if (isSignificantKey(name)) this.#top[name] = undefined;
+    if (isSignificantKey(name)) this.#topValues[name] = undefined;
   }
 
   open(kind: 'array' | 'object', depth: number): void {
@@ -127,11 +127,11 @@ class RowReply implements JsonEvents {
    * Reads all rows of a chunk but the first and the last at once, if they have the form in which the server writes
    * rows.
    */
-  elements(chunk: Buffer, at: number, depth: number): number {
+  readElements(chunk: Buffer, at: number, depth: number): number {
     if (this.#dataset !== 'open' || depth !== 2 || chunk === this.#searched) return at;
     this.#searched = chunk;
     const end = chunk.lastIndexOf(BETWEEN_ROWS) + ROW_END;
-    if (end <= at || end - at > this.maxRow || this.#endsInEmptyRow) return at;
+    if (end <= at || end - at > this.maxValueBytes || this.#endsInEmptyRow) return at;
     const rows = parseRows(chunk.toString('utf8', at, end));
     this.#rows += rows.length;
     for (const row of rows) this.#ready.push(row);
@@ -140,13 +140,13 @@ class RowReply implements JsonEvents {
 
   /** Throws when the server reported an error. */
   checkError(): void {
-    checkError(this.#top);
+    checkError(this.#topValues);
   }
 
   checkComplete(): void {
     if (this.#dataset === 'none') throw new JsonError('contains no dataset');
     this.#checkRow();
-    checkCount(this.#top.count, this.#rows);
+    checkCount(this.#topValues.count, this.#rows);
   }
 
   #checkRow(): void {
@@ -155,7 +155,7 @@ class RowReply implements JsonEvents {
 
   #setTopValue(value: unknown): void {
     if (this.#key === 'dataset') throw new JsonError('contains a dataset that is not an array');
-    if (isSignificantKey(this.#key)) this.#top[this.#key] = value;
+    if (isSignificantKey(this.#key)) this.#topValues[this.#key] = value;
   }
 
   /** A proxy may have cached the response to another query. */
@@ -181,13 +181,13 @@ class RowReply implements JsonEvents {
 
   #addCell(value: unknown): void {
     if (this.#column++ > 0) return;
-    this.#first = text(value, this.#rows + 1);
+    this.#firstCell = requireText(value, this.#rows + 1);
   }
 
   #closeRow(): void {
     this.#rows++;
     if (this.#column === 0) this.#endsInEmptyRow = true;
-    else this.#ready.push(this.#first);
+    else this.#ready.push(this.#firstCell);
   }
 }
 
@@ -209,7 +209,7 @@ function parseRows(json: string): string[] {
   if (AMBIGUOUS.test(json)) return [];
   try {
     const rows: unknown[] = JSON.parse(`[${json}]`);
-    return rows.every(isSingleString) ? rows.map(([checkText]) => checkText) : [];
+    return rows.every(isSingleString) ? rows.map(([text]) => text) : [];
   } catch {
     return [];
   }
@@ -249,7 +249,7 @@ export function checkCount(count: unknown, rows: number): void {
 export const duplicateKeyError = (key: string): JsonError => new JsonError(`contains ${JSON.stringify(key)} twice`);
 
 /** Requires that the first column is text that a statement stream can contain. */
-function text(value: unknown, row: number): string {
+function requireText(value: unknown, row: number): string {
   if (typeof value !== 'string')
     throw new JsonError(`contains a row whose first column is ${describeValue(value)} (row ${row})`);
   if (value.includes('\0')) throw new JsonError(`contains a NUL character (row ${row})`);
