@@ -32,8 +32,8 @@ export async function* applyStatements(
   const inFlight: InFlight[] = [];
   let ended = false;
 
-  const executeInTurn = async (n: number, statement: string, before: InFlight[]): Promise<Outcome> => {
-    for (const { outcome } of before) await outcome;
+  const executeInTurn = async (n: number, statement: string, blockers: InFlight[]): Promise<Outcome> => {
+    for (const { outcome } of blockers) await outcome;
     const started = process.uptime();
     const execute = executors[n % executors.length] as Executor;
     const result: StatementResult = ended || interrupted.aborted ? { result: 'not reached' } : await execute(statement);
@@ -52,8 +52,8 @@ export async function* applyStatements(
 
   let n = 0;
   for await (const statement of statements) {
-    const before = findBlockers(statement, inFlight);
-    inFlight.push({ identity: identify(statement), outcome: executeInTurn(++n, statement, before) });
+    const blockers = findBlockers(statement, inFlight);
+    inFlight.push({ identity: identify(statement), outcome: executeInTurn(++n, statement, blockers) });
     // Executors are assigned in turn: the next statement needs that of the first one in flight, which has to end.
     if (inFlight.length === executors.length) yield await (inFlight.shift() as InFlight).outcome;
   }
