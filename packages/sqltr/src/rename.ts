@@ -104,7 +104,7 @@ class Renaming {
       throw new TranslationError(
         `'${shorten(other)}' and '${shorten(name)}' would have the same name, '${shorten(target)}'; choose another name, or remove one of them`,
       );
-    if (remember && other === undefined && rules.isContested(name)) this.#taken.set(detach(key), detach(name));
+    if (remember && other === undefined && rules.mayCollide(name)) this.#taken.set(detach(key), detach(name));
   }
 
   /** @throws TranslationError if a statement that is not understood may contain a name to change */
