@@ -62,7 +62,7 @@ export function generateToken(ttl: number, refresh: boolean): { token: string; s
 
 export const isExpired = ({ expires }: Token): boolean => expires <= Date.now();
 
-/** The hash of no password: a login with an unknown name takes as long as one with a id name. */
+/** The hash of no password: a login with an unknown name takes as long as one with a known name. */
 const DECOY_HASH = formatHash(randomBytes(16), randomBytes(keyLength));
 
 /** Maximum number of correct passwords that are remembered. */
