@@ -1,7 +1,7 @@
 /*! `sqlapply --allow`: only the named verbs are sent; without the option, only those of a schema dump. */
 import type { ExecutionContext } from 'ava';
 import { startFaultyServer } from './faults/faulty-server.js';
-import { passOn } from './faults/run.js';
+import { forwardRequest } from './faults/run.js';
 import { type Replay, replay } from './support/replay.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
@@ -25,7 +25,7 @@ async function replayAndRecord(t: ExecutionContext, text: string, options = ''):
   await good.empty();
   await good.execute('CREATE TABLE t (x INT)');
   const { url, requests } = await startFaultyServer(t, async (socket, request) =>
-    socket.write(await passOn(good, request)),
+    socket.write(await forwardRequest(good, request)),
   );
   const outcome = await replay(t, url, { text, options });
   const sent = requests.map(({ statement }) => statement).filter(statement => !/^\(?SHOW|^SELECT/.test(statement));

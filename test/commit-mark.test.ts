@@ -5,7 +5,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { reply, rowsBody } from './faults/faulty-server.js';
-import { source as answeringSource } from './faults/sources.js';
+import { startSource } from './faults/sources.js';
 import { fileScope } from './support/scope.js';
 import { shell } from './support/shell.js';
 import { startSlow } from './support/slow.js';
@@ -77,7 +77,7 @@ function writesIn(log: string): Buffer[] {
 const traceWrites = macro<[command: string]>({
   title: (_, command) => `${command}: each write fits into a pipe, and only the last ends with a NUL`,
   async exec(t, command) {
-    const SRC = await answeringSource(t, socket => socket.write(reply(rowsBody(...new Array(9999).fill('AB;')))));
+    const SRC = await startSource(t, socket => socket.write(reply(rowsBody(...new Array(9999).fill('AB;')))));
     const run = await shell(t, { SRC });
     // Records of five bytes: without care, blocks of 4,096 bytes would often end with a NUL.
     const outcome = await run(String.raw`

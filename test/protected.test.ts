@@ -1,7 +1,7 @@
 /*! Protected instances in instances.toml: sqlapply needs --yes-to with the name, and otherwise sends nothing. */
 import type { ExecutionContext } from 'ava';
 import { startFaultyServer } from './faults/faulty-server.js';
-import { passOn } from './faults/run.js';
+import { forwardRequest } from './faults/run.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
@@ -19,7 +19,7 @@ test.before(async () => {
 async function startProtected(t: ExecutionContext) {
   await good.empty();
   const { url, requests } = await startFaultyServer(t, async (socket, request) =>
-    socket.write(await passOn(good, request)),
+    socket.write(await forwardRequest(good, request)),
   );
   const run = await shell(t, { URL: url });
   await run(`mkdir -p .config/sqlpipe; {

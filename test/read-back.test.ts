@@ -1,7 +1,7 @@
 /*! Applied statements are read back: from targets that cannot show objects, lose them, or create other definitions. */
 import type { ExecutionContext } from 'ava';
 import { reply, startFaultyServer } from './faults/faulty-server.js';
-import { passOn } from './faults/run.js';
+import { forwardRequest } from './faults/run.js';
 import { replay } from './support/replay.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
@@ -24,7 +24,7 @@ type Spoiler = (statement: string) => Promise<Buffer | undefined> | Buffer | 'ha
 async function startSpoiled(t: ExecutionContext, spoil: Spoiler) {
   await good.empty();
   const { url, requests } = await startFaultyServer(t, async (socket, request) => {
-    const bytes = (await spoil(request.statement)) ?? (await passOn(good, request));
+    const bytes = (await spoil(request.statement)) ?? (await forwardRequest(good, request));
     if (bytes === 'hang up') socket.destroy();
     else socket.write(bytes);
   });

@@ -5,7 +5,7 @@
 import type { Socket } from 'node:net';
 import type { ExecutionContext } from 'ava';
 import { chunk, head, reply, rowsBody, startFaultyServer } from './faults/faulty-server.js';
-import { passOn } from './faults/run.js';
+import { forwardRequest } from './faults/run.js';
 import { replay } from './support/replay.js';
 import { startSqlserve } from './support/sqlserve.js';
 import { test } from './support/test.js';
@@ -169,7 +169,7 @@ test('a lost reply is not settled by an object of another kind', async t => {
     if (request.statement.startsWith('CREATE') && creates++ === 0) return socket.destroy();
     // QuestDB 9.3.4 shows a view like this if SHOW CREATE TABLE names it.
     if (request.statement === "SHOW CREATE TABLE 't'") return socket.write(reply(rowsBody(T)));
-    return socket.write(await passOn(good, request));
+    return socket.write(await forwardRequest(good, request));
   });
   const { code, results } = await replay(t, url, { text: T });
   t.is(code, 1);
