@@ -60,7 +60,7 @@ test('rows, a table and statements use one connection', async t => {
   const { db, requests } = await connectTo(t, (socket, { statement }) => {
     ports.add(socket.remotePort);
     const bodies: Record<string, string> = {
-      readRows: rowsBody('CREATE TABLE a (x int);', 'b'),
+      rows: rowsBody('CREATE TABLE a (x int);', 'b'),
       table: '{"dataset":[["a",1,null,true],[]],"count":2}',
       ddl: '{"ddl":"OK"}',
       dml: '{"dml":"OK","updated":3}',
@@ -193,7 +193,7 @@ test('an object that no reply can contain is named; other errors are not retried
 test('the size of table() replies is limited, and unused keys are not stored', async t => {
   const bodies: Record<string, string> = {
     cells: `{"dataset":[["a"${',1'.repeat(2_000_000)}]]}`,
-    readRows: `{"dataset":[[]${',[]'.repeat(2_000_000)}]}`,
+    rows: `{"dataset":[[]${',[]'.repeat(2_000_000)}]}`,
     long: `{"dataset":[["${'a'.repeat(33 * 1024 * 1024)}"]]}`,
     keys: `{${Array.from({ length: 100_000 }, (_, i) => `"${i}":{}`)},"dataset":[["a",[1],{}]],"1":0}`,
   };

@@ -39,7 +39,7 @@ function numbered(bytes: number, text: (i: number) => string): string[] {
 
 const record = (statement: string): string => `${statement};\n\0`;
 const stream = (statements: string[]): string => statements.map(record).join('');
-const view = (body: string): string => `CREATE VIEW 'v' AS (\n${viewRecord}\n)`;
+const view = (body: string): string => `CREATE VIEW 'v' AS (\n${body}\n)`;
 
 /** One record with a view whose body has the given length. */
 const viewRecord = (text: (bytes: number) => string) => (bytes: number) => record(view(text(bytes)));
