@@ -20,7 +20,8 @@ const ROUNDS = Number(process.env.ROUNDS ?? 5);
 const QUICK = process.argv.includes('--quick');
 
 const scope = openScope();
-const startScript = (...args: string[]): Promise<Server> => startServer(scope, process.execPath, ['--import=tsx', ...args]);
+const startScript = (...args: string[]): Promise<Server> =>
+  startServer(scope, process.execPath, ['--import=tsx', ...args]);
 /** Starts an instance that replies at once, with the given numbers of tables and columns. */
 const startStub = (tables: number, columns = 8): Promise<Server> =>
   startScript('bench/stub-server.ts', `${tables}`, `${columns}`);
@@ -152,7 +153,8 @@ async function measureRealServers(): Promise<void> {
 }
 
 try {
-  for (const part of [measureStart, measureCopies, measureDumps, measureSplits, measureReplays, measureRealServers]) await part();
+  for (const part of [measureStart, measureCopies, measureDumps, measureSplits, measureReplays, measureRealServers])
+    await part();
 } finally {
   await scope.end();
 }

@@ -83,7 +83,8 @@ async function waitUntilReady(log: Readable): Promise<boolean> {
 async function startOnFreePort(folder: string, attempts = 5): Promise<{ server: ChildProcess; url: string }> {
   const result = await start(folder);
   if ('server' in result) return result;
-  if (attempts > 1 && result.errorOutput.includes('could not bind socket')) return startOnFreePort(folder, attempts - 1);
+  if (attempts > 1 && result.errorOutput.includes('could not bind socket'))
+    return startOnFreePort(folder, attempts - 1);
   throw new Error(`QuestDB did not start:\n${result.errorOutput}`);
 }
 

@@ -68,7 +68,9 @@ export async function checkTexts(server: Server, { count, seed }: { count: numbe
       const { ok } = await target.execute(statement);
       if (ok) checked.applied++;
       // A rejected statement changes nothing; this is checked only sometimes, since it is slow.
-      const isRight = ok ? await dropCreatedObject(server, statement, before) : checked.sent % 100 || (await isAsBefore());
+      const isRight = ok
+        ? await dropCreatedObject(server, statement, before)
+        : checked.sent % 100 || (await isAsBefore());
       if (isRight) continue;
       checked.wrong.push(statement);
       await putVictim(server);
