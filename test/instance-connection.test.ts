@@ -2,7 +2,7 @@ import { createServer as createHttpServer, request as httpRequest } from 'node:h
 import { createServer as createHttpsServer } from 'node:https';
 import { connect as connectSocket, type Socket } from 'node:net';
 import { type ConnectionConfig, connect, InstanceError } from '../packages/instance/src/index.js';
-import { reply, sendBytes, sendBytesAndClose, startFaultyServer, TEXT } from './faults/faulty-server.js';
+import { reply, send, sendAndClose, startFaultyServer, TEXT } from './faults/faulty-server.js';
 import { selfSigned } from './support/certificates.js';
 import { connectTo, TARGET } from './support/client.js';
 import { freshFolder } from './support/folder.js';
@@ -80,7 +80,7 @@ test('after a 429 reply, later requests use a new connection', async t => {
 
 test('a server that keeps replying 429 is given up', async t => {
   const { pauses, pause } = recordPauses();
-  const busy = sendBytesAndClose(reply('exceeded connection limit', 429, TEXT));
+  const busy = sendAndClose(reply('exceeded connection limit', 429, TEXT));
   const { db, requests } = await connectTo(t, busy, { pause });
   const error = await t.throwsAsync(db.execute('x'), { instanceOf: InstanceError });
   t.like(error, { code: 'UNREACHABLE', status: 429, outcomeUnknown: false });
@@ -151,7 +151,7 @@ test('http to a port with TLS', async t => {
 
 test('through a proxy, http sends the full URL, and https uses a tunnel', async t => {
   const { key, cert } = selfSigned(await freshFolder(t));
-  const plain = await startFaultyServer(t, sendBytes(reply('{"ddl":"OK"}')));
+  const plain = await startFaultyServer(t, send(reply('{"ddl":"OK"}')));
   const secure = createHttpsServer({ key, cert }, (_request, response) => void response.end('{"ddl":"OK"}'));
   const seen: string[] = [];
   const proxy = createHttpServer((request, response) => {

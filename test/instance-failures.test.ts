@@ -8,8 +8,8 @@ import {
   LAST_CHUNK,
   reply,
   rowsBody,
-  sendBytes,
-  sendBytesAndClose,
+  send,
+  sendAndClose,
   TEXT,
 } from './faults/faulty-server.js';
 import { connectTo } from './support/client.js';
@@ -45,19 +45,12 @@ const failsWith = macro(
   },
 );
 
-test(
-  'status 401',
-  failsWith,
-  sendBytes(reply('Unauthorized\r\n', 401, TEXT)),
-  'DENIED',
-  false,
-  /401.*"Unauthorized".*HELP/,
-);
-test('status 403 without JSON', failsWith, sendBytes(reply('no\r\n', 403, TEXT)), 'DENIED', false, /403.*"no"/);
+test('status 401', failsWith, send(reply('Unauthorized\r\n', 401, TEXT)), 'DENIED', false, /401.*"Unauthorized".*HELP/);
+test('status 403 without JSON', failsWith, send(reply('no\r\n', 403, TEXT)), 'DENIED', false, /403.*"no"/);
 test(
   'status 404',
   failsWith,
-  sendBytes(reply('Not Found\r\n', 404, TEXT)),
+  send(reply('Not Found\r\n', 404, TEXT)),
   'PROTOCOL',
   false,
   /404.*"Not Found": no QuestDB server there/,
@@ -90,24 +83,24 @@ test('a 503 reply does not settle which path the server has', async t => {
   t.deepEqual(await db.execute('a'), { ok: true });
 });
 
-test('status 405', failsWith, sendBytes(reply('Method GET not supported', 405, TEXT)), 'PROTOCOL', false, /405/);
-test('status 407', failsWith, sendBytes(reply('', 407, TEXT)), 'DENIED', false, /the proxy requires credentials/);
-test('status 408', failsWith, sendBytes(reply('', 408, TEXT)), 'UNREACHABLE', true, /the server timed out/);
-test('status 414', failsWith, sendBytes(reply('', 414, TEXT)), 'UNREACHABLE', false, /too large for a proxy/);
-test('status 500', failsWith, sendBytes(reply('{"error":"boom"}', 500)), 'UNREACHABLE', true, /500: boom/);
+test('status 405', failsWith, send(reply('Method GET not supported', 405, TEXT)), 'PROTOCOL', false, /405/);
+test('status 407', failsWith, send(reply('', 407, TEXT)), 'DENIED', false, /the proxy requires credentials/);
+test('status 408', failsWith, send(reply('', 408, TEXT)), 'UNREACHABLE', true, /the server timed out/);
+test('status 414', failsWith, send(reply('', 414, TEXT)), 'UNREACHABLE', false, /too large for a proxy/);
+test('status 500', failsWith, send(reply('{"error":"boom"}', 500)), 'UNREACHABLE', true, /500: boom/);
 test(
   'status 502',
   failsWith,
-  sendBytes(reply('<h1>Bad Gateway</h1>', 502, HTML)),
+  send(reply('<h1>Bad Gateway</h1>', 502, HTML)),
   'UNREACHABLE',
   true,
   /502.*"<h1>Bad Gateway/,
 );
-test('status 204', failsWith, sendBytes('HTTP/1.1 204 X\r\n\r\n'), 'PROTOCOL', true, /answered 204/);
+test('status 204', failsWith, send('HTTP/1.1 204 X\r\n\r\n'), 'PROTOCOL', true, /answered 204/);
 test(
   'status 400 without JSON',
   failsWith,
-  sendBytes(reply('no\x1b[2J', 400, TEXT)),
+  send(reply('no\x1b[2J', 400, TEXT)),
   'PROTOCOL',
   false,
   /400.*"no\\x1b\[2J"/,
@@ -115,33 +108,26 @@ test(
 test(
   'a login page',
   failsWith,
-  sendBytes(reply('<!doctype html>\n<form>', 200, HTML)),
+  send(reply('<!doctype html>\n<form>', 200, HTML)),
   'PROTOCOL',
   true,
   /"<!doctype html>\\n<form>".*login page/,
 );
-test('an empty body', failsWith, sendBytes(reply('')), 'PROTOCOL', true, /the reply is empty/);
+test('an empty body', failsWith, send(reply('')), 'PROTOCOL', true, /the reply is empty/);
 test(
   'JSON that is no reply of QuestDB',
   failsWith,
-  sendBytes(reply('{"status":"up"}')),
+  send(reply('{"status":"up"}')),
   'PROTOCOL',
   true,
   /no dataset|"up"/,
 );
-test('truncated JSON', failsWith, sendBytes(reply('{"dataset":[["a"')), 'PROTOCOL', true, /the reply is truncated/);
-test(
-  'invalid UTF-8',
-  failsWith,
-  sendBytes(reply(Buffer.from('{"a":"\xff"}', 'latin1'))),
-  'PROTOCOL',
-  true,
-  /not UTF-8/,
-);
+test('truncated JSON', failsWith, send(reply('{"dataset":[["a"')), 'PROTOCOL', true, /the reply is truncated/);
+test('invalid UTF-8', failsWith, send(reply(Buffer.from('{"a":"\xff"}', 'latin1'))), 'PROTOCOL', true, /not UTF-8/);
 test(
   'a reply truncated by the end of the connection',
   failsWith,
-  sendBytesAndClose(Buffer.concat([head(), chunk('{"ddl":"O')])),
+  sendAndClose(Buffer.concat([head(), chunk('{"ddl":"O')])),
   'PROTOCOL',
   true,
   /the reply is truncated/,
@@ -149,7 +135,7 @@ test(
 test(
   'complete JSON without the last chunk',
   failsWith,
-  sendBytesAndClose(Buffer.concat([head(), chunk('{"ddl":"OK"}')])),
+  sendAndClose(Buffer.concat([head(), chunk('{"ddl":"OK"}')])),
   'PROTOCOL',
   true,
   /the reply is truncated/,
@@ -157,7 +143,7 @@ test(
 test(
   'a reply shorter than its Content-Length',
   failsWith,
-  sendBytesAndClose('HTTP/1.1 200 X\r\nContent-Length: 99\r\n\r\n{"ddl":"OK"}'),
+  sendAndClose('HTTP/1.1 200 X\r\nContent-Length: 99\r\n\r\n{"ddl":"OK"}'),
   'PROTOCOL',
   true,
   /the reply is truncated/,
@@ -165,7 +151,7 @@ test(
 test(
   'a truncated reply with Connection: close',
   failsWith,
-  sendBytesAndClose(Buffer.concat([head(200, 'Connection: close'), chunk('{"ddl":"OK"}')])),
+  sendAndClose(Buffer.concat([head(200, 'Connection: close'), chunk('{"ddl":"OK"}')])),
   'PROTOCOL',
   true,
   /the reply is (truncated|malformed)/,
@@ -181,19 +167,12 @@ test(
 test(
   'a second reply inside the first',
   failsWith,
-  sendBytes(Buffer.concat([head(), chunk('{"dataset":[["a"],'), reply(NO, 400), LAST_CHUNK])),
+  send(Buffer.concat([head(), chunk('{"dataset":[["a"],'), reply(NO, 400), LAST_CHUNK])),
   'PROTOCOL',
   true,
   /the reply is malformed \(/,
 );
-test(
-  'a reply that is not HTTP',
-  failsWith,
-  sendBytes('SSH-2.0-OpenSSH_9.6\r\n'),
-  'PROTOCOL',
-  true,
-  /does not speak HTTP/,
-);
+test('a reply that is not HTTP', failsWith, send('SSH-2.0-OpenSSH_9.6\r\n'), 'PROTOCOL', true, /does not speak HTTP/);
 test(
   'a connection closed without a reply',
   failsWith,
@@ -216,7 +195,7 @@ test('no reply within the timeout', failsWith, () => {}, 'UNREACHABLE', true, /n
 test(
   'a reply that stops',
   failsWith,
-  sendBytes(Buffer.concat([head(), chunk('{"ddl"')])),
+  send(Buffer.concat([head(), chunk('{"ddl"')])),
   'UNREACHABLE',
   true,
   /no further row and no end of the reply within 0\.3 s/,
@@ -225,7 +204,7 @@ test(
 test(
   'a redirect to another host',
   failsWith,
-  sendBytes(reply('', 302, 'Location: https://u:secret@login.test/?t=secret')),
+  send(reply('', 302, 'Location: https://u:secret@login.test/?t=secret')),
   'PROTOCOL',
   false,
   /redirect \(302\) to https:\/\/login.test, which/,
@@ -233,7 +212,7 @@ test(
 test(
   'a redirect to a path',
   failsWith,
-  sendBytes(reply('', 301, 'Location: /elsewhere')),
+  send(reply('', 301, 'Location: /elsewhere')),
   'PROTOCOL',
   false,
   /redirect \(301\) to another path on the same server, .*; does the address lack a path prefix/,
@@ -241,7 +220,7 @@ test(
 test(
   'a redirect without a Location',
   failsWith,
-  sendBytes(reply('', 302, 'X: y')),
+  send(reply('', 302, 'X: y')),
   'PROTOCOL',
   false,
   /redirect \(302\) without a valid Location; is this a/,

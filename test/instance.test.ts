@@ -15,8 +15,8 @@ import {
   LAST_CHUNK,
   reply,
   rowsBody,
-  sendBytes,
-  sendBytesAndClose,
+  send,
+  sendAndClose,
   startFaultyServer,
 } from './faults/faulty-server.js';
 import { connectTo, TARGET } from './support/client.js';
@@ -87,7 +87,7 @@ test('rows, a table and statements use one connection', async t => {
 });
 
 test('each request has the path prefix and the credentials', async t => {
-  const { db, requests, url } = await connectTo(t, sendBytes(reply('{"ddl":"OK"}')), {
+  const { db, requests, url } = await connectTo(t, send(reply('{"ddl":"OK"}')), {
     authorization: 'Bearer qt1abc',
   });
   await db.execute('x');
@@ -110,7 +110,7 @@ test('a reply that arrives byte by byte is accepted', async t => {
 });
 
 test('a reply without a length ends with the connection', async t => {
-  const { db } = await connectTo(t, sendBytesAndClose(`HTTP/1.0 200 OK\r\n\r\n${rowsBody('a')}`));
+  const { db } = await connectTo(t, sendAndClose(`HTTP/1.0 200 OK\r\n\r\n${rowsBody('a')}`));
   t.deepEqual(await readRows(db), ['a']);
 });
 
@@ -137,7 +137,7 @@ test('a connection that the server closes between requests is replaced', async t
 });
 
 const rejectsWith = macro(async (t, bytes: Buffer, expected: object) => {
-  const { db } = await connectTo(t, sendBytes(bytes));
+  const { db } = await connectTo(t, send(bytes));
   t.deepEqual(await db.execute('x'), { ok: false, denied: false, ...expected } as never);
 });
 
@@ -168,7 +168,7 @@ test('a read-only server that answers 403', rejectsWith, reply('{"error":"Write 
 
 test("a rejected query is an error with the server's message", async t => {
   const answer = '{"query":"q","error":"expected \'TABLE\'\\u001b[31m","position":12}';
-  const { db } = await connectTo(t, sendBytes(reply(answer, 400)));
+  const { db } = await connectTo(t, send(reply(answer, 400)));
   const expected = { code: 'REFUSED', position: 12, status: 400, serverMessage: "expected 'TABLE'\x1b[31m" };
   const message = "INSTANCE: the server rejected the request: expected 'TABLE'\\x1b[31m";
   for (const asked of [readRows(db), db.table('q')]) t.like(await t.throwsAsync(asked), { ...expected, message });
@@ -185,7 +185,7 @@ test('an object that no reply can contain is named; other errors are not retried
     message:
       "INSTANCE: view 'v3': the reply contains a NUL character (row 1); a stream cannot contain that: recreate the object without it",
   });
-  const page = await connectTo(t, sendBytes(reply('<form>', 200, HTML)));
+  const page = await connectTo(t, send(reply('<form>', 200, HTML)));
   await t.throwsAsync(fetchDefinitions(page.db, views), { message: /^INSTANCE: answered 200/ });
   t.is(page.requests.length, 1);
 });
@@ -237,7 +237,7 @@ test('more definitions than requested are rejected before the end of the reply',
 
 test('a server without SHOW CREATE DATABASE: the message suggests --via catalogue', async t => {
   const old = `{"query":"x","error":"expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW'","position":12}`;
-  const { url } = await startFaultyServer(t, sendBytes(reply(old, 400)));
+  const { url } = await startFaultyServer(t, send(reply(old, 400)));
   const dumped = dump({ ...TARGET, url: new URL(url) }, { via: 'database' });
   t.like(await t.throwsAsync(dumped.next()), {
     code: 'REFUSED',
@@ -247,7 +247,7 @@ test('a server without SHOW CREATE DATABASE: the message suggests --via catalogu
 });
 
 test('a query without permission is reported as DENIED', async t => {
-  const { db } = await connectTo(t, sendBytes(reply('{"error":"Access denied for bob [LIST USERS]"}', 403)));
+  const { db } = await connectTo(t, send(reply('{"error":"Access denied for bob [LIST USERS]"}', 403)));
   t.like(await t.throwsAsync(readRows(db)), {
     code: 'DENIED',
     status: 403,
@@ -275,7 +275,7 @@ test('rows before damage in the reply are delivered', async t => {
 });
 
 test('the final semicolon of a statement is neither sent nor counted', async t => {
-  const { db, requests } = await connectTo(t, sendBytes(reply('{"ddl":"OK"}')));
+  const { db, requests } = await connectTo(t, send(reply('{"ddl":"OK"}')));
   for (const statement of ['a;', "a ';'", 'a -- b;\n;', 'a']) await db.execute(statement);
   t.deepEqual(
     requests.map(({ statement }) => statement),

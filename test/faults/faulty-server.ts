@@ -44,19 +44,19 @@ function parse(head: string, nth: number): Request {
 }
 
 /** Sends these bytes, and leaves the connection open. */
-export const sendBytes =
+export const send =
   (bytes: string | Buffer): Answer =>
   socket =>
     socket.write(bytes);
 
 /** Sends these bytes, and closes the connection. */
-export const sendBytesAndClose =
+export const sendAndClose =
   (bytes: string | Buffer): Answer =>
   socket =>
     socket.end(bytes);
 
 /** Sends the first part of a reply, and closes the connection. */
-export const sendPartAndClose = (body: string): Answer => sendBytesAndClose(Buffer.concat([head(), chunk(body)]));
+export const sendPartAndClose = (body: string): Answer => sendAndClose(Buffer.concat([head(), chunk(body)]));
 
 export const TEXT = 'Content-Type: text/plain';
 export const HTML = 'Content-Type: text/html';

@@ -1,5 +1,5 @@
 /*! Replies of a source that are unusual, but valid. */
-import { type Answer, chunk, head, LAST_CHUNK, reply, sendBytes } from './faulty-server.js';
+import { type Answer, chunk, head, LAST_CHUNK, reply, send } from './faulty-server.js';
 import { A, B, ROWS, raw, sendReply } from './sources.js';
 
 /** Replies 429 with the given Retry-After once, and then well. */
@@ -29,7 +29,7 @@ export const sourceOddities: { name: string; answer: Answer }[] = [
   },
   {
     name: 'a row in many chunks, and a cookie',
-    answer: sendBytes(
+    answer: send(
       Buffer.concat([
         head(200, 'Content-Type: application/json\r\nSet-Cookie: qdb_session=x'),
         ...Array.from(Buffer.from(ROWS), byte => chunk(Buffer.of(byte))),
@@ -37,7 +37,7 @@ export const sourceOddities: { name: string; answer: Answer }[] = [
       ]),
     ),
   },
-  { name: 'a Content-Length', answer: sendBytes(raw(`200 OK\r\nContent-Length: ${ROWS.length}`, ROWS)) },
+  { name: 'a Content-Length', answer: send(raw(`200 OK\r\nContent-Length: ${ROWS.length}`, ROWS)) },
   {
     name: 'columns and timestamp after the rows, and more columns in each row',
     answer: sendReply(
@@ -45,10 +45,10 @@ export const sourceOddities: { name: string; answer: Answer }[] = [
     ),
   },
   { name: 'characters as escapes', answer: sendReply(ROWS.replaceAll('T', '\\u0054')) },
-  { name: '103, early hints', answer: sendBytes(Buffer.concat([raw('103 Early Hints\r\nLink: x'), reply(ROWS)])) },
+  { name: '103, early hints', answer: send(Buffer.concat([raw('103 Early Hints\r\nLink: x'), reply(ROWS)])) },
   {
     name: 'a trailer after the body',
-    answer: sendBytes(Buffer.concat([head(), chunk(ROWS), Buffer.from('0\r\nX: y\r\n\r\n')])),
+    answer: send(Buffer.concat([head(), chunk(ROWS), Buffer.from('0\r\nX: y\r\n\r\n')])),
   },
   { name: '429 with a number of seconds', answer: replyBusyOnce(() => '1') },
   { name: '429 with a date', answer: replyBusyOnce(() => new Date(Date.now() + 2000).toUTCString()) },
