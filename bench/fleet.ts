@@ -38,7 +38,7 @@ try {
   }
   writeFileSync(fleet, urls.map(url => `${url}\n`).join(''));
   const reset = async () => {
-    for (const server of servers) await server.empty();
+    for (const server of servers) await server.dropAll();
   };
   console.log('| programs at once | --jobs | time |\n| --- | --- | --- |');
   for (const [programs, jobs] of WAYS) {

@@ -6,11 +6,11 @@ import { writeFileAtomic } from './write-file.js';
 export const isStdout = (path: string | undefined): boolean => path === undefined || path === '-';
 
 /**
- * Has standard output written where the path is `-` or missing, else a file as `writeFileAtomic` does.
+ * Writes to standard output if the path is `-` or missing, otherwise to a file with `writeFileAtomic`.
  * @param write writes the content; it need not end the stream
- * @param interrupted returns the signal that ends the writing of a file; not called for standard output, of which
- * nothing has to be removed, so that a signal can simply end the process
- * @throws what `write` and `writeFileAtomic` throw
+ * @param interrupted returns the signal that ends the writing of a file; not called for standard output, where nothing
+ * has to be removed and a signal can simply end the process
+ * @throws any error of `write` and of `writeFileAtomic`
  */
 export async function writeOutput(
   path: string | undefined,
