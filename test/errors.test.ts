@@ -15,7 +15,7 @@ const WORDING =
   /^packages\/(instance\/src\/(instance|json|reply|row-scanner|transport-messages)|files\/src\/layout|sql\/src\/(ambiguity|splitter)|sqlapply\/src\/(executor|format-rejection|hints|login-check|preflight|verify))\.ts$/;
 
 /** In these the words are the service's, as sqlserve stands for it. */
-const SERVICE = /^packages\/(sqlserve\/src\/(acl|analysis|change|parser|routes)|ddl\/src\/grammar)/;
+const SERVICE = /^packages\/(server\/src\/(acl|analysis|change|parser|routes)|ddl\/src\/grammar)/;
 
 /** Shown to nobody, or no words. */
 const OTHER = new Set([

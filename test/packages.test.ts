@@ -21,7 +21,7 @@ interface Package {
 }
 
 /** Arrows go up this list only: a package imports what stands in a line above its own. Programs come below, and `sqlpipe`, which starts them, last. */
-const LAYERS = [['sql'], ['ddl'], ['schema'], ['records'], ['cli', 'files', 'instance'], ['api']];
+const LAYERS = [['sql'], ['ddl'], ['schema'], ['records'], ['files', 'instance'], ['server'], ['api', 'cli']];
 
 /** These have one home each, so that nobody else need know them. */
 const HOMES = {
@@ -31,7 +31,7 @@ const HOMES = {
   yargs: 'cli',
   'cli-progress': 'cli',
   'cli-truncate': 'cli',
-  '@questdb/sql-parser': 'sqlserve',
+  '@questdb/sql-parser': 'server',
 };
 
 const packages: Package[] = readdirSync('packages').map(name => {

@@ -4,6 +4,7 @@
  * chunks, and hangs up without a word where it cannot read (observed on 9.3.4). Three things it does not do: wait for
  * ever for the end of a request, let idle connections keep new ones out, read on after a body.
  */
+import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { HttpReply } from './reply.js';
 import { type HttpRequest, readRequest } from './request.js';
@@ -19,10 +20,27 @@ export interface EndpointOptions {
     | undefined;
 }
 
-/** A server that is not listening yet. */
-export function createEndpoint(options: EndpointOptions): Server {
+/** A server and its connections. */
+export interface Endpoint {
+  /** Not listening yet. */
+  readonly server: Server;
+  /** Stops listening and closes every connection. */
+  close(): Promise<void>;
+}
+
+/** Creates an endpoint. */
+export function createEndpoint(options: EndpointOptions): Endpoint {
   const connections: Connections = { open: new Set(), waiting: new Set() };
-  return createServer({ noDelay: true }, socket => serveConnection(socket, options, connections));
+  const server = createServer({ noDelay: true }, socket => serveConnection(socket, options, connections));
+  return {
+    server,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      for (const socket of connections.open) socket.destroy();
+      await closed;
+    },
+  };
 }
 
 /** `http.net.connection.timeout`: how long a connection stays open without a byte on it. */
