@@ -17,10 +17,8 @@ import { Service } from './service.js';
 /** How to start a server. */
 export interface ServerOptions {
   readonly edition: 'oss' | 'enterprise';
-  /** The one login of the open source edition, where it has one. */
+  /** The one login of the open source edition, none by default; the administrator of the enterprise edition. */
   readonly login?: LoginCredentials | undefined;
-  /** The built-in administrator of the enterprise edition. */
-  readonly admin: LoginCredentials;
   readonly address: string;
   /** 0 selects a free one. */
   readonly port: number;
@@ -51,6 +49,9 @@ export interface RunningServer {
 /** `http.request.header.buffer.size`, less what the service keeps for itself. */
 export const DEFAULT_REQUEST_LIMIT = 64_448;
 
+/** The administrator of the enterprise edition, unless another is given. */
+export const DEFAULT_ADMIN: LoginCredentials = { user: 'admin', password: 'quest' };
+
 /**
  * Starts a server.
  * @throws LoadError for a statement that is rejected, LockError, JournalError, AdminNameError; errors of the system where it
@@ -59,7 +60,6 @@ export const DEFAULT_REQUEST_LIMIT = 64_448;
 export async function startServer({
   edition: name,
   login,
-  admin,
   address,
   port,
   allowHost = [],
@@ -69,13 +69,14 @@ export async function startServer({
   load = [],
   onRequest,
 }: ServerOptions): Promise<RunningServer> {
-  const edition = name === 'oss' ? createOpenSource(login) : createEnterprise(admin);
+  const edition = name === 'oss' ? createOpenSource(login) : createEnterprise(login ?? DEFAULT_ADMIN);
   const catalog = new ServerCatalog(naming);
   let isRestored = data !== undefined;
   const begin = async () => {
     isRestored = false;
     const service = new Service({ edition, catalog });
-    for (const schema of load) await loadSchema(schema, statement => service.execute(statement, admin.user));
+    const caller = (login ?? DEFAULT_ADMIN).user;
+    for (const schema of load) await loadSchema(schema, statement => service.execute(statement, caller));
   };
   const journal = data === undefined ? await begin() : await openJournal(data, catalog, edition, begin);
   edition.checkPrincipals();

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Exit, type Io, UsageError } from '@sqlpipe/cli';
 import { readSource } from '@sqlpipe/files';
 import { MAX_RECORD } from '@sqlpipe/records';
-import { type LoginCredentials, type ServerOptions, startServer } from '@sqlpipe/server';
+import { DEFAULT_ADMIN, type LoginCredentials, type ServerOptions, startServer } from '@sqlpipe/server';
 
 /** The options of the command line. */
 export interface ServeOptions extends Pick<ServerOptions, 'edition' | 'port' | 'address' | 'data'> {
@@ -21,8 +21,7 @@ export async function serve({ load: files, verbose, ...options }: ServeOptions, 
     throw new UsageError('--request-limit must be a whole number of at least 1');
   const server = await startServer({
     ...options,
-    admin: readAdmin(io.env),
-    login: options.edition === 'oss' ? readCredentials(io.env) : undefined,
+    login: options.edition === 'oss' ? readCredentials(io.env) : readAdmin(io.env),
     naming: io.env['QDB_CAIRO_SQL_COLUMN_ALIAS_EXPRESSION_ENABLED'] === 'false' ? 'by function' : 'by expression',
     load: files.map(path => ({ label: path, statements: readSource(path, MAX_RECORD) })),
     onRequest: verbose ? io.info : undefined,
@@ -47,8 +46,8 @@ function readCredentials({
 
 /** The built-in administrator of the enterprise edition. */
 function readAdmin({
-  QDB_ACL_ADMIN_USER: user = 'admin',
-  QDB_ACL_ADMIN_PASSWORD: password = 'quest',
+  QDB_ACL_ADMIN_USER: user = DEFAULT_ADMIN.user,
+  QDB_ACL_ADMIN_PASSWORD: password = DEFAULT_ADMIN.password,
 }: NodeJS.ProcessEnv): LoginCredentials {
   if (user && password) return { user, password };
   throw new UsageError('QDB_ACL_ADMIN_USER and QDB_ACL_ADMIN_PASSWORD must not be empty');

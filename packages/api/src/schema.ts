@@ -1,0 +1,47 @@
+/*! A schema, wherever it is. */
+import { readSource } from '@sqlpipe/files';
+import { dump, type ResolvedInstance } from '@sqlpipe/instance';
+import { MAX_RECORD } from '@sqlpipe/records';
+import { collectStatements, deduplicate } from '@sqlpipe/schema';
+import { normalizeStatement } from '@sqlpipe/sql';
+import { type InstanceOptions, type OnWarning, resolve } from './instance.js';
+
+/**
+ * A schema: an instance (an address with `://` or `::`, or an object with a `url`); the path of a `.sql` file, of a folder
+ * that `join` or `sqljoin -d` wrote, or of a stream; or statements.
+ */
+export type Schema = string | InstanceOptions | Iterable<string> | AsyncIterable<string>;
+
+/** A schema that is read when it is needed. */
+export interface OpenSchema {
+  /** What it is called in messages. */
+  readonly label: string;
+  /** The instance, if it is one. */
+  readonly instance?: ResolvedInstance;
+  readonly statements: AsyncIterable<string | string[]>;
+}
+
+/** Finds a schema; an instance is resolved, and nothing is read yet. @throws InstanceError with the code CONFIG */
+export async function openSchema(schema: Schema, warn?: OnWarning): Promise<OpenSchema> {
+  if (typeof schema === 'string' && !/::|:\/\//.test(schema))
+    return { label: schema, statements: readSource(schema, MAX_RECORD) };
+  if (typeof schema !== 'string' && !('url' in schema)) return { label: 'schema', statements: normalize(schema) };
+  const instance = await resolve(schema, warn);
+  return { label: instance.label, instance, statements: dump(instance, { ...(warn && { warn }) }) };
+}
+
+/** All statements of a schema, each once. @throws whatever reading it throws, DuplicateNameError */
+export const collectSchema = async ({ statements }: OpenSchema): Promise<string[]> =>
+  deduplicate(await collectStatements(statements));
+
+/** Statements one by one. */
+export async function* flatten(batches: AsyncIterable<string | string[]>): AsyncGenerator<string, void, undefined> {
+  for await (const batch of batches) yield* [batch].flat();
+}
+
+async function* normalize(statements: Iterable<string> | AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const statement of statements) {
+    const normalized = normalizeStatement(statement);
+    if (normalized) yield normalized;
+  }
+}
