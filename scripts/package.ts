@@ -45,7 +45,7 @@ cpSync('packages/cli/sqlpipe.7', at('sqlpipe.7'));
 cpSync('packages/sqlpipe/postinstall.cjs', at('postinstall.cjs'));
 
 await bundleModule({ entryPoints: ['packages/api/src/index.ts'], outfile: at('lib/index.js') });
-for (const library of ['api', 'ddl', 'files', 'instance', 'records', 'schema', 'sql']) copyDeclarations(library);
+for (const library of ['api', 'ddl', 'instance', 'schema', 'sql']) copyDeclarations(library);
 
 for (const file of ['README.md', 'GUIDE.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'docs'])
   cpSync(file, at(file), { recursive: true });

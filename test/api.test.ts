@@ -1,5 +1,9 @@
 /*! The library: its examples, as a program of somebody else that is compiled and run; and what examples do not show. */
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import * as path from 'node:path';
+import { diff, dump, isSqlpipeError, join, parse, plan, serve, split } from '@sqlpipe/api';
 import { compile, examplesIn, libraryFolder, runCompiled } from './support/library.js';
 import { fileScope } from './support/scope.js';
 import { test } from './support/test.js';
@@ -25,3 +29,97 @@ for (const [i, { title, output }] of examples.entries())
     t.not(output, '');
     t.is(trimLines(await runCompiled(folder, `example${i}`)), trimLines(output));
   });
+
+/** What a promise is rejected with, as far as others may see it. */
+async function failureOf(work: () => AsyncIterable<unknown> | Promise<unknown>) {
+  try {
+    const result = work();
+    if (Symbol.asyncIterator in result) for await (const _ of result);
+    else await result;
+    return 'no failure';
+  } catch (error) {
+    return isSqlpipeError(error) ? `${error.code} ${error.message}` : error;
+  }
+}
+
+test('a server has users and permissions, is an instance itself, and can be disposed of', async t => {
+  const schema = ['CREATE TABLE a (x INT)', "CREATE USER ann WITH PASSWORD 'secret1'", 'GRANT SELECT ON a TO ann'];
+  const server = await serve({ schema, edition: 'enterprise', user: 'root', password: 'secret2' });
+  t.regex(server.url, /^http:\/\/127\.0\.0\.1:\d+$/);
+  t.is((await diff(schema, server)).total, 3);
+  t.deepEqual((await diff(schema, server)).differences, []);
+  t.regex(String(await failureOf(() => dump(server.url))), /^DENIED .*; give user and password, or token$/);
+  const wrong = String(await failureOf(() => dump({ url: server.url, user: 'root', password: 'secret3' })));
+  t.regex(wrong, /^DENIED .* the server rejected user 'root' \(the options\); /);
+  t.false(/secret/.test(wrong));
+  await server[Symbol.asyncDispose]();
+  t.regex(String(await failureOf(() => dump(server))), /^UNREACHABLE /);
+});
+
+test('closing a server closes connections that others keep open', async t => {
+  const server = await serve();
+  const idle = connect(Number(new URL(server.url).port), '127.0.0.1');
+  await once(idle, 'connect');
+  await server.close();
+  await once(idle.resume(), 'close');
+  t.pass();
+});
+
+test('a server does not start with a statement that it rejects, and says which without its secrets', async t => {
+  const schema = ['CREATE TABLE a (x INT)', "CREATE USER ann WITH PASSWORD 'secret' WHATEVER"];
+  const message = String(await failureOf(() => serve({ schema, edition: 'enterprise' })));
+  t.regex(message, /^REFUSED schema: statement 2: /);
+  t.false(message.includes('secret'), message);
+  t.is(await failureOf(() => serve({ user: 'ann' })), 'USAGE serve: give both user and password, or neither');
+});
+
+test('the environment is used only if it is given', async t => {
+  const { url, close } = await serve({ edition: 'enterprise' });
+  t.teardown(close);
+  const program = `
+    import { dump } from 'sqlpipe';
+    const url = process.argv[2] ?? '';
+    for (const env of [undefined, process.env])
+      try {
+        for await (const _ of dump({ url, env }));
+        console.log('dumped');
+      } catch (error) {
+        console.log((error as { code: string }).code);
+      }`;
+  await compile(folder, { environment: program });
+  const env = { SQLPIPE_USER: 'admin', SQLPIPE_PASSWORD: 'quest', http_proxy: 'nonsense://' };
+  t.is(await runCompiled(folder, 'environment', [url], { ...env, http_proxy: '' }), 'DENIED\ndumped\n');
+  t.is(await runCompiled(folder, 'environment', [url], env), 'DENIED\nCONFIG\n');
+});
+
+test('text is split and joined as the programs do, and what is no text is an error with its place', async t => {
+  const text = "CREATE TABLE a (x INT);\n\n-- why; ';\nCREATE VIEW v AS (SELECT ';' FROM a);\n\n";
+  t.is(await join(split(text)), text);
+  t.is(await join([]), '');
+  t.is(
+    await join(split({ path: path.join(folder, 'schema.sql') })),
+    readFileSync(path.join(folder, 'schema.sql'), 'utf8') + '\n',
+  );
+  t.regex(String(await failureOf(() => split("CREATE TABLE a (x INT);\nSELECT 'open"))), /^DAMAGED text:2:8: /);
+  t.is(await failureOf(() => split('\ud800')), 'DAMAGED text: contains half of a surrogate pair');
+  t.regex(String(await failureOf(() => split({ path: 'no-such.sql' }))), /^NOINPUT /);
+  t.regex(String(await failureOf(() => join(['SELECT 1; SELECT 2']))), /^DAMAGED a second statement /);
+});
+
+test('what is no statement of QuestDB is an error with its position', t => {
+  const statement = '\n  CREATE TABLE a (x NOTHING)';
+  const error = t.throws(() => parse(statement), { any: true });
+  t.true(isSqlpipeError(error));
+  t.like(error, { code: 'REFUSED', position: statement.indexOf('NOTHING') });
+  t.deepEqual(parse('grant select on a to ann'), { kind: 'grant', name: 'ann', verb: 'GRANT' });
+});
+
+test('a plan is for the instance as it is: without extra objects, with the rights that its statements need', async t => {
+  const server = await serve({ schema: ['CREATE TABLE a (x INT)', 'CREATE TABLE extra (y INT)'] });
+  t.teardown(server.close);
+  const wanted = ['CREATE TABLE a (x INT, z INT)'];
+  const { statements, permissions, omissions } = await plan(wanted, server, { ignoreExtra: true });
+  t.deepEqual([statements.length, permissions, omissions], [1, ['ALTER'], []]);
+  t.like((await plan(wanted, server)).omissions, [{ kind: 'table', name: 'extra', allow: ['extra'] }]);
+  t.is((await plan(wanted, server, { allowLoss: ['extra'] })).statements.length, 2);
+});

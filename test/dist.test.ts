@@ -17,6 +17,7 @@ import { debianPackage as makeDebianPackage, tarball as makeTarball } from '../s
 import { machineOf } from '../scripts/executable/machine.js';
 import { HERE, nodeFor, PLATFORMS } from '../scripts/executable/nodes.js';
 import { freshFolder } from './support/folder.js';
+import { compile, runCompiled } from './support/library.js';
 import { fileScope } from './support/scope.js';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
@@ -97,32 +98,41 @@ test('completions are there for each shell', t => {
 });
 
 const MINE = `
-import { type DumpOptions, displayName, dump, InstanceError, identify, resolveInstance } from 'sqlpipe';
+import { type DumpOptions, dump, isSqlpipeError, serve, type Server } from 'sqlpipe';
 
-const context = { program: 'mine', env: process.env, warn: (message: string) => console.error(message) };
-const options: Partial<DumpOptions> = { via: 'auto' };
+const options: DumpOptions = { include: ['SCHEMA'] };
+const server: Server = await serve({ schema: ['CREATE TABLE a (x INT)', 'CREATE VIEW v AS (SELECT x FROM a)'] });
+for await (const statement of dump(server, options)) console.log(statement.split(' (')[0]);
+await server.close();
 try {
-  const target = await resolveInstance(process.argv[2] ?? '', context);
-  for await (const batch of dump(target, options)) for (const statement of batch) console.log(displayName(identify(statement)));
+  for await (const statement of dump(server)) console.log(statement);
 } catch (error) {
-  console.log(error instanceof InstanceError ? error.code : error);
+  console.log(isSqlpipeError(error) ? error.code : error);
 }
 `;
 
-test('a TypeScript program of somebody else imports it, with types', async t => {
+test('a TypeScript program of somebody else imports it, with types, and has a server in its process', async t => {
   const folder = await freshFolder(t);
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
-  writeFileSync(join(folder, 'mine.ts'), MINE);
   execFileSync('npm', ['install', '--offline', tarball], { cwd: folder, stdio: 'ignore' });
   symlinkSync(resolve('node_modules/@types'), join(folder, 'node_modules/@types'));
-  const tsc = ['--strict', '--module', 'nodenext', '--target', 'es2022', '--types', 'node', 'mine.ts'];
-  t.notThrows(() => execFileSync(resolve('node_modules/.bin/tsc'), tsc, { cwd: folder, encoding: 'utf8' }));
+  await compile(folder, { mine: MINE });
+  t.is(await runCompiled(folder, 'mine'), "CREATE TABLE 'a'\nCREATE VIEW 'v' AS\nUNREACHABLE\n");
+});
+
+test('npx runs a program without installing it', async t => {
+  const folder = await freshFolder(t);
+  const env = { ...process.env, npm_config_cache: join(folder, 'cache') };
+  const npx = (...args: string[]) =>
+    execFileSync('npx', ['--yes', '--offline', `file:${tarball}`, ...args], {
+      cwd: folder,
+      env,
+      encoding: 'utf8',
+      stdio: 'pipe',
+    });
   const { url, execute } = await startSqlserve(t);
   await execute('CREATE TABLE a (x INT)');
-  const mine = (instance: string) =>
-    execFileSync(process.execPath, ['mine.js', instance], { cwd: folder, encoding: 'utf8' });
-  t.is(mine(url), "table 'a'\n");
-  t.is(mine(''), 'CONFIG\n');
+  t.regex(npx('dump', '--text', url), /^CREATE TABLE 'a' /);
 });
 
 test('the image gets its programs as the Dockerfile installs them, and they run for nobody in particular', async t => {

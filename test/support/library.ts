@@ -23,10 +23,16 @@ CREATE VIEW spreads AS (SELECT ts, ask - bid AS spread FROM quotes);
 /** The TypeScript blocks of a text. What they print is in the comments at their end; `\\t` is a tab. */
 export function examplesIn(text: string, title: string): Example[] {
   const blocks = Array.from(text.matchAll(/^```ts\n(.*?)^```$/gms), ([, block = '']) => block);
-  return blocks.filter(code => code.includes("from 'sqlpipe'")).map((code, i) => {
-    const [comments = ''] = /(?:^\/\/.*\n)*$/m.exec(code.slice(lastCodeLine(code))) ?? [];
-    return { title: `${title}, example ${i + 1}`, code, output: comments.replace(/^\/\/ ?/gm, '').replaceAll('\\t', '\t') };
-  });
+  return blocks
+    .filter(code => code.includes("from 'sqlpipe'"))
+    .map((code, i) => {
+      const [comments = ''] = /(?:^\/\/.*\n)*$/m.exec(code.slice(lastCodeLine(code))) ?? [];
+      return {
+        title: `${title}, example ${i + 1}`,
+        code,
+        output: comments.replace(/^\/\/ ?/gm, '').replaceAll('\\t', '\t'),
+      };
+    });
 }
 
 /** Where the comments at the end begin. */
@@ -60,8 +66,17 @@ export async function compile(folder: string, programs: Readonly<Record<string, 
 }
 
 /** What a compiled program prints, and nothing on standard error. */
-export async function runCompiled(folder: string, name: string): Promise<string> {
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, [`${name}.js`], { cwd: folder, timeout: 60_000 });
+export async function runCompiled(
+  folder: string,
+  name: string,
+  args: readonly string[] = [],
+  env: NodeJS.ProcessEnv = {},
+): Promise<string> {
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [`${name}.js`, ...args], {
+    cwd: folder,
+    env: { ...process.env, ...env },
+    timeout: 60_000,
+  });
   if (stderr) throw new Error(stderr);
   return stdout;
 }

@@ -34,7 +34,11 @@ export interface Diff {
   /** The number of objects compared. */
   readonly total: number;
   /** Properties that cannot be compared, because one side does not show them. */
-  readonly notComparable: readonly { readonly kind: Kind; readonly name: string; readonly properties: readonly string[] }[];
+  readonly notComparable: readonly {
+    readonly kind: Kind;
+    readonly name: string;
+    readonly properties: readonly string[];
+  }[];
 }
 
 /**
@@ -51,6 +55,8 @@ export interface Diff {
  * // only-a spreads []
  * // only-a trades []
  * ```
+ *
+ * Throws what reading the schemas throws, as `dump` and `split` do.
  */
 export async function diff(
   a: Schema,
@@ -71,7 +77,11 @@ export async function diff(
         properties: comparison?.differences ?? [],
       })),
     total: compared.total,
-    notComparable: compared.notComparable.map(({ identity: { kind, name }, properties }) => ({ kind, name, properties })),
+    notComparable: compared.notComparable.map(({ identity: { kind, name }, properties }) => ({
+      kind,
+      name,
+      properties,
+    })),
   };
 }
 

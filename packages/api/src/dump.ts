@@ -29,6 +29,8 @@ export interface DumpOptions {
  * // SELECT ts, ask - bid AS spread FROM quotes
  * // );
  * ```
+ *
+ * Throws errors with the codes `CONFIG`, `UNREACHABLE`, `DENIED`, `PROTOCOL`, `REFUSED`; `USAGE` for unknown kinds.
  */
 export async function* dump(
   instance: Instance,

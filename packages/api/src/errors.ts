@@ -11,9 +11,28 @@
  * - `USAGE`: options that cannot be combined, or names that say nothing.
  * - `IO`: a file that cannot be written, or a schema too large for memory.
  */
-export type ErrorCode = (typeof CODES)[number];
+export type ErrorCode =
+  | 'REFUSED'
+  | 'DAMAGED'
+  | 'NOINPUT'
+  | 'UNREACHABLE'
+  | 'PROTOCOL'
+  | 'DENIED'
+  | 'CONFIG'
+  | 'USAGE'
+  | 'IO';
 
-const CODES = ['REFUSED', 'DAMAGED', 'NOINPUT', 'UNREACHABLE', 'PROTOCOL', 'DENIED', 'CONFIG', 'USAGE', 'IO'] as const;
+const CODES = new Set<unknown>([
+  'REFUSED',
+  'DAMAGED',
+  'NOINPUT',
+  'UNREACHABLE',
+  'PROTOCOL',
+  'DENIED',
+  'CONFIG',
+  'USAGE',
+  'IO',
+] satisfies ErrorCode[]);
 
 /** An error of this library. Its message says where, what and why, and never holds a secret. */
 export interface SqlpipeError extends Error {
@@ -39,10 +58,4 @@ export interface SqlpipeError extends Error {
  * ```
  */
 export const isSqlpipeError = (error: unknown): error is SqlpipeError =>
-  error instanceof Error && CODES.some(code => code === (error as NodeJS.ErrnoException).code);
-
-/** Options that cannot be used as they are. */
-export class OptionsError extends Error {
-  override readonly name = 'OptionsError';
-  readonly code = 'USAGE';
-}
+  error instanceof Error && CODES.has((error as NodeJS.ErrnoException).code);

@@ -32,6 +32,13 @@ export type OnWarning = (message: string) => void;
 
 /** How to connect. @throws InstanceError with the code CONFIG */
 export function resolve(instance: Instance, warn: OnWarning = () => {}): Promise<ResolvedInstance> {
-  const { url, user, password, token, env = {}, ...options } = typeof instance === 'string' ? { url: instance } : instance;
+  const {
+    url,
+    user,
+    password,
+    token,
+    env = {},
+    ...options
+  } = typeof instance === 'string' ? { url: instance } : instance;
   return resolveInstance(url, { program: 'sqlpipe', env, warn, options, credentials: { user, password, token } });
 }

@@ -1,9 +1,11 @@
+import { Readable } from 'node:stream';
 import { formatSqlText, writeFolder } from '@sqlpipe/files';
-import { flatten, openSchema, type Schema } from './schema.js';
+import { collectStatements } from '@sqlpipe/schema';
+import { openSchema, type Schema } from './schema.js';
 
 /**
- * A schema as `.sql` text, a blank line after each statement. With `folder` it is written there instead, one file per object:
- * files that differ are written, and those whose object is gone are removed. The inverse of `split`.
+ * A schema as `.sql` text, a blank line after each statement. With `folder` it is written there too, one file per object: files
+ * that differ are written, and those whose object is gone are removed. The inverse of `split`.
  *
  * ```ts
  * import { join, split } from 'sqlpipe';
@@ -18,16 +20,12 @@ import { flatten, openSchema, type Schema } from './schema.js';
  * //
  * // CREATE TABLE b (y INT);
  * ```
+ *
+ * Throws what reading the schema throws, as `dump` and `split` do; `REFUSED` for a statement that creates no object and so has
+ * no file, and `DAMAGED` if other files are in the way. Then nothing is written.
  */
-export function join(schema: Schema): Promise<string>;
-export function join(schema: Schema, options: { readonly folder: string }): Promise<void>;
-export async function join(schema: Schema, options?: { readonly folder: string }): Promise<unknown> {
-  const statements = flatten((await openSchema(schema)).statements);
-  if (options) {
-    await writeFolder(options.folder, statements);
-    return;
-  }
-  let text = '';
-  for await (const statement of statements) text += formatSqlText(statement);
-  return text;
+export async function join(schema: Schema, { folder }: { readonly folder?: string } = {}): Promise<string> {
+  const statements = await collectStatements((await openSchema(schema)).statements);
+  if (folder !== undefined) await writeFolder(folder, Readable.from(statements));
+  return statements.map(formatSqlText).join('');
 }

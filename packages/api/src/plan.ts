@@ -52,6 +52,8 @@ export interface Omission {
  * // ALTER TABLE 'trades' ADD COLUMN qty INT;
  * // trades ALTER TABLE 'trades' DROP COLUMN fee loses column 'fee'
  * ```
+ *
+ * Throws what reading the schemas throws, as `dump` and `split` do; `USAGE` for names in the options that say nothing.
  */
 export async function plan(a: Schema, b: Schema, options: PlanOptions = {}): Promise<Plan> {
   const { ignoreExtra = false, onWarning, ...given } = options;

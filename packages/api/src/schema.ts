@@ -34,11 +34,6 @@ export async function openSchema(schema: Schema, warn?: OnWarning): Promise<Open
 export const collectSchema = async ({ statements }: OpenSchema): Promise<string[]> =>
   deduplicate(await collectStatements(statements));
 
-/** Statements one by one. */
-export async function* flatten(batches: AsyncIterable<string | string[]>): AsyncGenerator<string, void, undefined> {
-  for await (const batch of batches) yield* [batch].flat();
-}
-
 async function* normalize(statements: Iterable<string> | AsyncIterable<string>): AsyncGenerator<string> {
   for await (const statement of statements) {
     const normalized = normalizeStatement(statement);

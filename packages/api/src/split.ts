@@ -19,6 +19,8 @@ import { MAX_RECORD } from '@sqlpipe/records';
  * // CREATE TABLE quotes (
  * // CREATE VIEW spreads A
  * ```
+ *
+ * Throws errors with the codes `DAMAGED`, with file, line and column in the message, and `NOINPUT`.
  */
 export async function* split(source: string | { readonly path: string }): AsyncGenerator<string, void, undefined> {
   const batches = typeof source === 'string' ? splitText(source) : readSource(source.path, MAX_RECORD);

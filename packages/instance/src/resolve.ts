@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { escapeControls, suggestWord } from '@sqlpipe/sql';
 import { type Address, parseAddress } from './address.js';
 import type { ResolvedInstance } from './connection-config.js';
-import { ADDRESS_SOURCE, type Credentials, type CredentialSource, resolveAuthorization } from './credentials.js';
+import { ADDRESS_SOURCE, type CredentialSource, type Credentials, resolveAuthorization } from './credentials.js';
 import { InstanceError } from './instance-error.js';
 import { type InstanceEntry, instancesPath, readInstances } from './instances-file.js';
 import { fromNetrc } from './netrc.js';
