@@ -98,7 +98,7 @@ test('text is split and joined as the programs do, and what is no text is an err
   t.is(await join([]), '');
   t.is(
     await join(split({ path: path.join(folder, 'schema.sql') })),
-    readFileSync(path.join(folder, 'schema.sql'), 'utf8') + '\n',
+    `${readFileSync(path.join(folder, 'schema.sql'), 'utf8')}\n`,
   );
   t.regex(String(await failureOf(() => split("CREATE TABLE a (x INT);\nSELECT 'open"))), /^DAMAGED text:2:8: /);
   t.is(await failureOf(() => split('\ud800')), 'DAMAGED text: contains half of a surrogate pair');
