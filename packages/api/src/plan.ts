@@ -1,5 +1,5 @@
 import { connect, fetchRefreshStates, type ResolvedInstance } from '@sqlpipe/instance';
-import { Catalog, planChanges, printPlan, requiredPermissions } from '@sqlpipe/schema';
+import { planChanges, printPlan, requiredPermissions } from '@sqlpipe/schema';
 import type { Kind } from '@sqlpipe/sql';
 import { type DiffOptions, fetchCommonDefaults } from './diff.js';
 import { collectSchema, openSchema, type Schema } from './schema.js';
@@ -62,13 +62,8 @@ export async function plan(a: Schema, b: Schema, options: PlanOptions = {}): Pro
   const defaults = await fetchCommonDefaults(openA, openB);
   const states = openB.instance && (await fetchStates(openB.instance));
   const planned = planChanges(inA, inB, { ...given, ...states, defaults, keepExtra: ignoreExtra });
-  const catalog = new Catalog(inB);
-  const statements = printPlan(planned, ({ kind, name }) => {
-    const entry = catalog.findObject(name);
-    return entry?.kind === kind ? entry.statement : undefined;
-  });
   return {
-    statements,
+    statements: printPlan(planned, inB),
     permissions: requiredPermissions(planned.statements.map(({ statement }) => statement)),
     omissions: planned.omissions.map(({ identity: { kind, name }, what, reason, allow = [] }) => ({
       kind,
