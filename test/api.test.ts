@@ -45,6 +45,7 @@ async function failureOf(work: () => AsyncIterable<unknown> | Promise<unknown>) 
 test('a server has users and permissions, is an instance itself, and can be disposed of', async t => {
   const schema = ['CREATE TABLE a (x INT)', "CREATE USER ann WITH PASSWORD 'secret1'", 'GRANT SELECT ON a TO ann'];
   const server = await serve({ schema, edition: 'enterprise', user: 'root', password: 'secret2' });
+  t.teardown(server.close);
   t.regex(server.url, /^http:\/\/127\.0\.0\.1:\d+$/);
   t.is((await diff(schema, server)).total, 3);
   t.deepEqual((await diff(schema, server)).differences, []);

@@ -42,7 +42,7 @@ export interface RunningServer {
   readonly url: string;
   /** Whether the folder had a schema, so that nothing was loaded. */
   readonly isRestored: boolean;
-  /** Closes every connection, and then the folder. */
+  /** Closes every connection, and then the folder; once, however often it is called. */
   close(): Promise<void>;
 }
 
@@ -88,12 +88,17 @@ export async function startServer({
   const endpoint = createEndpoint({ answer: createRouter(service, hosts), requestLimit, onRequest: log });
   await once(endpoint.server.listen(port, address), 'listening');
   const { port: selected } = endpoint.server.address() as AddressInfo;
+  const closeAll = async () => {
+    await endpoint.close();
+    await journal?.close();
+  };
+  let closed: Promise<void> | undefined;
   return {
     url: `http://${address.includes(':') ? `[${address}]` : address}:${selected}`,
     isRestored,
-    async close() {
-      await endpoint.close();
-      await journal?.close();
+    close() {
+      closed ??= closeAll();
+      return closed;
     },
   };
 }
