@@ -12,7 +12,7 @@ const TELLING = /^(?!RejectionError|DenialError)\w*(Error|Failure)$|^#?(warn|err
 
 /** Files with the texts of messages that others throw or print: in them every text counts. */
 const WORDING =
-  /^packages\/(instance\/src\/(instance|json|reply|row-scanner|transport-messages)|files\/src\/layout|sql\/src\/(ambiguity|splitter)|sqlapply\/src\/(executor|format-rejection|hints|login-check|preflight|verify))\.ts$/;
+  /^packages\/(instance\/src\/(instance|json|reply|row-scanner|transport-messages)|files\/src\/layout|sql\/src\/(ambiguity|splitter)|replay\/src\/(executor|location|preflight|verify)|sqlapply\/src\/(format-rejection|hints|login-check))\.ts$/;
 
 /** In these the words are the service's, as sqlserve stands for it. */
 const SERVICE = /^packages\/(server\/src\/(acl|analysis|change|parser|routes)|ddl\/src\/grammar)/;

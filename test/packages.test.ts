@@ -22,7 +22,7 @@ interface Package {
 }
 
 /** Arrows go up this list only: a package imports what stands in a line above its own. Programs come below, and `sqlpipe`, which starts them, last. */
-const LAYERS = [['sql'], ['ddl'], ['schema'], ['records'], ['files', 'instance'], ['server'], ['api', 'cli']];
+const LAYERS = [['sql'], ['ddl'], ['schema'], ['records'], ['files', 'instance'], ['replay', 'server'], ['api', 'cli']];
 
 /** These have one home each, so that nobody else need know them. */
 const HOMES = {

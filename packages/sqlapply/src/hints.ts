@@ -1,6 +1,6 @@
 /*! What to do about rejections that the edition of the server, or a lack of rights, explains. */
+import type { Outcome } from '@sqlpipe/replay';
 import { isAcl } from '@sqlpipe/sql';
-import type { Outcome } from './outcome.js';
 
 /** What the open source edition says of access control: it knows none of the words (observed on 9.3.4). */
 const NO_ACCESS_CONTROL = /'atomic' or 'table'|\bsuch as "|unexpected token \[(?:SERVICE|ACCOUNT)\]/i;

@@ -1,10 +1,8 @@
 /*! How to continue an incomplete run: by rerunning the same command, as far as that recognizes existing objects. */
 import { isCleanTable, parseMeaning } from '@sqlpipe/ddl';
+import { type ExecutorOptions, isReject, isShowable, type Outcome, type Result } from '@sqlpipe/replay';
 import { plannedState } from '@sqlpipe/schema';
 import { isObject } from '@sqlpipe/sql';
-import type { ExecutorOptions } from './executor.js';
-import { isShowable } from './existing.js';
-import { isReject, type Outcome, type Result } from './outcome.js';
 
 /** What is there afterwards, or may be. */
 const MAY_EXIST: ReadonlySet<Result> = new Set(['applied', 'differs', 'unknown']);

@@ -9,8 +9,8 @@ import {
   SERVER_COMMENT_RULES,
   type ServerCommentRules,
 } from '@sqlpipe/sql';
-import { statementLabel } from './format-rejection.js';
-import type { Location } from './input.js';
+import { statementLabel } from './location.js';
+import type { Location } from './outcome.js';
 
 /**
  * Statements up to this length need not be measured: the server keeps a request twice, and nine bytes are the most that a
@@ -32,7 +32,7 @@ export class PreflightError extends Error {
  * schema dump and not allowed, that the server's version does not support, or that is too large for a request.
  * @param allow more verbs, in any case, and what more a CREATE may do: `CTAS`, `REPLACE`; `all` allows everything
  */
-export function createPreflightCheck(target: Instance, allow: string[]): PreflightCheck {
+export function createPreflightCheck(target: Instance, allow: readonly string[]): PreflightCheck {
   const allowed = new Set(allow.flatMap(list => list.toUpperCase().split(',')));
   let version: Promise<string | undefined> | undefined;
   let limit: Promise<number> | undefined;
