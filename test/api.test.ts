@@ -1,9 +1,9 @@
 /*! The library: its examples, as a program of somebody else that is compiled and run; and what examples do not show. */
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import * as path from 'node:path';
-import { diff, dump, isSqlpipeError, join, parse, plan, serve, split } from '@sqlpipe/api';
+import { diff, dump, isSqlpipeError, join, type Outcome, parse, plan, replay, serve, split } from '@sqlpipe/api';
 import { compile, examplesIn, libraryFolder, runCompiled } from './support/library.js';
 import { fileScope } from './support/scope.js';
 import { test } from './support/test.js';
@@ -14,7 +14,10 @@ const SOURCES = 'packages/api/src';
 /** The docstrings of a source file, without their stars. */
 const docstringsOf = (path: string) => readFileSync(path, 'utf8').replace(/^ \* ?/gm, '');
 
-const examples = readdirSync(SOURCES).flatMap(name => examplesIn(docstringsOf(`${SOURCES}/${name}`), name));
+const examples = [
+  ...readdirSync(SOURCES).flatMap(name => examplesIn(docstringsOf(`${SOURCES}/${name}`), name)),
+  ...examplesIn(readFileSync('GUIDE.md', 'utf8'), 'GUIDE.md'),
+];
 /** A comment has no blanks at the ends of its lines, and the printed form of a statement has. */
 const trimLines = (text: string) => text.replace(/[ ]+$/gm, '').trimEnd();
 let folder: string;
@@ -123,4 +126,100 @@ test('a plan is for the instance as it is: without extra objects, with the right
   t.deepEqual([statements.length, permissions, omissions], [1, ['ALTER'], []]);
   t.like((await plan(wanted, server)).omissions, [{ kind: 'table', name: 'extra', allow: ['extra'] }]);
   t.is((await plan(wanted, server, { allowLoss: ['extra'] })).statements.length, 2);
+});
+
+const [QUOTES, TRADES] = ['CREATE TABLE quotes (bid DOUBLE)', 'CREATE TABLE trades (qty INT)'];
+
+async function collect(outcomes: AsyncIterable<Outcome>): Promise<Outcome[]> {
+  const all: Outcome[] = [];
+  for await (const outcome of outcomes) all.push(outcome);
+  return all;
+}
+
+const resultsOf = async (outcomes: AsyncIterable<Outcome>) =>
+  (await collect(outcomes)).map(({ name, result }) => `${name} ${result}`);
+
+test('a folder is applied, with the place of each statement; the second time everything is skipped', async t => {
+  const server = await serve();
+  t.teardown(server.close);
+  const schema = path.join(folder, 'applied');
+  await join([QUOTES, TRADES], { folder: schema });
+  t.deepEqual(await resultsOf(replay(schema, server, { dryRun: true })), ['quotes would create', 'trades would create']);
+  t.deepEqual(await collect(dump(server) as AsyncIterable<never>), []);
+  const applied = await collect(replay(schema, server, { jobs: 3 }));
+  t.like(applied, [{ n: 1, kind: 'table', name: 'quotes', result: 'applied', proven: true, properties: [] }, { n: 2 }]);
+  t.deepEqual(applied[0]?.location, { path: path.join(schema, 'tables/quotes.sql'), line: 1 });
+  t.deepEqual(await resultsOf(replay(schema, server)), ['quotes skipped', 'trades skipped']);
+  t.deepEqual(await resultsOf(replay([QUOTES], server, { ifExists: 'fail' })), ['quotes rejected']);
+});
+
+test('a rejected statement is an outcome and ends the run, unless it is to go on', async t => {
+  const server = await serve({ schema: ['CREATE TABLE quotes (ask INT)'] });
+  t.teardown(server.close);
+  const schema = ['CREATE VIEW v AS (SELECT nope FROM quotes)', QUOTES, TRADES];
+  const [rejected, ...others] = await collect(replay(schema, server));
+  t.like(rejected, { result: 'rejected', error: 'Invalid column: nope', position: 25 });
+  t.deepEqual(others.map(({ result }) => result), ['not reached', 'not reached']);
+  t.deepEqual(await resultsOf(replay(schema, server, { keepGoing: true })), [
+    'v rejected',
+    'quotes differs',
+    'trades applied',
+  ]);
+  const [outcome] = await collect(replay([QUOTES], server));
+  t.like(outcome?.properties[0], { property: "column 'bid'", a: 'DOUBLE', b: 'none' });
+});
+
+test('a plan is applied with its permissions, and only to the state that it was made for', async t => {
+  const server = await serve({ schema: ['CREATE TABLE quotes (ask INT)'] });
+  t.teardown(server.close);
+  const wanted = ['CREATE TABLE quotes (ask INT, bid DOUBLE)', TRADES];
+  const { statements, permissions: allow } = await plan(wanted, server);
+  t.regex(String(await failureOf(() => replay(statements, server))), /^REFUSED .*; --allow ALTER sends it; nothing was sent$/);
+  t.deepEqual((await collect(replay(statements, server, { allow }))).map(({ result }) => result), ['applied', 'applied']);
+  t.deepEqual((await diff(wanted, server)).differences, []);
+  t.regex(String(await failureOf(() => replay(statements, server, { allow }))), /^REFUSED .* made for a different state/);
+});
+
+test('an instance that fails is an error, after the outcomes of all statements', async t => {
+  const server = await serve();
+  await server.close();
+  const outcomes: string[] = [];
+  const failure = await failureOf(async () => {
+    for await (const { name, result } of replay([QUOTES, TRADES], server)) outcomes.push(`${name} ${result}`);
+  });
+  t.regex(String(failure), /^UNREACHABLE /);
+  t.deepEqual(outcomes, ['quotes failed', 'trades not reached']);
+});
+
+test('a run that is interrupted does not reach the rest', async t => {
+  const server = await serve();
+  t.teardown(server.close);
+  const signal = AbortSignal.abort();
+  t.deepEqual(await resultsOf(replay([QUOTES, TRADES], server, { signal })), ['quotes not reached', 'trades not reached']);
+});
+
+test('a protected instance is changed only by its name', async t => {
+  const server = await serve();
+  t.teardown(server.close);
+  const config = path.join(folder, 'sqlpipe');
+  mkdirSync(config);
+  writeFileSync(path.join(config, 'instances.toml'), `[prod]\nurl = "${server.url}"\nprotected = true\n`, { mode: 0o600 });
+  const instance = { url: 'prod', env: { XDG_CONFIG_HOME: folder } };
+  const message = 'USAGE prod is protected; to change it, set yesTo to its name';
+  t.is(await failureOf(() => replay([QUOTES], instance)), message);
+  t.is(await failureOf(() => replay([QUOTES], instance, { yesTo: 'dev' })), message);
+  t.deepEqual(await resultsOf(replay([QUOTES], instance, { yesTo: 'prod' })), ['quotes applied']);
+  t.regex(String(await failureOf(() => replay([], server, { jobs: 0 }))), /^USAGE replay: jobs /);
+});
+
+test('the rows of CREATE TOKEN go to the caller, and nowhere else', async t => {
+  const server = await serve({ schema: ['CREATE SERVICE ACCOUNT feed'], edition: 'enterprise' });
+  t.teardown(server.close);
+  const rows: unknown[][] = [];
+  const statement = "ALTER SERVICE ACCOUNT feed CREATE TOKEN TYPE REST WITH TTL '1d'";
+  const outcomes = await collect(replay([statement], server, { allow: ['ALTER'], onRows: some => rows.push(...some) }));
+  t.is(outcomes[0]?.result, 'applied');
+  const token = rows.flat().find(cell => String(cell).startsWith('qt1'));
+  t.truthy(token);
+  t.false(JSON.stringify(outcomes).includes(String(token)));
 });

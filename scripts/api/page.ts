@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 
 /** In the order of the page. */
-const FILES = ['serve', 'dump', 'split', 'join', 'diff', 'plan', 'parse', 'instance', 'schema', 'errors'];
+const FILES = ['serve', 'dump', 'split', 'join', 'diff', 'plan', 'replay', 'parse', 'instance', 'schema', 'errors'];
 
 /** Of files that have types only. */
 const TITLES: Record<string, string> = { instance: 'Instances', schema: 'Schemas' };
