@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import * as path from 'node:path';
 import { diff, dump, isSqlpipeError, join, type Outcome, parse, plan, replay, serve, split } from '@sqlpipe/api';
-import { compile, examplesIn, libraryFolder, runCompiled } from './support/library.js';
+import { compile, examplesIn, libraryFolder, runCompiled, runTogether } from './support/library.js';
 import { fileScope } from './support/scope.js';
 import { test } from './support/test.js';
 
@@ -14,24 +14,48 @@ const SOURCES = 'packages/api/src';
 /** The docstrings of a source file, without their stars. */
 const docstringsOf = (path: string) => readFileSync(path, 'utf8').replace(/^ \* ?/gm, '');
 
+const guideExamples = examplesIn(readFileSync('GUIDE.md', 'utf8'), 'GUIDE.md');
+const guideTest = guideExamples.find(({ code }) => code.includes("from 'node:test'"))?.code ?? '';
 const examples = [
   ...readdirSync(SOURCES).flatMap(name => examplesIn(docstringsOf(`${SOURCES}/${name}`), name)),
-  ...examplesIn(readFileSync('GUIDE.md', 'utf8'), 'GUIDE.md'),
+  ...guideExamples.filter(({ code }) => code !== guideTest),
 ];
-/** A comment has no blanks at the ends of its lines, and the printed form of a statement has. */
-const trimLines = (text: string) => text.replace(/[ ]+$/gm, '').trimEnd();
-let folder: string;
 
-test.before(async () => {
+/** Dumps an instance without the environment, and with it. */
+const environment = `
+  import { dump } from 'sqlpipe';
+  const url = process.argv[2] ?? '';
+  for (const env of [undefined, process.env])
+    try {
+      for await (const _ of dump({ url, env }));
+      console.log('dumped');
+    } catch (error) {
+      console.log((error as { code: string }).code);
+    }`;
+
+let folder: string;
+let printed: string[];
+
+test.before(async t => {
+  t.timeout(170_000);
   folder = await libraryFolder(file);
-  await compile(folder, Object.fromEntries(examples.map(({ code }, i) => [`example${i}`, code])));
+  const programs = Object.fromEntries(examples.map(({ code }, i) => [`example${i}`, code]));
+  await compile(folder, { ...programs, guide: guideTest, environment });
+  printed = await runTogether(
+    folder,
+    examples.map((_, i) => `example${i}`),
+  );
 });
 
 for (const [i, { title, output }] of examples.entries())
-  test(`${title} prints what it says`, async t => {
+  test(`${title} prints what it says`, t => {
     t.not(output, '');
-    t.is(trimLines(await runCompiled(folder, `example${i}`)), trimLines(output));
+    t.is(printed[i], output);
   });
+
+test('the test in the guide passes', async t => {
+  t.regex(await runCompiled(folder, 'guide'), /\bpass 1$/m);
+});
 
 /** What a promise is rejected with, as far as others may see it. */
 async function failureOf(work: () => AsyncIterable<unknown> | Promise<unknown>) {
@@ -80,17 +104,6 @@ test('a server does not start with a statement that it rejects, and says which w
 test('the environment is used only if it is given', async t => {
   const { url, close } = await serve({ edition: 'enterprise' });
   t.teardown(close);
-  const program = `
-    import { dump } from 'sqlpipe';
-    const url = process.argv[2] ?? '';
-    for (const env of [undefined, process.env])
-      try {
-        for await (const _ of dump({ url, env }));
-        console.log('dumped');
-      } catch (error) {
-        console.log((error as { code: string }).code);
-      }`;
-  await compile(folder, { environment: program });
   const env = { SQLPIPE_USER: 'admin', SQLPIPE_PASSWORD: 'quest', http_proxy: 'nonsense://' };
   t.is(await runCompiled(folder, 'environment', [url], { ...env, http_proxy: '' }), 'DENIED\ndumped\n');
   t.is(await runCompiled(folder, 'environment', [url], env), 'DENIED\nCONFIG\n');
@@ -102,7 +115,7 @@ test('text is split and joined as the programs do, and what is no text is an err
   t.is(await join([]), '');
   t.is(
     await join(split({ path: path.join(folder, 'schema.sql') })),
-    `${readFileSync(path.join(folder, 'schema.sql'), 'utf8')}\n`,
+    readFileSync(path.join(folder, 'schema.sql'), 'utf8'),
   );
   t.regex(String(await failureOf(() => split("CREATE TABLE a (x INT);\nSELECT 'open"))), /^DAMAGED text:2:8: /);
   t.is(await failureOf(() => split('\ud800')), 'DAMAGED text: contains half of a surrogate pair');
@@ -144,7 +157,10 @@ test('a folder is applied, with the place of each statement; the second time eve
   t.teardown(server.close);
   const schema = path.join(folder, 'applied');
   await join([QUOTES, TRADES], { folder: schema });
-  t.deepEqual(await resultsOf(replay(schema, server, { dryRun: true })), ['quotes would create', 'trades would create']);
+  t.deepEqual(await resultsOf(replay(schema, server, { dryRun: true })), [
+    'quotes would create',
+    'trades would create',
+  ]);
   t.deepEqual(await collect(dump(server) as AsyncIterable<never>), []);
   const applied = await collect(replay(schema, server, { jobs: 3 }));
   t.like(applied, [{ n: 1, kind: 'table', name: 'quotes', result: 'applied', proven: true, properties: [] }, { n: 2 }]);
@@ -159,7 +175,10 @@ test('a rejected statement is an outcome and ends the run, unless it is to go on
   const schema = ['CREATE VIEW v AS (SELECT nope FROM quotes)', QUOTES, TRADES];
   const [rejected, ...others] = await collect(replay(schema, server));
   t.like(rejected, { result: 'rejected', error: 'Invalid column: nope', position: 25 });
-  t.deepEqual(others.map(({ result }) => result), ['not reached', 'not reached']);
+  t.deepEqual(
+    others.map(({ result }) => result),
+    ['not reached', 'not reached'],
+  );
   t.deepEqual(await resultsOf(replay(schema, server, { keepGoing: true })), [
     'v rejected',
     'quotes differs',
@@ -174,10 +193,19 @@ test('a plan is applied with its permissions, and only to the state that it was 
   t.teardown(server.close);
   const wanted = ['CREATE TABLE quotes (ask INT, bid DOUBLE)', TRADES];
   const { statements, permissions: allow } = await plan(wanted, server);
-  t.regex(String(await failureOf(() => replay(statements, server))), /^REFUSED .*; --allow ALTER sends it; nothing was sent$/);
-  t.deepEqual((await collect(replay(statements, server, { allow }))).map(({ result }) => result), ['applied', 'applied']);
+  t.regex(
+    String(await failureOf(() => replay(statements, server))),
+    /^REFUSED .*; --allow ALTER sends it; nothing was sent$/,
+  );
+  t.deepEqual(
+    (await collect(replay(statements, server, { allow }))).map(({ result }) => result),
+    ['applied', 'applied'],
+  );
   t.deepEqual((await diff(wanted, server)).differences, []);
-  t.regex(String(await failureOf(() => replay(statements, server, { allow }))), /^REFUSED .* made for a different state/);
+  t.regex(
+    String(await failureOf(() => replay(statements, server, { allow }))),
+    /^REFUSED .* made for a different state/,
+  );
 });
 
 test('an instance that fails is an error, after the outcomes of all statements', async t => {
@@ -195,7 +223,10 @@ test('a run that is interrupted does not reach the rest', async t => {
   const server = await serve();
   t.teardown(server.close);
   const signal = AbortSignal.abort();
-  t.deepEqual(await resultsOf(replay([QUOTES, TRADES], server, { signal })), ['quotes not reached', 'trades not reached']);
+  t.deepEqual(await resultsOf(replay([QUOTES, TRADES], server, { signal })), [
+    'quotes not reached',
+    'trades not reached',
+  ]);
 });
 
 test('a protected instance is changed only by its name', async t => {
@@ -203,7 +234,9 @@ test('a protected instance is changed only by its name', async t => {
   t.teardown(server.close);
   const config = path.join(folder, 'sqlpipe');
   mkdirSync(config);
-  writeFileSync(path.join(config, 'instances.toml'), `[prod]\nurl = "${server.url}"\nprotected = true\n`, { mode: 0o600 });
+  writeFileSync(path.join(config, 'instances.toml'), `[prod]\nurl = "${server.url}"\nprotected = true\n`, {
+    mode: 0o600,
+  });
   const instance = { url: 'prod', env: { XDG_CONFIG_HOME: folder } };
   const message = 'USAGE prod is protected; to change it, set yesTo to its name';
   t.is(await failureOf(() => replay([QUOTES], instance)), message);

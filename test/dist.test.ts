@@ -98,10 +98,12 @@ test('completions are there for each shell', t => {
 });
 
 const MINE = `
-import { type DumpOptions, dump, isSqlpipeError, serve, type Server } from 'sqlpipe';
+import { type DumpOptions, dump, isSqlpipeError, type Outcome, replay, serve, type Server } from 'sqlpipe';
 
 const options: DumpOptions = { include: ['SCHEMA'] };
-const server: Server = await serve({ schema: ['CREATE TABLE a (x INT)', 'CREATE VIEW v AS (SELECT x FROM a)'] });
+const server: Server = await serve({ schema: ['CREATE TABLE a (x INT)'] });
+const outcomes: AsyncIterable<Outcome> = replay(['CREATE VIEW v AS (SELECT x FROM a)'], server);
+for await (const { name, result, proven } of outcomes) console.log(name, result, proven);
 for await (const statement of dump(server, options)) console.log(statement.split(' (')[0]);
 await server.close();
 try {
@@ -117,7 +119,7 @@ test('a TypeScript program of somebody else imports it, with types, and has a se
   execFileSync('npm', ['install', '--offline', tarball], { cwd: folder, stdio: 'ignore' });
   symlinkSync(resolve('node_modules/@types'), join(folder, 'node_modules/@types'));
   await compile(folder, { mine: MINE });
-  t.is(await runCompiled(folder, 'mine'), "CREATE TABLE 'a'\nCREATE VIEW 'v' AS\nUNREACHABLE\n");
+  t.is(await runCompiled(folder, 'mine'), "v applied true\nCREATE TABLE 'a'\nCREATE VIEW 'v' AS\nUNREACHABLE\n");
 });
 
 test('npx runs a program without installing it', async t => {

@@ -2,7 +2,9 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
+import { formatSqlText, writeFolder } from '@sqlpipe/files';
 import { freshFolder } from './folder.js';
 import type { Scope } from './scope.js';
 
@@ -13,12 +15,11 @@ export interface Example {
   output: string;
 }
 
-const SCHEMA = `CREATE TABLE trades (ts TIMESTAMP, pair SYMBOL, qty INT) TIMESTAMP(ts) PARTITION BY DAY;
-
-CREATE TABLE quotes (ts TIMESTAMP, bid DOUBLE, ask DOUBLE) TIMESTAMP(ts);
-
-CREATE VIEW spreads AS (SELECT ts, ask - bid AS spread FROM quotes);
-`;
+const SCHEMA = [
+  'CREATE TABLE trades (ts TIMESTAMP, pair SYMBOL, qty INT) TIMESTAMP(ts) PARTITION BY DAY;',
+  'CREATE TABLE quotes (ts TIMESTAMP, bid DOUBLE, ask DOUBLE) TIMESTAMP(ts);',
+  'CREATE VIEW spreads AS (SELECT ts, ask - bid AS spread FROM quotes);',
+];
 
 /** The TypeScript blocks of a text. What they print is in the comments at their end; `\\t` is a tab. */
 export function examplesIn(text: string, title: string): Example[] {
@@ -30,7 +31,7 @@ export function examplesIn(text: string, title: string): Example[] {
       return {
         title: `${title}, example ${i + 1}`,
         code,
-        output: comments.replace(/^\/\/ ?/gm, '').replaceAll('\\t', '\t'),
+        output: trimLines(comments.replace(/^\/\/ ?/gm, '').replaceAll('\\t', '\t')),
       };
     });
 }
@@ -42,14 +43,15 @@ function lastCodeLine(code: string): number {
   return lines.slice(0, last + 1).join('\n').length + 1;
 }
 
-/** A folder in which programs can import the library by its name: with a file `schema.sql`. */
+/** A folder in which programs can import the library by its name: with a file `schema.sql`, and its statements in the folder `schema`. */
 export async function libraryFolder(scope: Scope): Promise<string> {
   const folder = await freshFolder(scope);
   await mkdir(join(folder, 'node_modules'));
   await symlink(resolve('packages/api'), join(folder, 'node_modules/sqlpipe'));
   await symlink(resolve('node_modules/@types'), join(folder, 'node_modules/@types'));
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
-  await writeFile(join(folder, 'schema.sql'), SCHEMA);
+  await writeFile(join(folder, 'schema.sql'), SCHEMA.map(formatSqlText).join(''));
+  await writeFolder(join(folder, 'schema'), Readable.from(SCHEMA));
   return folder;
 }
 
@@ -80,3 +82,15 @@ export async function runCompiled(
   if (stderr) throw new Error(stderr);
   return stdout;
 }
+
+/** What each of some compiled programs prints, all of them run in one process: it needs to load the library once. */
+export async function runTogether(folder: string, names: readonly string[]): Promise<string[]> {
+  const program = names.map(name => `await import('./${name}.js');\nconsole.log('${SEPARATOR}');\n`).join('');
+  await writeFile(join(folder, 'together.js'), program);
+  return (await runCompiled(folder, 'together')).split(`${SEPARATOR}\n`).slice(0, -1).map(trimLines);
+}
+
+const SEPARATOR = '-'.repeat(40);
+
+/** A comment has no blanks at the ends of its lines, and the printed form of a statement has. */
+const trimLines = (text: string): string => text.replace(/ +$/gm, '').trimEnd();
