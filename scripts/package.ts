@@ -1,6 +1,6 @@
 /*!
- * Makes the package that is published: all programs with their man pages and completions, and the libraries, typed. It
- * depends on nothing, as each program and the libraries are one file with all that they import.
+ * Creates the published package: all programs with their man pages and completions, and the libraries with types. It
+ * has no dependencies, since each program and the libraries are bundles.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { notices } from './notices.js';
 
 const folder = 'dist/package';
 const at = (...path: string[]) => join(folder, ...path);
-const put = (path: string, text: string) => {
+const writeText = (path: string, text: string) => {
   mkdirSync(join(at(path), '..'), { recursive: true });
   writeFileSync(at(path), text);
 };
@@ -24,7 +24,7 @@ function copyDeclarations(library: string, name = 'index.d.ts', copied = new Set
   const text = readFileSync(`packages/${library}/dist/${name}`, 'utf8');
   const up = '../'.repeat(name.split('/').length);
   const local = text.replace(/'@sqlpipe\/(\w+)'/g, `'${up}$1/index.js'`);
-  put(`lib/${path}`, local.replace(/^\/\/# source.*/m, ''));
+  writeText(`lib/${path}`, local.replace(/^\/\/# source.*/m, ''));
   for (const [, other = ''] of text.matchAll(/'@sqlpipe\/(\w+)'/g)) copyDeclarations(other, 'index.d.ts', copied);
   for (const [, other = ''] of text.matchAll(/'(\.\.?\/.*?)\.js'/g))
     copyDeclarations(library, `${join(dirname(name), other)}.d.ts`, copied);
@@ -36,11 +36,11 @@ for (const name of programs) {
     cpSync(`packages/${name}/${part}`, at('programs', name, part), { recursive: true });
   const complete = (shell: string) =>
     execFileSync(`packages/${name}/bin/${name}.js`, ['--completion', shell], { encoding: 'utf8' });
-  put(`completions/bash/${name}`, complete('bash'));
-  put(`completions/zsh/_${name}`, complete('zsh'));
-  put(`completions/fish/${name}.fish`, complete('fish'));
+  writeText(`completions/bash/${name}`, complete('bash'));
+  writeText(`completions/zsh/_${name}`, complete('zsh'));
+  writeText(`completions/fish/${name}.fish`, complete('fish'));
 }
-put('programs/package.json', '{ "type": "commonjs" }\n');
+writeText('programs/package.json', '{ "type": "commonjs" }\n');
 cpSync('packages/cli/sqlpipe.7', at('sqlpipe.7'));
 cpSync('packages/sqlpipe/postinstall.cjs', at('postinstall.cjs'));
 
@@ -49,7 +49,7 @@ copyDeclarations('api');
 
 for (const file of ['README.md', 'GUIDE.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'docs'])
   cpSync(file, at(file), { recursive: true });
-put('NOTICES.md', notices());
+writeText('NOTICES.md', notices());
 const { name, version, description, license, repository, type, engines } = JSON.parse(
   readFileSync('package.json', 'utf8'),
 );
@@ -72,7 +72,7 @@ const manifest = {
   scripts,
   exports,
 };
-put('package.json', `${JSON.stringify(manifest, null, 2)}\n`);
+writeText('package.json', `${JSON.stringify(manifest, null, 2)}\n`);
 
 normalizeModes(folder);
 const [packed] = JSON.parse(

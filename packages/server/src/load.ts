@@ -1,4 +1,4 @@
-/*! Statements that run before the server listens. */
+/*! Statements that are executed before the server listens. */
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { findSecrets, maskSecrets } from '@sqlpipe/sql';
 
@@ -14,7 +14,7 @@ export interface InitialSchema {
   readonly statements: AsyncIterable<string | readonly string[]>;
 }
 
-/** Runs every statement. @throws LoadError at the first rejection, and what reading throws */
+/** Executes every statement. @throws LoadError at the first rejection, and errors of reading */
 export async function loadSchema(
   { label, statements }: InitialSchema,
   execute: (statement: string) => Promise<unknown>,

@@ -117,7 +117,7 @@ const openJournal = (
 
 type LogEntry = [request: HttpRequest | undefined, status: number | undefined, milliseconds: number];
 
-/** Neither the query, which may hold a password, nor a login before the host. */
+/** Omits the query, which may contain a password, and a login before the host. */
 function formatLogLine(request: LogEntry[0], status: LogEntry[1], milliseconds: number): string {
   if (!request) return 'closed a connection without an answer: not a request, or longer than --request-limit';
   const path = request.path.replace(/\/\/[^/]*@/, '//').slice(0, 100);

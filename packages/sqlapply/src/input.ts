@@ -1,4 +1,4 @@
-/*! What a run applies: files and folders that are named, or a stream on standard input; and where each statement is. */
+/*! The input of a run: files and folders, or a stream on standard input; and the location of each statement. */
 import { type Io, UsageError } from '@sqlpipe/cli';
 import { readLocatedSource } from '@sqlpipe/files';
 import { decodeRecords, StreamError } from '@sqlpipe/records';
@@ -7,11 +7,14 @@ import type { ApplyOptions } from './options.js';
 
 /** The statements of a run. */
 export interface Input extends AsyncIterable<string> {
-  /** Where the statements are that have been read, in their order; undefined for those of standard input. */
+  /** The locations of the statements read so far, in their order; undefined for those of standard input. */
   readonly locations: readonly (Location | undefined)[];
 }
 
-/** The input that the operands after the instance name. @throws UsageError, and errors of reading the files */
+/**
+ * Opens the input: the files and folders that are the operands after INSTANCE.
+ * @throws UsageError, and errors of reading
+ */
 export function openInput({ operands: [, ...files], ...options }: ApplyOptions, io: Io): Input {
   if (files.length && options.stream) throw new UsageError('--stream works only with standard input, not with files');
   if (files.indexOf('-') !== files.lastIndexOf('-')) throw new UsageError('standard input can be read only once');
@@ -39,11 +42,11 @@ export function openInput({ operands: [, ...files], ...options }: ApplyOptions, 
   return { locations, [Symbol.asyncIterator]: read };
 }
 
-/** Whether the input is, or has in it, a stream on standard input. */
+/** Whether the input includes standard input. */
 export const readsStdin = ({ operands: [, ...files] }: Pick<ApplyOptions, 'operands'>): boolean =>
   files.length === 0 || files.includes('-');
 
-/** An error in a stream does not contain the name of its file. */
+/** Adds the file's name to errors of a stream, which do not contain it. */
 async function* withLabel<T>(source: AsyncIterable<T>, label: string): AsyncGenerator<T> {
   try {
     yield* source;

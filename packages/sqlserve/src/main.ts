@@ -1,4 +1,4 @@
-/*! sqlserve: the command line. */
+/*! sqlserve: a QuestDB-compatible server for demos, tests and CI without a database. */
 import { runProgram } from '@sqlpipe/cli';
 import { DEFAULT_REQUEST_LIMIT } from '@sqlpipe/server';
 import { serve } from './serve.js';

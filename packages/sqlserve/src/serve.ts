@@ -34,7 +34,7 @@ export async function serve({ load: files, verbose, ...options }: ServeOptions, 
   return Exit.ok;
 }
 
-/** The one login of the open source edition, by the names that QuestDB gives to it. */
+/** The one login of the open source edition, from the variables that QuestDB reads too. */
 function readCredentials({
   QDB_HTTP_USER: user,
   QDB_HTTP_PASSWORD: password,
