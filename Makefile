@@ -58,9 +58,8 @@ fuzz: build ## feed random input to the parsers and to real servers, and measure
 	@tsx scripts/fuzz-hidden.ts
 	@tsx scripts/growth.ts
 
-api: $(INSTALLED) ## write docs/API.md from the docstrings
-	@cd packages/api && npm exec --yes --loglevel=error --package=typedoc@0.28.20 \
-	  --package=typedoc-plugin-markdown@4.14.1 --package=typescript@6.0.3 -- typedoc --logLevel Warn
+api: build ## write docs/API.md from the docstrings
+	@tsx scripts/api.ts
 
 guide: build ## run the tutorial, and write its output into GUIDE.md and docs/demo.svg
 	@tsx scripts/recording.ts

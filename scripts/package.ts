@@ -3,8 +3,8 @@
  * has no dependencies, since each program and the libraries are bundles.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { bundleModule, programs } from './bundler.js';
 import { normalizeModes } from './executable/archive.js';
 import { notices } from './notices.js';
@@ -16,18 +16,18 @@ const writeText = (path: string, text: string) => {
   writeFileSync(at(path), text);
 };
 
-/** Copies the declarations of a library, and replaces imports of packages by paths, since the libraries are no packages there. */
-function copyDeclarations(library: string): void {
-  const files = readdirSync(`packages/${library}/src`, { recursive: true, encoding: 'utf8' });
-  for (const source of files.filter(name => name.endsWith('.ts'))) {
-    const name = source.replace(/\.ts$/, '.d.ts');
-    const up = '../'.repeat(name.split('/').length);
-    const text = readFileSync(`packages/${library}/dist/${name}`, 'utf8');
-    writeText(
-      `lib/${library}/${name}`,
-      text.replace(/'@sqlpipe\/(\w+)'/g, `'${up}$1/index.js'`).replace(/^\/\/# source.*/m, ''),
-    );
-  }
+/** The declarations of a file and of all that it refers to; they name libraries as packages, which they are no longer. */
+function copyDeclarations(library: string, name = 'index.d.ts', copied = new Set<string>()): void {
+  const path = `${library}/${name}`;
+  if (copied.has(path)) return;
+  copied.add(path);
+  const text = readFileSync(`packages/${library}/dist/${name}`, 'utf8');
+  const up = '../'.repeat(name.split('/').length);
+  const local = text.replace(/'@sqlpipe\/(\w+)'/g, `'${up}$1/index.js'`);
+  writeText(`lib/${path}`, local.replace(/^\/\/# source.*/m, ''));
+  for (const [, other = ''] of text.matchAll(/'@sqlpipe\/(\w+)'/g)) copyDeclarations(other, 'index.d.ts', copied);
+  for (const [, other = ''] of text.matchAll(/'(\.\.?\/.*?)\.js'/g))
+    copyDeclarations(library, `${join(dirname(name), other)}.d.ts`, copied);
 }
 
 rmSync(folder, { recursive: true, force: true });
@@ -45,7 +45,7 @@ cpSync('packages/cli/sqlpipe.7', at('sqlpipe.7'));
 cpSync('packages/sqlpipe/postinstall.cjs', at('postinstall.cjs'));
 
 await bundleModule({ entryPoints: ['packages/api/src/index.ts'], outfile: at('lib/index.js') });
-for (const library of ['api', 'ddl', 'files', 'instance', 'records', 'schema', 'sql']) copyDeclarations(library);
+copyDeclarations('api');
 
 for (const file of ['README.md', 'GUIDE.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'docs'])
   cpSync(file, at(file), { recursive: true });

@@ -17,6 +17,7 @@ import { debianPackage as makeDebianPackage, tarball as makeTarball } from '../s
 import { machineOf } from '../scripts/executable/machine.js';
 import { HERE, nodeFor, PLATFORMS } from '../scripts/executable/nodes.js';
 import { freshFolder } from './support/folder.js';
+import { compile, runCompiled } from './support/library.js';
 import { fileScope } from './support/scope.js';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
@@ -97,32 +98,43 @@ test('the package contains completions for each shell', t => {
 });
 
 const MINE = `
-import { type DumpOptions, displayName, dump, InstanceError, identify, resolveInstance } from 'sqlpipe';
+import { type DumpOptions, dump, isSqlpipeError, type Outcome, replay, serve, type Server } from 'sqlpipe';
 
-const context = { program: 'mine', env: process.env, warn: (message: string) => console.error(message) };
-const options: Partial<DumpOptions> = { via: 'auto' };
+const options: DumpOptions = { include: ['SCHEMA'] };
+const server: Server = await serve({ schema: ['CREATE TABLE a (x INT)'] });
+const outcomes: AsyncIterable<Outcome> = replay(['CREATE VIEW v AS (SELECT x FROM a)'], server);
+for await (const { name, result, proven } of outcomes) console.log(name, result, proven);
+for await (const statement of dump(server, options)) console.log(statement.split(' (')[0]);
+await server.close();
 try {
-  const target = await resolveInstance(process.argv[2] ?? '', context);
-  for await (const batch of dump(target, options)) for (const statement of batch) console.log(displayName(identify(statement)));
+  for await (const statement of dump(server)) console.log(statement);
 } catch (error) {
-  console.log(error instanceof InstanceError ? error.code : error);
+  console.log(isSqlpipeError(error) ? error.code : error);
 }
 `;
 
-test('a TypeScript program can import the package, with types', async t => {
+test('a TypeScript program can import the package, with types, and start a server in its process', async t => {
   const folder = await freshFolder(t);
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
-  writeFileSync(join(folder, 'mine.ts'), MINE);
   execFileSync('npm', ['install', '--offline', tarball], { cwd: folder, stdio: 'ignore' });
   symlinkSync(resolve('node_modules/@types'), join(folder, 'node_modules/@types'));
-  const tsc = ['--strict', '--module', 'nodenext', '--target', 'es2022', '--types', 'node', 'mine.ts'];
-  t.notThrows(() => execFileSync(resolve('node_modules/.bin/tsc'), tsc, { cwd: folder, encoding: 'utf8' }));
+  await compile(folder, { mine: MINE });
+  t.is(await runCompiled(folder, 'mine'), "v applied true\nCREATE TABLE 'a'\nCREATE VIEW 'v' AS\nUNREACHABLE\n");
+});
+
+test('npx runs a program without installing it', async t => {
+  const folder = await freshFolder(t);
+  const env = { ...process.env, npm_config_cache: join(folder, 'cache') };
+  const npx = (...args: string[]) =>
+    execFileSync('npx', ['--yes', '--offline', `file:${tarball}`, ...args], {
+      cwd: folder,
+      env,
+      encoding: 'utf8',
+      stdio: 'pipe',
+    });
   const { url, execute } = await startSqlserve(t);
   await execute('CREATE TABLE a (x INT)');
-  const runMine = (instance: string) =>
-    execFileSync(process.execPath, ['mine.js', instance], { cwd: folder, encoding: 'utf8' });
-  t.is(runMine(url), "table 'a'\n");
-  t.is(runMine(''), 'CONFIG\n');
+  t.regex(npx('dump', '--text', url), /^CREATE TABLE 'a' /);
 });
 
 test('the Dockerfile installs all programs, and they run as an unprivileged user', async t => {

@@ -12,10 +12,10 @@ const MESSAGE_CALLEES = /^(?!RejectionError|DenialError)\w*(Error|Failure)$|^#?(
 
 /** Files with texts that other files throw or print: every text in them counts as a message. */
 const MESSAGE_FILES =
-  /^packages\/(instance\/src\/(instance|json|reply|row-scanner|transport-messages)|files\/src\/layout|sql\/src\/(ambiguity|splitter)|sqlapply\/src\/(executor|format-rejection|hints|login-check|preflight|verify))\.ts$/;
+  /^packages\/(instance\/src\/(instance|json|reply|row-scanner|transport-messages)|files\/src\/layout|sql\/src\/(ambiguity|splitter)|replay\/src\/(executor|location|preflight|verify)|sqlapply\/src\/(format-rejection|hints|login-check))\.ts$/;
 
 /** Files with QuestDB's messages, which sqlserve sends. */
-const SERVER_FILES = /^packages\/(sqlserve\/src\/(acl|analysis|change|parser|routes)|ddl\/src\/grammar)/;
+const SERVER_FILES = /^packages\/(server\/src\/(acl|analysis|change|parser|routes)|ddl\/src\/grammar)/;
 
 /** Texts that are never shown, or are not prose. */
 const NOT_MESSAGES = new Set([

@@ -1,95 +1,18 @@
 /**
- * The libraries of the programs in one package: dump the schema of an instance, read and write statement streams, `.sql` text
- * and folders, parse and compare statements, sort them by dependency. Nothing here reads or changes the process.
- *
- * ```ts
- * import { displayName, dump, identify, resolveInstance } from 'sqlpipe';
- *
- * const { env } = process;
- * const target = await resolveInstance('http://localhost:9000', { program: 'mine', env, warn: console.error });
- * for await (const batch of dump(target)) for (const statement of batch) console.log(displayName(identify(statement)));
- * ```
- *
- * Errors have a `code`: `REFUSED`, `DAMAGED`, `NOINPUT`, `UNREACHABLE`, `IO`, `PROTOCOL`, `DENIED`, `CONFIG`, `USAGE`.
+ * sqlpipe as a library: what the programs do, as functions. It reads no environment variables and writes to no terminal.
  *
  * @packageDocumentation
  */
-export {
-  type Column,
-  type CompareOptions,
-  type Comparison,
-  compareStatements,
-  type Defaults,
-  type Definition,
-  findReferences,
-  isEquivalent,
-  type PropertyDifference,
-  parseDefinition,
-  printDefinition,
-  repair,
-  type StatementComparison,
-} from '@sqlpipe/ddl';
-export {
-  FileError,
-  FolderError,
-  formatSqlText,
-  parseSqlText,
-  readFolder,
-  TextError,
-  UnmappableStatementError,
-  writeFileAtomic,
-  writeFolder,
-  writeSqlText,
-} from '@sqlpipe/files';
-export {
-  type ConnectionConfig,
-  connect,
-  type DumpOptions,
-  dump,
-  type Instance,
-  InstanceError,
-  type InstanceErrorCode,
-  type InstanceOptions,
-  listInstances,
-  type Rejection,
-  type Reply,
-  type ResolveContext,
-  resolveInstance,
-} from '@sqlpipe/instance';
-export {
-  createCommitWriter,
-  decodeRecords,
-  encodeRecords,
-  MAX_RECORD,
-  type ReadOptions,
-  type Spooled,
-  StreamError,
-  spool,
-} from '@sqlpipe/records';
-export {
-  Catalog,
-  compareSchemas,
-  type Difference,
-  DuplicateNameError,
-  deduplicate,
-  dumpOrder,
-  type Entry,
-  findCycle,
-  InvalidSelectionError,
-  parseSelection,
-  type SchemaComparison,
-  type Selection,
-} from '@sqlpipe/schema';
-export {
-  displayName,
-  type Identity,
-  identify,
-  KINDS,
-  type Kind,
-  normalizeStatement,
-  redact,
-  SplitError,
-  Splitter,
-  type Token,
-  tokens,
-} from '@sqlpipe/sql';
+export type { Column, Definition, PropertyDifference } from '@sqlpipe/ddl';
+export type { Kind } from '@sqlpipe/sql';
+export { type Diff, type Difference, type DiffOptions, diff } from './diff.js';
+export { type DumpOptions, dump } from './dump.js';
+export { type ErrorCode, isSqlpipeError, type SqlpipeError } from './errors.js';
+export type { Instance, InstanceOptions, OnWarning } from './instance.js';
+export { join } from './join.js';
+export { parse, print, type Statement } from './parse.js';
+export { type Omission, type Plan, type PlanOptions, plan } from './plan.js';
+export { type Outcome, type ReplayOptions, replay } from './replay.js';
+export type { Schema } from './schema.js';
+export { type ServeOptions, type Server, serve } from './serve.js';
+export { split } from './split.js';

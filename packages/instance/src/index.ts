@@ -5,6 +5,7 @@
 export { fetchPrincipals, fetchRights, fetchRightsOf, hasCredentials } from './access-control.js';
 export { BestEffortClient } from './best-effort-client.js';
 export type { ConnectionConfig, ResolvedInstance } from './connection-config.js';
+export type { Credentials } from './credentials.js';
 export { fetchDefaults } from './defaults.js';
 export { fetchDefinitions } from './definitions.js';
 export { type DumpOptions, dump } from './dump.js';

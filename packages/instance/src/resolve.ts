@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { escapeControls, suggestWord } from '@sqlpipe/sql';
 import { type Address, parseAddress } from './address.js';
 import type { ResolvedInstance } from './connection-config.js';
-import { ADDRESS_SOURCE, type CredentialSource, resolveAuthorization } from './credentials.js';
+import { ADDRESS_SOURCE, type CredentialSource, type Credentials, resolveAuthorization } from './credentials.js';
 import { InstanceError } from './instance-error.js';
 import { type InstanceEntry, instancesPath, readInstances } from './instances-file.js';
 import { fromNetrc } from './netrc.js';
@@ -18,6 +18,8 @@ export interface ResolveContext {
   program: string;
   env: Readonly<Record<string, string | undefined>>;
   options?: InstanceOptions;
+  /** Credentials that a calling program has itself; they come before all others. */
+  credentials?: Credentials | undefined;
   /** Called with a warning about an unwise setting: one sentence, without a secret. */
   warn(message: string): void;
   /** Called for each request that has ended, without secrets: method, address, status and time. */
@@ -66,7 +68,7 @@ export async function resolveInstance(operand: string, context: ResolveContext):
   const place = placeOfEntry(operand, env);
   const foundProxy = findProxy(address.url, env);
   const proxy = foundProxy?.value;
-  const help = credentialsHelp(context.program);
+  const help = credentialsHelp(context);
   const timeLimit = (key: string, option: number | undefined, ofEntry: number | undefined, otherwise: number) => {
     const flag = key.replace('_', '-');
     const found = firstGiven([option, `--${flag}`], [ofEntry, place], [otherwise, DEFAULT]);
@@ -77,6 +79,7 @@ export async function resolveInstance(operand: string, context: ResolveContext):
   const connectTimeout = timeLimit('connect_timeout', options.connectTimeout, entry?.connect_timeout, CONNECT_TIMEOUT);
   const retries = firstGiven([options.retries, '--retries'], [entry?.retries, place], [0, DEFAULT]);
   const sources = [
+    ...(context.credentials ? [fromCaller(context.credentials)] : []),
     fromOptions(options),
     fromAddress(address, context),
     fromEnvironment(context.program, env),
@@ -197,10 +200,13 @@ function formatLabel(url: URL, proxy?: URL): string {
   return proxy ? `${address} (through the proxy ${proxy.origin})` : address;
 }
 
-function credentialsHelp(program: string): string {
+function credentialsHelp({ program, credentials }: ResolveContext): string {
+  if (credentials) return 'give user and password, or token';
   const prefix = program.toUpperCase();
   return `give credentials in ${prefix}_USER and ${prefix}_PASSWORD, or ${prefix}_TOKEN`;
 }
+
+const fromCaller = (credentials: Credentials): CredentialSource => ({ name: 'the options', read: () => credentials });
 
 function fromOptions({ user, passwordFile, tokenFile }: InstanceOptions): CredentialSource {
   return {
@@ -220,7 +226,7 @@ function fromAddress({ user, password, token }: Address, context: ResolveContext
   return {
     name: ADDRESS_SOURCE,
     read() {
-      if (password !== undefined || token !== undefined)
+      if (!context.credentials && (password !== undefined || token !== undefined))
         context.warn(
           'the address contains a secret, which others on this machine can see; use an environment variable instead',
         );

@@ -4,10 +4,9 @@
  */
 
 import { formatPropertyLines } from '@sqlpipe/cli';
-import { displayName, escapeControls, redact, truncate } from '@sqlpipe/sql';
+import { type Outcome, statementLabel } from '@sqlpipe/replay';
+import { escapeControls, redact, truncate } from '@sqlpipe/sql';
 import { hintFor } from './hints.js';
-import { formatLocation } from './input.js';
-import type { Outcome } from './outcome.js';
 
 /** Maximum length of the server's message, in UTF-16 code units. */
 const MAX_MESSAGE = 1000;
@@ -39,18 +38,6 @@ export function formatReplacement(outcome: Outcome, target: string): string[] {
   const replaced = { ...outcome, ...outcome.replaced, error: 'it replaces a different definition' };
   return formatRejection(replaced, target).flatMap(lines => lines ?? []);
 }
-
-/**
- * The name of a statement in messages: `schema.sql:42: table 'fx_trades'` for a file, or `statement 3 (table
- * 'fx_trades')`.
- */
-export function statementLabel({ n, statement, identity, location, position }: LabelledStatement): string {
-  const what = escapeControls(displayName(identity));
-  if (location?.line !== undefined) return `${escapeControls(formatLocation(location, statement, position))}: ${what}`;
-  return `${location ? `${escapeControls(location.path)}: ` : ''}statement ${n} (${what})`;
-}
-
-type LabelledStatement = Pick<Outcome, 'n' | 'statement' | 'identity' | 'location' | 'position'>;
 
 /** The line of a text that contains a position, and a caret below that position. */
 function formatCaret(text: string, position: number): string[] {

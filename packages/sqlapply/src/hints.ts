@@ -1,6 +1,6 @@
 /*! Hints for rejections that are caused by the server's edition or by a missing permission. */
+import type { Outcome } from '@sqlpipe/replay';
 import { isAcl } from '@sqlpipe/sql';
-import type { Outcome } from './outcome.js';
 
 /** The open source edition's messages for access control, whose keywords it does not know (observed on 9.3.4). */
 const NO_ACCESS_CONTROL = /'atomic' or 'table'|\bsuch as "|unexpected token \[(?:SERVICE|ACCOUNT)\]/i;

@@ -1,12 +1,9 @@
 /*! The input of a run: files and folders, or a stream on standard input; and the location of each statement. */
 import { type Io, UsageError } from '@sqlpipe/cli';
-import { type LocatedStatement, readLocatedSource } from '@sqlpipe/files';
+import { readLocatedSource } from '@sqlpipe/files';
 import { decodeRecords, StreamError } from '@sqlpipe/records';
-import { significantTokens } from '@sqlpipe/sql';
+import type { Location } from '@sqlpipe/replay';
 import type { ApplyOptions } from './options.js';
-
-/** The file and line of a statement. */
-export type Location = Omit<LocatedStatement, 'statement'>;
 
 /** The statements of a run. */
 export interface Input extends AsyncIterable<string> {
@@ -57,14 +54,4 @@ async function* withLabel<T>(source: AsyncIterable<T>, label: string): AsyncGene
     if (error instanceof StreamError) throw new StreamError(`${label}: ${error.message}`, { cause: error });
     throw error;
   }
-}
-
-/**
- * A location for messages, `schema.sql:42`: the line of a position in the statement or, without one, of its first word.
- */
-export function formatLocation({ path, line }: Location, statement: string, position?: number): string {
-  if (line === undefined) return path;
-  const [first] = significantTokens(statement);
-  const before = statement.slice(0, position ?? first?.start ?? 0);
-  return `${path}:${line + before.split('\n').length - 1}`;
 }

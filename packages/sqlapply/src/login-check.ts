@@ -2,8 +2,8 @@
 
 import { quotePrincipal } from '@sqlpipe/ddl';
 import { BestEffortClient, type ConnectionConfig, hasCredentials } from '@sqlpipe/instance';
+import type { Outcome, Result } from '@sqlpipe/replay';
 import { foldCase, type Identity, quoteLiteral } from '@sqlpipe/sql';
-import type { Outcome, Result } from './outcome.js';
 
 /** Maximum number of queries, one per principal. For further principals only the statements are considered. */
 const MAX_QUERIES = 200;

@@ -2,23 +2,29 @@ import { Readable } from 'node:stream';
 import { type Io, limitHeapGrowth, printSettings, runProgram, UsageError, withProgress } from '@sqlpipe/cli';
 import { waitUntilReady } from '@sqlpipe/instance';
 import { deferInput, spool } from '@sqlpipe/records';
+import {
+  applyStatements,
+  checkPlan,
+  createExecutor,
+  createImpactAnalyzer,
+  createPreflightCheck,
+  ExistingObjects,
+  fetchTargetSchema,
+  planAlter,
+  rejectOmissions,
+  requireAllowed,
+  verifyOutcomes,
+} from '@sqlpipe/replay';
 import { describeOmission } from '@sqlpipe/schema';
-import { applyStatements } from './apply.js';
 import { openConnections, resolveTarget } from './connections.js';
-import { createExecutor } from './executor.js';
-import { ExistingObjects } from './existing.js';
-import { createImpactAnalyzer } from './impact.js';
 import { openInput, readsStdin } from './input.js';
 import { LoginCheck } from './login-check.js';
 import { toNothingSentError } from './nothing-sent-error.js';
 import { type ApplyOptions, declareOptions, hasDataOnStdout } from './options.js';
-import { checkPlan, fetchTargetSchema, planAlter, rejectOmissions } from './plan.js';
-import { createPreflightCheck, requireAllowed } from './preflight.js';
 import { writeRejects } from './rejects.js';
 import { printDryRun, printRows, reportOutcomes, selectRejects, writeReport } from './report-outcomes.js';
 import { shutDown } from './shut-down.js';
 import { Summary } from './summary.js';
-import { verifyOutcomes } from './verify.js';
 
 runProgram({
   name: 'sqlapply',
@@ -90,7 +96,9 @@ async function run(options: ApplyOptions, summary: Summary, io: Io): Promise<num
     const fetchSchema = async () => schema ?? fetchTargetSchema(config, target);
     const mayChange = options.alter || options.allow.length > 0;
     const impact =
-      options.dryRun && mayChange ? await createImpactAnalyzer(target, fetchSchema, options.allowLoss, io) : undefined;
+      options.dryRun && mayChange
+        ? await createImpactAnalyzer(target, fetchSchema, options.allowLoss, io.warn)
+        : undefined;
     const executorOptions = {
       ...options,
       check: plan ? createPreflightCheck(target, [...options.allow, ...plan.permissions]) : check,

@@ -1,6 +1,6 @@
 import { Exit, exitStatus } from '@sqlpipe/cli';
+import { PreflightError } from '@sqlpipe/replay';
 import { formatError } from '@sqlpipe/sql';
-import { PreflightError } from './preflight.js';
 
 /** A failure before the first statement was sent; its message says so. The exit status is that of its cause. */
 export class NothingSentError extends Error {

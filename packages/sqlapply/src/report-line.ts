@@ -1,5 +1,5 @@
+import type { Outcome } from '@sqlpipe/replay';
 import { formatSafeJson } from '@sqlpipe/sql';
-import type { Outcome } from './outcome.js';
 
 /**
  * One line of a report: a JSON object with `n`, `kind`, `name`, `result`, `ms` and, if they exist, `error`, `position`

@@ -1,11 +1,11 @@
 /*! What a run reports while it executes: a report line per statement, a message per reject, a summary at the end. */
 import { open } from 'node:fs/promises';
 import type { Io } from '@sqlpipe/cli';
+import { isReject, type Outcome, type Result, statementLabel } from '@sqlpipe/replay';
 import type { ImpactAnalyzer } from '@sqlpipe/schema';
 import { displayName, escapeControls, redact, significantTokens, truncate } from '@sqlpipe/sql';
-import { formatRejection, formatReplacement, statementLabel } from './format-rejection.js';
+import { formatRejection, formatReplacement } from './format-rejection.js';
 import type { LoginCheck } from './login-check.js';
-import { isReject, type Outcome, type Result } from './outcome.js';
 import { formatReportLine } from './report-line.js';
 import type { Summary } from './summary.js';
 

@@ -3,11 +3,9 @@
  * objects.
  */
 import { isCleanTable, parseMeaning } from '@sqlpipe/ddl';
+import { type ExecutorOptions, isReject, isShowable, type Outcome, type Result } from '@sqlpipe/replay';
 import { plannedState } from '@sqlpipe/schema';
 import { isObject } from '@sqlpipe/sql';
-import type { ExecutorOptions } from './executor.js';
-import { isShowable } from './existing.js';
-import { isReject, type Outcome, type Result } from './outcome.js';
 
 /** The results after which the object exists, or may exist. */
 const MAY_EXIST: ReadonlySet<Result> = new Set(['applied', 'differs', 'unknown']);

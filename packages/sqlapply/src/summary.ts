@@ -1,8 +1,8 @@
 /*! The result of a run: counts, the exit status, and the summary. */
 import { Exit, exitStatus } from '@sqlpipe/cli';
+import { isReject, type Outcome, type Result } from '@sqlpipe/replay';
 import { displayName } from '@sqlpipe/sql';
 import type { ApplyOptions } from './options.js';
-import { isReject, type Outcome, type Result } from './outcome.js';
 import { ResumeHint } from './resume-hint.js';
 
 /** Maximum number of statements that one line names. */

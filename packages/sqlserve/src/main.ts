@@ -1,5 +1,6 @@
 /*! sqlserve: a QuestDB-compatible server for demos, tests and CI without a database. */
 import { runProgram } from '@sqlpipe/cli';
+import { DEFAULT_REQUEST_LIMIT } from '@sqlpipe/server';
 import { serve } from './serve.js';
 
 runProgram({
@@ -42,7 +43,7 @@ runProgram({
       })
       .option('request-limit', {
         type: 'number',
-        default: 64_448,
+        default: DEFAULT_REQUEST_LIMIT,
         requiresArg: true,
         describe: 'maximum length of a request',
       }),

@@ -1,5 +1,4 @@
 /*! The side effects of statements on a target, for a dry run. */
-import type { Io } from '@sqlpipe/cli';
 import { type Instance, InstanceError } from '@sqlpipe/instance';
 import { ImpactAnalyzer, SchemaState } from '@sqlpipe/schema';
 import type { TargetSchema } from './plan.js';
@@ -13,14 +12,14 @@ export async function createImpactAnalyzer(
   { label }: Instance,
   fetchSchema: () => Promise<TargetSchema>,
   allowLoss: readonly string[],
-  io: Io,
+  warn: (message: string) => void,
 ): Promise<ImpactAnalyzer | undefined> {
   try {
     const { statements, defaults, ...states } = await fetchSchema();
     return new ImpactAnalyzer(new SchemaState(statements, { defaults }), { ...states, allowLoss });
   } catch (error) {
     if (!(error instanceof InstanceError) || error.serverMessage === undefined) throw error;
-    io.warn(`${label}: the effects on other objects are unknown: ${error.serverMessage}`);
+    warn(`${label}: the effects on other objects are unknown: ${error.serverMessage}`);
     return undefined;
   }
 }

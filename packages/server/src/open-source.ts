@@ -4,6 +4,7 @@ import { isSameSecret } from './acl/credentials.js';
 import { statementHandlers } from './change/index.js';
 import type { Edition } from './edition.js';
 
+/** A user and a password. */
 export interface LoginCredentials {
   readonly user: string;
   readonly password: string;

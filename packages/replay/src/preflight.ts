@@ -9,8 +9,8 @@ import {
   SERVER_COMMENT_RULES,
   type ServerCommentRules,
 } from '@sqlpipe/sql';
-import { statementLabel } from './format-rejection.js';
-import type { Location } from './input.js';
+import { statementLabel } from './location.js';
+import type { Location } from './outcome.js';
 
 /**
  * Statements up to this length need not be measured: the server stores a request twice, and a UTF-16 code unit is
@@ -40,7 +40,7 @@ export class PreflightError extends Error {
  * @param allow verbs, in any case, that are allowed too; `CTAS` and `REPLACE` for such a CREATE; `all` allows
  * everything
  */
-export function createPreflightCheck(target: Instance, allow: string[]): PreflightCheck {
+export function createPreflightCheck(target: Instance, allow: readonly string[]): PreflightCheck {
   const allowed = new Set(allow.flatMap(list => list.toUpperCase().split(',')));
   let version: Promise<string | undefined> | undefined;
   let limit: Promise<number> | undefined;

@@ -9,6 +9,7 @@ import { type ExistingObjects, isShowable } from './existing.js';
 import type { Outcome } from './outcome.js';
 import { formatPreflightRejection, type PreflightCheck } from './preflight.js';
 
+/** What an executor looks at before and after it sends a statement. */
 export interface ExecutorOptions {
   check: PreflightCheck;
   existing: ExistingObjects;

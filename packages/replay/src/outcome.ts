@@ -1,7 +1,7 @@
 import type { StatementComparison } from '@sqlpipe/ddl';
+import type { LocatedStatement } from '@sqlpipe/files';
 import type { Consequence } from '@sqlpipe/schema';
 import type { Identity } from '@sqlpipe/sql';
-import type { Location } from './input.js';
 
 /**
  * The result of a statement; the man page lists them. `skipped`: the target already has the object. `unknown`: sent,
@@ -19,6 +19,9 @@ export type Result =
   | 'would create'
   | 'would replace'
   | 'would send';
+
+/** Where a statement is. */
+export type Location = Omit<LocatedStatement, 'statement'>;
 
 /** A statement and its result. */
 export interface Outcome {

@@ -5,6 +5,7 @@
  * In three points sqlserve differs: it does not wait for ever for the end of a request, does not let idle connections
  * keep new ones out, and does not read on after a body.
  */
+import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { HttpReply } from './reply.js';
 import { type HttpRequest, readRequest } from './request.js';
@@ -20,10 +21,27 @@ export interface EndpointOptions {
     | undefined;
 }
 
-/** A server that is not listening yet. */
-export function createEndpoint(options: EndpointOptions): Server {
+/** A server and its connections. */
+export interface Endpoint {
+  /** Not listening yet. */
+  readonly server: Server;
+  /** Stops listening and closes every connection. */
+  close(): Promise<void>;
+}
+
+/** Creates an endpoint. */
+export function createEndpoint(options: EndpointOptions): Endpoint {
   const connections: Connections = { open: new Set(), waiting: new Set() };
-  return createServer({ noDelay: true }, socket => serveConnection(socket, options, connections));
+  const server = createServer({ noDelay: true }, socket => serveConnection(socket, options, connections));
+  return {
+    server,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      for (const socket of connections.open) socket.destroy();
+      await closed;
+    },
+  };
 }
 
 /** `http.net.connection.timeout`: how long a connection stays open without a byte on it. */

@@ -5,9 +5,9 @@
 import { identify } from '@sqlpipe/sql';
 import { findBlockers, type InFlight } from './blockers.js';
 import type { StatementResult } from './executor.js';
-import type { Location } from './input.js';
-import { isReject, type Outcome } from './outcome.js';
+import { isReject, type Location, type Outcome } from './outcome.js';
 
+/** How a run goes on, and where its statements are. */
 export interface RunOptions {
   /** Continue after a rejection. A failure of the instance always ends the run. */
   keepGoing: boolean;
@@ -34,7 +34,7 @@ export async function* applyStatements(
 
   const executeInTurn = async (n: number, statement: string, blockers: InFlight[]): Promise<Outcome> => {
     for (const { outcome } of blockers) await outcome;
-    const started = process.uptime();
+    const started = performance.now();
     const execute = executors[n % executors.length] as Executor;
     const result: StatementResult = ended || interrupted.aborted ? { result: 'not reached' } : await execute(statement);
     const location = locations[n - 1];
@@ -43,7 +43,7 @@ export async function* applyStatements(
       statement,
       ...(location && { location }),
       identity: identify(statement),
-      ms: Math.round(1000 * (process.uptime() - started)),
+      ms: Math.round(performance.now() - started),
       ...result,
     };
     ended ||= isReject(outcome) && (!keepGoing || outcome.failure !== undefined);

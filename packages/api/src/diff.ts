@@ -1,0 +1,101 @@
+import { DEFAULTS, type Defaults, type PropertyDifference } from '@sqlpipe/ddl';
+import { connect, fetchDefaults } from '@sqlpipe/instance';
+import { compareSchemas } from '@sqlpipe/schema';
+import type { Kind } from '@sqlpipe/sql';
+import type { OnWarning } from './instance.js';
+import { collectSchema, type OpenSchema, openSchema, type Schema } from './schema.js';
+
+/** How to compare. */
+export interface DiffOptions {
+  /** Ignore objects that only B has. */
+  readonly ignoreExtra?: boolean;
+  /** Ignore differences in OWNED BY. */
+  readonly ignoreOwner?: boolean;
+  readonly onWarning?: OnWarning;
+}
+
+/** An object that differs. */
+export interface Difference {
+  readonly kind: Kind;
+  readonly name: string;
+  readonly result: 'only-a' | 'only-b' | 'differs';
+  /** The statement in A, if it is there. */
+  readonly a?: string;
+  /** The statement in B, if it is there. */
+  readonly b?: string;
+  /** How the two differ: `{ property: "column 'price'", a: 'FLOAT', b: 'DOUBLE' }`. */
+  readonly properties: readonly PropertyDifference[];
+}
+
+/** The result of comparing two schemas. They are the same if there are no differences. */
+export interface Diff {
+  /** What A has, in an order that can be applied, then what only B has. */
+  readonly differences: readonly Difference[];
+  /** The number of objects compared. */
+  readonly total: number;
+  /** Properties that cannot be compared, because one side does not show them. */
+  readonly notComparable: readonly {
+    readonly kind: Kind;
+    readonly name: string;
+    readonly properties: readonly string[];
+  }[];
+}
+
+/**
+ * Compares two schemas by what their statements mean: however they are written, whatever they leave to the server.
+ *
+ * ```ts
+ * import { diff, serve } from 'sqlpipe';
+ *
+ * const server = await serve({ schema: ['CREATE TABLE quotes (ts TIMESTAMP, ask DOUBLE) TIMESTAMP(ts)'] });
+ * const { differences } = await diff('schema.sql', server.url);
+ * for (const { result, name, properties } of differences) console.log(result, name, properties);
+ * await server.close();
+ * // differs quotes [ { property: "column 'bid'", a: 'DOUBLE', b: 'none' } ]
+ * // only-a spreads []
+ * // only-a trades []
+ * ```
+ *
+ * Throws what reading the schemas throws, as `dump` and `split` do.
+ */
+export async function diff(
+  a: Schema,
+  b: Schema,
+  { ignoreExtra = false, ignoreOwner = false, onWarning }: DiffOptions = {},
+): Promise<Diff> {
+  const [openA, openB] = [await openSchema(a, onWarning), await openSchema(b, onWarning)];
+  const [inA, inB] = [await collectSchema(openA), await collectSchema(openB)];
+  const compared = compareSchemas(inA, inB, { defaults: await fetchCommonDefaults(openA, openB), ignoreOwner });
+  return {
+    differences: compared.differences
+      .filter(each => !ignoreExtra || each.a !== undefined)
+      .map(({ identity: { kind, name }, comparison, ...statements }) => ({
+        kind,
+        name,
+        result: statements.b === undefined ? 'only-a' : statements.a === undefined ? 'only-b' : 'differs',
+        ...statements,
+        properties: comparison?.differences ?? [],
+      })),
+    total: compared.total,
+    notComparable: compared.notComparable.map(({ identity: { kind, name }, properties }) => ({
+      kind,
+      name,
+      properties,
+    })),
+  };
+}
+
+/**
+ * What the one instance fills in that is compared with statements at rest. Two instances print what they filled in; without
+ * any, statements mean what they mean to a server without configuration.
+ */
+export async function fetchCommonDefaults(a: OpenSchema, b: OpenSchema): Promise<Defaults> {
+  const target = a.instance ?? b.instance;
+  if (!target || (a.instance && b.instance)) return DEFAULTS;
+  const connection = connect(target);
+  try {
+    return await fetchDefaults(connection);
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,43 @@
+import { removeOwner } from '@sqlpipe/ddl';
+import { dump as dumpInstance } from '@sqlpipe/instance';
+import { parseSelection } from '@sqlpipe/schema';
+import { type Instance, type OnWarning, resolve } from './instance.js';
+
+/** What to dump; everything by default. */
+export interface DumpOptions {
+  /** Kinds or categories: `table`, `TABLES`, `SCHEMA`, `ACL`, … Not together with `exclude`. */
+  readonly include?: readonly string[];
+  readonly exclude?: readonly string[];
+  /** Remove OWNED BY. */
+  readonly noOwner?: boolean;
+  /** Leave out views that the server calls invalid. */
+  readonly skipInvalid?: boolean;
+  readonly onWarning?: OnWarning;
+}
+
+/**
+ * The schema of an instance: its statements in an order that can be applied, each with its `;`. Statements that the server
+ * prints wrongly are repaired. The loop ends without an error only if the dump is complete.
+ *
+ * ```ts
+ * import { dump, serve } from 'sqlpipe';
+ *
+ * const server = await serve({ schema: 'schema.sql' });
+ * for await (const statement of dump(server.url, { include: ['VIEWS'] })) console.log(statement);
+ * await server.close();
+ * // CREATE VIEW 'spreads' AS (
+ * // SELECT ts, ask - bid AS spread FROM quotes
+ * // );
+ * ```
+ *
+ * Throws errors with the codes `CONFIG`, `UNREACHABLE`, `DENIED`, `PROTOCOL`, `REFUSED`; `USAGE` for unknown kinds.
+ */
+export async function* dump(
+  instance: Instance,
+  { include = [], exclude = [], noOwner = false, skipInvalid = false, onWarning = () => {} }: DumpOptions = {},
+): AsyncGenerator<string, void, undefined> {
+  const selection = parseSelection([...include], [...exclude]);
+  const target = await resolve(instance, onWarning);
+  for await (const batch of dumpInstance(target, { selection, skipInvalid, warn: onWarning }))
+    yield* noOwner ? batch.map(removeOwner) : batch;
+}

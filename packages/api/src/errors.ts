@@ -1,0 +1,61 @@
+/**
+ * Why something failed:
+ *
+ * - `REFUSED`: the server rejected a statement or a query, or this library did before sending it.
+ * - `DAMAGED`: input that is incomplete, not UTF-8, or not SQL; two statements that create different objects of one name.
+ * - `NOINPUT`: no such file.
+ * - `UNREACHABLE`: the server cannot be reached, or gave up.
+ * - `PROTOCOL`: the reply is not one of QuestDB: a login page, a truncated reply.
+ * - `DENIED`: wrong credentials, or no permission.
+ * - `CONFIG`: an address or a credential that cannot be used.
+ * - `USAGE`: options that cannot be combined, or names that say nothing.
+ * - `IO`: a file that cannot be written, or a schema too large for memory.
+ */
+export type ErrorCode =
+  | 'REFUSED'
+  | 'DAMAGED'
+  | 'NOINPUT'
+  | 'UNREACHABLE'
+  | 'PROTOCOL'
+  | 'DENIED'
+  | 'CONFIG'
+  | 'USAGE'
+  | 'IO';
+
+const CODES = new Set<unknown>([
+  'REFUSED',
+  'DAMAGED',
+  'NOINPUT',
+  'UNREACHABLE',
+  'PROTOCOL',
+  'DENIED',
+  'CONFIG',
+  'USAGE',
+  'IO',
+] satisfies ErrorCode[]);
+
+/** An error of this library. Its message says where, what and why, and never holds a secret. */
+export interface SqlpipeError extends Error {
+  readonly code: ErrorCode;
+  /** Of a rejected query or statement: where, as an index into it. */
+  readonly position?: number;
+}
+
+/**
+ * Whether something that was thrown is an error of this library. What is not is an error of the system, with a code such as
+ * `EACCES`, or a bug.
+ *
+ * ```ts
+ * import { dump, isSqlpipeError } from 'sqlpipe';
+ *
+ * try {
+ *   for await (const statement of dump('ftp://localhost')) console.log(statement);
+ * } catch (error) {
+ *   if (!isSqlpipeError(error)) throw error;
+ *   console.log(error.code, error.message);
+ * }
+ * // CONFIG "ftp://localhost" starts with ftp://, which is not supported; give an address such as http://host:9000
+ * ```
+ */
+export const isSqlpipeError = (error: unknown): error is SqlpipeError =>
+  error instanceof Error && CODES.has((error as NodeJS.ErrnoException).code);

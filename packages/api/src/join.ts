@@ -1,0 +1,31 @@
+import { Readable } from 'node:stream';
+import { formatSqlText, writeFolder } from '@sqlpipe/files';
+import { collectStatements } from '@sqlpipe/schema';
+import { openSchema, type Schema } from './schema.js';
+
+/**
+ * A schema as `.sql` text, a blank line after each statement. With `folder` it is written there too, one file per object: files
+ * that differ are written, and those whose object is gone are removed. The inverse of `split`.
+ *
+ * ```ts
+ * import { join, split } from 'sqlpipe';
+ *
+ * await join('schema.sql', { folder: 'schema' });
+ * for await (const statement of split({ path: 'schema' })) console.log(statement.slice(0, 21));
+ * console.log(await join(['CREATE TABLE a (x INT)', 'CREATE TABLE b (y INT)']));
+ * // CREATE TABLE quotes (
+ * // CREATE VIEW spreads A
+ * // CREATE TABLE trades (
+ * // CREATE TABLE a (x INT);
+ * //
+ * // CREATE TABLE b (y INT);
+ * ```
+ *
+ * Throws what reading the schema throws, as `dump` and `split` do; `REFUSED` for a statement that creates no object and so has
+ * no file, and `DAMAGED` if other files are in the way. Then nothing is written.
+ */
+export async function join(schema: Schema, { folder }: { readonly folder?: string } = {}): Promise<string> {
+  const statements = await collectStatements((await openSchema(schema)).statements);
+  if (folder !== undefined) await writeFolder(folder, Readable.from(statements));
+  return statements.map(formatSqlText).join('');
+}

@@ -1,0 +1,85 @@
+import { connect, fetchRefreshStates, type ResolvedInstance } from '@sqlpipe/instance';
+import { planChanges, printPlan, requiredPermissions } from '@sqlpipe/schema';
+import type { Kind } from '@sqlpipe/sql';
+import { type DiffOptions, fetchCommonDefaults } from './diff.js';
+import { collectSchema, openSchema, type Schema } from './schema.js';
+
+/** How to plan. */
+export interface PlanOptions extends DiffOptions {
+  /** What may be lost: `trades`, `trades.qty`. */
+  readonly allowLoss?: readonly string[];
+  /** What has another name in A: `old=new`, `trades.old=new`. */
+  readonly renamed?: readonly string[];
+  /** Tables to recreate if they cannot be altered. */
+  readonly rebuild?: readonly string[];
+  /** Drop the old table of each that was recreated. */
+  readonly dropOld?: boolean;
+}
+
+/** The statements that turn B into A. */
+export interface Plan {
+  /** In an order that runs; each with its costs in comments. */
+  readonly statements: readonly string[];
+  /** What `allow` of `replay` needs to apply them. */
+  readonly permissions: readonly string[];
+  /** What is left out: it would lose data that `allowLoss` does not name, or no statement can do it. */
+  readonly omissions: readonly Omission[];
+}
+
+/** A difference that stays. */
+export interface Omission {
+  readonly kind: Kind;
+  readonly name: string;
+  /** What is not done: `DROP COLUMN qty`. */
+  readonly what: string;
+  readonly reason: string;
+  /** What `allowLoss` would have to name. */
+  readonly allow: readonly string[];
+}
+
+/**
+ * Plans the statements that turn the schema B into A. Nothing is changed.
+ *
+ * ```ts
+ * import { plan, serve } from 'sqlpipe';
+ *
+ * const server = await serve({ schema: ['CREATE TABLE trades (ts TIMESTAMP, fee INT) TIMESTAMP(ts) PARTITION BY DAY'] });
+ * const wanted = ['CREATE TABLE trades (ts TIMESTAMP, qty INT) TIMESTAMP(ts) PARTITION BY DAY'];
+ * const { statements, omissions } = await plan(wanted, server.url);
+ * for (const statement of statements) console.log(statement.split('\n').at(-1));
+ * for (const { name, what, reason } of omissions) console.log(name, what, reason);
+ * await server.close();
+ * // ALTER TABLE 'trades' ADD COLUMN qty INT;
+ * // trades ALTER TABLE 'trades' DROP COLUMN fee loses column 'fee'
+ * ```
+ *
+ * Throws what reading the schemas throws, as `dump` and `split` do; `USAGE` for names in the options that say nothing.
+ */
+export async function plan(a: Schema, b: Schema, options: PlanOptions = {}): Promise<Plan> {
+  const { ignoreExtra = false, onWarning, ...given } = options;
+  const [openA, openB] = [await openSchema(a, onWarning), await openSchema(b, onWarning)];
+  const [inA, inB] = [await collectSchema(openA), await collectSchema(openB)];
+  const defaults = await fetchCommonDefaults(openA, openB);
+  const states = openB.instance && (await fetchStates(openB.instance));
+  const planned = planChanges(inA, inB, { ...given, ...states, defaults, keepExtra: ignoreExtra });
+  return {
+    statements: printPlan(planned, inB),
+    permissions: requiredPermissions(planned.statements.map(({ statement }) => statement)),
+    omissions: planned.omissions.map(({ identity: { kind, name }, what, reason, allow = [] }) => ({
+      kind,
+      name,
+      what,
+      reason,
+      allow,
+    })),
+  };
+}
+
+async function fetchStates(instance: ResolvedInstance) {
+  const connection = connect(instance);
+  try {
+    return await fetchRefreshStates(connection);
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,184 @@
+import type { PropertyDifference } from '@sqlpipe/ddl';
+import { type ConnectionConfig, connect, type ResolvedInstance } from '@sqlpipe/instance';
+import { spool } from '@sqlpipe/records';
+import {
+  applyStatements,
+  checkPlan,
+  createExecutor,
+  createPreflightCheck,
+  ExistingObjects,
+  type Outcome as ReplayOutcome,
+  type Result,
+  requireAllowed,
+  verifyOutcomes,
+} from '@sqlpipe/replay';
+import type { Kind } from '@sqlpipe/sql';
+import { type Instance, type OnWarning, resolve } from './instance.js';
+import { OptionsError } from './options-error.js';
+import { type OpenSchema, openSchema, type Schema } from './schema.js';
+
+/** How to apply a schema. */
+export interface ReplayOptions {
+  /** What to do about an object that exists: compare it, and skip it if it is the same (default); reject it; skip it. */
+  readonly ifExists?: 'compare' | 'fail' | 'skip';
+  /** Go on after a rejected statement. */
+  readonly keepGoing?: boolean;
+  /** Change nothing; the results say what would happen. */
+  readonly dryRun?: boolean;
+  /** Send more than a schema contains: `ALTER`, `DROP`, `CTAS`, `REPLACE`, `all`; for a plan, its `permissions`. */
+  readonly allow?: readonly string[];
+  /** The number of statements that may be in flight at once, if they do not depend on each other. 1 by default. */
+  readonly jobs?: number;
+  /** The name of the instance, if it is `protected` in instances.toml. */
+  readonly yesTo?: string;
+  /** Apply a plan even if the instance has changed since. */
+  readonly staleOk?: boolean;
+  /** Ends the run: what is in flight is finished, the rest is `not reached`. */
+  readonly signal?: AbortSignal;
+  /** Receives the rows that a statement returns: the token of CREATE TOKEN, a secret that no query shows again. */
+  readonly onRows?: (rows: unknown[][]) => void;
+  readonly onWarning?: OnWarning;
+}
+
+/** A statement and its result. */
+export interface Outcome {
+  /** Its number, from 1. */
+  readonly n: number;
+  readonly statement: string;
+  readonly kind: Kind;
+  readonly name: string;
+  /** The file and the line that it is from, if it is from one. */
+  readonly location?: { readonly path: string; readonly line?: number };
+  /**
+   * `applied`; `skipped`, as the object is there already; `differs`, as another one is there; `rejected`; `failed` or
+   * `unknown`, if the instance did not reply; `not reached`. In a dry run `would create`, `would replace` and `would send`.
+   */
+  readonly result: Result;
+  /** Why it is not in force. */
+  readonly error?: string;
+  /** Where, as an index into the statement. */
+  readonly position?: number;
+  /** How an existing object differs: `a` in the statement, `b` in the instance. */
+  readonly properties: readonly PropertyDifference[];
+  /** If it was applied: whether the object, read back, is what the statement says. */
+  readonly proven?: boolean;
+  /** Milliseconds. */
+  readonly ms: number;
+}
+
+/**
+ * Applies a schema, or a plan, to an instance: one statement after the other, each compared with an existing object before and
+ * read back after. All statements are read before the first one is sent. Yields an outcome for each, up to a hundred at a time; a
+ * rejected statement is an outcome, not an exception, and ends the run unless `keepGoing` is set.
+ *
+ * ```ts
+ * import { replay, serve } from 'sqlpipe';
+ *
+ * const server = await serve({ schema: ['CREATE TABLE quotes (ask DOUBLE)'] });
+ * for await (const { name, result, error } of replay('schema.sql', server.url)) console.log(name, result, error);
+ * await server.close();
+ * // trades applied undefined
+ * // quotes differs already exists with a different definition
+ * // spreads not reached undefined
+ * ```
+ *
+ * Throws, before anything is sent, what reading the schema throws, as `dump` and `split` do; `REFUSED` for statements that
+ * `allow` does not allow, and for a plan that was made for another state of the instance; `USAGE`. Throws `UNREACHABLE`,
+ * `DENIED` or `PROTOCOL` if the instance fails, after the outcomes of all statements. Messages name options as the programs do:
+ * `--if-exists` is `ifExists`.
+ */
+export async function* replay(
+  schema: Schema,
+  instance: Instance,
+  options: ReplayOptions = {},
+): AsyncGenerator<Outcome, void, undefined> {
+  const { jobs = 1, onWarning } = options;
+  const source = await openSchema(schema, onWarning);
+  const config = await resolve(instance, onWarning);
+  requirePermission(config, options);
+  if (!(Number.isInteger(jobs) && jobs >= 1))
+    throw new OptionsError('replay: jobs must be a whole number of at least 1');
+  const target = connect(config);
+  const others = Array.from({ length: jobs - 1 }, () => connect(config));
+  let failure: Error | undefined;
+  try {
+    for await (const outcome of execute(source, config, [target, ...others], options)) {
+      failure ??= outcome.failure;
+      yield toPublic(outcome);
+    }
+  } finally {
+    await Promise.all([target, ...others].map(each => each.close()));
+  }
+  if (failure) throw failure;
+}
+
+/** A protected instance is changed only by name. */
+function requirePermission({ name, protected: isProtected }: ConnectionConfig, { dryRun, yesTo }: ReplayOptions): void {
+  if (isProtected && !dryRun && yesTo !== name)
+    throw new OptionsError(`${name} is protected; to change it, set yesTo to its name`);
+}
+
+/** The same as `sqlapply` does. @param connections the first is for everything, all are for statements */
+async function* execute(
+  { statements, locations }: OpenSchema,
+  { timeout }: ResolvedInstance,
+  connections: readonly [Connection, ...Connection[]],
+  {
+    ifExists = 'compare',
+    keepGoing = false,
+    dryRun = false,
+    allow = [],
+    staleOk = false,
+    signal: interrupted = new AbortController().signal,
+    onRows,
+    onWarning = () => {},
+  }: ReplayOptions,
+): AsyncGenerator<ReplayOutcome> {
+  const [target] = connections;
+  const check = createPreflightCheck(target, allow);
+  const goesOn = keepGoing || dryRun;
+  const input = flatten(statements);
+  const complete = await spool(goesOn ? input : requireAllowed(input, check, locations));
+  const planned = await checkPlan(complete, target, { staleOk, stream: false });
+  const existing = new ExistingObjects(target, onWarning, { isDryRun: dryRun, isRerun: false });
+  const executors = connections.map(connection =>
+    createExecutor(connection, {
+      check,
+      existing,
+      ifExists,
+      dryRun,
+      noVerify: false,
+      patience: { timeout, interrupted },
+      printRows: async rows => onRows?.(rows),
+    }),
+  );
+  const outcomes = applyStatements(existing.lookAhead(planned), executors, {
+    keepGoing: goesOn,
+    interrupted,
+    locations,
+  });
+  yield* dryRun ? outcomes : verifyOutcomes(outcomes, target, existing);
+}
+
+type Connection = ReturnType<typeof connect>;
+
+async function* flatten(batches: AsyncIterable<string | string[]>): AsyncGenerator<string> {
+  for await (const batch of batches) yield* [batch].flat();
+}
+
+function toPublic({ identity: { kind, name }, comparison, ...outcome }: ReplayOutcome): Outcome {
+  const { n, statement, location, result, error, position, proven, ms } = outcome;
+  return {
+    n,
+    statement,
+    kind,
+    name,
+    ...(location && { location }),
+    result,
+    ...(error !== undefined && { error }),
+    ...(position !== undefined && { position }),
+    properties: comparison?.differences ?? [],
+    ...(proven !== undefined && { proven }),
+    ms,
+  };
+}

@@ -1,0 +1,56 @@
+/*! A schema, wherever it is. */
+import { readLocatedSource } from '@sqlpipe/files';
+import { dump, type ResolvedInstance } from '@sqlpipe/instance';
+import { MAX_RECORD } from '@sqlpipe/records';
+import type { Location } from '@sqlpipe/replay';
+import { collectStatements, deduplicate } from '@sqlpipe/schema';
+import { normalizeStatement } from '@sqlpipe/sql';
+import { type InstanceOptions, type OnWarning, resolve } from './instance.js';
+
+/**
+ * A schema: an instance (an address with `://` or `::`, or an object with a `url`); the path of a `.sql` file, of a folder
+ * that `join` or `sqljoin -d` wrote, or of a stream; or statements.
+ */
+export type Schema = string | InstanceOptions | Iterable<string> | AsyncIterable<string>;
+
+/** A schema that is read when it is needed. */
+export interface OpenSchema {
+  /** Where the statements are that have been read from files, in their order. */
+  readonly locations: readonly Location[];
+  /** What it is called in messages. */
+  readonly label: string;
+  /** The instance, if it is one. */
+  readonly instance?: ResolvedInstance;
+  readonly statements: AsyncIterable<string | string[]>;
+}
+
+/** Finds a schema; an instance is resolved, and nothing is read yet. @throws InstanceError with the code CONFIG */
+export async function openSchema(schema: Schema, warn?: OnWarning): Promise<OpenSchema> {
+  if (typeof schema === 'string' && !/::|:\/\//.test(schema)) return openPath(schema);
+  if (typeof schema !== 'string' && !('url' in schema))
+    return { label: 'schema', locations: [], statements: normalize(schema) };
+  const instance = await resolve(schema, warn);
+  return { label: instance.label, instance, locations: [], statements: dump(instance, { ...(warn && { warn }) }) };
+}
+
+function openPath(path: string): OpenSchema {
+  const locations: Location[] = [];
+  async function* read(): AsyncGenerator<string[]> {
+    for await (const batch of readLocatedSource(path, MAX_RECORD)) {
+      for (const { statement: _, ...location } of batch) locations.push(location);
+      yield batch.map(({ statement }) => statement);
+    }
+  }
+  return { label: path, locations, statements: read() };
+}
+
+/** All statements of a schema, each once. @throws whatever reading it throws, DuplicateNameError */
+export const collectSchema = async ({ statements }: OpenSchema): Promise<string[]> =>
+  deduplicate(await collectStatements(statements));
+
+async function* normalize(statements: Iterable<string> | AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const statement of statements) {
+    const normalized = normalizeStatement(statement);
+    if (normalized) yield normalized;
+  }
+}

@@ -1,0 +1,33 @@
+import { Readable } from 'node:stream';
+import { parseSqlText, readSource, TextError } from '@sqlpipe/files';
+import { MAX_RECORD } from '@sqlpipe/records';
+
+/**
+ * The statements of `.sql` text, each with its `;`, exactly as they are written; or of what is at a path: a `.sql` file, a
+ * folder with a file per object, or a stream. The inverse of `join`.
+ *
+ * ```ts
+ * import { split } from 'sqlpipe';
+ *
+ * const text = "CREATE TABLE a (x INT); -- a comment; with a semicolon\nCREATE TABLE b (y INT)";
+ * for await (const statement of split(text)) console.log(statement);
+ * for await (const statement of split({ path: 'schema.sql' })) console.log(statement.slice(0, 21));
+ * // CREATE TABLE a (x INT);
+ * // -- a comment; with a semicolon
+ * // CREATE TABLE b (y INT);
+ * // CREATE TABLE trades (
+ * // CREATE TABLE quotes (
+ * // CREATE VIEW spreads A
+ * ```
+ *
+ * Throws errors with the codes `DAMAGED`, with file, line and column in the message, and `NOINPUT`.
+ */
+export async function* split(source: string | { readonly path: string }): AsyncGenerator<string, void, undefined> {
+  const batches = typeof source === 'string' ? splitText(source) : readSource(source.path, MAX_RECORD);
+  for await (const batch of batches) yield* batch;
+}
+
+function splitText(text: string): AsyncGenerator<string[]> {
+  if (!text.isWellFormed()) throw new TextError('text: contains half of a surrogate pair');
+  return parseSqlText(Readable.from([Buffer.from(text)]), 'text', MAX_RECORD);
+}

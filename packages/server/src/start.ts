@@ -1,0 +1,125 @@
+/*! The server from start to end: what the journal has is read, or statements are run; then requests are answered. */
+import { lookup } from 'node:dns/promises';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import type { Edition } from './edition.js';
+import { createEndpoint } from './endpoint.js';
+import { createEnterprise } from './enterprise.js';
+import { Journal } from './journal.js';
+import { type InitialSchema, loadSchema } from './load.js';
+import { createOpenSource, type LoginCredentials } from './open-source.js';
+import { isLoopback } from './origin.js';
+import type { HttpRequest } from './request.js';
+import { createRouter } from './routes.js';
+import { ServerCatalog } from './server-catalog.js';
+import { Service } from './service.js';
+
+/** How to start a server. */
+export interface ServerOptions {
+  readonly edition: 'oss' | 'enterprise';
+  /** The one login of the open source edition, none by default; the administrator of the enterprise edition. */
+  readonly login?: LoginCredentials | undefined;
+  readonly address: string;
+  /** 0 selects a free one. */
+  readonly port: number;
+  /** Names that requests may be addressed to, besides this machine's own. */
+  readonly allowHost?: readonly string[];
+  /** The longest request in bytes. */
+  readonly requestLimit?: number;
+  /** How columns of queries are named that have no name. */
+  readonly naming?: 'by expression' | 'by function';
+  /** The folder that keeps the schema; nothing is kept without one. */
+  readonly data?: string | undefined;
+  /** Run in this order where nothing was kept. */
+  readonly load?: readonly InitialSchema[];
+  /** Called for each request that has ended, with a line that holds no secret. */
+  readonly onRequest?: ((line: string) => void) | undefined;
+}
+
+/** A server that answers. */
+export interface RunningServer {
+  /** Its address, without a slash at the end. */
+  readonly url: string;
+  /** Whether the folder had a schema, so that nothing was loaded. */
+  readonly isRestored: boolean;
+  /** Closes every connection, and then the folder; once, however often it is called. */
+  close(): Promise<void>;
+}
+
+/** `http.request.header.buffer.size`, less what the service keeps for itself. */
+export const DEFAULT_REQUEST_LIMIT = 64_448;
+
+/** The administrator of the enterprise edition, unless another is given. */
+export const DEFAULT_ADMIN: LoginCredentials = { user: 'admin', password: 'quest' };
+
+/**
+ * Starts a server.
+ * @throws LoadError for a statement that is rejected, LockError, JournalError, AdminNameError; errors of the system where it
+ *   can not listen
+ */
+export async function startServer({
+  edition: name,
+  login,
+  address,
+  port,
+  allowHost = [],
+  requestLimit = DEFAULT_REQUEST_LIMIT,
+  naming = 'by expression',
+  data,
+  load = [],
+  onRequest,
+}: ServerOptions): Promise<RunningServer> {
+  const edition = name === 'oss' ? createOpenSource(login) : createEnterprise(login ?? DEFAULT_ADMIN);
+  const catalog = new ServerCatalog(naming);
+  let isRestored = data !== undefined;
+  const begin = async () => {
+    isRestored = false;
+    const service = new Service({ edition, catalog });
+    const caller = (login ?? DEFAULT_ADMIN).user;
+    for (const schema of load) await loadSchema(schema, statement => service.execute(statement, caller));
+  };
+  const journal = data === undefined ? await begin() : await openJournal(data, catalog, edition, begin);
+  edition.checkPrincipals();
+  const service = new Service({ edition, catalog, journal: journal ?? undefined });
+
+  const isPublic = !isLoopback((await lookup(address)).address);
+  const hosts = isPublic && allowHost.length === 0 ? undefined : new Set(allowHost.map(host => host.toLowerCase()));
+  const log = onRequest && ((...entry: LogEntry) => onRequest(formatLogLine(...entry)));
+  const endpoint = createEndpoint({ answer: createRouter(service, hosts), requestLimit, onRequest: log });
+  await once(endpoint.server.listen(port, address), 'listening');
+  const { port: selected } = endpoint.server.address() as AddressInfo;
+  const closeAll = async () => {
+    await endpoint.close();
+    await journal?.close();
+  };
+  let closed: Promise<void> | undefined;
+  return {
+    url: `http://${address.includes(':') ? `[${address}]` : address}:${selected}`,
+    isRestored,
+    close() {
+      closed ??= closeAll();
+      return closed;
+    },
+  };
+}
+
+const openJournal = (
+  folder: string,
+  catalog: ServerCatalog,
+  edition: Edition,
+  begin: () => Promise<void>,
+): Promise<Journal> =>
+  Journal.open(folder, {
+    replay: change => ('acl' in change ? edition.replay(change.acl) : catalog.replay(change)),
+    begin,
+    state: () => [...catalog.snapshotChanges(), ...edition.snapshotChanges().map(acl => ({ acl }))],
+  });
+
+type LogEntry = [request: HttpRequest | undefined, status: number | undefined, milliseconds: number];
+
+/** Omits the query, which may contain a password, and a login before the host. */
+function formatLogLine(request: LogEntry[0], status: LogEntry[1], milliseconds: number): string {
+  if (!request) return 'closed a connection without an answer: not a request, or longer than --request-limit';
+  const path = request.path.replace(/\/\/[^/]*@/, '//').slice(0, 100);
+  return `${request.method.slice(0, 20)} ${path} ${status} ${milliseconds.toFixed(1)} ms`;
+}
