@@ -32,7 +32,8 @@ function copyDeclarations(library: string): void {
 
 rmSync(folder, { recursive: true, force: true });
 for (const name of programs) {
-  for (const part of ['bin', 'dist/main.js', `${name}.1`])
+  const scripts = readdirSync(`packages/${name}/dist`).filter(file => file.endsWith('.js'));
+  for (const part of ['bin', ...scripts.map(file => `dist/${file}`), `${name}.1`])
     cpSync(`packages/${name}/${part}`, at('programs', name, part), { recursive: true });
   const complete = (shell: string) =>
     execFileSync(`packages/${name}/bin/${name}.js`, ['--completion', shell], { encoding: 'utf8' });

@@ -1,7 +1,7 @@
 /*! The options of sqlapply. */
 import {
   ALLOW_LOSS_OPTION,
-  type Args,
+  type ArgsOf,
   addInstanceOptions,
   type CommandLine,
   maxRecordOption,
@@ -10,10 +10,7 @@ import {
 import { MAX_RECORD } from '@sqlpipe/records';
 
 /** The options as the command line has them. */
-export type ApplyOptions = Args<CommandLineOptions<ReturnType<typeof declareOptions>>>;
-
-/** Takes the options of a command line out of its type. */
-type CommandLineOptions<Line> = Line extends CommandLine<infer Options> ? Options : never;
+export type ApplyOptions = ArgsOf<typeof declareOptions>;
 
 /** Whether standard output is for data, and not for what a dry run prints. */
 export const hasDataOnStdout = ({ report, rejects, json }: ApplyOptions): boolean =>

@@ -1,6 +1,5 @@
 /*! sqlserve: the service itself, for demos, tests and CI without a database. */
 import { runProgram } from '@sqlpipe/cli';
-import { serve } from './serve.js';
 
 runProgram({
   name: 'sqlserve',
@@ -46,5 +45,5 @@ runProgram({
         requiresArg: true,
         describe: 'maximum length of a request',
       }),
-  run: (options, io) => serve(options, io),
+  run: async (options, io) => (await import('./serve.js')).serve(options, io),
 });
