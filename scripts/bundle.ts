@@ -1,4 +1,4 @@
-/*! Makes few files of each program, so that it starts nearly as fast as Node itself (bench/README.md has the figures). */
+/*! Bundles each program as a few files, so that it starts nearly as fast as Node itself (bench/README.md has the figures). */
 import { bundleProgram, programs } from './bundler.js';
 
 await Promise.all(programs.map(bundleProgram));

@@ -1,6 +1,6 @@
 /*!
- * Reconciles random pairs of schemas on a real QuestDB, with rows in the tables, and compares what changes do to views with
- * what is predicted of them. PAIRS and CHANGES say how many, SEED where to begin.
+ * Reconciles random pairs of schemas on a real QuestDB, with rows in the tables, and compares the effects of changes on views
+ * with the predictions. PAIRS and CHANGES set their numbers, SEED the first seed.
  */
 
 import { openScope } from '../test/support/open-scope.js';
@@ -12,7 +12,7 @@ import { shell } from '../test/support/shell.js';
 const number = (name: string, otherwise: number): number => Number(process.env[name] ?? otherwise);
 const [PAIRS, CHANGES, SEED] = [number('PAIRS', 300), number('CHANGES', 300), number('SEED', 0)];
 
-/** @returns whether all went as it should */
+/** @returns whether no pair failed */
 async function reconcileAll(server: Server, run: Run): Promise<boolean> {
   let [reconciled, partly, failed] = [0, 0, 0];
   for (let seed = SEED; seed < SEED + PAIRS; seed++)
@@ -24,11 +24,13 @@ async function reconcileAll(server: Server, run: Run): Promise<boolean> {
       failed++;
       console.log((error as Error).message);
     }
-  console.log(`${PAIRS} pairs: ${reconciled} reconciled, ${partly} but for what can not be altered, ${failed} failed`);
+  console.log(
+    `${PAIRS} pairs: ${reconciled} reconciled, ${partly} except for properties that cannot be altered, ${failed} failed`,
+  );
   return failed === 0;
 }
 
-/** @returns whether the predictions are right often enough */
+/** @returns whether at most 1 % of the predictions are wrong */
 async function predictAll(server: Server): Promise<boolean> {
   let [right, wrong, missed, rejected] = [0, 0, 0, 0];
   for (let seed = SEED, done = 0; done < CHANGES; seed++) {

@@ -1,20 +1,20 @@
-/*! One random pair of schemas on a real server, with rows: what `sqldiff --alter` and `sqlapply` make of it, and what is left. */
+/*! Reconciles one random pair of schemas with rows on a real server, with `sqldiff --alter` and `sqlapply`. */
 import { strict as assert } from 'node:assert';
 import { isLossless, type TableDefinition } from '@sqlpipe/ddl';
 import { type SchemaPair, schemaPair } from './schema-pairs.js';
 import type { Server } from './server.js';
 import type { Outcome } from './shell.js';
 
-/** Runs a script with the built programs, in a folder that it keeps. */
+/** Runs scripts with the built programs, all in the same folder. */
 export type Run = (script: string) => Promise<Outcome>;
 
-/** What a pair came to. */
+/** The result of reconciling a pair. */
 export interface Reconciled {
-  /** Whether nothing is different in the end. */
+  /** Whether no difference is left. */
   readonly isReconciled: boolean;
-  /** Statements that were applied. */
+  /** The number of applied statements. */
   readonly statements: number;
-  /** What was left out though every loss was allowed, a line each. */
+  /** What was left out although every loss was allowed, one line each. */
   readonly left: string[];
 }
 
@@ -35,13 +35,13 @@ const VALUES: Record<string, string> = {
 
 export const ROWS = 40;
 
-/** Rows for a table, over some days. */
+/** Inserts rows into a table, over several days. */
 export async function fill(server: Server, table: TableDefinition): Promise<void> {
   const values = table.columns.map(({ name, type }) =>
     name === 'ts' ? "timestamp_sequence('2024-01-01', 9000000000)" : VALUES[type],
   );
   await execute(server, `INSERT INTO '${table.name}' SELECT ${values.join(', ')} FROM long_sequence(${ROWS})`);
-  await applied(server, table.name);
+  await waitUntilApplied(server, table.name);
 }
 
 /** Runs a statement that has to succeed. */
@@ -51,27 +51,27 @@ export async function execute(server: Server, statement: string): Promise<unknow
   return dataset ?? [];
 }
 
-/** Resolves when all that was sent to a table has been applied. */
-export async function applied(server: Server, table: string): Promise<void> {
+/** Waits until a table has applied all changes that were sent to it. */
+export async function waitUntilApplied(server: Server, table: string): Promise<void> {
   const question = `SELECT writerTxn < sequencerTxn FROM wal_tables() WHERE name = '${table}'`;
   while ((await execute(server, question))[0]?.[0] === true);
 }
 
-/** The values of columns, as text, in the order of the rows' text. */
+/** The values of columns as text, sorted. */
 async function valuesOf(server: Server, table: string, columns: readonly string[]): Promise<string[]> {
   const list = columns.map(name => `"${name}"::varchar`).join(', ');
   const rows = await execute(server, `SELECT ${list} FROM '${table}'`);
-  return rows.map(row => JSON.stringify(row.map(plain))).sort();
+  return rows.map(row => JSON.stringify(row.map(normalizeNumber))).sort();
 }
 
-/** A number is the same with a fraction of nothing. */
-const plain = (cell: unknown): unknown =>
+/** Converts numbers as text, so that `1` and `1.0` are equal. */
+const normalizeNumber = (cell: unknown): unknown =>
   typeof cell === 'string' && /^-?\d+(\.\d+)?(E-?\d+)?$/.test(cell) ? Number(cell) : cell;
 
 const columnNames = async (server: Server, table: string): Promise<string[] | undefined> =>
   (await server.execute(`SELECT "column" FROM table_columns('${table}')`)).dataset?.map(([name]) => String(name));
 
-/** The rows of each table of the pair, by its name before. */
+/** The values of each column of each table, by the name of the table in `before`. */
 async function snapshot(server: Server, { tables }: SchemaPair): Promise<Map<string, string[][]>> {
   const found = new Map<string, string[][]>();
   for (const { name, columns } of tables) {
@@ -82,11 +82,13 @@ async function snapshot(server: Server, { tables }: SchemaPair): Promise<Map<str
   return found;
 }
 
-/** Makes B of a seed, plans and applies without any loss, then with every loss allowed. */
+/**
+ * Creates schema B of a seed, then plans and applies the changes: first without any loss, then with every loss allowed.
+ */
 export async function reconcile(server: Server, run: Run, seed: number): Promise<Reconciled> {
   const pair = schemaPair(seed);
   const about = `seed ${seed}: ${pair.changes.join(', ')}`;
-  await server.empty();
+  await server.dropAll();
   for (const statement of pair.before) await execute(server, statement);
   for (const table of pair.tables) await fill(server, table);
   const before = await snapshot(server, pair);
@@ -94,31 +96,31 @@ export async function reconcile(server: Server, run: Run, seed: number): Promise
   const { url } = server;
   await run(`cat > after.sql <<'END'\n${pair.after.join('\n')}\nEND`);
 
-  const careful = await run(
+  const lossless = await run(
     `sqldiff --alter ${options} after.sql ${url} > plan 2> left; echo $?; sqlapply --allow all ${url} < plan && sqldiff --alter ${options} after.sql ${url} > again 2> still; tr -d '\\n' < again; cmp left still; cat left`,
   );
-  assert.equal(careful.stderr, '', `${about}\n${careful.stderr}`);
-  const [status, ...lines] = careful.stdout.toString().split('\n');
-  assert.match(status ?? '', /^[01]$/, `${about}\n${careful.stdout}`);
-  assert.equal(lines[0]?.startsWith('\0'), true, `${about}: a second plan has statements\n${careful.stdout}`);
+  assert.equal(lossless.stderr, '', `${about}\n${lossless.stderr}`);
+  const [status, ...lines] = lossless.stdout.toString().split('\n');
+  assert.match(status ?? '', /^[01]$/, `${about}\n${lossless.stdout}`);
+  assert.equal(lines[0]?.startsWith('\0'), true, `${about}: a second plan has statements\n${lossless.stdout}`);
   await checkNothingIsLost(server, pair, before, about);
 
   if (status === '0') {
     await checkValid(server, about);
     return { isReconciled: true, statements: 0, left: [] };
   }
-  const allowed = [...careful.stdout.toString().matchAll(/--allow-loss ((?:"[^"]*"|\S)+)/g)].map(([option]) => option);
-  const bold = await run(
+  const allowed = [...lossless.stdout.toString().matchAll(/--allow-loss ((?:"[^"]*"|\S)+)/g)].map(([option]) => option);
+  const lossy = await run(
     `sqldiff --alter ${options} ${[...new Set(allowed)].join(' ')} after.sql ${url} > plan 2> left; sqlapply --allow all --report report ${url} < plan; echo $?; cat left; grep -c applied report; sqldiff after.sql ${url}`,
   );
-  assert.equal(bold.stderr, '', `${about}\n${bold.stderr}`);
-  const [applyStatus, ...rest] = bold.stdout.toString().split('\n');
-  assert.equal(applyStatus, '0', `${about}\n${bold.stdout}`);
+  assert.equal(lossy.stderr, '', `${about}\n${lossy.stderr}`);
+  const [applyStatus, ...rest] = lossy.stdout.toString().split('\n');
+  assert.equal(applyStatus, '0', `${about}\n${lossy.stdout}`);
   const left = rest.filter(line => line.startsWith('sqldiff: '));
-  if (left.length === 0) assert.equal(bold.code, 0, `${about}\n${bold.stdout}`);
+  if (left.length === 0) assert.equal(lossy.code, 0, `${about}\n${lossy.stdout}`);
   await checkKept(server, pair, before, about);
   await checkValid(server, about);
-  return { isReconciled: bold.code === 0, statements: Number(rest.find(line => /^\d+$/.test(line))), left };
+  return { isReconciled: lossy.code === 0, statements: Number(rest.find(line => /^\d+$/.test(line))), left };
 }
 
 async function checkNothingIsLost(
@@ -129,14 +131,14 @@ async function checkNothingIsLost(
 ): Promise<void> {
   for (const { name, columns } of tables) {
     const known = names.get(name);
-    const now = (await columnNames(server, name)) ? name : (known?.name ?? name);
-    const there = (await columnNames(server, now)) ?? [];
+    const currentName = (await columnNames(server, name)) ? name : (known?.name ?? name);
+    const currentColumns = (await columnNames(server, currentName)) ?? [];
     for (const [i, { name: column }] of columns.entries()) {
       const candidates = [column, known?.columns.get(column) ?? column];
-      const found = candidates.find(each => there.includes(each));
+      const found = candidates.find(each => currentColumns.includes(each));
       assert.ok(found, `${about}: '${name}' has lost its column '${column}'`);
       assert.deepEqual(
-        await valuesOf(server, now, [found]),
+        await valuesOf(server, currentName, [found]),
         before.get(name)?.[i],
         `${about}: values of '${name}'.'${column}'`,
       );
@@ -144,7 +146,10 @@ async function checkNothingIsLost(
   }
 }
 
-/** With every loss allowed: what both have, with types that hold all values, is there, unless rows have expired. */
+/**
+ * Checks the values after every loss was allowed. Columns that are in both schemas, with a type that can hold all values,
+ * have kept their values, unless rows have expired.
+ */
 async function checkKept(
   server: Server,
   pair: SchemaPair,
@@ -153,20 +158,20 @@ async function checkKept(
 ): Promise<void> {
   for (const { name, columns, ttl } of pair.tables) {
     const known = pair.names.get(name);
-    const now = known?.name ?? name;
-    const there = await columnNames(server, now);
-    if (!there) continue;
-    const [[statement] = []] = await execute(server, `SHOW CREATE TABLE '${now}'`);
+    const currentName = known?.name ?? name;
+    const currentColumns = await columnNames(server, currentName);
+    if (!currentColumns) continue;
+    const [[statement] = []] = await execute(server, `SHOW CREATE TABLE '${currentName}'`);
     if (ttl !== 0 || / TTL /.test(String(statement))) continue;
     const types = new Map(
-      (await execute(server, `SELECT "column", type FROM table_columns('${now}')`)) as [string, string][],
+      (await execute(server, `SELECT "column", type FROM table_columns('${currentName}')`)) as [string, string][],
     );
     for (const [i, { name: column, type }] of columns.entries()) {
       const found = known?.columns.get(column) ?? column;
-      const isSame = there.includes(found) && isLossless(type, String(types.get(found)));
+      const isSame = currentColumns.includes(found) && isLossless(type, String(types.get(found)));
       if (isSame)
         assert.deepEqual(
-          await valuesOf(server, now, [found]),
+          await valuesOf(server, currentName, [found]),
           before.get(name)?.[i],
           `${about}: values of '${name}'.'${column}'`,
         );

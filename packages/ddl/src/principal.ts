@@ -1,17 +1,17 @@
-/*! What CREATE USER, GROUP and SERVICE ACCOUNT say. */
+/*! Parses CREATE USER, GROUP and SERVICE ACCOUNT. */
 import { foldCase, identify, type Kind, keywordOf, parseName, significantTokens } from '@sqlpipe/sql';
 
 /** A user, a group or a service account. */
 export interface Principal {
   readonly kind: Kind;
   readonly name: string;
-  /** Who owns it, where that is said. */
+  /** The owner, if the statement names one. */
   readonly owner?: string | undefined;
-  /** The password or the key that it is given, as it is written; no server shows one. */
+  /** The password or the key, as written; no server shows it. */
   readonly credentials?: string | undefined;
 }
 
-/** What a statement that makes a user, a group or a service account says; undefined where it says something else as well. */
+/** Parses a statement that creates a user, a group or a service account; undefined if it contains an unknown clause. */
 export function parsePrincipal(statement: string): Principal | undefined {
   const { kind, name } = identify(statement);
   const tokens = [...significantTokens(statement)].filter(({ text }) => text !== ';');

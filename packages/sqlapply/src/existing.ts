@@ -1,53 +1,54 @@
-/*! What the target holds already, and whether it is what a statement makes. */
+/*! The existing objects of the target, and their comparison with statements. */
 import { compareStatements, type Defaults, parseMeaning, type StatementComparison } from '@sqlpipe/ddl';
-import {
-  fetchDefaults,
-  fetchDefinitions,
-  type Instance,
-  InstanceError,
-  listAllObjects,
-  supportsShowCreate,
-} from '@sqlpipe/instance';
-import { foldCase, type Identity, identify, isPrincipal } from '@sqlpipe/sql';
+import { fetchDefaults, fetchDefinitions, type Instance, InstanceError, listAllObjects } from '@sqlpipe/instance';
+import { foldCase, type Identity, identify, isObject, isPrincipal } from '@sqlpipe/sql';
 import { ExistingAccess } from './existing-access.js';
 
-/** Whether every target shows its definition of an object of this kind. Access control is not shown by every target. */
-export const isShowable = ({ kind, name }: Identity): boolean => supportsShowCreate(kind) && name !== '';
+/** Whether every target shows the definition of such an object. Not every target shows access control. */
+export const isShowable = ({ kind, name }: Identity): boolean => isObject(kind) && name !== '';
 
-/** Definitions fetched together: as many as SHOW CREATE takes in one request. */
+/** Number of definitions that are fetched together: the maximum of SHOW CREATE in one request. */
 const BATCH = 100;
 
 const keyOf = ({ kind, name }: Identity): string => `${kind} ${foldCase(name)}`;
+
+/** What is known about a run before it begins. */
+export interface ExistingOptions {
+  /** Nothing is sent, so an object that does not exist will not exist later either. */
+  readonly isDryRun: boolean;
+  /** Objects of the stream probably exist already. */
+  readonly isRerun: boolean;
+}
 
 /** The objects of a target, to compare statements with. */
 export class ExistingObjects {
   readonly #target: Instance;
   #defaults: Promise<Defaults> | undefined;
-  /** What the next statements make. */
+  /** The objects of the next statements. */
   #upcoming: readonly Identity[] = [];
-  /** Definitions of what the next statements make, undefined where there was no such object. */
+  /**
+   * The keys of all objects of the target. They are listed again after a statement that may have changed any object.
+   */
+  #keys: Promise<ReadonlySet<string>> | undefined;
+  /** The definitions of the objects of the next statements; undefined for an object that did not exist. */
   #prefetched = new Map<string, string | undefined>();
   #prefetching: Promise<void> | undefined;
-  /** Number of statements that may have changed any object. A fetch that was under way then is discarded. */
+  /** Number of statements that may have changed any object. It discards a fetch that was in flight meanwhile. */
   #changes = 0;
-  /** Whether objects of this stream exist, so that it is worth fetching more than one. */
+  /** Whether objects of this stream exist, so that it is worth fetching many definitions at once. */
   #isRerun: boolean;
-  /** Whether nothing is sent, so that what is missing stays missing. */
   readonly #isDryRun: boolean;
   readonly access: ExistingAccess;
 
-  /**
-   * @param warn called once for what the target does not show
-   * @param isDryRun whether nothing is sent, but everything looked for
-   */
-  constructor(target: Instance, warn: (message: string) => void, isDryRun: boolean) {
+  /** @param warn called once for what the target does not show */
+  constructor(target: Instance, warn: (message: string) => void, { isDryRun, isRerun }: ExistingOptions) {
     this.#target = target;
     this.#isDryRun = isDryRun;
-    this.#isRerun = isDryRun;
+    this.#isRerun = isDryRun || isRerun;
     this.access = new ExistingAccess(target, warn);
   }
 
-  /** The target's own definition of what a statement makes; undefined where it shows none of that kind and name. */
+  /** The target's own definition of an object; undefined if the target shows none of that kind and name. */
   async fetch(identity: Identity): Promise<string | undefined> {
     if (isPrincipal(identity.kind)) return this.access.findPrincipal(identity);
     if (!isShowable(identity)) return undefined;
@@ -69,14 +70,15 @@ export class ExistingObjects {
     return this.#prefetched.get(keyOf(identity)) !== undefined;
   }
 
-  /** To be called before and after a statement is sent: what it makes or changes has to be fetched again. */
+  /** Must be called before and after a statement is sent: the objects that it creates or changes are fetched again. */
   invalidate(identity: Identity): void {
     if (identity.kind !== 'other') return void this.#prefetched.delete(keyOf(identity));
     this.#prefetched.clear();
+    this.#keys = undefined;
     this.#changes++;
   }
 
-  /** The same statements. Where objects exist, as in a rerun, those of the next statements are fetched together. */
+  /** Passes statements on. In a rerun the existing definitions of the next statements are fetched together. */
   async *lookAhead(statements: AsyncIterable<string>): AsyncGenerator<string> {
     let batch: string[] = [];
     for await (const statement of statements) {
@@ -94,23 +96,29 @@ export class ExistingObjects {
     yield* batch;
   }
 
-  /** Ignores errors: `fetch` then asks for each object by itself, and reports the error. */
+  /** Ignores errors of the instance: then `fetch` queries each object alone, and reports the error. */
   async #prefetch(): Promise<void> {
     const upcoming = this.#upcoming;
     const changes = this.#changes;
     const found = new Map<string, string | undefined>(upcoming.map(identity => [keyOf(identity), undefined]));
     try {
-      const all = new Set((await listAllObjects(this.#target)).map(object => keyOf({ ...object, verb: '' })));
-      const existing = upcoming.filter(identity => all.has(keyOf(identity)));
+      this.#keys ??= this.#listKeys();
+      const keys = await this.#keys;
+      const existing = upcoming.filter(identity => keys.has(keyOf(identity)));
       const definitions = await fetchDefinitions(this.#target, existing);
       for (const [i, identity] of existing.entries()) found.set(keyOf(identity), definitions[i]);
       if (changes === this.#changes) this.#prefetched = found;
     } catch (error) {
       if (!(error instanceof InstanceError)) throw error;
+      this.#keys = undefined;
     }
   }
 
-  /** Compares a statement, as the target would read it, with a definition of the target's own. */
+  async #listKeys(): Promise<ReadonlySet<string>> {
+    return new Set((await listAllObjects(this.#target)).map(object => keyOf({ ...object, verb: '' })));
+  }
+
+  /** Compares a statement, completed with the target's defaults, with a definition of the target. */
   async compare(statement: string, existing: string): Promise<StatementComparison> {
     if (statement === existing) return compareStatements(statement, existing);
     this.#defaults ??= fetchDefaults(this.#target);

@@ -12,7 +12,7 @@ runProgram({
     ['sqldump -o schema.sql localhost:9000', 'save it as .sql text'],
     ['sqldump localhost:9000 | grep -z "^CREATE TABLE \'fx_" | sqlapply other:9000', 'copy some tables'],
   ],
-  standaloneOption: 'list-instances',
+  standaloneOption: 'list-instances', // it needs no instance
   values: { include: CATEGORIES, exclude: CATEGORIES },
   options: declareOptions,
   run: async (options, io) => (await import('./write-dump.js')).writeDump(options, io),

@@ -19,9 +19,9 @@ export async function writeDump(
 ): Promise<number> {
   limitHeapGrowth();
   if (options.listInstances) return printInstances(io);
-  const asked = parseSelection(include, exclude);
+  const selection = parseSelection(include, exclude);
   const { env, warn, promptSecret, logRequest } = io;
-  const target = await resolveInstance(instance, {
+  const source = await resolveInstance(instance, {
     program: 'sqldump',
     env,
     options,
@@ -29,22 +29,22 @@ export async function writeDump(
     promptSecret,
     logRequest,
   });
-  if (options.showConfig) return printSettings([target.settings], io);
-  const dumped = dump(target, { ...options, maxRecord, selection: asked, warn });
-  const wanted = options.noOwner ? withoutOwners(dumped) : dumped;
+  if (options.showConfig) return printSettings([source.settings], io);
+  const dumped = dump(source, { ...options, maxRecord, selection, warn });
+  const statements = options.noOwner ? removeOwners(dumped) : dumped;
   const isShown = isStdout(output) && io.stdout.isTTY === true;
-  const statements = isShown ? wanted : reportProgress(wanted, io);
+  const watched = isShown ? statements : reportProgress(statements, io);
   const isText = text || isShown || output?.endsWith('.sql');
   const write = (out: Writable) =>
     isText
-      ? (isShown ? writeSqlText : writeMarkedText)(statements, out)
-      : pipeline(statements, encodeRecords(maxRecord), createCommitWriter(out, 'sqldump'));
+      ? (isShown ? writeSqlText : writeTextOrFailureMarker)(watched, out)
+      : pipeline(watched, encodeRecords(maxRecord), createCommitWriter(out, 'sqldump'));
   await writeOutput(output, io.stdout, write, io.interrupted);
   return Exit.ok;
 }
 
-/** Writes text. If the dump fails, a failure marker ends the text, which sqlsplit rejects. */
-async function writeMarkedText(statements: AsyncIterable<string[]>, out: Writable): Promise<void> {
+/** Writes text. If the dump fails, the text ends in a failure marker, so that sqlsplit rejects it. */
+async function writeTextOrFailureMarker(statements: AsyncIterable<string[]>, out: Writable): Promise<void> {
   try {
     await writeSqlText(statements, out);
   } catch (error) {
@@ -53,6 +53,6 @@ async function writeMarkedText(statements: AsyncIterable<string[]>, out: Writabl
   }
 }
 
-async function* withoutOwners(batches: AsyncIterable<string[]>): AsyncGenerator<string[]> {
+async function* removeOwners(batches: AsyncIterable<string[]>): AsyncGenerator<string[]> {
   for await (const batch of batches) yield batch.map(removeOwner);
 }

@@ -1,4 +1,4 @@
-/*! sqlserve: the service itself, for demos, tests and CI without a database. */
+/*! sqlserve: a QuestDB-compatible server for demos, tests and CI without a database. */
 import { runProgram } from '@sqlpipe/cli';
 
 runProgram({
@@ -37,7 +37,7 @@ runProgram({
         array: true,
         default: [],
         requiresArg: true,
-        describe: 'file to apply at the start',
+        describe: 'file or folder to apply at start-up',
       })
       .option('request-limit', {
         type: 'number',

@@ -1,15 +1,15 @@
-/*! Gives the objects and principals of a schema other names, wherever statements mention them. */
+/*! Renames the objects and principals of a schema, wherever statements mention them. */
 import { findCommonTableExpressions, findMentions, findUnknownNames, type Mention } from '@sqlpipe/ddl';
 import { spool } from '@sqlpipe/records';
-import { displayName, foldCase, readStatementHead, truncate } from '@sqlpipe/sql';
+import { displayName, foldCase, isSameName, readStatementHead, truncate } from '@sqlpipe/sql';
 import { type Numbered, place, TranslationError } from './errors.js';
 import { isValidName, quoteLike } from './quotes.js';
 import type { Rules } from './rules.js';
 
-/** Which names become which. */
+/** The rules for each kind of name. */
 export interface NameRules {
   readonly objects: Rules;
-  /** For OWNED BY alone; where none of them matches, those for principals do. */
+  /** Only for OWNED BY. If none of these rules matches an owner, those for principals apply. */
   readonly owners: Rules;
   readonly principals: Rules;
 }
@@ -35,7 +35,7 @@ export async function* rename(statements: AsyncIterable<Numbered>, rules: NameRu
   yield* canFail ? await spool(renamed()) : renamed();
 }
 
-/** A statement with its mentions, as to find these takes longest: they are on the first line. */
+/** A statement with its mentions on the first line: finding them takes longest, so they are stored with it. */
 const pack = (statement: string, mentions: readonly Mention[]): string => `${JSON.stringify(mentions)}\n${statement}`;
 
 function unpack(packed: string): [statement: string, mentions: Mention[]] {
@@ -43,11 +43,11 @@ function unpack(packed: string): [statement: string, mentions: Mention[]] {
   return [packed.slice(end + 1), JSON.parse(packed.slice(0, end))];
 }
 
-/** What has to be known of a schema before a name of it is changed. */
+/** The renaming of a schema. All statements are surveyed before the first one is changed. */
 class Renaming {
   /** The old name for each final name, existing or new. Only final names that another rule could produce are kept. */
   readonly #taken = new Map<string, string>();
-  /** The names of views before and after, in lower case. A view hides a common table expression of its name. */
+  /** The old and new names of views, case-folded. A view shadows a common table expression of its name. */
   readonly #views = new Set<string>();
   readonly #newViews = new Set<string>();
   /** The names of common table expressions, in lower case. */
@@ -59,7 +59,7 @@ class Renaming {
     this.#inQueries = !rules.objects.isEmpty;
   }
 
-  /** Remembers what a statement says of names; gives those in it. */
+  /** Records the names in a statement, and returns its mentions. */
   survey({ n, statement }: Numbered): Mention[] {
     const { kind, name } = readStatementHead(statement);
     const mentions = findMentions(statement, { inQueries: this.#inQueries });
@@ -127,19 +127,19 @@ class Renaming {
     const target = this.#newName(mention) ?? name;
     if (target !== name && !isValidName(target, mention))
       throw new TranslationError(`'${shorten(name)}' would become '${shorten(target)}', which is not a valid name`);
-    if (role === 'owner' && owners.apply(name) !== undefined) return; // several may get one owner
+    if (role === 'owner' && owners.apply(name) !== undefined) return; // several owners may become one
     const rules = role === 'object' ? objects : principals;
     if (rules.isEmpty) return;
     const key = `${role === 'object'} ${foldCase(target)}`;
     const other = this.#taken.get(key);
-    if (other !== undefined && foldCase(other) !== foldCase(name))
+    if (other !== undefined && !isSameName(other, name))
       throw new TranslationError(
         `'${shorten(other)}' and '${shorten(name)}' would have the same name, '${shorten(target)}'; choose another name, or remove one of them`,
       );
-    if (remember && other === undefined && rules.isContested(name)) this.#taken.set(detach(key), detach(name));
+    if (remember && other === undefined && rules.mayCollide(name)) this.#taken.set(detach(key), detach(name));
   }
 
-  /** @throws TranslationError where a statement may hold a name to change, and it is not known where */
+  /** @throws TranslationError if a statement that is not understood may contain a name to change */
   #rejectUnknown(n: number, statement: string, mentions: readonly Mention[]): void {
     const { objects, owners, principals } = this.rules;
     const rules = [objects, principals, ...(/\bowned\b/i.test(statement) ? [owners] : [])].filter(
@@ -155,7 +155,7 @@ class Renaming {
       );
   }
 
-  /** A new name that occurs in the statement already, and may be an alias there. */
+  /** A new name that already occurs in the statement, and may be an alias there. */
   #findClash(statement: string, mentions: readonly Mention[]): string | undefined {
     const folded = foldCase(statement);
     return mentions
@@ -165,8 +165,8 @@ class Renaming {
   }
 
   /**
-   * Reads a statement with its new names again, where one of them may mean something else in it: an alias, or a common table
-   * expression that a view now comes before.
+   * Parses a renamed statement again, if a new name may mean something else in it: an alias, or a common table
+   * expression that a renamed view now shadows.
    */
   #verify(statement: string, mentions: readonly Mention[], renamed: string, suspect = ''): void {
     const expected = mentions.map(mention => this.#newName(mention) ?? mention.name);
@@ -180,10 +180,10 @@ class Renaming {
   readonly #isIn = (views: ReadonlySet<string>, name: string): boolean => views.has(foldCase(name));
 }
 
-/** A name in a message is no longer than this, in UTF-16 code units. */
+/** Maximum length of a name in messages, in UTF-16 code units. */
 const NAMED = 140;
 
 const shorten = (name: string): string => truncate(name, NAMED);
 
-/** A copy that does not keep all of the statement in memory that it was cut from, as V8 does. */
+/** Copies a name, because a substring in V8 keeps the complete statement in memory. */
 const detach = (name: string): string => Buffer.from(name).toString();

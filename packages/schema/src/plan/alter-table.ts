@@ -1,74 +1,84 @@
-/*! Which changes in place turn a table into another one, as far as there are any; each is tried on what the last one left. */
+/*!
+ * Finds the ALTER statements that turn a table into another one, if possible. Each is tried after the previous ones.
+ */
 import {
   type Alteration,
   type Column,
   canConvert,
+  findColumn,
   type Index,
+  localTtl,
   type StoragePolicy,
   type TableDefinition,
   type Ttl,
   ttlToPolicy,
 } from '@sqlpipe/ddl';
-import { foldCase } from '@sqlpipe/sql';
+import { foldCase, isSameName } from '@sqlpipe/sql';
 
-/** What alterations are tried on. */
+/** The table that is altered. */
 export interface TableTarget {
-  /** The table as it is now. */
+  /** Returns the table after the previous alterations. */
   current(): TableDefinition;
-  /** Does one, unless it loses what must not be lost. @param properties what differs where it is not done, as a comparison calls it */
+  /**
+   * Makes an alteration, unless it causes a loss that is not allowed.
+   * @param properties what differs if it is not made
+   */
   attempt(alteration: Alteration, ...properties: string[]): boolean;
-  /** Whether the server is of the enterprise edition, which has storage policies in the place of TTL. */
+  /** Whether the server is the enterprise edition, which has storage policies instead of TTLs. */
   readonly isEnterprise: boolean;
 }
 
-/** Alters a table until it is the wanted one, or nothing more can be altered. @param renamed old names of columns to new ones */
+/**
+ * Alters a table until it is the wanted one, or nothing more can be altered.
+ * @param renamed the new names of columns by their old names
+ */
 export function alterTable(wanted: TableDefinition, renamed: ReadonlyMap<string, string>, target: TableTarget): void {
   const kept = renameColumns(renamed, target);
   const keys = wanted.columns.filter(({ dedup }) => dedup).map(({ name }) => name);
   const setKeys = (): void => alterKeys(keys, target);
   setKeys();
   for (const { name } of target.current().columns) {
-    const isTimestamp = isSame(name, target.current().timestamp ?? '');
-    if (!find(wanted, name) && !isTimestamp && !kept.has(foldCase(name)))
+    const isTimestamp = isSameName(name, target.current().timestamp ?? '');
+    if (!findColumn(wanted, name) && !isTimestamp && !kept.has(foldCase(name)))
       target.attempt({ change: 'drop column', column: name }, columnProperty(name), 'dedup keys');
   }
   for (const column of wanted.columns) alterType(column, target);
   for (const column of wanted.columns)
-    if (!find(target.current(), column.name) && !kept.has(foldCase(column.name)))
+    if (!findColumn(target.current(), column.name) && !kept.has(foldCase(column.name)))
       target.attempt({ change: 'add column', column }, columnProperty(column.name));
   for (const column of wanted.columns) alterOptions(column, target);
   setKeys();
   alterStorage(wanted, target);
 }
 
-/** What a comparison calls a column. */
+/** The name of a column's property in a comparison. */
 export const columnProperty = (name: string, what = ''): string => `column '${name}'${what}`;
 
-/** @returns the names that must be left alone, as a rename of theirs was not done */
+/** Renames columns. @returns the old and new names of renames that were not made: these columns must not be changed */
 function renameColumns(renamed: ReadonlyMap<string, string>, target: TableTarget): Set<string> {
   const kept = new Set<string>();
   for (const [column, to] of renamed) {
     const properties = [columnProperty(column), columnProperty(to), 'dedup keys', 'column order'];
-    if (!find(target.current(), column) || find(target.current(), to)) continue;
+    if (!findColumn(target.current(), column) || findColumn(target.current(), to)) continue;
     if (target.attempt({ change: 'rename column', column, to }, ...properties)) continue;
     for (const name of [column, to]) kept.add(foldCase(name));
   }
   return kept;
 }
 
-/** Sets those of the dedup keys that are there. */
+/** Sets the dedup keys, except columns that do not exist yet. */
 function alterKeys(wanted: readonly string[], target: TableTarget): void {
   const table = target.current();
-  const keys = wanted.filter(name => find(table, name));
+  const keys = wanted.filter(name => findColumn(table, name));
   const now = table.columns.filter(({ dedup }) => dedup).map(({ name }) => name);
-  const hasTimestamp = keys.some(name => isSame(name, table.timestamp ?? ''));
+  const hasTimestamp = keys.some(name => isSameName(name, table.timestamp ?? ''));
   if (isSameSet(keys, now) || !table.wal || (keys.length > 0 && !hasTimestamp)) return;
   target.attempt({ change: 'dedup keys', keys }, 'dedup keys');
 }
 
 function alterType(wanted: Column, target: TableTarget): void {
-  const column = find(target.current(), wanted.name);
-  const isTimestamp = isSame(wanted.name, target.current().timestamp ?? '');
+  const column = findColumn(target.current(), wanted.name);
+  const isTimestamp = isSameName(wanted.name, target.current().timestamp ?? '');
   if (!column || isTimestamp || column.type === wanted.type || !canConvert(column.type, wanted.type)) return;
   const { name, type, cached } = wanted;
   target.attempt({ change: 'type', column: name, type, cached }, columnProperty(name));
@@ -76,7 +86,7 @@ function alterType(wanted: Column, target: TableTarget): void {
 
 function alterOptions(wanted: Column, target: TableTarget): void {
   const { name, cached, capacity, index, parquet = '' } = wanted;
-  const current = (): Column | undefined => find(target.current(), name);
+  const current = (): Column | undefined => findColumn(target.current(), name);
   const before = current();
   if (!before || before.type !== wanted.type) return;
   if (before.type === 'SYMBOL' && before.cached !== cached)
@@ -106,17 +116,17 @@ function alterStorage(wanted: TableDefinition, target: TableTarget): void {
     target.attempt({ change: 'parameter', name: 'o3MaxLag', value: o3MaxLag }, 'o3MaxLag');
 }
 
-/** Whether a value is known, and another one than the one that is known. */
+/** Whether both values are known and differ. */
 const isOther = (wanted: number | undefined, now: number | undefined): wanted is number =>
   wanted !== undefined && now !== undefined && wanted !== now;
 
 function alterTtl(wanted: TableDefinition, target: TableTarget): void {
-  const ttl = wanted.ttl || (isTtl(wanted.policy) ? (wanted.policy?.after['DROP LOCAL'] ?? 0) : 0);
+  const ttl = localTtl(wanted);
   const { ttl: now, partitionBy } = target.current();
   if (ttl !== now && canSetTtl(ttl, partitionBy)) target.attempt({ change: 'ttl', ttl }, 'TTL');
 }
 
-/** The enterprise edition makes a storage policy of a TTL. */
+/** Alters the storage policy. The enterprise edition turns a TTL into one. */
 function alterPolicy(wanted: TableDefinition, target: TableTarget): void {
   const table = target.current();
   const [policy, now] = [wanted.policy ?? ttlToPolicy(wanted.ttl), table.policy ?? ttlToPolicy(table.ttl)];
@@ -126,8 +136,8 @@ function alterPolicy(wanted: TableDefinition, target: TableTarget): void {
 }
 
 /**
- * Whether a server accepts a TTL for these partitions: a multiple of one. Of those by month or year it can not be removed
- * (each observed on 9.3.4).
+ * Whether a server accepts a TTL for a partitioning: it must be a multiple of the partition size. With partitions by month
+ * or year, a TTL cannot be removed (each observed on 9.3.4).
  */
 export function canSetTtl(ttl: Ttl, partitionBy: TableDefinition['partitionBy']): boolean {
   const isMonths = ttl < 0;
@@ -142,9 +152,6 @@ export function canSetTtl(ttl: Ttl, partitionBy: TableDefinition['partitionBy'])
   return isEven[partitionBy];
 }
 
-const isTtl = (policy: StoragePolicy | undefined): boolean =>
-  policy !== undefined && !policy.disabled && Object.keys(policy.after).join() === 'DROP LOCAL';
-
 const isSamePolicy = (one: StoragePolicy | undefined, other: StoragePolicy | undefined): boolean =>
   JSON.stringify(entriesOf(one)) === JSON.stringify(entriesOf(other));
 
@@ -156,11 +163,6 @@ function isSameIndex(one: Index | undefined, other: Index | undefined): boolean 
   if (one.capacity !== undefined || other.capacity !== undefined) return one.capacity === other.capacity;
   return one.type === other.type && isSameSet(one.covered, other.covered);
 }
-
-const find = ({ columns }: TableDefinition, name: string): Column | undefined =>
-  columns.find(column => isSame(column.name, name));
-
-const isSame = (one: string, other: string): boolean => foldCase(one) === foldCase(other);
 
 const isSameSet = (one: readonly string[], other: readonly string[]): boolean =>
   one.map(foldCase).sort().join('\0') === other.map(foldCase).sort().join('\0');

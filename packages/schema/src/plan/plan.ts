@@ -1,21 +1,20 @@
 /*!
- * The statements that turn one schema into another, in an order that runs, without losing anything by surprise: what would
- * lose rows, values or a guarantee, and what no statement can change, is left out and listed.
+ * Plans the statements that turn one schema into another, in an executable order. A statement that would lose rows, values
+ * or a guarantee is left out and listed, unless that loss is allowed. A difference that no statement changes is listed too.
  */
 import {
   type Alteration,
   type CompareOptions,
   compareDefinitions,
   type Definition,
-  type MaterializedViewDefinition,
+  findColumn,
   ownerOf,
   parseChange,
-  parseMeaning,
   parseRights,
   printAlter,
   printRevocation,
   printRight,
-  type Refresh,
+  quotePrincipal,
   RightSet,
   type TableDefinition,
 } from '@sqlpipe/ddl';
@@ -30,120 +29,88 @@ import {
   isAcl,
   isObject,
   isPrincipal,
-  type Kind,
-  unquote,
+  isSameName,
+  kindKeywords,
 } from '@sqlpipe/sql';
 import { Catalog, dumpOrder, type Entry } from '../catalog.js';
 import { compareSchemas } from '../compare-schemas.js';
-import { InvalidSelectionError } from '../selection.js';
-import { alterTable, canSetTtl } from './alter-table.js';
+import { alterMaterializedView, canAlter } from './alter-materialized-view.js';
+import { alterTable } from './alter-table.js';
 import { type Consequence, ImpactAnalyzer, type ImpactOptions } from './impact.js';
-import { formatPath, formatPathForShell, pathKey, readings, resolvePath, splitRename } from './names.js';
+import { formatPath, formatPathForShell } from './names.js';
 import { parseRebuildName, rebuildTable } from './rebuild.js';
+import { type RequestOptions, Requests } from './requests.js';
 import { retention } from './retention.js';
 import { type SchemaObject, SchemaState } from './state.js';
+import { whyUnalterable } from './unalterable.js';
+import { WantedSchema } from './wanted-schema.js';
 
-/** How to plan. */
-export interface PlanOptions extends ImpactOptions {
+/** Options for planning. */
+export interface PlanOptions extends ImpactOptions, RequestOptions {
   readonly defaults?: CompareOptions['defaults'];
-  /** Whether another owner is no difference. */
+  /** Whether a different owner is ignored. */
   readonly ignoreOwner?: boolean;
-  /** Whether what only B has stays, and is no difference. */
+  /** Whether objects, principals and rights that only B has are kept, and do not count as differences. */
   readonly keepExtra?: boolean;
-  /** What may be lost: `trades`, `trades.qty`. */
-  readonly allowLoss?: readonly string[];
-  /** What is called otherwise now: `old=new`, `trades.old=new`. */
-  readonly renamed?: readonly string[];
-  /** Tables to recreate where they differ. */
-  readonly rebuild?: readonly string[];
   /** Whether the old table of a rebuild is dropped. */
   readonly dropOld?: boolean;
 }
 
-/** A statement of a plan, and what it does beside what it says. */
+/** A statement of a plan, and its side effects. */
 export interface PlannedStatement {
   readonly statement: string;
   readonly consequences: readonly Consequence[];
-  /** The same in words, a line each. */
+  /** Descriptions of the side effects, one line each. */
   readonly costs: readonly string[];
 }
 
-/** A difference that stays. */
+/** A difference that remains. */
 export interface Omission {
   readonly identity: Identity;
-  /** What of it differs, as a comparison calls it; all of it where there are none. */
+  /** The properties that differ, as in a comparison; empty for the complete object. */
   readonly properties: readonly string[];
-  /** What is not done: `DROP COLUMN qty`. */
+  /** What is left out: `DROP COLUMN qty`. */
   readonly what: string;
   readonly reason: string;
-  /** What would allow it: the value of --allow-loss. */
+  /** The values of --allow-loss that would allow it. */
   readonly allow?: readonly string[];
 }
 
-/** How to turn B into A. */
+/** A plan that turns B into A. */
 export interface Plan {
   readonly statements: readonly PlannedStatement[];
   readonly omissions: readonly Omission[];
 }
 
 /**
- * The plan that turns the schema B into A; checked, as it is applied to B's definitions in memory.
- * @throws InvalidSelectionError for names that say nothing, or more than one thing; an error without a code where the
- *   plan does not lead to A
+ * Plans the statements that turn schema B into A, and checks the plan by applying it to B's definitions in memory.
+ * @throws InvalidSelectionError for names that match nothing or are ambiguous; an error without a code if the plan does not
+ *   lead to A
  */
 export function planChanges(a: Iterable<string>, b: Iterable<string>, options: PlanOptions = {}): Plan {
   return new Planner([...a], [...b], options).run();
 }
 
-/** Why something of a table, or of an object of any kind, can not be altered. */
-const UNALTERABLE: [property: RegExp, reason: string][] = [
-  [/^designated timestamp$|^column order$|^volume$/, 'needs a new table'],
-  [/^partitioning$/, 'needs a new table'],
-  [/^column '.*' name$/s, 'changing only the case of a name needs two renames'],
-  [/^column '.*'$/s, 'no conversion between these types: needs a new table'],
-  [/^WAL$/, 'ALTER TABLE … SET TYPE has an effect only after a restart of the server'],
-  [/^TTL$/, 'with partitions by month or year, a TTL can be changed, but not removed'],
-  [/^dedup keys$/, 'only a WAL table has dedup keys, which include the designated timestamp'],
-  [/^storage policy$/, 'the open source edition has no storage policies'],
-  [/^owner$/, 'no statement changes an owner'],
-  [/^name$/, 'changing only the case of a name needs two renames'],
-  [/^refresh$/, 'no statement changes DEFERRED'],
-  [/^refresh (start|time zone|period)$/, 'this server keeps a different one'],
-  [/^statement$/, 'compared as text: its syntax is unknown'],
-  [/^credentials$/, 'no server shows them'],
-];
-
-/** What of a materialized view ALTER can change. */
-const ALTERABLE = new Set(['TTL', 'refresh', 'refresh start', 'refresh period', 'refresh time zone', 'owner', 'name']);
-
 class Planner {
-  readonly #a: Catalog;
+  readonly #a: WantedSchema;
   readonly #b: Catalog;
   readonly #impact: ImpactAnalyzer;
   readonly #state: SchemaState;
   readonly #isEnterprise: boolean;
   readonly #statements: { statement: string; consequences: Consequence[] }[] = [];
   readonly #omissions: Omission[] = [];
-  /** What may be lost, by name in lower case: objects, and columns of objects. */
-  readonly #allowed = new Set<string>();
-  /** New names of objects by old ones, and of columns by the new name of their table and the old one of their own. */
-  readonly #renamedObjects = new Map<string, string>();
-  /** Of all objects, of those that have been renamed already too. */
-  readonly #newNames = new Map<string, string>();
-  readonly #renamedColumns = new Map<string, Map<string, string>>();
-  /** Names of A that are not there in the end as A has them, so that nothing can be made over them. */
+  /** Names of objects of A that will not exist as wanted after the plan, so that no object over them can be created. */
   readonly #blocked = new Set<string>();
-  /** What a rebuild leaves beside. */
+  /** The old tables that rebuilds keep. */
   readonly #leftovers = new Set<string>();
-  readonly #tablesToRebuild: Set<string>;
-  readonly #meanings = new Map<Entry, Definition | undefined>();
+  readonly #requests: Requests;
 
   constructor(
     a: readonly string[],
     readonly b: readonly string[],
     readonly options: PlanOptions,
   ) {
-    this.#a = new Catalog(a);
+    this.#a = new WantedSchema(a, options);
     this.#b = new Catalog(b);
     this.#state = new SchemaState(b, options);
     this.#impact = new ImpactAnalyzer(this.#state, options);
@@ -151,9 +118,7 @@ class Planner {
       ({ kind, statement }) =>
         isAcl(kind) || ownerOf(statement) !== undefined || /\bSTORAGE\s+POLICY\b/i.test(statement),
     );
-    this.#readRenames(options.renamed ?? []);
-    this.#readAllowed(options.allowLoss ?? []);
-    this.#tablesToRebuild = new Set((options.rebuild ?? []).map(name => this.#tableToRebuild(name)));
+    this.#requests = new Requests(this.#a, this.#b, this.#state, options);
   }
 
   run(): Plan {
@@ -171,102 +136,18 @@ class Planner {
     return { statements: this.#statements.map(each => this.#withCosts(each)), omissions: this.#omissions };
   }
 
-  readonly #columnsOf = (name: string): ReadonlySet<string> | undefined => {
-    const old = [...this.#newNames].find(([, to]) => foldCase(to) === foldCase(name))?.[0];
-    const names = [name, this.#newNames.get(foldCase(name)) ?? name, old ?? name];
-    const exists = names.some(
-      each =>
-        this.#state.find(each) ||
-        this.#a.findObject(each) ||
-        this.#a.findPrincipal(each) ||
-        this.#b.findPrincipal(each),
-    );
-    if (!exists) return undefined;
-    const found = names.flatMap(each => [this.#state.find(each)?.definition, this.#meaning(this.#a.findObject(each))]);
-    return new Set(
-      found.flatMap(each => (each?.kind === 'table' ? each.columns.map(column => foldCase(column.name)) : [])),
-    );
-  };
-
-  /** Those of objects first, as those of columns may name a table by its old name. */
-  #readRenames(renames: readonly string[]): void {
-    const ofColumns: [rename: string, from: string, to: string][] = [];
-    for (const rename of renames) {
-      const [from, to] = splitRename(rename);
-      const name = resolvePath(to, name => (this.#a.findObject(name) ? new Set() : undefined))?.object;
-      if (name === undefined || resolvePath(from, this.#columnsOf)?.column !== undefined)
-        ofColumns.push([rename, from, to]);
-      else this.#readObjectRename(rename, resolvePath(from, this.#columnsOf)?.object ?? unquote(from), name);
-    }
-    for (const each of ofColumns) this.#readColumnRename(...each);
-  }
-
-  #readObjectRename(rename: string, from: string, to: string): void {
-    const [before, after] = [this.#state.find(from), this.#a.findObject(to)];
-    if (!after) throw new InvalidSelectionError(`--renamed ${rename}: A has no '${to}'`);
-    this.#newNames.set(foldCase(from), after.name);
-    if (!before && this.#state.find(to)) return; // it has been done
-    if (!before) throw new InvalidSelectionError(`--renamed ${rename}: B has no '${from}'`);
-    if (this.#a.findObject(from)) throw new InvalidSelectionError(`--renamed ${rename}: A has a '${from}' too`);
-    if (this.#state.find(to)) throw new InvalidSelectionError(`--renamed ${rename}: B has a '${to}' too`);
-    this.#renamedObjects.set(foldCase(before.name), after.name);
-  }
-
-  #readColumnRename(rename: string, from: string, to: string): void {
-    const short = resolvePath(to, this.#columnsOf)?.column ?? unquote(to);
-    const old = resolvePath(from, this.#columnsOf);
-    if (old?.column === undefined) {
-      const isDone = readings(from).some(
-        ({ object, column }) => column !== undefined && this.#columnsOf(object)?.has(foldCase(short)),
-      );
-      if (isDone) return;
-      throw new InvalidSelectionError(`--renamed ${rename}: B has no '${from}'`);
-    }
-    const table = this.#newNames.get(foldCase(old.object)) ?? old.object;
-    const after = this.#meaning(this.#a.findObject(table));
-    const names = after?.kind === 'table' ? after.columns.map(({ name }) => name) : [];
-    const name = names.find(each => foldCase(each) === foldCase(short));
-    if (name === undefined)
-      throw new InvalidSelectionError(`--renamed ${rename}: A has no column '${short}' in '${table}'`);
-    if (names.some(each => foldCase(each) === foldCase(old.column ?? '')))
-      throw new InvalidSelectionError(`--renamed ${rename}: A has a column '${old.column}' too`);
-    const renames = this.#renamedColumns.get(foldCase(table)) ?? new Map<string, string>();
-    this.#renamedColumns.set(foldCase(table), renames.set(old.column, name));
-  }
-
-  #readAllowed(names: readonly string[]): void {
-    for (const path of names.flatMap(name => resolvePath(name, this.#columnsOf) ?? [])) {
-      this.#allowed.add(pathKey(path));
-      const renamed = this.#renamedObjects.get(foldCase(path.object));
-      if (renamed !== undefined) this.#allowed.add(pathKey({ ...path, object: renamed }));
-    }
-  }
-
-  #tableToRebuild(name: string): string {
-    const path = resolvePath(name, this.#columnsOf);
-    if (this.#a.findObject(path?.object ?? '')?.kind !== 'table')
-      throw new InvalidSelectionError(`--rebuild ${name}: A has no such table`);
-    return foldCase(path?.object ?? '');
-  }
-
-  #meaning(entry: Entry | undefined): Definition | undefined {
-    if (!entry) return undefined;
-    if (this.#meanings.has(entry)) return this.#meanings.get(entry);
-    const findTable = (name: string) => this.#a.findObject(name)?.statement;
-    const meaning = parseMeaning(entry.statement, { ...this.options, findTable } as CompareOptions);
-    this.#meanings.set(entry, meaning);
-    return meaning;
-  }
-
   #emit(statement: string): void {
     this.#statements.push({ statement, consequences: this.#impact.apply(statement) });
   }
 
-  /** Adds a statement to the plan, unless it loses what may not be lost, or breaks a materialized view that stays. */
+  /**
+   * Adds a statement to the plan, unless it causes a loss that is not allowed, or breaks a materialized view that
+   * remains.
+   */
   #attempt(statement: string, identity: Identity, properties: readonly string[]): boolean {
     const consequences = this.#impact.preview(statement);
     const lost = [...consequences.filter(({ effect }) => effect === 'loss'), ...this.#lostByRefresh(consequences)];
-    const forbidden = lost.filter(each => !this.#allowed.has(pathKey(each)));
+    const forbidden = lost.filter(each => !this.#requests.mayLose(each));
     const broken = consequences.filter(each => this.#staysBroken(each, statement));
     if (forbidden.length === 0 && broken.length === 0) {
       this.#emit(statement);
@@ -288,14 +169,16 @@ class Planner {
     this.#omissions.push({ identity, properties, what, reason, ...(allow.length > 0 && { allow }) });
   }
 
-  /** What is lost where a materialized view that a statement invalidates is built again from a base that has forgotten more. */
+  /**
+   * The losses if a statement invalidates a materialized view, and its base no longer has all rows to rebuild it from.
+   */
   #lostByRefresh(consequences: readonly Consequence[]): Consequence[] {
     return consequences.flatMap(({ effect, object }): Consequence[] => {
       const view = this.#state.find(object)?.definition;
       if (effect !== 'invalid' || view?.kind !== 'materialized view') return [];
       const base = view.base ?? '';
       const bases = [this.#state.find(base)?.definition];
-      if (this.#allowed.has(pathKey({ object: base }))) bases.push(this.#meaning(this.#a.findObject(base)));
+      if (this.#requests.mayLose({ object: base })) bases.push(this.#a.definitionOf(base));
       const isKept = Math.min(...bases.map(retention)) >= retention(view);
       if (isKept && !this.#impact.isAhead(object)) return [];
       const text = `rebuilding materialized view '${object}' loses what '${base}' no longer holds`;
@@ -303,7 +186,7 @@ class Planner {
     });
   }
 
-  /** Whether a materialized view could not be refreshed after a statement, as its query would not run. */
+  /** Whether a materialized view could not be refreshed after a statement, because its query would fail. */
   #staysBroken(consequence: Consequence, statement: string): boolean {
     const change = parseChange(statement);
     if (change?.verb !== 'alter') return this.#isUnwanted(consequence) !== undefined;
@@ -313,7 +196,10 @@ class Planner {
     return this.#isUnwantedOver(consequence, gone);
   }
 
-  /** Whether what is invalidated is a materialized view that uses one of these columns, and that A has not, or has in another way. */
+  /**
+   * Whether the invalidated object is a materialized view that uses one of these columns, and that is missing or
+   * different in A.
+   */
   #isUnwantedOver(consequence: Consequence, columns: readonly string[]): boolean {
     const view = this.#isUnwanted(consequence);
     return view !== undefined && columns.some(column => this.#impact.mentions(view, column));
@@ -322,7 +208,7 @@ class Planner {
   #isUnwanted({ effect, object }: Consequence): SchemaObject | undefined {
     const view = this.#state.find(object);
     if (effect !== 'invalid' || view?.kind !== 'matview' || !view.definition) return undefined;
-    const wanted = this.#meaning(this.#a.findObject(object));
+    const wanted = this.#a.definitionOf(object);
     const differences = wanted && compareDefinitions(wanted, view.definition).differences;
     const isWanted = differences?.every(
       ({ property }) => property !== 'query' && property !== 'base' && property !== 'kind',
@@ -330,7 +216,7 @@ class Planner {
     return isWanted ? undefined : view;
   }
 
-  /** Rights that A does not give, or gives without the grant option, go first. */
+  /** First revokes the rights that A does not give, or gives without the grant option. */
   #revoke(): void {
     if (this.options.keepExtra) return;
     const wanted = rightsOf(this.#a);
@@ -360,20 +246,21 @@ class Planner {
     if (this.options.keepExtra) return;
     for (const entry of dumpOrder(this.#b)) {
       if (!isPrincipal(entry.kind) || this.#a.findPrincipal(entry.name)) continue;
-      const words = { user: 'USER', group: 'GROUP', 'service-account': 'SERVICE ACCOUNT' }[entry.kind as 'user'];
-      this.#attempt(`DROP ${words} ${JSON.stringify(entry.name)};`, entry, []);
+      this.#attempt(`DROP ${kindKeywords(entry.kind)} ${quotePrincipal(entry.name)};`, entry, []);
     }
   }
 
-  /** Drops what A does not have, and what has to be created again; what reads from others first. */
+  /**
+   * Drops the objects that A does not have or that have to be recreated, each before the objects that it reads from.
+   */
   #dropObjects(): void {
     for (const entry of dumpOrder(this.#b).reverse()) {
       if (!isObject(entry.kind)) continue;
-      const renamed = this.#renamedObjects.get(foldCase(entry.name));
+      const renamed = this.#requests.renamedObjects.get(foldCase(entry.name));
       const wanted = this.#a.findObject(renamed ?? entry.name);
       if (renamed !== undefined && entry.kind === 'table' && wanted?.kind === 'table') continue;
       if (!wanted && this.#isOfRebuild(entry.name)) continue;
-      const statement = `DROP ${DROPPED[entry.kind]} '${entry.name}';`;
+      const statement = `DROP ${kindKeywords(entry.kind)} '${entry.name}';`;
       if (renamed !== undefined && entry.kind === 'view' && wanted?.kind === 'view') this.#emit(statement);
       else if (!wanted || renamed !== undefined) {
         if (!this.options.keepExtra || renamed !== undefined) this.#dropExtra(statement, entry);
@@ -383,15 +270,15 @@ class Planner {
   }
 
   #dropExtra(statement: string, entry: Entry): void {
-    const isAllowed = this.#allowed.has(pathKey({ object: entry.name }));
-    // A view holds no rows, and yet nobody may have its query elsewhere.
+    const isAllowed = this.#requests.mayLose({ object: entry.name });
+    // A view has no rows, but its query may not be stored anywhere else.
     if (entry.kind === 'view' && !isAllowed)
       this.#omit(entry, [], describe(statement), `loses ${displayName(entry)}`, [formatPath({ object: entry.name })]);
     else this.#attempt(statement, entry, []);
   }
 
   #dropToRecreate(statement: string, entry: Entry): void {
-    const isAllowed = this.#allowed.has(pathKey({ object: entry.name }));
+    const isAllowed = this.#requests.mayLose({ object: entry.name });
     if (isAllowed && this.#attempt(statement, entry, [])) return;
     this.#blocked.add(foldCase(entry.name));
     if (isAllowed) return;
@@ -400,18 +287,15 @@ class Planner {
   }
 
   #mustRecreate(entry: Entry, wanted: Entry): boolean {
-    const [now, then] = [this.#state.find(entry.name)?.definition, this.#meaning(wanted)];
+    const [now, then] = [this.#state.find(entry.name)?.definition, this.#a.meaning(wanted)];
     if (!now || !then || now.kind === 'table' || now.kind === 'view') return false;
-    const { differences } = compareDefinitions(then, now);
-    if (now.kind === 'live view') return differences.some(({ property }) => !['owner', 'name'].includes(property));
-    const isAlterable = (property: string): boolean =>
-      ALTERABLE.has(property) && (property !== 'TTL' || canRemoveTtl(then, now));
-    return differences.some(({ property }) => !isAlterable(property)) || isDeferred(then) !== isDeferred(now);
+    if (then.kind === 'materialized view' && now.kind === 'materialized view') return !canAlter(then, now);
+    return compareDefinitions(then, now).differences.some(({ property }) => !['owner', 'name'].includes(property));
   }
 
-  /** A name that another table has yet is taken when that one has been renamed. */
+  /** Renames tables. If the new name is still that of another table, the other table is renamed first. */
   #renameTables(): void {
-    const pending = [...this.#renamedObjects].filter(([from]) => this.#state.find(from)?.kind === 'table');
+    const pending = [...this.#requests.renamedObjects].filter(([from]) => this.#state.find(from)?.kind === 'table');
     for (let isMore = true; isMore; ) {
       isMore = false;
       for (const rename of [...pending]) {
@@ -429,30 +313,33 @@ class Planner {
     for (const [from, to] of pending) this.#blocked.add(foldCase(from)).add(foldCase(to));
   }
 
-  /** Whether a rebuild of this plan, begun before, has made a table; one that it leaves is no difference. */
+  /** Whether an earlier, interrupted rebuild has created a table. An old table that it kept is not a difference. */
   #isOfRebuild(name: string): boolean {
     const { table, role } = parseRebuildName(name) ?? {};
-    if (table === undefined || !this.#tablesToRebuild.has(foldCase(table))) return false;
+    if (table === undefined || !this.#requests.isToRebuild(table)) return false;
     if (role === 'before') this.#leftovers.add(foldCase(name));
     return true;
   }
 
-  /** Of a rebuild that ended between the two renames the new table, which was checked before, gets its name; half a copy goes. */
+  /**
+   * Completes interrupted rebuilds. If a rebuild ended between its two renames, the new table was checked and is renamed;
+   * otherwise the new table may be incomplete and is dropped.
+   */
   #resumeRebuilds(): void {
     for (const { name } of [...this.#state.objects]) {
       const { table = '', role, mark } = parseRebuildName(name) ?? {};
-      if (role !== 'new' || !this.#tablesToRebuild.has(foldCase(table))) continue;
+      if (role !== 'new' || !this.#requests.isToRebuild(table)) continue;
       const isExchanged = !this.#state.find(table) && this.#state.find(`${table}_before_${mark}`);
       this.#emit(isExchanged ? `RENAME TABLE '${name}' TO '${table}';` : `DROP TABLE '${name}';`);
     }
   }
 
-  /** Turns one object of B into what A has. */
+  /** Turns one object of B into that of A. */
   #reconcile(entry: Entry): void {
     const now = this.#state.find(entry.name);
     const isBlocked = this.#blocked.has(foldCase(entry.name));
     if (isBlocked && (now === undefined || now.kind !== entry.kind)) return void this.#omitUnlessListed(entry);
-    if (isBlocked && now) return; // it stays as it is
+    if (isBlocked && now) return; // it is not changed
     const missing = this.#a
       .prerequisites(entry)
       .find(({ name, kind }) => isObject(kind) && this.#blocked.has(foldCase(name)));
@@ -463,7 +350,7 @@ class Planner {
     }
     if (!now) return this.#emit(entry.statement);
     if (this.#isSame(entry, now)) return;
-    const wanted = this.#meaning(entry);
+    const wanted = this.#a.meaning(entry);
     if (!wanted || !now.definition || ('query' in wanted && wanted.query !== undefined))
       return this.#omit(entry, [], displayName(entry), 'its syntax is unknown');
     this.#alter(entry, wanted);
@@ -471,7 +358,7 @@ class Planner {
   }
 
   #isSame(entry: Entry, now: SchemaObject | undefined): boolean {
-    const wanted = this.#meaning(entry);
+    const wanted = this.#a.meaning(entry);
     if (!now || !wanted || !now.definition) return now?.statement === entry.statement;
     return compareDefinitions(wanted, now.definition).differences.length === 0;
   }
@@ -484,36 +371,32 @@ class Planner {
         this.#attempt(printAlter({ kind, name: current().name, alteration }), entry, properties);
     if (wanted.kind === 'view') attempt('view')({ change: 'query', body: wanted.body }, 'query');
     else if (wanted.kind === 'materialized view') alterMaterializedView(wanted, current, attempt('materialized view'));
-    else if (wanted.kind === 'table' && this.#tablesToRebuild.has(foldCase(entry.name))) this.#rebuild(entry, wanted);
+    else if (wanted.kind === 'table' && this.#requests.isToRebuild(entry.name)) this.#rebuild(entry, wanted);
     else if (wanted.kind === 'table') {
-      const renamed = this.#renamedColumns.get(foldCase(entry.name)) ?? new Map();
+      const renamed = this.#requests.renamedColumns(entry.name);
       const before = this.#omissions.length;
       alterTable(wanted, renamed, { current, attempt: attempt('table'), isEnterprise: this.#isEnterprise });
-      const isRenamed = [...renamed.keys()].every(
-        column => !current<TableDefinition>().columns.some(each => foldCase(each.name) === foldCase(column)),
-      );
+      const isRenamed = [...renamed.keys()].every(column => !findColumn(current<TableDefinition>(), column));
       if (!isRenamed && this.#omissions.length > before) this.#blocked.add(foldCase(entry.name));
     }
   }
 
   #rebuild(entry: Entry, wanted: TableDefinition): void {
     const now = this.#state.find(entry.name)?.definition as TableDefinition;
-    const renamed = this.#renamedColumns.get(foldCase(entry.name)) ?? new Map();
+    const renamed = this.#requests.renamedColumns(entry.name);
     const { statements, oldName } = rebuildTable(wanted, now, renamed, this.options.dropOld ?? false);
     const rename = `RENAME TABLE '${now.name}' TO '${oldName}';`;
     const consequences = this.#impact.preview(rename);
-    const gone = now.columns.filter(
-      ({ name }) => !wanted.columns.some(column => foldCase(column.name) === foldCase(name)),
-    );
+    const gone = now.columns.filter(({ name }) => !findColumn(wanted, name));
     const broken = consequences.filter(each =>
       this.#isUnwantedOver(
         each,
         gone.map(({ name }) => name),
       ),
     );
-    const lost = [...this.#lostByRefresh(consequences)].filter(each => !this.#allowed.has(pathKey(each)));
+    const lost = [...this.#lostByRefresh(consequences)].filter(each => !this.#requests.mayLose(each));
     const isDropAllowed =
-      !this.options.dropOld || this.#allowed.has(pathKey({ object: now.name })) || isCopied(wanted, now, renamed);
+      !this.options.dropOld || this.#requests.mayLose({ object: now.name }) || isCopied(wanted, now, renamed);
     if (broken.length > 0 || lost.length > 0 || !isDropAllowed) {
       const reason = isDropAllowed
         ? [...broken, ...lost].map(({ text }) => text).join('; ')
@@ -525,7 +408,7 @@ class Planner {
     for (const statement of statements) this.#emit(statement);
   }
 
-  /** What is different yet no statement changes. */
+  /** Lists the remaining differences, which no statement changes. */
   #omitUnalterable(entry: Entry, wanted: Definition): void {
     const now = this.#state.find(entry.name)?.definition;
     if (!now) return;
@@ -535,7 +418,7 @@ class Planner {
     for (const { property, a, b } of compareDefinitions(wanted, now).differences) {
       if (listed.includes(property) || listed.includes(ALL) || (property === 'owner' && this.options.ignoreOwner))
         continue;
-      const reason = UNALTERABLE.find(([pattern]) => pattern.test(property))?.[1];
+      const reason = whyUnalterable(property);
       if (!reason) throw new Error(`${displayName(entry)}: no statement was found for ${property}: ${b} to ${a}`);
       const way = reason.endsWith('needs a new table')
         ? `; --rebuild ${formatPathForShell(formatPath({ object: entry.name }))} makes one`
@@ -549,14 +432,16 @@ class Planner {
     if (!isListed) this.#omit(entry, [], displayName(entry), 'another object still has this name');
   }
 
-  /** Materialized views that are refreshed no more, by what the plan does or since before, each after the one that it reads from. */
+  /**
+   * Refreshes the materialized views that the plan has invalidated or that were invalid before, each after its base.
+   */
   #refresh(): void {
     const order = [...dumpOrder(this.#a), ...dumpOrder(this.#b)].filter(({ kind }) => kind === 'matview');
     for (const { name } of order) {
       if (!this.#impact.isInvalidated(name)) continue;
       const view = this.#state.find(name) as SchemaObject;
       const statement = `REFRESH MATERIALIZED VIEW '${view.name}' FULL;`;
-      // What may be lost was checked before the plan invalidated it.
+      // If the plan has invalidated it, losses were checked before.
       if (!this.options.invalidated?.has(foldCase(name))) this.#emit(statement);
       else if (this.#a.findObject(name)) this.#attempt(statement, identityOf(view), []);
     }
@@ -568,7 +453,7 @@ class Planner {
         this.#omit(entry, [], displayName(entry), 'it creates no object that can be compared');
   }
 
-  /** @throws Error where what the plan leads to is neither A nor listed */
+  /** Checks that the plan leads to A. @throws Error for a difference that is not listed */
   #check(): void {
     const after = [...this.#state.statements()];
     const { differences } = compareSchemas(
@@ -604,16 +489,9 @@ class Planner {
 
 const ALL = '';
 
-const DROPPED: Partial<Record<Kind, string>> = {
-  table: 'TABLE',
-  view: 'VIEW',
-  matview: 'MATERIALIZED VIEW',
-  liveview: 'LIVE VIEW',
-};
-
 const identityOf = ({ kind, name }: Pick<SchemaObject, 'kind' | 'name'>): Identity => ({ kind, name, verb: 'CREATE' });
 
-/** A statement in few words, for a list. */
+/** A statement on one line, for a list. */
 const describe = (statement: string): string => statement.replace(/;$/, '').replace(/\s+/g, ' ');
 
 function defaultCost(statement: string): string {
@@ -631,35 +509,10 @@ const isAbout = (omission: Omission, identity: Identity, statement: string): boo
     ? identityKey(omission.identity) === identityKey(identity)
     : !hasName(identity) && omission.identity.kind === identity.kind && statement !== '';
 
-const isDeferred = (definition: Definition): boolean =>
-  definition.kind === 'materialized view' && definition.refresh.deferred;
-
-const canRemoveTtl = (wanted: Definition, now: Definition): boolean =>
-  wanted.kind === 'materialized view' &&
-  now.kind === 'materialized view' &&
-  canSetTtl(wanted.ttl, now.partitionBy ?? 'DAY');
-
 /** Whether the new table has all columns of the old one, with types that hold all values. */
 function isCopied(wanted: TableDefinition, now: TableDefinition, renamed: ReadonlyMap<string, string>): boolean {
   return now.columns.every(({ name, type }) => {
-    const to = [...renamed].find(([from]) => foldCase(from) === foldCase(name))?.[1] ?? name;
-    return wanted.columns.some(column => foldCase(column.name) === foldCase(to) && column.type === type);
+    const to = [...renamed].find(([from]) => isSameName(from, name))?.[1] ?? name;
+    return findColumn(wanted, to)?.type === type;
   });
-}
-
-function alterMaterializedView(
-  wanted: MaterializedViewDefinition,
-  current: () => MaterializedViewDefinition,
-  attempt: (alteration: Alteration, ...properties: string[]) => boolean,
-): void {
-  const properties = ['refresh', 'refresh start', 'refresh period', 'refresh time zone'];
-  const { differences } = compareDefinitions(wanted, current());
-  if (differences.some(({ property }) => properties.includes(property))) {
-    const { start } = current().refresh;
-    const isTimer = wanted.refresh.type === 'EVERY' && !wanted.refresh.period;
-    const refresh: Refresh = { ...wanted.refresh, start: wanted.refresh.start ?? (isTimer ? start : undefined) };
-    attempt({ change: 'refresh', refresh }, ...properties);
-  }
-  if (wanted.ttl !== current().ttl && canSetTtl(wanted.ttl, current().partitionBy ?? 'DAY'))
-    attempt({ change: 'ttl', ttl: wanted.ttl }, 'TTL');
 }

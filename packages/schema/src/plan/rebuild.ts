@@ -1,13 +1,12 @@
-/*! Recreates a table where no ALTER changes what differs: the documented way, with the old table kept. */
+/*! Recreates a table if no ALTER can change what differs. As documented by QuestDB, the old table is kept. */
 import { createHash } from 'node:crypto';
-import { printDefinition, type TableDefinition } from '@sqlpipe/ddl';
+import { findColumn, printDefinition, type TableDefinition } from '@sqlpipe/ddl';
 import { foldCase } from '@sqlpipe/sql';
 
 /** The statements of a rebuild. */
 export interface Rebuild {
   readonly statements: readonly string[];
-  /** What the new table is called at first, and the old one afterwards. */
-  readonly newName: string;
+  /** The name of the old table after the rebuild. */
   readonly oldName: string;
 }
 
@@ -18,8 +17,9 @@ export function parseRebuildName(name: string): { table: string; role: 'new' | '
 }
 
 /**
- * A new table under another name, filled from the old one, put in its place when both have as many rows.
- * @param renamed old names of columns to new ones
+ * Creates a new table under a temporary name, copies the rows of the old table, and exchanges the names if both tables have
+ * the same number of rows.
+ * @param renamed the new names of columns by their old names
  */
 export function rebuildTable(
   wanted: TableDefinition,
@@ -36,7 +36,7 @@ export function rebuildTable(
   const sources = new Map([...renamed].map(([from, to]) => [foldCase(to), from]));
   const copied = wanted.columns.flatMap(column => {
     const from = sources.get(foldCase(column.name)) ?? column.name;
-    const source = now.columns.find(({ name }) => foldCase(name) === foldCase(from));
+    const source = findColumn(now, from);
     return source ? [{ column, source }] : [];
   });
   const targets = copied.map(({ column }) => quote(column.name)).join(', ');
@@ -46,7 +46,6 @@ export function rebuildTable(
     )
     .join(', ');
   return {
-    newName,
     oldName,
     statements: [
       printDefinition({ ...wanted, name: newName }, { quoted: true }),

@@ -1,4 +1,4 @@
-/*! A schema in memory that statements are applied to: what is there after each, as far as statements tell. */
+/*! A schema in memory to which statements are applied. */
 import {
   type Alter,
   applyAlteration,
@@ -14,7 +14,7 @@ import {
   type Right,
   RightSet,
 } from '@sqlpipe/ddl';
-import { foldCase, givesRight, isObject, isPrincipal, type Kind } from '@sqlpipe/sql';
+import { foldCase, givesRight, isObject, isPrincipal, isSameName, type Kind } from '@sqlpipe/sql';
 import { toEntry } from '../catalog.js';
 
 /** An object of a schema. */
@@ -23,11 +23,11 @@ export interface SchemaObject {
   readonly name: string;
   /** The statement that creates it. */
   readonly statement: string;
-  /** What that means; undefined where it is not known here. */
+  /** The definition in the statement; undefined if its syntax is unknown. */
   readonly definition: Definition | undefined;
 }
 
-/** What is known of a server that statements are for. */
+/** Information about the server of a schema. */
 export interface StateOptions {
   readonly defaults?: CompareOptions['defaults'];
 }
@@ -38,7 +38,7 @@ export class SchemaState {
   readonly #objects = new Map<string, SchemaObject>();
   readonly #principals = new Map<string, string>();
   readonly #rights = new RightSet();
-  /** What gives rights in a form that is not known here. */
+  /** Statements that give rights and whose syntax is unknown. */
   readonly #otherRights = new Set<string>();
 
   constructor(statements: Iterable<string> = [], options: StateOptions = {}) {
@@ -46,7 +46,7 @@ export class SchemaState {
     for (const statement of statements) this.apply(statement);
   }
 
-  /** The object of a name in any case. */
+  /** Finds an object by its name, in any case. */
   find(name: string): SchemaObject | undefined {
     return this.#objects.get(foldCase(name));
   }
@@ -59,7 +59,7 @@ export class SchemaState {
     return this.#rights;
   }
 
-  /** The statements that create what is there. */
+  /** The statements that create the current objects, principals and rights. */
   *statements(): Generator<string> {
     yield* this.#principals.values();
     for (const { statement } of this.#objects.values()) yield statement;
@@ -67,7 +67,7 @@ export class SchemaState {
     yield* this.#otherRights;
   }
 
-  /** A copy, to try things on. */
+  /** Returns an independent copy. */
   clone(): SchemaState {
     const copy = new SchemaState([], this.#options);
     for (const [key, object] of this.#objects) copy.#objects.set(key, object);
@@ -77,7 +77,7 @@ export class SchemaState {
     return copy;
   }
 
-  /** Does what a statement does; nothing where that is not known. */
+  /** Applies a statement; a statement whose syntax is unknown changes nothing. */
   apply(statement: string): void {
     const { kind, name } = toEntry(statement);
     if (isObject(kind)) this.#create(kind, name, statement);
@@ -113,7 +113,7 @@ export class SchemaState {
     if (!object?.definition || object.kind !== kindOf(kind)) return;
     this.#put(object.kind, applyAlteration(object.definition, alteration));
     if (alteration.change !== 'rename column' && alteration.change !== 'drop column') return;
-    for (const right of this.#rightsOn(name, alteration.column)) {
+    for (const right of this.rightsOn(name, alteration.column)) {
       this.#rights.delete(right);
       if (alteration.change === 'rename column') this.#rights.add({ ...right, column: alteration.to } as Right);
     }
@@ -125,13 +125,13 @@ export class SchemaState {
     this.#objects.set(foldCase(name), { kind, name, statement, definition });
   }
 
-  /** What was given on it goes with it. */
+  /** Drops an object and the rights on it. */
   #drop(name: string): void {
     this.#objects.delete(foldCase(name));
-    for (const right of this.#rightsOn(name)) this.#rights.delete(right);
+    for (const right of this.rightsOn(name)) this.#rights.delete(right);
   }
 
-  /** Whether rights go with a table to its new name is not known, so they count as gone. */
+  /** Renames a table and drops the rights on it, because it is unknown whether they apply to the new name. */
   #rename(name: string, to: string): void {
     const object = this.find(name);
     if (object?.definition?.kind !== 'table' || this.find(to)) return;
@@ -139,13 +139,14 @@ export class SchemaState {
     this.#put('table', { ...object.definition, name: to });
   }
 
-  #rightsOn(table: string, column?: string): Right[] {
+  /** The grants on a table, or on one of its columns. */
+  rightsOn(table: string, column?: string): Right[] {
     return [...this.#rights].filter(
       right =>
         right.kind === 'grant' &&
         right.table !== undefined &&
-        foldCase(right.table) === foldCase(table) &&
-        (column === undefined || (right.column !== undefined && foldCase(right.column) === foldCase(column))),
+        isSameName(right.table, table) &&
+        (column === undefined || (right.column !== undefined && isSameName(right.column, column))),
     );
   }
 }

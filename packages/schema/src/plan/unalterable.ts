@@ -1,0 +1,23 @@
+/*! The properties that no ALTER changes, with the reasons. */
+
+/** The reasons why properties cannot be altered. */
+const UNALTERABLE: [property: RegExp, reason: string][] = [
+  [/^designated timestamp$|^column order$|^volume$/, 'needs a new table'],
+  [/^partitioning$/, 'needs a new table'],
+  [/^column '.*' name$/s, 'changing only the case of a name needs two renames'],
+  [/^column '.*'$/s, 'no conversion between these types: needs a new table'],
+  [/^WAL$/, 'ALTER TABLE … SET TYPE has an effect only after a restart of the server'],
+  [/^TTL$/, 'with partitions by month or year, a TTL can be changed, but not removed'],
+  [/^dedup keys$/, 'only a WAL table has dedup keys, which include the designated timestamp'],
+  [/^storage policy$/, 'the open source edition has no storage policies'],
+  [/^owner$/, 'no statement changes an owner'],
+  [/^name$/, 'changing only the case of a name needs two renames'],
+  [/^refresh$/, 'no statement changes DEFERRED'],
+  [/^refresh (start|time zone|period)$/, 'this server keeps a different one'],
+  [/^statement$/, 'compared as text: its syntax is unknown'],
+  [/^credentials$/, 'no server shows them'],
+];
+
+/** The reason why no ALTER changes a property, named as in a comparison; undefined if an ALTER does. */
+export const whyUnalterable = (property: string): string | undefined =>
+  UNALTERABLE.find(([pattern]) => pattern.test(property))?.[1];
