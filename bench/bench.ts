@@ -4,7 +4,7 @@
  * ROUNDS sets how often each command line runs, JQ which jq; `--quick` uses smaller sizes, and records nothing.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startLatencyProxy } from '../test/support/latency-proxy.js';
@@ -12,7 +12,7 @@ import { openScope } from '../test/support/open-scope.js';
 import { type Server, startServer } from '../test/support/server.js';
 import { DUMP, DUMP_TABLES, JQ_VERSION, loop, REPLAY, splitters } from './baselines.js';
 import { Comparisons } from './comparisons.js';
-import { growth, table } from './growth.js';
+import { growth, shuffledSchema, table } from './growth.js';
 import { draw } from './plot.js';
 import { publish, recorded } from './record.js';
 
@@ -97,6 +97,19 @@ async function measureSplits(): Promise<void> {
     );
 }
 
+async function measureFilters(): Promise<void> {
+  const size = QUICK ? 100_000 : 300_000;
+  const stream = join(folder, 'mixed');
+  writeFileSync(stream, shuffledSchema(size).join(''));
+  for (const options of ["--rename 't_*=u_*'", '--to 9.3'])
+    await comparisons.compare(
+      `sqltr ${options}, ${size.toLocaleString('en')} statements`,
+      `sqltr ${options} < ${stream} | cat > /dev/null`,
+      ['sqlsort', `sqlsort < ${stream} | cat > /dev/null`],
+      { memory: true },
+    );
+}
+
 async function measureReplays(): Promise<void> {
   const { url } = await startStub(QUICK ? 10_000 : 100_000);
   const stream = join(folder, 'stream');
@@ -153,7 +166,15 @@ async function measureRealServers(): Promise<void> {
 }
 
 try {
-  for (const part of [measureStart, measureCopies, measureDumps, measureSplits, measureReplays, measureRealServers])
+  for (const part of [
+    measureStart,
+    measureCopies,
+    measureDumps,
+    measureSplits,
+    measureFilters,
+    measureReplays,
+    measureRealServers,
+  ])
     await part();
 } finally {
   await scope.end();

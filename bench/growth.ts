@@ -45,7 +45,7 @@ export async function growth(rounds: number, quick: boolean): Promise<Chart[]> {
     return { SRC: url, DST: url };
   };
   const streams = async (size: number): Promise<NodeJS.ProcessEnv> => {
-    const records = shuffle(schema(size));
+    const records = shuffledSchema(size);
     writeFileSync(join(folder, 'a'), records.join(''));
     writeFileSync(join(folder, 'b'), shuffle(records.slice(size / 100)).join(''));
     return { A: join(folder, 'a'), B: join(folder, 'b') };
@@ -84,11 +84,15 @@ const DUMPS = { sqldump: 'sqldump $SRC | cat > /dev/null', 'curl | jq': `${DUMP}
 
 const FILTERS = {
   sqlsort: 'sqlsort < $A | cat > /dev/null',
+  "sqltr --rename 't_*=u_*'": "sqltr --rename 't_*=u_*' < $A | cat > /dev/null",
   'sqlsort --graph dot': 'sqlsort --graph dot < $A | cat > /dev/null',
   "sqlgrep 'v_*'": "sqlgrep 'v_*' < $A | cat > /dev/null",
   "sqlgrep --with-deps 'v_*'": "sqlgrep --with-deps 'v_*' < $A | cat > /dev/null",
   'sqldiff --names': 'sqldiff --names $A $B > /dev/null || test $? = 1',
 };
+
+/** The records of a schema of `size` objects, in random order. */
+export const shuffledSchema = (size: number): string[] => shuffle(schema(size));
 
 /** Records: half tables of ten columns, the rest views of two tables and a view, in chains of ten, and materialized views. */
 function schema(size: number): string[] {

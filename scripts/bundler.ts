@@ -1,6 +1,6 @@
 /*! Bundles sources and libraries into one file, without modules that libraries load but never use here. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 
 /** The version of all packages. */
@@ -53,6 +53,15 @@ const otherPrograms = (asFiles: boolean): Plugin => ({
     }),
 });
 
+/** What the main file of a program imports when it is needed is a file of its own: most of it is not compiled for `--help`. */
+const onDemand: Plugin = {
+  name: 'on demand',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^\.\// }, ({ path, kind, importer }) =>
+      kind === 'dynamic-import' && basename(importer) === 'main.ts' ? { path, external: true } : undefined,
+    ),
+};
+
 const common = {
   bundle: true,
   platform: 'node',
@@ -74,24 +83,32 @@ async function writeBundle(options: BuildOptions, plugins = [standIns]): Promise
   }
 }
 
-/**
- * Bundles a program and its imports as one CommonJS file, which Node starts faster than modules. Other programs that
- * it imports are part of it with `programs: 'inside'`.
- */
-export const bundleScript = (options: BuildOptions, { programs }: { programs?: 'inside' } = {}): Promise<void> =>
-  writeBundle(
-    {
-      format: 'cjs',
-      // Without dynamic imports Node need not start its loader of modules.
-      supported: { 'dynamic-import': false },
-      // The values of `import.meta` that CommonJS lacks.
-      banner: { js: "const FILE_URL = require('node:url').pathToFileURL(__filename).href, HERE = () => '.';" },
-      // yargs calls process.cwd, which throws if the current folder has been removed.
-      define: { ...common.define, 'import.meta.url': 'FILE_URL', 'process.cwd': 'HERE' },
-      ...options,
-    },
-    [standIns, otherPrograms(programs !== 'inside')],
-  );
+/** What makes CommonJS; Node starts that faster than modules. */
+const script = {
+  format: 'cjs',
+  // Node's loader of modules need not be started.
+  supported: { 'dynamic-import': false },
+  // What modules know of themselves and CommonJS does not.
+  banner: { js: "const FILE_URL = require('node:url').pathToFileURL(__filename).href, HERE = () => '.';" },
+  // yargs wants to know where it is, whatever for; there may be no such place any more.
+  define: { ...common.define, 'import.meta.url': 'FILE_URL', 'process.cwd': 'HERE' },
+} as const satisfies BuildOptions;
+
+/** Makes one CommonJS file of a program, and all that it and the other programs import. */
+export const bundleScript = (options: BuildOptions): Promise<void> =>
+  writeBundle({ ...script, ...options }, [standIns, otherPrograms(false)]);
+
+/** Makes CommonJS files of a program: its main file, and what that imports when it is needed. */
+export async function bundleProgram(name: string): Promise<void> {
+  const source = readFileSync(`packages/${name}/src/main.ts`, 'utf8');
+  const needed = Array.from(source.matchAll(/\bimport\('\.\/(.+?)\.js'\)/g), ([, file]) => file as string);
+  const entryPoints = ['main', ...needed].map(file => `packages/${name}/src/${file}.ts`);
+  await writeBundle({ ...script, entryPoints, outdir: `packages/${name}/dist` }, [
+    standIns,
+    otherPrograms(true),
+    onDemand,
+  ]);
+}
 
 /** Bundles a library and its imports as one module. */
 export const bundleModule = (options: BuildOptions): Promise<void> =>

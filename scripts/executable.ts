@@ -106,10 +106,7 @@ Description: database schema as a Unix stream
 const DEBIAN: Readonly<Record<string, string>> = { 'linux-x64': 'amd64', 'linux-arm64': 'arm64' };
 
 const work = 'dist/executable';
-await bundleScript(
-  { entryPoints: ['packages/sqlpipe/src/main.ts'], outfile: `${work}/sqlpipe.js` },
-  { programs: 'inside' },
-);
+await bundleScript({ entryPoints: ['packages/sqlpipe/src/main.ts'], outfile: `${work}/sqlpipe.js` });
 const named = process.argv.slice(2);
 for (const platform of named.length ? named : Object.keys(PLATFORMS)) {
   const executable = makeExecutable(work, platform);

@@ -3,7 +3,7 @@
  * has no dependencies, since each program and the libraries are bundles.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { bundleModule, programs } from './bundler.js';
 import { normalizeModes } from './executable/archive.js';
@@ -32,7 +32,8 @@ function copyDeclarations(library: string, name = 'index.d.ts', copied = new Set
 
 rmSync(folder, { recursive: true, force: true });
 for (const name of programs) {
-  for (const part of ['bin', 'dist/main.js', `${name}.1`])
+  const scripts = readdirSync(`packages/${name}/dist`).filter(file => file.endsWith('.js'));
+  for (const part of ['bin', ...scripts.map(file => `dist/${file}`), `${name}.1`])
     cpSync(`packages/${name}/${part}`, at('programs', name, part), { recursive: true });
   const complete = (shell: string) =>
     execFileSync(`packages/${name}/bin/${name}.js`, ['--completion', shell], { encoding: 'utf8' });

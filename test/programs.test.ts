@@ -31,6 +31,19 @@ for (const program of PROGRAMS) {
     t.is((await run(`${program} -h`)).stdout.toString(), help);
   });
 
+  test(`${program}: help, version, completion and errors of usage load neither undici nor the parser of DDL`, async t => {
+    const run = await shell(t);
+    await run(
+      `echo "process.on('exit', () => require('fs').writeFileSync('loaded', Object.keys(require.cache).join('\\n')))" > trace.cjs`,
+    );
+    for (const option of ['--help', '--version', '--completion bash', '--no-such-option']) {
+      const { stdout } = await run(`NODE_OPTIONS='--require ./trace.cjs' ${program} ${option}; cat loaded`);
+      const loaded = stdout.toString().match(/^\/.*\/dist\/.*\.js$/gm) ?? [];
+      t.true(loaded.length > 0);
+      for (const file of loaded) t.false(/UND_ERR_|unknown index type/.test(readFileSync(file, 'utf8')), file);
+    }
+  });
+
   test(`${program} --version prints its name and version`, async t => {
     const run = await shell(t);
     const product = program === 'sqlpipe' ? 'sqlpipe' : `${program} (sqlpipe)`;

@@ -138,6 +138,7 @@ for (const [statement, features] of [
       '9.2.0': [],
     },
   ],
+  ['CREATE TABLE t (s SYMBOL INDEX INCLUDE (x), x INT)', { '9.3.4': ['INDEX TYPE'], '10.0.1': [] }],
   ['CREATE TABLE t (view INT, decimal INT, ttl INT)', { '8.1.4': [] }],
   ['DROP VIEW v', { '8.1.4': [] }],
 ] as const)

@@ -5,7 +5,7 @@ export { Exit, exitStatus, UsageError } from './exit.js';
 export { addInstanceOptions, printSettings } from './instance-options.js';
 export type { Io } from './io.js';
 export { collectGarbageEarly, limitHeapGrowth } from './limit-heap-growth.js';
-export type { Args, Program } from './program.js';
+export type { Args, ArgsOf, Program } from './program.js';
 export { type Progress, withProgress } from './progress.js';
 export { formatPropertyLines } from './property-lines.js';
 export { runProgram } from './run-program.js';

@@ -27,3 +27,6 @@ export interface Program<Options> {
 
 /** The options by name (`keepGoing` for `--keep-going`) and the operands in order. */
 export type Args<Options> = ArgumentsCamelCase<Options> & { operands: string[] };
+
+/** What a program receives whose options this function declares. */
+export type ArgsOf<Declare> = Declare extends (cli: never) => Argv<infer Options> ? Args<Options> : never;

@@ -6,6 +6,8 @@ import type { Definition, TableDefinition } from './definition.js';
 interface Feature {
   readonly name: string;
   readonly lastWithout: string;
+  /** What every statement contains that needs it, so that most need not be parsed. */
+  readonly word: RegExp;
   readonly isIn: (definition: Definition) => boolean;
 }
 
@@ -15,28 +17,30 @@ const inTable = (isIn: (table: TableDefinition) => boolean) => (definition: Defi
 const hasType = (type: RegExp) => inTable(({ columns }) => columns.some(column => type.test(column.type)));
 
 const FEATURES: readonly Feature[] = [
-  { name: 'views', lastWithout: '9.2.3', isIn: ({ kind }) => kind === 'view' },
-  { name: 'materialized views', lastWithout: '8.1.4', isIn: ({ kind }) => kind === 'materialized view' },
-  { name: 'live views', lastWithout: '9.3.4', isIn: ({ kind }) => kind === 'live view' },
-  { name: 'DECIMAL', lastWithout: '9.1.1', isIn: hasType(/^DECIMAL/) },
-  { name: 'TIMESTAMP_NS', lastWithout: '9.0.3', isIn: hasType(/^TIMESTAMP_NS$/) },
-  { name: 'arrays', lastWithout: '8.1.4', isIn: hasType(/\[/) },
-  { name: 'TTL', lastWithout: '8.1.4', isIn: inTable(({ ttl }) => ttl !== 0) },
-  { name: 'PARQUET(…)', lastWithout: '9.3.0', isIn: inTable(({ columns }) => columns.some(each => each.parquet)) },
-  { name: 'FORMAT PARQUET', lastWithout: '9.3.4', isIn: inTable(({ parquet }) => parquet) },
+  { name: 'views', lastWithout: '9.2.3', word: /view/i, isIn: ({ kind }) => kind === 'view' },
+  { name: 'materialized views', lastWithout: '8.1.4', word: /view/i, isIn: ({ kind }) => kind === 'materialized view' },
+  { name: 'live views', lastWithout: '9.3.4', word: /\blive\b/i, isIn: ({ kind }) => kind === 'live view' },
+  { name: 'DECIMAL', lastWithout: '9.1.1', word: /decimal/i, isIn: hasType(/^DECIMAL/) },
+  { name: 'TIMESTAMP_NS', lastWithout: '9.0.3', word: /timestamp_ns/i, isIn: hasType(/^TIMESTAMP_NS$/) },
+  { name: 'arrays', lastWithout: '8.1.4', word: /\[/, isIn: hasType(/\[/) },
+  { name: 'TTL', lastWithout: '8.1.4', word: /ttl/i, isIn: inTable(({ ttl }) => ttl !== 0) },
+  {
+    name: 'PARQUET(…)',
+    lastWithout: '9.3.0',
+    word: /parquet/i,
+    isIn: inTable(({ columns }) => columns.some(each => each.parquet)),
+  },
+  { name: 'FORMAT PARQUET', lastWithout: '9.3.4', word: /parquet/i, isIn: inTable(({ parquet }) => parquet) },
   {
     name: 'INDEX TYPE',
     lastWithout: '9.3.4',
+    word: /\b(?:type|include)\b/i,
     isIn: inTable(({ columns }) => columns.some(({ index }) => index && index.capacity === undefined)),
   },
 ];
 
-/** A statement without any of these words needs no such feature. Most statements therefore need not be parsed. */
-const FEATURE_WORDS = /view|decimal|timestamp_ns|\[|ttl|parquet|type/i;
-
 /** Whether only some versions of the server support a statement. */
-export const dependsOnVersion = (statement: string): boolean =>
-  FEATURE_WORDS.test(statement) && findFeatures(statement).length > 0;
+export const dependsOnVersion = (statement: string): boolean => findFeatures(statement).length > 0;
 
 /**
  * Finds the features that a statement needs and a version of QuestDB does not have: `views`, `DECIMAL`. Returns nothing
@@ -44,13 +48,15 @@ export const dependsOnVersion = (statement: string): boolean =>
  * @param version such as `9.2.3`
  */
 export const findMissingFeatures = (statement: string, version: string): string[] =>
-  findFeatures(statement)
-    .filter(({ lastWithout }) => !isLaterVersion(version, lastWithout))
-    .map(({ name }) => name);
+  findFeatures(
+    statement,
+    FEATURES.filter(({ lastWithout }) => !isLaterVersion(version, lastWithout)),
+  ).map(({ name }) => name);
 
-function findFeatures(statement: string): Feature[] {
-  const definition = parseMeaning(statement);
-  return definition ? FEATURES.filter(({ isIn }) => isIn(definition)) : [];
+function findFeatures(statement: string, features = FEATURES): Feature[] {
+  const possible = features.filter(({ word }) => word.test(statement));
+  const definition = possible.length > 0 ? parseMeaning(statement) : undefined;
+  return definition ? possible.filter(({ isIn }) => isIn(definition)) : [];
 }
 
 /** Whether version A, such as `9.3.2`, is later than version B. */

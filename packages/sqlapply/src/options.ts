@@ -1,7 +1,7 @@
 /*! The options of sqlapply. */
 import {
   ALLOW_LOSS_OPTION,
-  type Args,
+  type ArgsOf,
   addInstanceOptions,
   type CommandLine,
   maxRecordOption,
@@ -10,10 +10,7 @@ import {
 import { MAX_RECORD } from '@sqlpipe/records';
 
 /** The parsed options and operands. */
-export type ApplyOptions = Args<CommandLineOptions<ReturnType<typeof declareOptions>>>;
-
-/** The type of the options in the type of a command line. */
-type CommandLineOptions<Line> = Line extends CommandLine<infer Options> ? Options : never;
+export type ApplyOptions = ArgsOf<typeof declareOptions>;
 
 /** Whether standard output is used for data, so that a dry run must not print there. */
 export const hasDataOnStdout = ({ report, rejects, json }: ApplyOptions): boolean =>

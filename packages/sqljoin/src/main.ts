@@ -1,6 +1,5 @@
-import { Exit, limitHeapGrowth, maxRecordOption, runProgram, UsageError } from '@sqlpipe/cli';
-import { writeFolder, writeOutput, writeSqlText } from '@sqlpipe/files';
-import { decodeRecords, MAX_RECORD, spool } from '@sqlpipe/records';
+import { maxRecordOption, runProgram } from '@sqlpipe/cli';
+import { MAX_RECORD } from '@sqlpipe/records';
 
 runProgram({
   name: 'sqljoin',
@@ -28,18 +27,5 @@ runProgram({
         describe: 'write one file per object into this folder',
       })
       .option('max-record', maxRecordOption(MAX_RECORD)),
-  run: async ({ output, directory, maxRecord }, io) => {
-    limitHeapGrowth();
-    if (output && directory) throw new UsageError('--output and --directory cannot be combined');
-    const statements = await spool(decodeRecords(io.stdin(), { maxRecord }));
-    if (directory) await writeFolder(directory, statements, io.interrupted);
-    else
-      await writeOutput(
-        output,
-        io.stdout,
-        out => writeSqlText(statements, out),
-        () => io.interrupted,
-      );
-    return Exit.ok;
-  },
+  run: async (options, io) => (await import('./write-text.js')).writeText(options, io),
 });

@@ -1,7 +1,6 @@
 /*! sqlserve: a QuestDB-compatible server for demos, tests and CI without a database. */
 import { runProgram } from '@sqlpipe/cli';
 import { DEFAULT_REQUEST_LIMIT } from '@sqlpipe/server';
-import { serve } from './serve.js';
 
 runProgram({
   name: 'sqlserve',
@@ -47,5 +46,5 @@ runProgram({
         requiresArg: true,
         describe: 'maximum length of a request',
       }),
-  run: (options, io) => serve(options, io),
+  run: async (options, io) => (await import('./serve.js')).serve(options, io),
 });

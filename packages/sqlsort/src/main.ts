@@ -1,8 +1,5 @@
-import { pipeline } from 'node:stream/promises';
-import { Exit, maxRecordOption, runProgram, UsageError } from '@sqlpipe/cli';
-import { createCommitWriter, decodeRecords, encodeRecords, MAX_RECORD } from '@sqlpipe/records';
-import { toDot, toMermaid } from './graph.js';
-import { readCatalog, sortStatements } from './sort.js';
+import { maxRecordOption, runProgram, UsageError } from '@sqlpipe/cli';
+import { MAX_RECORD } from '@sqlpipe/records';
 
 runProgram({
   name: 'sqlsort',
@@ -22,12 +19,7 @@ runProgram({
         describe: 'write the dependency graph for Graphviz or Mermaid instead',
       })
       .option('max-record', maxRecordOption(MAX_RECORD)),
-  run: async ({ graph, maxRecord }, io) => {
-    const input = decodeRecords(io.stdin(), { maxRecord });
-    if (graph) await io.print({ dot: toDot, mermaid: toMermaid }[graph](await readCatalog(input)));
-    else await pipeline(sortStatements(input), encodeRecords(maxRecord), createCommitWriter(io.stdout, 'sqlsort'));
-    return Exit.ok;
-  },
+  run: async (options, io) => (await import('./write-sorted.js')).writeSorted(options, io),
 });
 
 type Language = 'dot' | 'mermaid';

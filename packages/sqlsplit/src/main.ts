@@ -1,7 +1,5 @@
-import { pipeline } from 'node:stream/promises';
-import { Exit, limitHeapGrowth, maxRecordOption, runProgram } from '@sqlpipe/cli';
-import { createCommitWriter, encodeRecords, MAX_RECORD } from '@sqlpipe/records';
-import { readStatements } from './read-statements.js';
+import { maxRecordOption, runProgram } from '@sqlpipe/cli';
+import { MAX_RECORD } from '@sqlpipe/records';
 
 runProgram({
   name: 'sqlsplit',
@@ -16,13 +14,5 @@ runProgram({
     ["sqldump src | tr '\\0' '\\n' | sqlsplit | cmp - <(sqldump src)", 'a round trip'],
   ],
   options: cli => cli.option('max-record', maxRecordOption(MAX_RECORD)),
-  run: async ({ operands: files, maxRecord }, io) => {
-    limitHeapGrowth();
-    await pipeline(
-      readStatements(files, io.stdin, maxRecord),
-      encodeRecords(maxRecord),
-      createCommitWriter(io.stdout, 'sqlsplit'),
-    );
-    return Exit.ok;
-  },
+  run: async (options, io) => (await import('./write-stream.js')).writeStream(options, io),
 });

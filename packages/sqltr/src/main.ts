@@ -1,8 +1,5 @@
-import { pipeline } from 'node:stream/promises';
-import { collectGarbageEarly, Exit, maxRecordOption, runProgram } from '@sqlpipe/cli';
-import { createCommitWriter, decodeRecords, encodeRecords, MAX_RECORD } from '@sqlpipe/records';
-import { Rules, readRules } from './rules.js';
-import { adaptersFor, translate } from './translate.js';
+import { maxRecordOption, runProgram } from '@sqlpipe/cli';
+import { MAX_RECORD } from '@sqlpipe/records';
 
 /** An option that can be given more than once. */
 const SEVERAL = { type: 'string', array: true, requiresArg: true } as const;
@@ -30,20 +27,5 @@ runProgram({
         describe: 'remove what cannot be translated, with a warning',
       })
       .option('max-record', maxRecordOption(MAX_RECORD)),
-  run: async ({ rename = [], renameFile = [], owner = [], principal = [], to = [], lossy, maxRecord }, io) => {
-    collectGarbageEarly();
-    const fromFiles = await Promise.all(renameFile.map(readRules));
-    const names = {
-      objects: new Rules([...rename, ...fromFiles.flat()], '--rename'),
-      owners: new Rules(owner, '--owner'),
-      principals: new Rules(principal, '--principal'),
-    };
-    const translated = translate(
-      decodeRecords(io.stdin(), { maxRecord }),
-      { names, adapters: adaptersFor(to) },
-      { isLossy: lossy, warn: io.warn },
-    );
-    await pipeline(translated, encodeRecords(maxRecord), createCommitWriter(io.stdout, 'sqltr'));
-    return Exit.ok;
-  },
+  run: async (options, io) => (await import('./write-translation.js')).writeTranslation(options, io),
 });

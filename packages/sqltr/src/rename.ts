@@ -15,16 +15,24 @@ export interface NameRules {
 }
 
 /**
- * Renames statements. Reads all input before it returns the first one, to detect two objects that would get one name.
- * @throws TranslationError for such a conflict, and if the names in a statement cannot be found; whatever the input
- * throws
+ * Renames statements. Reads all input before it returns the first one, to detect two objects that would get one name; where
+ * renaming can still fail after that, all are renamed before the first one is returned.
+ * @throws TranslationError for such a conflict, and if the names in a statement cannot be found; whatever the input throws
  */
 export async function* rename(statements: AsyncIterable<Numbered>, rules: NameRules): AsyncGenerator<string> {
   const renaming = new Renaming(rules);
   const surveyed = async function* () {
     for await (const numbered of statements) yield pack(numbered.statement, renaming.survey(numbered));
   };
-  for await (const packed of await spool(surveyed())) yield renaming.apply(...unpack(packed));
+  const all = await spool(surveyed());
+  const canFail = renaming.canFail();
+  const renamed = async function* () {
+    for await (const packed of all) {
+      const [statement, mentions] = unpack(packed);
+      yield canFail ? renaming.checkAndReplaceNames(statement, mentions) : renaming.replaceNames(statement, mentions);
+    }
+  };
+  yield* canFail ? await spool(renamed()) : renamed();
 }
 
 /** A statement with its mentions on the first line: finding them takes longest, so they are stored with it. */
@@ -42,6 +50,9 @@ class Renaming {
   /** The old and new names of views, case-folded. A view shadows a common table expression of its name. */
   readonly #views = new Set<string>();
   readonly #newViews = new Set<string>();
+  /** The names of common table expressions, in lower case. */
+  readonly #expressions = new Set<string>();
+  #hasClash = false;
   readonly #inQueries: boolean;
 
   constructor(private readonly rules: NameRules) {
@@ -58,34 +69,55 @@ class Renaming {
       this.#views.add(detach(foldCase(name)));
       this.#newViews.add(detach(foldCase(this.rules.objects.apply(name) ?? name)));
     }
+    for (const expression of this.#findExpressions(statement)) this.#expressions.add(detach(expression));
+    this.#hasClash ||= this.#findClash(statement, mentions) !== undefined;
     return mentions;
   }
 
-  /** Renames a statement. @param surveyed the result of `survey`, which did not know the views after the statement */
-  apply(statement: string, surveyed: Mention[]): string {
-    const expressions = this.#inQueries ? [...findCommonTableExpressions(statement)] : [];
-    const isShadowed = expressions.some(name => this.#views.has(name));
-    const mentions = isShadowed ? findMentions(statement, { isView: name => this.#isIn(this.#views, name) }) : surveyed;
-    const pieces: string[] = [];
+  /** Whether some statement that was surveyed has to be checked when it is renamed. */
+  canFail(): boolean {
+    const isView = (name: string): boolean => this.#views.has(name) || this.#newViews.has(name);
+    return this.#taken.size > 0 || this.#hasClash || [...this.#expressions].some(isView);
+  }
+
+  /** A statement with its new names. @param mentions the result of `survey` */
+  replaceNames(statement: string, mentions: readonly Mention[]): string {
+    let renamed = '';
     let end = 0;
     for (const mention of mentions) {
-      const name = this.#newName(mention);
-      if (name === undefined || name === mention.name) continue;
-      this.#claim(mention, false);
-      pieces.push(statement.slice(end, mention.start), quoteLike(statement, mention, name));
+      const name = this.#changedName(mention);
+      if (name === undefined) continue;
+      renamed += statement.slice(end, mention.start) + quoteLike(statement, mention, name);
       end = mention.end;
     }
-    if (end === 0 && expressions.length === 0) return statement;
-    const renamed = pieces.join('') + statement.slice(end);
+    return end === 0 ? statement : renamed + statement.slice(end);
+  }
+
+  /** The same, with all checks: `survey` did not know later names and views yet. @throws TranslationError */
+  checkAndReplaceNames(statement: string, surveyed: readonly Mention[]): string {
+    const expressions = this.#findExpressions(statement);
+    const isShadowed = expressions.some(name => this.#views.has(name));
+    const mentions = isShadowed ? findMentions(statement, { isView: name => this.#isIn(this.#views, name) }) : surveyed;
+    for (const mention of mentions) if (this.#changedName(mention) !== undefined) this.#claim(mention, false);
+    const renamed = this.replaceNames(statement, mentions);
     const suspect = expressions.find(name => this.#newViews.has(name)) ?? this.#findClash(statement, mentions);
     if (isShadowed || suspect !== undefined) this.#verify(statement, mentions, renamed, suspect);
     return renamed;
+  }
+
+  #findExpressions(statement: string): string[] {
+    return this.#inQueries ? [...findCommonTableExpressions(statement)] : [];
   }
 
   #newName({ role, name }: Mention): string | undefined {
     const { objects, owners, principals } = this.rules;
     if (role === 'object') return objects.apply(name);
     return (role === 'owner' ? owners.apply(name) : undefined) ?? principals.apply(name);
+  }
+
+  #changedName(mention: Mention): string | undefined {
+    const name = this.#newName(mention);
+    return name === mention.name ? undefined : name;
   }
 
   /** @param remember whether to record the new name @throws TranslationError if another name has become the same */

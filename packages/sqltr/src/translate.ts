@@ -27,7 +27,7 @@ export async function* translate(
   const adapted = adapt(statements, adapters, losses);
   const { objects, owners, principals } = names;
   const keepsNames = objects.isEmpty && owners.isEmpty && principals.isEmpty;
-  yield* await spool(keepsNames ? texts(adapted) : rename(adapted, names));
+  yield* keepsNames ? await spool(texts(adapted)) : rename(adapted, names);
 }
 
 async function* texts(statements: AsyncIterable<Numbered>): AsyncGenerator<string> {

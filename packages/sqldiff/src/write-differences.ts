@@ -1,0 +1,71 @@
+/*! Two schemas, and what of their differences is asked for. */
+import { Exit, type Io, printSettings, UsageError } from '@sqlpipe/cli';
+import { decodeRecords, deferInput } from '@sqlpipe/records';
+import { compareSchemas, MemoryBudget, parseSelection } from '@sqlpipe/schema';
+import { displayName } from '@sqlpipe/sql';
+import { findRefreshStates, writePlan } from './alter.js';
+import { formatDifference, formatJsonLine, formatName } from './format.js';
+import { findHiddenDifferences, selectUnchanged } from './hidden-differences.js';
+import { writeMissing } from './missing.js';
+import { fetchTargetDefaults, resolveOperands } from './operands.js';
+import type { DiffOptions } from './options.js';
+import { readSide } from './read-side.js';
+
+/** Compares the schemas that the command line names; gives the exit status. */
+export async function writeDifferences({ operands: [a = '', b = ''], ...args }: DiffOptions, io: Io): Promise<number> {
+  const { names, json, text, missing, alter, maxRecord } = args;
+  if ([names, json, text, missing, alter].filter(Boolean).length > 1)
+    throw new UsageError('--names, --json, --text, --missing and --alter cannot be combined');
+  if (!alter && (args.allowLoss.length || args.renamed.length || args.rebuild.length || args.dropOld))
+    throw new UsageError('--allow-loss, --renamed, --rebuild and --drop-old work only with --alter');
+  const stdin = deferInput(() => decodeRecords(io.stdin(), { maxRecord }));
+  const readOptions = {
+    maxRecord,
+    budget: new MemoryBudget(),
+    selection: parseSelection(args.include, args.exclude),
+    stdin,
+    warn: io.info,
+  };
+  const sides = await resolveOperands([a, b], {
+    env: io.env,
+    options: args,
+    warn: io.warn,
+    logRequest: io.logRequest,
+    // The previous program in the pipe may prompt too: its prompt comes first.
+    promptSecret: async question => {
+      if ([a, b].includes('-')) await stdin.ready();
+      return io.promptSecret(question);
+    },
+  });
+  if (args.showConfig)
+    return printSettings(
+      sides.flatMap(({ target }) => (target ? [target.settings] : [])),
+      io,
+    );
+  const [inA, inB] = [await readSide(sides[0], readOptions), await readSide(sides[1], readOptions)];
+  const defaults = await fetchTargetDefaults(sides);
+  if (alter) {
+    const states = await findRefreshStates(sides[1]);
+    return writePlan(inA, inB, { ...args, defaults, ...states, keepExtra: args.ignoreExtra, maxRecord }, io);
+  }
+  const { differences, total, notComparable } = compareSchemas(inA, inB, { defaults, ignoreOwner: args.ignoreOwner });
+  for (const { identity, properties } of notComparable)
+    io.info(`${displayName(identity)}: cannot be compared: ${properties.join(', ')}`);
+  for (const warning of await findHiddenDifferences(sides, selectUnchanged(inA, differences))) io.warn(warning);
+
+  const relevant = args.ignoreExtra || missing ? differences.filter(each => each.a !== undefined) : differences;
+  if (missing) return writeMissing(relevant, maxRecord, io);
+  for (const each of relevant)
+    await io.print(
+      json
+        ? formatJsonLine(each)
+        : names
+          ? formatName(each, sides)
+          : formatDifference(each, sides, { text, colors: io.colors }),
+    );
+  if (!json)
+    io.info(
+      `${relevant.length} of ${total} ${total === 1 ? 'object' : 'objects'} ${relevant.length === 1 ? 'differs' : 'differ'}`,
+    );
+  return relevant.length ? Exit.negative : Exit.ok;
+}

@@ -1,0 +1,58 @@
+/*! From an instance to a stream or text. */
+import type { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Exit, type Io, limitHeapGrowth, printSettings } from '@sqlpipe/cli';
+import { removeOwner } from '@sqlpipe/ddl';
+import { isStdout, writeOutput, writeSqlText } from '@sqlpipe/files';
+import { dump, resolveInstance } from '@sqlpipe/instance';
+import { createCommitWriter, encodeRecords } from '@sqlpipe/records';
+import { parseSelection } from '@sqlpipe/schema';
+import { formatError, formatFailureMarker } from '@sqlpipe/sql';
+import { printInstances } from './instances.js';
+import type { DumpOptions } from './options.js';
+import { reportProgress } from './report-progress.js';
+
+/** Writes the schema of the instance that the command line names; gives the exit status. */
+export async function writeDump(
+  { operands: [instance = ''], output, text, maxRecord, include, exclude, ...options }: DumpOptions,
+  io: Io,
+): Promise<number> {
+  limitHeapGrowth();
+  if (options.listInstances) return printInstances(io);
+  const selection = parseSelection(include, exclude);
+  const { env, warn, promptSecret, logRequest } = io;
+  const source = await resolveInstance(instance, {
+    program: 'sqldump',
+    env,
+    options,
+    warn,
+    promptSecret,
+    logRequest,
+  });
+  if (options.showConfig) return printSettings([source.settings], io);
+  const dumped = dump(source, { ...options, maxRecord, selection, warn });
+  const statements = options.noOwner ? removeOwners(dumped) : dumped;
+  const isShown = isStdout(output) && io.stdout.isTTY === true;
+  const watched = isShown ? statements : reportProgress(statements, io);
+  const isText = text || isShown || output?.endsWith('.sql');
+  const write = (out: Writable) =>
+    isText
+      ? (isShown ? writeSqlText : writeTextOrFailureMarker)(watched, out)
+      : pipeline(watched, encodeRecords(maxRecord), createCommitWriter(out, 'sqldump'));
+  await writeOutput(output, io.stdout, write, () => io.interrupted);
+  return Exit.ok;
+}
+
+/** Writes text. If the dump fails, the text ends in a failure marker, so that sqlsplit rejects it. */
+async function writeTextOrFailureMarker(statements: AsyncIterable<string[]>, out: Writable): Promise<void> {
+  try {
+    await writeSqlText(statements, out);
+  } catch (error) {
+    if (!out.errored) out.write(formatFailureMarker({ name: 'sqldump', reason: formatError(error) }));
+    throw error;
+  }
+}
+
+async function* removeOwners(batches: AsyncIterable<string[]>): AsyncGenerator<string[]> {
+  for await (const batch of batches) yield batch.map(removeOwner);
+}

@@ -1,0 +1,23 @@
+/*! From a stream to `.sql` text or a folder. */
+import { Exit, type Io, limitHeapGrowth, UsageError } from '@sqlpipe/cli';
+import { writeFolder, writeOutput, writeSqlText } from '@sqlpipe/files';
+import { decodeRecords, spool } from '@sqlpipe/records';
+
+/** Writes the stream on standard input as text; gives the exit status. */
+export async function writeText(
+  { output, directory, maxRecord }: { output?: string | undefined; directory?: string | undefined; maxRecord: number },
+  io: Io,
+): Promise<number> {
+  limitHeapGrowth();
+  if (output && directory) throw new UsageError('--output and --directory cannot be combined');
+  const statements = await spool(decodeRecords(io.stdin(), { maxRecord }));
+  if (directory) await writeFolder(directory, statements, io.interrupted);
+  else
+    await writeOutput(
+      output,
+      io.stdout,
+      out => writeSqlText(statements, out),
+      () => io.interrupted,
+    );
+  return Exit.ok;
+}
