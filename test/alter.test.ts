@@ -1,11 +1,12 @@
 /*!
- * Changing a schema: what `sqldiff --alter` plans, and what `sqlapply` makes of it, on a real server with rows. PAIRS says how many
- * random pairs are tried, KILLS how often sqlapply is killed.
+ * Changing a schema: what `sqldiff --alter` plans, and what `sqlapply` makes of it, on a real server with rows, and on sqlserve with
+ * access control. PAIRS says how many random pairs are tried, KILLS how often sqlapply is killed.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import { startQuestDB, testWithQuestDB } from './support/questdb.js';
 import { applied, execute, ROWS, reconcile } from './support/reconcile.js';
+import { reconcileEnterprise } from './support/reconcile-enterprise.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
@@ -253,6 +254,9 @@ testWithQuestDB('a rebuild stops where the rows are not as many', async t => {
   t.deepEqual(await execute(server, 'SELECT count() FROM ledger'), [[2 * ROWS]]);
 });
 
+/** Those that change most, and can be reconciled. */
+const ENTERPRISE_SEEDS = [21, 23, 48];
+
 const ENTERPRISE: [what: string, before: string, after: string, options?: string][] = [
   [
     'rights',
@@ -299,3 +303,13 @@ for (const [what, before, after, options = ''] of ENTERPRISE)
     const rest = await run(`sqldiff ${account} --ignore-owner after.sql $DB`);
     t.is(rest.stdout.toString(), '');
   });
+
+test('enterprise: random pairs of schemas are reconciled, and nothing is lost unless allowed', async t => {
+  const run = await shell(t);
+  for (const seed of ENTERPRISE_SEEDS) {
+    const server = await startSqlserve(t, ['--edition', 'enterprise']);
+    const { isReconciled, left } = await reconcileEnterprise(server.url, run, seed);
+    t.true(isReconciled, `seed ${seed}: ${left}`);
+    await server.end();
+  }
+});

@@ -101,6 +101,8 @@ function comparePrincipals(a: string, b: string): StatementComparison | undefine
   const differences = (['name', 'owner'] as const)
     .filter(property => differ(inA[property], inB[property]))
     .map((property): PropertyDifference => ({ property, a: inA[property] ?? '', b: inB[property] ?? '' }));
+  if (inA.alias !== inB.alias)
+    differences.push({ property: 'external alias', a: inA.alias ?? 'none', b: inB.alias ?? 'none' });
   if (differ(inA.credentials, inB.credentials)) differences.push({ property: 'credentials', a: '***', b: '***' });
   const isOpen = (inA.credentials === undefined) !== (inB.credentials === undefined);
   return { differences, notComparable: isOpen ? ['credentials'] : [], asText: false };

@@ -6,16 +6,20 @@ import {
   type Alteration,
   type CompareOptions,
   compareDefinitions,
+  compareStatements,
   type Definition,
   type MaterializedViewDefinition,
   ownerOf,
   parseChange,
   parseMeaning,
+  parsePrincipal,
   parseRights,
+  printAliasChanges,
   printAlter,
   printRevocation,
   printRight,
   type Refresh,
+  type Right,
   RightSet,
   type TableDefinition,
 } from '@sqlpipe/ddl';
@@ -113,6 +117,9 @@ const UNALTERABLE: [property: RegExp, reason: string][] = [
   [/^credentials$/, 'no server shows them'],
 ];
 
+const reasonFor = (property: string): string | undefined =>
+  UNALTERABLE.find(([pattern]) => pattern.test(property))?.[1];
+
 /** What of a materialized view ALTER can change. */
 const ALTERABLE = new Set(['TTL', 'refresh', 'refresh start', 'refresh period', 'refresh time zone', 'owner', 'name']);
 
@@ -164,8 +171,8 @@ class Planner {
     this.#resumeRebuilds();
     for (const entry of dumpOrder(this.#a)) if (isObject(entry.kind)) this.#reconcile(entry);
     this.#refresh();
-    this.#grant();
     this.#dropPrincipals();
+    this.#grant();
     this.#omitOthers();
     this.#check();
     return { statements: this.#statements.map(each => this.#withCosts(each)), omissions: this.#omissions };
@@ -337,8 +344,14 @@ class Planner {
     for (const right of [...this.#state.rights]) if (!wanted.has(right)) this.#emit(printRevocation(right));
   }
 
+  /** Rights on more go first, as they take the place of those on less: where that loses a grant option, it is given again. */
   #grant(): void {
-    for (const right of rightsOf(this.#a)) if (!this.#state.rights.has(right)) this.#emit(printRight(right));
+    const rights = [...rightsOf(this.#a)].sort((one, other) => breadth(other) - breadth(one));
+    for (const right of rights) {
+      if (this.#state.rights.has(right)) continue;
+      for (const lost of this.#state.rights.findLostOptions(right)) this.#emit(printRevocation(lost));
+      this.#emit(printRight(right));
+    }
   }
 
   #createPrincipals(): void {
@@ -346,7 +359,8 @@ class Planner {
       if (!isPrincipal(entry.kind)) continue;
       const there = this.#b.findPrincipal(entry.name);
       if (!there) this.#emit(entry.statement);
-      else if (there.kind !== entry.kind)
+      else if (there.kind === entry.kind) this.#alterPrincipal(entry, there);
+      else
         this.#omit(
           entry,
           [],
@@ -354,6 +368,15 @@ class Planner {
           `there is already a ${displayName(there)}, which no statement converts`,
         );
     }
+  }
+
+  #alterPrincipal(entry: Entry, there: Entry): void {
+    const [wanted, now] = [parsePrincipal(entry.statement), parsePrincipal(there.statement)];
+    if (wanted && now && wanted.alias !== now.alias)
+      for (const statement of printAliasChanges(there.name, now.alias, wanted.alias)) this.#emit(statement);
+    for (const { property, a, b } of compareStatements(entry.statement, there.statement).differences)
+      if (property !== 'external alias' && (property !== 'owner' || !this.options.ignoreOwner))
+        this.#omit(entry, [property], `${property}: ${b} to ${a}`, `cannot be altered: ${reasonFor(property)}`);
   }
 
   #dropPrincipals(): void {
@@ -482,8 +505,11 @@ class Planner {
       (kind: 'table' | 'view' | 'materialized view') =>
       (alteration: Alteration, ...properties: string[]): boolean =>
         this.#attempt(printAlter({ kind, name: current().name, alteration }), entry, properties);
-    if (wanted.kind === 'view') attempt('view')({ change: 'query', body: wanted.body }, 'query');
-    else if (wanted.kind === 'materialized view') alterMaterializedView(wanted, current, attempt('materialized view'));
+    if (wanted.kind === 'view') {
+      const isOther = compareDefinitions(wanted, current()).differences.some(({ property }) => property === 'query');
+      if (isOther) attempt('view')({ change: 'query', body: wanted.body }, 'query');
+    } else if (wanted.kind === 'materialized view')
+      alterMaterializedView(wanted, current, attempt('materialized view'));
     else if (wanted.kind === 'table' && this.#tablesToRebuild.has(foldCase(entry.name))) this.#rebuild(entry, wanted);
     else if (wanted.kind === 'table') {
       const renamed = this.#renamedColumns.get(foldCase(entry.name)) ?? new Map();
@@ -535,7 +561,7 @@ class Planner {
     for (const { property, a, b } of compareDefinitions(wanted, now).differences) {
       if (listed.includes(property) || listed.includes(ALL) || (property === 'owner' && this.options.ignoreOwner))
         continue;
-      const reason = UNALTERABLE.find(([pattern]) => pattern.test(property))?.[1];
+      const reason = reasonFor(property);
       if (!reason) throw new Error(`${displayName(entry)}: no statement was found for ${property}: ${b} to ${a}`);
       const way = reason.endsWith('needs a new table')
         ? `; --rebuild ${formatPathForShell(formatPath({ object: entry.name }))} makes one`
@@ -625,6 +651,13 @@ const rightsOf = (catalog: Catalog): RightSet =>
   new RightSet(
     catalog.entries.filter(({ kind }) => givesRight(kind)).flatMap(({ statement }) => parseRights(statement) ?? []),
   );
+
+/** More for a right on more: on the database, on all tables, on one, on a column. */
+function breadth(right: Right): number {
+  if (right.kind !== 'grant' || right.table === undefined) return 3;
+  if (right.table === '*') return 2;
+  return right.column === undefined ? 1 : 0;
+}
 
 const isAbout = (omission: Omission, identity: Identity, statement: string): boolean =>
   hasName(identity) && hasName(omission.identity)
