@@ -45,7 +45,6 @@ test('the package exports', t => {
     'listAllObjects',
     'listInstances',
     'resolveInstance',
-    'supportsShowCreate',
     'waitUntilReady',
   ]);
 });

@@ -1,6 +1,6 @@
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
-import { startSqlserve } from './support/sqlserve.js';
+import { CREATE_TRADES, startSqlserve } from './support/sqlserve.js';
 import { test } from './support/test.js';
 
 const scope = fileScope();
@@ -9,12 +9,9 @@ test.before(async () => {
   shared = await startSqlserve(scope);
 });
 
-const trades =
-  'create table trades (ts timestamp, s symbol index, v double) timestamp(ts) partition by day ttl 14 days';
-
 test('statements about the log are taken where they change nothing', async t => {
   await shared.execute('drop all');
-  await shared.execute(trades);
+  await shared.execute(CREATE_TRADES);
   await shared.execute('create table n (a int)');
   await shared.execute('create view v as (select s, v from trades)');
   await shared.execute('create materialized view m as (select ts, max(v) v from trades sample by 1h)');

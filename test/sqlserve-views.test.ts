@@ -1,7 +1,7 @@
 import { freshFolder } from './support/folder.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
-import { startSqlserve } from './support/sqlserve.js';
+import { CREATE_TRADES, startSqlserve } from './support/sqlserve.js';
 import { test } from './support/test.js';
 
 const scope = fileScope();
@@ -9,9 +9,6 @@ let shared: Server;
 test.before(async () => {
   shared = await startSqlserve(scope);
 });
-
-const trades =
-  'create table trades (ts timestamp, s symbol index, v double) timestamp(ts) partition by day ttl 14 days';
 
 /** What is wrong with each view that is invalid, materialized or not. */
 async function invalid(server: Server): Promise<Record<string, string>> {
@@ -26,7 +23,7 @@ async function invalid(server: Server): Promise<Record<string, string>> {
 test('views follow what they stand on, and say what they miss', async t => {
   await shared.execute('drop all');
   for (const sql of [
-    trades,
+    CREATE_TRADES,
     'create view v as (select s, v from trades where v > 0)',
     'create view w as (  select v from v)',
     'create view everything as (select * from trades)',
@@ -63,7 +60,7 @@ test('views follow what they stand on, and say what they miss', async t => {
 
 test('a query over an invalid view is refused with what that misses', async t => {
   await shared.execute('drop all');
-  await shared.execute(trades);
+  await shared.execute(CREATE_TRADES);
   await shared.execute('create view v as (select s, v from trades)');
   await shared.execute('create view w as (select * from v)');
   await shared.execute('alter table trades drop column v');
@@ -76,7 +73,7 @@ test('a query over an invalid view is refused with what that misses', async t =>
 test('what is invalid is so after a restart', async t => {
   const folder = await freshFolder(t);
   const first = await startSqlserve(t, ['--data', folder]);
-  await first.execute(trades);
+  await first.execute(CREATE_TRADES);
   await first.execute('create view v as (select v from trades)');
   await first.execute('create materialized view m as (select ts, max(v) v from trades sample by 1h)');
   await first.execute('alter table trades drop column v');
@@ -113,7 +110,7 @@ test('what is wrong with the query of a view that is there is told at the place 
 
 test('a view cannot come to stand on itself', async t => {
   await shared.execute('drop all');
-  for (const sql of [trades, 'create view v as (select s from trades)', 'create view w as (select s from v)'])
+  for (const sql of [CREATE_TRADES, 'create view v as (select s from trades)', 'create view w as (select s from v)'])
     t.is((await shared.execute(sql)).error, undefined, sql);
   const itself = "circular dependency detected: view 'v' cannot reference itself";
   t.is((await shared.execute('create or replace view v as (select * from v)')).error, itself);

@@ -4,7 +4,7 @@ import { connect as tlsConnect } from 'node:tls';
 import { basic, executeAs } from './support/principals.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
-import { readDump, startSqlserve } from './support/sqlserve.js';
+import { CREATE_TRADES, readDump, startSqlserve } from './support/sqlserve.js';
 import { test } from './support/test.js';
 
 const scope = fileScope();
@@ -13,12 +13,9 @@ test.before(async () => {
   shared = await startSqlserve(scope);
 });
 
-const trades =
-  'create table trades (ts timestamp, s symbol index, v double) timestamp(ts) partition by day ttl 14 days';
-
 test('a schema is taken, and dumped in the order that replays', async t => {
   await shared.execute('drop all');
-  t.deepEqual(await shared.execute(trades), { ddl: 'OK' });
+  t.deepEqual(await shared.execute(CREATE_TRADES), { ddl: 'OK' });
   t.deepEqual(await shared.execute('create view a as (select * from hourly)'), {
     query: 'create view a as (select * from hourly)',
     error: 'table does not exist [table=hourly]',
@@ -42,7 +39,7 @@ test('what is dumped comes back from its own text', async t => {
 
 test('ALTER changes what SHOW CREATE says', async t => {
   await shared.execute('drop all');
-  await shared.execute(trades);
+  await shared.execute(CREATE_TRADES);
   for (const change of [
     'add column n int',
     'add column m symbol nocache index capacity 100',
@@ -65,7 +62,7 @@ test('ALTER changes what SHOW CREATE says', async t => {
 
 test('the catalogue functions list what is there, and say what has lost its table', async t => {
   await shared.execute('drop all');
-  await shared.execute(trades);
+  await shared.execute(CREATE_TRADES);
   await shared.execute('create view v as (select s from trades)');
   const tables = await shared.execute('select table_name, table_type from tables() order by table_name');
   t.deepEqual(tables.dataset, [
@@ -80,7 +77,7 @@ test('the catalogue functions list what is there, and say what has lost its tabl
 
 test('what stands behind a semicolon keeps a statement from being run', async t => {
   await shared.execute('drop all');
-  await shared.execute(trades);
+  await shared.execute(CREATE_TRADES);
   for (const sql of [
     'drop table trades; drop table x',
     'drop all; create',
@@ -108,7 +105,7 @@ test('without a log, the designated timestamp may be renamed, and without partit
 
 test('a catalogue function needs no SELECT, and SHOW answers as QuestDB 9.3.4 does', async t => {
   await shared.execute('drop all');
-  await shared.execute(trades);
+  await shared.execute(CREATE_TRADES);
   await shared.execute('create view v as (select s from trades)');
   await shared.execute('create materialized view m as (select ts, max(v) as v from trades sample by 1h)');
   const values = 'table_name, maxUncommittedRows, o3MaxLag';

@@ -8,6 +8,10 @@ import { type Server, startServer } from './server.js';
 /** The built program. */
 export const SQLSERVE = 'packages/sqlserve/bin/sqlserve.js';
 
+/** A table for views to read from. */
+export const CREATE_TRADES =
+  'create table trades (ts timestamp, s symbol index, v double) timestamp(ts) partition by day ttl 14 days';
+
 /** Starts the built sqlserve, empty, with extra arguments and environment. */
 export const startSqlserve = (
   scope: Scope,

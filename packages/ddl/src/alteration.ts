@@ -1,5 +1,5 @@
 /*! One change of an object in place, as ALTER makes it: printed as a statement, and applied to a definition in memory. */
-import { foldCase } from '@sqlpipe/sql';
+import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Column, Definition, Index, MaterializedViewDefinition, Refresh, TableDefinition } from './definition.js';
 import type { Ttl } from './grammar/partition.js';
 import type { StoragePolicy } from './grammar/storage-policy.js';
@@ -121,13 +121,12 @@ function alterTable(table: TableDefinition, alteration: Alteration): TableDefini
     case 'add column': {
       const { index, parquet: _, ...column } = alteration.column;
       const added = { ...column, ...(index?.capacity !== undefined && { index }), dedup: false };
-      const isThere = table.columns.some(({ name }) => foldCase(name) === foldCase(added.name));
-      return isThere ? table : { ...table, columns: [...table.columns, added] };
+      return findColumn(table, added.name) ? table : { ...table, columns: [...table.columns, added] };
     }
     case 'drop column':
-      return { ...table, columns: table.columns.filter(({ name }) => foldCase(name) !== foldCase(alteration.column)) };
+      return { ...table, columns: table.columns.filter(({ name }) => !isSameName(name, alteration.column)) };
     case 'rename column': {
-      const isTimestamp = table.timestamp && foldCase(table.timestamp) === foldCase(alteration.column);
+      const isTimestamp = table.timestamp && isSameName(table.timestamp, alteration.column);
       const renamed = withColumn(table, alteration.column, column => ({ ...column, name: alteration.to }));
       return isTimestamp ? { ...renamed, timestamp: alteration.to } : renamed;
     }
@@ -156,9 +155,13 @@ function alterTable(table: TableDefinition, alteration: Alteration): TableDefini
   }
 }
 
+/** The column of a name in any case. */
+export const findColumn = ({ columns }: TableDefinition, name: string): Column | undefined =>
+  columns.find(column => isSameName(column.name, name));
+
 const withColumn = (table: TableDefinition, name: string, change: (column: Column) => Column): TableDefinition => ({
   ...table,
-  columns: table.columns.map(column => (foldCase(column.name) === foldCase(name) ? change(column) : column)),
+  columns: table.columns.map(column => (isSameName(column.name, name) ? change(column) : column)),
 });
 
 function alterColumn(column: Column, alteration: Extract<Alteration, { column: string }>): Column {

@@ -253,7 +253,8 @@ const formatTtl = (ttl: number): string => (ttl === 0 ? NONE : formatTtlLength(t
 const isTtl = ({ after, disabled }: NonNullable<TableDefinition['policy']>): boolean =>
   !disabled && Object.keys(after).join() === 'DROP LOCAL';
 
-const localTtl = ({ ttl, policy }: TableDefinition): number =>
+/** What a table has as TTL, in either edition. */
+export const localTtl = ({ ttl, policy }: TableDefinition): number =>
   policy && isTtl(policy) ? (policy.after['DROP LOCAL'] ?? 0) : ttl;
 
 /** Undefined where it is the sampling interval of a query that could not be found. */

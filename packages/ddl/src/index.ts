@@ -1,5 +1,5 @@
-export { type Alter, type Alteration, applyAlteration, printAlter } from './alteration.js';
-export { type Comparison, compareDefinitions, type PropertyDifference } from './compare-definitions.js';
+export { type Alter, type Alteration, applyAlteration, findColumn, printAlter } from './alteration.js';
+export { type Comparison, compareDefinitions, localTtl, type PropertyDifference } from './compare-definitions.js';
 export {
   type CompareOptions,
   compareStatements,

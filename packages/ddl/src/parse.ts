@@ -1,5 +1,5 @@
 /*! Statements to definitions. */
-import { foldCase } from '@sqlpipe/sql';
+import { isSameName } from '@sqlpipe/sql';
 import {
   type Column,
   DEFAULTS,
@@ -74,7 +74,7 @@ export function toTableDefinition(statement: CreateTable): TableDefinition {
 export function addTimestampToIndex(column: Column, timestamp: string | undefined): Column {
   const { index } = column;
   if (!timestamp || !index || index.capacity !== undefined || index.covered.length === 0) return column;
-  const covered = index.covered.some(name => foldCase(name) === foldCase(timestamp));
+  const covered = index.covered.some(name => isSameName(name, timestamp));
   return covered ? column : { ...column, index: { ...index, covered: [...index.covered, timestamp] } };
 }
 

@@ -1,20 +1,12 @@
 /*! What an instance holds: its own definitions of objects, many to a request. */
 import { MemoryBudget } from '@sqlpipe/schema';
-import { displayName, escapeControls, foldCase, type Kind, quoteLiteral } from '@sqlpipe/sql';
+import { displayName, escapeControls, foldCase, kindKeywords, quoteLiteral } from '@sqlpipe/sql';
 import type { Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
 import { findViews, type ObjectName } from './objects.js';
 import { reconstructTables } from './reconstruct-tables.js';
 import { DEFAULT_REQUEST_BUFFER } from './request.js';
 import { isUnsupported, queryIfSupported } from './unsupported.js';
-
-/** What SHOW CREATE calls the kinds it knows. */
-const SHOW_CREATE_NAMES: Partial<Record<Kind, string>> = {
-  table: 'TABLE',
-  view: 'VIEW',
-  matview: 'MATERIALIZED VIEW',
-  liveview: 'LIVE VIEW',
-};
 
 /** More SHOW CREATE in one request are rejected with `SQL model is too complex`, from 130 on (observed on 9.3.4). */
 const MAX_PER_REQUEST = 100;
@@ -24,9 +16,6 @@ const MAX_REPLY_LENGTH = 64 * 1024 * 1024;
 
 /** Its words for an object that is not there, not of this kind, or of a kind it does not know (observed on 9.3.4). */
 const NOT_FOUND = /does not exist|name expected, got|^expected 'TABLE'/;
-
-/** Whether an instance can show a definition of objects of this kind. */
-export const supportsShowCreate = (kind: Kind): boolean => kind in SHOW_CREATE_NAMES;
 
 /**
  * The instance's own definition of each object, as it prints them, in the order of `objects`; undefined for one that
@@ -100,7 +89,7 @@ function limitToBuffer(instance: Instance, objects: readonly ObjectName[]): read
 }
 
 const showCreateQuery = (objects: readonly ObjectName[]): string =>
-  objects.map(({ kind, name }) => `SHOW CREATE ${SHOW_CREATE_NAMES[kind]} ${quoteLiteral(name)}`).join(' UNION ALL ');
+  objects.map(({ kind, name }) => `SHOW CREATE ${kindKeywords(kind)} ${quoteLiteral(name)}`).join(' UNION ALL ');
 
 /** One object that does not exist, or can't be shown, fails the batch; then each half is queried by itself. */
 async function fetchBatch(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {

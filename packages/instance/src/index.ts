@@ -6,7 +6,7 @@ export { fetchPrincipals, fetchRights, fetchRightsOf, hasCredentials } from './a
 export { BestEffortClient } from './best-effort-client.js';
 export type { ConnectionConfig, ResolvedInstance } from './connection-config.js';
 export { fetchDefaults } from './defaults.js';
-export { fetchDefinitions, supportsShowCreate } from './definitions.js';
+export { fetchDefinitions } from './definitions.js';
 export { type DumpOptions, dump } from './dump.js';
 export { type Inspection, inspect } from './inspect.js';
 export { connect, type Instance } from './instance.js';

@@ -5,8 +5,8 @@
 
 import { isSystemTable } from '@sqlpipe/ddl';
 import { Catalog, dumpOrder } from '@sqlpipe/schema';
-import type { Kind } from '@sqlpipe/sql';
-import { fetchUncheckedDefinitions, supportsShowCreate } from './definitions.js';
+import { isObject, type Kind } from '@sqlpipe/sql';
+import { fetchUncheckedDefinitions } from './definitions.js';
 import type { Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
 import { listAllObjects, type ObjectName } from './objects.js';
@@ -42,6 +42,6 @@ async function readRows(source: Instance, selects: (kind: Kind) => boolean): Pro
 /** The objects that the dump has: selected, and no system tables. */
 async function listObjects(source: Instance, selects: (kind: Kind) => boolean): Promise<ObjectName[]> {
   return (await listAllObjects(source)).filter(
-    ({ name, kind }) => supportsShowCreate(kind) && selects(kind) && !isSystemTable(name),
+    ({ name, kind }) => isObject(kind) && selects(kind) && !isSystemTable(name),
   );
 }

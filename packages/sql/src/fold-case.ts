@@ -6,3 +6,6 @@
  */
 export const foldCase = (name: string): string =>
   /^[\0-\x7f]*$/.test(name) ? name.toLowerCase() : name.replace(/[^]/g, unit => unit.toLowerCase().charAt(0));
+
+/** Whether two names are one to the service. */
+export const isSameName = (a: string, b: string): boolean => foldCase(a) === foldCase(b);

@@ -39,6 +39,11 @@ const CREATED: [words: string, kind: Kind][] = [
   ['SERVICE ACCOUNT', 'service-account'],
 ];
 
+const KEYWORDS: ReadonlyMap<Kind, string> = new Map(CREATED.map(([keywords, kind]) => [kind, keywords]));
+
+/** What statements call an object or a principal of a kind: `MATERIALIZED VIEW`; empty for all others. */
+export const kindKeywords = (kind: Kind): string => KEYWORDS.get(kind) ?? '';
+
 const TITLES: Partial<Record<Kind, string>> = {
   matview: 'materialized view',
   liveview: 'live view',

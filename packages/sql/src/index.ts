@@ -1,6 +1,6 @@
 export { AmbiguousStatementError, findAmbiguity, readStatementHead, requireUnambiguous } from './ambiguity.js';
 export { type FailureMarker, formatFailureMarker, parseFailureMarker } from './failure-marker.js';
-export { foldCase } from './fold-case.js';
+export { foldCase, isSameName } from './fold-case.js';
 export {
   escapeControls,
   escapeLines,
@@ -9,7 +9,16 @@ export {
   systemErrorReason,
   truncate,
 } from './format-text.js';
-export { createsToken, displayName, type Head, type Identity, identify, KINDS, type Kind } from './identify.js';
+export {
+  createsToken,
+  displayName,
+  type Head,
+  type Identity,
+  identify,
+  KINDS,
+  type Kind,
+  kindKeywords,
+} from './identify.js';
 export { givesRight, hasName, identityKey, isAcl, isObject, isPrincipal } from './kinds.js';
 export { type CommentRules, Lexer, type Segment, type SegmentType, WHITESPACE } from './lexer.js';
 export { MAX_RECORD } from './limits.js';

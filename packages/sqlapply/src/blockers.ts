@@ -1,6 +1,6 @@
 /*! Which statements may be in flight at once: those that create objects that do not depend on each other. */
 import { findReferences } from '@sqlpipe/ddl';
-import { foldCase, type Identity, identify, isObject } from '@sqlpipe/sql';
+import { foldCase, type Identity, identify, isObject, isSameName } from '@sqlpipe/sql';
 import type { Outcome } from './outcome.js';
 
 /** A statement in flight. */
@@ -17,7 +17,7 @@ export function findBlockers(statement: string, inFlight: readonly InFlight[]): 
   if (!inFlight.length) return [];
   const { kind, name } = identify(statement);
   if (!isObject(kind)) return [...inFlight];
-  const isMade = (other: string) => inFlight.some(({ identity }) => foldCase(identity.name) === foldCase(other));
+  const isMade = (other: string) => inFlight.some(({ identity }) => isSameName(identity.name, other));
   const needed = new Set([name, ...findReferences(statement, isMade)].map(foldCase));
   return inFlight.filter(({ identity }) => !isObject(identity.kind) || needed.has(foldCase(identity.name)));
 }

@@ -12,9 +12,10 @@ import {
   isChangeOfBase,
   type RefreshState,
 } from '@sqlpipe/instance';
-import { foldCase, type Identity, isObject } from '@sqlpipe/sql';
+import { type Identity, isObject, isSameName } from '@sqlpipe/sql';
 import type { ExistingObjects } from './existing.js';
 import type { Outcome } from './outcome.js';
+import { verifyObject } from './verify.js';
 
 /** Milliseconds between two looks at what a server does; they grow up to the longest. */
 const [SHORTEST, LONGEST] = [5, 500];
@@ -75,6 +76,7 @@ export async function confirmChange(
   return change.verb === 'alter' && expected !== undefined ? verifyAltered(change, expected, existing) : {};
 }
 
+const ALTERED_DIFFERENTLY = 'the server altered it, but to a different definition';
 const NOT_DONE = 'the server reported success, but the object did not change';
 
 async function verifyAltered(
@@ -84,13 +86,7 @@ async function verifyAltered(
 ): Promise<Partial<Outcome>> {
   if (!first) return {};
   const found = await existing.fetch({ kind: kindOf(first.kind), name: first.name, verb: '' });
-  if (found === undefined)
-    return { result: 'differs', error: 'the server reported success, but the object does not exist' };
-  const comparison = await existing.compare(expected, found);
-  if (comparison.asText) return { proven: false };
-  if (comparison.differences.length > 0)
-    return { result: 'differs', error: 'the server altered it, but to a different definition', comparison };
-  return { proven: comparison.notComparable.length === 0 };
+  return verifyObject(expected, found, existing, ALTERED_DIFFERENTLY);
 }
 
 async function verifyDropped(
@@ -107,7 +103,7 @@ async function verifyRenamed(
 ): Promise<Partial<Outcome>> {
   const identity = (name: string): Identity => ({ kind: 'table', name, verb: '' });
   const isThere = (await existing.fetch(identity(to))) !== undefined;
-  const isGone = foldCase(name) === foldCase(to) || (await existing.fetch(identity(name))) === undefined;
+  const isGone = isSameName(name, to) || (await existing.fetch(identity(name))) === undefined;
   return isThere && isGone ? { proven: true } : { result: 'differs', error: NOT_DONE };
 }
 
@@ -122,12 +118,15 @@ async function waitForWal(name: string, target: Instance, patience: Patience): P
     state === 'suspended'
       ? `accepted, but the server could not apply it: its table is suspended; use ALTER TABLE '${name}' RESUME WAL`
       : 'accepted, but not applied in time; --timeout waits longer';
-  return {
-    result: 'unknown',
-    error: problem,
-    failure: new InstanceError('UNREACHABLE', `${target.label}: ${problem}`),
-  };
+  return unfinished(problem, target);
 }
+
+/** The outcome of a change that the server has accepted, and not carried out. */
+const unfinished = (problem: string, { label }: Instance): Partial<Outcome> => ({
+  result: 'unknown',
+  error: problem,
+  failure: new InstanceError('UNREACHABLE', `${label}: ${problem}`),
+});
 
 async function waitForRefresh(
   name: string,
@@ -142,15 +141,8 @@ async function waitForRefresh(
     return hasRun && !isAnnouncement(state) ? state : undefined;
   });
   if (state?.status === 'valid') return {};
-  const problem = state
-    ? `accepted, but the refresh failed: ${state.reason}`
-    : 'accepted, but not finished in time; --timeout waits longer';
-  if (state) return { result: 'rejected', error: problem };
-  return {
-    result: 'unknown',
-    error: problem,
-    failure: new InstanceError('UNREACHABLE', `${target.label}: ${problem}`),
-  };
+  if (state) return { result: 'rejected', error: `accepted, but the refresh failed: ${state.reason}` };
+  return unfinished('accepted, but not finished in time; --timeout waits longer', target);
 }
 
 /** Whether it is a change of its base that a materialized view has just learned of, and no refresh that failed (observed on 9.3.4). */

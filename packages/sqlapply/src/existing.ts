@@ -1,23 +1,24 @@
 /*! What the target holds already, and whether it is what a statement makes. */
 import { compareStatements, type Defaults, parseMeaning, type StatementComparison } from '@sqlpipe/ddl';
-import {
-  fetchDefaults,
-  fetchDefinitions,
-  type Instance,
-  InstanceError,
-  listAllObjects,
-  supportsShowCreate,
-} from '@sqlpipe/instance';
-import { foldCase, type Identity, identify, isPrincipal } from '@sqlpipe/sql';
+import { fetchDefaults, fetchDefinitions, type Instance, InstanceError, listAllObjects } from '@sqlpipe/instance';
+import { foldCase, type Identity, identify, isObject, isPrincipal } from '@sqlpipe/sql';
 import { ExistingAccess } from './existing-access.js';
 
 /** Whether every target shows its definition of an object of this kind. Access control is not shown by every target. */
-export const isShowable = ({ kind, name }: Identity): boolean => supportsShowCreate(kind) && name !== '';
+export const isShowable = ({ kind, name }: Identity): boolean => isObject(kind) && name !== '';
 
 /** Definitions fetched together: as many as SHOW CREATE takes in one request. */
 const BATCH = 100;
 
 const keyOf = ({ kind, name }: Identity): string => `${kind} ${foldCase(name)}`;
+
+/** What is known of a run before it begins. */
+export interface ExistingOptions {
+  /** Nothing is sent, so what is missing stays missing. */
+  readonly isDryRun: boolean;
+  /** Objects of the stream probably exist already. */
+  readonly isRerun: boolean;
+}
 
 /** The objects of a target, to compare statements with. */
 export class ExistingObjects {
@@ -25,6 +26,8 @@ export class ExistingObjects {
   #defaults: Promise<Defaults> | undefined;
   /** What the next statements make. */
   #upcoming: readonly Identity[] = [];
+  /** The keys of all objects of the target, for as long as only statements of this stream add to them. */
+  #keys: Promise<ReadonlySet<string>> | undefined;
   /** Definitions of what the next statements make, undefined where there was no such object. */
   #prefetched = new Map<string, string | undefined>();
   #prefetching: Promise<void> | undefined;
@@ -32,18 +35,14 @@ export class ExistingObjects {
   #changes = 0;
   /** Whether objects of this stream exist, so that it is worth fetching more than one. */
   #isRerun: boolean;
-  /** Whether nothing is sent, so that what is missing stays missing. */
   readonly #isDryRun: boolean;
   readonly access: ExistingAccess;
 
-  /**
-   * @param warn called once for what the target does not show
-   * @param isDryRun whether nothing is sent, but everything looked for
-   */
-  constructor(target: Instance, warn: (message: string) => void, isDryRun: boolean) {
+  /** @param warn called once for what the target does not show */
+  constructor(target: Instance, warn: (message: string) => void, { isDryRun, isRerun }: ExistingOptions) {
     this.#target = target;
     this.#isDryRun = isDryRun;
-    this.#isRerun = isDryRun;
+    this.#isRerun = isDryRun || isRerun;
     this.access = new ExistingAccess(target, warn);
   }
 
@@ -73,6 +72,7 @@ export class ExistingObjects {
   invalidate(identity: Identity): void {
     if (identity.kind !== 'other') return void this.#prefetched.delete(keyOf(identity));
     this.#prefetched.clear();
+    this.#keys = undefined;
     this.#changes++;
   }
 
@@ -100,14 +100,20 @@ export class ExistingObjects {
     const changes = this.#changes;
     const found = new Map<string, string | undefined>(upcoming.map(identity => [keyOf(identity), undefined]));
     try {
-      const all = new Set((await listAllObjects(this.#target)).map(object => keyOf({ ...object, verb: '' })));
-      const existing = upcoming.filter(identity => all.has(keyOf(identity)));
+      this.#keys ??= this.#listKeys();
+      const keys = await this.#keys;
+      const existing = upcoming.filter(identity => keys.has(keyOf(identity)));
       const definitions = await fetchDefinitions(this.#target, existing);
       for (const [i, identity] of existing.entries()) found.set(keyOf(identity), definitions[i]);
       if (changes === this.#changes) this.#prefetched = found;
     } catch (error) {
       if (!(error instanceof InstanceError)) throw error;
+      this.#keys = undefined;
     }
+  }
+
+  async #listKeys(): Promise<ReadonlySet<string>> {
+    return new Set((await listAllObjects(this.#target)).map(object => keyOf({ ...object, verb: '' })));
   }
 
   /** Compares a statement, as the target would read it, with a definition of the target's own. */

@@ -1,33 +1,26 @@
 /*! What statements would do on a target beside what they say, for a dry run. */
 import type { Io } from '@sqlpipe/cli';
-import {
-  type ConnectionConfig,
-  connect,
-  dump,
-  fetchDefaults,
-  fetchRefreshStates,
-  InstanceError,
-} from '@sqlpipe/instance';
-import { collectStatements, ImpactAnalyzer, SchemaState } from '@sqlpipe/schema';
-import type { ApplyOptions } from './options.js';
+import { type Instance, InstanceError } from '@sqlpipe/instance';
+import { ImpactAnalyzer, SchemaState } from '@sqlpipe/schema';
+import type { TargetSchema } from './plan.js';
 
-/** A impact for the target as it is now; undefined where no statement may change anything, or the target does not show what it has. */
-export async function openImpactAnalyzer(
-  config: ConnectionConfig,
-  { allow, alter, allowLoss }: Pick<ApplyOptions, 'allow' | 'alter' | 'allowLoss'>,
+/**
+ * Analyzes statements for a target.
+ * @param fetchSchema reads what the target has now
+ * @returns undefined where the target does not show that
+ */
+export async function createImpactAnalyzer(
+  { label }: Instance,
+  fetchSchema: () => Promise<TargetSchema>,
+  allowLoss: readonly string[],
   io: Io,
 ): Promise<ImpactAnalyzer | undefined> {
-  if (allow.length === 0 && !alter) return undefined;
-  const instance = connect(config);
   try {
-    const [defaults, states] = [await fetchDefaults(instance), await fetchRefreshStates(instance)];
-    const state = new SchemaState(await collectStatements(dump(config)), { defaults });
-    return new ImpactAnalyzer(state, { ...states, allowLoss });
+    const { statements, defaults, ...states } = await fetchSchema();
+    return new ImpactAnalyzer(new SchemaState(statements, { defaults }), { ...states, allowLoss });
   } catch (error) {
     if (!(error instanceof InstanceError) || error.serverMessage === undefined) throw error;
-    io.warn(`${config.label}: the effects on other objects are unknown: ${error.serverMessage}`);
+    io.warn(`${label}: the effects on other objects are unknown: ${error.serverMessage}`);
     return undefined;
-  } finally {
-    await instance.close();
   }
 }

@@ -7,12 +7,12 @@ import { applyStatements } from './apply.js';
 import { openConnections, resolveTarget } from './connections.js';
 import { createExecutor } from './executor.js';
 import { ExistingObjects } from './existing.js';
-import { openImpactAnalyzer } from './impact.js';
+import { createImpactAnalyzer } from './impact.js';
 import { openInput, readsStdin } from './input.js';
 import { LoginCheck } from './login-check.js';
 import { toNothingSentError } from './nothing-sent-error.js';
 import { type ApplyOptions, declareOptions, hasDataOnStdout } from './options.js';
-import { checkPlan, planAlter, rejectOmissions } from './plan.js';
+import { checkPlan, fetchTargetSchema, planAlter, rejectOmissions } from './plan.js';
 import { createPreflightCheck, requireAllowed } from './preflight.js';
 import { writeRejects } from './rejects.js';
 import { printDryRun, printRows, reportOutcomes, selectRejects, writeReport } from './report-outcomes.js';
@@ -76,17 +76,21 @@ async function run(options: ApplyOptions, summary: Summary, io: Io): Promise<num
     const complete = options.stream ? undefined : await spool(showProgress(allowed));
     if (complete) io.interrupted.throwIfAborted();
     const checked = await checkPlan(complete ?? input, target, options);
-    const plan = options.alter ? await planAlter(checked, config, target, options) : undefined;
+    const schema = options.alter ? await fetchTargetSchema(config, target) : undefined;
+    const plan = schema && (await planAlter(checked, schema, options));
     if (plan && !keepGoing) rejectOmissions(plan.omissions);
     for (const omission of plan?.omissions ?? []) io.error(describeOmission(omission));
     if (plan?.omissions.length) summary.noteBroken();
     const count = plan?.statements.length ?? complete?.count;
     const planned = plan ? Readable.from(plan.statements) : checked;
 
-    // At start-up the schema is usually there already, so objects are looked up before they are sent.
-    const expectsObjects = options.dryRun || options.wait !== undefined;
-    const existing = new ExistingObjects(target, io.warn, expectsObjects);
-    const impact = options.dryRun ? await openImpactAnalyzer(config, options, io) : undefined;
+    // At the start of a container, for which --wait is made, the schema is usually there already.
+    const isRerun = options.wait !== undefined;
+    const existing = new ExistingObjects(target, io.warn, { isDryRun: options.dryRun, isRerun });
+    const fetchSchema = async () => schema ?? fetchTargetSchema(config, target);
+    const mayChange = options.alter || options.allow.length > 0;
+    const impact =
+      options.dryRun && mayChange ? await createImpactAnalyzer(target, fetchSchema, options.allowLoss, io) : undefined;
     const executorOptions = {
       ...options,
       check: plan ? createPreflightCheck(target, [...options.allow, ...plan.permissions]) : check,

@@ -1,4 +1,5 @@
 /*! Plans: those of `sqldiff --alter`, which hold for the state that they were made for, and those that --alter makes here. */
+import type { Defaults } from '@sqlpipe/ddl';
 import {
   type ConnectionConfig,
   dump,
@@ -6,9 +7,9 @@ import {
   fetchDefinitions,
   fetchRefreshStates,
   type Instance,
+  type RefreshStates,
 } from '@sqlpipe/instance';
 import {
-  Catalog,
   collectStatements,
   deduplicate,
   describeOmission,
@@ -73,22 +74,28 @@ export interface AlterOptions {
   readonly dryRun: boolean;
 }
 
+/** What the target has, and what has to be known of it to say what a statement would do. */
+export interface TargetSchema extends RefreshStates {
+  /** The statements of its dump. */
+  readonly statements: readonly string[];
+  readonly defaults: Defaults;
+}
+
+/** @throws InstanceError */
+export async function fetchTargetSchema(config: ConnectionConfig, target: Instance): Promise<TargetSchema> {
+  const statements = await collectStatements(dump(config));
+  return { statements, defaults: await fetchDefaults(target), ...(await fetchRefreshStates(target)) };
+}
+
 /** Plans the changes by which a target gets what statements say. What only the target has stays. */
 export async function planAlter(
   statements: AsyncIterable<string>,
-  config: ConnectionConfig,
-  target: Instance,
+  { statements: b, ...known }: TargetSchema,
   { dryRun, ...options }: AlterOptions,
 ): Promise<AlterRun> {
   const wanted = deduplicate(await collectStatements(statements));
-  const b = await collectStatements(dump(config));
-  const [defaults, states] = [await fetchDefaults(target), await fetchRefreshStates(target)];
-  const plan = planChanges(wanted.filter(isOfSchema), b, { ...options, defaults, ...states, keepExtra: true });
-  const catalog = new Catalog(b);
-  const changes = printPlan(plan, ({ kind, name }) => {
-    const entry = catalog.findObject(name);
-    return entry?.kind === kind ? entry.statement : undefined;
-  });
+  const plan = planChanges(wanted.filter(isOfSchema), b, { ...options, ...known, keepExtra: true });
+  const changes = printPlan(plan, b);
   const planned = plan.statements.map(({ statement }) => statement);
   const touched = new Set(plannedObjects(planned).map(({ kind, name }) => identityKey({ kind, name, verb: '' })));
   const created = new Set(planned);

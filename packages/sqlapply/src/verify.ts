@@ -45,7 +45,7 @@ async function readBack(outcomes: Outcome[], target: Instance, existing: Existin
       made.map(({ identity }) => identity),
     );
     for (const [i, outcome] of made.entries()) {
-      const verified = await verifyObject(outcome, found[i], existing);
+      const verified = await verifyObject(outcome.statement, found[i], existing);
       const isDoubtful = verified.result === 'differs' && outcome.n < changed;
       Object.assign(outcome, isDoubtful ? { proven: false } : verified);
     }
@@ -59,16 +59,22 @@ async function readBack(outcomes: Outcome[], target: Instance, existing: Existin
 }
 
 const MISSING_MESSAGE = 'the server reported success, but the object does not exist';
-const DIFFERENT_MESSAGE = 'the server created it with a different definition';
+const CREATED_DIFFERENTLY = 'the server created it with a different definition';
 
 /** The number of the last statement that may have changed what others made: an ALTER, a DROP. What differs before it proves nothing. */
 const lastChange = (outcomes: readonly Outcome[]): number =>
   outcomes.findLast(({ identity, result }) => identity.kind === 'other' && result === 'applied')?.n ?? 0;
 
-async function verifyObject(
-  { statement }: Outcome,
+/**
+ * Whether an object is what a statement makes.
+ * @param found the server's own definition; undefined where there is no such object
+ * @param message the error where it is something else
+ */
+export async function verifyObject(
+  statement: string,
   found: string | undefined,
   existing: ExistingObjects,
+  message = CREATED_DIFFERENTLY,
 ): Promise<Partial<Outcome>> {
   if (found === undefined) return { result: 'differs', error: MISSING_MESSAGE };
   const comparison = await existing.compare(statement, found);
@@ -76,7 +82,7 @@ async function verifyObject(
   if (differences.length === 0) return { proven: notComparable.length === 0, comparison };
   // What only a newer version understands may come back in other words.
   if (asText) return { proven: false, comparison };
-  return { result: 'differs', error: DIFFERENT_MESSAGE, comparison };
+  return { result: 'differs', error: message, comparison };
 }
 
 /** A user, a group, a service account, or what was given to one. Not every server shows them. */
@@ -92,6 +98,6 @@ async function verifyAccess({ statement, identity }: Outcome, existing: Existing
     };
   const { exists: _, ...comparison } = found;
   if (comparison.differences.length > 0)
-    return { result: 'differs', error: DIFFERENT_MESSAGE, comparison: { ...comparison, asText: false } };
+    return { result: 'differs', error: CREATED_DIFFERENTLY, comparison: { ...comparison, asText: false } };
   return { proven: comparison.notComparable.length === 0 };
 }

@@ -1,14 +1,11 @@
 /*! The plan that turns B into A: its statements as a stream, and what it leaves out on standard error. */
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { Exit, type Io } from '@sqlpipe/cli';
-import { writeSqlText } from '@sqlpipe/files';
 import { connect, fetchRefreshStates, type RefreshStates } from '@sqlpipe/instance';
-import { createCommitWriter, encodeRecords } from '@sqlpipe/records';
-import { Catalog, describeOmission, type PlanOptions, planChanges, printPlan } from '@sqlpipe/schema';
+import { describeOmission, type PlanOptions, planChanges, printPlan } from '@sqlpipe/schema';
 import type { Side } from './operands.js';
+import { writeStatements } from './write-statements.js';
 
-/** Writes the plan; on a terminal, as text. @returns the exit status: whether nothing was left out */
+/** Writes the plan. @returns the exit status: whether nothing was left out */
 export async function writePlan(
   a: readonly string[],
   b: readonly string[],
@@ -17,18 +14,7 @@ export async function writePlan(
 ): Promise<number> {
   const plan = planChanges(a, b, options);
   for (const omission of plan.omissions) io.warn(describeOmission(omission));
-  const catalog = new Catalog(b);
-  const statements = printPlan(plan, ({ kind, name }) => {
-    const entry = catalog.findObject(name);
-    return entry?.kind === kind ? entry.statement : undefined;
-  });
-  if (io.stdout.isTTY) await writeSqlText(Readable.from(statements), io.stdout);
-  else
-    await pipeline(
-      Readable.from(statements),
-      encodeRecords(options.maxRecord),
-      createCommitWriter(io.stdout, 'sqldiff'),
-    );
+  await writeStatements(printPlan(plan, b), options.maxRecord, io);
   return plan.omissions.length > 0 ? Exit.negative : Exit.ok;
 }
 

@@ -1,7 +1,7 @@
 /*! Gives the objects and principals of a schema other names, wherever statements mention them. */
 import { findCommonTableExpressions, findMentions, findUnknownNames, type Mention } from '@sqlpipe/ddl';
 import { spool } from '@sqlpipe/records';
-import { displayName, foldCase, readStatementHead, truncate } from '@sqlpipe/sql';
+import { displayName, foldCase, isSameName, readStatementHead, truncate } from '@sqlpipe/sql';
 import { type Numbered, place, TranslationError } from './errors.js';
 import { isValidName, quoteLike } from './quotes.js';
 import type { Rules } from './rules.js';
@@ -99,7 +99,7 @@ class Renaming {
     if (rules.isEmpty) return;
     const key = `${role === 'object'} ${foldCase(target)}`;
     const other = this.#taken.get(key);
-    if (other !== undefined && foldCase(other) !== foldCase(name))
+    if (other !== undefined && !isSameName(other, name))
       throw new TranslationError(
         `'${shorten(other)}' and '${shorten(name)}' would have the same name, '${shorten(target)}'; choose another name, or remove one of them`,
       );

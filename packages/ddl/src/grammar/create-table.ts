@@ -2,7 +2,7 @@
  * CREATE TABLE, clause by clause and check by check in the order of the service's own parser: the first thing wrong
  * is the one it tells.
  */
-import { foldCase } from '@sqlpipe/sql';
+import { isSameName } from '@sqlpipe/sql';
 import type { Column, Defaults } from '../definition.js';
 import { type Body, expectEndOfBody, parseEnclosedBody } from './body.js';
 import {
@@ -391,7 +391,7 @@ class ClauseParser {
     let withTimestamp = false;
     while (token !== undefined && token !== ')') {
       const name = this.#dedupKey(token);
-      withTimestamp ||= timestamp !== undefined && foldCase(name) === foldCase(timestamp.name);
+      withTimestamp ||= timestamp !== undefined && isSameName(name, timestamp.name);
       token = cursor.next();
       if (token === ',') token = cursor.next();
     }

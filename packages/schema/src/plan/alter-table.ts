@@ -3,13 +3,15 @@ import {
   type Alteration,
   type Column,
   canConvert,
+  findColumn,
   type Index,
+  localTtl,
   type StoragePolicy,
   type TableDefinition,
   type Ttl,
   ttlToPolicy,
 } from '@sqlpipe/ddl';
-import { foldCase } from '@sqlpipe/sql';
+import { foldCase, isSameName } from '@sqlpipe/sql';
 
 /** What alterations are tried on. */
 export interface TableTarget {
@@ -28,13 +30,13 @@ export function alterTable(wanted: TableDefinition, renamed: ReadonlyMap<string,
   const setKeys = (): void => alterKeys(keys, target);
   setKeys();
   for (const { name } of target.current().columns) {
-    const isTimestamp = isSame(name, target.current().timestamp ?? '');
-    if (!find(wanted, name) && !isTimestamp && !kept.has(foldCase(name)))
+    const isTimestamp = isSameName(name, target.current().timestamp ?? '');
+    if (!findColumn(wanted, name) && !isTimestamp && !kept.has(foldCase(name)))
       target.attempt({ change: 'drop column', column: name }, columnProperty(name), 'dedup keys');
   }
   for (const column of wanted.columns) alterType(column, target);
   for (const column of wanted.columns)
-    if (!find(target.current(), column.name) && !kept.has(foldCase(column.name)))
+    if (!findColumn(target.current(), column.name) && !kept.has(foldCase(column.name)))
       target.attempt({ change: 'add column', column }, columnProperty(column.name));
   for (const column of wanted.columns) alterOptions(column, target);
   setKeys();
@@ -49,7 +51,7 @@ function renameColumns(renamed: ReadonlyMap<string, string>, target: TableTarget
   const kept = new Set<string>();
   for (const [column, to] of renamed) {
     const properties = [columnProperty(column), columnProperty(to), 'dedup keys', 'column order'];
-    if (!find(target.current(), column) || find(target.current(), to)) continue;
+    if (!findColumn(target.current(), column) || findColumn(target.current(), to)) continue;
     if (target.attempt({ change: 'rename column', column, to }, ...properties)) continue;
     for (const name of [column, to]) kept.add(foldCase(name));
   }
@@ -59,16 +61,16 @@ function renameColumns(renamed: ReadonlyMap<string, string>, target: TableTarget
 /** Sets those of the dedup keys that are there. */
 function alterKeys(wanted: readonly string[], target: TableTarget): void {
   const table = target.current();
-  const keys = wanted.filter(name => find(table, name));
+  const keys = wanted.filter(name => findColumn(table, name));
   const now = table.columns.filter(({ dedup }) => dedup).map(({ name }) => name);
-  const hasTimestamp = keys.some(name => isSame(name, table.timestamp ?? ''));
+  const hasTimestamp = keys.some(name => isSameName(name, table.timestamp ?? ''));
   if (isSameSet(keys, now) || !table.wal || (keys.length > 0 && !hasTimestamp)) return;
   target.attempt({ change: 'dedup keys', keys }, 'dedup keys');
 }
 
 function alterType(wanted: Column, target: TableTarget): void {
-  const column = find(target.current(), wanted.name);
-  const isTimestamp = isSame(wanted.name, target.current().timestamp ?? '');
+  const column = findColumn(target.current(), wanted.name);
+  const isTimestamp = isSameName(wanted.name, target.current().timestamp ?? '');
   if (!column || isTimestamp || column.type === wanted.type || !canConvert(column.type, wanted.type)) return;
   const { name, type, cached } = wanted;
   target.attempt({ change: 'type', column: name, type, cached }, columnProperty(name));
@@ -76,7 +78,7 @@ function alterType(wanted: Column, target: TableTarget): void {
 
 function alterOptions(wanted: Column, target: TableTarget): void {
   const { name, cached, capacity, index, parquet = '' } = wanted;
-  const current = (): Column | undefined => find(target.current(), name);
+  const current = (): Column | undefined => findColumn(target.current(), name);
   const before = current();
   if (!before || before.type !== wanted.type) return;
   if (before.type === 'SYMBOL' && before.cached !== cached)
@@ -111,7 +113,7 @@ const isOther = (wanted: number | undefined, now: number | undefined): wanted is
   wanted !== undefined && now !== undefined && wanted !== now;
 
 function alterTtl(wanted: TableDefinition, target: TableTarget): void {
-  const ttl = wanted.ttl || (isTtl(wanted.policy) ? (wanted.policy?.after['DROP LOCAL'] ?? 0) : 0);
+  const ttl = localTtl(wanted);
   const { ttl: now, partitionBy } = target.current();
   if (ttl !== now && canSetTtl(ttl, partitionBy)) target.attempt({ change: 'ttl', ttl }, 'TTL');
 }
@@ -142,9 +144,6 @@ export function canSetTtl(ttl: Ttl, partitionBy: TableDefinition['partitionBy'])
   return isEven[partitionBy];
 }
 
-const isTtl = (policy: StoragePolicy | undefined): boolean =>
-  policy !== undefined && !policy.disabled && Object.keys(policy.after).join() === 'DROP LOCAL';
-
 const isSamePolicy = (one: StoragePolicy | undefined, other: StoragePolicy | undefined): boolean =>
   JSON.stringify(entriesOf(one)) === JSON.stringify(entriesOf(other));
 
@@ -156,11 +155,6 @@ function isSameIndex(one: Index | undefined, other: Index | undefined): boolean 
   if (one.capacity !== undefined || other.capacity !== undefined) return one.capacity === other.capacity;
   return one.type === other.type && isSameSet(one.covered, other.covered);
 }
-
-const find = ({ columns }: TableDefinition, name: string): Column | undefined =>
-  columns.find(column => isSame(column.name, name));
-
-const isSame = (one: string, other: string): boolean => foldCase(one) === foldCase(other);
 
 const isSameSet = (one: readonly string[], other: readonly string[]): boolean =>
   one.map(foldCase).sort().join('\0') === other.map(foldCase).sort().join('\0');

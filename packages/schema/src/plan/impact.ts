@@ -9,19 +9,17 @@ import {
   type Change,
   type Column,
   type Definition,
-  findQueryColumns,
-  findReferences,
+  findColumn,
   formatTtlLength,
   isLossless,
   parseChange,
   type TableDefinition,
-  tokenizeQuery,
 } from '@sqlpipe/ddl';
-import { displayName, foldCase, identify, isObject, isPrincipal, unquote } from '@sqlpipe/sql';
-import { type QueryMentions, readMentions } from './mentions.js';
+import { displayName, foldCase, identify, isObject, isPrincipal, isSameName } from '@sqlpipe/sql';
 import { pathKey, resolvePath } from './names.js';
 import { isShorter, retention } from './retention.js';
 import type { SchemaObject, SchemaState } from './state.js';
+import { ViewIndex } from './view-index.js';
 
 /** One thing that a statement does beside what it says. */
 export interface Consequence {
@@ -64,12 +62,7 @@ export class ImpactAnalyzer {
   readonly #invalidated = new Map<string, number>();
   /** What views use and is not there any more, by view. */
   readonly #missing = new Map<string, MissingColumn[]>();
-  readonly #queries = new Map<string, Query>();
-  /** The views that read from an object, and the materialized views over a base, by its name; all in lower case. */
-  readonly #readers = new Map<string, Set<string>>();
-  readonly #overBase = new Map<string, Set<string>>();
-  /** For each object, its keys in `#readers` and `#overBase`, to remove it there. */
-  readonly #sources = new Map<string, { readers: readonly string[]; overBase: readonly string[] }>();
+  readonly #views: ViewIndex;
   readonly #allowed: ReadonlySet<string>;
   /** Views and materialized views, in lower case, that were invalid before the first statement. */
   readonly #before: ReadonlySet<string>;
@@ -82,7 +75,7 @@ export class ImpactAnalyzer {
     this.#neverRefreshed = new Set(neverRefreshed);
     this.#ahead = new Set(ahead);
     for (const name of invalidated) this.#invalidated.set(name, retention(state.find(name)?.definition));
-    for (const { name } of state.objects) this.#index(foldCase(name));
+    this.#views = new ViewIndex(state);
     this.#before = new Set([...invalidated, ...this.#brokenViews()]);
     this.#allowed = new Set(
       allowLoss.flatMap(name => resolvePath(name, name => this.#columnsOf(name)) ?? []).map(pathKey),
@@ -114,7 +107,7 @@ export class ImpactAnalyzer {
     this.state.apply(statement);
     const { kind, name } = identify(statement);
     if (isObject(kind)) this.#noteCreated(foldCase(name));
-    for (const changed of change ? namesIn(change) : [name]) this.#index(foldCase(changed));
+    for (const changed of change ? namesIn(change) : [name]) this.#views.update(changed);
     return consequences;
   }
 
@@ -136,7 +129,7 @@ export class ImpactAnalyzer {
 
   /** Whether the query of an object uses a column. */
   mentions(object: SchemaObject, column: string): boolean {
-    return this.#queryOf(object).mentions(column);
+    return this.#views.queryOf(object).mentions(column);
   }
 
   #consequences(change: Change): Consequence[] {
@@ -247,7 +240,7 @@ export class ImpactAnalyzer {
   /** The materialized views that a change of their base stops: those over it, whatever they use, and those over them. */
   #invalidatedBy(base: string, reason: string, seen = new Set<string>()): Consequence[] {
     const found: Consequence[] = [];
-    for (const key of this.#overBase.get(foldCase(base)) ?? []) {
+    for (const key of this.#views.materializedViewsOver(base)) {
       if (seen.has(key) || this.#invalidated.has(key) || this.#neverRefreshed.has(key)) continue;
       const { name } = this.state.find(key) as SchemaObject;
       seen.add(key);
@@ -259,16 +252,12 @@ export class ImpactAnalyzer {
 
   /** The views that read from an object, which will be gone, and those that read from them. */
   #viewsWithout(name: string): Consequence[] {
-    const reason = `${this.#title(name)} is gone`;
-    const found = new Set<string>([foldCase(name)]);
-    for (const key of found) for (const reader of this.#readers.get(key) ?? []) found.add(reader); // grows while it is walked
-    found.delete(foldCase(name));
-    return this.#invalidViews(found, reason);
+    return this.#invalidViews(this.#views.viewsOver(name), `${this.#title(name)} is gone`);
   }
 
   #viewsUsing(table: string, column: string): Consequence[] {
     return this.#invalidViews(
-      this.#usersOf(table, column).broken,
+      this.#views.usersOf(table, column).all,
       `it uses column '${column}' of ${this.#title(table)}`,
     );
   }
@@ -283,51 +272,12 @@ export class ImpactAnalyzer {
 
   /** The views that lose columns where another view gets another query. */
   #viewsOver(view: string, before: string, after: string): Consequence[] {
-    const lost = this.#columnsLost(before, after).flatMap(name => this.#viewsUsing(view, name));
+    const lost = this.#views.columnsLost(before, after).flatMap(name => this.#viewsUsing(view, name));
     return [...new Map(lost.map(each => [each.object, each])).values()];
   }
 
-  /** The columns that one query gives and another one does not; none where that can not be told. */
-  #columnsLost(before: string, after: string): string[] {
-    const [had, has] = [this.#columnsOfQuery(before), this.#columnsOfQuery(after)];
-    const left = new Set(has?.map(foldCase));
-    return has ? (had ?? []).filter(name => !left.has(foldCase(name))) : [];
-  }
-
-  /** The columns that a query gives: those that it names, or all of one object; undefined for any other query. */
-  #columnsOfQuery(query: string, above: readonly string[] = []): string[] | undefined {
-    const [select, star, from, name = '', ...rest] = tokenizeQuery(query).map(({ text }) => text);
-    const isWhole =
-      select?.toLowerCase() === 'select' && star === '*' && from?.toLowerCase() === 'from' && rest.length === 0;
-    if (!isWhole) return findQueryColumns(query)?.map(column => column.name);
-    const definition = above.includes(name) ? undefined : this.state.find(unquote(name))?.definition;
-    if (definition?.kind === 'table') return definition.columns.map(column => column.name);
-    return definition?.kind === 'view' ? this.#columnsOfQuery(definition.body, [...above, name]) : undefined;
-  }
-
-  /** Views that use a column. `direct`: their query names it, also through `SELECT *`; `broken`: these, and all that read from them. */
-  #usersOf(relation: string, column: string): { broken: Set<string>; direct: Set<string> } {
-    const exposing = new Set([foldCase(relation)]);
-    const [broken, direct] = [new Set<string>(), new Set<string>()];
-    for (const key of exposing)
-      for (const reader of this.#readers.get(key) ?? []) {
-        const query = this.#queryOf(this.state.find(reader) as SchemaObject);
-        if (query.mentions(column)) direct.add(reader);
-        else if (query.hasStar) exposing.add(reader);
-      }
-    for (const key of direct) broken.add(key);
-    for (const key of broken) for (const reader of this.#readers.get(key) ?? []) broken.add(reader);
-    return { broken, direct };
-  }
-
   #rightsLost(table: string, column?: string): Consequence[] {
-    const count = [...this.state.rights].filter(
-      right =>
-        right.kind === 'grant' &&
-        right.table !== undefined &&
-        foldCase(right.table) === foldCase(table) &&
-        (column === undefined || (right.column !== undefined && foldCase(right.column) === foldCase(column))),
-    ).length;
+    const count = this.state.rightsOn(table, column).length;
     if (count === 0) return [];
     const what = column === undefined ? this.#title(table) : `column '${column}'`;
     return [removal(table, `removes ${count} ${count === 1 ? 'grant' : 'grants'} on ${what}`)];
@@ -355,31 +305,26 @@ export class ImpactAnalyzer {
       const before = this.state.find(name)?.definition;
       this.#missing.delete(foldCase(name));
       if (before?.kind !== 'view') return;
-      for (const [view, missing] of this.#missing)
-        this.#missing.set(
-          view,
-          missing.filter(({ table }) => foldCase(table) !== foldCase(name)),
-        );
-      for (const column of this.#columnsLost(before.body, alteration.body)) this.#miss(name, column);
+      this.#repair(({ table }) => isSameName(table, name));
+      for (const column of this.#views.columnsLost(before.body, alteration.body)) this.#miss(name, column);
     }
     if (alteration.change === 'drop column' || alteration.change === 'rename column')
       this.#miss(name, alteration.column);
-    const added =
-      alteration.change === 'add column'
-        ? alteration.column.name
-        : alteration.change === 'rename column'
-          ? alteration.to
-          : undefined;
-    if (added === undefined) return;
+    const added = addedColumn(alteration);
+    if (added !== undefined) this.#repair(({ table, column }) => isSameName(table, name) && isSameName(column, added));
+  }
+
+  /** No view misses these columns any more. */
+  #repair(isThere: (column: MissingColumn) => boolean): void {
     for (const [view, missing] of this.#missing)
       this.#missing.set(
         view,
-        missing.filter(each => foldCase(each.table) !== foldCase(name) || foldCase(each.column) !== foldCase(added)),
+        missing.filter(column => !isThere(column)),
       );
   }
 
   #miss(table: string, column: string): void {
-    for (const view of this.#usersOf(table, column).direct)
+    for (const view of this.#views.usersOf(table, column).direct)
       this.#missing.set(view, [...(this.#missing.get(view) ?? []), { table, column }]);
   }
 
@@ -395,20 +340,6 @@ export class ImpactAnalyzer {
     this.#neverRefreshed.delete(key);
   }
 
-  /** Registers what an object reads from now. */
-  #index(key: string): void {
-    const before = this.#sources.get(key);
-    for (const source of before?.readers ?? []) this.#readers.get(source)?.delete(key);
-    for (const source of before?.overBase ?? []) this.#overBase.get(source)?.delete(key);
-    const object = this.state.find(key);
-    const definition = object?.definition;
-    const readers = object?.kind === 'view' ? this.#queryOf(object).reads.map(foldCase) : [];
-    const overBase = definition?.kind === 'materialized view' && definition.base ? [foldCase(definition.base)] : [];
-    for (const source of readers) addTo(this.#readers, source, key);
-    for (const source of overBase) addTo(this.#overBase, source, key);
-    this.#sources.set(key, { readers, overBase });
-  }
-
   /** In lower case. */
   #brokenViews(): string[] {
     const views = [...this.state.objects].filter(({ kind }) => kind === 'view');
@@ -419,20 +350,10 @@ export class ImpactAnalyzer {
     if (seen.has(view.name)) return false;
     seen.add(view.name);
     if (this.#missing.get(foldCase(view.name))?.length) return true;
-    return this.#queryOf(view).reads.some(read => {
-      const object = this.state.find(read);
+    return this.#views.queryOf(view).sources.some(source => {
+      const object = this.state.find(source);
       return object === undefined || (object.kind === 'view' && this.#isBroken(object, seen));
     });
-  }
-
-  #queryOf({ statement, definition }: SchemaObject): Query {
-    const isView = (name: string) => this.state.find(name)?.kind === 'view';
-    const known = this.#queries.get(statement);
-    if (known) return known;
-    const body = definition && 'body' in definition ? definition.body : statement;
-    const query = { ...readMentions(body), reads: findReferences(statement, isView) };
-    this.#queries.set(statement, query);
-    return query;
   }
 
   #invalidView(name: string, reason: string): Consequence {
@@ -445,15 +366,7 @@ export class ImpactAnalyzer {
   }
 }
 
-interface Query extends QueryMentions {
-  readonly reads: readonly string[];
-}
-
 const GONE = 'base table is dropped or renamed';
-
-function addTo(index: Map<string, Set<string>>, key: string, value: string): void {
-  index.set(key, (index.get(key) ?? new Set()).add(value));
-}
 
 /** The objects that a change is about. */
 function namesIn(change: Change): string[] {
@@ -461,12 +374,14 @@ function namesIn(change: Change): string[] {
   return change.verb === 'rename' ? [change.name, change.to] : [change.name];
 }
 
+function addedColumn(alteration: Alteration): string | undefined {
+  if (alteration.change === 'add column') return alteration.column.name;
+  return alteration.change === 'rename column' ? alteration.to : undefined;
+}
+
 const loss = (object: string, text: string): Consequence => ({ effect: 'loss', object, text });
 const rewrite = (object: string, text: string): Consequence => ({ effect: 'rewrite', object, text });
 const removal = (object: string, text: string): Consequence => ({ effect: 'removal', object, text });
-
-const findColumn = ({ columns }: TableDefinition, name: string): Column | undefined =>
-  columns.find(column => foldCase(column.name) === foldCase(name));
 
 const narrowing = (object: string, { name, type }: Column, to: string): Consequence => ({
   effect: 'loss',

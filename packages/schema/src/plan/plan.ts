@@ -8,17 +8,16 @@ import {
   compareDefinitions,
   compareStatements,
   type Definition,
-  type MaterializedViewDefinition,
+  findColumn,
   ownerOf,
   parseChange,
-  parseMeaning,
   parsePrincipal,
   parseRights,
   printAliasChanges,
   printAlter,
   printRevocation,
   printRight,
-  type Refresh,
+  quotePrincipal,
   type Right,
   RightSet,
   type TableDefinition,
@@ -34,32 +33,29 @@ import {
   isAcl,
   isObject,
   isPrincipal,
-  type Kind,
-  unquote,
+  isSameName,
+  kindKeywords,
 } from '@sqlpipe/sql';
 import { Catalog, dumpOrder, type Entry } from '../catalog.js';
 import { compareSchemas } from '../compare-schemas.js';
-import { InvalidSelectionError } from '../selection.js';
-import { alterTable, canSetTtl } from './alter-table.js';
+import { alterMaterializedView, canAlter } from './alter-materialized-view.js';
+import { alterTable } from './alter-table.js';
 import { type Consequence, ImpactAnalyzer, type ImpactOptions } from './impact.js';
-import { formatPath, formatPathForShell, pathKey, readings, resolvePath, splitRename } from './names.js';
+import { formatPath, formatPathForShell } from './names.js';
 import { parseRebuildName, rebuildTable } from './rebuild.js';
+import { type RequestOptions, Requests } from './requests.js';
 import { retention } from './retention.js';
 import { type SchemaObject, SchemaState } from './state.js';
+import { whyUnalterable } from './unalterable.js';
+import { WantedSchema } from './wanted-schema.js';
 
 /** How to plan. */
-export interface PlanOptions extends ImpactOptions {
+export interface PlanOptions extends ImpactOptions, RequestOptions {
   readonly defaults?: CompareOptions['defaults'];
   /** Whether another owner is no difference. */
   readonly ignoreOwner?: boolean;
   /** Whether what only B has stays, and is no difference. */
   readonly keepExtra?: boolean;
-  /** What may be lost: `trades`, `trades.qty`. */
-  readonly allowLoss?: readonly string[];
-  /** What is called otherwise now: `old=new`, `trades.old=new`. */
-  readonly renamed?: readonly string[];
-  /** Tables to recreate where they differ. */
-  readonly rebuild?: readonly string[];
   /** Whether the old table of a rebuild is dropped. */
   readonly dropOld?: boolean;
 }
@@ -99,58 +95,26 @@ export function planChanges(a: Iterable<string>, b: Iterable<string>, options: P
   return new Planner([...a], [...b], options).run();
 }
 
-/** Why something of a table, or of an object of any kind, can not be altered. */
-const UNALTERABLE: [property: RegExp, reason: string][] = [
-  [/^designated timestamp$|^column order$|^volume$/, 'needs a new table'],
-  [/^partitioning$/, 'needs a new table'],
-  [/^column '.*' name$/s, 'changing only the case of a name needs two renames'],
-  [/^column '.*'$/s, 'no conversion between these types: needs a new table'],
-  [/^WAL$/, 'ALTER TABLE … SET TYPE has an effect only after a restart of the server'],
-  [/^TTL$/, 'with partitions by month or year, a TTL can be changed, but not removed'],
-  [/^dedup keys$/, 'only a WAL table has dedup keys, which include the designated timestamp'],
-  [/^storage policy$/, 'the open source edition has no storage policies'],
-  [/^owner$/, 'no statement changes an owner'],
-  [/^name$/, 'changing only the case of a name needs two renames'],
-  [/^refresh$/, 'no statement changes DEFERRED'],
-  [/^refresh (start|time zone|period)$/, 'this server keeps a different one'],
-  [/^statement$/, 'compared as text: its syntax is unknown'],
-  [/^credentials$/, 'no server shows them'],
-];
-
-const reasonFor = (property: string): string | undefined =>
-  UNALTERABLE.find(([pattern]) => pattern.test(property))?.[1];
-
-/** What of a materialized view ALTER can change. */
-const ALTERABLE = new Set(['TTL', 'refresh', 'refresh start', 'refresh period', 'refresh time zone', 'owner', 'name']);
-
 class Planner {
-  readonly #a: Catalog;
+  readonly #a: WantedSchema;
   readonly #b: Catalog;
   readonly #impact: ImpactAnalyzer;
   readonly #state: SchemaState;
   readonly #isEnterprise: boolean;
   readonly #statements: { statement: string; consequences: Consequence[] }[] = [];
   readonly #omissions: Omission[] = [];
-  /** What may be lost, by name in lower case: objects, and columns of objects. */
-  readonly #allowed = new Set<string>();
-  /** New names of objects by old ones, and of columns by the new name of their table and the old one of their own. */
-  readonly #renamedObjects = new Map<string, string>();
-  /** Of all objects, of those that have been renamed already too. */
-  readonly #newNames = new Map<string, string>();
-  readonly #renamedColumns = new Map<string, Map<string, string>>();
   /** Names of A that are not there in the end as A has them, so that nothing can be made over them. */
   readonly #blocked = new Set<string>();
   /** What a rebuild leaves beside. */
   readonly #leftovers = new Set<string>();
-  readonly #tablesToRebuild: Set<string>;
-  readonly #meanings = new Map<Entry, Definition | undefined>();
+  readonly #requests: Requests;
 
   constructor(
     a: readonly string[],
     readonly b: readonly string[],
     readonly options: PlanOptions,
   ) {
-    this.#a = new Catalog(a);
+    this.#a = new WantedSchema(a, options);
     this.#b = new Catalog(b);
     this.#state = new SchemaState(b, options);
     this.#impact = new ImpactAnalyzer(this.#state, options);
@@ -158,9 +122,7 @@ class Planner {
       ({ kind, statement }) =>
         isAcl(kind) || ownerOf(statement) !== undefined || /\bSTORAGE\s+POLICY\b/i.test(statement),
     );
-    this.#readRenames(options.renamed ?? []);
-    this.#readAllowed(options.allowLoss ?? []);
-    this.#tablesToRebuild = new Set((options.rebuild ?? []).map(name => this.#tableToRebuild(name)));
+    this.#requests = new Requests(this.#a, this.#b, this.#state, options);
   }
 
   run(): Plan {
@@ -178,93 +140,6 @@ class Planner {
     return { statements: this.#statements.map(each => this.#withCosts(each)), omissions: this.#omissions };
   }
 
-  readonly #columnsOf = (name: string): ReadonlySet<string> | undefined => {
-    const old = [...this.#newNames].find(([, to]) => foldCase(to) === foldCase(name))?.[0];
-    const names = [name, this.#newNames.get(foldCase(name)) ?? name, old ?? name];
-    const exists = names.some(
-      each =>
-        this.#state.find(each) ||
-        this.#a.findObject(each) ||
-        this.#a.findPrincipal(each) ||
-        this.#b.findPrincipal(each),
-    );
-    if (!exists) return undefined;
-    const found = names.flatMap(each => [this.#state.find(each)?.definition, this.#meaning(this.#a.findObject(each))]);
-    return new Set(
-      found.flatMap(each => (each?.kind === 'table' ? each.columns.map(column => foldCase(column.name)) : [])),
-    );
-  };
-
-  /** Those of objects first, as those of columns may name a table by its old name. */
-  #readRenames(renames: readonly string[]): void {
-    const ofColumns: [rename: string, from: string, to: string][] = [];
-    for (const rename of renames) {
-      const [from, to] = splitRename(rename);
-      const name = resolvePath(to, name => (this.#a.findObject(name) ? new Set() : undefined))?.object;
-      if (name === undefined || resolvePath(from, this.#columnsOf)?.column !== undefined)
-        ofColumns.push([rename, from, to]);
-      else this.#readObjectRename(rename, resolvePath(from, this.#columnsOf)?.object ?? unquote(from), name);
-    }
-    for (const each of ofColumns) this.#readColumnRename(...each);
-  }
-
-  #readObjectRename(rename: string, from: string, to: string): void {
-    const [before, after] = [this.#state.find(from), this.#a.findObject(to)];
-    if (!after) throw new InvalidSelectionError(`--renamed ${rename}: A has no '${to}'`);
-    this.#newNames.set(foldCase(from), after.name);
-    if (!before && this.#state.find(to)) return; // it has been done
-    if (!before) throw new InvalidSelectionError(`--renamed ${rename}: B has no '${from}'`);
-    if (this.#a.findObject(from)) throw new InvalidSelectionError(`--renamed ${rename}: A has a '${from}' too`);
-    if (this.#state.find(to)) throw new InvalidSelectionError(`--renamed ${rename}: B has a '${to}' too`);
-    this.#renamedObjects.set(foldCase(before.name), after.name);
-  }
-
-  #readColumnRename(rename: string, from: string, to: string): void {
-    const short = resolvePath(to, this.#columnsOf)?.column ?? unquote(to);
-    const old = resolvePath(from, this.#columnsOf);
-    if (old?.column === undefined) {
-      const isDone = readings(from).some(
-        ({ object, column }) => column !== undefined && this.#columnsOf(object)?.has(foldCase(short)),
-      );
-      if (isDone) return;
-      throw new InvalidSelectionError(`--renamed ${rename}: B has no '${from}'`);
-    }
-    const table = this.#newNames.get(foldCase(old.object)) ?? old.object;
-    const after = this.#meaning(this.#a.findObject(table));
-    const names = after?.kind === 'table' ? after.columns.map(({ name }) => name) : [];
-    const name = names.find(each => foldCase(each) === foldCase(short));
-    if (name === undefined)
-      throw new InvalidSelectionError(`--renamed ${rename}: A has no column '${short}' in '${table}'`);
-    if (names.some(each => foldCase(each) === foldCase(old.column ?? '')))
-      throw new InvalidSelectionError(`--renamed ${rename}: A has a column '${old.column}' too`);
-    const renames = this.#renamedColumns.get(foldCase(table)) ?? new Map<string, string>();
-    this.#renamedColumns.set(foldCase(table), renames.set(old.column, name));
-  }
-
-  #readAllowed(names: readonly string[]): void {
-    for (const path of names.flatMap(name => resolvePath(name, this.#columnsOf) ?? [])) {
-      this.#allowed.add(pathKey(path));
-      const renamed = this.#renamedObjects.get(foldCase(path.object));
-      if (renamed !== undefined) this.#allowed.add(pathKey({ ...path, object: renamed }));
-    }
-  }
-
-  #tableToRebuild(name: string): string {
-    const path = resolvePath(name, this.#columnsOf);
-    if (this.#a.findObject(path?.object ?? '')?.kind !== 'table')
-      throw new InvalidSelectionError(`--rebuild ${name}: A has no such table`);
-    return foldCase(path?.object ?? '');
-  }
-
-  #meaning(entry: Entry | undefined): Definition | undefined {
-    if (!entry) return undefined;
-    if (this.#meanings.has(entry)) return this.#meanings.get(entry);
-    const findTable = (name: string) => this.#a.findObject(name)?.statement;
-    const meaning = parseMeaning(entry.statement, { ...this.options, findTable } as CompareOptions);
-    this.#meanings.set(entry, meaning);
-    return meaning;
-  }
-
   #emit(statement: string): void {
     this.#statements.push({ statement, consequences: this.#impact.apply(statement) });
   }
@@ -273,7 +148,7 @@ class Planner {
   #attempt(statement: string, identity: Identity, properties: readonly string[]): boolean {
     const consequences = this.#impact.preview(statement);
     const lost = [...consequences.filter(({ effect }) => effect === 'loss'), ...this.#lostByRefresh(consequences)];
-    const forbidden = lost.filter(each => !this.#allowed.has(pathKey(each)));
+    const forbidden = lost.filter(each => !this.#requests.mayLose(each));
     const broken = consequences.filter(each => this.#staysBroken(each, statement));
     if (forbidden.length === 0 && broken.length === 0) {
       this.#emit(statement);
@@ -302,7 +177,7 @@ class Planner {
       if (effect !== 'invalid' || view?.kind !== 'materialized view') return [];
       const base = view.base ?? '';
       const bases = [this.#state.find(base)?.definition];
-      if (this.#allowed.has(pathKey({ object: base }))) bases.push(this.#meaning(this.#a.findObject(base)));
+      if (this.#requests.mayLose({ object: base })) bases.push(this.#a.definitionOf(base));
       const isKept = Math.min(...bases.map(retention)) >= retention(view);
       if (isKept && !this.#impact.isAhead(object)) return [];
       const text = `rebuilding materialized view '${object}' loses what '${base}' no longer holds`;
@@ -329,7 +204,7 @@ class Planner {
   #isUnwanted({ effect, object }: Consequence): SchemaObject | undefined {
     const view = this.#state.find(object);
     if (effect !== 'invalid' || view?.kind !== 'matview' || !view.definition) return undefined;
-    const wanted = this.#meaning(this.#a.findObject(object));
+    const wanted = this.#a.definitionOf(object);
     const differences = wanted && compareDefinitions(wanted, view.definition).differences;
     const isWanted = differences?.every(
       ({ property }) => property !== 'query' && property !== 'base' && property !== 'kind',
@@ -376,15 +251,14 @@ class Planner {
       for (const statement of printAliasChanges(there.name, now.alias, wanted.alias)) this.#emit(statement);
     for (const { property, a, b } of compareStatements(entry.statement, there.statement).differences)
       if (property !== 'external alias' && (property !== 'owner' || !this.options.ignoreOwner))
-        this.#omit(entry, [property], `${property}: ${b} to ${a}`, `cannot be altered: ${reasonFor(property)}`);
+        this.#omit(entry, [property], `${property}: ${b} to ${a}`, `cannot be altered: ${whyUnalterable(property)}`);
   }
 
   #dropPrincipals(): void {
     if (this.options.keepExtra) return;
     for (const entry of dumpOrder(this.#b)) {
       if (!isPrincipal(entry.kind) || this.#a.findPrincipal(entry.name)) continue;
-      const words = { user: 'USER', group: 'GROUP', 'service-account': 'SERVICE ACCOUNT' }[entry.kind as 'user'];
-      this.#attempt(`DROP ${words} ${JSON.stringify(entry.name)};`, entry, []);
+      this.#attempt(`DROP ${kindKeywords(entry.kind)} ${quotePrincipal(entry.name)};`, entry, []);
     }
   }
 
@@ -392,11 +266,11 @@ class Planner {
   #dropObjects(): void {
     for (const entry of dumpOrder(this.#b).reverse()) {
       if (!isObject(entry.kind)) continue;
-      const renamed = this.#renamedObjects.get(foldCase(entry.name));
+      const renamed = this.#requests.renamedObjects.get(foldCase(entry.name));
       const wanted = this.#a.findObject(renamed ?? entry.name);
       if (renamed !== undefined && entry.kind === 'table' && wanted?.kind === 'table') continue;
       if (!wanted && this.#isOfRebuild(entry.name)) continue;
-      const statement = `DROP ${DROPPED[entry.kind]} '${entry.name}';`;
+      const statement = `DROP ${kindKeywords(entry.kind)} '${entry.name}';`;
       if (renamed !== undefined && entry.kind === 'view' && wanted?.kind === 'view') this.#emit(statement);
       else if (!wanted || renamed !== undefined) {
         if (!this.options.keepExtra || renamed !== undefined) this.#dropExtra(statement, entry);
@@ -406,7 +280,7 @@ class Planner {
   }
 
   #dropExtra(statement: string, entry: Entry): void {
-    const isAllowed = this.#allowed.has(pathKey({ object: entry.name }));
+    const isAllowed = this.#requests.mayLose({ object: entry.name });
     // A view holds no rows, and yet nobody may have its query elsewhere.
     if (entry.kind === 'view' && !isAllowed)
       this.#omit(entry, [], describe(statement), `loses ${displayName(entry)}`, [formatPath({ object: entry.name })]);
@@ -414,7 +288,7 @@ class Planner {
   }
 
   #dropToRecreate(statement: string, entry: Entry): void {
-    const isAllowed = this.#allowed.has(pathKey({ object: entry.name }));
+    const isAllowed = this.#requests.mayLose({ object: entry.name });
     if (isAllowed && this.#attempt(statement, entry, [])) return;
     this.#blocked.add(foldCase(entry.name));
     if (isAllowed) return;
@@ -423,18 +297,15 @@ class Planner {
   }
 
   #mustRecreate(entry: Entry, wanted: Entry): boolean {
-    const [now, then] = [this.#state.find(entry.name)?.definition, this.#meaning(wanted)];
+    const [now, then] = [this.#state.find(entry.name)?.definition, this.#a.meaning(wanted)];
     if (!now || !then || now.kind === 'table' || now.kind === 'view') return false;
-    const { differences } = compareDefinitions(then, now);
-    if (now.kind === 'live view') return differences.some(({ property }) => !['owner', 'name'].includes(property));
-    const isAlterable = (property: string): boolean =>
-      ALTERABLE.has(property) && (property !== 'TTL' || canRemoveTtl(then, now));
-    return differences.some(({ property }) => !isAlterable(property)) || isDeferred(then) !== isDeferred(now);
+    if (then.kind === 'materialized view' && now.kind === 'materialized view') return !canAlter(then, now);
+    return compareDefinitions(then, now).differences.some(({ property }) => !['owner', 'name'].includes(property));
   }
 
   /** A name that another table has yet is taken when that one has been renamed. */
   #renameTables(): void {
-    const pending = [...this.#renamedObjects].filter(([from]) => this.#state.find(from)?.kind === 'table');
+    const pending = [...this.#requests.renamedObjects].filter(([from]) => this.#state.find(from)?.kind === 'table');
     for (let isMore = true; isMore; ) {
       isMore = false;
       for (const rename of [...pending]) {
@@ -455,7 +326,7 @@ class Planner {
   /** Whether a rebuild of this plan, begun before, has made a table; one that it leaves is no difference. */
   #isOfRebuild(name: string): boolean {
     const { table, role } = parseRebuildName(name) ?? {};
-    if (table === undefined || !this.#tablesToRebuild.has(foldCase(table))) return false;
+    if (table === undefined || !this.#requests.isToRebuild(table)) return false;
     if (role === 'before') this.#leftovers.add(foldCase(name));
     return true;
   }
@@ -464,7 +335,7 @@ class Planner {
   #resumeRebuilds(): void {
     for (const { name } of [...this.#state.objects]) {
       const { table = '', role, mark } = parseRebuildName(name) ?? {};
-      if (role !== 'new' || !this.#tablesToRebuild.has(foldCase(table))) continue;
+      if (role !== 'new' || !this.#requests.isToRebuild(table)) continue;
       const isExchanged = !this.#state.find(table) && this.#state.find(`${table}_before_${mark}`);
       this.#emit(isExchanged ? `RENAME TABLE '${name}' TO '${table}';` : `DROP TABLE '${name}';`);
     }
@@ -486,7 +357,7 @@ class Planner {
     }
     if (!now) return this.#emit(entry.statement);
     if (this.#isSame(entry, now)) return;
-    const wanted = this.#meaning(entry);
+    const wanted = this.#a.meaning(entry);
     if (!wanted || !now.definition || ('query' in wanted && wanted.query !== undefined))
       return this.#omit(entry, [], displayName(entry), 'its syntax is unknown');
     this.#alter(entry, wanted);
@@ -494,7 +365,7 @@ class Planner {
   }
 
   #isSame(entry: Entry, now: SchemaObject | undefined): boolean {
-    const wanted = this.#meaning(entry);
+    const wanted = this.#a.meaning(entry);
     if (!now || !wanted || !now.definition) return now?.statement === entry.statement;
     return compareDefinitions(wanted, now.definition).differences.length === 0;
   }
@@ -510,36 +381,32 @@ class Planner {
       if (isOther) attempt('view')({ change: 'query', body: wanted.body }, 'query');
     } else if (wanted.kind === 'materialized view')
       alterMaterializedView(wanted, current, attempt('materialized view'));
-    else if (wanted.kind === 'table' && this.#tablesToRebuild.has(foldCase(entry.name))) this.#rebuild(entry, wanted);
+    else if (wanted.kind === 'table' && this.#requests.isToRebuild(entry.name)) this.#rebuild(entry, wanted);
     else if (wanted.kind === 'table') {
-      const renamed = this.#renamedColumns.get(foldCase(entry.name)) ?? new Map();
+      const renamed = this.#requests.renamedColumns(entry.name);
       const before = this.#omissions.length;
       alterTable(wanted, renamed, { current, attempt: attempt('table'), isEnterprise: this.#isEnterprise });
-      const isRenamed = [...renamed.keys()].every(
-        column => !current<TableDefinition>().columns.some(each => foldCase(each.name) === foldCase(column)),
-      );
+      const isRenamed = [...renamed.keys()].every(column => !findColumn(current<TableDefinition>(), column));
       if (!isRenamed && this.#omissions.length > before) this.#blocked.add(foldCase(entry.name));
     }
   }
 
   #rebuild(entry: Entry, wanted: TableDefinition): void {
     const now = this.#state.find(entry.name)?.definition as TableDefinition;
-    const renamed = this.#renamedColumns.get(foldCase(entry.name)) ?? new Map();
+    const renamed = this.#requests.renamedColumns(entry.name);
     const { statements, oldName } = rebuildTable(wanted, now, renamed, this.options.dropOld ?? false);
     const rename = `RENAME TABLE '${now.name}' TO '${oldName}';`;
     const consequences = this.#impact.preview(rename);
-    const gone = now.columns.filter(
-      ({ name }) => !wanted.columns.some(column => foldCase(column.name) === foldCase(name)),
-    );
+    const gone = now.columns.filter(({ name }) => !findColumn(wanted, name));
     const broken = consequences.filter(each =>
       this.#isUnwantedOver(
         each,
         gone.map(({ name }) => name),
       ),
     );
-    const lost = [...this.#lostByRefresh(consequences)].filter(each => !this.#allowed.has(pathKey(each)));
+    const lost = [...this.#lostByRefresh(consequences)].filter(each => !this.#requests.mayLose(each));
     const isDropAllowed =
-      !this.options.dropOld || this.#allowed.has(pathKey({ object: now.name })) || isCopied(wanted, now, renamed);
+      !this.options.dropOld || this.#requests.mayLose({ object: now.name }) || isCopied(wanted, now, renamed);
     if (broken.length > 0 || lost.length > 0 || !isDropAllowed) {
       const reason = isDropAllowed
         ? [...broken, ...lost].map(({ text }) => text).join('; ')
@@ -561,7 +428,7 @@ class Planner {
     for (const { property, a, b } of compareDefinitions(wanted, now).differences) {
       if (listed.includes(property) || listed.includes(ALL) || (property === 'owner' && this.options.ignoreOwner))
         continue;
-      const reason = reasonFor(property);
+      const reason = whyUnalterable(property);
       if (!reason) throw new Error(`${displayName(entry)}: no statement was found for ${property}: ${b} to ${a}`);
       const way = reason.endsWith('needs a new table')
         ? `; --rebuild ${formatPathForShell(formatPath({ object: entry.name }))} makes one`
@@ -630,13 +497,6 @@ class Planner {
 
 const ALL = '';
 
-const DROPPED: Partial<Record<Kind, string>> = {
-  table: 'TABLE',
-  view: 'VIEW',
-  matview: 'MATERIALIZED VIEW',
-  liveview: 'LIVE VIEW',
-};
-
 const identityOf = ({ kind, name }: Pick<SchemaObject, 'kind' | 'name'>): Identity => ({ kind, name, verb: 'CREATE' });
 
 /** A statement in few words, for a list. */
@@ -664,35 +524,10 @@ const isAbout = (omission: Omission, identity: Identity, statement: string): boo
     ? identityKey(omission.identity) === identityKey(identity)
     : !hasName(identity) && omission.identity.kind === identity.kind && statement !== '';
 
-const isDeferred = (definition: Definition): boolean =>
-  definition.kind === 'materialized view' && definition.refresh.deferred;
-
-const canRemoveTtl = (wanted: Definition, now: Definition): boolean =>
-  wanted.kind === 'materialized view' &&
-  now.kind === 'materialized view' &&
-  canSetTtl(wanted.ttl, now.partitionBy ?? 'DAY');
-
 /** Whether the new table has all columns of the old one, with types that hold all values. */
 function isCopied(wanted: TableDefinition, now: TableDefinition, renamed: ReadonlyMap<string, string>): boolean {
   return now.columns.every(({ name, type }) => {
-    const to = [...renamed].find(([from]) => foldCase(from) === foldCase(name))?.[1] ?? name;
-    return wanted.columns.some(column => foldCase(column.name) === foldCase(to) && column.type === type);
+    const to = [...renamed].find(([from]) => isSameName(from, name))?.[1] ?? name;
+    return findColumn(wanted, to)?.type === type;
   });
-}
-
-function alterMaterializedView(
-  wanted: MaterializedViewDefinition,
-  current: () => MaterializedViewDefinition,
-  attempt: (alteration: Alteration, ...properties: string[]) => boolean,
-): void {
-  const properties = ['refresh', 'refresh start', 'refresh period', 'refresh time zone'];
-  const { differences } = compareDefinitions(wanted, current());
-  if (differences.some(({ property }) => properties.includes(property))) {
-    const { start } = current().refresh;
-    const isTimer = wanted.refresh.type === 'EVERY' && !wanted.refresh.period;
-    const refresh: Refresh = { ...wanted.refresh, start: wanted.refresh.start ?? (isTimer ? start : undefined) };
-    attempt({ change: 'refresh', refresh }, ...properties);
-  }
-  if (wanted.ttl !== current().ttl && canSetTtl(wanted.ttl, current().partitionBy ?? 'DAY'))
-    attempt({ change: 'ttl', ttl: wanted.ttl }, 'TTL');
 }

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { kindOf, parseChange, parseMeaning, printDefinition } from '@sqlpipe/ddl';
 import { displayName, escapeControls, foldCase, identify, isObject, type Kind, significantTokens } from '@sqlpipe/sql';
+import { Catalog } from '../catalog.js';
 import { formatPathForShell } from './names.js';
 import type { Omission, Plan } from './plan.js';
 
@@ -14,12 +15,14 @@ export interface PlannedObject {
 /**
  * The statements of a plan. The first one begins with `-- plan for state …`, by which sqlapply knows whether the plan still
  * fits, and with the permissions that sqlapply needs.
- * @param findStatement the statement that creates an object of B; undefined where there is none
+ * @param b the statements of the schema that the plan is for
  */
-export function printPlan(
-  { statements }: Plan,
-  findStatement: (object: PlannedObject) => string | undefined,
-): string[] {
+export function printPlan({ statements }: Plan, b: Iterable<string>): string[] {
+  const catalog = new Catalog(b);
+  const findStatement = ({ kind, name }: PlannedObject): string | undefined => {
+    const entry = catalog.findObject(name);
+    return entry?.kind === kind ? entry.statement : undefined;
+  };
   const plain = statements.map(({ statement }) => statement);
   const objects = plannedObjects(plain);
   const state = fingerprint(objects, objects.map(findStatement));

@@ -1,13 +1,12 @@
 /*! Recreates a table where no ALTER changes what differs: the documented way, with the old table kept. */
 import { createHash } from 'node:crypto';
-import { printDefinition, type TableDefinition } from '@sqlpipe/ddl';
+import { findColumn, printDefinition, type TableDefinition } from '@sqlpipe/ddl';
 import { foldCase } from '@sqlpipe/sql';
 
 /** The statements of a rebuild. */
 export interface Rebuild {
   readonly statements: readonly string[];
-  /** What the new table is called at first, and the old one afterwards. */
-  readonly newName: string;
+  /** What the old table is called afterwards. */
   readonly oldName: string;
 }
 
@@ -36,7 +35,7 @@ export function rebuildTable(
   const sources = new Map([...renamed].map(([from, to]) => [foldCase(to), from]));
   const copied = wanted.columns.flatMap(column => {
     const from = sources.get(foldCase(column.name)) ?? column.name;
-    const source = now.columns.find(({ name }) => foldCase(name) === foldCase(from));
+    const source = findColumn(now, from);
     return source ? [{ column, source }] : [];
   });
   const targets = copied.map(({ column }) => quote(column.name)).join(', ');
@@ -46,7 +45,6 @@ export function rebuildTable(
     )
     .join(', ');
   return {
-    newName,
     oldName,
     statements: [
       printDefinition({ ...wanted, name: newName }, { quoted: true }),

@@ -2,13 +2,7 @@
 import type { Definition, Ttl } from '@sqlpipe/ddl';
 
 /** Hours that rows are kept at least; Infinity for ever. */
-export function retention(definition: Definition | undefined): number {
-  if (definition?.kind === 'materialized view') return hoursOf(definition.ttl);
-  if (definition?.kind !== 'table') return Number.POSITIVE_INFINITY;
-  const { ttl, policy } = definition;
-  const drops = policy && !policy.disabled ? [policy.after['DROP LOCAL'], policy.after['DROP REMOTE']] : [];
-  return Math.min(hoursOf(ttl), ...drops.map(length => hoursOf(length ?? 0)));
-}
+export const retention = (definition: Definition | undefined): number => Math.min(...ttlsOf(definition).map(hoursOf));
 
 /** Months count as 28 days, the shortest, so that a retention is never overestimated. */
 function hoursOf(ttl: Ttl): number {
@@ -22,14 +16,14 @@ export function isShorter(after: Definition | undefined, before: Definition | un
   return now.some((length, i) => length !== 0 && length !== then[i] && !isAtLeast(length, then[i] ?? 0));
 }
 
-const ttlsOf = (definition: Definition | undefined): readonly Ttl[] => {
+function ttlsOf(definition: Definition | undefined): readonly Ttl[] {
   if (definition?.kind === 'materialized view') return [definition.ttl];
   if (definition?.kind !== 'table') return [];
   const { ttl, policy } = definition;
   const after = policy && !policy.disabled ? policy.after : {};
   // The enterprise edition makes the one of the other.
   return [ttl || (after['DROP LOCAL'] ?? 0), after['DROP REMOTE'] ?? 0];
-};
+}
 
 /** Whether a TTL is at least as long as another, for months of any length: hours are positive, months negative, 0 is for ever. */
 function isAtLeast(ttl: Ttl, than: Ttl): boolean {

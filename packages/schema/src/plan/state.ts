@@ -17,7 +17,7 @@ import {
   type Right,
   RightSet,
 } from '@sqlpipe/ddl';
-import { foldCase, givesRight, isObject, isPrincipal, type Kind } from '@sqlpipe/sql';
+import { foldCase, givesRight, isObject, isPrincipal, isSameName, type Kind } from '@sqlpipe/sql';
 import { toEntry } from '../catalog.js';
 
 /** An object of a schema. */
@@ -132,7 +132,7 @@ export class SchemaState {
     if (!object?.definition || object.kind !== kindOf(kind)) return;
     this.#put(object.kind, applyAlteration(object.definition, alteration));
     if (alteration.change !== 'rename column' && alteration.change !== 'drop column') return;
-    for (const right of this.#rightsOn(name, alteration.column)) {
+    for (const right of this.rightsOn(name, alteration.column)) {
       this.#rights.delete(right);
       if (alteration.change === 'rename column') this.#rights.add({ ...right, column: alteration.to } as Right);
     }
@@ -147,7 +147,7 @@ export class SchemaState {
   /** What was given on it goes with it. */
   #drop(name: string): void {
     this.#objects.delete(foldCase(name));
-    for (const right of this.#rightsOn(name)) this.#rights.delete(right);
+    for (const right of this.rightsOn(name)) this.#rights.delete(right);
   }
 
   /** Whether rights go with a table to its new name is not known, so they count as gone. */
@@ -158,13 +158,14 @@ export class SchemaState {
     this.#put('table', { ...object.definition, name: to });
   }
 
-  #rightsOn(table: string, column?: string): Right[] {
+  /** The grants on a table, or on one of its columns. */
+  rightsOn(table: string, column?: string): Right[] {
     return [...this.#rights].filter(
       right =>
         right.kind === 'grant' &&
         right.table !== undefined &&
-        foldCase(right.table) === foldCase(table) &&
-        (column === undefined || (right.column !== undefined && foldCase(right.column) === foldCase(column))),
+        isSameName(right.table, table) &&
+        (column === undefined || (right.column !== undefined && isSameName(right.column, column))),
     );
   }
 }

@@ -1,0 +1,37 @@
+/*! Which changes in place turn a materialized view into another one. */
+import { type Alteration, compareDefinitions, type MaterializedViewDefinition, type Refresh } from '@sqlpipe/ddl';
+import { canSetTtl } from './alter-table.js';
+
+const REFRESH_PROPERTIES = ['refresh', 'refresh start', 'refresh period', 'refresh time zone'];
+
+/** Properties that need no new materialized view: ALTER changes them, or another statement, or none does. */
+const ALTERABLE = new Set([...REFRESH_PROPERTIES, 'TTL', 'owner', 'name']);
+
+/** Whether one materialized view becomes the other without being dropped. No ALTER changes DEFERRED. */
+export function canAlter(wanted: MaterializedViewDefinition, now: MaterializedViewDefinition): boolean {
+  const { differences } = compareDefinitions(wanted, now);
+  const isAlterable = (property: string): boolean =>
+    ALTERABLE.has(property) && (property !== 'TTL' || canSetTtl(wanted.ttl, now.partitionBy ?? 'DAY'));
+  return differences.every(({ property }) => isAlterable(property)) && wanted.refresh.deferred === now.refresh.deferred;
+}
+
+/**
+ * Tries the alterations that lead to what is wanted.
+ * @param current the materialized view as the alterations before have left it
+ * @param attempt tries one; `properties` names what differs if it is not done
+ */
+export function alterMaterializedView(
+  wanted: MaterializedViewDefinition,
+  current: () => MaterializedViewDefinition,
+  attempt: (alteration: Alteration, ...properties: string[]) => boolean,
+): void {
+  const { differences } = compareDefinitions(wanted, current());
+  if (differences.some(({ property }) => REFRESH_PROPERTIES.includes(property))) {
+    const { start } = current().refresh;
+    const isTimer = wanted.refresh.type === 'EVERY' && !wanted.refresh.period;
+    const refresh: Refresh = { ...wanted.refresh, start: wanted.refresh.start ?? (isTimer ? start : undefined) };
+    attempt({ change: 'refresh', refresh }, ...REFRESH_PROPERTIES);
+  }
+  if (wanted.ttl !== current().ttl && canSetTtl(wanted.ttl, current().partitionBy ?? 'DAY'))
+    attempt({ change: 'ttl', ttl: wanted.ttl }, 'TTL');
+}

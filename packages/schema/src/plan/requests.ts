@@ -1,0 +1,139 @@
+/*! What somebody asks of a plan by name: what is called otherwise now, what may be lost, and what to rebuild. */
+import { foldCase, isSameName, unquote } from '@sqlpipe/sql';
+import type { Catalog } from '../catalog.js';
+import { InvalidSelectionError } from '../selection.js';
+import { type ObjectPath, pathKey, readings, resolvePath, splitRename } from './names.js';
+import type { SchemaState } from './state.js';
+import type { WantedSchema } from './wanted-schema.js';
+
+/** The values of the options that name something. */
+export interface RequestOptions {
+  /** What may be lost: `trades`, `trades.qty`. */
+  readonly allowLoss?: readonly string[];
+  /** What is called otherwise now: `old=new`, `trades.old=new`. */
+  readonly renamed?: readonly string[];
+  /** Tables to recreate where they differ. */
+  readonly rebuild?: readonly string[];
+}
+
+/** These values, resolved against both schemas. */
+export class Requests {
+  readonly #a: WantedSchema;
+  readonly #b: Catalog;
+  readonly #state: SchemaState;
+  /** New names of objects that are to be renamed, by their old names in lower case. */
+  readonly renamedObjects = new Map<string, string>();
+  /** The same, with objects that have been renamed already. */
+  readonly #newNames = new Map<string, string>();
+  /** New names of columns by their old ones, by the new name of their table in lower case. */
+  readonly #renamedColumns = new Map<string, Map<string, string>>();
+  /** Keys of what may be lost: objects, and columns of objects. */
+  readonly #allowed = new Set<string>();
+  readonly #tablesToRebuild: ReadonlySet<string>;
+
+  /**
+   * @param state B's objects as they are before the plan
+   * @throws InvalidSelectionError for names that say nothing, or more than one thing
+   */
+  constructor(a: WantedSchema, b: Catalog, state: SchemaState, options: RequestOptions) {
+    this.#a = a;
+    this.#b = b;
+    this.#state = state;
+    this.#readRenames(options.renamed ?? []);
+    this.#readAllowed(options.allowLoss ?? []);
+    this.#tablesToRebuild = new Set((options.rebuild ?? []).map(name => this.#tableToRebuild(name)));
+  }
+
+  /** Whether an object, or one of its columns, may be lost. */
+  mayLose(path: ObjectPath): boolean {
+    return this.#allowed.has(pathKey(path));
+  }
+
+  /** Whether a table is to be recreated if it differs. */
+  isToRebuild(table: string): boolean {
+    return this.#tablesToRebuild.has(foldCase(table));
+  }
+
+  /** New names of the columns of a table by their old ones. */
+  renamedColumns(table: string): ReadonlyMap<string, string> {
+    return this.#renamedColumns.get(foldCase(table)) ?? new Map();
+  }
+
+  readonly #columnsOf = (name: string): ReadonlySet<string> | undefined => {
+    const old = [...this.#newNames].find(([, to]) => isSameName(to, name))?.[0];
+    const names = [name, this.#newNames.get(foldCase(name)) ?? name, old ?? name];
+    const exists = names.some(
+      each =>
+        this.#state.find(each) ||
+        this.#a.findObject(each) ||
+        this.#a.findPrincipal(each) ||
+        this.#b.findPrincipal(each),
+    );
+    if (!exists) return undefined;
+    const found = names.flatMap(each => [this.#state.find(each)?.definition, this.#a.definitionOf(each)]);
+    return new Set(
+      found.flatMap(each => (each?.kind === 'table' ? each.columns.map(column => foldCase(column.name)) : [])),
+    );
+  };
+
+  /** Those of objects first, as those of columns may name a table by its old name. */
+  #readRenames(renames: readonly string[]): void {
+    const ofColumns: [rename: string, from: string, to: string][] = [];
+    for (const rename of renames) {
+      const [from, to] = splitRename(rename);
+      const name = resolvePath(to, name => (this.#a.findObject(name) ? new Set() : undefined))?.object;
+      if (name === undefined || resolvePath(from, this.#columnsOf)?.column !== undefined)
+        ofColumns.push([rename, from, to]);
+      else this.#readObjectRename(rename, resolvePath(from, this.#columnsOf)?.object ?? unquote(from), name);
+    }
+    for (const each of ofColumns) this.#readColumnRename(...each);
+  }
+
+  #readObjectRename(rename: string, from: string, to: string): void {
+    const [before, after] = [this.#state.find(from), this.#a.findObject(to)];
+    if (!after) throw new InvalidSelectionError(`--renamed ${rename}: A has no '${to}'`);
+    this.#newNames.set(foldCase(from), after.name);
+    if (!before && this.#state.find(to)) return; // it has been done
+    if (!before) throw new InvalidSelectionError(`--renamed ${rename}: B has no '${from}'`);
+    if (this.#a.findObject(from)) throw new InvalidSelectionError(`--renamed ${rename}: A has a '${from}' too`);
+    if (this.#state.find(to)) throw new InvalidSelectionError(`--renamed ${rename}: B has a '${to}' too`);
+    this.renamedObjects.set(foldCase(before.name), after.name);
+  }
+
+  #readColumnRename(rename: string, from: string, to: string): void {
+    const short = resolvePath(to, this.#columnsOf)?.column ?? unquote(to);
+    const old = resolvePath(from, this.#columnsOf);
+    if (old?.column === undefined) {
+      const isDone = readings(from).some(
+        ({ object, column }) => column !== undefined && this.#columnsOf(object)?.has(foldCase(short)),
+      );
+      if (isDone) return;
+      throw new InvalidSelectionError(`--renamed ${rename}: B has no '${from}'`);
+    }
+    const table = this.#newNames.get(foldCase(old.object)) ?? old.object;
+    const after = this.#a.definitionOf(table);
+    const names = after?.kind === 'table' ? after.columns.map(({ name }) => name) : [];
+    const name = names.find(each => isSameName(each, short));
+    if (name === undefined)
+      throw new InvalidSelectionError(`--renamed ${rename}: A has no column '${short}' in '${table}'`);
+    if (names.some(each => isSameName(each, old.column ?? '')))
+      throw new InvalidSelectionError(`--renamed ${rename}: A has a column '${old.column}' too`);
+    const renames = this.#renamedColumns.get(foldCase(table)) ?? new Map<string, string>();
+    this.#renamedColumns.set(foldCase(table), renames.set(old.column, name));
+  }
+
+  #readAllowed(names: readonly string[]): void {
+    for (const path of names.flatMap(name => resolvePath(name, this.#columnsOf) ?? [])) {
+      this.#allowed.add(pathKey(path));
+      const renamed = this.renamedObjects.get(foldCase(path.object));
+      if (renamed !== undefined) this.#allowed.add(pathKey({ ...path, object: renamed }));
+    }
+  }
+
+  #tableToRebuild(name: string): string {
+    const path = resolvePath(name, this.#columnsOf);
+    if (this.#a.findObject(path?.object ?? '')?.kind !== 'table')
+      throw new InvalidSelectionError(`--rebuild ${name}: A has no such table`);
+    return foldCase(path?.object ?? '');
+  }
+}

@@ -1,0 +1,23 @@
+/*! What no ALTER changes, and why. */
+
+/** Why something of a table, or of an object of any kind, can not be altered. */
+const UNALTERABLE: [property: RegExp, reason: string][] = [
+  [/^designated timestamp$|^column order$|^volume$/, 'needs a new table'],
+  [/^partitioning$/, 'needs a new table'],
+  [/^column '.*' name$/s, 'changing only the case of a name needs two renames'],
+  [/^column '.*'$/s, 'no conversion between these types: needs a new table'],
+  [/^WAL$/, 'ALTER TABLE … SET TYPE has an effect only after a restart of the server'],
+  [/^TTL$/, 'with partitions by month or year, a TTL can be changed, but not removed'],
+  [/^dedup keys$/, 'only a WAL table has dedup keys, which include the designated timestamp'],
+  [/^storage policy$/, 'the open source edition has no storage policies'],
+  [/^owner$/, 'no statement changes an owner'],
+  [/^name$/, 'changing only the case of a name needs two renames'],
+  [/^refresh$/, 'no statement changes DEFERRED'],
+  [/^refresh (start|time zone|period)$/, 'this server keeps a different one'],
+  [/^statement$/, 'compared as text: its syntax is unknown'],
+  [/^credentials$/, 'no server shows them'],
+];
+
+/** Why no ALTER changes a property, as a comparison calls it; undefined if one does. */
+export const whyUnalterable = (property: string): string | undefined =>
+  UNALTERABLE.find(([pattern]) => pattern.test(property))?.[1];
