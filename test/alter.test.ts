@@ -156,6 +156,30 @@ async function untilRefreshed(server: Server): Promise<void> {
   while ((await execute(server, 'SELECT count() FROM hourly'))[0]?.[0] !== ROWS) await pause(20);
 }
 
+testWithQuestDB(
+  'a materialized view is created again where its columns get other types, as a refresh would empty it',
+  async t => {
+    const server = await emptied();
+    await makeLedger(server);
+    await untilRefreshed(server);
+    const run = await withFiles(t, server, { 'after.sql': LEDGER.before.replace('x LONG', 'x DOUBLE') });
+    const replay = await run(
+      'sqldiff --alter --allow-loss ledger.x after.sql $DB > plan && sqlapply --allow ALTER,DROP $DB < plan',
+    );
+    t.is(replay.code, 0, replay.stderr);
+    t.regex((await run('cat plan')).stdout.toString(), /columns of other types; CREATE follows/);
+    await untilRefreshed(server);
+    t.is((await run('sqldiff after.sql $DB')).code, 0);
+    await server.empty();
+    await makeLedger(server);
+    await untilRefreshed(server);
+    const byHand = "ALTER TABLE ledger ALTER COLUMN x TYPE DOUBLE;\nREFRESH MATERIALIZED VIEW 'hourly' FULL;";
+    const failed = await run(`sqlsplit <<< "${byHand}" | sqlapply --allow ALTER,REFRESH $DB`);
+    t.is(failed.code, 1, failed.stderr);
+    t.regex(failed.stderr, /the refresh failed: the columns of the view may have other types/);
+  },
+);
+
 testWithQuestDB('a plan is refused when what it was made for has changed since', async t => {
   const server = await emptied();
   await makeLedger(server);

@@ -107,6 +107,8 @@ class Planner {
   readonly #blocked = new Set<string>();
   /** What a rebuild leaves beside. */
   readonly #leftovers = new Set<string>();
+  /** Materialized views that have been dropped to be created again with their rows. */
+  readonly #toRefill = new Set<string>();
   readonly #requests: Requests;
 
   constructor(
@@ -140,17 +142,26 @@ class Planner {
     return { statements: this.#statements.map(each => this.#withCosts(each)), omissions: this.#omissions };
   }
 
-  #emit(statement: string): void {
-    this.#statements.push({ statement, consequences: this.#impact.apply(statement) });
+  #emit(statement: string, reword = (each: Consequence): Consequence => each): void {
+    this.#statements.push({ statement, consequences: this.#impact.apply(statement).map(reword) });
   }
 
   /** Adds a statement to the plan, unless it loses what may not be lost, or breaks a materialized view that stays. */
   #attempt(statement: string, identity: Identity, properties: readonly string[]): boolean {
     const consequences = this.#impact.preview(statement);
-    const lost = [...consequences.filter(({ effect }) => effect === 'loss'), ...this.#lostByRefresh(consequences)];
-    const forbidden = lost.filter(each => !this.#requests.mayLose(each));
-    const broken = consequences.filter(each => this.#staysBroken(each, statement));
+    const retyped = this.#retypedBy(statement);
+    const lost = [
+      ...consequences.filter(({ effect }) => effect === 'loss'),
+      ...this.#lostByRefresh(consequences),
+      ...this.#lostByRefresh(retyped.map(toRetyped)),
+    ];
+    const forbidden = uniqueByText(lost.filter(each => !this.#requests.mayLose(each)));
+    const broken = [
+      ...consequences.filter(each => this.#staysBroken(each, statement)),
+      ...retyped.map(toRetyped).filter(each => this.#isUnwanted(each)),
+    ];
     if (forbidden.length === 0 && broken.length === 0) {
+      for (const view of retyped) this.#dropToRefill(view);
       this.#emit(statement);
       return true;
     }
@@ -183,6 +194,28 @@ class Planner {
       const text = `rebuilding materialized view '${object}' loses what '${base}' no longer holds`;
       return [{ effect: 'loss', object, text }];
     });
+  }
+
+  /** The materialized views whose columns may have other types after a statement. */
+  #retypedBy(statement: string): SchemaObject[] {
+    const change = parseChange(statement);
+    if (change?.verb !== 'alter') return [];
+    return change.alters.flatMap(({ name, alteration }) =>
+      alteration.change === 'type' ? this.#impact.materializedViewsUsing(name, alteration.column) : [],
+    );
+  }
+
+  /**
+   * Drops a materialized view that is created again from its base. A refresh empties it and fails where its columns have
+   * other types than its query gives (observed on 9.3.4).
+   */
+  #dropToRefill({ kind, name }: SchemaObject): void {
+    if (!this.#state.find(name)) return;
+    const wasRefreshed = this.#impact.wasRefreshed(name);
+    this.#emit(`DROP ${kindKeywords(kind)} '${name}';`, each =>
+      each.effect === 'loss' && each.object === name ? toRefilled(name) : each,
+    );
+    if (wasRefreshed) this.#toRefill.add(foldCase(name));
   }
 
   /** Whether a materialized view could not be refreshed after a statement, as its query would not run. */
@@ -398,6 +431,9 @@ class Planner {
     const rename = `RENAME TABLE '${now.name}' TO '${oldName}';`;
     const consequences = this.#impact.preview(rename);
     const gone = now.columns.filter(({ name }) => !findColumn(wanted, name));
+    const retyped = now.columns
+      .filter(({ name, type }) => (findColumn(wanted, name)?.type ?? type) !== type)
+      .flatMap(({ name }) => this.#impact.materializedViewsUsing(now.name, name));
     const broken = consequences.filter(each =>
       this.#isUnwantedOver(
         each,
@@ -415,6 +451,7 @@ class Planner {
       return this.#omit(entry, [], `rebuild of table '${now.name}'`, reason, allow);
     }
     if (!this.options.dropOld) this.#leftovers.add(foldCase(oldName));
+    for (const view of retyped) if (this.#a.findObject(view.name)) this.#dropToRefill(view);
     for (const statement of statements) this.#emit(statement);
   }
 
@@ -446,13 +483,19 @@ class Planner {
   #refresh(): void {
     const order = [...dumpOrder(this.#a), ...dumpOrder(this.#b)].filter(({ kind }) => kind === 'matview');
     for (const { name } of order) {
-      if (!this.#impact.isInvalidated(name)) continue;
-      const view = this.#state.find(name) as SchemaObject;
+      const view = this.#state.find(name);
+      if (!view || !(this.#impact.isInvalidated(name) || this.#isEmpty(view))) continue;
       const statement = `REFRESH MATERIALIZED VIEW '${view.name}' FULL;`;
       // What may be lost was checked before the plan invalidated it.
       if (!this.options.invalidated?.has(foldCase(name))) this.#emit(statement);
       else if (this.#a.findObject(name)) this.#attempt(statement, identityOf(view), []);
     }
+  }
+
+  /** Whether a materialized view was created again and does not get its rows by itself. */
+  #isEmpty({ name, definition }: SchemaObject): boolean {
+    if (definition?.kind !== 'materialized view' || !this.#toRefill.delete(foldCase(name))) return false;
+    return definition.refresh.deferred || definition.refresh.type !== 'IMMEDIATE';
   }
 
   #omitOthers(): void {
@@ -496,6 +539,22 @@ class Planner {
 }
 
 const ALL = '';
+
+const toRetyped = ({ name }: SchemaObject): Consequence => ({
+  effect: 'invalid',
+  object: name,
+  text: `columns of materialized view '${name}' would get other types`,
+});
+
+const toRefilled = (object: string): Consequence => ({
+  effect: 'rewrite',
+  object,
+  text: `makes way for materialized view '${object}' with columns of other types; CREATE follows`,
+});
+
+const uniqueByText = (consequences: readonly Consequence[]): Consequence[] => [
+  ...new Map(consequences.map(each => [each.text, each])).values(),
+];
 
 const identityOf = ({ kind, name }: Pick<SchemaObject, 'kind' | 'name'>): Identity => ({ kind, name, verb: 'CREATE' });
 
