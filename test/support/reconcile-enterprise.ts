@@ -19,7 +19,7 @@ export async function reconcileEnterprise(url: string, run: Run, seed: number): 
   };
   const options = pair.renamed.map(each => `--renamed "${each}"`).join(' ');
   const plan = (more: string) =>
-    `sqldiff ${ACCOUNT} --alter ${options} ${more} after.sql $DB > plan 2> left; [ $? -le 1 ]`;
+    `sqldiff ${ACCOUNT} --alter ${options} ${more} after.sql $DB > plan 2> left; [ $? -le 1 ] || exit`;
   const apply = `sqlapply -q ${ACCOUNT} --allow all $DB < plan`;
 
   await check(`printf quest > password; chmod 600 password
@@ -27,17 +27,13 @@ cat > before.sql <<'END'\n${pair.before.join('\n')}\nEND
 cat > after.sql <<'END'\n${pair.after.join('\n')}\nEND
 sqlapply -q --no-verify ${ACCOUNT} $DB before.sql`);
   const before = await check(`sqldump ${ACCOUNT} $DB`);
-  await check(plan(''));
-  const left = await check('cat left');
-  await check(apply);
+  const left = await check(`${plan('')}; cat left; ${apply}`);
   checkNothingIsGone(pair, before, await check(`sqldump ${ACCOUNT} $DB`), about);
   const allowed = [...left.matchAll(/--allow-loss ((?:"[^"]*"|\S)+)/g)].map(([option]) => option);
-  await check(plan([...new Set(allowed)].join(' ')));
-  const statements = (await check("tr -cd '\\0' < plan")).length;
-  await check(apply);
-  const still = (await check('cat left')).split('\n').filter(line => line !== '');
-  if (still.length === 0) await check(`sqldiff ${ACCOUNT} after.sql $DB`);
-  return { isReconciled: still.length === 0, statements, left: still };
+  const still = allowed.length > 0 ? await check(`${plan([...new Set(allowed)].join(' '))}; cat left; ${apply}`) : left;
+  const lines = still.split('\n').filter(line => line !== '');
+  if (lines.length === 0) await check(`sqldiff ${ACCOUNT} after.sql $DB`);
+  return { isReconciled: lines.length === 0, left: lines };
 }
 
 /** Whoever and whatever was there is there, under its new name where it has one: tables with all their columns, keys and rows. */
