@@ -54,7 +54,7 @@ try {
     'Written by `make versions`, which runs the programs against real servers of the open source edition. A cell is `yes`; `no` if the',
     'version does not support it (`sqlapply` then rejects such a statement before it sends anything, and names the version); `not run`;',
     'or the error. Not run, because no server is available: 8.2, 8.3 and 10. The dump of QuestDB 10 is tested against `sqlserve` and',
-    'recordings of a development build.',
+    'recordings of a development build. *Rerun* means that a second `sqlapply` skips every statement.',
     '',
     row(['', ...VERSIONS]),
     row(['---', ...VERSIONS.map(() => '---')]),

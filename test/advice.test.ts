@@ -36,7 +36,7 @@ for (const [title, text, options, advice, then] of [
   test(`how to go on: ${title}`, async t => {
     await target.empty();
     const { run, advice: told } = await advised(t, target.url, `${text}${WRONG}`, options);
-    t.is(told, `; fix the error and rerun the same command${advice}; existing objects are skipped`);
+    t.is(told, `; fix the error and rerun the same command${advice}: it skips existing objects`);
     t.like(await run(`sqlsplit <<< "${text}${RIGHT}" | sqlapply ${then} $DST`), { code: 0, stderr: '' });
   });
 
@@ -45,10 +45,7 @@ test('how to go on: what exists is no error to be fixed where nothing may exist'
   const run = await shell(t, { DST: target.url });
   await run(`sqlsplit <<< "${BY_HAND}" | sqlapply $DST`);
   const again = await run(`sqlsplit <<< "${BY_HAND}" | sqlapply --if-exists fail $DST`);
-  t.regex(
-    again.stderr,
-    /; to continue, rerun the same command with --if-exists compare; existing objects are skipped\n$/,
-  );
+  t.regex(again.stderr, /; to continue, rerun the same command with --if-exists compare: it skips existing objects\n$/);
   t.like(await run(`sqlsplit <<< "${BY_HAND}" | sqlapply $DST`), { code: 0, stderr: '' });
 });
 
@@ -58,7 +55,7 @@ test('how to go on: what exists and can not be shown is to be skipped', async t 
     socket.write(reply(JSON.stringify({ error, position: 0 }), 400));
   });
   const { advice } = await advised(t, url, PRINTED);
-  t.is(advice, '; to continue, rerun the same command with --if-exists skip; existing objects are skipped');
+  t.is(advice, '; to continue, rerun the same command with --if-exists skip: it skips existing objects');
 });
 
 test('how to go on: what would be done a second time is to be left out', async t => {
@@ -66,7 +63,7 @@ test('how to go on: what would be done a second time is to be left out', async t
   const { advice } = await advised(t, target.url, `${PRINTED}alter table t add column y int;${WRONG}`, '--allow ALTER');
   t.is(
     advice,
-    '; fix the error and rerun the same command, without each ALTER that was applied; existing objects are skipped',
+    '; fix the error and rerun the same command, without each ALTER that was applied: it skips existing objects',
   );
 });
 
@@ -90,7 +87,7 @@ test('how to go on: what became of a statement is for the user to see', async t 
     statement.startsWith('SHOW') ? socket.end(reply('{"error":"no","position":0}', 400)) : socket.destroy(),
   );
   const { advice } = await advised(t, url, 'grant select on t to u;');
-  t.regex(advice, /; fix the error and rerun the same command, without statement 1 if it is in force there; /);
+  t.regex(advice, /; fix the error and rerun the same command, without statement 1 if it is in force there: it skips /);
 });
 
 test('what was refused is not said to be unknown where the target then falls silent', async t => {
@@ -101,5 +98,5 @@ test('what was refused is not said to be unknown where the target then falls sil
   const { code, stderr } = await run(`sqlsplit <<< "${PRINTED}" | sqlapply $DST`);
   t.is(code, 69);
   t.regex(stderr, /table 't'\): table already exists, and it cannot be compared: .*closed before a reply arrived/);
-  t.regex(stderr, /: 0 of 1 applied, 1 rejected; fix the error and rerun the same command; /);
+  t.regex(stderr, /: 0 of 1 applied, 1 rejected; fix the error and rerun the same command: it skips /);
 });

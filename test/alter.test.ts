@@ -282,7 +282,7 @@ testWithQuestDB('a rebuild stops where the rows are not as many', async t => {
   const run = await withFiles(t, server, { 'after.sql': after });
   const replay = await run('sqldiff --alter --rebuild ledger after.sql $DB | sqlapply --allow all $DB');
   t.is(replay.code, 1);
-  t.regex(replay.stderr, /statement 3 \(SELECT\): the condition is not true/);
+  t.regex(replay.stderr, /statement 3 \(SELECT\): the assertion is not true/);
   t.regex(replay.stderr, /2 of 6 applied.*make the plan again with sqldiff --alter\n$/);
   t.deepEqual(await execute(server, 'SELECT count() FROM ledger'), [[2 * ROWS]]);
 });

@@ -66,14 +66,22 @@ test('files are read completely before anything is sent', async t => {
     echo 'CREATE TABLE a (x INT);' > a.sql
     echo 'CREATE TABLE b (x INT' > open.sql
     printf 'CREATE TABLE b (x INT);' > cut.stream
-    echo 'DROP TABLE a;' > drop.sql`);
+    echo 'DROP TABLE a;' > drop.sql
+    echo 'DROP TABLE a; ALTER TABLE a ADD COLUMN y INT;' > two.sql`);
   t.regex(
     await apply('a.sql open.sql'),
     /^sqlapply: open\.sql:1:16: .*(?:unterminated|unclosed).*; nothing was sent\n$/,
   );
   t.regex(await apply('a.sql none.sql'), /^sqlapply: none\.sql: no such file or directory; nothing was sent\n$/);
   t.regex(await apply('a.sql cut.stream'), /^sqlapply: cut\.stream: no NUL byte in the input.*; nothing was sent\n$/);
-  t.regex(await apply('a.sql drop.sql'), /^sqlapply: drop\.sql:1: DROP.*--allow DROP sends it; nothing was sent\n$/);
+  t.regex(
+    await apply('a.sql drop.sql'),
+    /^sqlapply: drop\.sql:1: DROP.*nothing was sent; use --allow DROP to send it\n$/,
+  );
+  t.regex(
+    await apply('a.sql two.sql'),
+    /^sqlapply: two\.sql:1: DROP: .*; two\.sql:1: ALTER: .*; nothing was sent; use --allow DROP,ALTER to send them\n$/,
+  );
   t.deepEqual(await tables(), []);
 });
 

@@ -143,7 +143,7 @@ test('the recipe for the night prints what differs, and fails', async t => {
 });
 
 test('what cron runs is the recipe for the night', t => {
-  const [, command] = /^```crontab\n.*^(?:\S+ ){5} (.*?)\n```$/ms.exec(GUIDE) ?? [];
+  const [, command] = /^```crontab\n.*?^(?:\S+ ){5} (.*?)\n```$/ms.exec(GUIDE) ?? [];
   t.is(`${command}\n`, recipe('Compare two instances'));
 });
 

@@ -79,7 +79,7 @@ for (const signal of SIGNALS) {
     t.is(sent(), 2);
     t.is(
       await stderr,
-      `sqlapply: interrupted: ${url}: 2 of 3 applied, 1 not reached; to continue, rerun the same command; existing objects are skipped\n`,
+      `sqlapply: interrupted: ${url}: 2 of 3 applied, 1 not reached; to continue, rerun the same command: it skips existing objects\n`,
     );
     t.deepEqual(await left(), ['rest']);
     t.is(await readFile(join(folder, 'rest'), 'utf8'), `${TABLES[2]}\0`);

@@ -93,6 +93,6 @@ test('who is dropped loses what was given before', t => {
   });
   t.deepEqual(
     statements.map(({ statement }) => statement),
-    ['DROP USER "ann";', 'GRANT SELECT ON t TO ann;'],
+    ['DROP USER ann;', 'GRANT SELECT ON t TO ann;'],
   );
 });

@@ -55,7 +55,9 @@ test('names of what may be lost or is renamed may hold dots', t => {
   t.deepEqual(left(withoutXy, ['a.b.x y']), []);
   t.deepEqual(left(withoutXy, ["'a.b'.'x y'"]), []);
   t.deepEqual(left([dotted, plain.replace(', c INT', ''), third], ['a.c']), []);
-  t.throws(() => left([plain, third], ['a.b']), { message: "'a.b' can be 'a.b' or 'a'.'b'; write it with the quotes" });
+  t.throws(() => left([plain, third], ['a.b']), {
+    message: "'a.b' can be 'a.b' or 'a'.'b'; write one of them, with its quotes",
+  });
   t.deepEqual(left([plain, third], ["'a.b'"]), []);
   t.deepEqual(left(before, ['nothing.of.this']), []);
   t.throws(() => planChanges(before, before, { renamed: ['a.b'] }), {

@@ -154,7 +154,7 @@ test('check: nothing can be created on a server that is read-only, or without th
   const first = await answering(t, { ...SOUND, ...readOnly });
   t.like(await run(`sqlpipe check ${first}`), {
     code: 77,
-    stderr: `sqlpipe check: ${first}: the server is read-only, so nothing can be replayed on it\n`,
+    stderr: `sqlpipe check: ${first}: the server is read-only, so no schema can be applied to it\n`,
   });
   const second = await answering(t, { ...SOUND, ...limited });
   const { code, stdout, stderr } = await run(`sqlpipe check ${second}`);
@@ -162,7 +162,7 @@ test('check: nothing can be created on a server that is read-only, or without th
   t.regex(stdout.toString(), /^permissions: HTTP, SELECT$/m);
   t.is(
     stderr,
-    `sqlpipe check: ${second}: this user has no permission CREATE TABLE, so nothing can be replayed on it\n`,
+    `sqlpipe check: ${second}: this user has no permission CREATE TABLE, so no schema can be applied to it\n`,
   );
 });
 

@@ -15,9 +15,9 @@ export type Shell = (script: string) => Promise<Outcome>;
 /** The rows that follow those of the sample. */
 export const STEPS = {
   dump: '`sqldump`',
-  copy: '`sqlapply` of that dump to the version itself: read back, rerun, `sqldiff`',
-  upgrade: '`sqldump` here, `sqlapply` on 9.3.4: rerun, `sqldiff`',
-  downgrade: '`sqldump` of 9.3.4, without what is missing here, `sqlapply` here: rerun, `sqldiff`',
+  copy: 'that dump applied to the same version: `sqlapply`, rerun, `sqldiff`',
+  upgrade: 'a copy from this version to 9.3.4: `sqlapply`, rerun, `sqldiff`',
+  downgrade: 'a copy from 9.3.4 to this version, without unsupported objects: `sqlapply`, rerun, `sqldiff`',
 };
 
 const YES = 'yes';

@@ -25,12 +25,12 @@ export async function upgradeRecorded(old: Server, newest: Server, run: Shell): 
 sqlapply --keep-going --report report $NEW < dump.stream
 echo "$(grep -c '"result":"applied"' report) applied"
 sqlapply --report report $NEW < dump.stream
-echo "$(grep -c '"result":"same"' report) skipped as the same when the dump was applied again"
+echo "$(grep -c '"result":"skipped"' report) skipped when the dump was applied again"
 sqldiff $OLD $NEW`);
   const differing = await compareColumns(made, source, new Database(newest.url));
   return [
-    `Of ${all.length} recordings of what 9.3.4 accepts (every ${STRIDE}th), ${all.length - left.length - result.notTaken.length} were made on the old server,`,
-    `${result.notTaken.length} were rejected by it, and ${left.length} were skipped because their names were in use. Result of copying the ${made.length} objects:`,
+    `Every ${STRIDE}th recorded statement that 9.3.4 accepts was sent to the old server. Of these ${all.length} statements,`,
+    `${all.length - left.length - result.notTaken.length} were executed, ${result.notTaken.length} were rejected, and ${left.length} were skipped because their names were in use. The ${made.length} objects were then copied:`,
     '',
     ...stdout
       .toString()
@@ -41,7 +41,7 @@ sqldiff $OLD $NEW`);
     ...Array.from(differing, ([what, names]) => `  - ${what}: ${names.map(name => `\`${name}\``).join(', ')}`),
     `- \`sqldiff\` of the two servers: ${code === 0 ? 'no difference' : `failed: status ${code}: ${stderr}`}`,
     '',
-    'Rejections by the old server, by message:',
+    'Statements that the old server rejected, by message:',
     '',
     ...countReasons(result.notTaken),
   ];

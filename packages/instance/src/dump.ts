@@ -88,7 +88,7 @@ async function* dumpStatements(
         const reason = invalid.get(name);
         if (reason)
           options.warn(
-            `${displayName(identity)} is invalid on the source; ${options.skipInvalid ? 'left out' : 'it may not replay'}: ${quoteSafely(reason, target)}`,
+            `${displayName(identity)} is invalid on the source; ${options.skipInvalid ? 'left out' : 'the target may reject it'}: ${quoteSafely(reason, target)}`,
           );
         if (reason && options.skipInvalid) continue;
       }

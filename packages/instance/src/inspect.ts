@@ -50,8 +50,8 @@ export async function inspect(target: ConnectionConfig): Promise<Inspection> {
       requestLimit: parameters.get('http.request.header.buffer.size') ?? 'unknown',
       invalid: await fetchInvalidViews(client),
       suspended: (await column('SELECT name FROM wal_tables() WHERE suspended')) ?? [],
-      ...(readOnly && { denied: 'the server is read-only, so nothing can be replayed on it' }),
-      ...(!mayCreate && { denied: 'this user has no permission CREATE TABLE, so nothing can be replayed on it' }),
+      ...(readOnly && { denied: 'the server is read-only, so no schema can be applied to it' }),
+      ...(!mayCreate && { denied: 'this user has no permission CREATE TABLE, so no schema can be applied to it' }),
     };
   } finally {
     await Promise.all([instance.close(), client.close()]);

@@ -7,7 +7,7 @@ import { givesRight, identify, isAcl, isPrincipal, readStatementHead } from '@sq
 import { confirmChange, type Patience, prepareChange } from './change.js';
 import { type ExistingObjects, isShowable } from './existing.js';
 import type { Outcome } from './outcome.js';
-import type { PreflightCheck } from './preflight.js';
+import { formatPreflightRejection, type PreflightCheck } from './preflight.js';
 
 export interface ExecutorOptions {
   check: PreflightCheck;
@@ -36,7 +36,7 @@ const ALREADY_EXISTS = /already exists/;
 const EMPTY_QUERY_HELP =
   '; the server also reads quotes and -- inside /* */ comments: is there such a comment before the statement?';
 
-const CHECK_FAILED_MESSAGE = 'the condition is not true';
+const CHECK_FAILED_MESSAGE = 'the assertion is not true';
 const SKIP_HELP = 'use --if-exists skip';
 const EXISTS_MESSAGE = 'already exists';
 const DIFFERENT_MESSAGE = 'already exists with a different definition';
@@ -52,8 +52,8 @@ export function createExecutor(
 ): (statement: string) => Promise<StatementResult> {
   return async statement => {
     try {
-      const error = await check(statement);
-      if (error) return { result: 'rejected', error };
+      const rejection = await check(statement);
+      if (rejection) return { result: 'rejected', error: formatPreflightRejection(rejection) };
       if (dryRun) return await predict(statement);
       const existingRights = await compareRights(statement);
       return existingRights ? resolveExisting(existingRights) : await send(statement);
@@ -81,7 +81,7 @@ export function createExecutor(
     // The server's OK does not tell whether there was an object, nor what it is like.
     const before = replaces || keepsExisting || isKnown ? await compare(statement) : undefined;
     if (before && (!replaces || before.result === 'skipped' || ifExists !== 'compare')) return resolveExisting(before);
-    if (identity.kind === 'other' && identity.verb === 'SELECT') return checkCondition(statement);
+    if (identity.kind === 'other' && identity.verb === 'SELECT') return checkAssertion(statement);
     const pending = identity.kind === 'other' ? await prepareChange(statement, target, existing, !noVerify) : undefined;
     existing.invalidate(identity);
     const reply = await target.execute(statement);
@@ -119,8 +119,8 @@ export function createExecutor(
     }
   }
 
-  /** A query in a stream is a condition: every value of its result must be true. */
-  async function checkCondition(statement: string): Promise<StatementResult> {
+  /** A query in a stream is an assertion: every value that it returns must be true. */
+  async function checkAssertion(statement: string): Promise<StatementResult> {
     try {
       const rows = await target.table(statement);
       const isTrue = rows.length > 0 && rows.flat().every(cell => cell === true);

@@ -18,8 +18,15 @@ import type { Location } from './input.js';
  */
 const SURELY_FITS = (DEFAULT_REQUEST_BUFFER - 16 * 1024) / (2 * 9);
 
-/** Returns why a statement must not be sent, or undefined. */
-export type PreflightCheck = (statement: string) => Promise<string | undefined>;
+/** Why a statement must not be sent. */
+export interface PreflightRejection {
+  readonly reason: string;
+  /** The value of --allow that permits the statement. */
+  readonly permission?: string;
+}
+
+/** Returns undefined if the statement may be sent. */
+export type PreflightCheck = (statement: string) => Promise<PreflightRejection | undefined>;
 
 /** Statements were rejected before anything was sent. */
 export class PreflightError extends Error {
@@ -40,28 +47,30 @@ export function createPreflightCheck(target: Instance, allow: string[]): Preflig
     if (findAmbiguity(statement)) {
       version ??= fetchVersion(target);
       const ambiguity = findAmbiguity(statement, commentRulesOf(await version));
-      if (ambiguity) return ambiguity;
+      if (ambiguity) return { reason: ambiguity };
     }
     const head = readStatementHead(statement);
     const needed = permissionFor(head, statement);
-    if (needed && !allowed.has(needed.permission) && !allowed.has('ALL'))
-      return `${needed.reason}; --allow ${needed.permission} sends it`;
+    if (needed && !allowed.has(needed.permission) && !allowed.has('ALL')) return needed;
     if (dependsOnVersion(statement)) {
       version ??= fetchVersion(target);
       const known = await version;
       const missing = known === undefined ? [] : findMissingFeatures(statement, known);
-      if (missing.length > 0) return `the target is QuestDB ${known}, which does not support ${missing.join(', ')}`;
+      if (missing.length > 0)
+        return { reason: `the target is QuestDB ${known}, which does not support ${missing.join(', ')}` };
     }
     if (statement.length <= SURELY_FITS) return undefined;
     const buffer = target.bufferNeeded(statement);
     if (buffer <= DEFAULT_REQUEST_BUFFER) return undefined;
     limit ??= fetchRequestBuffer(target);
     if (buffer <= (await limit)) return undefined;
-    return `request too large: it needs a request buffer of ${buffer} bytes, and the server has ${await limit}; raise http.request.header.buffer.size on the server`;
+    return {
+      reason: `request too large: it needs a request buffer of ${buffer} bytes, and the server has ${await limit}; raise http.request.header.buffer.size on the server`,
+    };
   };
 }
 
-/** The value of --allow that a statement needs if it is not part of a schema dump. */
+/** Why a statement needs --allow, and with which value, if it is not part of a schema dump. */
 function permissionFor(
   { kind, verb, runsQuery, replaces }: Head,
   statement: string,
@@ -76,7 +85,15 @@ function permissionFor(
 
 /** A dump contains one form of each of these. */
 const describeVerb = (verb: string): string =>
-  ['ADD', 'GRANT', 'ASSUME'].includes(verb) ? `this form of ${verb}` : verb || 'this';
+  ['ADD', 'GRANT', 'ASSUME'].includes(verb) ? `this form of ${verb}` : 'it';
+
+/** What to do, after the reasons; '' if no permission helps. */
+const permissionHint = (permissions: readonly string[], pronoun: 'it' | 'them'): string =>
+  permissions.length > 0 ? `; use --allow ${permissions.join(',')} to send ${pronoun}` : '';
+
+/** The message about one statement. */
+export const formatPreflightRejection = ({ reason, permission }: PreflightRejection): string =>
+  `${reason}${permissionHint(permission ? [permission] : [], 'it')}`;
 
 /** How a target of that version reads comments; where it is not known, every way. */
 const commentRulesOf = (version: string | undefined): readonly ServerCommentRules[] =>
@@ -105,17 +122,23 @@ export async function* requireAllowed(
   locations: readonly (Location | undefined)[],
 ): AsyncGenerator<string> {
   const found: string[] = [];
+  const permissions = new Set<string>();
   let [n, more] = [0, 0];
   for await (const statement of statements) {
     const location = locations[n++];
-    const reason = await check(statement);
-    if (!reason) {
+    const rejection = await check(statement);
+    if (!rejection) {
       if (found.length === 0) yield statement;
-    } else if (found.length < MAX_LISTED) {
+      continue;
+    }
+    if (rejection.permission) permissions.add(rejection.permission);
+    if (found.length < MAX_LISTED) {
       const where = statementLabel({ n, statement, identity: identify(statement), ...(location && { location }) });
-      found.push(`${where}: ${reason}`);
+      found.push(`${where}: ${rejection.reason}`);
     } else more++;
   }
+  if (found.length === 0) return;
+  const hint = permissionHint([...permissions], found.length === 1 ? 'it' : 'them');
   if (more > 0) found.push(`and ${more} more`);
-  if (found.length > 0) throw new PreflightError(`${found.join('; ')}; nothing was sent`);
+  throw new PreflightError(`${found.join('; ')}; nothing was sent${hint}`);
 }

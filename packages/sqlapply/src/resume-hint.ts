@@ -57,6 +57,6 @@ export class ResumeHint {
       ...(this.#unknown ? [`without statement ${this.#unknown} if it is in force there`] : []),
     ];
     const but = without.length ? `, ${without.join(' and ')}` : '';
-    return `${beginning} rerun the same command${option}${but}; existing objects are skipped`;
+    return `${beginning} rerun the same command${option}${but}: it skips existing objects`;
   }
 }

@@ -22,9 +22,10 @@ import { readSide } from './read-side.js';
 
 runProgram({
   name: 'sqldiff',
-  operands: '<a> <b>',
+  operands: '<A> <B>',
   operandTypes: ['instances', 'files'],
-  summary: 'Compares two schemas object by object. Each is an instance, a .sql file, a folder, a stream file, or -.',
+  summary:
+    'Compares schemas A and B object by object. Each is an instance, a .sql file, a folder, a stream file, or -.',
   examples: [
     ['sqldiff src dst', 'compare two instances'],
     ['sqldiff --names schema.sql http://localhost:9000', 'compare a file with an instance; names only'],

@@ -52,11 +52,15 @@ runProgram({
         requiresArg: true,
         describe: 'select names that match this regular expression',
       })
-      .option('with-deps', { type: 'boolean', default: false, describe: 'also select everything that these need' })
+      .option('with-deps', {
+        type: 'boolean',
+        default: false,
+        describe: 'also select what the matches need',
+      })
       .option('with-dependents', {
         type: 'boolean',
         default: false,
-        describe: 'also select everything that needs these',
+        describe: 'also select what needs the matches',
       })
       .option('max-record', maxRecordOption(MAX_RECORD)),
   run: async ({ operands: patterns, maxRecord, ...options }, io) => {

@@ -72,7 +72,7 @@ export const PROGRAMS: readonly ProgramEntry[] = [
 
 /** What there is besides, with what it does. */
 export const OWN_COMMANDS = {
-  check: 'check whether an instance can be dumped and applied to',
+  check: 'check whether sqldump and sqlapply can use an instance',
   completion: 'print a shell completion script for all programs',
   help: 'print the options of a program',
 } as const;

@@ -38,7 +38,7 @@ runProgram({
         array: true,
         default: [],
         requiresArg: true,
-        describe: 'file to apply at the start',
+        describe: 'file or folder to apply at start-up',
       })
       .option('request-limit', {
         type: 'number',

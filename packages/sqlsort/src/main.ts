@@ -7,7 +7,7 @@ import { readCatalog, sortStatements } from './sort.js';
 runProgram({
   name: 'sqlsort',
   operands: '',
-  summary: 'Sorts a statement stream in dependency order, so that it can be replayed, or draws its dependencies.',
+  summary: 'Sorts a statement stream in dependency order, in which it can be applied, or draws its dependencies.',
   examples: [
     ['sqldump src | sort -z | sqlsort | cmp - <(sqldump src)', 'a round trip'],
     ['sqlsplit tables.sql views.sql | sqlsort | sqlapply dst', 'apply files in any order'],

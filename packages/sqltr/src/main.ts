@@ -12,17 +12,17 @@ runProgram({
   operands: '',
   summary: 'Translates a schema to other names, owners, editions or versions.',
   examples: [
-    ["sqldump src | sqltr --rename 'fx_*=acme_*' | sqlapply dst", 'for another tenant'],
-    ["sqldump src | sqltr --owner '*=ops' | sqlapply dst", 'of one owner'],
+    ["sqldump src | sqltr --rename 'fx_*=acme_*' | sqlapply dst", 'copy for another tenant'],
+    ["sqldump src | sqltr --owner '*=ops' | sqlapply dst", 'copy with one owner for all objects'],
     ['sqldump prod | sqltr --to open-source --lossy | sqlapply laptop', 'copy from Enterprise to open source'],
   ],
   values: { to: ['open-source', 'enterprise'] },
   options: cli =>
     cli
-      .option('rename', { ...SEVERAL, describe: 'OLD=NEW: rename tables and views everywhere' })
-      .option('rename-file', { ...SEVERAL, describe: 'file with such rules, one per line' })
-      .option('owner', { ...SEVERAL, describe: 'OLD=NEW: rename the owner in OWNED BY' })
-      .option('principal', { ...SEVERAL, describe: 'OLD=NEW: rename users, groups and service accounts' })
+      .option('rename', { ...SEVERAL, describe: 'rename tables and views everywhere' })
+      .option('rename-file', { ...SEVERAL, describe: 'file with rules for --rename, one per line' })
+      .option('owner', { ...SEVERAL, describe: 'rename the owner in OWNED BY' })
+      .option('principal', { ...SEVERAL, describe: 'rename users, groups and service accounts' })
       .option('to', { ...SEVERAL, describe: 'translate for open-source, enterprise, or a version such as 9.3' })
       .option('lossy', {
         type: 'boolean',

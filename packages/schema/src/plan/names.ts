@@ -22,7 +22,9 @@ export function resolvePath(text: string, find: FindColumns): ObjectPath | undef
     return columns && (column === undefined || columns.has(foldCase(column)));
   });
   if (paths.length > 1)
-    throw new InvalidSelectionError(`'${text}' can be ${paths.map(quotePath).join(' or ')}; write it with the quotes`);
+    throw new InvalidSelectionError(
+      `'${text}' can be ${paths.map(quotePath).join(' or ')}; write one of them, with its quotes`,
+    );
   return paths[0];
 }
 

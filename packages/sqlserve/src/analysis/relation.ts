@@ -169,7 +169,10 @@ class Analysis {
       const columns = isStar ? scope.of(starQualifier(item)) : [this.#field(item, scope, named, takenByName)];
       if (!isStar) named.push(...columns);
       if (fields.length + columns.length > maxColumns)
-        throw new RejectionError(this.query.at(item), `sqlserve keeps no query of more than ${maxColumns} columns`);
+        throw new RejectionError(
+          this.query.at(item),
+          `sqlserve does not store a query of more than ${maxColumns} columns`,
+        );
       for (const { name, type } of columns) {
         const unused = taken.unused(name, n => `${name}${n}`);
         taken.add(unused);
@@ -207,7 +210,7 @@ class Analysis {
       values.map(({ expression }) => this.query.text(expression).replace(/^'(.*)'$/s, '$1')),
     );
     if (values.reduce((count, texts) => count * texts.length, results.length) > maxColumns)
-      throw new RejectionError(0, `sqlserve keeps no query of more than ${maxColumns} columns`);
+      throw new RejectionError(0, `sqlserve does not store a query of more than ${maxColumns} columns`);
     const choices = values.reduce((before, texts) => before.flatMap(choice => texts.map(text => `${choice}_${text}`)));
     const fields = choices.flatMap(choice =>
       results.map(({ name, type }) => ({ name: short ? choice : `${choice}_${name}`, type })),
