@@ -1,7 +1,7 @@
 /*!
- * Side by side with what people use now, in one run: prints tables, draws plots, and puts both into bench/. A ratio half
- * as large again as the recorded one fails the run, and leaves the record as it is.
- * ROUNDS says how often each command line runs, JQ which jq; `--quick` takes smaller sizes, and records nothing.
+ * Compares the programs with other tools in one run: prints tables, draws plots, and writes both into bench/. A ratio that is
+ * more than 1.5 times the recorded one fails the run, and the record is not changed.
+ * ROUNDS sets how often each command line runs, JQ which jq; `--quick` uses smaller sizes, and records nothing.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -20,17 +20,18 @@ const ROUNDS = Number(process.env.ROUNDS ?? 5);
 const QUICK = process.argv.includes('--quick');
 
 const scope = openScope();
-const started = (...args: string[]): Promise<Server> => startServer(scope, process.execPath, ['--import=tsx', ...args]);
-/** An instance that answers at once, with so many tables of so many columns. */
-const instant = (tables: number, columns = 8): Promise<Server> =>
-  started('bench/stub-server.ts', `${tables}`, `${columns}`);
+const startScript = (...args: string[]): Promise<Server> =>
+  startServer(scope, process.execPath, ['--import=tsx', ...args]);
+/** Starts an instance that replies at once, with the given numbers of tables and columns. */
+const startStub = (tables: number, columns = 8): Promise<Server> =>
+  startScript('bench/stub-server.ts', `${tables}`, `${columns}`);
 
 const folder = mkdtempSync(join(tmpdir(), 'sqlpipe-bench-'));
 scope.teardown(async () => rmSync(folder, { recursive: true }));
 const bash = (script: string): void => void execFileSync('bash', ['-o', 'pipefail', '-c', script]);
 
-/** Of a table its head and what is compared with the recipe; README has that too. */
-const besideCurl = (table: string): string =>
+/** The head of a table and the rows that compare with the curl recipe, which README contains too. */
+const selectCurlRows = (table: string): string =>
   table
     .split('\n')
     .filter((row, n) => n < 2 || row.includes('curl'))
@@ -39,13 +40,13 @@ const besideCurl = (table: string): string =>
 const comparisons = new Comparisons(ROUNDS);
 const CURL = `curl, ${JQ_VERSION}, xargs`;
 
-async function start(): Promise<void> {
+async function measureStart(): Promise<void> {
   await comparisons.compare('sqldump --version', 'sqldump --version', ['node -e 0', 'node -e 0']);
 }
 
-async function copies(): Promise<void> {
+async function measureCopies(): Promise<void> {
   for (const tables of [20, 200]) {
-    const { url } = await instant(tables);
+    const { url } = await startStub(tables);
     const env = { SRC: url, DST: url };
     await comparisons.compare(
       `copy of ${tables} objects`,
@@ -56,31 +57,31 @@ async function copies(): Promise<void> {
   }
 }
 
-async function dumps(): Promise<void> {
-  const few = await instant(30_000, 14);
-  const many = await instant(QUICK ? 100_000 : 300_000, 14);
+async function measureDumps(): Promise<void> {
+  const few = await startStub(30_000, 14);
+  const many = await startStub(QUICK ? 100_000 : 300_000, 14);
   await comparisons.compare(
     `dump of ${QUICK ? '100,000' : '300,000'} statements`,
     'sqldump $SRC | cat > /dev/null',
     [`curl, ${JQ_VERSION}`, `${DUMP} | cat > /dev/null`],
     { env: { SRC: many.url }, memory: true },
   );
-  const most = QUICK ? many : await instant(3_100_000, 14);
+  const most = QUICK ? many : await startStub(3_100_000, 14);
   await comparisons.compare(
     `dump of ${QUICK ? '34 MB' : '1 GiB'}`,
     `sqldump ${most.url} | cat > /dev/null`,
     ['dump of 10 MB', `sqldump ${few.url} | cat > /dev/null`],
     { time: false, memory: true },
   );
-  for (const [name, { url }] of Object.entries({ large: many, small: await instant(3000, 14) }))
+  for (const [name, { url }] of Object.entries({ large: many, small: await startStub(3000, 14) }))
     bash(`sqldump ${url} | tr '\\0' '\\n' > ${folder}/${name}.sql`);
 }
 
-async function splits(): Promise<void> {
+async function measureSplits(): Promise<void> {
   const [large, small] = [join(folder, 'large.sql'), join(folder, 'small.sql')];
-  const sized = (file: string): string => `sqlsplit, ${(statSync(file).size / 1e6).toFixed(0)} MB`;
+  const withSize = (file: string): string => `sqlsplit, ${(statSync(file).size / 1e6).toFixed(0)} MB`;
   await comparisons.compare(
-    sized(large),
+    withSize(large),
     `sqlsplit ${large} | cat > /dev/null`,
     ['cat', `cat ${large} | cat > /dev/null`],
     {
@@ -89,15 +90,15 @@ async function splits(): Promise<void> {
   );
   for (const [name, command] of splitters())
     await comparisons.compare(
-      sized(small),
+      withSize(small),
       `sqlsplit ${small} | cat > /dev/null`,
       [name, `${command(small)} | cat > /dev/null`],
       { bytes: statSync(small).size },
     );
 }
 
-async function replays(): Promise<void> {
-  const { url } = await instant(QUICK ? 10_000 : 100_000);
+async function measureReplays(): Promise<void> {
+  const { url } = await startStub(QUICK ? 10_000 : 100_000);
   const stream = join(folder, 'stream');
   bash(`sqldump ${url} > ${stream}`);
   await comparisons.compare(
@@ -114,13 +115,13 @@ async function replays(): Promise<void> {
   );
 }
 
-/** QuestDB 9.3.4 cannot be asked for the whole database. */
-async function realServers(): Promise<void> {
-  const [source, target] = [await started('scripts/questdb.ts'), await started('scripts/questdb.ts')];
+/** Measures with QuestDB 9.3.4, which has no SHOW CREATE DATABASE. */
+async function measureRealServers(): Promise<void> {
+  const [source, target] = [await startScript('scripts/questdb.ts'), await startScript('scripts/questdb.ts')];
   const env = { SRC: source.url, DST: target.url };
-  const reset = (): Promise<void> => target.empty();
+  const reset = (): Promise<void> => target.dropAll();
 
-  const twenty = await instant(20);
+  const twenty = await startStub(20);
   bash(`sqldump ${twenty.url} | sqlapply ${source.url}`);
   await comparisons.compare(
     '20 objects, QuestDB to QuestDB, read back',
@@ -141,7 +142,7 @@ async function realServers(): Promise<void> {
     );
 
   const tables = QUICK ? 200 : 2000;
-  bash(`sqlapply --no-verify --jobs 4 ${source.url} < <(sqldump ${(await instant(tables)).url} | tail -zn +21)`);
+  bash(`sqlapply --no-verify --jobs 4 ${source.url} < <(sqldump ${(await startStub(tables)).url} | tail -zn +21)`);
   const asking = `seq -f "SHOW CREATE TABLE 'table_%g'" 0 ${tables - 1} | tr '\\n' '\\0'`;
   await comparisons.compare(
     `${tables.toLocaleString('en')} objects of QuestDB, through the catalogue`,
@@ -152,7 +153,8 @@ async function realServers(): Promise<void> {
 }
 
 try {
-  for (const part of [start, copies, dumps, splits, replays, realServers]) await part();
+  for (const part of [measureStart, measureCopies, measureDumps, measureSplits, measureReplays, measureRealServers])
+    await part();
 } finally {
   await scope.end();
 }
@@ -167,7 +169,7 @@ for (const complaint of worse) console.error(`worse than recorded: ${complaint}`
 if (worse.length) process.exitCode = 1;
 else if (!QUICK) {
   publish('run', `${comparisons.table()}\n\n${note}`);
-  publish('run', besideCurl(comparisons.table()), 'README.md');
+  publish('run', selectCurlRows(comparisons.table()), 'README.md');
   publish('growth', curves);
   for (const chart of charts) draw(chart);
 }

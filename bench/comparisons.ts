@@ -1,4 +1,4 @@
-/*! The rows of the table: what was compared, and what came of it. */
+/*! The rows of the table: comparisons and their results. */
 import { type Measured, measure } from './measure.js';
 
 interface Row {
@@ -10,15 +10,15 @@ interface Row {
   ratio: string;
 }
 
-/** How often worse than recorded a ratio may be: as much as two runs on a noisy machine differ. */
+/** The factor by which a ratio may exceed the recorded one: the difference between two runs on a noisy machine. */
 const MARGIN = 1.5;
 
 interface Circumstances {
-  /** Variables both command lines use. */
+  /** Variables of both command lines. */
   env?: NodeJS.ProcessEnv;
-  /** Brings things back to where they were, before each run. */
+  /** Restores the initial state before each run. */
   reset?: () => Promise<void>;
-  /** How much goes through; adds the rate to what ours took. */
+  /** The size of the input; adds the rate to our time. */
   bytes?: number;
   time?: boolean;
   /** The peaks of all processes, added up. */
@@ -35,7 +35,7 @@ export class Comparisons {
     this.#rounds = rounds;
   }
 
-  /** Runs two command lines by turns, and adds a row for what is to be compared: their time, if nothing is said. */
+  /** Runs two command lines in turn, and adds a row for each requested quantity, by default the time. */
   async compare(what: string, ours: string, [against, theirs]: Rival, how: Circumstances = {}): Promise<void> {
     const measured = await measure([ours, theirs], this.#rounds, how.env, how.reset);
     const [mine, other] = measured as [Measured, Measured];
@@ -59,9 +59,9 @@ export class Comparisons {
   }
 
   /**
-   * Holds the ratios against recorded ones.
+   * Compares the ratios with recorded ones.
    * @param table an earlier `table()`
-   * @returns a line for each that got clearly worse
+   * @returns a line for each ratio that is clearly worse
    */
   worseThan(table: string): string[] {
     const before = new Map(

@@ -1,4 +1,4 @@
-/*! How time and memory grow with a schema: the same command lines with ever more objects, ours and theirs. */
+/*! Measures how time and memory grow with a schema: our command lines and others with increasing numbers of objects. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { startServer } from '../test/support/server.js';
 import { DUMP, REPLAY } from './baselines.js';
 import { type Measured, measure } from './measure.js';
 
-/** What one command line took, by the number of objects. */
+/** The costs of one command line, by the number of objects. */
 export interface Curve {
   script: string;
   points: [objects: number, Measured][];
@@ -19,8 +19,8 @@ export interface Chart {
   curves: Curve[];
 }
 
-/** Measures each script at each size; `prepare` gives the variables for a size. */
-async function chart(
+/** Measures each script at each size; `prepare` returns the variables for a size. */
+async function measureChart(
   name: string,
   scripts: Record<string, string>,
   sizes: readonly number[],
@@ -36,7 +36,7 @@ async function chart(
   return { name, curves };
 }
 
-/** The charts of README: copies and dumps beside the documented recipe, and filters. */
+/** The charts of README: copies and dumps compared with the documented recipe, and filters. */
 export async function growth(rounds: number, quick: boolean): Promise<Chart[]> {
   const scope = openScope();
   const folder = mkdtempSync(join(tmpdir(), 'sqlpipe-growth-'));
@@ -45,17 +45,17 @@ export async function growth(rounds: number, quick: boolean): Promise<Chart[]> {
     return { SRC: url, DST: url };
   };
   const streams = async (size: number): Promise<NodeJS.ProcessEnv> => {
-    const records = shuffled(schema(size));
+    const records = shuffle(schema(size));
     writeFileSync(join(folder, 'a'), records.join(''));
-    writeFileSync(join(folder, 'b'), shuffled(records.slice(size / 100)).join(''));
+    writeFileSync(join(folder, 'b'), shuffle(records.slice(size / 100)).join(''));
     return { A: join(folder, 'a'), B: join(folder, 'b') };
   };
   const upTo = (sizes: number[]): number[] => sizes.slice(0, quick ? 2 : undefined);
   try {
     return [
-      await chart('copy', COPIES, upTo([1, 5, 20, 50, 200, 500]), rounds, instance),
-      await chart('dump', DUMPS, upTo([100, 1000, 10_000, 100_000, 300_000]), rounds, instance),
-      await chart('filters', FILTERS, upTo([1000, 10_000, 100_000]), rounds, streams),
+      await measureChart('copy', COPIES, upTo([1, 5, 20, 50, 200, 500]), rounds, instance),
+      await measureChart('dump', DUMPS, upTo([100, 1000, 10_000, 100_000, 300_000]), rounds, instance),
+      await measureChart('filters', FILTERS, upTo([1000, 10_000, 100_000]), rounds, streams),
     ];
   } finally {
     rmSync(folder, { recursive: true });
@@ -106,8 +106,8 @@ function schema(size: number): string[] {
   });
 }
 
-/** The same each time, and in no order that anything likes. */
-function shuffled<T>(all: T[]): T[] {
+/** Shuffles records, the same way in each run. */
+function shuffle<T>(all: T[]): T[] {
   let state = 1;
   for (let i = all.length - 1; i > 0; i--) {
     state = (state * 48271) % 2147483647;

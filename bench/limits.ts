@@ -1,6 +1,6 @@
 /*!
- * What is large goes through in bounded memory: a gibibyte through each program that carries a schema, in 100,000
- * records, and a record of 64 MiB, which is refused. Prints a table; ends with 1 where a program took more than its bound.
+ * Large input in bounded memory: a gibibyte in 100,000 records through each program that carries a schema, and a
+ * record of 64 MiB, which is rejected. Prints a table; exits with 1 if a program exceeds its bound.
  */
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,10 +13,10 @@ import { measure } from './measure.js';
 
 const QUICK = process.argv.includes('--quick');
 const RECORDS = QUICK ? 1000 : 100_000;
-/** Makes a record of 10.7 kB. */
+/** The number of columns that gives a record of 10.7 kB. */
 const COLUMNS = 541;
 
-/** MiB that a program may take, bash beside it, whatever goes through it: Node itself takes 50. */
+/** The maximum memory of a program and its bash in MiB; Node itself needs 50. */
 const BOUND = 256;
 
 const huge = function* () {
@@ -25,8 +25,8 @@ const huge = function* () {
   yield ' INT);\n';
 };
 
-/** Command lines by what they show. Each finds the files that those before it have left. */
-const THROUGH: Record<string, string> = {
+/** Command lines by name. Each uses the files that earlier ones have written. */
+const COMMANDS: Record<string, string> = {
   'sqldump $SRC': 'sqldump $SRC > stream',
   sqljoin: 'sqljoin < stream > schema.sql',
   'sqljoin -o FILE': 'sqljoin -o schema.sql < stream',
@@ -35,14 +35,14 @@ const THROUGH: Record<string, string> = {
   'sqlapply $DST': 'sqlapply $DST < stream',
 };
 
-const refused = (command: string) =>
+const expectRejection = (command: string) =>
   `${command} 2> message || [ $? = 65 ] && grep -q 'longer than\\|more than' message`;
 
-/** A record, or a statement, of 64 MiB; behind another one, as a first one without an end is taken for .sql text. */
-const REFUSED: Record<string, string> = {
-  'sqlsplit FILE': refused('sqlsplit huge > /dev/null'),
-  sqljoin: refused("{ printf '\\0'; cat huge; printf '\\0'; } | sqljoin > /dev/null"),
-  'sqlapply $DST': refused("{ printf '\\0'; cat huge; printf '\\0'; } | sqlapply $DST"),
+/** Command lines with a record or a statement of 64 MiB; the record is not the first, since an endless first record would be reported as .sql text. */
+const REJECTED: Record<string, string> = {
+  'sqlsplit FILE': expectRejection('sqlsplit huge > /dev/null'),
+  sqljoin: expectRejection("{ printf '\\0'; cat huge; printf '\\0'; } | sqljoin > /dev/null"),
+  'sqlapply $DST': expectRejection("{ printf '\\0'; cat huge; printf '\\0'; } | sqlapply $DST"),
 };
 
 const scope = openScope();
@@ -67,8 +67,8 @@ try {
   const { url } = await startServer(scope, process.execPath, server);
   await pipeline(Readable.from(huge()), createWriteStream(join(folder, 'huge')));
   console.log('| what | through | time | peak memory |\n| --- | --- | --- | --- |');
-  await show(`${RECORDS} records of 10.7 kB`, THROUGH, { SRC: url, DST: url });
-  await show('one of 64 MiB', REFUSED, { DST: url });
+  await show(`${RECORDS} records of 10.7 kB`, COMMANDS, { SRC: url, DST: url });
+  await show('one of 64 MiB', REJECTED, { DST: url });
 } finally {
   await scope.end();
 }

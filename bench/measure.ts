@@ -1,4 +1,4 @@
-/*! Time and memory of whole command lines, by turns, so that a busy moment hits all of them alike. */
+/*! Measures time and memory of complete command lines in turn, so that other load affects all of them alike. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -12,9 +12,9 @@ export interface Measured {
 }
 
 /**
- * Runs each script in bash, one after the other, `rounds` times over.
- * @param env variables the scripts use
- * @param reset brings things back to where they were, before each run; it is not measured
+ * Runs each script in bash, one after the other, `rounds` times.
+ * @param env variables of the scripts
+ * @param reset restores the initial state before each run; it is not measured
  */
 export async function measure(
   scripts: readonly string[],
@@ -39,12 +39,12 @@ async function run(script: string, env: NodeJS.ProcessEnv): Promise<Measured> {
   const path = `${resolve('node_modules/.bin')}:${process.env.PATH}`;
   const started = performance.now();
   const bash = spawn('bash', ['-c', `set -e -o pipefail; ${script}`], {
-    // Node 20 reads these certificates at each start, which takes longer than all the rest of starting.
+    // Node 20 reads these certificates at each start, which takes longer than the rest of starting.
     env: { ...process.env, NODE_EXTRA_CA_CERTS: undefined, ...env, PATH: path },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const peaks = new Map<number, number>();
-  const watch = setInterval(() => notePeaks(bash.pid as number, peaks), 20);
+  const watch = setInterval(() => recordPeaks(bash.pid as number, peaks), 20);
   const [status] = await once(bash, 'close');
   const seconds = (performance.now() - started) / 1000;
   clearInterval(watch);
@@ -52,8 +52,8 @@ async function run(script: string, env: NodeJS.ProcessEnv): Promise<Measured> {
   return { seconds, mebibytes: [...peaks.values()].reduce((sum, peak) => sum + peak, 0) / 1024 };
 }
 
-/** Notes the peak, in KiB, of a process and its descendants. */
-function notePeaks(root: number, peaks: Map<number, number>): void {
+/** Records the peaks, in KiB, of a process and its descendants. */
+function recordPeaks(root: number, peaks: Map<number, number>): void {
   const family = new Set([root]);
   for (const entry of readdirSync('/proc')) {
     const pid = Number(entry);

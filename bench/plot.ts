@@ -2,14 +2,14 @@
 import { execFileSync } from 'node:child_process';
 import type { Chart, Curve } from './growth.js';
 
-/** Writes bench/NAME.svg for a chart. @throws where gnuplot is missing */
+/** Writes bench/NAME.svg for a chart. @throws if gnuplot is missing */
 export function draw({ name, curves }: Chart): void {
   const plots = [
     ['seconds', 2],
     ['MiB', 3],
   ].map(([label, column]) => {
     const lines = curves.map(
-      ({ script }, i) => `$curve${i} using 1:${column} with linespoints title '${quoted(script)}'`,
+      ({ script }, i) => `$curve${i} using 1:${column} with linespoints title '${escapeQuotes(script)}'`,
     );
     return `set ylabel '${label}'\nplot ${lines.join(', ')}`;
   });
@@ -32,5 +32,5 @@ export function draw({ name, curves }: Chart): void {
 const points = ({ points: all }: Curve): string =>
   all.map(([objects, { seconds, mebibytes }]) => `${objects} ${seconds} ${mebibytes}`).join('\n');
 
-/** As gnuplot has it. */
-const quoted = (text: string): string => text.replaceAll("'", "''");
+/** Escapes quotes for gnuplot. */
+const escapeQuotes = (text: string): string => text.replaceAll("'", "''");

@@ -1,7 +1,7 @@
 /*!
- * An instance that answers at once, so that what is measured is the programs: it dumps the same statements to
- * everybody, says OK to every statement, and tells back the definition it would have been given.
- * Arguments: how many statements, how many columns each. Prints its URL.
+ * An instance that replies at once, so that only the programs are measured: it dumps the same statements to
+ * everybody, replies OK to every statement, and returns the definitions that it would have been sent.
+ * Arguments: the number of statements, and of columns each. Prints its URL.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,7 +11,7 @@ const [count = 20, columns = 8] = process.argv.slice(2).map(Number);
 const statement = (i: number): string =>
   `CREATE TABLE 'table_${i}' ( \n\tts TIMESTAMP,\n${Array.from({ length: columns }, (_, c) => `\tcolumn_${c} DOUBLE`).join(',\n')}\n) timestamp(ts) PARTITION BY DAY;`;
 
-/** In pieces, as a large dump does not fit into one string. */
+/** The reply in pieces, since a large dump does not fit into one string. */
 function* dump(): Generator<string> {
   yield '{"query":"","columns":[{"name":"ddl","type":"VARCHAR"}],"timestamp":-1,"dataset":[';
   for (let i = 0; i < count; i += 1000) {

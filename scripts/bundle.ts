@@ -1,4 +1,4 @@
-/*! Makes each program one file, so that it starts nearly as fast as Node itself (bench/README.md has the figures). */
+/*! Bundles each program as one file, so that it starts nearly as fast as Node itself (bench/README.md has the figures). */
 import { bundleScript, programs } from './bundler.js';
 
 await Promise.all(

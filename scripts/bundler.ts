@@ -1,4 +1,4 @@
-/*! How sources and libraries become one file, without what is never used but loaded by a library. */
+/*! Bundles sources and libraries into one file, without modules that libraries load but never use here. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
@@ -9,13 +9,13 @@ export const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as {
 /** The programs by name. */
 export const programs: string[] = readdirSync('packages').filter(name => name.startsWith('sql') && name !== 'sql');
 
-/** What stands in for modules that take long to load. */
+/** Replacements for modules that are slow to load. */
 const STAND_INS: [specifier: RegExp, importer: RegExp, contents: string][] = [
   // Our help is ASCII; string-width compiles Unicode's tables to measure it.
   [/^string-width$/, /\/(yargs|cliui|wrap-ansi)\//, 'export default text => text.length'],
-  // yargs checks how it is called, which the compiler has done.
+  // yargs checks its arguments, which the compiler has checked.
   [/^\.\/argsert\.js$/, /\/yargs\//, 'export const argsert = () => {}'],
-  // To word its message, Node's assert would parse the one large line that we make of all: a minute's work.
+  // To format its message, Node's assert would parse the one long line of the bundle, which takes a minute.
   [
     /^node:assert$/,
     /\/undici\//,
@@ -23,9 +23,9 @@ const STAND_INS: [specifier: RegExp, importer: RegExp, contents: string][] = [
   ],
   // yargs asserts that its own code is called as its types say.
   [/^assert$/, /\/yargs\//, 'export const strictEqual = () => {}, notStrictEqual = strictEqual'],
-  // undici asks Node's own HTTP for its largest header, and whether a body of ours came from there.
+  // undici uses Node's HTTP only for the maximum size of a header, and to recognize its bodies.
   [/^node:http$/, /\/undici\//, 'module.exports = { maxHeaderSize: 16384 }'],
-  // undici's HTTP/2 and the bodies of fetch are never asked for: requests are HTTP/1.1 and have none.
+  // undici's HTTP/2 and the bodies of fetch are never used: requests are HTTP/1.1 without bodies.
   [/\/client-h2\.js$/, /\/undici\//, 'module.exports = undefined'],
   [/\/fetch\/body\.js$/, /\/undici\//, 'module.exports = undefined'],
 ];
@@ -41,8 +41,8 @@ const standIns: Plugin = {
   },
 };
 
-/** `sqlpipe` imports the other programs: their sources, to be part of one file, or the files that they are themselves. */
-const others = (asFiles: boolean): Plugin => ({
+/** Resolves the imports of other programs in `sqlpipe`: to their sources, for one bundle, or to their own bundles. */
+const otherPrograms = (asFiles: boolean): Plugin => ({
   name: 'other programs',
   setup: ({ onResolve }) =>
     onResolve({ filter: /^@sqlpipe\/sql.+/ }, ({ path }) => {
@@ -64,8 +64,8 @@ const common = {
   legalComments: 'none',
 } as const satisfies BuildOptions;
 
-/** Makes a file, but leaves alone one that is the same already: a program that runs meanwhile is to find it whole. */
-async function make(options: BuildOptions, plugins = [standIns]): Promise<void> {
+/** Writes a bundle; a file that is already the same is not written, so that a running program never finds it incomplete. */
+async function writeBundle(options: BuildOptions, plugins = [standIns]): Promise<void> {
   const { outputFiles } = await build({ ...common, ...options, plugins, write: false });
   for (const { path, contents } of outputFiles) {
     if (existsSync(path) && readFileSync(path).equals(contents)) continue;
@@ -75,30 +75,30 @@ async function make(options: BuildOptions, plugins = [standIns]): Promise<void> 
 }
 
 /**
- * Makes one CommonJS file of a program and all that it imports; Node starts that faster than modules. Other programs that
+ * Bundles a program and its imports as one CommonJS file, which Node starts faster than modules. Other programs that
  * it imports are part of it with `programs: 'inside'`.
  */
 export const bundleScript = (options: BuildOptions, { programs }: { programs?: 'inside' } = {}): Promise<void> =>
-  make(
+  writeBundle(
     {
       format: 'cjs',
-      // Node's loader of modules need not be started.
+      // Without dynamic imports Node need not start its loader of modules.
       supported: { 'dynamic-import': false },
-      // What modules know of themselves and CommonJS does not.
+      // The values of `import.meta` that CommonJS lacks.
       banner: { js: "const FILE_URL = require('node:url').pathToFileURL(__filename).href, HERE = () => '.';" },
-      // yargs wants to know where it is, whatever for; there may be no such place any more.
+      // yargs calls process.cwd, which throws if the current folder has been removed.
       define: { ...common.define, 'import.meta.url': 'FILE_URL', 'process.cwd': 'HERE' },
       ...options,
     },
-    [standIns, others(programs !== 'inside')],
+    [standIns, otherPrograms(programs !== 'inside')],
   );
 
-/** Makes one module of a library and all that it imports. */
+/** Bundles a library and its imports as one module. */
 export const bundleModule = (options: BuildOptions): Promise<void> =>
-  make({
+  writeBundle({
     format: 'esm',
     minify: false,
-    // What CommonJS among it calls for Node's own modules.
+    // Bundled CommonJS modules call `require` for Node's own modules.
     banner: {
       js: "import { createRequire as requireOf } from 'node:module';\nconst require = requireOf(import.meta.url);",
     },

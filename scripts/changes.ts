@@ -1,7 +1,7 @@
 /*!
  * Reconciles random pairs of schemas, with rows in the tables, on a real QuestDB: generated ones, and recorded objects with
- * changes. Does the same with access control on sqlserve, and compares what changes do to views with what is predicted of
- * them. PAIRS (of each kind) and CHANGES say how many, SEED where to begin.
+ * changes. Does the same with access control on sqlserve, and compares the effects of changes on views with the predictions.
+ * PAIRS (of each kind) and CHANGES set their numbers, SEED the first seed.
  */
 
 import { corpusPair } from '../test/support/corpus-pairs.js';
@@ -17,7 +17,7 @@ import { startSqlserve } from '../test/support/sqlserve.js';
 const number = (name: string, otherwise: number): number => Number(process.env[name] ?? otherwise);
 const [PAIRS, CHANGES, SEED] = [number('PAIRS', 300), number('CHANGES', 300), number('SEED', 0)];
 
-/** @returns whether all went as it should */
+/** @returns whether no pair failed */
 async function reconcileAll(what: string, reconcileOne: (seed: number) => Promise<Reconciled>): Promise<boolean> {
   let [reconciled, partly, failed] = [0, 0, 0];
   for (let seed = SEED; seed < SEED + PAIRS; seed++)
@@ -30,7 +30,7 @@ async function reconcileAll(what: string, reconcileOne: (seed: number) => Promis
       console.log((error as Error).message);
     }
   console.log(
-    `${PAIRS} ${what}: ${reconciled} reconciled, ${partly} but for what can not be altered, ${failed} failed`,
+    `${PAIRS} ${what}: ${reconciled} reconciled, ${partly} except for properties that cannot be altered, ${failed} failed`,
   );
   return failed === 0;
 }
@@ -44,7 +44,7 @@ async function reconcileOnSqlserve(run: Run, seed: number): Promise<Reconciled> 
   }
 }
 
-/** @returns whether the predictions are right often enough */
+/** @returns whether at most 1 % of the predictions are wrong */
 async function predictAll(server: Server): Promise<boolean> {
   let [right, wrong, missed, rejected] = [0, 0, 0, 0];
   for (let seed = SEED, done = 0; done < CHANGES; seed++) {

@@ -1,6 +1,6 @@
 /*!
- * The conformance run: every recorded object that a real server makes is made again, copied to an empty server with the
- * built programs, read back from both and compared. So are some that are large or many. There is no list of expected failures.
+ * The conformance run: every recorded object is created on a real server, copied to an empty server with the
+ * built programs, read from both and compared; so are some large schemas. There is no list of expected failures.
  */
 import { CORPUS } from '../test/support/corpus.js';
 import { startServer } from '../test/support/server.js';
@@ -10,9 +10,9 @@ import { Database } from './conformance/database.js';
 import { large } from './conformance/large.js';
 
 const SETTINGS = {
-  // Statements of any length pass: some tables are wider than a server takes in one request by default.
+  // Some tables are wider than a server accepts in one request by default.
   QDB_HTTP_REQUEST_HEADER_BUFFER_SIZE: '1m',
-  // What is not in use is closed at once: thousands of objects are more files than a process may have open.
+  // Unused files are closed at once: thousands of objects have more files than a process may have open.
   QDB_CAIRO_IDLE_CHECK_INTERVAL: '1000',
   QDB_CAIRO_INACTIVE_READER_TTL: '1000',
   QDB_CAIRO_INACTIVE_WRITER_TTL: '1000',
@@ -37,8 +37,8 @@ const withServers =
     }
   };
 
-/** Scenarios that one and the same server can take. */
-function bySettings(all: Scenario[]): Scenario[][] {
+/** Groups scenarios that need the same settings of the server. */
+function groupBySettings(all: Scenario[]): Scenario[][] {
   const lots = new Map<string, Scenario[]>();
   for (const scenario of all) {
     const key = JSON.stringify(scenario.settings);
@@ -48,11 +48,11 @@ function bySettings(all: Scenario[]): Scenario[][] {
 }
 
 if (!CORPUS) console.error('conformance: no recordings; set CORPUS to their folder');
-const recorded = CORPUS ? bySettings(scenarios(CORPUS)) : [];
+const recorded = CORPUS ? groupBySettings(scenarios(CORPUS)) : [];
 const totals = { scenarios: 0, notTaken: 0, objects: 0, equal: 0, short: 0 };
 for (const lot of [...large.map(scenario => [scenario]), ...recorded]) {
   const { objects, equal, notTaken, short } = await copyAll(lot, withServers(lot[0]?.settings ?? {}));
-  for (const line of notTaken) console.log(`not taken by the source: ${line}`);
+  for (const line of notTaken) console.log(`rejected by the source: ${line}`);
   for (const line of short) console.log(`fell short: ${line}`);
   totals.scenarios += lot.length;
   totals.notTaken += notTaken.length;
@@ -62,6 +62,6 @@ for (const lot of [...large.map(scenario => [scenario]), ...recorded]) {
 }
 const { objects, equal, notTaken } = totals;
 console.log(
-  `${totals.scenarios} scenarios, ${notTaken} not taken by the source: ${objects} objects copied, ${equal} equal`,
+  `${totals.scenarios} scenarios, ${notTaken} rejected by the source: ${objects} objects copied, ${equal} equal`,
 );
 process.exitCode = !CORPUS || totals.short || equal < objects ? 1 : 0;

@@ -22,7 +22,7 @@ const packed = 'dist/package';
 function makeExecutable(folder: string, platform: string): string {
   const executable = resolve(nodeFor(platform), 'bin/node');
   const sea = { main: 'sqlpipe.js', output: 'sqlpipe', executable, disableExperimentalSEAWarning: true };
-  // Compiled code would be for this machine only.
+  // A code cache would work on this machine only.
   writeFileSync(`${folder}/sea.json`, JSON.stringify({ ...sea, useCodeCache: false }));
   execFileSync(resolve(nodeFor(HERE), 'bin/node'), ['--build-sea', 'sea.json'], { cwd: folder, stdio: 'pipe' });
   const path = `${folder}/sqlpipe`;

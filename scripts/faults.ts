@@ -1,4 +1,4 @@
-/*! Shows every way a source or a target can fail, what the programs make of it, and whether all that should hold does. */
+/*! Runs every fault of sources, targets and this machine; prints the outcome of each and the claims that do not hold. */
 import { sweepDump, sweepReplay } from '../test/faults/sweep.js';
 import { cases, type Finding, PLACES, startServers, targetCases } from '../test/faults/table.js';
 import { openScope } from '../test/support/open-scope.js';
@@ -7,8 +7,8 @@ import type { Scope } from '../test/support/scope.js';
 const LINE = '%s  %s  %s';
 const WIDTH = 80;
 
-/** Runs work in a scope of its own, and cleans up. */
-async function scoped<T>(work: (scope: Scope) => Promise<T>): Promise<T> {
+/** Runs work in a new scope, and cleans up. */
+async function runInScope<T>(work: (scope: Scope) => Promise<T>): Promise<T> {
   const scope = openScope();
   try {
     return await work(scope);
@@ -17,30 +17,30 @@ async function scoped<T>(work: (scope: Scope) => Promise<T>): Promise<T> {
   }
 }
 
-/** The first message, without the address, which is another each time. */
+/** The first message, without the address, which differs in each run. */
 function message({ stderr }: Finding): string {
   const [line = ''] = stderr.split('\n');
   return line.replace(/https?:\/\/127\.0\.0\.1:\d+/, 'URL').slice(0, 160);
 }
 
-/** Every fault by itself, and then each request of a dump and of a replay failing in turn. */
-async function* findings(scope: Scope): AsyncGenerator<[name: string, Finding]> {
+/** Runs every fault, and then a dump and a replay with each request failing in turn. */
+async function* runAll(scope: Scope): AsyncGenerator<[name: string, Finding]> {
   const servers = await startServers(scope);
   for (const { name, run } of [...cases, ...targetCases(() => PLACES)])
-    yield [name, await scoped(scope => run(scope, servers))];
+    yield [name, await runInScope(scope => run(scope, servers))];
   yield* sweepDump(scope, servers.small, '');
   yield* sweepDump(scope, servers.small, '--via catalogue');
   yield* sweepReplay(scope, servers);
 }
 
 let [all, held] = [0, 0];
-await scoped(async scope => {
+await runInScope(async scope => {
   console.log(LINE, 'fault'.padEnd(WIDTH), 'status', 'message');
-  for await (const [name, finding] of findings(scope)) {
+  for await (const [name, finding] of runAll(scope)) {
     console.log(LINE, name.padEnd(WIDTH), finding.statuses.join(' ').padEnd(6), message(finding));
-    for (const claim of finding.broken) console.log(`  DOES NOT HOLD: ${claim}`);
+    for (const claim of finding.failedClaims) console.log(`  DOES NOT HOLD: ${claim}`);
     all++;
-    if (finding.broken.length === 0) held++;
+    if (finding.failedClaims.length === 0) held++;
   }
 });
 console.log(`${held} of ${all} held`);

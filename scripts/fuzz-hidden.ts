@@ -1,6 +1,6 @@
 /*!
- * Sends 100,000 (TEXTS) random texts of statements, comments and quotes to real servers of either reading, as far as
- * sqlapply would: each that one carries out has to be what sqlapply took it for. SEED repeats a run.
+ * Sends 100,000 (TEXTS) random texts of statements, comments and quotes to real servers with either comment rules, if
+ * sqlapply would send them: each executed text has to do what sqlapply identified it as. SEED repeats a run.
  */
 import { openScope } from '../test/support/open-scope.js';
 import { startServer } from '../test/support/server.js';
@@ -16,7 +16,7 @@ for (const version of ['9.3.4', '9.2.3']) {
   const server = await startServer(scope, process.execPath, ['--import=tsx', 'scripts/questdb.ts'], env);
   const { sent, applied, wrong } = await checkTexts(server, { count: TEXTS, seed: SEED }).finally(() => scope.end());
   console.log(
-    `QuestDB ${version}: ${TEXTS} texts, ${sent} sent, ${applied} carried out, ${wrong.length} as something else`,
+    `QuestDB ${version}: ${TEXTS} texts, ${sent} sent, ${applied} executed, ${wrong.length} of them not as identified`,
   );
   for (const text of wrong) console.log(JSON.stringify(text));
   if (wrong.length) process.exitCode = 1;

@@ -1,6 +1,6 @@
 /*!
- * Feeds everything that reads the outside world with nonsense for a while: whatever comes, each answers or says no in
- * its own words; it does not crash, hang or change its mind. SECONDS (60) is shared among the subjects; SEED repeats a run.
+ * Feeds random input to everything that reads external data: each reader accepts it or rejects it with one of its own
+ * errors; it does not crash or hang, and its result is the same each time. SECONDS (60) is shared among the subjects; SEED repeats a run.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -28,8 +28,8 @@ import { RowScanner, ServerError } from '../packages/instance/src/row-scanner.js
 const SECONDS = Number(process.env.SECONDS ?? 60);
 const SEED = Number(process.env.SEED ?? Date.now());
 
-/** Runs something that may say no, but only by one of its own errors. */
-function mayRefuse<T>(work: () => T, ...refusals: (new (...args: never[]) => Error)[]): T | undefined {
+/** Runs work that may fail, but only with one of the given errors. */
+function allowErrors<T>(work: () => T, ...refusals: (new (...args: never[]) => Error)[]): T | undefined {
   try {
     return work();
   } catch (error) {
@@ -38,7 +38,7 @@ function mayRefuse<T>(work: () => T, ...refusals: (new (...args: never[]) => Err
   }
 }
 
-/** Text of words and signs that mean something to a reader, and some that mean nothing to any. */
+/** Text of words and characters that are meaningful to a reader, and of random characters. */
 const textOf = (...words: string[]) =>
   fc
     .array(fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...words) }, fc.string({ unit: 'binary', maxLength: 4 })), {
@@ -146,17 +146,17 @@ const bytesOf = (text: fc.Arbitrary<string>) =>
     return bytes;
   });
 
-/** Cuts bytes into pieces of a few. */
+/** Splits bytes into pieces of the given size. */
 function* pieces(bytes: Buffer, size: number): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-/** Where files of credentials are put. */
+/** The folder for files of credentials. */
 const home = mkdtempSync(join(tmpdir(), 'sqlpipe-fuzz-'));
 mkdirSync(join(home, 'sqlpipe'));
 process.on('exit', () => rmSync(home, { recursive: true }));
 
-/** What reads a text in time that is to grow as the text does. */
+/** Functions that have to read a text in linear time. */
 const READERS: ((text: string) => unknown)[] = [
   text => {
     const splitter = new Splitter();
@@ -175,7 +175,7 @@ const size = fc.integer({ min: 1, max: 9 });
 const SUBJECTS: Record<string, fc.IAsyncProperty<unknown> | fc.IProperty<unknown>> = {
   'row scanner': fc.property(bytesOf(jsonText), size, (bytes, size) => {
     const read = (chunks: Iterable<Buffer>) =>
-      mayRefuse(
+      allowErrors(
         () => {
           const scanner = new RowScanner();
           const rows = [...chunks].flatMap(chunk => scanner.write(chunk));
@@ -190,16 +190,16 @@ const SUBJECTS: Record<string, fc.IAsyncProperty<unknown> | fc.IProperty<unknown
   lexer: fc.property(sqlText, text => [...tokens(text)].map(token => token.text).join('') === text),
   splitter: fc.property(sqlText, size, (text, size) => {
     const split = (parts: string[]) =>
-      mayRefuse(() => {
+      allowErrors(() => {
         const splitter = new Splitter(1000);
         return [...parts.flatMap(part => [...splitter.write(part)]), ...splitter.end()];
       }, SplitError);
     return JSON.stringify(split([text])) === JSON.stringify(split(text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? []));
   }),
-  mending: fc.property(sqlText, text => {
+  repair: fc.property(sqlText, text => {
     const { statement } = repair(text);
     identify(statement);
-    mayRefuse(() => normalizeStatement(statement), SplitError);
+    allowErrors(() => normalizeStatement(statement), SplitError);
     return repair(statement).statement === statement;
   }),
   'record reader': fc.asyncProperty(bytesOf(sqlText), size, async (bytes, size) => {
@@ -246,7 +246,7 @@ const SUBJECTS: Record<string, fc.IAsyncProperty<unknown> | fc.IProperty<unknown
         const seconds = (bytes: number) => {
           const text = before + unit.repeat(bytes / unit.length) + behind;
           const started = process.cpuUsage();
-          mayRefuse(() => read(text), SplitError, LimitError);
+          allowErrors(() => read(text), SplitError, LimitError);
           const { user, system } = process.cpuUsage(started);
           return (user + system) / 1e6;
         };
@@ -254,7 +254,7 @@ const SUBJECTS: Record<string, fc.IAsyncProperty<unknown> | fc.IProperty<unknown
           const twice = seconds(200_000);
           return twice > 0.3 && twice > 2.6 * seconds(100_000);
         };
-        return !(grows() && grows() && grows()); // a machine that does something else makes anything slow
+        return !(grows() && grows() && grows()); // other work on the machine makes anything slow
       }),
   ),
   programs: fc.property(

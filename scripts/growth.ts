@@ -1,7 +1,7 @@
 /*!
- * How time and memory grow with hostile input: each is run on n and on 2n bytes; a program that takes more than 2.6 times
- * as much of either, more than it may, or that crashes, fails. BYTES (250,000) is n; ONLY chooses inputs by what they are
- * called. With --table it measures 250 kB, 500 kB and 1 MB, and prints that.
+ * Measures how time and memory grow with hostile input: each program is run on n and on 2n bytes. A program fails if it
+ * needs more than 2.6 times as much of either, exceeds its limit or crashes. BYTES (250,000) is n; ONLY selects inputs by
+ * name. With --table it measures 250 kB, 500 kB and 1 MB, and prints the results.
  */
 import { INPUTS, type Input } from './growth/inputs.js';
 import { type Run, run } from './growth/run.js';
@@ -10,31 +10,31 @@ const BYTES = Number(process.env.BYTES ?? 250_000);
 const ONLY = process.env.ONLY ?? '';
 const TABLE = process.argv.includes('--table');
 
-/** The most that twice as much input may take, beside what a program takes for nothing. */
-const RATIO = 2.6;
-/** What is less, beside that, says nothing: seconds and MiB. */
+/** The maximum ratio of the costs of 2n and n bytes, without the costs of starting. */
+const MAX_RATIO = 2.6;
+/** Smaller costs are not significant: seconds and MiB. */
 const NOISE = { seconds: 0.3, mebibytes: 120 };
-/** What a megabyte in one record may take, and so what less may. */
-const MOST = { seconds: 3, mebibytes: 600 };
+/** The maximum costs of one record of up to a megabyte. */
+const MAX_COSTS = { seconds: 3, mebibytes: 600 };
 
-/** What is wrong with how a program ended, or nothing. */
-function crash({ status, stderr }: Run): string {
+/** Describes a crash, or returns ''. */
+function describeCrash({ status, stderr }: Run): string {
   if (status === null) return 'it does not end';
   return status > 128 || status === 70 || /^ +at /m.test(stderr) ? `status ${status}: ${stderr.slice(0, 300)}` : '';
 }
 
-/** What is wrong with how a program grows from nothing to n and to 2n, or nothing. */
-function growth({ many }: Input, [none, once, twice]: [Run, Run, Run]): string {
+/** Describes excessive growth from 100 to n and to 2n bytes, or returns ''. */
+function describeGrowth({ many }: Input, [none, once, twice]: [Run, Run, Run]): string {
   const wrong = (['seconds', 'mebibytes'] as const).filter(what => {
     const [first, second] = [once[what] - none[what], twice[what] - none[what]];
-    return (!many && twice[what] > MOST[what]) || (second > NOISE[what] && second / first > RATIO);
+    return (!many && twice[what] > MAX_COSTS[what]) || (second > NOISE[what] && second / first > MAX_RATIO);
   });
   return wrong.map(what => `${once[what].toFixed(2)}, then ${twice[what].toFixed(2)} ${what}`).join('; ');
 }
 
-async function verdict(input: Input): Promise<string> {
+async function findProblem(input: Input): Promise<string> {
   const runs: [Run, Run, Run] = [await run(input, 100), await run(input, BYTES), await run(input, 2 * BYTES)];
-  return runs.map(crash).find(Boolean) ?? growth(input, runs);
+  return runs.map(describeCrash).find(Boolean) ?? describeGrowth(input, runs);
 }
 
 const cell = ({ seconds, mebibytes }: Run): string => `${seconds.toFixed(2)} s, ${mebibytes.toFixed(0)} MiB`;
@@ -50,8 +50,8 @@ for (const input of inputs) {
     console.log(`| ${name} | ${cells.join(' | ')} |`);
     continue;
   }
-  // Once more, as a machine that does something else can make anything slow.
-  const wrong = (await verdict(input)) && (await verdict(input));
+  // Measured again, since other work on the machine can make anything slow.
+  const wrong = (await findProblem(input)) && (await findProblem(input));
   if (wrong) console.log(`growth, ${input.program}: ${input.what}: FAILED: ${wrong}`);
   if (wrong) failures++;
 }

@@ -1,4 +1,4 @@
-/*! The licenses of what is inside the bundles, as they ask to be passed on. */
+/*! The licenses of the bundled packages, which have to be distributed with the bundles. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

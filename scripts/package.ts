@@ -1,6 +1,6 @@
 /*!
- * Makes the package that is published: all programs with their man pages and completions, and the libraries, typed. It
- * depends on nothing, as each program and the libraries are one file with all that they import.
+ * Creates the published package: all programs with their man pages and completions, and the libraries with types. It
+ * has no dependencies, since each program and the libraries are bundles.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,19 +11,19 @@ import { notices } from './notices.js';
 
 const folder = 'dist/package';
 const at = (...path: string[]) => join(folder, ...path);
-const put = (path: string, text: string) => {
+const writeText = (path: string, text: string) => {
   mkdirSync(join(at(path), '..'), { recursive: true });
   writeFileSync(at(path), text);
 };
 
-/** The libraries' declarations, side by side; they name each other as packages, which they are no longer. */
+/** Copies the declarations of a library, and replaces imports of packages by paths, since the libraries are no packages there. */
 function copyDeclarations(library: string): void {
   const files = readdirSync(`packages/${library}/src`, { recursive: true, encoding: 'utf8' });
   for (const source of files.filter(name => name.endsWith('.ts'))) {
     const name = source.replace(/\.ts$/, '.d.ts');
     const up = '../'.repeat(name.split('/').length);
     const text = readFileSync(`packages/${library}/dist/${name}`, 'utf8');
-    put(
+    writeText(
       `lib/${library}/${name}`,
       text.replace(/'@sqlpipe\/(\w+)'/g, `'${up}$1/index.js'`).replace(/^\/\/# source.*/m, ''),
     );
@@ -36,11 +36,11 @@ for (const name of programs) {
     cpSync(`packages/${name}/${part}`, at('programs', name, part), { recursive: true });
   const complete = (shell: string) =>
     execFileSync(`packages/${name}/bin/${name}.js`, ['--completion', shell], { encoding: 'utf8' });
-  put(`completions/bash/${name}`, complete('bash'));
-  put(`completions/zsh/_${name}`, complete('zsh'));
-  put(`completions/fish/${name}.fish`, complete('fish'));
+  writeText(`completions/bash/${name}`, complete('bash'));
+  writeText(`completions/zsh/_${name}`, complete('zsh'));
+  writeText(`completions/fish/${name}.fish`, complete('fish'));
 }
-put('programs/package.json', '{ "type": "commonjs" }\n');
+writeText('programs/package.json', '{ "type": "commonjs" }\n');
 cpSync('packages/cli/sqlpipe.7', at('sqlpipe.7'));
 cpSync('packages/sqlpipe/postinstall.cjs', at('postinstall.cjs'));
 
@@ -49,7 +49,7 @@ for (const library of ['api', 'ddl', 'files', 'instance', 'records', 'schema', '
 
 for (const file of ['README.md', 'GUIDE.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'docs'])
   cpSync(file, at(file), { recursive: true });
-put('NOTICES.md', notices());
+writeText('NOTICES.md', notices());
 const { name, version, description, license, repository, type, engines } = JSON.parse(
   readFileSync('package.json', 'utf8'),
 );
@@ -72,7 +72,7 @@ const manifest = {
   scripts,
   exports,
 };
-put('package.json', `${JSON.stringify(manifest, null, 2)}\n`);
+writeText('package.json', `${JSON.stringify(manifest, null, 2)}\n`);
 
 normalizeModes(folder);
 const [packed] = JSON.parse(

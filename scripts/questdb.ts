@@ -1,6 +1,6 @@
 /*!
- * Runs a real QuestDB in a folder of its own, for as long as somebody wants it: until SIGTERM or SIGINT, or until the
- * pipe on its stdin closes. So a test that dies, however it dies, leaves no server behind.
+ * Runs a real QuestDB in a new folder until SIGTERM or SIGINT, or until the
+ * pipe on its stdin closes. So a test that is killed leaves no server behind.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,7 +26,7 @@ QDB_… variables reach the server: QDB_HTTP_USER, QDB_CAIRO_WAL_ENABLED_DEFAULT
   --jar         only print the path of the server's jar, fetched through Maven the first time
 `;
 
-/** What every server gets unless the environment says otherwise: HTTP alone, few threads, a short log, a quick start. */
+/** Default settings of every server: only HTTP, few threads, a short log, a quick start. */
 const DEFAULTS = {
   QDB_HTTP_MIN_ENABLED: 'false',
   QDB_LINE_TCP_ENABLED: 'false',
@@ -39,8 +39,8 @@ const DEFAULTS = {
 
 const CACHE = fileURLToPath(new URL('../.cache', import.meta.url));
 
-/** Path of the server's jar. Maven brings it into a folder beside the cache first, so that half a jar is never found. */
-function jar(): string {
+/** The path of the server's jar. Maven first copies it into another folder, so that an incomplete jar is never found. */
+function fetchJar(): string {
   const path = join(CACHE, `questdb-${VERSION}.jar`);
   if (existsSync(path)) return path;
   mkdirSync(CACHE, { recursive: true });
@@ -55,40 +55,41 @@ function jar(): string {
   return path;
 }
 
-/** A server that answers at `url`, or what it said when it ended instead. */
-async function start(folder: string): Promise<{ server: ChildProcess; url: string } | { complaint: string }> {
+/** Starts a server; resolves to its URL, or to its error output if it ended. */
+async function start(folder: string): Promise<{ server: ChildProcess; url: string } | { errorOutput: string }> {
   const address = process.env.QDB_HTTP_BIND_TO ?? `127.0.0.1:${await freePort()}`;
-  const server = spawn('java', ['-p', jar(), '-m', 'io.questdb/io.questdb.ServerMain', '-d', folder], {
+  const server = spawn('java', ['-p', fetchJar(), '-m', 'io.questdb/io.questdb.ServerMain', '-d', folder], {
     env: { ...DEFAULTS, ...process.env, QDB_HTTP_BIND_TO: address },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   await once(server, 'spawn');
-  const complaint = text(server.stderr);
-  if (await saysItIsReady(server.stdout)) {
+  const errorOutput = text(server.stderr);
+  if (await waitUntilReady(server.stdout)) {
     server.stdout.resume();
     return { server, url: `http://${address}` };
   }
-  return { complaint: await complaint };
+  return { errorOutput: await errorOutput };
 }
 
-/** The server's own log tells, not a request: on a port that somebody else has just taken, a request is answered too. */
-async function saysItIsReady(log: Readable): Promise<boolean> {
+/** Waits for the message in the log, since a request may be answered by another server that has taken the port. */
+async function waitUntilReady(log: Readable): Promise<boolean> {
   for await (const line of createInterface(log)) {
     if (line.endsWith('server-main enjoy')) return true;
   }
   return false;
 }
 
-/** As `start`, on another port where somebody took the first one in between. */
+/** As `start`, with another port if another process has taken the first one. */
 async function startOnFreePort(folder: string, attempts = 5): Promise<{ server: ChildProcess; url: string }> {
   const result = await start(folder);
   if ('server' in result) return result;
-  if (attempts > 1 && result.complaint.includes('could not bind socket')) return startOnFreePort(folder, attempts - 1);
-  throw new Error(`QuestDB did not start:\n${result.complaint}`);
+  if (attempts > 1 && result.errorOutput.includes('could not bind socket'))
+    return startOnFreePort(folder, attempts - 1);
+  throw new Error(`QuestDB did not start:\n${result.errorOutput}`);
 }
 
-/** Resolves when whoever started this wants the server no more. */
-function dismissal(): Promise<unknown> {
+/** Resolves when this script is to end the server. */
+function waitForEnd(): Promise<unknown> {
   const ways = [once(process, 'SIGTERM'), once(process, 'SIGINT')];
   const stdin = fstatSync(0);
   if (stdin.isFIFO() || stdin.isSocket()) ways.push(once(process.stdin.resume(), 'close'));
@@ -96,12 +97,12 @@ function dismissal(): Promise<unknown> {
 }
 
 async function serve(folder: string): Promise<void> {
-  const dismissed = dismissal().then(() => true);
+  const endRequested = waitForEnd().then(() => true);
   const { server, url } = await startOnFreePort(folder);
   process.once('SIGUSR2', () => server.kill('SIGKILL'));
   const ended = once(server, 'exit').then(() => false);
   console.log(url);
-  if (!(await Promise.race([dismissed, ended]))) throw new Error(`QuestDB at ${url} ended by itself`);
+  if (!(await Promise.race([endRequested, ended]))) throw new Error(`QuestDB at ${url} ended by itself`);
   server.kill();
   await ended;
 }
@@ -119,7 +120,7 @@ try {
   const [option, folder] = process.argv.slice(2);
   if (option === undefined) await serveInNewFolder();
   else if (option === '--in' && folder) await serve(folder);
-  else if (option === '--jar') console.log(jar());
+  else if (option === '--jar') console.log(fetchJar());
   else if (option === '--help') process.stdout.write(USAGE);
   else throw new Error(`unknown option: ${option}\n${USAGE}`);
 } catch (error) {

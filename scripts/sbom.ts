@@ -1,10 +1,10 @@
-/*! Lists what is inside the files of a release, as a CycloneDX SBOM: the packages that are bundled, and Node. */
+/*! Lists the contents of a release as a CycloneDX SBOM: the bundled packages, and Node. */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { version } from './bundler.js';
 import { NODE_VERSION } from './executable/nodes.js';
 
-/** What `npm sbom` says of packages that tools for development need too is wrong: npm 11 leaves some of them out. */
+/** `npm sbom` of npm 11 omits some packages that development tools need too. */
 const tool = ['exec', '--yes', '--loglevel=error', '--package=@cyclonedx/cyclonedx-npm@6.0.1', '--', 'cyclonedx-npm'];
 const options = ['--package-lock-only', '--omit', 'dev', '--output-reproducible', '--mc-type', 'application'];
 const sbom = JSON.parse(execFileSync('npm', [...tool, ...options], { encoding: 'utf8', maxBuffer: 2 ** 24 }));

@@ -1,9 +1,9 @@
-/*! What `make test` ends with: the tests that were skipped, as a tool they need is not installed, and how to install it. */
+/*! The last line of `make test`: the tests that were skipped because a tool is not installed, and how to install it. */
 import { spawnSync } from 'node:child_process';
 import { argv } from 'node:process';
 import { fileURLToPath } from 'node:url';
 
-/** Tools that some tests need, with what these are about and the package of Debian that has it. */
+/** Tools that some tests need, with the subject of these tests and the Debian package of the tool. */
 const TOOLS = {
   dot: ['drawings of graphs', 'graphviz'],
   'dpkg-deb': ['Debian packages', 'dpkg'],

@@ -1,6 +1,6 @@
 /*!
- * Writes docs/COMPATIBILITY.md: what the built programs did with real servers, version by version, and the upgrade of some
- * hundred recorded objects. Versions whose jar cannot be had are marked so. It takes a few minutes, most of them for the
+ * Writes docs/COMPATIBILITY.md: the results of the built programs with real servers, version by version, and the upgrade of some
+ * hundred recorded objects. Versions whose jar cannot be fetched are marked. It takes a few minutes, most of them for the
  * recorded objects; two servers run at a time.
  */
 import { execFileSync } from 'node:child_process';
@@ -22,7 +22,7 @@ const scope = openScope();
 const start = (version: string): Promise<Server> =>
   startServer(scope, process.execPath, SCRIPT, { QUESTDB_VERSION: version });
 
-/** Undefined where the version cannot be fetched. */
+/** Undefined if the version cannot be fetched. */
 async function tryVersion(version: string, newest: Server): Promise<Cells | undefined> {
   try {
     execFileSync(process.execPath, [...SCRIPT, '--jar'], { env: { ...process.env, QUESTDB_VERSION: version } });

@@ -1,4 +1,4 @@
-/*! Any access control at all: applied twice, copied, changed by one thing, and never narrowed, on sqlserve with the built programs. */
+/*! Random access control on sqlserve, with the built programs: applied twice, copied, changed in one right, and never narrowed. */
 import { type Grant, parseRights, printRight, type Right, RightSet } from '@sqlpipe/ddl';
 import fc from 'fast-check';
 import { admin, executeAs, setUp } from './support/principals.js';
@@ -36,8 +36,8 @@ test.before(async () => {
   run = await shell(scope, { ...Object.fromEntries(login), A: servers[0].url, B: servers[1].url });
 });
 
-/** Neither server has a user, a group or a service account, and so no rights. */
-async function forgetAll(): Promise<void> {
+/** Drops all users, groups and service accounts of both servers, and so all rights. */
+async function dropPrincipals(): Promise<void> {
   for (const server of servers)
     for (const text of people) await executeAs(server, admin, text.replace(/CREATE (.*) "/, 'DROP $1 IF EXISTS "'));
 }
@@ -65,8 +65,8 @@ const columns = tables.flatMap(place => ['ts', 'a', 'b'].map(column => ({ ...pla
 const rightOn = (scopes: readonly Pick<Grant, 'table' | 'column'>[]) =>
   fc.oneof(membership, assumption, { arbitrary: grantOn(scopes), weight: 4 });
 
-/** What two rights have in common that are about the same thing: those of one table overlap. */
-const subject = (right: Right): string =>
+/** A key that is equal for rights that overlap: all rights on one table share it. */
+const overlapKey = (right: Right): string =>
   printRight(
     right.kind === 'membership'
       ? right
@@ -75,9 +75,9 @@ const subject = (right: Right): string =>
         : { ...right, option: false },
   );
 
-/** No two of them overlap, so that each is there by itself. */
+/** Rights of which no two overlap. */
 const distinctRights = fc.uniqueArray(rightOn([...tables, ...columns]), {
-  selector: subject,
+  selector: overlapKey,
   minLength: 3,
   maxLength: 12,
 });
@@ -87,20 +87,20 @@ const applyTo = (target: string, statements: readonly string[], options = '') =>
     `sqlsplit <<'END' | sqlapply ${options} -v "$${target}"\n${statements.map(text => text.replace(/;?$/, ';')).join('\n')}\nEND`,
   );
 
-/** What differs between the two servers, without their names. */
-const diff = async (): Promise<string> => {
+/** The differences between the two servers, without the server names. */
+const diffServers = async (): Promise<string> => {
   const { stdout } = await run('sqldiff "$A" "$B"');
   return `${stdout}`.replaceAll(/only in http:\S+:/g, '').trim();
 };
 
-/** The rights of the first server, past all our programs but for the parser. */
-async function rightsOfA(): Promise<RightSet> {
+/** The rights of the first server, read without our programs except the parser. */
+async function fetchRightsOfA(): Promise<RightSet> {
   const { dataset = [] } = await executeAs(servers[0], admin, 'SHOW CREATE DATABASE INCLUDE (PERMISSIONS)');
   return new RightSet(dataset.flatMap(([row]) => parseRights(String(row)) ?? []));
 }
 
-/** The statement that takes a right away. */
-const takeAway = (right: Right): string =>
+/** The statement that revokes a right. */
+const printRevoke = (right: Right): string =>
   printRight(right.kind === 'membership' ? right : { ...right, option: false })
     .replace(/ TO (?=[^ ]+;|"[^"]+";)/, ' FROM ')
     .replace(/^GRANT/, 'REVOKE')
@@ -109,10 +109,10 @@ const takeAway = (right: Right): string =>
 
 const RUNS = { numRuns: 5 };
 
-test('applied twice and copied there is no difference, and one change is that difference and no other', async t => {
+test('random rights: reruns and copies are equal; one changed right is the only difference', async t => {
   await fc.assert(
     fc.asyncProperty(distinctRights, fc.nat(), async (rights, nth) => {
-      await forgetAll();
+      await dropPrincipals();
       const statements = [...people, ...rights.map(printRight)];
       const first = await applyTo('A', statements);
       t.is(first.code, 0, first.stderr);
@@ -121,22 +121,22 @@ test('applied twice and copied there is no difference, and one change is that di
       t.regex(again.stderr, /: (\d+) statements: \1 skipped\n$/);
       const copied = await run('set -o pipefail; sqldump "$A" | sqlapply "$B"');
       t.is(copied.code, 0, copied.stderr);
-      t.is(await diff(), '');
+      t.is(await diffServers(), '');
 
       const changed = rights[nth % rights.length] as Right;
       if (nth % 2 && changed.kind !== 'membership') {
         await setUp(servers[1], printRight({ ...changed, option: !changed.option }).slice(0, -1));
-        t.is(await diff(), printRight({ ...changed, option: true }).slice(0, -1));
+        t.is(await diffServers(), printRight({ ...changed, option: true }).slice(0, -1));
       } else {
-        await setUp(servers[1], takeAway(changed));
-        t.is(await diff(), printRight(changed).slice(0, -1));
+        await setUp(servers[1], printRevoke(changed));
+        t.is(await diffServers(), printRight(changed).slice(0, -1));
       }
     }),
     RUNS,
   );
 });
 
-/** So few that most overlap. */
+/** Rights from a small set, so that most overlap. */
 const anyRights = fc.array(
   rightOn([{}, { table: '*' }, ...tables, ...columns]).map(
     (right): Right => (right.kind === 'grant' ? { ...right, permission: 'SELECT', entity: 'ann' } : right),
@@ -144,14 +144,14 @@ const anyRights = fc.array(
   { minLength: 4, maxLength: 12 },
 );
 
-test('no run narrows a right without saying so', async t => {
+test('random grants: no run removes a right without reporting it', async t => {
   await fc.assert(
     fc.asyncProperty(anyRights, anyRights, async (before, then) => {
-      await forgetAll();
+      await dropPrincipals();
       await setUp(servers[0], ...people, ...before.map(printRight).map(text => text.slice(0, -1)));
-      const had = [...(await rightsOfA())];
+      const had = [...(await fetchRightsOfA())];
       const { code, stderr } = await applyTo('A', then.map(printRight), '--keep-going');
-      const now = await rightsOfA();
+      const now = await fetchRightsOfA();
       t.deepEqual(had.filter(right => !now.has(right)).map(printRight), []);
       const differing = stderr.match(/would remove/g)?.length ?? 0;
       t.is(code, differing > 0 ? 1 : 0, stderr);

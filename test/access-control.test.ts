@@ -20,7 +20,7 @@ const LOGIN = Object.fromEntries(
 const TABLE = 'CREATE TABLE trades (ts TIMESTAMP, price DOUBLE) timestamp(ts) PARTITION BY DAY';
 
 /** An enterprise server with the table, a user, a group and a service account, and a shell that applies text to it. */
-async function setting(t: ExecutionContext, instead?: (query: string) => Instead | undefined) {
+async function startSetting(t: ExecutionContext, instead?: (query: string) => Instead | undefined) {
   const server = await startSqlserve(t, ['--edition', 'enterprise']);
   await setUp(
     server,
@@ -49,8 +49,8 @@ const permissionsOf = async (server: Server, name: string): Promise<string[]> =>
 
 const CREATE_TOKEN = "ALTER SERVICE ACCOUNT robot CREATE TOKEN TYPE REST WITH TTL '1d';";
 
-test('a token that is created goes to stdout and nowhere else', async t => {
-  const { run, apply, server } = await setting(t);
+test('a created token goes to stdout only, not into messages, reports or rejects', async t => {
+  const { run, apply, server } = await startSetting(t);
   const { code, stdout, stderr } = await apply(CREATE_TOKEN, '-v --allow ALTER');
   t.is(code, 0, stderr);
   const [, token = ''] = /^robot\t(qt1[\w-]+)\t[-\d]+T[\d:.]+Z\tfalse\n$/.exec(stdout.toString()) ?? [];
@@ -61,7 +61,7 @@ test('a token that is created goes to stdout and nowhere else', async t => {
   t.false(`${left.stdout} ${stderr}`.includes(token));
 });
 
-test('a token of an older server, which answers with the token alone; control characters are escaped on a terminal', async t => {
+test('a token as the only column is printed; on a terminal control characters are escaped', async t => {
   const server = await startSqlserve(t, ['--edition', 'enterprise']);
   const instead = (query: string): Instead | undefined =>
     query.includes('CREATE TOKEN')
@@ -76,16 +76,16 @@ test('a token of an older server, which answers with the token alone; control ch
   t.true(seen.screen.includes('qt1\\x1b[2J') || seen.screen.includes('qt1\\u001b[2J'), JSON.stringify(seen.screen));
 });
 
-test('rows where a statement creates no token are no success', async t => {
+test('rows in reply to a statement that creates no token are a protocol error', async t => {
   const rows: Instead = [200, { columns: [], dataset: [['x']], count: 1 }];
-  const { apply } = await setting(t, query => (query.startsWith('ALTER') ? rows : undefined));
+  const { apply } = await startSetting(t, query => (query.startsWith('ALTER') ? rows : undefined));
   const { code, stderr } = await apply('ALTER USER zoe ENABLE;', '--allow ALTER');
   t.is(code, 76);
   t.regex(stderr, /answered with rows/);
 });
 
-test('who has no credentials is listed in every run, and asked for in a number of requests that is bounded', async t => {
-  const { server, apply, proxy } = await setting(t);
+test('principals without credentials are listed in every run, with a bounded number of requests', async t => {
+  const { server, apply, proxy } = await startSetting(t);
   const text = 'CREATE USER zoe; CREATE USER joe; CREATE GROUP g; CREATE SERVICE ACCOUNT robot;';
   const lacking = (stderr: string) => stderr.match(/\w+(?=' cannot log in yet)/g);
   t.deepEqual(lacking((await apply(text)).stderr), ['joe', 'robot']);
@@ -100,14 +100,14 @@ test('who has no credentials is listed in every run, and asked for in a number o
   t.true(proxy.queries.filter(query => /^SHOW USER /.test(query)).length <= 200);
 });
 
-test('a server that does not tell who can log in: those who were created now are listed', async t => {
-  const { apply } = await setting(t, query => (/^SHOW USER /.test(query) ? [400, { error: 'no' }] : undefined));
+test('if the server does not show who can log in, only users created in this run are listed', async t => {
+  const { apply } = await startSetting(t, query => (/^SHOW USER /.test(query) ? [400, { error: 'no' }] : undefined));
   t.regex((await apply('CREATE USER joe;')).stderr, /'joe' cannot log in yet/);
   t.is((await apply('CREATE USER joe;')).stderr, '');
 });
 
-test('a grant that takes the grant option away is a difference, and is not sent', async t => {
-  const { server, apply, proxy, results, run } = await setting(t);
+test('a grant that would remove the grant option is reported as a difference and not sent', async t => {
+  const { server, apply, proxy, results, run } = await startSetting(t);
   const option = 'GRANT SELECT, INSERT ON trades TO zoe WITH GRANT OPTION;';
   t.is((await apply(option)).code, 0);
   const before = await permissionsOf(server, 'zoe');
@@ -138,8 +138,8 @@ test('a grant that takes the grant option away is a difference, and is not sent'
   t.deepEqual(await permissionsOf(server, 'zoe'), before);
 });
 
-test('a grant of a table takes no option of its columns away, nor does a later statement of the same run', async t => {
-  const { apply, results } = await setting(t);
+test("a grant that would remove a column's or an earlier statement's grant option is rejected", async t => {
+  const { apply, results } = await startSetting(t);
   t.is((await apply('GRANT SELECT ON trades(price) TO zoe WITH GRANT OPTION;')).code, 0);
   t.is((await apply('GRANT SELECT ON trades TO zoe;')).code, 1);
   t.is((await apply('GRANT SELECT ON trades(*) TO zoe;')).code, 1);
@@ -152,8 +152,8 @@ test('a grant of a table takes no option of its columns away, nor does a later s
   );
 });
 
-test('what the target has is skipped as the same, one permission at a time, and read back where it is new', async t => {
-  const { apply, results, proxy } = await setting(t);
+test('existing rights are skipped one permission at a time, and new ones are read back', async t => {
+  const { apply, results, proxy } = await startSetting(t);
   const text = `ADD USER zoe TO g;
     GRANT ASSUME SERVICE ACCOUNT robot TO zoe WITH GRANT OPTION;
     GRANT SELECT, INSERT ON trades, trades(price) TO zoe;
@@ -181,8 +181,10 @@ test('what the target has is skipped as the same, one permission at a time, and 
   t.is(dry.stdout.toString(), "would send grant to 'zoe'\nskipped: 1 statement\n");
 });
 
-test('what a server answers OK to and does not do is noticed when it is read back', async t => {
-  const { apply } = await setting(t, query => (/^(GRANT|CREATE USER)/.test(query) ? [200, { ddl: 'OK' }] : undefined));
+test('a statement that the server acknowledges but does not execute is detected on read-back', async t => {
+  const { apply } = await startSetting(t, query =>
+    /^(GRANT|CREATE USER)/.test(query) ? [200, { ddl: 'OK' }] : undefined,
+  );
   const granted = await apply('GRANT HTTP TO zoe;');
   t.is(granted.code, 1);
   t.regex(granted.stderr, /the server reported success, but does not show what was granted/);
@@ -191,10 +193,10 @@ test('what a server answers OK to and does not do is noticed when it is read bac
   t.regex(created.stderr, /the server reported success, but the object does not exist/);
 });
 
-test('a server without SHOW CREATE DATABASE is asked about one after the other', async t => {
+test('without SHOW CREATE DATABASE, access control is queried one principal at a time', async t => {
   const instead = (query: string): Instead | undefined =>
     query.startsWith('SHOW CREATE DATABASE') ? [400, { error: "expected 'TABLE' or 'VIEW'", position: 12 }] : undefined;
-  const { apply, results, server } = await setting(t, instead);
+  const { apply, results, server } = await startSetting(t, instead);
   const text = `CREATE USER zoe; CREATE GROUP g; ADD USER zoe TO g; GRANT ASSUME SERVICE ACCOUNT robot TO zoe;
     GRANT SELECT ON trades(price) TO zoe WITH GRANT OPTION; GRANT HTTP TO g WITH GRANT OPTION; GRANT HTTP TO zoe;`;
   t.is((await apply(text)).code, 0);
@@ -207,8 +209,8 @@ test('a server without SHOW CREATE DATABASE is asked about one after the other',
   t.true((await permissionsOf(server, 'zoe')).includes('SELECT trades price true'));
 });
 
-test('a server that does not show access control is told about once, and statements are sent as before', async t => {
-  const { server, run, apply } = await setting(t);
+test('if the server does not show access control, one warning is printed and statements are sent', async t => {
+  const { server, run, apply } = await startSetting(t);
   await setUp(server, 'GRANT HTTP TO zoe', 'GRANT SELECT ON trades TO zoe WITH GRANT OPTION');
   const asZoe = "export SQLAPPLY_USER=zoe SQLAPPLY_PASSWORD='of zoe';";
   const grants = 'GRANT SELECT ON trades TO g; GRANT SELECT ON trades TO robot; GRANT SELECT ON trades TO g;';
@@ -222,7 +224,7 @@ test('a server that does not show access control is told about once, and stateme
   t.regex((await apply(grants, '-v')).stderr, /3 skipped/);
 });
 
-test('sqldiff compares rights as a set, and owners', async t => {
+test('sqldiff compares rights as sets, and compares owners', async t => {
   const run = await shell(t, {});
   const diff = async (a: string, b: string, options = '') => {
     await run(`cat > a.sql <<'END'\n${a}\nEND\ncat > b.sql <<'END'\n${b}\nEND`);
@@ -267,14 +269,14 @@ test('sqldiff compares rights as a set, and owners', async t => {
   ]);
 });
 
-test('what is known of no right is compared as text', t => {
+test('a grant that cannot be parsed as rights is compared as text', t => {
   t.is(parseRights('GRANT SELECT ON t(* EXCLUDE (a)) TO zoe;'), undefined);
   t.is(parseRights('GRANT SELECT TO zoe BY MOON;'), undefined);
   t.is(compareSchemas(['GRANT SELECT TO zoe BY MOON;'], ['GRANT  SELECT TO zoe BY MOON;']).differences.length, 0);
   t.is(compareSchemas(['GRANT SELECT TO zoe BY MOON;'], []).differences.length, 1);
 });
 
-test('a right is printed as it is parsed', t => {
+test('rights are printed as they were parsed, and RightSet finds lost grant options', t => {
   for (const statement of [
     'GRANT CREATE TABLE TO zoe;',
     'GRANT SELECT ON ALL TABLES TO zoe WITH GRANT OPTION;',
@@ -293,7 +295,7 @@ test('a right is printed as it is parsed', t => {
   return t.deepEqual(new RightSet([table]).findLostOptions(column), []);
 });
 
-test('hints: access control sent to the open source edition, and clauses that it does not know', async t => {
+test('hints: access control and enterprise clauses sent to the open source edition', async t => {
   const oss = await startSqlserve(t);
   const run = await shell(t, { OSS: oss.url });
   const stderr = async (text: string) => (await run(`echo "${text}" | sqlsplit | sqlapply $OSS`)).stderr;
@@ -327,8 +329,8 @@ test('hints: access control sent to the open source edition, and clauses that it
   t.is(kept.code, 0, kept.stderr);
 });
 
-test('hints: no right to access control', async t => {
-  const { server, run } = await setting(t);
+test('hints: a user without permissions for access control', async t => {
+  const { server, run } = await startSetting(t);
   await setUp(server, 'GRANT HTTP TO zoe', 'GRANT SELECT ON trades TO zoe');
   const asZoe = "export SQLDUMP_USER=zoe SQLDUMP_PASSWORD='of zoe' SQLAPPLY_USER=zoe SQLAPPLY_PASSWORD='of zoe';";
   const dump = await run(`${asZoe} sqldump $DST`);
@@ -343,7 +345,7 @@ test('hints: no right to access control', async t => {
   );
 });
 
-test('hints: a token for a server that knows only passwords', async t => {
+test('hints: a token sent to a server that accepts only passwords', async t => {
   const oss = await startSqlserve(t, [], { QDB_HTTP_USER: 'u', QDB_HTTP_PASSWORD: 'p4ss' });
   const run = await shell(t, { OSS: oss.url });
   const token = await run('SQLDUMP_TOKEN=qt1secret sqldump $OSS');

@@ -1,4 +1,4 @@
-/*! How sqlapply says to go on where it did not do all; what it says is done, and has to lead to the end. */
+/*! The hints of sqlapply for continuing after a failure. The tests follow each hint, which has to complete the run. */
 import type { ExecutionContext } from 'ava';
 import { reply, startFaultyServer } from './faults/faulty-server.js';
 import { fileScope } from './support/scope.js';
@@ -19,29 +19,29 @@ const BY_HAND = 'create table t (x int);';
 const WRONG = 'create view v as (select nope from t);';
 const RIGHT = 'create view v as (select x from t);';
 
-/** The end of what is told at the end, and an empty target's shell. */
-async function advised(t: ExecutionContext, url: string, text: string, options = '') {
+/** Applies the text; returns the shell and the hint at the end of the last message. */
+async function applyForHint(t: ExecutionContext, url: string, text: string, options = '') {
   const run = await shell(t, { DST: url });
   const { stderr } = await run(`sqlsplit <<< "${text}" | sqlapply ${options} $DST`);
   return { run, advice: / rejected.*?(; .*)?\n$/.exec(stderr)?.[1] ?? stderr };
 }
 
 for (const [title, text, options, advice, then] of [
-  ['in the form of the server', PRINTED, '', '', ''],
-  ['written by hand', BY_HAND, '', '', ''],
-  ['skipped anyway', BY_HAND, '--if-exists skip', '', '--if-exists skip'],
-  ['not read back', PRINTED, '--no-verify', '', ''],
-  ['where nothing may exist', PRINTED, '--if-exists fail', ' with --if-exists compare', ''],
+  ['a statement as the server prints it', PRINTED, '', '', ''],
+  ['a statement written by hand', BY_HAND, '', '', ''],
+  ['with --if-exists skip', BY_HAND, '--if-exists skip', '', '--if-exists skip'],
+  ['with --no-verify', PRINTED, '--no-verify', '', ''],
+  ['with --if-exists fail', PRINTED, '--if-exists fail', ' with --if-exists compare', ''],
 ] as const)
-  test(`how to go on: ${title}`, async t => {
-    await target.empty();
-    const { run, advice: told } = await advised(t, target.url, `${text}${WRONG}`, options);
-    t.is(told, `; fix the error and rerun the same command${advice}: it skips existing objects`);
+  test(`resume hint: ${title}`, async t => {
+    await target.dropAll();
+    const { run, advice: hint } = await applyForHint(t, target.url, `${text}${WRONG}`, options);
+    t.is(hint, `; fix the error and rerun the same command${advice}: it skips existing objects`);
     t.like(await run(`sqlsplit <<< "${text}${RIGHT}" | sqlapply ${then} $DST`), { code: 0, stderr: '' });
   });
 
-test('how to go on: what exists is no error to be fixed where nothing may exist', async t => {
-  await target.empty();
+test('resume hint: --if-exists fail and an existing object suggest --if-exists compare', async t => {
+  await target.dropAll();
   const run = await shell(t, { DST: target.url });
   await run(`sqlsplit <<< "${BY_HAND}" | sqlapply $DST`);
   const again = await run(`sqlsplit <<< "${BY_HAND}" | sqlapply --if-exists fail $DST`);
@@ -49,28 +49,33 @@ test('how to go on: what exists is no error to be fixed where nothing may exist'
   t.like(await run(`sqlsplit <<< "${BY_HAND}" | sqlapply $DST`), { code: 0, stderr: '' });
 });
 
-test('how to go on: what exists and can not be shown is to be skipped', async t => {
+test('resume hint: an existing object that cannot be shown suggests --if-exists skip', async t => {
   const { url } = await startFaultyServer(t, (socket, { statement }) => {
     const error = statement.startsWith('SHOW') ? 'permission denied' : 'table already exists';
     socket.write(reply(JSON.stringify({ error, position: 0 }), 400));
   });
-  const { advice } = await advised(t, url, PRINTED);
+  const { advice } = await applyForHint(t, url, PRINTED);
   t.is(advice, '; to continue, rerun the same command with --if-exists skip: it skips existing objects');
 });
 
-test('how to go on: what would be done a second time is to be left out', async t => {
-  await target.empty();
-  const { advice } = await advised(t, target.url, `${PRINTED}alter table t add column y int;${WRONG}`, '--allow ALTER');
+test('resume hint: an ALTER that was applied is to be left out of the rerun', async t => {
+  await target.dropAll();
+  const { advice } = await applyForHint(
+    t,
+    target.url,
+    `${PRINTED}alter table t add column y int;${WRONG}`,
+    '--allow ALTER',
+  );
   t.is(
     advice,
     '; fix the error and rerun the same command, without each ALTER that was applied: it skips existing objects',
   );
 });
 
-test('how to go on: a dry run that finds another object leaves nothing half done', async t => {
-  await target.empty();
+test('resume hint: none after a dry run that finds a different object', async t => {
+  await target.dropAll();
   await target.execute('create table t (x long)');
-  const { advice } = await advised(t, target.url, PRINTED, '--dry-run');
+  const { advice } = await applyForHint(t, target.url, PRINTED, '--dry-run');
   t.regex(advice, /: 1 statement: 1 differs\n$/);
   for (const [ifExists, result, code] of [
     ['skip', 'skipped: 1 statement', 0],
@@ -82,15 +87,15 @@ test('how to go on: a dry run that finds another object leaves nothing half done
   }
 });
 
-test('how to go on: what became of a statement is for the user to see', async t => {
+test('resume hint: the user has to check a statement with unknown outcome', async t => {
   const { url } = await startFaultyServer(t, (socket, { statement }) =>
     statement.startsWith('SHOW') ? socket.end(reply('{"error":"no","position":0}', 400)) : socket.destroy(),
   );
-  const { advice } = await advised(t, url, 'grant select on t to u;');
+  const { advice } = await applyForHint(t, url, 'grant select on t to u;');
   t.regex(advice, /; fix the error and rerun the same command, without statement 1 if it is in force there: it skips /);
 });
 
-test('what was refused is not said to be unknown where the target then falls silent', async t => {
+test('a rejected statement is reported as rejected even if the target then stops answering', async t => {
   const { url } = await startFaultyServer(t, (socket, { statement }) =>
     statement.startsWith('CREATE') ? socket.write(reply('{"error":"table already exists"}', 400)) : socket.destroy(),
   );

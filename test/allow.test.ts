@@ -1,7 +1,7 @@
-/*! `sqlapply --allow`: the verbs that are named are sent, and no others; without it those of a schema dump alone. */
+/*! `sqlapply --allow`: only the named verbs are sent; without the option, only those of a schema dump. */
 import type { ExecutionContext } from 'ava';
 import { startFaultyServer } from './faults/faulty-server.js';
-import { passOn } from './faults/run.js';
+import { forwardRequest } from './faults/run.js';
 import { type Replay, replay } from './support/replay.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
@@ -15,17 +15,17 @@ test.before(async () => {
   good = await startSqlserve(scope);
 });
 
-/** What a replay on an instance with the table `t` sent, besides questions, and what the instance has afterwards. */
+/** The statements that a replay sent to an instance with the table `t`, without queries, and the columns of `t` afterwards. */
 interface Effect extends Replay {
   sent: string[];
   columns: unknown[] | undefined;
 }
 
-async function replayCounted(t: ExecutionContext, text: string, options = ''): Promise<Effect> {
-  await good.empty();
+async function replayAndRecord(t: ExecutionContext, text: string, options = ''): Promise<Effect> {
+  await good.dropAll();
   await good.execute('CREATE TABLE t (x INT)');
   const { url, requests } = await startFaultyServer(t, async (socket, request) =>
-    socket.write(await passOn(good, request)),
+    socket.write(await forwardRequest(good, request)),
   );
   const outcome = await replay(t, url, { text, options });
   const sent = requests.map(({ statement }) => statement).filter(statement => !/^\(?SHOW|^SELECT/.test(statement));
@@ -48,49 +48,49 @@ for (const statement of [
   'SELECT 1',
   'drop table t',
 ])
-  test(`without --allow it is not sent, nor what comes before it: ${statement}`, async t => {
-    const { code, sent, columns, report } = await replayCounted(t, `${MORE}; ${statement};`);
+  test(`without --allow nothing is sent if the input contains: ${statement}`, async t => {
+    const { code, sent, columns, report } = await replayAndRecord(t, `${MORE}; ${statement};`);
     t.is(code, 1);
     t.deepEqual([sent, columns, report], [[], ['x'], []]);
   });
 
 for (const allowed of ['ALTER', 'alter', 'ALTER,RENAME', 'ALTER --allow INSERT', 'all', 'ALL', 'DROP,ALL'])
   test(`--allow ${allowed} sends an ALTER`, async t => {
-    const { code, sent, columns, stderr } = await replayCounted(t, `${ADD};`, `--allow ${allowed}`);
+    const { code, sent, columns, stderr } = await replayAndRecord(t, `${ADD};`, `--allow ${allowed}`);
     t.is(code, 0, stderr);
     t.deepEqual([sent, columns], [[ADD], ['x', 'y']]);
   });
 
 for (const allowed of ['ALTER', 'ALTER,INSERT', 'ALTER --allow RENAME'])
-  test(`--allow ${allowed} does not send a DROP, nor what comes before it`, async t => {
-    const { code, sent, columns } = await replayCounted(t, `${MORE}; ${ADD}; ${DROP};`, `--allow ${allowed}`);
+  test(`--allow ${allowed} sends neither a DROP nor the statements before it`, async t => {
+    const { code, sent, columns } = await replayAndRecord(t, `${MORE}; ${ADD}; ${DROP};`, `--allow ${allowed}`);
     t.is(code, 1);
     t.deepEqual([sent, columns], [[], ['x']]);
   });
 
 for (const allowed of ['D', 'DROPS', 'TABLE', '"DROP TABLE"'])
-  test(`--allow ${allowed} names no verb, so no DROP is sent`, async t => {
-    const { code, sent, columns } = await replayCounted(t, `${MORE}; ${DROP};`, `--allow ${allowed}`);
+  test(`--allow ${allowed} names no verb, so a DROP is not sent`, async t => {
+    const { code, sent, columns } = await replayAndRecord(t, `${MORE}; ${DROP};`, `--allow ${allowed}`);
     t.true([1, 64].includes(code), `status ${code}`);
     t.deepEqual([sent, columns], [[], ['x']]);
   });
 
 test('--allow DROP does not send an ALTER', async t => {
-  const { code, sent, columns } = await replayCounted(t, `${ADD}; ${DROP};`, '--allow DROP');
+  const { code, sent, columns } = await replayAndRecord(t, `${ADD}; ${DROP};`, '--allow DROP');
   t.is(code, 1);
   t.deepEqual([sent, columns], [[], ['x']]);
 });
 
 test('--allow all sends every verb', async t => {
-  const { code, sent, columns, results } = await replayCounted(t, `${MORE}; ${ADD}; ${DROP};`, '--allow all');
+  const { code, sent, columns, results } = await replayAndRecord(t, `${MORE}; ${ADD}; ${DROP};`, '--allow all');
   t.is(code, 0);
   t.deepEqual(sent, [MORE, ADD, DROP]);
   t.deepEqual(results, ['applied', 'applied', 'applied']);
   t.is(columns, undefined);
 });
 
-test('what is not allowed ends a replay that sends as records arrive, and is among the rejects', async t => {
-  const { code, sent, columns, results, rejects } = await replayCounted(
+test('with --stream, a statement that is not allowed ends the run and goes to the rejects', async t => {
+  const { code, sent, columns, results, rejects } = await replayAndRecord(
     t,
     `${ADD}; ${DROP}; ${MORE};`,
     '--stream --allow ALTER',
@@ -101,8 +101,8 @@ test('what is not allowed ends a replay that sends as records arrive, and is amo
   t.is(rejects, `${DROP};\n\0${MORE};\n\0`);
 });
 
-test('with --keep-going what is not allowed is left out, and the status is 1', async t => {
-  const { code, sent, columns, results, rejects } = await replayCounted(
+test('with --keep-going, a statement that is not allowed is left out, and the status is 1', async t => {
+  const { code, sent, columns, results, rejects } = await replayAndRecord(
     t,
     `${DROP}; ${MORE};`,
     '--keep-going --allow ALTER',
@@ -113,8 +113,8 @@ test('with --keep-going what is not allowed is left out, and the status is 1', a
   t.is(rejects, `${DROP};\n\0`);
 });
 
-test('a dry run refuses what would not be sent', async t => {
-  const { code, sent, results } = await replayCounted(t, `${ADD}; ${DROP};`, '--dry-run --allow ALTER');
+test('a dry run rejects statements that --allow does not permit', async t => {
+  const { code, sent, results } = await replayAndRecord(t, `${ADD}; ${DROP};`, '--dry-run --allow ALTER');
   t.is(code, 1);
   t.deepEqual(sent, []);
   t.deepEqual(results, ['would send', 'rejected']);

@@ -1,12 +1,12 @@
 /*!
- * Changing a schema: what `sqldiff --alter` plans, and what `sqlapply` makes of it, on a real server with rows, and on sqlserve with
- * access control. PAIRS says how many random pairs are tried, KILLS how often sqlapply is killed.
+ * Changing a schema: plans of `sqldiff --alter`, applied by `sqlapply` to a real server with rows, and to sqlserve with access
+ * control. PAIRS sets the number of random pairs of schemas, KILLS how often sqlapply is killed.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import { corpusPair } from './support/corpus-pairs.js';
 import { startQuestDB, testWithQuestDB } from './support/questdb.js';
-import { applied, execute, ROWS, reconcile } from './support/reconcile.js';
+import { execute, ROWS, reconcile, waitUntilApplied } from './support/reconcile.js';
 import { reconcileEnterprise } from './support/reconcile-enterprise.js';
 import { schemaPair } from './support/schema-pairs.js';
 import { fileScope } from './support/scope.js';
@@ -23,16 +23,16 @@ const KILLS = Number(process.env.KILLS ?? 2);
 const file = fileScope();
 let questdb: Promise<Server> | undefined;
 
-/** The one QuestDB of this file, emptied. */
-async function emptied(): Promise<Server> {
+/** Empties the one QuestDB of this file; starts it if necessary. */
+async function emptyServer(): Promise<Server> {
   questdb ??= startQuestDB(file);
   const server = await questdb;
-  await server.empty();
+  await server.dropAll();
   return server;
 }
 
 /** A shell with a server at $DB, and files in its folder. */
-async function withFiles(t: ExecutionContext, { url }: Server, files: Record<string, string>) {
+async function shellWithFiles(t: ExecutionContext, { url }: Server, files: Record<string, string>) {
   const run = await shell(t, { DB: url });
   for (const [name, text] of Object.entries(files)) await run(`cat > ${name} <<'END'\n${text}\nEND`);
   return run;
@@ -41,7 +41,7 @@ async function withFiles(t: ExecutionContext, { url }: Server, files: Record<str
 testWithQuestDB(
   'random pairs of schemas are reconciled with rows in the tables, and nothing is lost unless allowed',
   async t => {
-    const server = await emptied();
+    const server = await emptyServer();
     const run = await shell(t);
     let reconciled = 0;
     for (let seed = 0; seed < RECORDED_PAIRS; seed++) {
@@ -71,14 +71,14 @@ async function makeLedger(server: Server): Promise<void> {
     server,
     `INSERT INTO ledger SELECT timestamp_sequence('2024-01-01', 3600000000), 'a', x::int, 'n', x, x FROM long_sequence(${ROWS})`,
   );
-  await applied(server, 'ledger');
+  await waitUntilApplied(server, 'ledger');
 }
 
 testWithQuestDB('sqlapply killed in the middle of a plan: a new plan finishes it', async t => {
-  const server = await emptied();
-  const run = await withFiles(t, server, { 'after.sql': LEDGER.after });
+  const server = await emptyServer();
+  const run = await shellWithFiles(t, server, { 'after.sql': LEDGER.after });
   for (let kill = 0; kill < KILLS; kill++) {
-    await server.empty();
+    await server.dropAll();
     await makeLedger(server);
     await run(`sqldiff --alter ${RENAMED} after.sql $DB > plan`);
     // Before the first statement, between two, or while the server applies one.
@@ -87,7 +87,7 @@ testWithQuestDB('sqlapply killed in the middle of a plan: a new plan finishes it
       `sqlapply --allow all $DB < plan & pid=$!; sleep ${(after / 1000).toFixed(3)}; kill -KILL $pid; wait $pid`,
     );
     const rest = await run(
-      // What the server had accepted before the kill it may still apply after the plan was made: then that is stale.
+      // The server may still apply statements that it accepted before the kill; then the new plan is stale.
       `for try in 1 2 3; do
         sqldiff --alter ${RENAMED} after.sql $DB > plan && sqlapply --allow all $DB < plan && break
       done; sqldiff after.sql $DB`,
@@ -98,11 +98,11 @@ testWithQuestDB('sqlapply killed in the middle of a plan: a new plan finishes it
       'SELECT count() FROM ledger WHERE quantity IS NOT NULL AND x IS NOT NULL',
     );
     t.is(count, ROWS);
-    await untilValid(t, server);
+    await waitUntilValid(t, server);
   }
 });
 
-async function untilValid(t: ExecutionContext, server: Server): Promise<void> {
+async function waitUntilValid(t: ExecutionContext, server: Server): Promise<void> {
   const question =
     "SELECT count() FROM (SELECT view_status FROM views() UNION ALL SELECT view_status FROM materialized_views()) WHERE view_status <> 'valid'";
   for (let tries = 0; tries < 200; tries++) {
@@ -112,26 +112,23 @@ async function untilValid(t: ExecutionContext, server: Server): Promise<void> {
   t.fail('a view stays invalid');
 }
 
-testWithQuestDB(
-  'a folder is applied declaratively: the first time it changes, the second time nothing is left to do',
-  async t => {
-    const server = await emptied();
-    await makeLedger(server);
-    const run = await withFiles(t, server, { 'after.sql': LEDGER.after });
-    await run('sqlsplit after.sql | sqljoin -d schema');
-    const first = await run(`sqlsplit schema/ | sqlapply -v --alter ${RENAMED} $DB`);
-    t.is(first.code, 0, first.stderr);
-    t.regex(first.stderr, /statements: \d+ applied, 3 skipped/);
-    const second = await run(`sqlsplit schema/ | sqlapply -v --alter ${RENAMED} $DB; sqldiff after.sql $DB`);
-    t.is(second.code, 0, second.stderr);
-    t.regex(second.stderr, /4 statements: 4 skipped/);
-  },
-);
-
-testWithQuestDB('what would be lost is left out and nothing is sent', async t => {
-  const server = await emptied();
+testWithQuestDB('sqlapply --alter with a folder: the first run changes the schema, the second skips all', async t => {
+  const server = await emptyServer();
   await makeLedger(server);
-  const run = await withFiles(t, server, {
+  const run = await shellWithFiles(t, server, { 'after.sql': LEDGER.after });
+  await run('sqlsplit after.sql | sqljoin -d schema');
+  const first = await run(`sqlsplit schema/ | sqlapply -v --alter ${RENAMED} $DB`);
+  t.is(first.code, 0, first.stderr);
+  t.regex(first.stderr, /statements: \d+ applied, 3 skipped/);
+  const second = await run(`sqlsplit schema/ | sqlapply -v --alter ${RENAMED} $DB; sqldiff after.sql $DB`);
+  t.is(second.code, 0, second.stderr);
+  t.regex(second.stderr, /4 statements: 4 skipped/);
+});
+
+testWithQuestDB('changes that lose data are left out of a plan, and sqlapply --alter sends nothing', async t => {
+  const server = await emptyServer();
+  await makeLedger(server);
+  const run = await shellWithFiles(t, server, {
     'after.sql': LEDGER.before
       .replace(', note VARCHAR', '')
       .replace('PARTITION BY DAY DEDUP', 'PARTITION BY DAY TTL 1 WEEK DEDUP'),
@@ -149,39 +146,39 @@ testWithQuestDB('what would be lost is left out and nothing is sent', async t =>
   t.regex((await run('sqldump $DB')).stdout.toString(), /note VARCHAR/);
 });
 
-testWithQuestDB('a materialized view is not built again from a base that has lost partitions', async t => {
-  const server = await emptied();
+testWithQuestDB('a materialized view is not recreated if its base has lost partitions', async t => {
+  const server = await emptyServer();
   await makeLedger(server);
-  await untilRefreshed(server);
+  await waitUntilRefreshed(server);
   await execute(server, "ALTER TABLE ledger DROP PARTITION LIST '2024-01-01'");
-  await applied(server, 'ledger');
-  const run = await withFiles(t, server, { 'after.sql': LEDGER.before.replace(', note VARCHAR', '') });
+  await waitUntilApplied(server, 'ledger');
+  const run = await shellWithFiles(t, server, { 'after.sql': LEDGER.before.replace(', note VARCHAR', '') });
   const plan = await run('sqldiff --alter --allow-loss ledger.note after.sql $DB | tr -d "\\0"');
   t.is(plan.stdout.toString(), '');
   t.regex(plan.stderr, /'hourly' loses what 'ledger' no longer holds; --allow-loss hourly allows it/);
 });
 
-async function untilRefreshed(server: Server): Promise<void> {
+async function waitUntilRefreshed(server: Server): Promise<void> {
   while ((await execute(server, 'SELECT count() FROM hourly'))[0]?.[0] !== ROWS) await pause(20);
 }
 
 testWithQuestDB(
   'a materialized view is created again where its columns get other types, as a refresh would empty it',
   async t => {
-    const server = await emptied();
+    const server = await emptyServer();
     await makeLedger(server);
-    await untilRefreshed(server);
-    const run = await withFiles(t, server, { 'after.sql': LEDGER.before.replace('x LONG', 'x DOUBLE') });
+    await waitUntilRefreshed(server);
+    const run = await shellWithFiles(t, server, { 'after.sql': LEDGER.before.replace('x LONG', 'x DOUBLE') });
     const replay = await run(
       'sqldiff --alter --allow-loss ledger.x after.sql $DB > plan && sqlapply --allow ALTER,DROP $DB < plan',
     );
     t.is(replay.code, 0, replay.stderr);
     t.regex((await run('cat plan')).stdout.toString(), /columns of other types; CREATE follows/);
-    await untilRefreshed(server);
+    await waitUntilRefreshed(server);
     t.is((await run('sqldiff after.sql $DB')).code, 0);
-    await server.empty();
+    await server.dropAll();
     await makeLedger(server);
-    await untilRefreshed(server);
+    await waitUntilRefreshed(server);
     const byHand = "ALTER TABLE ledger ALTER COLUMN x TYPE DOUBLE;\nREFRESH MATERIALIZED VIEW 'hourly' FULL;";
     const failed = await run(`sqlsplit <<< "${byHand}" | sqlapply --allow ALTER,REFRESH $DB`);
     t.is(failed.code, 1, failed.stderr);
@@ -189,13 +186,13 @@ testWithQuestDB(
   },
 );
 
-testWithQuestDB('a plan is refused when what it was made for has changed since', async t => {
-  const server = await emptied();
+testWithQuestDB('a plan is rejected if the target has changed since the plan was made', async t => {
+  const server = await emptyServer();
   await makeLedger(server);
-  const run = await withFiles(t, server, { 'after.sql': LEDGER.after });
+  const run = await shellWithFiles(t, server, { 'after.sql': LEDGER.after });
   await run(`sqldiff --alter ${RENAMED} after.sql $DB > plan`);
   await execute(server, 'ALTER TABLE ledger ADD COLUMN other INT');
-  await applied(server, 'ledger');
+  await waitUntilApplied(server, 'ledger');
   const stale = await run('sqlapply --allow all $DB < plan');
   t.is(stale.code, 1);
   t.regex(
@@ -206,10 +203,10 @@ testWithQuestDB('a plan is refused when what it was made for has changed since',
   t.regex((await run('sqlapply --stream --allow all $DB < plan')).stderr, /a plan must be read completely/);
 });
 
-testWithQuestDB('a dry run tells what changes would do to others', async t => {
-  const server = await emptied();
+testWithQuestDB('a dry run shows the effects of each change on other objects', async t => {
+  const server = await emptyServer();
   await makeLedger(server);
-  const run = await withFiles(t, server, {
+  const run = await shellWithFiles(t, server, {
     'changes.sql': `ALTER TABLE ledger DROP COLUMN acc;
 ALTER TABLE ledger RENAME COLUMN qty TO quantity;
 ALTER TABLE ledger ALTER COLUMN x TYPE INT;
@@ -249,11 +246,11 @@ would leave materialized view 'hourly' invalid
   );
 });
 
-testWithQuestDB('a table is recreated where it can not be altered', async t => {
-  const server = await emptied();
+testWithQuestDB('--rebuild recreates a table that cannot be altered, with its rows', async t => {
+  const server = await emptyServer();
   await makeLedger(server);
   const before = LEDGER.before.replace('PARTITION BY DAY DEDUP', 'PARTITION BY HOUR DEDUP');
-  const run = await withFiles(t, server, { 'after.sql': before });
+  const run = await shellWithFiles(t, server, { 'after.sql': before });
   const plain = await run('sqldiff --alter after.sql $DB | cat -v');
   t.regex(plain.stderr, /partitioning: DAY to HOUR: cannot be altered: needs a new table; --rebuild ledger makes one/);
   const plan = await run('sqldiff --alter --rebuild ledger after.sql $DB > plan');
@@ -266,20 +263,20 @@ testWithQuestDB('a table is recreated where it can not be altered', async t => {
   t.deepEqual(await execute(server, 'SELECT count(), sum(qty) FROM ledger'), [[ROWS, (ROWS * (ROWS + 1)) / 2]]);
   const kept = (await execute(server, 'SHOW TABLES')).flat().filter(name => String(name).startsWith('ledger_before_'));
   t.is(kept.length, 1);
-  await untilValid(t, server);
+  await waitUntilValid(t, server);
 });
 
-testWithQuestDB('a rebuild stops where the rows are not as many', async t => {
-  const server = await emptied();
+testWithQuestDB('a rebuild stops if the new table has a different number of rows', async t => {
+  const server = await emptyServer();
   await makeLedger(server);
-  // Rows of one time differ in acc only, and that is no key any more.
+  // Rows with equal timestamps differ only in acc, which is no longer a key.
   await execute(server, "INSERT INTO ledger SELECT ts, 'b', qty, note, x, y FROM ledger");
-  await applied(server, 'ledger');
+  await waitUntilApplied(server, 'ledger');
   const after = LEDGER.before.replace(
     'PARTITION BY DAY DEDUP UPSERT KEYS(ts,acc)',
     'PARTITION BY HOUR DEDUP UPSERT KEYS(ts)',
   );
-  const run = await withFiles(t, server, { 'after.sql': after });
+  const run = await shellWithFiles(t, server, { 'after.sql': after });
   const replay = await run('sqldiff --alter --rebuild ledger after.sql $DB | sqlapply --allow all $DB');
   t.is(replay.code, 1);
   t.regex(replay.stderr, /statement 3 \(SELECT\): the assertion is not true/);
@@ -302,19 +299,19 @@ const ENTERPRISE: [what: string, before: string, after: string, options?: string
     'CREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY STORAGE POLICY(TO PARQUET 5 DAYS, DROP LOCAL 2 MONTHS);\nCREATE USER ann;',
   ],
   [
-    'a policy that goes, and users that go',
+    'a removed TTL and a dropped user',
     'CREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY TTL 1 WEEK;\nCREATE USER ann;\nCREATE USER eve;\nGRANT SELECT ON t TO eve;',
     'CREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY;\nCREATE USER ann;',
     '--allow-loss eve',
   ],
   [
-    'a table with grants that is renamed',
+    'a renamed table with grants',
     'CREATE USER ann;\nCREATE TABLE old (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY;\nCREATE VIEW v AS (select x from old);\nGRANT SELECT ON old TO ann;\nGRANT SELECT ON v TO ann;',
     'CREATE USER ann;\nCREATE TABLE fresh (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY;\nCREATE VIEW v AS (select x from fresh);\nGRANT SELECT ON fresh TO ann;\nGRANT SELECT ON v TO ann;',
     '--renamed old=fresh',
   ],
   [
-    'a live view, a column with a grant, and a view with another query',
+    'a live view, a dropped column with a grant, and a changed query',
     'CREATE USER ann;\nCREATE TABLE t (ts TIMESTAMP, x INT, y INT) timestamp(ts) PARTITION BY DAY;\nCREATE LIVE VIEW l FLUSH EVERY 5s PARTITION BY DAY START FROM BEGINNING AS (select ts, x from t);\nCREATE VIEW v AS (select x from t);\nGRANT SELECT ON t(y) TO ann;',
     'CREATE USER ann;\nCREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY;\nCREATE LIVE VIEW l FLUSH EVERY 7s PARTITION BY DAY START FROM BEGINNING AS (select ts, x from t);\nCREATE VIEW v AS (select ts, x from t);',
     '--allow-loss l --allow-loss t.y',
@@ -322,9 +319,9 @@ const ENTERPRISE: [what: string, before: string, after: string, options?: string
 ];
 
 for (const [what, before, after, options = ''] of ENTERPRISE)
-  test(`enterprise: ${what}`, async t => {
+  test(`enterprise: an --alter plan leaves no difference: ${what}`, async t => {
     const server = await startSqlserve(t, ['--edition', 'enterprise']);
-    const run = await withFiles(t, server, { 'before.sql': before, 'after.sql': after });
+    const run = await shellWithFiles(t, server, { 'before.sql': before, 'after.sql': after });
     await run('printf quest > password; chmod 600 password');
     const account = '--user admin --password-file password';
     const made = await run(`sqlapply ${account} $DB before.sql`);

@@ -1,4 +1,4 @@
-/*! sqlapply with files and folders as operands: what is read, and the lines that its messages name. */
+/*! sqlapply with files and folders as operands: how they are read, and the lines that messages name. */
 
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
@@ -13,12 +13,12 @@ test.before(async () => {
   dst = await startSqlserve(scope);
 });
 
-test.beforeEach(() => dst.empty());
+test.beforeEach(() => dst.dropAll());
 
-const tables = async () =>
+const listTables = async () =>
   ((await dst.execute('SELECT table_name FROM tables()')).dataset ?? []).map(([name]) => name).sort();
 
-test('a file, a folder, a stream file and standard input are applied', async t => {
+test('operands may be a .sql file, a folder, a stream file and standard input', async t => {
   const run = await shell(t);
   const { code, stderr } = await run(`
     echo 'CREATE TABLE a (x INT)' > a.sql
@@ -26,10 +26,10 @@ test('a file, a folder, a stream file and standard input are applied', async t =
     echo 'CREATE TABLE c (x INT);' | sqlsplit > c.stream
     echo 'CREATE TABLE d (x INT);' | sqlsplit | sqlapply ${dst.url} a.sql folder c.stream -`);
   t.deepEqual([code, stderr], [0, '']);
-  t.deepEqual(await tables(), ['a', 'b', 'c', 'd']);
+  t.deepEqual(await listTables(), ['a', 'b', 'c', 'd']);
 });
 
-test('an error names the line of its position', async t => {
+test('an error with a position names the line of that position', async t => {
   const run = await shell(t);
   const { code, stderr } = await run(`
     printf '%s\n' '-- first' 'CREATE TABLE a (x INT);' '' '/* second' '*/ CREATE TABLE b (' '  x INT,' '  y NONSENSE);' > s.sql
@@ -39,7 +39,7 @@ test('an error names the line of its position', async t => {
   t.regex(stderr, /: 1 of 2 applied, 1 rejected; [^\n]*\n$/);
 });
 
-test('an error without a position names the line of the first word', async t => {
+test('an error without a position names the line of the first word of the statement', async t => {
   const run = await shell(t);
   await dst.execute('CREATE TABLE b (x LONG)');
   const { code, stderr } = await run(`
@@ -49,7 +49,7 @@ test('an error without a position names the line of the first word', async t => 
   t.regex(stderr, /^sqlapply: s\.sql:4: table 'b': already exists with a different definition\n {2}\S/);
 });
 
-test('an error in a folder names the file, one in a stream file the statement', async t => {
+test('an error in a folder names the file; one in a stream file names the statement number', async t => {
   await dst.execute('CREATE TABLE b (x LONG)');
   const run = await shell(t);
   const { stderr } = await run(`
@@ -82,17 +82,17 @@ test('files are read completely before anything is sent', async t => {
     await apply('a.sql two.sql'),
     /^sqlapply: two\.sql:1: DROP: .*; two\.sql:1: ALTER: .*; nothing was sent; use --allow DROP,ALTER to send them\n$/,
   );
-  t.deepEqual(await tables(), []);
+  t.deepEqual(await listTables(), []);
 });
 
-test('files, and standard input twice, are not for --stream', async t => {
+test('--stream rejects file operands, and standard input can be read only once', async t => {
   const run = await shell(t);
   const { stderr } = await run(`sqlapply --stream ${dst.url} a.sql; sqlapply ${dst.url} - -`);
   t.regex(stderr, /^sqlapply: --stream works only with standard input, not with files$/m);
   t.regex(stderr, /^sqlapply: standard input can be read only once$/m);
 });
 
-test('a dry run prints what would happen, and the number of the rest', async t => {
+test('a dry run prints what would be created, and the number of skipped statements', async t => {
   const run = await shell(t);
   const { stdout } = await run(`
     for i in a b c; do echo "CREATE TABLE $i (x INT);"; done > s.sql
@@ -100,7 +100,7 @@ test('a dry run prints what would happen, and the number of the rest', async t =
   t.is(stdout.toString(), "would create table 'c'\nskipped: 2 statements\n");
 });
 
-test('input that cannot be read ends with the state, whatever it is', async t => {
+test('an error in the input ends with the note that nothing was sent', async t => {
   const run = await shell(t);
   const { stderr } = await run(`true | sqlapply ${dst.url}`);
   t.regex(stderr, /; nothing was sent\n$/);

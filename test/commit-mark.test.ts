@@ -1,11 +1,11 @@
 /*!
- * The last NUL is a commit mark: a writer killed at any moment leaves a stream that no reader takes for a whole one.
- * Seen from outside, by killing the programs, and from inside, by the system calls they make.
- * KILLS says how often each is killed.
+ * The last NUL is a commit mark: a writer killed at any moment leaves a stream that no reader accepts as complete.
+ * Tested from outside, by killing the programs, and from inside, by tracing their system calls.
+ * KILLS sets how often each program is killed.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { reply, rowsBody } from './faults/faulty-server.js';
-import { source as answeringSource } from './faults/sources.js';
+import { startSource } from './faults/sources.js';
 import { fileScope } from './support/scope.js';
 import { shell } from './support/shell.js';
 import { startSlow } from './support/slow.js';
@@ -18,11 +18,11 @@ const scope = fileScope();
 let source: string;
 
 test.before(async () => {
-  source = await stallingSource();
+  source = await startStallingSource();
 });
 
-/** The URL of a source that sends short rows in fits and starts, and never the last one. */
-const stallingSource = () =>
+/** The URL of a source that sends short rows at irregular intervals and never ends. */
+const startStallingSource = () =>
   startSlow(scope, async (_query, response) => {
     response.write('{"dataset":[["A;"]');
     while (!response.closed) {
@@ -31,13 +31,13 @@ const stallingSource = () =>
     }
   });
 
-/** Text without end, in fits and starts. */
+/** A shell command that prints endless text at irregular intervals. */
 const feed = (text: string) => `while printf '${text}%.0s' {1..999}; do sleep 0.00$((RANDOM % 9)); done 2> /dev/null`;
 
 const READERS = ['cat', 'while head -c 700 > part && [ -s part ]; do cat part; sleep 0.003; done'];
 
-const killed = macro<[pipeline: (source: string) => [before: string, command: string], readers?: string[]]>({
-  title: (program = '') => `${program} killed at any moment leaves no stream that looks whole`,
+const killWriter = macro<[pipeline: (source: string) => [before: string, command: string], readers?: string[]]>({
+  title: (program = '') => `${program} killed at any moment leaves an incomplete stream`,
   async exec(t, pipeline, readers = READERS) {
     const [before, command] = pipeline(source);
     for (let kill = 0; kill < KILLS; kill++) {
@@ -48,38 +48,38 @@ const killed = macro<[pipeline: (source: string) => [before: string, command: st
         until [ -s seen ]; do sleep 0.01; done
         sleep 0.${100 + Math.round(Math.random() * 300)}
         kill -KILL $(cat pid); wait; cat status; tail -c 1 seen | od -An -tx1`);
-      // Killed, and not ended by itself; something was written, and its last byte is no NUL.
+      // The program was killed and did not exit by itself; its output is not empty, and the last byte is not a NUL.
       t.regex(stdout.toString(), /^137\n (?!00)[0-9a-f]{2}\n$/);
     }
   },
 });
 
-test('sqldump', killed, source => ['', `sqldump ${source}`]);
-test('sqlsplit', killed, () => [`${feed('A;')} |`, 'sqlsplit']);
-test('sqlgrep', killed, () => [`${feed('A;\\0')} |`, 'sqlgrep --kind other']);
+test('sqldump', killWriter, source => ['', `sqldump ${source}`]);
+test('sqlsplit', killWriter, () => [`${feed('A;')} |`, 'sqlsplit']);
+test('sqlgrep', killWriter, () => [`${feed('A;\\0')} |`, 'sqlgrep --kind other']);
 
-// These write when all has come: an input that ends, and a reader in no hurry, or they would be done too soon.
+// These programs write after reading all input: the input has to end, and a slow reader keeps them from exiting too soon.
 const SLOW = ['while head -c 16000 > part && [ -s part ]; do cat part; sleep 0.2; done'];
-test('sqlsort', killed, () => ["yes 'A;' | head -n 40000 | tr '\\n' '\\0' |", 'sqlsort'], SLOW);
+test('sqlsort', killWriter, () => ["yes 'A;' | head -n 40000 | tr '\\n' '\\0' |", 'sqlsort'], SLOW);
 const TABLES = `for i in {1..5000}; do printf "CREATE TABLE 't%s' (x INT);\\n\\0" $i; done > all; printf '\\0' > none;`;
-test('sqldiff --missing', killed, () => [TABLES, 'sqldiff --missing all none'], SLOW);
+test('sqldiff --missing', killWriter, () => [TABLES, 'sqldiff --missing all none'], SLOW);
 
-/** What a program's writes to a pipe at its stdout were: the bytes of each, by strace. */
+/** The bytes of each write(2) to standard output in a log of strace. */
 function writesIn(log: string): Buffer[] {
   const calls = log.split('\n').filter(line => /\bwritev?\(1, /.test(line));
   return calls.map(line => {
     const [, hex] = /\bwrite\(1, "((?:\\x[0-9a-f]{2})*)", \d+\)\s+= \d+/.exec(line) ?? [];
-    if (hex === undefined) throw new Error(`no plain and whole write: ${line.slice(0, 200)}`);
+    if (hex === undefined) throw new Error(`not a complete write(2): ${line.slice(0, 200)}`);
     return Buffer.from(hex.replaceAll('\\x', ''), 'hex');
   });
 }
 
-const plainWrites = macro<[command: string]>({
-  title: (_, command) => `${command}: writes fit into a pipe at once, and none but the last ends on a NUL`,
+const traceWrites = macro<[command: string]>({
+  title: (_, command) => `${command}: each write fits into a pipe, and only the last ends with a NUL`,
   async exec(t, command) {
-    const SRC = await answeringSource(t, socket => socket.write(reply(rowsBody(...new Array(9999).fill('AB;')))));
+    const SRC = await startSource(t, socket => socket.write(reply(rowsBody(...new Array(9999).fill('AB;')))));
     const run = await shell(t, { SRC });
-    // Records of five bytes: each 4,096 from a NUL on would end on a NUL again.
+    // Records of five bytes: without care, blocks of 4,096 bytes would often end with a NUL.
     const outcome = await run(String.raw`
     printf 'AB;%.0s' {1..9999} > text; printf 'AB;\n\0%.0s' {1..9999} > in
     strace -ff -o log -s 9000 -xx -e trace=write,writev ${command} < in | tee stream > /dev/null; cat log.*`);
@@ -98,4 +98,4 @@ const plainWrites = macro<[command: string]>({
 });
 
 for (const command of ['sqldump $SRC', 'sqlsplit text', 'sqlgrep --kind other', 'sqlsort'])
-  testWithStrace(plainWrites, command);
+  testWithStrace(traceWrites, command);

@@ -1,4 +1,4 @@
-/*! Completion in the shells themselves: options, their values, and the names of instances. */
+/*! Completion in real shells: options, their values, and the names of instances. */
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -15,7 +15,7 @@ printf '[prod]\\nurl = "https://db.example.com:9000"\\n[preview]\\nurl = "localh
 touch schema.sql
 `;
 
-/** What a shell offers for the last word of a line. */
+/** Returns what a shell offers for the last word of a line. */
 type Completer = (t: ExecutionContext, line: string) => Promise<string[]>;
 
 const inBash: Completer = async (t, line) => {
@@ -42,7 +42,7 @@ const inFish: Completer = async (t, line) => {
     .map(offer => offer.split('\t', 1)[0] ?? '');
 };
 
-/** Types the line and TAB, a second time in case there is more than one way, and sees what came on the screen. */
+/** Types the line and TAB twice, since the second TAB lists several matches, and reads the screen. */
 const inZsh: Completer = async (t, line) => {
   const on = await terminal(t);
   const { screen } = await on(`${SETUP}PS1='READY> ' zsh -f -i`, [
@@ -53,7 +53,7 @@ const inZsh: Completer = async (t, line) => {
   return offered.match(/(?<![\w-])(?:--?)?\w[\w.-]*/g) ?? [];
 };
 
-const offers = macro({
+const assertOffers = macro({
   async exec(t, complete: Completer, line: string, expected: string[]) {
     const offered = await complete(t, line);
     for (const word of expected) t.true(offered.includes(word), `${word} among ${offered.join(' ')}`);
@@ -66,25 +66,25 @@ for (const [complete, testHere] of [
   [inFish, testWith('fish')],
   [inZsh, testWith('zsh')],
 ] as const) {
-  testHere(offers, complete, 'sqldump --', ['--output', '--list-instances', '--help']);
-  testHere(offers, complete, 'sqldump --via ', ['auto', 'catalogue', 'database']);
-  testHere(offers, complete, 'sqlapply p', ['prod', 'preview']);
-  testHere(offers, complete, 'sqldiff prod s', ['schema.sql']);
-  testHere(offers, complete, 'sqlsplit s', ['schema.sql']);
-  testHere(offers, complete, 'sqldump -o s', ['schema.sql']);
-  testHere(offers, complete, 'sqldump --include T', ['TABLES']);
-  testHere(offers, complete, 'sqldiff --exclude TABLES,V', [complete === inZsh ? 'VIEWS' : 'TABLES,VIEWS']);
-  testHere(offers, complete, 'sqlgrep --kind t', ['table']);
-  testHere(offers, complete, 'sqlapply --yes-to p', ['prod', 'preview']);
-  testHere(offers, complete, 'sqlpipe d', ['dump', 'diff']);
-  testHere(offers, complete, 'sqlpipe --', ['--version', '--help']);
-  testHere(offers, complete, 'sqlpipe dump --l', ['--list-instances']);
-  testHere(offers, complete, 'sqlpipe dump --via ', ['auto', 'catalogue', 'database']);
-  testHere(offers, complete, 'sqlpipe apply p', ['prod', 'preview']);
-  testHere(offers, complete, 'sqlpipe check p', ['prod', 'preview']);
+  testHere(assertOffers, complete, 'sqldump --', ['--output', '--list-instances', '--help']);
+  testHere(assertOffers, complete, 'sqldump --via ', ['auto', 'catalogue', 'database']);
+  testHere(assertOffers, complete, 'sqlapply p', ['prod', 'preview']);
+  testHere(assertOffers, complete, 'sqldiff prod s', ['schema.sql']);
+  testHere(assertOffers, complete, 'sqlsplit s', ['schema.sql']);
+  testHere(assertOffers, complete, 'sqldump -o s', ['schema.sql']);
+  testHere(assertOffers, complete, 'sqldump --include T', ['TABLES']);
+  testHere(assertOffers, complete, 'sqldiff --exclude TABLES,V', [complete === inZsh ? 'VIEWS' : 'TABLES,VIEWS']);
+  testHere(assertOffers, complete, 'sqlgrep --kind t', ['table']);
+  testHere(assertOffers, complete, 'sqlapply --yes-to p', ['prod', 'preview']);
+  testHere(assertOffers, complete, 'sqlpipe d', ['dump', 'diff']);
+  testHere(assertOffers, complete, 'sqlpipe --', ['--version', '--help']);
+  testHere(assertOffers, complete, 'sqlpipe dump --l', ['--list-instances']);
+  testHere(assertOffers, complete, 'sqlpipe dump --via ', ['auto', 'catalogue', 'database']);
+  testHere(assertOffers, complete, 'sqlpipe apply p', ['prod', 'preview']);
+  testHere(assertOffers, complete, 'sqlpipe check p', ['prod', 'preview']);
 }
 
-test('one line completes all programs in bash', async t => {
+test('the script of sqlpipe completes all programs in bash', async t => {
   const run = await shell(t);
   const { stdout, stderr } = await run(`${SETUP}source <(sqlpipe completion bash)
 for name in ${PROGRAMS.filter(name => name !== 'sqlpipe').join(' ')}; do
@@ -98,7 +98,7 @@ done`);
   t.is(stdout.toString(), each.join(''));
 });
 
-testWith('fish')('one line completes all programs in fish', async t => {
+testWith('fish')('the script of sqlpipe completes all programs in fish', async t => {
   const run = await shell(t);
   const { stdout, stderr } = await run(
     `${SETUP}fish --no-config -c 'sqlpipe completion fish | source
@@ -112,7 +112,7 @@ for (const [title, setUp] of [
   ['with', 'autoload -U compinit; compinit -u; '],
   ['without', ''],
 ] as const)
-  testWith('zsh')(`one line completes all programs in zsh ${title} compinit`, async t => {
+  testWith('zsh')(`the script of sqlpipe completes all programs in zsh ${title} compinit`, async t => {
     const on = await terminal(t);
     const names = PROGRAMS.filter(name => name !== 'sqlpipe');
     const { screen } = await on(`${SETUP}PS1='READY> ' zsh -f -i`, [
@@ -124,7 +124,7 @@ for (const [title, setUp] of [
     for (const name of names) t.true(screen.includes(`\n${name} (sqlpipe) `), `${name} in ${screen}`);
   });
 
-testWith('zsh')('the script of a program sets up completion where zsh has none', async t => {
+testWith('zsh')('the script of a program runs compinit in a zsh without completion', async t => {
   const on = await terminal(t);
   const { screen } = await on(`${SETUP}PS1='READY> ' zsh -f -i`, [
     [/READY> /, 'source <(sqljoin --completion zsh)\r'],
@@ -135,17 +135,17 @@ testWith('zsh')('the script of a program sets up completion where zsh has none',
   t.regex(screen, /\nsqljoin \(sqlpipe\) /);
 });
 
-/** In the help an option begins its line. */
-const inHelp = (help: string) =>
+/** The options in a help text: each begins its line. */
+const optionsIn = (help: string) =>
   Array.from(help.matchAll(/^ +(?:-\w, +)?--[\w-]+/gm), ([line]) => line.match(/(?<![\w-])--?\w[\w-]*/g) ?? []).flat();
 
 for (const program of PROGRAMS)
   test(`${program}: each option of --help is completed`, async t => {
     const help = spawnSync(`node_modules/.bin/${program}`, ['--help'], { encoding: 'utf8' }).stdout;
-    t.deepEqual((await inBash(t, `${program} -`)).sort(), inHelp(help).sort());
+    t.deepEqual((await inBash(t, `${program} -`)).sort(), optionsIn(help).sort());
   });
 
-test('the shell of the user is the one that is meant', async t => {
+test('--completion without a value selects the script by $SHELL, bash by default', async t => {
   const run = await shell(t);
   const { stdout } = await run(
     `for shell in zsh fish dash; do SHELL=/usr/bin/$shell sqljoin --completion | grep -o 'completion for.*;'; done`,
@@ -157,7 +157,7 @@ test('the shell of the user is the one that is meant', async t => {
   t.is(first.toString(), '# zsh comp\n# fish comp\n# bash comp\n');
 });
 
-test('another shell has none', async t => {
+test('--completion rejects an unsupported shell', async t => {
   const run = await shell(t);
   const { code, stderr } = await run('sqljoin --completion tcsh');
   t.deepEqual(

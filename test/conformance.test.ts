@@ -1,4 +1,4 @@
-/*! Copies between two real servers: the project's own odd schemas, and a sample of what `make conformance` does in full. */
+/*! Copies between two real servers: unusual schemas of the project, and a sample of what `make conformance` copies. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { copyAll } from '../scripts/conformance/copy.js';
@@ -14,8 +14,8 @@ import { shell } from './support/shell.js';
 const file = fileScope();
 let servers: Promise<[Database, Database]> | undefined;
 
-/** Two empty servers, started when first asked for. */
-async function emptied(): Promise<[Database, Database]> {
+/** Empties the two servers of this file; starts them if necessary. */
+async function emptyServers(): Promise<[Database, Database]> {
   const start = async () => new Database((await startQuestDB(file)).url);
   servers ??= Promise.all([start(), start()]);
   const both = await servers;
@@ -25,7 +25,7 @@ async function emptied(): Promise<[Database, Database]> {
 
 for (const { title, input, output } of cases('copies')) {
   testWithQuestDB(`copy: ${title}`, async t => {
-    const [source, target] = await emptied();
+    const [source, target] = await emptyServers();
     const folder = await freshFolder(t);
     await writeFile(join(folder, 'input.sql'), input);
     const run = await shell(t, { SRC: source.url, DST: target.url, FOLDER: folder });
@@ -43,7 +43,7 @@ if (CORPUS) {
   const sample = scenarios(CORPUS).filter(({ settings }, i) => i % 15 === 0 && !Object.keys(settings).length);
   testWithQuestDB(`copy: ${sample.length} recordings of a real server`, async t => {
     t.timeout(300_000);
-    const { objects, equal, notTaken, short } = await copyAll(sample, async work => work(...(await emptied())));
+    const { objects, equal, notTaken, short } = await copyAll(sample, async work => work(...(await emptyServers())));
     t.deepEqual(notTaken, []);
     t.deepEqual(short, []);
     t.is(equal, objects);

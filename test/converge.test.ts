@@ -1,6 +1,6 @@
 /*!
- * The examples for start-up: Compose's service, Kubernetes' Job and init container. What their containers would run is
- * run, where the image's programs are: with a server that starts late, restarts, and is killed in the middle.
+ * The examples for start-up: Compose's service, Kubernetes' Job and init container. The commands of their containers
+ * are run with the built programs, also against a server that starts late, restarts, and is killed in between.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,7 +26,7 @@ let server: Server;
 test.before(async () => {
   server = await startSqlserve(file);
 });
-test.beforeEach(() => server.empty());
+test.beforeEach(() => server.dropAll());
 
 interface Container {
   command: string[];
@@ -52,11 +52,11 @@ const COMMAND: string[] = service.command;
 /** The files of the example as the folder of a volume. */
 const EXAMPLE = resolve('examples/schema');
 
-/** What a container runs, on a schema and a server of ours. */
+/** The command of a container, with the given schema and server. */
 const command = (schema: string, url: string): string[] =>
   COMMAND.map(word => word.replace('/schema/', `${schema}/`).replace('http://questdb:9000', url));
 
-/** Runs a container once; `said` is what its log has. */
+/** Runs the command of a container once; `log` is its standard error. */
 async function runContainer(t: ExecutionContext, [program = '', ...args]: string[], env: NodeJS.ProcessEnv = {}) {
   const PATH = `${resolve('node_modules/.bin')}:${process.env.PATH}`;
   const child = spawn(program, args, {
@@ -65,12 +65,12 @@ async function runContainer(t: ExecutionContext, [program = '', ...args]: string
   });
   t.teardown(() => void child.kill('SIGKILL'));
   const firstLine = once(createInterface(child.stderr), 'line').then(([line]) => line);
-  const said = text(child.stderr);
-  const ended = Promise.all([once(child, 'close'), said]).then(([[code], log]) => ({ code, said: log }));
+  const log = text(child.stderr);
+  const ended = Promise.all([once(child, 'close'), log]).then(([[code], log]) => ({ code, log }));
   return { firstLine, ended };
 }
 
-test('all three run the same, without rights that they do not need', t => {
+test('all three examples run the same command, without unnecessary privileges', t => {
   t.deepEqual(commandOf(pod.containers[0]), COMMAND);
   t.deepEqual(commandOf(application.initContainers?.[0] as Container), COMMAND);
   t.like(service, { read_only: true, user: '1000:1000', cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
@@ -85,8 +85,8 @@ test('all three run the same, without rights that they do not need', t => {
   }
 });
 
-/** A folder as the kubelet mounts a ConfigMap: each file a link, by way of a link that it exchanges. */
-async function configMap(t: ExecutionContext): Promise<string> {
+/** A folder as the kubelet mounts a ConfigMap: each file is a link through the link `..data`, which the kubelet replaces. */
+async function mountConfigMap(t: ExecutionContext): Promise<string> {
   const folder = await freshFolder(t);
   mkdirSync(join(folder, '..2026_11_22'));
   symlinkSync('..2026_11_22', join(folder, '..data'));
@@ -97,20 +97,20 @@ async function configMap(t: ExecutionContext): Promise<string> {
   return folder;
 }
 
-test('the files are applied in the order of their names; the second run sends no statement', async t => {
+test('files are applied in the order of their names; a second run sends no statement', async t => {
   const { url, queries } = await recordingProxy(t, server);
   const run = async (schema: string) => (await runContainer(t, command(schema, url))).ended;
-  const mounted = await configMap(t);
-  t.deepEqual(await run(mounted), { code: 0, said: `sqlapply: ${url}: 3 statements: 3 applied\n` });
+  const mounted = await mountConfigMap(t);
+  t.deepEqual(await run(mounted), { code: 0, log: `sqlapply: ${url}: 3 statements: 3 applied\n` });
   const sent = () => queries.splice(0).filter(query => !/^\(?(SELECT|SHOW)\b/.test(query));
   t.is(sent().length, 3);
   for (const schema of [mounted, EXAMPLE]) {
-    t.deepEqual(await run(schema), { code: 0, said: `sqlapply: ${url}: 3 statements: 3 skipped\n` });
+    t.deepEqual(await run(schema), { code: 0, log: `sqlapply: ${url}: 3 statements: 3 skipped\n` });
     t.deepEqual(sent(), []);
   }
 });
 
-test('the exit status says whether to try again', async t => {
+test('the exit status tells whether a retry can help', async t => {
   const final: number[] = podFailurePolicy.rules[0].onExitCodes.values;
   const run = async (schema: string, url: string) => {
     const { code } = await (
@@ -135,10 +135,10 @@ testWithStrace('nothing is written outside /tmp, and no capability is needed', a
   const strace = ['strace', '-f', '-qq', '-e', 'trace=file', '-o', trace];
   const drop = ['setpriv', '--bounding-set=-all', '--inh-caps=-all', '--no-new-privs'];
   const limits = process.getuid?.() === 0 ? drop : [];
-  const { code, said } = await (
+  const { code, log } = await (
     await runContainer(t, [...strace, ...limits, ...command(EXAMPLE, server.url)], { TMPDIR: '/tmp' })
   ).ended;
-  t.is(code, 0, said);
+  t.is(code, 0, log);
   const writes = readFileSync(trace, 'utf8')
     .split('\n')
     .filter(line => /\b(O_WRONLY|O_RDWR|O_CREAT)\b|\b(mkdir|rename|unlink|link|chmod)/.test(line))
@@ -146,7 +146,7 @@ testWithStrace('nothing is written outside /tmp, and no capability is needed', a
   t.deepEqual(writes, []);
 });
 
-/** Tables, materialized views and views, more than can be made before somebody looks. */
+/** So many tables, materialized views and views that the server can be killed before all exist. */
 const GROUPS = 20;
 function writeSchema(folder: string): void {
   const each = (statement: (i: number) => string) => Array.from({ length: GROUPS }, (_, i) => statement(i)).join('\n');
@@ -160,7 +160,7 @@ function writeSchema(folder: string): void {
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
 }
 
-testWithQuestDB('a server that starts late, is killed in the middle, and starts again', async t => {
+testWithQuestDB('the schema is complete after the server starts late, is killed and restarts', async t => {
   t.timeout(120_000);
   const [schema, data] = [await freshFolder(t), await freshFolder(t)];
   writeSchema(schema);
@@ -168,10 +168,10 @@ testWithQuestDB('a server that starts late, is killed in the middle, and starts 
   const url = `http://${address}`;
   const start = () => startQuestDBIn(t, data, { QDB_HTTP_BIND_TO: address });
 
-  // As the engine does: again while it fails, as often as the policy allows.
+  // As the container engine does: run again after each failure, as often as the policy allows.
   const [, attempts] = /^on-failure:(\d+)$/.exec(service.restart) ?? [];
   const statuses: number[] = [];
-  const log: string[] = [];
+  const logs: string[] = [];
   let waiting: () => void = () => {};
   const isWaiting = new Promise<void>(resolve => {
     waiting = resolve;
@@ -180,9 +180,9 @@ testWithQuestDB('a server that starts late, is killed in the middle, and starts 
     for (let attempt = 0; attempt <= Number(attempts); attempt++) {
       const { firstLine, ended } = await runContainer(t, command(schema, url));
       firstLine.then(waiting, () => {});
-      const { code, said } = await ended;
+      const { code, log } = await ended;
       statuses.push(code);
-      log.push(said);
+      logs.push(log);
       if (code === 0) return;
     }
   })();
@@ -198,12 +198,12 @@ testWithQuestDB('a server that starts late, is killed in the middle, and starts 
   await start();
   await converged;
 
-  t.is(statuses.at(-1), 0, log.join(''));
+  t.is(statuses.at(-1), 0, logs.join(''));
   t.true(
     statuses.slice(0, -1).every(status => status === 69),
-    log.join(''),
+    logs.join(''),
   );
-  t.regex(log[0] ?? '', /connection refused; .*; waiting up to 120 s\n/);
+  t.regex(logs[0] ?? '', /connection refused; .*; waiting up to 120 s\n/);
   const run = await shell(t);
   t.deepEqual(await run(`cat ${schema}/*.sql > all.sql; sqldiff all.sql ${url}`), {
     code: 0,
@@ -211,5 +211,5 @@ testWithQuestDB('a server that starts late, is killed in the middle, and starts 
     stderr: '',
   });
   const again = await (await runContainer(t, command(schema, url))).ended;
-  t.deepEqual(again, { code: 0, said: `sqlapply: ${url}: ${3 * GROUPS} statements: ${3 * GROUPS} skipped\n` });
+  t.deepEqual(again, { code: 0, log: `sqlapply: ${url}: ${3 * GROUPS} statements: ${3 * GROUPS} skipped\n` });
 });

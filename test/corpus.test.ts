@@ -1,4 +1,4 @@
-/*! What holds of whole databases, recorded and live: any order is put right, a folder keeps it all, and any part stands alone. */
+/*! Whole databases, recorded and live: any order can be sorted, a folder keeps everything, and each object replays with its dependencies. */
 import { Readable } from 'node:stream';
 import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
@@ -20,13 +20,13 @@ test.before(async () => {
   sqlserve = await startSqlserve(scope);
 });
 
-/** The body of an answer with these rows. */
+/** The body of a reply with these rows. */
 const rowsOf = (rows: string[]) => JSON.stringify({ dataset: rows.map(row => [row]), count: rows.length });
 
 const arrayOf = (statements: AsyncIterable<string>) => Readable.from(statements).toArray();
 
-/** Has the dump of an instance taken apart and put together again in every way there is; gives its statements. */
-async function thereAndBack(t: ExecutionContext, SRC: string): Promise<string[]> {
+/** Sorts the dump of an instance and splits and joins it as a folder; returns its statements. */
+async function roundTripDump(t: ExecutionContext, SRC: string): Promise<string[]> {
   const run = await shell(t, { SRC });
   const { code, stdout, stderr } = await run(`set -e -o pipefail
 sqldump -q $SRC > dump
@@ -37,28 +37,28 @@ tr '\\0' '\\1' < dump`);
   return stdout.toString().split('\n\x01').slice(0, -1);
 }
 
-/** Has each object of a dump made with what sqlgrep takes it to need, and nothing else. */
-async function standsAlone(t: ExecutionContext, target: Server, statements: string[]) {
-  const company = { withDeps: true, withDependents: false };
+/** Creates each object of a dump with only the dependencies that sqlgrep finds. */
+async function assertEachReplaysAlone(t: ExecutionContext, target: Server, statements: string[]) {
+  const withDependencies = { withDeps: true, withDependents: false };
   for (const object of statements) {
     const part = await arrayOf(
-      selectStatements(Readable.from(statements), ({ statement }) => statement === object, company),
+      selectStatements(Readable.from(statements), ({ statement }) => statement === object, withDependencies),
     );
     t.true(part.includes(object));
-    await target.empty();
+    await target.dropAll();
     for (const statement of part) t.like(await target.execute(statement), { ddl: 'OK' }, statement);
   }
 }
 
 for (const { name, dump, statements } of databases) {
-  test(`${name}: the programs give a dump back`, async t => {
+  test(`${name}: sqlsort, sqljoin -d and sqlsplit reproduce the dump`, async t => {
     const { url } = await startFaultyServer(t, (socket, { statement }) =>
       socket.end(reply(rowsOf(statement === 'SHOW CREATE DATABASE' ? dump : []))),
     );
-    t.deepEqual(await thereAndBack(t, url), statements);
+    t.deepEqual(await roundTripDump(t, url), statements);
   });
 
-  test(`${name}: whatever its order, it is put right`, async t => {
+  test(`${name}: sorting restores the order of the dump from any permutation`, async t => {
     const orders = fc.shuffledSubarray(statements, { minLength: statements.length });
     await fc.assert(
       fc.asyncProperty(orders, async order => {
@@ -68,8 +68,8 @@ for (const { name, dump, statements } of databases) {
     );
   });
 
-  test(`${name}: any object replays with what it needs`, async t => {
-    await standsAlone(t, sqlserve, statements);
+  test(`${name}: each object replays with only its dependencies`, async t => {
+    await assertEachReplaysAlone(t, sqlserve, statements);
   });
 }
 
@@ -77,7 +77,7 @@ questdb.test('the trading schema, from a real server to another', async t => {
   const [source, target] = await Promise.all([questdb.start(t), questdb.start(t)]);
   const run = await shell(t, { SRC: source.url, TRADING: `${process.cwd()}/scripts/trading.sql` });
   t.like(await run('sqlsplit $TRADING | sqlapply -q $SRC'), { code: 0 });
-  const statements = await thereAndBack(t, source.url);
+  const statements = await roundTripDump(t, source.url);
   t.is(statements.length, 31);
-  await standsAlone(t, target, statements);
+  await assertEachReplaysAlone(t, target, statements);
 });

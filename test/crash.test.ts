@@ -1,11 +1,11 @@
 /*!
- * A real server that dies in the middle of a replay, or whose replies get lost: the same command again, on the server
- * that is started again on the same folder, finishes the job. ROUNDS says how often each is tried, at other statements.
+ * A real server that dies during a replay, or whose replies are lost: a rerun of the command, on the server restarted on
+ * the same folder, completes the job. ROUNDS sets how often each fault is tried, each time at another statement.
  */
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
-import { failingTarget } from './faults/run.js';
+import { startFailingTarget } from './faults/run.js';
 import type { TargetFault } from './faults/targets.js';
 import { freshFolder } from './support/folder.js';
 import { startQuestDBIn, testWithQuestDB } from './support/questdb.js';
@@ -24,7 +24,7 @@ const SCHEMA = Array.from({ length: GROUPS }, (_, i) => [
   `CREATE VIEW 'v${i}' AS ( \nselect * from u${i}\n);`,
 ]).flat();
 
-/** Where things go wrong: a materialized view midway, a view, a table; the first and the last of all. */
+/** The statements at which faults occur: a materialized view in the middle, a view, the first, the last, a table. */
 const PLACES = [13, 5, 0, SCHEMA.length - 1, 21];
 const places = PLACES.slice(0, ROUNDS);
 
@@ -32,36 +32,36 @@ const scope = fileScope();
 let server: Server | undefined;
 let folder: string | undefined;
 
-/** The one server of this file, started where it does not run: on what was there when it died. */
-async function running(): Promise<Server> {
+/** The one server of this file; if it is not running, starts it again on its folder. */
+async function ensureServer(): Promise<Server> {
   folder ??= await freshFolder(scope);
   server ??= await startQuestDBIn(scope, folder);
   return server;
 }
 
-async function die(): Promise<void> {
+async function killServer(): Promise<void> {
   await server?.end('SIGUSR2');
   server = undefined;
 }
 
-/** Ends the server and leaves its folder: what a kill left half made it may refuse to drop (observed on 9.3.4). */
-async function startAnew(): Promise<void> {
-  await die();
+/** Kills the server and abandons its folder: the server may be unable to drop what the kill left incomplete (observed on 9.3.4). */
+async function discardServer(): Promise<void> {
+  await killServer();
   folder = undefined;
 }
 
-test.afterEach.always(() => server?.empty());
+test.afterEach.always(() => server?.dropAll());
 
 /** A shell with the schema as the file `stream`. */
-async function withStream(t: ExecutionContext) {
+async function shellWithStream(t: ExecutionContext) {
   const run = await shell(t, { STATEMENTS: SCHEMA.join('\u0001') });
   await run(String.raw`printf '%s\1' "$STATEMENTS" | tr '\1' '\0' > stream`);
   return run;
 }
 
-/** Replays the schema once more: all of it has to be there then, as a dump shows. Resolves to what sqlapply told. */
-async function finishes(t: ExecutionContext, run: Awaited<ReturnType<typeof shell>>): Promise<string> {
-  const { url } = await running();
+/** Replays the schema again and asserts that the dump then has all of it. Resolves to the messages of sqlapply. */
+async function assertRerunCompletes(t: ExecutionContext, run: Awaited<ReturnType<typeof shell>>): Promise<string> {
+  const { url } = await ensureServer();
   const replay = await run(`sqlapply -v ${url} < stream`);
   t.is(replay.code, 0, replay.stderr);
   const there = await run(`sqldump ${url} | sqlsort > dumped; sqlsort < stream | cmp - dumped`);
@@ -73,67 +73,68 @@ for (const [when, reached] of [
   ['before it gets a statement', false],
   ['between a statement and its reply', true],
 ] as const)
-  testWithQuestDB(`a server that is killed ${when}`, async t => {
-    const run = await withStream(t);
+  testWithQuestDB(`a rerun completes the job after the server is killed ${when}`, async t => {
+    const run = await shellWithStream(t);
     for (const place of places) {
       const fault: TargetFault = {
         name: 'the server dies',
         reached,
         lasting: true,
         answer: async socket => {
-          await die();
+          await killServer();
           socket.destroy();
         },
         status: 69,
-        says: /whether it was applied is unknown.*closed before a reply arrived/,
+        message: /whether it was applied is unknown.*closed before a reply arrived/,
       };
-      const target = await failingTarget(t, await running(), fault, place);
+      const target = await startFailingTarget(t, await ensureServer(), fault, place);
       const { code, stderr } = await run(`sqlapply --no-verify ${target} < stream`);
       t.is(code, fault.status, stderr);
-      t.regex(stderr, new RegExp(`statement ${place + 1} \\(.*${fault.says.source}`));
+      t.regex(stderr, new RegExp(`statement ${place + 1} \\(.*${fault.message.source}`));
       const same = place + Number(reached);
-      if (same > 0) t.regex(await finishes(t, run), new RegExp(`: ${SCHEMA.length} statements: .*\\b${same} skipped`));
-      else await finishes(t, run);
-      await startAnew();
+      if (same > 0)
+        t.regex(await assertRerunCompletes(t, run), new RegExp(`: ${SCHEMA.length} statements: .*\\b${same} skipped`));
+      else await assertRerunCompletes(t, run);
+      await discardServer();
     }
   });
 
-testWithQuestDB('a server that is killed at any moment of a replay', async t => {
-  const run = await withStream(t);
+testWithQuestDB('a rerun completes the job after the server is killed at any moment', async t => {
+  const run = await shellWithStream(t);
   for (let round = 0; round < ROUNDS; round++) {
-    const { url } = await running();
+    const { url } = await ensureServer();
     const replay = run(`sqlapply ${url} < stream`);
     await pause(200 + Math.random() * 600);
-    await die();
+    await killServer();
     await replay;
-    await finishes(t, run);
-    await startAnew();
+    await assertRerunCompletes(t, run);
+    await discardServer();
   }
 });
 
 const LOST: Record<string, TargetFault['answer']> = {
   'are cut off': socket => socket.destroy(),
-  'come late': () => {},
+  'never come': () => {},
 };
 for (const [name, answer] of Object.entries(LOST))
-  testWithQuestDB(`replies that ${name} are settled by looking`, async t => {
-    const run = await withStream(t);
+  testWithQuestDB(`replies that ${name} are settled by querying the object`, async t => {
+    const run = await shellWithStream(t);
     for (const place of places) {
-      const fault = { name, reached: true, lasting: false, answer, status: 0, says: /^$/ };
-      const target = await failingTarget(t, await running(), fault, place);
+      const fault = { name, reached: true, lasting: false, answer, status: 0, message: /^$/ };
+      const target = await startFailingTarget(t, await ensureServer(), fault, place);
       const { code, stderr } = await run(`sqlapply -v --timeout 2 ${target} < stream`);
       t.deepEqual([code, stderr], [0, `sqlapply: ${target}: ${SCHEMA.length} statements: ${SCHEMA.length} applied\n`]);
-      await finishes(t, run);
-      await server?.empty();
+      await assertRerunCompletes(t, run);
+      await server?.dropAll();
     }
   });
 
-testWithQuestDB('a lost reply is not settled by a view that has the name of the table', async t => {
-  const good = await running();
+testWithQuestDB('a lost reply is not settled by a view with the name of the table', async t => {
+  const good = await ensureServer();
   await good.execute('CREATE TABLE t (x INT)');
   await good.execute('CREATE VIEW v AS (select * from t)');
-  const fault = { name: '', reached: true, lasting: false, answer: LOST['are cut off'], status: 1, says: /^$/ };
-  const target = await failingTarget(t, good, fault as TargetFault, 0);
+  const fault = { name: '', reached: true, lasting: false, answer: LOST['are cut off'], status: 1, message: /^$/ };
+  const target = await startFailingTarget(t, good, fault as TargetFault, 0);
   const run = await shell(t);
   const { code, stderr } = await run(`printf "CREATE TABLE 'v' ( \\n\\tx INT\\n);\\0" | sqlapply ${target}`);
   t.is(code, fault.status, stderr);

@@ -1,4 +1,4 @@
-/*! Which credentials go to an instance: every way to give them, and each mistake in them. */
+/*! The credentials of an instance: every source of credentials, and the messages for each mistake. */
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
@@ -10,21 +10,21 @@ import { basic } from './support/principals.js';
 import { misconfigured, resolve, SECRET } from './support/resolve.js';
 import { macro, test } from './support/test.js';
 
-test('without credentials none are sent', async t => {
+test('no credentials: no authorization is sent, and no warning is given', async t => {
   const target = await resolve({ operand: 'https://host/db' });
   t.is(target.authorization, undefined);
   t.deepEqual(target.warnings, []);
   t.like(target, { label: 'https://host/db', insecure: false, timeout: 120_000, connectTimeout: 10_000 });
 });
 
-test('from the environment, by the name of the program', async t => {
+test('credentials from the environment, by the name of the program', async t => {
   const env = { SQLDUMP_USER: 'admin', SQLDUMP_PASSWORD: SECRET, SQLAPPLY_TOKEN: 'other' };
   t.is((await resolve({ env })).authorization, basic('admin', SECRET));
   t.is((await resolve({ env: { SQLDUMP_TOKEN: 'qt1abc' } })).authorization, 'Bearer qt1abc');
   t.is((await resolve({ env: { SQLDUMP_TOKEN: '' } })).authorization, undefined);
 });
 
-test('from the address, with a warning', async t => {
+test('credentials in the address are used, with a warning', async t => {
   for (const operand of ['https://admin:p%40ss@host', 'https::addr=host;username=admin;password=p@ss;']) {
     const { authorization, warnings, label, url } = await resolve({ operand });
     t.is(authorization, basic('admin', 'p@ss'));
@@ -36,7 +36,7 @@ test('from the address, with a warning', async t => {
   t.is(authorization, basic('a', 'x;y'));
 });
 
-test("a configuration string's TLS settings", async t => {
+test('a configuration string sets TLS verification and TLS roots', async t => {
   t.true((await resolve({ operand: 'https::addr=host;tls_verify=unsafe_off;' })).insecure);
   t.false((await resolve({ operand: 'https::addr=host;tls_verify=on;' })).insecure);
   await misconfigured(
@@ -46,7 +46,7 @@ test("a configuration string's TLS settings", async t => {
   );
 });
 
-test('from files, which others must not be able to read', async t => {
+test('credentials from files, which others must not be able to read', async t => {
   const folder = await freshFolder(t);
   const passwordFile = join(folder, 'password');
   const tokenFile = join(folder, 'token');
@@ -82,13 +82,13 @@ test('from files, which others must not be able to read', async t => {
   }
 });
 
-test('a user of one source and a password of another', async t => {
+test('the user and the password may come from different sources', async t => {
   const env = { SQLDUMP_PASSWORD: SECRET };
   t.is((await resolve({ env, options: { user: 'bob' } })).authorization, basic('bob', SECRET));
   t.is((await resolve({ env, operand: 'bob@localhost' })).authorization, basic('bob', SECRET));
 });
 
-test("never one user with another's password", async t => {
+test("a user is never combined with another user's password", async t => {
   const env = { SQLDUMP_USER: 'alice', SQLDUMP_PASSWORD: SECRET };
   await misconfigured(
     t,
@@ -105,7 +105,7 @@ test("never one user with another's password", async t => {
   await misconfigured(t, { options: { user: 'a:s3cr' } }, /cannot contain a ":".*--password-file/);
 });
 
-test('credentials over plain http to another machine are warned about', async t => {
+test('credentials over plain http to another machine cause a warning', async t => {
   const env = { SQLDUMP_TOKEN: 'qt1abc' };
   for (const operand of ['localhost', 'db.localhost', '127.1.2.3', '[::1]', 'https://host'])
     t.deepEqual((await resolve({ operand, env })).warnings, [], operand);
@@ -113,8 +113,8 @@ test('credentials over plain http to another machine are warned about', async t 
     t.regex((await resolve({ operand, env })).warnings.join(), /over plain http/, operand);
 });
 
-/** A home folder with these instances, and what else is given. */
-async function home(t: ExecutionContext, toml: string, files: Record<string, string> = {}) {
+/** Creates a home folder with an instances.toml and other files. */
+async function createHome(t: ExecutionContext, toml: string, files: Record<string, string> = {}) {
   const HOME = await freshFolder(t);
   const config = join(HOME, '.config', 'sqlpipe');
   await mkdir(config, { recursive: true });
@@ -123,7 +123,7 @@ async function home(t: ExecutionContext, toml: string, files: Record<string, str
   return { env: { HOME }, config };
 }
 
-test('an instance by name', async t => {
+test('a named instance is resolved from instances.toml', async t => {
   const toml = `
     [prod]
     url = "https://db.example.com/one"
@@ -142,7 +142,7 @@ test('an instance by name', async t => {
     url = "https://eu"
     token_command = "echo $TOKEN"
   `;
-  const { env, config } = await home(t, toml, { password: SECRET });
+  const { env, config } = await createHome(t, toml, { password: SECRET });
   await writeFile(join(config, 'token'), 't0ken\n', { mode: 0o600 });
   t.like(await resolve({ operand: 'prod', env }), {
     label: 'https://db.example.com/one',
@@ -166,36 +166,61 @@ test('an instance by name', async t => {
   t.like(await resolve({ operand: 'dev', env: elsewhere }), { label: 'http://localhost:9001' });
 });
 
-const badFile = macro(async (t, toml: string, message: RegExp) => {
-  const { env } = await home(t, toml);
+const rejectsFile = macro(async (t, toml: string, message: RegExp) => {
+  const { env } = await createHome(t, toml);
   await misconfigured(t, { operand: 'prod', env }, message);
 });
 
-test('a file that everybody can change', async t => {
-  const { env, config } = await home(t, '[prod]\nurl = "http://x"\n');
+test('instances.toml is rejected if everybody can change it', async t => {
+  const { env, config } = await createHome(t, '[prod]\nurl = "http://x"\n');
   await resolve({ operand: 'prod', env });
   await chmod(join(config, 'instances.toml'), 0o646);
   await misconfigured(t, { operand: 'prod', env }, /can be changed by everybody; run chmod o-w/);
 });
-test('a file that is not TOML', badFile, '[prod]\nurl = http://x', /instances.toml, line 2: /);
-test('an unknown key', badFile, '[prod]\nurl = "x"\nprotect = true', /\[prod\] has an unknown key "protect"/);
+test('instances.toml is rejected if it is not TOML', rejectsFile, '[prod]\nurl = http://x', /instances.toml, line 2: /);
 test(
-  'a password in the file',
-  badFile,
+  'instances.toml: an unknown key is rejected',
+  rejectsFile,
+  '[prod]\nurl = "x"\nprotect = true',
+  /\[prod\] has an unknown key "protect"/,
+);
+test(
+  'instances.toml: a password is rejected',
+  rejectsFile,
   '[prod]\nurl = "x"\npassword = "s3cr"',
   /has an unknown key "password"; the known keys are/,
 );
-test('a key of another type', badFile, '[prod]\nurl = "x"\nprotected = "yes"', /protected must be a boolean/);
-test('no url', badFile, '[prod]\nuser = "x"', /\[prod\] has no url/);
-test('a time below zero', badFile, '[prod]\nurl = "x"\ntimeout = -1', /^timeout of prod must be a number of seconds/);
-test('no table', badFile, 'prod = "http://x"', /\[prod\] is not a table/);
 test(
-  'a command that fails',
-  badFile,
+  'instances.toml: a value of the wrong type is rejected',
+  rejectsFile,
+  '[prod]\nurl = "x"\nprotected = "yes"',
+  /protected must be a boolean/,
+);
+test('instances.toml: an entry without a url is rejected', rejectsFile, '[prod]\nuser = "x"', /\[prod\] has no url/);
+test(
+  'instances.toml: a negative timeout is rejected',
+  rejectsFile,
+  '[prod]\nurl = "x"\ntimeout = -1',
+  /^timeout of prod must be a number of seconds/,
+);
+test(
+  'instances.toml: an entry that is not a table is rejected',
+  rejectsFile,
+  'prod = "http://x"',
+  /\[prod\] is not a table/,
+);
+test(
+  'a failing token_command is reported with its standard error',
+  rejectsFile,
   '[prod]\nurl = "x"\ntoken_command = "echo t0ken; echo locked >&2; false"',
   /token_command of prod failed: locked$/,
 );
-test('a command that prints nothing', badFile, '[prod]\nurl = "x"\ntoken_command = "true"', /printed nothing/);
+test(
+  'a token_command that prints nothing is rejected',
+  rejectsFile,
+  '[prod]\nurl = "x"\ntoken_command = "true"',
+  /printed nothing/,
+);
 
 const NETRC = `
 machine other.example login x password s3cr
@@ -210,8 +235,8 @@ machine bearer.example password qt1token
 default login anybody password s3cr
 `;
 
-test('from netrc, by host', async t => {
-  const { env } = await home(t, '', { '.netrc': NETRC });
+test('credentials from ~/.netrc, by host', async t => {
+  const { env } = await createHome(t, '', { '.netrc': NETRC });
   const ask = (operand: string, options = {}) => resolve({ operand, env, options });
   t.is((await ask('https://db.example')).authorization, basic('alice', 'quo"ted s3cr'));
   t.is((await ask('https://bob@DB.example')).authorization, basic('bob', 's3cr2'));
@@ -225,32 +250,32 @@ test('from netrc, by host', async t => {
   await misconfigured(t, { env, options: { netrcFile } }, /cannot read the netrc file .*nowhere: no such file/);
 });
 
-test('from another netrc file', async t => {
-  const { env } = await home(t, '', { '.netrc': NETRC, mine: 'machine db.example login carol password s3cr' });
+test('credentials from --netrc-file', async t => {
+  const { env } = await createHome(t, '', { '.netrc': NETRC, mine: 'machine db.example login carol password s3cr' });
   const options = { netrcFile: join(env.HOME, 'mine') };
   const { authorization } = await resolve({ operand: 'https://db.example', env, options });
   t.is(authorization, basic('carol', 's3cr'));
 });
 
-test('from somebody who is there, when only the user is known', async t => {
-  const asked: string[] = [];
+test('the password is prompted for if only the user is known', async t => {
+  const questions: string[] = [];
   const ask = async (question: string) => {
-    asked.push(question);
+    questions.push(question);
     return SECRET;
   };
   const operand = 'https://bob:@host/db';
   t.is((await resolve({ operand, ask })).authorization, basic('bob', SECRET));
-  t.deepEqual(asked, ['password of bob at https://host/db']);
+  t.deepEqual(questions, ['password of bob at https://host/db']);
   await resolve({ operand: 'https://host', ask });
   await resolve({ operand, ask, env: { SQLDUMP_PASSWORD: SECRET } });
-  t.is(asked.length, 1);
+  t.is(questions.length, 1);
   for (const nothing of [undefined, ''])
     await misconfigured(t, { operand, ask: async () => nothing }, /a user is given, but no password;/);
 });
 
-test('the instances that have a name, without secrets', async t => {
+test('listInstances returns names and addresses without secrets', async t => {
   const toml = '[prod]\nurl = "https://ann:s3cr@db.example.com/one"\n[dev]\nurl = "http::addr=localhost;token=s3cr;"';
-  const { env } = await home(t, toml);
+  const { env } = await createHome(t, toml);
   t.deepEqual(await listInstances(env), [
     { name: 'prod', address: 'https://db.example.com/one' },
     { name: 'dev', address: 'http://localhost:9000' },
@@ -258,7 +283,7 @@ test('the instances that have a name, without secrets', async t => {
   t.deepEqual(await listInstances({}), []);
 });
 
-test('any text is a netrc file or a matter of configuration', t => {
+test('any text is parsed as a netrc file or rejected as a configuration error', t => {
   const near = fc.array(
     fc.constantFrom('machine', 'login', 'password', 'default', 'macdef', 'x', '"', '\\', '#', '\n', ' '),
   );
@@ -279,13 +304,13 @@ test('any text is a netrc file or a matter of configuration', t => {
   );
 });
 
-test('a time that is none', async t => {
+test('invalid timeouts are rejected, and long ones are limited', async t => {
   await misconfigured(t, { options: { timeout: Number.NaN } }, /^timeout must be a number of seconds/);
   await misconfigured(t, { options: { connectTimeout: -1 } }, /^connect-timeout must be a number of seconds/);
   t.like(await resolve({ options: { timeout: 0, connectTimeout: 1e9 } }), { timeout: 0, connectTimeout: 2147483647 });
 });
 
-test('certificates that are none', async t => {
+test('a --cacert file without valid certificates is rejected', async t => {
   const folder = await freshFolder(t);
   const cacert = join(folder, 'ca.pem');
   await writeFile(cacert, 'hello');

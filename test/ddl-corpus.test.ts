@@ -1,4 +1,4 @@
-/*! What real servers made of recorded statements: text and print are the same by meaning, and no change of the print is. */
+/*! Recorded statements and what real servers print of them: both compare as equal, and any change of the print is a difference. */
 import { readFileSync } from 'node:fs';
 import { compareStatements, type Definition, parseMeaning, printDefinition } from '@sqlpipe/ddl';
 import { foldCase, identify, isObject, type Token, tokens } from '@sqlpipe/sql';
@@ -11,15 +11,15 @@ import { test } from './support/test.js';
 const recorded = CORPUS ? test : test.skip;
 if (!CORPUS) console.error('No recorded corpus: the tests of recorded statements are skipped');
 
-/** A statement that a server accepted, what there was before, and what servers then printed. */
+/** A statement that a server accepted, the statements before it, and what servers printed afterwards. */
 interface Recorded {
   readonly sql: string;
   readonly setup: string[];
   readonly printed: string[];
 }
 
-/** What is in a file of the corpus, as far as it makes an object. */
-function read(name: string): Recorded[] {
+/** The accepted statements of a file of the corpus that create an object. */
+function readRecorded(name: string): Recorded[] {
   const lines = readFileSync(`${CORPUS}/${name}.jsonl`, 'utf8').trim().split('\n');
   return lines.flatMap(line => {
     const { sql, setup, status, show_create, later } = JSON.parse(line);
@@ -34,7 +34,7 @@ function read(name: string): Recorded[] {
   });
 }
 
-/** Of each kind, how many statements are the same as their print, how many of those in part only, and which are not. */
+/** Counts per kind: statements equal to their print, those that are comparable only in part, and those that differ. */
 class Shares {
   readonly #kinds = new Map<string, { of: number; inPart: number; differing: string[] }>();
 
@@ -63,13 +63,14 @@ class Shares {
   }
 }
 
-/** The server answers OK and leaves what is there, which is another table. */
+/** The server answers OK and leaves the existing table, which has another definition. */
 const OVER_ANOTHER = 'create table if not exists t (a int, b int)';
 
 for (const name of ['tables', 'views', 'names'])
-  recorded(`${name}: each statement is the same as what servers print of it`, t => {
+  recorded(`${name}: each statement equals what servers print of it`, t => {
     const shares = new Shares();
-    for (const { sql, setup, printed } of read(name)) for (const print of printed) shares.add(sql, print, setup);
+    for (const { sql, setup, printed } of readRecorded(name))
+      for (const print of printed) shares.add(sql, print, setup);
     shares.log(t);
     t.deepEqual(
       shares.differing.filter(difference => !difference.startsWith(JSON.stringify(OVER_ANOTHER))),
@@ -78,13 +79,13 @@ for (const name of ['tables', 'views', 'names'])
   });
 
 for (const { name, creation, dump } of databases)
-  test(`${name}: each statement that made it is the same as its row of the dump`, t => {
+  test(`${name}: each creation statement equals its row of the dump`, t => {
     const shares = new Shares();
     const rows = new Map(dump.map(row => [nameOf(row), row]));
     const names = creation.map(nameOf);
     creation.forEach((sql, at) => {
       const row = rows.get(names[at]);
-      // Of several for one name it is not told which one was there in the end.
+      // If several statements create one name, it is unknown which object existed at the end.
       if (row !== undefined && names.indexOf(names[at]) === names.lastIndexOf(names[at]))
         shares.add(sql, row, creation);
     });
@@ -97,19 +98,19 @@ const nameOf = (statement: string): string | undefined => {
   return name === undefined ? undefined : foldCase(name);
 };
 
-/** So many changes of each statement are tried, and of each query. */
+/** The number of changes that are tried of each statement, and of each query. */
 const TRIED = 6;
 
-/** Some of a list, other ones for each nth. */
-function some<T>(list: readonly T[], nth: number): T[] {
+/** A sample of a list, a different one for each nth. */
+function sample<T>(list: readonly T[], nth: number): T[] {
   const step = Math.max(1, Math.floor(list.length / TRIED));
   return list.filter((_, at) => at % step === nth % step);
 }
 
 for (const name of ['tables', 'views'])
-  recorded(`${name}: no change of what servers print is the same`, t => {
+  recorded(`${name}: any change of a printed statement is found as that difference only`, t => {
     const found = new Map<string, number>();
-    for (const [nth, { printed }] of read(name).entries()) {
+    for (const [nth, { printed }] of readRecorded(name).entries()) {
       const [print = ''] = printed;
       const definition = parseMeaning(print);
       if (definition?.kind === 'table' && definition.query !== undefined) continue;
@@ -118,7 +119,7 @@ for (const name of ['tables', 'views'])
         continue;
       }
       const changes = changesOf(definition).filter(({ property }) => property !== 'query');
-      for (const { property, changed } of [...some(changes, nth), ...changesOfQuery(definition, nth)]) {
+      for (const { property, changed } of [...sample(changes, nth), ...changesOfQuery(definition, nth)]) {
         const statement = printDefinition(changed, { quoted: true });
         const properties = compareStatements(print, statement).differences.map(difference => difference.property);
         t.deepEqual(properties, [property], `${print}\n${statement}`);
@@ -133,7 +134,7 @@ for (const name of ['tables', 'views'])
     );
   });
 
-/** The query with one of its words or strings longer, or without it. */
+/** Changes of a query: one of its words or strings is made longer, or removed. */
 function changesOfQuery(definition: Definition, nth: number): Change[] {
   if (definition.kind === 'table') return [];
   const all = [...tokens(definition.body)];
@@ -142,7 +143,7 @@ function changesOfQuery(definition: Definition, nth: number): Change[] {
     const body = all.map(token => (token === word ? text : token.text)).join('');
     return { property: 'query', changed: { ...definition, body } };
   };
-  return some(words, nth).flatMap(word => {
+  return sample(words, nth).flatMap(word => {
     const longer = word.type === 'string' ? `'x${word.text.slice(1)}` : `${word.text}0`;
     return words.length > 1 ? [changed(word, longer), changed(word, '')] : [changed(word, longer)];
   });

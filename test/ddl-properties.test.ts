@@ -1,4 +1,4 @@
-/*! What holds of any definition: it is read as it was printed, however it is written it is the same, and no change of it is. */
+/*! Properties of any definition: parsing inverts printing, all spellings compare as equal, and every change is found. */
 import {
   type Comparison,
   compareDefinitions,
@@ -17,8 +17,8 @@ import { test } from './support/test.js';
 
 const choices = fc.array(fc.nat(11), { size: 'large', maxLength: 400 });
 
-/** As far as a server of this form prints it, without what is not given. */
-function printable(definition: Definition, form: '9.3' | '9.0'): object {
+/** The properties of a definition that a server with this format prints, without undefined values. */
+function printableProperties(definition: Definition, form: '9.3' | '9.0'): object {
   const shown: Record<string, unknown> = { ...definition };
   delete shown.indexes;
   if (definition.kind === 'materialized view') delete shown.timestamp;
@@ -37,19 +37,23 @@ function printable(definition: Definition, form: '9.3' | '9.0'): object {
 
 for (const form of ['9.3', '9.0'] as const)
   for (const quoted of [true, false]) {
-    test(`what is printed as QuestDB ${form} does, ${quoted ? 'quoted' : 'bare'}, is read as it was`, t => {
+    test(`definitions printed as QuestDB ${form}, ${quoted ? 'quoted' : 'bare'}, parse back to the same definition`, t => {
       fc.assert(
         fc.property(definitions, definition => {
           const printed = printDefinition(definition, { form, quoted });
           const statement = quoted ? printed : repair(printed).statement;
-          t.deepEqual(printable(parseDefinition(statement), form), printable(definition, form), statement);
+          t.deepEqual(
+            printableProperties(parseDefinition(statement), form),
+            printableProperties(definition, form),
+            statement,
+          );
         }),
         { numRuns: 500 },
       );
     });
   }
 
-test('however a statement is written, it is the same', t => {
+test('two spellings of a definition compare as equal', t => {
   fc.assert(
     fc.property(definitions, choices, choices, (definition, one, other) => {
       const [a, b] = [spell(definition, one), spell(definition, other)];
@@ -60,7 +64,7 @@ test('however a statement is written, it is the same', t => {
   );
 });
 
-test('a statement and the print of it are the same, in the form of any server', t => {
+test('a statement equals its printed form, in the format of any server', t => {
   fc.assert(
     fc.property(definitions, choices, fc.constantFrom('9.3', '9.0'), fc.boolean(), (definition, how, form, quoted) => {
       const [a, b] = [spell(definition, how), printDefinition(definition, { form: form as '9.3' | '9.0', quoted })];
@@ -76,11 +80,11 @@ const changes = definitions.chain(definition =>
   fc.record({ definition: fc.constant(definition), change: fc.constantFrom(...changesOf(definition)) }),
 );
 
-test('a change of one property is that difference and no other', t => {
+test('one changed property is the only reported difference', t => {
   const properties = new Set<string>();
   fc.assert(
     fc.property(changes, choices, choices, ({ definition, change: { property, changed } }, one, other) => {
-      // The base may be left out: then the server infers it, and nobody else.
+      // A statement may omit the base; then only the server can infer it.
       const [a, b] =
         property === 'base'
           ? [spell(definition, []), spell(changed, [])]
@@ -100,7 +104,7 @@ function differing(a: string, b: string): string[] {
   return asText ? ['text'] : differences.map(({ property }) => property);
 }
 
-test('definitions compare as their statements do', t => {
+test('definitions compare with the same result as their statements', t => {
   fc.assert(
     fc.property(definitions, definitions, (one, other) => {
       const properties = ({ differences }: Comparison) => differences.map(({ property }) => property);

@@ -1,4 +1,4 @@
-/*! The demo, which is the first thing that a newcomer sees: it works, and it cleans up. */
+/*! The demo, which newcomers see first: it works, and it cleans up. */
 import { readdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { ExecutionContext } from 'ava';
@@ -9,7 +9,7 @@ import { test } from './support/test.js';
 
 const DEMO = resolve('scripts/demo');
 
-const shows = async (t: ExecutionContext, command: string) => {
+const assertDemoWorks = async (t: ExecutionContext, command: string) => {
   const TMPDIR = await freshFolder(t);
   const run = await shell(t, { TMPDIR });
   const { code, stdout, stderr } = await run(command);
@@ -32,10 +32,14 @@ const shows = async (t: ExecutionContext, command: string) => {
   for (const [url] of text.matchAll(/http:\/\/[\d.:]+/g)) await t.throwsAsync(fetch(url), undefined, url);
 };
 
-test('make demo copies the trading schema between two sqlserve', shows, DEMO);
-testWithQuestDB('with --real between two QuestDB servers', shows, `${DEMO} --real`);
+test('make demo copies the trading schema between two sqlserve', assertDemoWorks, DEMO);
+testWithQuestDB(
+  'scripts/demo --real copies the trading schema between two QuestDB servers',
+  assertDemoWorks,
+  `${DEMO} --real`,
+);
 
-test('anything else is a usage error', async t => {
+test('scripts/demo rejects an unknown option as a usage error', async t => {
   const run = await shell(t);
   const { code, stderr } = await run(`${DEMO} --fake`);
   t.deepEqual({ code, stderr }, { code: 64, stderr: 'usage: scripts/demo [--real]\n' });

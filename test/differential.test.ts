@@ -1,7 +1,7 @@
 /*!
- * sqlserve beside what real servers did: every statement of the recorded corpus, one database of its own for each. The
- * agreement is printed, with what differs (all of it with DIFFERENCES=1); the aims are the floor. Where a case was
- * recorded on the later build too, that one counts.
+ * sqlserve compared with recordings of real servers: every statement of the corpus, each in a fresh database. The
+ * agreement is logged with examples of differences (all with DIFFERENCES=1) and has to reach the aims. If a case was
+ * recorded on the later build too, the later recording counts.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -39,7 +39,7 @@ test.before(async () => {
   withoutExpressions = await start({ QDB_CAIRO_SQL_COLUMN_ALIAS_EXPRESSION_ENABLED: 'false' });
 });
 
-/** What a server did with a statement, and what it then showed. */
+/** The reply of a server to a statement, and what SHOW CREATE returned afterwards. */
 interface Result {
   status: number | null;
   body: { error?: string; position?: number } | string | null;
@@ -55,13 +55,13 @@ interface Case extends Result {
   later?: Result;
 }
 
-const read = (name: string): Case[] =>
+const readCases = (name: string): Case[] =>
   readFileSync(`${CORPUS}/${name}.jsonl`, 'utf8')
     .trim()
     .split('\n')
     .map(line => JSON.parse(line));
 
-async function ask(
+async function executeSql(
   url: string,
   sql: string,
 ): Promise<{ status: number; body: { error?: string; position?: number; dataset?: unknown[][] } }> {
@@ -69,7 +69,7 @@ async function ask(
   return { status: reply.status, body: JSON.parse(await reply.text()) };
 }
 
-/** Shares of what was compared, each with what differed. */
+/** Counts agreements per subject, with the differences. */
 class Tally {
   readonly #counts = new Map<string, { of: number; differing: string[] }>();
 
@@ -94,13 +94,13 @@ class Tally {
   }
 }
 
-/** A START that the server chose is another one each time. */
+/** Removes a START that the server chose, since it differs each time. */
 const withoutChosenStart = (text: string, sql: string): string =>
   /\bstart\b/i.test(sql) ? text : text.replace(/ START '[^']*'/, '');
 
 const objectNamed = /^CREATE (TABLE|VIEW|MATERIALIZED VIEW) '(.*?)' (?=\( |AS|WITH BASE)/s;
 
-/** What the views among the names are over. */
+/** The base table of the views in the corpus file `names`. */
 const base = 'create table b (ts timestamp, x int) timestamp(ts) partition by day wal';
 
 async function compare(tally: Tally, item: Case): Promise<void> {
@@ -108,31 +108,31 @@ async function compare(tally: Tally, item: Case): Promise<void> {
   const wanted = later ?? item;
   if (wanted.status === null) return;
   const { url } = server_config?.includes('COLUMN_ALIAS_EXPRESSION') ? withoutExpressions : server;
-  await ask(url, 'drop all');
-  for (const statement of [base_ddl, setup].flat()) await ask(url, statement);
-  const got = await ask(url, sql);
+  await executeSql(url, 'drop all');
+  for (const statement of [base_ddl, setup].flat()) await executeSql(url, statement);
+  const got = await executeSql(url, sql);
   const expected = typeof wanted.body === 'string' ? JSON.parse(wanted.body) : wanted.body;
-  const told = `${id} ${JSON.stringify(sql.slice(0, 200))}: ${JSON.stringify(expected?.error ?? 'OK')} at ${expected?.position}, here ${JSON.stringify(got.body.error ?? 'OK')} at ${got.body.position}`;
-  tally.note('verdict', (got.status === 200) === (wanted.status === 200), told);
+  const difference = `${id} ${JSON.stringify(sql.slice(0, 200))}: ${JSON.stringify(expected?.error ?? 'OK')} at ${expected?.position}, here ${JSON.stringify(got.body.error ?? 'OK')} at ${got.body.position}`;
+  tally.note('verdict', (got.status === 200) === (wanted.status === 200), difference);
   if (wanted.status !== 200) {
     tally.note(
       'message and position',
       got.body.error === expected.error && got.body.position === expected.position,
-      told,
+      difference,
     );
     return;
   }
   const shown = wanted.show_create ?? item.show_create;
   const [, kind, name] = objectNamed.exec(shown ?? '') ?? [];
   if (!shown || got.status !== 200) return;
-  const text = String((await ask(url, `SHOW CREATE ${kind} '${name}'`)).body.dataset?.[0]?.[0]);
+  const text = String((await executeSql(url, `SHOW CREATE ${kind} '${name}'`)).body.dataset?.[0]?.[0]);
   // 9.3.4 kept the blanks around a view's body.
   const norm = (ddl: string) =>
     withoutChosenStart(later ? ddl : ddl.replace(/\(\s+/, '( ').replace(/\s+\)/g, ')'), sql);
   tally.note('text', norm(text) === norm(shown), `${id} ${JSON.stringify(shown)}, here ${JSON.stringify(text)}`);
 }
 
-/** The same verdict, text, and message with position as often as this, at least. */
+/** The minimum shares of equal verdicts, texts, and messages with positions. */
 const aims = {
   tables: { verdict: 0.99, text: 0.995, 'message and position': 0.95 },
   names: { verdict: 0.99, text: 1, 'message and position': 0.95 },
@@ -140,9 +140,9 @@ const aims = {
 };
 
 for (const [name, aim] of Object.entries(aims)) {
-  recorded(`${name} are taken, shown and refused as real servers did`, async t => {
+  recorded(`${name}: accepted, shown and rejected as by real servers`, async t => {
     const tally = new Tally();
-    for (const item of read(name)) await compare(tally, item);
+    for (const item of readCases(name)) await compare(tally, item);
     tally.log(t);
     for (const [what, share] of Object.entries(aim)) t.true(tally.share(what) >= share, `${what} agree too seldom`);
   });
@@ -150,12 +150,12 @@ for (const [name, aim] of Object.entries(aims)) {
 
 const databases = CORPUS ? readdirSync(`${CORPUS}/databases`) : [];
 for (const file of databases) {
-  recorded(`${file} dumps as it did`, async t => {
+  recorded(`${file}: the dump equals the recorded one`, async t => {
     const { creation, dump } = JSON.parse(readFileSync(`${CORPUS}/databases/${file}`, 'utf8'));
-    await ask(server.url, 'drop all');
+    await executeSql(server.url, 'drop all');
     for (const statement of creation)
-      t.deepEqual((await ask(server.url, statement)).body as object, { ddl: 'OK' }, statement);
-    const rows = (await ask(server.url, 'SHOW CREATE DATABASE')).body.dataset?.flat().map(String) ?? [];
+      t.deepEqual((await executeSql(server.url, statement)).body as object, { ddl: 'OK' }, statement);
+    const rows = (await executeSql(server.url, 'SHOW CREATE DATABASE')).body.dataset?.flat().map(String) ?? [];
     const chosen = new Set(creation.filter((statement: string) => !/\bstart\b/i.test(statement)));
     t.deepEqual(
       rows.map(row => withoutChosenStart(row, chosen.size > 0 ? '' : row)),
@@ -164,24 +164,25 @@ for (const file of databases) {
   });
 }
 
-recorded('every form of SHOW CREATE DATABASE is answered as it was', async t => {
-  await ask(server.url, 'drop all');
+recorded('SHOW CREATE DATABASE in every form is answered as recorded', async t => {
+  await executeSql(server.url, 'drop all');
   for (const table of ['trades', 'meta', 'a', 'b', 'c']) {
-    await ask(
+    await executeSql(
       server.url,
       `create table ${table} (timestamp timestamp, symbol symbol, price double) timestamp(timestamp) partition by day`,
     );
   }
-  for (const view of ['big', 'v2', 'v3', 'v4']) await ask(server.url, `create view ${view} as (select * from trades)`);
+  for (const view of ['big', 'v2', 'v3', 'v4'])
+    await executeSql(server.url, `create view ${view} as (select * from trades)`);
   for (const view of ['ohlc_1h', 'm2', 'm3']) {
-    await ask(
+    await executeSql(
       server.url,
       `create materialized view ${view} as (select timestamp, max(price) as p from trades sample by 1h)`,
     );
   }
-  for (const { sql, status, body } of read('database')) {
+  for (const { sql, status, body } of readCases('database')) {
     const { rows, ...expected } = body as { rows?: number };
-    const got = await ask(server.url, sql);
+    const got = await executeSql(server.url, sql);
     const { query, dataset, ...rest } = got.body as { query?: string; dataset?: unknown[][] };
     t.is(got.status, status ?? 0, sql);
     t.deepEqual('dataset' in expected ? { ...rest, dataset } : rest, expected, sql);
@@ -197,8 +198,8 @@ interface RawCase {
   body: string;
 }
 
-/** What comes back to raw bytes within half a second: an answer's status and unchunked body, or silence. */
-function raw(url: string, request: string): Promise<{ status: number | null; body: string }> {
+/** Sends raw bytes and returns the status and unchunked body of the reply; the status is null if there is no reply. */
+function sendRaw(url: string, request: string): Promise<{ status: number | null; body: string }> {
   return new Promise(resolve => {
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname, () => socket.write(Buffer.from(request, 'latin1')));
@@ -217,13 +218,13 @@ function raw(url: string, request: string): Promise<{ status: number | null; bod
   });
 }
 
-/** Their answer is a row of a query, and no query is answered here. */
+/** Replies to queries, which sqlserve does not execute. */
 const needsRows = /"dataset":|Invalid column|'%'|column expected/;
 
-recorded('odd requests are answered as they were', async t => {
-  for (const { id, label, request, status, body } of read('errors') as unknown as RawCase[]) {
+recorded('malformed requests are answered as recorded', async t => {
+  for (const { id, label, request, status, body } of readCases('errors') as unknown as RawCase[]) {
     if (request === undefined || needsRows.test(body)) continue;
-    const got = await raw(server.url, request);
+    const got = await sendRaw(server.url, request);
     t.deepEqual(got, { status, body }, `${id} ${label}`);
   }
 });

@@ -1,4 +1,4 @@
-/*! What is published: installed in a clean place, used as people use it, and by programs of others. */
+/*! What is published: installed in a clean folder, used as people use it, and imported by other programs. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -43,8 +43,8 @@ test.before(async t => {
   execFileSync('npm', ['install', '--global', '--offline', '--prefix', prefix, tarball], { stdio: 'ignore' });
 });
 
-/** That the programs of a folder copy a schema, with nothing else on the PATH but what a bare system has. */
-async function copies(t: ExecutionContext, programs: string, path: string) {
+/** Asserts that the programs of a folder copy a schema, with only the given folders on the rest of the PATH. */
+async function assertCopies(t: ExecutionContext, programs: string, path: string) {
   const [src, dst] = await Promise.all([startSqlserve(t), startSqlserve(t)]);
   await src.execute('CREATE TABLE a (x INT)');
   const bash = await shell(t);
@@ -55,26 +55,26 @@ async function copies(t: ExecutionContext, programs: string, path: string) {
   t.like(await dst.execute('SELECT table_name FROM tables()'), { dataset: [['a']] });
 }
 
-test('the package depends on nothing', t => {
+test('the package has no dependencies', t => {
   const manifest = JSON.parse(readFileSync(`${prefix}/lib/node_modules/sqlpipe/package.json`, 'utf8'));
   t.is(manifest.dependencies, undefined);
   t.is(manifest.version, version);
 });
 
-test('the package has the documents for users', t => {
+test('the package contains the documents for users', t => {
   for (const path of ['README.md', 'GUIDE.md', 'CHANGELOG.md', 'SECURITY.md', 'docs/demo.svg', 'docs/ERRORS.md'])
     t.true(existsSync(`${prefix}/lib/node_modules/sqlpipe/${path}`), path);
 });
 
-test('installed by npm, the programs work', async t => {
+test('the programs copy a schema when installed by npm', async t => {
   const node = resolve(process.execPath, '..');
   for (const name of PROGRAMS)
     t.true(execFileSync(`${prefix}/bin/${name}`, ['--version'], { encoding: 'utf8' }).endsWith(` ${version}\n`));
   t.is(execFileSync(`${prefix}/bin/sqlpipe`, ['dump', '-V'], { encoding: 'utf8' }), `sqldump (sqlpipe) ${version}\n`);
-  await copies(t, join(prefix, 'bin'), `${node}:/usr/bin:/bin`);
+  await assertCopies(t, join(prefix, 'bin'), `${node}:/usr/bin:/bin`);
 });
 
-test('installed by npm, man finds the pages', t => {
+test('npm install puts the pages where man finds them', t => {
   t.deepEqual(
     readdirSync(`${prefix}/share/man/man1`),
     PROGRAMS.map(name => `${name}.1`),
@@ -82,7 +82,7 @@ test('installed by npm, man finds the pages', t => {
   t.deepEqual(readdirSync(`${prefix}/share/man/man7`), ['sqlpipe.7']);
 });
 
-test('completions are there for each shell', t => {
+test('the package contains completions for each shell', t => {
   const folder = `${prefix}/lib/node_modules/sqlpipe/completions`;
   t.deepEqual(readdirSync(`${folder}/bash`), PROGRAMS);
   t.deepEqual(
@@ -109,7 +109,7 @@ try {
 }
 `;
 
-test('a TypeScript program of somebody else imports it, with types', async t => {
+test('a TypeScript program can import the package, with types', async t => {
   const folder = await freshFolder(t);
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   writeFileSync(join(folder, 'mine.ts'), MINE);
@@ -119,13 +119,13 @@ test('a TypeScript program of somebody else imports it, with types', async t => 
   t.notThrows(() => execFileSync(resolve('node_modules/.bin/tsc'), tsc, { cwd: folder, encoding: 'utf8' }));
   const { url, execute } = await startSqlserve(t);
   await execute('CREATE TABLE a (x INT)');
-  const mine = (instance: string) =>
+  const runMine = (instance: string) =>
     execFileSync(process.execPath, ['mine.js', instance], { cwd: folder, encoding: 'utf8' });
-  t.is(mine(url), "table 'a'\n");
-  t.is(mine(''), 'CONFIG\n');
+  t.is(runMine(url), "table 'a'\n");
+  t.is(runMine(''), 'CONFIG\n');
 });
 
-test('the image gets its programs as the Dockerfile installs them, and they run for nobody in particular', async t => {
+test('the Dockerfile installs all programs, and they run as an unprivileged user', async t => {
   const folder = await freshFolder(t);
   const [, install = ''] = /^ +(npm install .*)/m.exec(readFileSync('Dockerfile', 'utf8')) ?? [];
   const env = { ...process.env, npm_config_prefix: folder };
@@ -145,12 +145,12 @@ test('the image gets its programs as the Dockerfile installs them, and they run 
   t.deepEqual([status, stderr], [0, `sqlapply: ${url}: 3 statements: 3 applied\n`]);
 });
 
-test('installing warns of another sqldiff that comes first, and only then', async t => {
+test('npm install warns only if another sqldiff comes first on the PATH', async t => {
   const [other, bare] = [await freshFolder(t), await freshFolder(t)];
   writeFileSync(join(other, 'sqldiff'), '#!/bin/sh\n', { mode: 0o755 });
   const installed = `${prefix}/lib/node_modules/sqlpipe/postinstall.cjs`;
-  /** In a session without a terminal, so that it is standard error that is told. */
-  const told = (PATH: string, env: NodeJS.ProcessEnv = {}) => {
+  /** Runs the script in a session without a terminal, so that it writes to standard error. */
+  const postinstall = (PATH: string, env: NodeJS.ProcessEnv = {}) => {
     const scripts = { PATH, npm_config_prefix: prefix, npm_config_global: 'true', ...env };
     const { status, stderr } = spawnSync('setsid', ['--wait', process.execPath, installed], {
       env: { ...process.env, ...scripts },
@@ -160,24 +160,24 @@ test('installing warns of another sqldiff that comes first, and only then', asyn
   };
   const usual = '/usr/local/bin:/bin';
   const warning = `sqlpipe: warning: ${other}/sqldiff comes first on the PATH: for ours, type sqlpipe diff\n`;
-  t.deepEqual(told(`${other}:${prefix}/bin:${usual}`), [0, warning]);
-  t.deepEqual(told(`${prefix}/bin:${other}:${usual}`), [0, '']);
-  t.deepEqual(told(`${other}/none:${dirname(process.execPath)}:${prefix}/bin:${usual}`), [0, '']);
-  t.deepEqual(told(`${other}:${prefix}/bin:${usual}`, { npm_config_global: undefined }), [0, '']);
-  // npm may run it before it has put ours there.
-  t.deepEqual(told(`${bare}/bin:${other}:${usual}`, { npm_config_prefix: bare }), [0, '']);
+  t.deepEqual(postinstall(`${other}:${prefix}/bin:${usual}`), [0, warning]);
+  t.deepEqual(postinstall(`${prefix}/bin:${other}:${usual}`), [0, '']);
+  t.deepEqual(postinstall(`${other}/none:${dirname(process.execPath)}:${prefix}/bin:${usual}`), [0, '']);
+  t.deepEqual(postinstall(`${other}:${prefix}/bin:${usual}`, { npm_config_global: undefined }), [0, '']);
+  // npm may run the script before it has linked our programs.
+  t.deepEqual(postinstall(`${bare}/bin:${other}:${usual}`, { npm_config_prefix: bare }), [0, '']);
   const manifest = JSON.parse(readFileSync(`${prefix}/lib/node_modules/sqlpipe/package.json`, 'utf8'));
   t.deepEqual(manifest.scripts, { postinstall: 'node postinstall.cjs' });
 });
 
-test('NOTICES holds the license of each package inside', t => {
+test('NOTICES contains the license of each bundled package', t => {
   const notices = readFileSync('dist/package/NOTICES.md', 'utf8');
   for (const name of ['undici', 'yargs', 'split2', 'through2', 'cli-progress', 'smol-toml'])
     t.regex(notices, new RegExp(`^## ${name} \\d[^\\n]*\\n\\n {4}\\S`, 'm'));
   t.false(notices.includes('(no text)'), 'a package without its license');
 });
 
-test('the package is the same made in another folder, by somebody with another umask and time zone', async t => {
+test('the package is byte-identical when built in another folder, umask and time zone', async t => {
   t.timeout(170_000);
   const folder = await freshFolder(t);
   const bash = await shell(t, { TZ: 'Asia/Tokyo' });
@@ -190,8 +190,8 @@ test('the package is the same made in another folder, by somebody with another u
   t.true(readFileSync(join(folder, stdout.toString().trim())).equals(readFileSync(tarball)));
 });
 
-/** A folder with the same files, but for their dates, modes and order. */
-async function sameFiles(t: ExecutionContext, names: string[], mode: number, when: Date): Promise<string> {
+/** Writes the same files with the given order, modes and dates. */
+async function writeTree(t: ExecutionContext, names: string[], mode: number, when: Date): Promise<string> {
   const folder = join(await freshFolder(t), 'tree');
   for (const name of names) {
     mkdirSync(join(folder, dirname(name)), { recursive: true, mode: mode | 0o111 });
@@ -206,10 +206,10 @@ const CONTROL = 'Package: a\nVersion: 1\nArchitecture: all\nMaintainer: a <a@loc
 
 const testWithDebian = testWith('dpkg-deb');
 
-testWithDebian('archives of the same files are the same bytes', async t => {
+testWithDebian('archives of the same files are byte-identical', async t => {
   const names = ['usr/share/b', 'usr/bin/program', 'DEBIAN/control', 'usr/share/a'];
-  const one = await sameFiles(t, names, 0o600, new Date('2024-05-06'));
-  const other = await sameFiles(t, [...names].reverse(), 0o664, new Date());
+  const one = await writeTree(t, names, 0o600, new Date('2024-05-06'));
+  const other = await writeTree(t, [...names].reverse(), 0o664, new Date());
   t.true(readFileSync(makeTarball(one)).equals(readFileSync(makeTarball(other))));
   for (const folder of [one, other]) makeDebianPackage(folder, `${folder}.deb`);
   t.true(readFileSync(`${one}.deb`).equals(readFileSync(`${other}.deb`)));
@@ -218,7 +218,7 @@ testWithDebian('archives of the same files are the same bytes', async t => {
   t.regex(listed, /^-rw-r--r-- root\/root +\d+ 1985-10-26 08:15 \.\/usr\/share\/a$/m);
 });
 
-testWithDebian('the executable needs no Node, and is what it is called', async t => {
+testWithDebian('the executable runs without Node, under the name of each program', async t => {
   t.timeout(170_000);
   const [archive = '', deb = ''] = run('scripts/executable.ts', HERE).trim().split('\n');
   const folder = await freshFolder(t);
@@ -232,13 +232,13 @@ testWithDebian('the executable needs no Node, and is what it is called', async t
   t.regex(sqlpipe('sqldump', '--help'), /^Usage: sqldump \[options\] <instance>/);
   for (const name of ['nonsense', 'constructor'])
     t.throws(() => sqlpipe(name), { message: /there are dump, split, join, apply/ });
-  await copies(t, join(folder, 'bin'), bare);
+  await assertCopies(t, join(folder, 'bin'), bare);
   t.true(readdirSync(join(folder, 'share/man/man1')).includes('sqldump.1'));
 
   const root = await freshFolder(t);
   execFileSync('dpkg-deb', ['--extract', deb, root]);
   t.true(readFileSync(join(root, 'usr/bin/sqlpipe')).equals(readFileSync(join(folder, 'bin/sqlpipe'))));
-  // Debian's sqlite3 has that file, and no two packages can have one.
+  // Debian's sqlite3 installs sqldiff too, and two packages cannot own the same file.
   t.deepEqual(
     readdirSync(join(root, 'usr/bin')),
     PROGRAMS.filter(name => name !== 'sqldiff'),
@@ -246,7 +246,7 @@ testWithDebian('the executable needs no Node, and is what it is called', async t
   t.true(readdirSync(join(root, 'usr/share/man/man1')).includes('sqlpipe-diff.1'));
 });
 
-test('each platform has its Node, and what is no executable is for none', async t => {
+test('each platform has a Node; a file that is no executable has no platform', async t => {
   t.true(Object.keys(PLATFORMS).includes('linux-arm64'));
   t.is(machineOf(process.execPath), PLATFORMS[HERE]?.machine);
   t.is(machineOf('package.json'), undefined);

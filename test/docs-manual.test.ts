@@ -1,4 +1,4 @@
-/*! The man pages: sound mdoc, complete, and of one mind with `--help`. */
+/*! The man pages: valid mdoc, complete, and consistent with `--help`. */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -6,25 +6,25 @@ import { freshFolder } from './support/folder.js';
 import { manExamples, manPages, manSection, testWithMandoc } from './support/manual.js';
 import { test } from './support/test.js';
 
-/** Options as people type them, `-o` and `--output` each. */
+/** Options as people type them, with `-o` and `--output` as two entries. */
 type Options = Set<string>;
 
 const options = (lines: Iterable<RegExpMatchArray>): Options =>
   new Set(Array.from(lines, ([line]) => line.match(/(?<![\w-])--?\w[\w-]*/g) ?? []).flat());
 
-/** In the help an option begins its line, in a man page its paragraph. */
+/** An option begins its line in the help, and its paragraph in a man page. */
 const inHelp = (help: string): Options => options(help.matchAll(/^ +(?:-\w, +)?--[\w-]+/gm));
 const inManual = (description: string): Options => options(description.matchAll(/(?<=\n\n) {5}-.*$/gm));
 
-test('every page that a manifest names is there', t => {
+test('every page that a manifest names exists', t => {
   t.deepEqual(
     manPages.filter(page => !existsSync(page)),
     [],
   );
 });
 
-testWithMandoc('mandoc has nothing to say against any page', async t => {
-  // Side by side, as it looks whether the pages they refer to exist; others' may not be installed here.
+testWithMandoc('mandoc -T lint reports nothing for any page', async t => {
+  // In one folder, as mandoc checks that referenced pages exist; pages of other packages may not be installed.
   const folder = await freshFolder(t);
   for (const page of manPages) copyFileSync(page, join(folder, basename(page)));
   for (const page of ['dot.1', 'grep.1', 'sort.1']) writeFileSync(join(folder, page), '');
@@ -52,6 +52,6 @@ for (const page of manPages.filter(each => each.endsWith('.1'))) {
 }
 
 for (const page of manPages)
-  testWithMandoc(`${basename(page)} says what it depends on, and whom to trust`, t => {
+  testWithMandoc(`${basename(page)} has the sections ENVIRONMENT and SECURITY CONSIDERATIONS`, t => {
     for (const heading of ['ENVIRONMENT', 'SECURITY CONSIDERATIONS']) t.not(manSection(page, heading), '', heading);
   });

@@ -1,4 +1,4 @@
-/*! Every example of README, of GUIDE's recipes and of the man pages, run as it stands in a real bash, and what else they claim. */
+/*! Every example of README, of GUIDE's recipes and of the man pages, run unchanged in a real bash, and other claims of these texts. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -16,7 +16,7 @@ const README = readFileSync('README.md', 'utf8');
 const GUIDE = readFileSync('GUIDE.md', 'utf8');
 const file = fileScope();
 
-/** What the examples take for granted: a schema, files that a reader has by then, and a machine behind ssh. */
+/** What the examples require: a schema, files from earlier examples, and a git repository. */
 const FIXTURE = String.raw`
 cat > schema.sql <<'SQL'
 CREATE TABLE 'fx_trades' (ts TIMESTAMP, pair SYMBOL, price DOUBLE) TIMESTAMP(ts) PARTITION BY DAY;
@@ -32,8 +32,8 @@ git config user.name Somebody
 git config user.email somebody@example.com
 `;
 
-/** The example in a shell of its own, with stand-ins for ssh and pass, and with an end: one that never comes to it exits with 124. */
-const ending = (example: string) => `cat > example <<'EXAMPLE'
+/** The example as a script with stand-ins for ssh and pass; exits with 124 if it does not end in time. */
+const withTimeout = (example: string) => `cat > example <<'EXAMPLE'
 ssh() { shift; bash -c "$*"; }
 pass() { echo "it's"; }
 ${example}
@@ -52,16 +52,16 @@ test.before(async () => {
     startSqlserve(file),
     startSqlserve(file, ['--edition', 'enterprise']),
   ]);
-  const { code, stderr } = await (await world(file))(
+  const { code, stderr } = await (await exampleShell(file))(
     'sqlsplit schema.sql | sqlapply src && echo "CREATE USER ann; CREATE SERVICE ACCOUNT feed;" | sqlsplit | sqlapply -q cluster',
   );
   if (code !== 0) throw new Error(stderr);
 });
 
-test.beforeEach(() => Promise.all([dst.empty(), dst2.empty()]));
+test.beforeEach(() => Promise.all([dst.dropAll(), dst2.dropAll()]));
 
-/** A bash in that world. `src`, `prod` and `standby` hold the schema; `dst`, `dst2` and `laptop` are empty; `cluster` has users. */
-async function world(scope: typeof file): Promise<(script: string) => Promise<Outcome>> {
+/** A bash in a folder with the fixture. `src`, `prod` and `standby` hold the schema; `dst`, `dst2` and `laptop` are empty; `cluster` has users. */
+async function exampleShell(scope: typeof file): Promise<(script: string) => Promise<Outcome>> {
   const run = await shell(scope, { SQLPIPE_CLUSTER_PASSWORD: 'quest' });
   const urls = { src, prod: src, standby: src, dst, laptop: dst, dst2, cluster };
   const instances = Object.entries(urls).map(([name, { url }]) => `[${name}]\nurl = "${url}"\n`);
@@ -70,11 +70,11 @@ async function world(scope: typeof file): Promise<(script: string) => Promise<Ou
     `${FIXTURE}mkdir -p .config/sqlpipe && cat > .config/sqlpipe/instances.toml <<'TOML'\n${instances.join('')}TOML\n`,
   );
   if (code !== 0) throw new Error(stderr);
-  return example => run(ending(example));
+  return example => run(withTimeout(example));
 }
 
-const runs = macro(async (t: ExecutionContext, example: string) => {
-  const { code, stderr } = await (await world(t))(example);
+const runsExample = macro(async (t: ExecutionContext, example: string) => {
+  const { code, stderr } = await (await exampleShell(t))(example);
   t.deepEqual({ code, stderr }, { code: 0, stderr: '' }, example);
 });
 
@@ -82,18 +82,18 @@ const blocks = (text: string) => Array.from(text.matchAll(/^```sh\n(.*?)^```$/gm
 /** The tutorial has a test of its own. */
 const recipes = GUIDE.replace(tutorialOf(GUIDE), '');
 
-const titled = (origin: string, examples: string[]): [title: string, example: string][] =>
+const withTitles = (origin: string, examples: string[]): [title: string, example: string][] =>
   examples.map((example, i) => [`${origin}, example ${i + 1}: ${example.split('\n', 1)}`, example]);
 
 const lacksParallel = spawnSync('parallel', ['--version']).error !== undefined && !process.env.CI;
 if (lacksParallel) console.error('Examples with GNU parallel are skipped: it is not on the PATH');
 
-for (const [title, example] of [...titled('README', blocks(README)), ...titled('GUIDE', blocks(recipes))])
-  (lacksParallel && /^parallel /m.test(example) ? test.skip : test)(title, runs, example);
+for (const [title, example] of [...withTitles('README', blocks(README)), ...withTitles('GUIDE', blocks(recipes))])
+  (lacksParallel && /^parallel /m.test(example) ? test.skip : test)(title, runsExample, example);
 for (const page of manPages)
-  for (const [title, example] of titled(basename(page), manExamples(page))) test(title, runs, example);
+  for (const [title, example] of withTitles(basename(page), manExamples(page))) test(title, runsExample, example);
 
-/** The first shell block of a recipe; '' does nothing, and so fails whoever expects something. */
+/** The first shell block of a recipe, or '', which makes the test of a missing recipe fail. */
 function recipe(title: string): string {
   const [, below = ''] = GUIDE.split(`\n### ${title}\n`);
   return blocks(below)[0] ?? '';
@@ -101,22 +101,22 @@ function recipe(title: string): string {
 
 const ANOTHER = 'CREATE TABLE venues (mic SYMBOL)';
 
-test('the recipe for many targets names the one that failed, and fails', async t => {
+test('the recipe for several targets prints the target that failed, and fails', async t => {
   await dst2.execute(ANOTHER);
-  const { code, stdout } = await (await world(t))(recipe('Copy to several instances at once'));
+  const { code, stdout } = await (await exampleShell(t))(recipe('Copy to several instances at once'));
   t.deepEqual([code, stdout.toString()], [1, 'dst2 1\n']);
 });
 
-test('the recipe for a failure does what can be done and leaves the rest as text', async t => {
+test('the recipe to continue after a failure applies the rest and keeps the rejects as text', async t => {
   await dst.execute(ANOTHER);
-  const run = await world(t);
+  const run = await exampleShell(t);
   await run(`rm rest.sql\n${recipe('Continue after a failure')}`);
   t.regex((await run('cat rest.sql')).stdout.toString(), /^CREATE TABLE 'venues'[^;]*;\n\n$/);
   t.is((await run('sqldump src | sqlapply --dry-run dst | grep skipped')).stdout.toString(), 'skipped: 3 statements\n');
 });
 
-test('the recipe for a report as JSON names what went wrong, in every run', async t => {
-  const run = await world(t);
+test('the recipe for a JSON report prints failed statements in every run', async t => {
+  const run = await exampleShell(t);
   const what = async () => (await run(recipe('Report as JSON'))).stdout.toString();
   t.is(await what(), '');
   await dst.execute('DROP VIEW fx_spreads');
@@ -126,7 +126,7 @@ test('the recipe for a report as JSON names what went wrong, in every run', asyn
   t.regex(await what(), /^\d venues: differs: already exists with a different definition\n$/);
 });
 
-test('the results of statements are those in the table of the man page', t => {
+test('the man page of sqlapply lists every result of a statement', t => {
   const [, table = ''] =
     /^\.Sh RESULTS\n(.*?)^\.El$/ms.exec(readFileSync('packages/sqlapply/sqlapply.1', 'utf8')) ?? [];
   const [, type = ''] =
@@ -135,20 +135,20 @@ test('the results of statements are those in the table of the man page', t => {
   t.deepEqual(words(table, /(?<=^\.It Cm ).*$/gm)?.toSorted(), words(type, /(?<=').*(?=')/g)?.toSorted());
 });
 
-test('the recipe for the night prints what differs, and fails', async t => {
+test('the recipe to compare instances prints the differences, and fails', async t => {
   await dst.execute(ANOTHER);
-  const { code, stdout } = await (await world(t))(recipe('Compare two instances').replaceAll('standby', 'dst'));
+  const { code, stdout } = await (await exampleShell(t))(recipe('Compare two instances').replaceAll('standby', 'dst'));
   t.is(code, 1);
   t.regex(stdout.toString(), /^only in prod: view 'fx_spreads'$/m);
 });
 
-test('what cron runs is the recipe for the night', t => {
+test('the crontab example is the recipe to compare instances', t => {
   const [, command] = /^```crontab\n.*?^(?:\S+ ){5} (.*?)\n```$/ms.exec(GUIDE) ?? [];
   t.is(`${command}\n`, recipe('Compare two instances'));
 });
 
-test('the recipe for passwords gives one, whatever is in it', async t => {
-  const run = await world(t);
+test('the recipe for passwords sets a password with special characters', async t => {
+  const run = await exampleShell(t);
   const as = (password: string) => run(`SQLDUMP_USER=ann SQLDUMP_PASSWORD="${password}" sqldump ${cluster.url}`);
   await run(recipe('Set passwords after a copy'));
   t.regex((await as('its')).stderr, /answered 401/);
@@ -156,21 +156,21 @@ test('the recipe for passwords gives one, whatever is in it', async t => {
 });
 
 test('the recipe for renaming renames in views too', async t => {
-  const run = await world(t);
+  const run = await exampleShell(t);
   await run(recipe('Rename tables and views'));
   t.regex((await run('sqldump dst')).stdout.toString(), /VIEW 'forex_spreads'[^;]* FROM forex_quotes/);
 });
 
-test('the recipe for tenants gives each tables of its own', async t => {
-  const run = await world(t);
+test('the recipe for tenants gives each tenant its own tables', async t => {
+  const run = await exampleShell(t);
   await run(recipe('One schema for fifty tenants'));
   const names = (await run('sqldump dst | sqlgrep --list | cut -f 2')).stdout.toString().trimEnd().split('\n');
   t.is(names.length, 8);
   t.true(names.includes('globex_fx_spreads') && names.includes('acme_venues'), names.join());
 });
 
-test('the recipe for Prometheus counts what differs, and counts nothing where that is not known', async t => {
-  const run = await world(t);
+test('the recipe for Prometheus counts differences, and none if the comparison failed', async t => {
+  const run = await exampleShell(t);
   const metrics = async (edit: string) => {
     await run(`${edit}\n${recipe('Export drift to Prometheus')}`);
     return (await run('grep -v "^# TYPE" sqlpipe.prom; ls *.tmp')).stdout.toString();
@@ -184,8 +184,8 @@ test('the recipe for Prometheus counts what differs, and counts nothing where th
   t.is(await metrics('rm schema.sql'), status(66));
 });
 
-test('the recipe for ssh copies nothing of a dump that was cut', async t => {
-  const { code } = await (await world(t))(
+test('the recipe for ssh copies nothing of a truncated dump', async t => {
+  const { code } = await (await exampleShell(t))(
     recipe('Copy through ssh').replace('sqldump prod', '"sqldump prod | head -c 99"'),
   );
   t.is(code, 65);
@@ -201,7 +201,7 @@ testWithMandoc('sqlpipe(7) names each exit status', t => {
   for (const status of Object.values(Exit)) t.regex(section, new RegExp(`^ {5}${status} `, 'm'));
 });
 
-/** The anchors of a Markdown file's headings, as GitHub makes them. */
+/** The anchors of a Markdown file's headings, as GitHub generates them. */
 const anchors = (path: string): string[] =>
   Array.from(readFileSync(path, 'utf8').matchAll(/^#+ (.*)$/gm), ([, heading = '']) =>
     heading
@@ -234,7 +234,7 @@ for (const path of [
     );
   });
 
-  test(`${path} names targets that make has`, t => {
+  test(`${path} names only make targets that exist`, t => {
     const makefile = readFileSync('Makefile', 'utf8');
     const targets = Array.from(text.matchAll(/(?:`|\$ )make (\w+)/g), ([, target = '']) => target);
     t.deepEqual(

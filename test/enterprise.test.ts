@@ -1,4 +1,4 @@
-/*! A whole enterprise database, from one sqlserve to another, with the built programs in a real shell. */
+/*! A complete enterprise database copied between two sqlserve, with the built programs in a real shell. */
 
 import { fileScope } from './support/scope.js';
 import { type Outcome, shell } from './support/shell.js';
@@ -15,7 +15,7 @@ const accounts = names('robot', 4);
 
 const tables = ['trades', 'fx_quotes', 'odd name', 'select'];
 
-/** Sixty of them: on the database, on a table, on columns; half of them may be passed on. */
+/** Sixty grants on the database, on tables and on columns; half of them with the grant option. */
 const grants = names('', 60).map(text => {
   const n = Number(text);
   const table = tables[Math.floor(n / 3) % tables.length];
@@ -66,7 +66,7 @@ test.before(async () => {
 
 const asReader = 'SQLDUMP_USER=reader SQLDUMP_PASSWORD=s3cret sqldump';
 
-test('a dump replays to a byte-identical one', async t => {
+test('the dump of a copy is byte-identical to the original', async t => {
   const copied = await run('set -o pipefail; sqldump $ENT | sqlapply $ENT2');
   t.is(copied.code, 0, copied.stderr);
   const same = await run('sqldump $ENT > a && sqldump $ENT2 > b && cmp a b && tr "\\0" "\\n" < a');
@@ -94,7 +94,7 @@ test('a dump replays to a byte-identical one', async t => {
   }
 });
 
-test('a dump replayed again finds the users, groups and service accounts as they are', async t => {
+test('replaying a dump again skips all users, groups and service accounts', async t => {
   const again = await run('set -o pipefail; sqldump $ENT | sqlapply -v $ENT2');
   t.is(again.code, 0, again.stderr);
   t.regex(again.stderr, /: (\d+) statements: \1 skipped\n$/);
@@ -102,7 +102,7 @@ test('a dump replayed again finds the users, groups and service accounts as they
   t.is(dry.stdout.toString(), 'skipped: 2 statements\n');
 });
 
-test('a user that is there, and of whom the target does not show all that is asked for', async t => {
+test('an existing user is skipped; credentials that cannot be compared are reported', async t => {
   const create = `printf "create user 'USER1' %s\\0"`;
   const { code, stderr } = await run(`${create} "with password 'x'" | sqlapply -v $ENT2`);
   t.is(code, 0);
@@ -119,7 +119,7 @@ test('a user that is there, and of whom the target does not show all that is ask
   t.regex((await run('printf "create user x\\0" | sqlapply $OSS')).stderr, /user 'x'\): 'atomic' or 'table'/);
 });
 
-test('on the copy nobody can log in before credentials are set', async t => {
+test('users of a copy cannot log in before their credentials are set', async t => {
   const before = await run(`${asReader} --include SCHEMA $ENT2`);
   t.is(before.code, 77);
   t.regex(before.stderr, /^sqldump: .*401/);
@@ -131,13 +131,13 @@ test('on the copy nobody can log in before credentials are set', async t => {
   t.is(after.code, 0, after.stderr);
 });
 
-test('who may only SELECT dumps the schema, and is told what access control takes', async t => {
+test('a user with only SELECT can dump the schema; a message names the missing permission', async t => {
   const schema = await run(`${asReader} --include SCHEMA $ENT | grep -zc '^CREATE'`);
   t.is(schema.stdout.toString(), '6\n', schema.stderr);
   const acl = await run(`${asReader} --include ACL $ENT`);
   t.is(acl.code, 77);
   t.regex(acl.stderr, /Access denied for reader \[LIST USERS\]/);
-  t.false(acl.stdout.includes(0), 'nothing of it is taken for whole');
+  t.false(acl.stdout.includes(0), 'no record is complete');
 });
 
 test('the schema without owners replays on the open source edition', async t => {
@@ -149,7 +149,7 @@ test('the schema without owners replays on the open source edition', async t => 
 
 const open = { SQLDUMP_USER: 'admin', SQLDUMP_PASSWORD: 'quest', SQLAPPLY_USER: 'admin', SQLAPPLY_PASSWORD: 'quest' };
 
-test('live views and storage policies are printed as documented, and come back from their own text', async t => {
+test('live views and storage policies are printed as documented and replay unchanged', async t => {
   const [from, to] = await Promise.all([0, 1].map(() => startSqlserve(t, ['--edition', 'enterprise'])));
   const oss = await startSqlserve(t);
   const bash = await shell(t, { ...open, ENT: from?.url, ENT2: to?.url, OSS: oss.url });

@@ -1,4 +1,4 @@
-/*! The examples for fleets, Kubernetes and GitHub: what they would run is run, on instances of our own. */
+/*! The examples for fleets, Kubernetes and GitHub: their commands are run on local instances. */
 
 import { readFileSync } from 'node:fs';
 import type { ExecutionContext } from 'ava';
@@ -21,11 +21,11 @@ test.before(async () => {
   await src.execute('CREATE VIEW last AS (SELECT * FROM trades)');
 });
 
-test.beforeEach(() => Promise.all(targets.map(each => each.empty())));
+test.beforeEach(() => Promise.all(targets.map(each => each.dropAll())));
 
 /**
- * What ssh does, as far as parallel and rsync ask for it, in the folder `far` for a home: options, a host, a command.
- * SHELL is set as sshd sets it: without, parallel's wrapper runs nothing there and ends with 0.
+ * A stand-in for ssh with the options that parallel and rsync use: runs the command in the folder `far`.
+ * SHELL is set as sshd sets it: without it, parallel's wrapper runs nothing and exits with 0.
  */
 const SSH = `#!/bin/bash
 while [[ $1 == -* ]]; do [[ $1 == -l ]] && shift; shift; done
@@ -33,8 +33,8 @@ shift; [[ $1 == -- ]] && shift
 mkdir -p far; cd far; SHELL=/bin/bash exec bash -c "$*"
 `;
 
-/** A bash where src, eu and us are instances, and nobody is at home at nowhere. */
-async function world(t: ExecutionContext, env: NodeJS.ProcessEnv = {}) {
+/** A bash where src, eu and us are instances, and nowhere is an instance that refuses connections. */
+async function exampleShell(t: ExecutionContext, env: NodeJS.ProcessEnv = {}) {
   const run = await shell(t, env);
   const [eu, us] = targets;
   const urls = { src: src.url, prod: src.url, eu: eu.url, us: us.url, nowhere: 'http://127.0.0.1:1' };
@@ -53,33 +53,30 @@ const blocks = Array.from(
 );
 const [copy = '', log = '', resume = '', remote = '', check = ''] = blocks;
 
-testWithParallel('a fleet: all get it, and the same again does no harm', async t => {
-  const run = await world(t);
+testWithParallel('fleet: every target gets the schema, and a second run changes nothing', async t => {
+  const run = await exampleShell(t);
   t.like(await run(copy), { code: 0, stderr: '' });
   t.like(await run(check), { code: 0, stdout: Buffer.from(''), stderr: '' });
   t.like(await run(copy), { code: 0, stderr: '' });
 });
 
-testWithParallel(
-  'a fleet: the status counts who did not make it, the log tells who, and the next try is for those only',
-  async t => {
-    const run = await world(t);
-    const { code } = await run(`echo nowhere >> targets; ${copy}`);
-    t.is(code, 1);
-    t.is((await run(log)).stdout.toString(), '69 nowhere\n');
-    const [eu] = targets;
-    await eu.empty();
-    t.like(await run(`sed -i 's/:1"/:2"/' .config/sqlpipe/instances.toml; ${resume}`), { code: 1 });
-    t.like(await eu.execute('SELECT table_name FROM tables()'), { dataset: [] });
-    t.like(await run(`sed -i 's|"http://127.0.0.1:2"|"${eu.url}"|' .config/sqlpipe/instances.toml; ${resume}`), {
-      code: 0,
-    });
-    t.like(await run(check), { code: 0, stdout: Buffer.from('') });
-  },
-);
+testWithParallel('fleet: the status counts the failures, the log names them, and a retry runs only those', async t => {
+  const run = await exampleShell(t);
+  const { code } = await run(`echo nowhere >> targets; ${copy}`);
+  t.is(code, 1);
+  t.is((await run(log)).stdout.toString(), '69 nowhere\n');
+  const [eu] = targets;
+  await eu.dropAll();
+  t.like(await run(`sed -i 's/:1"/:2"/' .config/sqlpipe/instances.toml; ${resume}`), { code: 1 });
+  t.like(await eu.execute('SELECT table_name FROM tables()'), { dataset: [] });
+  t.like(await run(`sed -i 's|"http://127.0.0.1:2"|"${eu.url}"|' .config/sqlpipe/instances.toml; ${resume}`), {
+    code: 0,
+  });
+  t.like(await run(check), { code: 0, stdout: Buffer.from('') });
+});
 
-testWithParallel('a fleet: the same line over ssh', async t => {
-  const run = await world(t, { PARALLEL_SSH: './ssh' });
+testWithParallel('fleet: the same command over ssh', async t => {
+  const run = await exampleShell(t, { PARALLEL_SSH: './ssh' });
   t.like(await run(`sqldump -o schema.stream src; mkdir far; ${remote}`), { code: 0, stderr: '' });
   t.is((await run('cut -f 2 remote.log | sort -u; ls far')).stdout.toString(), 'Host\none\ntwo\n');
   t.like(await run(check), { code: 0, stdout: Buffer.from(''), stderr: '' });
@@ -93,14 +90,14 @@ interface Job {
   };
 }
 
-test('Kubernetes: each pod of the job copies to its target, and its status says whether to try again', async t => {
+test('Kubernetes: each pod copies to its target, and its exit status tells whether to retry', async t => {
   const [config, job] = parseAllDocuments(readFileSync('examples/kubernetes.yaml', 'utf8')).map(each => each.toJS());
   const { completions, podFailurePolicy, template } = (job as Job).spec;
   const { targets: names } = (config as { data: { targets: string } }).data;
   t.is(names.trim().split('\n').length, completions);
   const [{ command, args }] = template.spec.containers as [Job['spec']['template']['spec']['containers'][0]];
   t.deepEqual(command, ['sh', '-euc']);
-  const run = await world(t);
+  const run = await exampleShell(t);
   const pod = (index: number) =>
     run(`export XDG_CONFIG_HOME=$PWD/.config JOB_COMPLETION_INDEX=${index}
 cp targets .config/sqlpipe/; sh -euc '${args[0]}'`);
@@ -121,7 +118,7 @@ test('GitHub: the plan of a pull request becomes a comment', async t => {
     jobs: { plan: { steps: { name?: string; run: string }[] } };
   };
   const plan = jobs.plan.steps.find(({ name }) => name === 'Plan')?.run;
-  const run = await world(t, { INSTANCE: 'src' });
+  const run = await exampleShell(t, { INSTANCE: 'src' });
   await run(`sqldump src | sqljoin -d schema; cat > step <<'END'\n${plan}END`);
   await run(`sed -i 's/price DOUBLE/volume DOUBLE/' schema/tables/trades.sql`);
   t.like(await run('bash -e step'), { code: 0, stderr: '' });
@@ -131,14 +128,18 @@ test('GitHub: the plan of a pull request becomes a comment', async t => {
   t.like(await run('rm -r schema; bash -e step'), { code: 69, stdout: Buffer.from('') });
 });
 
-test('GitHub: the check fails where the instance differs, shows how, and comments it', async t => {
+test('GitHub: the check fails if the instance differs, and comments the difference', async t => {
   const { jobs } = parse(readFileSync('examples/github-actions.yaml', 'utf8')) as {
     jobs: { schema: { steps: { name?: string; run: string }[] } };
   };
   const stepNamed = (name: string) => jobs.schema.steps.find(step => step.name === name)?.run;
-  const run = await world(t, { INSTANCE: 'src', GITHUB_STEP_SUMMARY: 'summary', PULL_REQUEST: 'https://x/pull/1' });
+  const run = await exampleShell(t, {
+    INSTANCE: 'src',
+    GITHUB_STEP_SUMMARY: 'summary',
+    PULL_REQUEST: 'https://x/pull/1',
+  });
   await run(`cat > gh <<'END'\n#!/bin/sh\nprintf '%s\\n' "$*" > called; cat comment.md > commented\nEND\nchmod +x gh`);
-  /** The check and its comment, as the runner starts steps. */
+  /** Runs the steps Compare and Comment as the runner does. */
   const check = async () => {
     const result = await run(`rm -f summary; cat > step <<'END'\n${stepNamed('Compare')}END\nbash -e step`);
     await run(`PATH=$PWD:$PATH; cat > step <<'END'\n${stepNamed('Comment')}\nEND\nbash -e step`);

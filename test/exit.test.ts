@@ -1,4 +1,4 @@
-/*! Exit statuses that are easily taken for others: a reader that has left, and work that never comes to an end. */
+/*! Exit statuses that are easily confused: closed readers, and programs that stop before they have finished. */
 import { readdirSync } from 'node:fs';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
@@ -15,20 +15,20 @@ test.before(async () => {
   target = await startSqlserve(scope);
 });
 
-/** What is written to file descriptor 3 has no reader any more. */
-const LEFT = 'exec 3> >(:); wait $!;';
+/** Opens file descriptor 3 as a pipe whose reader has exited. */
+const CLOSED_READER = 'exec 3> >(:); wait $!;';
 const STREAM = String.raw`printf 'CREATE TABLE a (x INT);\n\0CREATE TABLE b (x NUMBER);\n\0CREATE TABLE c (x INT);\n\0'`;
 
 for (const [command, made] of [
   ['sqlapply --keep-going --report /dev/fd/3 $DST', ['a', 'c']],
-  // The first reject can not be written, so nothing after it is done.
+  // The first reject cannot be written, so the statements after it are not sent.
   ['sqlapply --keep-going --rejects /dev/fd/3 $DST', undefined],
   ['sqljoin -o /dev/fd/3', []],
 ] as const)
-  test(`a reader that has left, of something else than standard output, is a failed write: ${command}`, async t => {
-    await target.empty();
+  test(`output to a closed reader other than standard output is a write error: ${command}`, async t => {
+    await target.dropAll();
     const run = await shell(t, { DST: target.url });
-    const { code, stderr } = await run(`${LEFT} ${STREAM} | ${command}`);
+    const { code, stderr } = await run(`${CLOSED_READER} ${STREAM} | ${command}`);
     t.is(code, 74, stderr);
     t.regex(stderr, /: \/dev\/fd\/3: broken pipe/);
     const { dataset } = await target.execute('SELECT table_name FROM tables() ORDER BY table_name');
@@ -36,24 +36,24 @@ for (const [command, made] of [
     if (command.startsWith('sqlapply')) t.regex(stderr, /: \d of \d applied, 1 rejected/, 'the summary is printed');
   });
 
-test('a reader that has left is a failed write of sqldump -o too', async t => {
-  await target.empty();
+test('sqldump -o to a closed reader is a write error', async t => {
+  await target.dropAll();
   await target.execute('CREATE TABLE a (x INT)');
   const run = await shell(t, { SRC: target.url });
-  const { code, stderr } = await run(`${LEFT} sqldump -o /dev/fd/3 $SRC`);
+  const { code, stderr } = await run(`${CLOSED_READER} sqldump -o /dev/fd/3 $SRC`);
   t.is(code, 74, stderr);
   t.regex(stderr, /broken pipe/);
 });
 
 for (const command of ['sqlapply --dry-run $DST', 'sqljoin', 'sqlgrep --kind table', 'sqlsort'])
-  test(`a reader of standard output that has left ends the program quietly: ${command}`, async t => {
+  test(`standard output closed by the reader (SIGPIPE) ends the program quietly: ${command}`, async t => {
     const run = await shell(t, { DST: target.url });
     const table = String.raw`printf 'CREATE TABLE a (x INT);\n\0'`;
-    t.like(await run(`${LEFT} ${table} | ${command} >&3`), { code: 141, stderr: '' });
+    t.like(await run(`${CLOSED_READER} ${table} | ${command} >&3`), { code: 141, stderr: '' });
   });
 
 for (const program of PROGRAMS)
-  test(`${program} that stops before its end, with nothing left to wait for, does not end well`, async t => {
+  test(`${program} exits with 70 if the event loop empties before it has finished`, async t => {
     const run = await shell(t);
     const { code } =
       await run(`echo 'process.stdout.write = () => true; // and never says that it is written' > never.cjs
@@ -61,7 +61,7 @@ for (const program of PROGRAMS)
     t.is(code, 70);
   });
 
-test('a stream that stops before its end, with nothing left to wait for, does not end well', async t => {
+test('a filter fails if the event loop empties before its output is written', async t => {
   const run = await shell(t, { DST: target.url });
   await run("echo 'process.stdout.write = () => true;' > never.cjs");
   for (const command of ['sqlgrep --kind table', 'sqlsort', 'sqljoin', 'sqlapply --dry-run $DST', 'sqldiff - <(:)'])

@@ -1,4 +1,4 @@
-/*! A schema as a folder with a file per object: whatever names it holds there and back, and nothing that is not ours is lost. */
+/*! A schema as a folder with a file per object: any names survive, and foreign files are kept. */
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -10,7 +10,7 @@ import { freshFolder } from './support/folder.js';
 import { shell } from './support/shell.js';
 import { macro, test } from './support/test.js';
 
-/** Names that file systems stumble over, and such as servers take too. */
+/** Names that are difficult for file systems, and that servers accept. */
 const name = fc
   .oneof(
     fc.constantFrom(
@@ -56,18 +56,18 @@ const name = fc
   )
   .filter(text => text.isWellFormed() && !/['\0-\x1f\x7f]/.test(text) && text.length < 128 && text === text.trim());
 
-/** As a file system sees it that tells as few names apart as any does. */
-const seen = (path: string): string => path.normalize('NFKC').toUpperCase().toLowerCase();
+/** Normalizes a path as the least discriminating file systems do. */
+const normalizePath = (path: string): string => path.normalize('NFKC').toUpperCase().toLowerCase();
 
 /** Paths of all files below a folder. */
-const filesOf = (folder: string): string[] =>
+const listFiles = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile())
     .map(entry => join(entry.parentPath, entry.name).slice(folder.length + 1))
     .sort();
 
-/** What a reader makes of a path, as the man page tells it. */
-const readBack = (path: string): string =>
+/** Decodes the name of an object from a path, as the man page describes it. */
+const decodePath = (path: string): string =>
   decodeURIComponent(
     path
       .replace(/^\w+\//, '')
@@ -76,7 +76,7 @@ const readBack = (path: string): string =>
       .replace(/!([a-z])/g, (_, letter: string) => letter.toUpperCase()),
   );
 
-test('any names: there and back, no two in one file, and each file tells its name', async t => {
+test('any names survive writing and reading a folder, with one file per object, named after it', async t => {
   const root = await freshFolder(t);
   let nth = 0;
   await fc.assert(
@@ -85,9 +85,9 @@ test('any names: there and back, no two in one file, and each file tells its nam
       const statements = names.map(each => `CREATE TABLE '${each}' (x INT);`);
       await writeFolder(folder, Readable.from(statements));
       t.deepEqual((await readFolder(folder)).sort(), statements.toSorted());
-      const files = filesOf(folder);
-      t.is(new Set(files.map(seen)).size, names.length);
-      t.deepEqual(files.map(readBack).sort(), names.toSorted());
+      const files = listFiles(folder);
+      t.is(new Set(files.map(normalizePath)).size, names.length);
+      t.deepEqual(files.map(decodePath).sort(), names.toSorted());
       for (const path of files) {
         t.notRegex(path, /[\p{C}\p{M}\\:*?"<>|]|(?! )\p{Z}/u);
         t.notRegex(basename(path), /^(con|prn|aux|nul|com\d|lpt\d) *\./);
@@ -100,14 +100,14 @@ test('any names: there and back, no two in one file, and each file tells its nam
   );
 });
 
-test('readable names stay readable', async t => {
+test('names with common letters are readable in file names', async t => {
   const folder = await freshFolder(t);
   const names = ['größer', 'f!x y', 'FX_Rates', 'a.b$c-d_1', 'ŻÓŁW', 'łódź', '取引', 'цены'];
   await writeFolder(folder, Readable.from(names.map(each => `CREATE TABLE '${each}' (x INT);`)));
   t.deepEqual(
     readdirSync(join(folder, 'tables')).sort(),
     [
-      'grö%C3%9Fer.sql', // ß passes for ss on some file systems
+      'grö%C3%9Fer.sql', // some file systems equate ß with ss
       'f%21x y.sql',
       '!f!x_!rates.sql',
       'a.b$c-d_1.sql',
@@ -119,7 +119,7 @@ test('readable names stay readable', async t => {
   );
 });
 
-test('a folder of an earlier version is read, and writing over it renames; what is not ours stays', async t => {
+test('a folder of an earlier version is read, its files are renamed, and foreign files stay', async t => {
   const folder = await freshFolder(t);
   const tables = join(folder, 'tables');
   mkdirSync(tables);
@@ -147,10 +147,10 @@ const ACCESS = [
   'GRANT UPDATE ON trades TO admins;',
 ];
 
-test('access control has files by who receives it', async t => {
+test('access control is stored in one file per grantee', async t => {
   const folder = await freshFolder(t);
   await writeFolder(folder, Readable.from(ACCESS));
-  t.deepEqual(filesOf(folder), [
+  t.deepEqual(listFiles(folder), [
     'assumptions/zoe.sql',
     'grants/admins.sql',
     'grants/ingest.sql',
@@ -170,8 +170,8 @@ test('access control has files by who receives it', async t => {
 const TABLE = 'CREATE TABLE a (x INT);';
 const VIEW = 'CREATE VIEW b AS (SELECT * FROM a);';
 
-/** A folder with a table and a view, and files of somebody else's. */
-async function furnished(t: ExecutionContext) {
+/** Creates a folder with a table and a view, and foreign files. */
+async function createFolder(t: ExecutionContext) {
   const folder = await freshFolder(t);
   await writeFolder(folder, Readable.from([TABLE, VIEW]));
   const foreign = [
@@ -186,76 +186,82 @@ async function furnished(t: ExecutionContext) {
   return { folder, foreign };
 }
 
-test('what is the same is not touched, what is gone is removed, what is not ours stays', async t => {
-  const { folder, foreign } = await furnished(t);
+test('unchanged files are not rewritten, obsolete files are removed, foreign files stay', async t => {
+  const { folder, foreign } = await createFolder(t);
   const before = statSync(join(folder, 'tables/a.sql')).ino;
   await writeFolder(folder, Readable.from([TABLE, 'CREATE TABLE b (y INT);']));
   t.is(statSync(join(folder, 'tables/a.sql')).ino, before);
-  t.deepEqual(filesOf(folder), [...foreign, 'tables/a.sql', 'tables/b.sql'].sort());
+  t.deepEqual(listFiles(folder), [...foreign, 'tables/a.sql', 'tables/b.sql'].sort());
   t.deepEqual(await readFolder(folder), [TABLE, 'CREATE TABLE b (y INT);']);
   await writeFolder(folder, Readable.from([]));
-  t.deepEqual(filesOf(folder), foreign.toSorted());
+  t.deepEqual(listFiles(folder), foreign.toSorted());
   t.deepEqual(await readFolder(folder), []);
 });
 
-const foreign = macro(async (t: ExecutionContext, path: string, text: string, message: RegExp) => {
-  const { folder } = await furnished(t);
+const rejectsFile = macro(async (t: ExecutionContext, path: string, text: string, message: RegExp) => {
+  const { folder } = await createFolder(t);
   mkdirSync(join(folder, path, '..'), { recursive: true });
   writeFileSync(join(folder, path), text);
   await t.throwsAsync(readFolder(folder), { code: 'DAMAGED', message });
   await writeFolder(folder, Readable.from([TABLE]));
-  t.is(readFileSync(join(folder, path), 'utf8'), text, 'it is left alone where it is in nobody’s way');
+  t.is(readFileSync(join(folder, path), 'utf8'), text, 'a file that is not in the way is left alone');
 });
 test(
-  'a reader refuses a file under another name',
-  foreign,
+  'a file under a wrong name is rejected',
+  rejectsFile,
   'tables/z.sql',
   TABLE,
   /z\.sql contains table 'a', which belongs in tables\/a\.sql$/,
 );
-test('a reader refuses a file of nothing', foreign, 'tables/z.sql', '-- nothing\n', /z\.sql contains no statement$/);
 test(
-  'a reader refuses a file that is cut',
-  foreign,
+  'a file without a statement is rejected',
+  rejectsFile,
+  'tables/z.sql',
+  '-- nothing\n',
+  /z\.sql contains no statement$/,
+);
+test(
+  'a truncated file is rejected',
+  rejectsFile,
   'views/z.sql',
   'CREATE VIEW z AS (',
   /z\.sql:1:18: unclosed parenthesis$/,
 );
 test(
-  'a reader refuses a file with more than its object',
-  foreign,
+  'a file with another statement than its object is rejected',
+  rejectsFile,
   'views/z.sql',
   'CREATE VIEW z AS (x); DROP TABLE a',
   /contains a statement that creates no object: DROP TABLE a;$/,
 );
 test(
-  'a reader refuses an object in a folder of its folder',
-  foreign,
+  'an object in a nested folder is rejected',
+  rejectsFile,
   'views/old/z.sql',
   'CREATE VIEW z AS (x);',
   /which belongs in views\/z\.sql$/,
 );
 
-test('a file that is in the way is not overwritten, and then nothing is', async t => {
-  const { folder } = await furnished(t);
+test('a foreign file in the place of an object is not overwritten, and nothing is written', async t => {
+  const { folder } = await createFolder(t);
   writeFileSync(join(folder, 'views/c.sql'), '<<<<<<< HEAD');
-  const files = filesOf(folder);
+  const files = listFiles(folder);
   const statements = ['CREATE TABLE a (x LONG);', 'CREATE VIEW c AS (SELECT * FROM a);'];
   await t.throwsAsync(writeFolder(folder, Readable.from(statements)), {
     code: 'DAMAGED',
     message: /c\.sql contains a statement that creates no object: <<<<<<< HEAD;; move it away; nothing was written$/,
   });
-  t.deepEqual(filesOf(folder), files);
+  t.deepEqual(listFiles(folder), files);
   t.is(readFileSync(join(folder, 'tables/a.sql'), 'utf8'), `${TABLE}\n`);
 });
 
-test('a link is neither followed nor written to', async t => {
+test('symbolic links are neither followed nor written to', async t => {
   const long = `CREATE TABLE ${'Z'.repeat(120)} (x INT);`;
   const [elsewhere, folder] = [await freshFolder(t), await freshFolder(t)];
   writeFileSync(join(elsewhere, 'a.sql'), TABLE);
   writeFileSync(join(elsewhere, 'a.sql.0abc.tmp'), TABLE);
   await writeFolder(folder, Readable.from([long]));
-  const inner = dirname(filesOf(folder)[0] as string);
+  const inner = dirname(listFiles(folder)[0] as string);
   symlinkSync(elsewhere, join(folder, 'tables/elsewhere'));
   t.deepEqual(await readFolder(folder), [long]);
   await writeFolder(folder, Readable.from([]));
@@ -269,22 +275,22 @@ test('a link is neither followed nor written to', async t => {
   t.deepEqual(readdirSync(elsewhere), ['a.sql', 'a.sql.0abc.tmp']);
 });
 
-test('a write that fails half way leaves what was there, and no temporary files', async t => {
-  const { folder } = await furnished(t);
+test('a failed write leaves the old files and no temporary files', async t => {
+  const { folder } = await createFolder(t);
   const long = 'Z'.repeat(120);
   await writeFolder(folder, Readable.from([TABLE, VIEW, `CREATE TABLE ${long} (x INT);`]));
-  const inner = dirname(filesOf(folder).find(path => path.includes('~')) ?? '');
+  const inner = dirname(listFiles(folder).find(path => path.includes('~')) ?? '');
   await writeFolder(folder, Readable.from([TABLE, VIEW]));
   rmdirSync(join(folder, inner));
   writeFileSync(join(folder, inner), 'in the way');
-  const files = filesOf(folder);
+  const files = listFiles(folder);
   const statements = ['CREATE TABLE a (x LONG);', `CREATE TABLE ${long} (x INT);`];
   await t.throwsAsync(writeFolder(folder, Readable.from(statements)), { message: /EEXIST|ENOTDIR/ });
-  t.deepEqual(filesOf(folder), files);
+  t.deepEqual(listFiles(folder), files);
   t.is(readFileSync(join(folder, 'tables/a.sql'), 'utf8'), `${TABLE}\n`);
 });
 
-test('what a writer leaves that is killed half way is gone after the next', async t => {
+test('temporary files of a killed writer are removed by the next run', async t => {
   const run = await shell(t);
   const { stdout } = await run(`seq 300 | sed "s/.*/CREATE TABLE 'T&' (x INT);/" | tr '\\n' '\\0' > all
 sqljoin -d d < all & until ls d/tables/*.tmp > /dev/null 2>&1; do :; done; kill -9 $!; wait $! 2> /dev/null
@@ -293,7 +299,7 @@ sqlsplit d | sqlsort | cmp - <(sqlsort < all)`);
   t.is(stdout.toString(), '0\n');
 });
 
-test('in a checkout git sees what has changed, and nothing else', async t => {
+test('in a checkout, git shows only the changed objects', async t => {
   const run = await shell(t, { AUTHOR: '-c user.name=a -c user.email=a@b.example' });
   const { stdout } =
     await run(`git init -q; sqlsplit > all <<< "CREATE TABLE a (x INT); CREATE VIEW b AS (SELECT * FROM a);"
@@ -302,14 +308,14 @@ sed 's/INT/LONG/' all | sqlgrep a | sqljoin -d .; git status --porcelain; git fs
   t.is(stdout.toString(), ' M tables/a.sql\n D views/b.sql\n');
 });
 
-test('a folder is made, but no tree of folders', async t => {
+test('sqljoin -d creates a folder, but not its parents', async t => {
   const run = await shell(t);
   const { stdout, stderr } = await run(`printf '\\0' | sqljoin -d misspelt/schema; echo $?; ls`);
   t.is(stderr, 'sqljoin: misspelt/schema: no such file or directory\n');
   t.is(stdout.toString(), '74\n');
 });
 
-test('of a stream that is cut, and of one that does not agree with itself, nothing is written', async t => {
+test('a truncated, conflicting or unmappable stream writes nothing', async t => {
   const run = await shell(t);
   const { stdout } = await run(`printf 'CREATE TABLE a (x INT);\\n\\0CREATE' | sqljoin -d d 2> /dev/null; echo $?
 printf 'CREATE TABLE a (x INT);\\0CREATE VIEW A AS (b);\\0' | sqljoin -d d 2> /dev/null; echo $?
@@ -318,7 +324,7 @@ ls`);
   t.is(stdout.toString(), '65\n65\n1\n');
 });
 
-test('a folder that is not one, or not there', async t => {
+test('a folder without objects, a missing folder, and -d with -o are rejected', async t => {
   const run = await shell(t);
   const { stdout, stderr } = await run('sqlsplit . | wc -c; sqlsplit nowhere; echo $?; sqljoin -d a -o b; echo $?');
   t.regex(

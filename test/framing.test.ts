@@ -1,12 +1,12 @@
-/*! Records that come in many reads: none is lost, limits are those of a record, and what is told of damage is counted right. */
+/*! Records that arrive in many reads: none is lost, limits apply to each record, and errors name the right record. */
 import { Readable } from 'node:stream';
 import { decodeRecords } from '@sqlpipe/records';
 import fc from 'fast-check';
 import { shell } from './support/shell.js';
 import { test } from './support/test.js';
 
-/** Reads bytes that come in pieces of these sizes, again and again. */
-async function read(bytes: Buffer, sizes: number[], maxRecord?: number): Promise<string[]> {
+/** Decodes bytes in pieces of the given sizes, which repeat. */
+async function decodePieces(bytes: Buffer, sizes: number[], maxRecord?: number): Promise<string[]> {
   function* pieces() {
     for (let at = 0, nth = 0; at < bytes.length; nth++) {
       const size = sizes[nth % sizes.length] ?? 1;
@@ -25,13 +25,13 @@ const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLengt
 const record = (word: string) => `SELECT ${word};\n\0`;
 const length = (word: string) => Buffer.byteLength(record(word));
 
-test('a limit is one of each record, and not of what has come by then', async t => {
+test('maxRecord limits each record, not the bytes received so far', async t => {
   await fc.assert(
     fc.asyncProperty(words, sizes, async (words, sizes) => {
       const bytes = Buffer.from(words.map(record).join(''));
       const longest = Math.max(...words.map(length));
       t.deepEqual(
-        await read(bytes, sizes, longest),
+        await decodePieces(bytes, sizes, longest),
         words.map(word => `SELECT ${word};`),
       );
       const nth = 1 + words.findIndex(word => length(word) === longest);
@@ -39,32 +39,32 @@ test('a limit is one of each record, and not of what has come by then', async t 
         nth === 1
           ? /(record 1 is longer than|no NUL byte in the first) \d+ bytes/
           : `record ${nth} is longer than ${longest - 1} bytes`;
-      const error = await t.throwsAsync(read(bytes, sizes, longest - 1), { code: 'DAMAGED' });
+      const error = await t.throwsAsync(decodePieces(bytes, sizes, longest - 1), { code: 'DAMAGED' });
       if (typeof message === 'string') t.true(error?.message.startsWith(message), error?.message);
       else t.regex(error?.message ?? '', message);
     }),
   );
 });
 
-test('what is told of a cut, and of bytes that are not UTF-8, counts the records before it', async t => {
+test('errors about truncation and invalid UTF-8 count the records before them', async t => {
   await fc.assert(
     fc.asyncProperty(words, sizes, async (words, sizes) => {
       const bytes = Buffer.from(words.map(record).join(''));
       const one = words.length === 1;
       const cut = Buffer.concat([bytes, Buffer.from('SELECT')]);
-      await t.throwsAsync(read(cut, sizes), {
+      await t.throwsAsync(decodePieces(cut, sizes), {
         message: new RegExp(` ${words.length} complete record${one ? '' : 's'}:`),
       });
       const latin = Buffer.concat([bytes, Buffer.from('SELECT \xe9;\n\0', 'latin1')]);
-      await t.throwsAsync(read(latin, sizes), { message: new RegExp(`^record ${words.length + 1} .*UTF-8`) });
+      await t.throwsAsync(decodePieces(latin, sizes), { message: new RegExp(`^record ${words.length + 1} .*UTF-8`) });
     }),
   );
 });
 
-/** Forty records of half a megabyte: a pipe holds a small part of one, so each takes many reads. */
+/** Forty records of half a megabyte: each is much larger than a pipe, so it needs many reads. */
 const LARGE = `for i in {1..40}; do printf "CREATE TABLE 't$i' ("; head -c 500000 /dev/zero | tr '\\0' x; printf ' INT);\\n\\0'; done`;
 
-test('records that are larger than a pipe pass one by one, under a limit that all of them exceed', async t => {
+test('records larger than a pipe pass one by one, even if their total exceeds the limit', async t => {
   const run = await shell(t);
   await run(`${LARGE} > all`);
   for (const command of ['sqlgrep --kind table', 'sqlsort | sort -zV']) {

@@ -1,4 +1,4 @@
-/*! The tutorial of GUIDE.md and the recording made from it: what they show is what the programs print today. */
+/*! The tutorial of GUIDE.md and the recording made from it: both show the current output of the programs. */
 import { readFileSync } from 'node:fs';
 import { drawRecording } from '../scripts/recording/svg.js';
 import { fileScope } from './support/scope.js';
@@ -14,15 +14,15 @@ test.before(async () => {
   steps = await runTutorial(file, GUIDE);
 });
 
-test('the tutorial shows what the programs print', t => {
+test('the tutorial shows the current output of the programs', t => {
   t.is(insertOutput(GUIDE, steps), GUIDE, HINT);
 });
 
-test('the recording shows what the programs print', t => {
+test('the recording shows the current output of the programs', t => {
   t.is(drawRecording(steps.filter(({ recorded }) => recorded)), readFileSync('docs/demo.svg', 'utf8'), HINT);
 });
 
-test('every block of the tutorial with a command is run', t => {
+test('every command of the tutorial is run', t => {
   const prompts = tutorialOf(GUIDE).match(/^\$ /gm) ?? [];
   t.is(steps.filter(({ command }) => !command.endsWith('\n')).length, prompts.length);
 });

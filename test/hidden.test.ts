@@ -1,6 +1,6 @@
 /*!
- * Statements that comments hide: SQL reads a GRANT where QuestDB, which pairs quotes inside comments, reads a DROP. None is
- * sent, none is picked, and comments that hide nothing stay legal.
+ * Statements hidden by comments: SQL reads a GRANT where QuestDB, which pairs quotes inside comments, reads a DROP. Hidden
+ * statements are neither sent nor selected; other comments are accepted.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ const HARMS = [
   'CREATE TABLE stolen AS (SELECT * FROM victim)',
 ];
 
-/** Texts that SQL reads as the cover and a server as the harm: every one, or only one before 9.3.2. */
+/** Texts that SQL reads as the cover and a server as the harm; `until` is the first version that no longer does. */
 const FORMS: { hides: (cover: string, harm: string) => string; until?: string }[] = [
   ...["'", '"', '`'].flatMap(quote => [
     ...['', '+', '/'].map(sign => ({
@@ -56,7 +56,7 @@ for (const { version, reading } of VERSIONS) {
   const start = () => (started ??= startQuestDB(file, { QUESTDB_VERSION: version }));
   const hidden = RECORDS.filter(({ until }) => until === undefined || reading === '9.0').map(({ text }) => text);
 
-  testWithVersion(version)(`QuestDB ${version}: ${hidden.length} hidden statements, and none is run`, async t => {
+  testWithVersion(version)(`QuestDB ${version}: none of ${hidden.length} hidden statements is executed`, async t => {
     const server = await start();
     const before = await putVictim(server);
     const folder = await freshFolder(t);
@@ -73,19 +73,22 @@ for (const { version, reading } of VERSIONS) {
     );
     t.is(first.code, 1);
     t.regex(first.stderr, /statement 2 .*; nothing was sent/);
-    t.deepEqual(await stateOf(server), before, 'nor what comes before one');
+    t.deepEqual(await stateOf(server), before, 'the statements before a hidden one are not executed');
   });
 
-  testWithVersion(version)(`QuestDB ${version}: a quarter of them, sent, do their harm`, async t => {
-    const server = await start();
-    for (const text of hidden.filter((_, i) => i % 4 === 0)) {
-      const before = await putVictim(server);
-      const { error } = await server.execute(text);
-      t.notDeepEqual(await stateOf(server), before, `${text}: ${error}`);
-    }
-  });
+  testWithVersion(version)(
+    `QuestDB ${version}: hidden statements do harm if they are sent (a quarter is tried)`,
+    async t => {
+      const server = await start();
+      for (const text of hidden.filter((_, i) => i % 4 === 0)) {
+        const before = await putVictim(server);
+        const { error } = await server.execute(text);
+        t.notDeepEqual(await stateOf(server), before, `${text}: ${error}`);
+      }
+    },
+  );
 
-  testWithVersion(version)(`QuestDB ${version}: what passes is what it runs`, async t => {
+  testWithVersion(version)(`QuestDB ${version}: accepted random texts are executed as identified`, async t => {
     const { sent, applied, wrong } = await checkTexts(await start(), { count: 800, seed: 1 });
     t.deepEqual(wrong, []);
     t.log(`${sent} sent, ${applied} applied`);
@@ -93,7 +96,7 @@ for (const { version, reading } of VERSIONS) {
   });
 }
 
-testWithQuestDB('comments that hide nothing are as legal as they were', async t => {
+testWithQuestDB('comments that hide nothing are accepted', async t => {
   const server = await startQuestDB(t);
   const folder = await freshFolder(t);
   const legal = [
@@ -113,7 +116,7 @@ testWithQuestDB('comments that hide nothing are as legal as they were', async t 
 });
 
 for (const program of ['sqlgrep cover', 'sqlgrep --with-deps cover', 'sqlsort', 'sqljoin -d d']) {
-  test(`${program} acts on no hidden statement`, async t => {
+  test(`${program} rejects hidden statements`, async t => {
     const run = await shell(t);
     for (const { text, until } of RECORDS.filter((_, i) => i % 53 === 0)) {
       if (until) continue;
@@ -151,7 +154,7 @@ const REFUSED: [text: string, says: RegExp][] = [
 ];
 
 for (const [text, says] of REFUSED) {
-  test(`no dump contains ${text}`, async t => {
+  test(`a statement that no dump contains is not sent: ${text}`, async t => {
     const { url, requests } = await startFaultyServer(t, socket => socket.end(reply('{"error":"no"}', 400)));
     const run = await shell(t, { DST: url, TEXT: text });
     const { code, stderr } = await run(`printf '%s\\0' "$TEXT" | sqlapply $DST`);
@@ -164,7 +167,7 @@ for (const [text, says] of REFUSED) {
   });
 }
 
-test('what a dump does not hold is sent where it is allowed', async t => {
+test('--allow sends statements that no dump contains', async t => {
   const server = await startSqlserve(t);
   const run = await shell(t, { DST: server.url });
   const send = (text: string, allow: string) => run(`printf '%s\\0' "${text}" | sqlapply --allow ${allow} $DST`);
@@ -176,7 +179,7 @@ test('what a dump does not hold is sent where it is allowed', async t => {
   t.like(await send('ALTER TABLE t ADD COLUMN z INT', 'CTAS,REPLACE'), { code: 1 });
 });
 
-test('a table that sqldump had to make by a query needs no permission', async t => {
+test('a table that sqldump creates by a query is sent without --allow', async t => {
   const server = await startSqlserve(t);
   const row = "CREATE TABLE 'a' ( \n\tx INT,\n\tmy col IPv4,\n\ty ARRAY,\n\tz GEOHASH(5c)\n);";
   const { url } = await startFaultyServer(t, (socket, { statement }) => {
@@ -188,7 +191,7 @@ test('a table that sqldump had to make by a query needs no permission', async t 
   t.like(await run('sqldump -q $SRC | sqlapply --no-verify $DST'), { code: 0, stderr: '' });
 });
 
-test('CREATE OR REPLACE tells what it replaces, and does nothing where that is the same', async t => {
+test('CREATE OR REPLACE shows the replaced definition, and is skipped if nothing changes', async t => {
   const server = await startSqlserve(t);
   const run = await shell(t, { DST: server.url });
   const send = (body: string, options = '') =>
@@ -216,7 +219,7 @@ test('CREATE OR REPLACE tells what it replaces, and does nothing where that is t
   t.regex(String((await server.execute("SHOW CREATE VIEW 'v'")).dataset), /SELECT 2 x/);
 });
 
-testWithQuestDB('a name is never part of a question', async t => {
+testWithQuestDB('object names are escaped in queries to the server', async t => {
   const server = await startQuestDB(t);
   await server.execute('CREATE TABLE secret (ddl VARCHAR)');
   await server.execute(`INSERT INTO secret VALUES ('CREATE VIEW leaked')`);
@@ -234,7 +237,7 @@ testWithQuestDB('a name is never part of a question', async t => {
   }
 });
 
-/** What texts are made of where readings part. */
+/** Random texts of pieces that SQL and servers read differently. */
 const text = fc
   .array(
     fc.constantFrom(
@@ -258,18 +261,18 @@ const text = fc
   )
   .map(parts => parts.join(''));
 
-test('without comments a reading leaves nothing out, and a short look finds what a long one does', t => {
+test('without comments, the quick and the full check for ambiguity agree', t => {
   fc.assert(
     fc.property(text, statement => {
       fc.pre(!/--|\/\*/.test(statement));
-      const long = `${statement}${' '.repeat(1000)}`; // too long for the short look
+      const long = `${statement}${' '.repeat(1000)}`; // too long for the quick check
       t.is(findAmbiguity(statement) === undefined, findAmbiguity(long) === undefined);
     }),
     { numRuns: 3000 },
   );
 });
 
-test('the look takes no time that grows faster than the text', t => {
+test('the check for ambiguity takes linear time', t => {
   for (const unit of ["'", "' ", "''", 'a"', "a'b'", "-- '\n", "\n-- ''x", "/* ' */", '/* ', '/-', 'a,', 'a.', '('])
     for (const start of ['/**/ GRANT ', "/**/ GRANT a ON '", '/**/ CREATE TABLE x ']) {
       const before = process.cpuUsage();
@@ -278,7 +281,7 @@ test('the look takes no time that grows faster than the text', t => {
     }
 });
 
-test('the tokens of a server are pieces of the text, in order', t => {
+test('the tokens of a server are consecutive pieces of the text', t => {
   fc.assert(
     fc.property(text, fc.constantFrom('9.0' as const, '9.3.2' as const), (statement, reading) => {
       let at = 0;
@@ -293,7 +296,7 @@ test('the tokens of a server are pieces of the text, in order', t => {
   t.pass();
 });
 
-const reads = macro<[string, string, string]>({
+const tokenizesAs = macro<[string, string, string]>({
   title: (_, statement: string) => `QuestDB reads ${JSON.stringify(statement)}`,
   exec(t, statement: string, before: string, since: string) {
     const read = (reading: ServerCommentRules) =>
@@ -301,18 +304,18 @@ const reads = macro<[string, string, string]>({
     t.deepEqual([read('9.0'), read('9.3.2')], [before, since]);
   },
 });
-test(reads, '/* " */ waaa', 'waaa', 'waaa');
-test(reads, "/* ' */ a /* ' */ b", 'b', 'b');
-test(reads, "-- don't\na 'b'", '', "a|'b'");
-test(reads, "-- '\r\n' \na", 'a', "'|a");
-test(reads, '/* -- */ a\n*/ b', 'b', 'b');
-test(reads, '/* /*+ */ a */ b', 'b', 'b');
-test(reads, 'a"b" c`d`', 'a"b"|c`d`', 'a"b"|c`d`');
-test(reads, '\'it\'\'s\' "a""b" `a``b`', '\'it\'\'s\'|"a""b"|`a`|`b`', '\'it\'\'s\'|"a""b"|`a`|`b`');
-test(reads, '1 */* 2', '1|*/|*|2', '1|*/|*|2');
-test(reads, "a 'b", "a|'|b", "a|'|b");
+test(tokenizesAs, '/* " */ waaa', 'waaa', 'waaa');
+test(tokenizesAs, "/* ' */ a /* ' */ b", 'b', 'b');
+test(tokenizesAs, "-- don't\na 'b'", '', "a|'b'");
+test(tokenizesAs, "-- '\r\n' \na", 'a', "'|a");
+test(tokenizesAs, '/* -- */ a\n*/ b', 'b', 'b');
+test(tokenizesAs, '/* /*+ */ a */ b', 'b', 'b');
+test(tokenizesAs, 'a"b" c`d`', 'a"b"|c`d`', 'a"b"|c`d`');
+test(tokenizesAs, '\'it\'\'s\' "a""b" `a``b`', '\'it\'\'s\'|"a""b"|`a`|`b`', '\'it\'\'s\'|"a""b"|`a`|`b`');
+test(tokenizesAs, '1 */* 2', '1|*/|*|2', '1|*/|*|2');
+test(tokenizesAs, "a 'b", "a|'|b", "a|'|b");
 
-test('a doubled quote stays inside its token', t => {
+test('a doubled quote is part of its token', t => {
   const texts = Array.from(tokens("'it''s' \"a\"\"b\"'c'"), token => token.text);
   t.deepEqual(texts, ["'it''s'", ' ', '"a""b"', "'c'"]);
 });

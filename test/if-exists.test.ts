@@ -1,4 +1,4 @@
-/*! `sqlapply --if-exists`: what it does about an object that is there, and that it hides no other refusal. */
+/*! `sqlapply --if-exists`: how existing objects are handled, and that other rejections are not hidden. */
 import type { ExecutionContext } from 'ava';
 import { reply, startFaultyServer } from './faults/faulty-server.js';
 import { replay } from './support/replay.js';
@@ -17,9 +17,9 @@ test.before(async () => {
 const T = "CREATE TABLE 't' ( \n\tx INT\n);";
 const VIEW = 'CREATE VIEW v AS (SELECT x FROM t);';
 
-/** A replay on an instance with the table `t`, whose column is of this type. */
+/** Replays the text on an instance with the table `t`, whose column has the given type. */
 async function replayOnto(t: ExecutionContext, type: string, text: string, options: string) {
-  await target.empty();
+  await target.dropAll();
   await target.execute(`CREATE TABLE t (x ${type})`);
   const outcome = await replay(t, target.url, { text, options });
   const [[definition = ''] = []] = (await target.execute('SHOW CREATE TABLE t')).dataset ?? [];
@@ -33,7 +33,7 @@ for (const statement of [
   'DROP TABLE nope;',
 ])
   for (const ifExists of ['skip', 'compare', 'fail'])
-    test(`--if-exists ${ifExists} does not hide what does not exist: ${statement}`, async t => {
+    test(`--if-exists ${ifExists} does not hide a missing object: ${statement}`, async t => {
       const { code, results, report, rejects } = await replayOnto(
         t,
         'INT',
@@ -46,7 +46,7 @@ for (const statement of [
       t.true(rejects?.startsWith(statement));
     });
 
-test('--if-exists skip hides no refusal of any other kind', async t => {
+test('--if-exists skip hides no other kind of rejection', async t => {
   for (const error of [
     'boom',
     'table name is reserved',
@@ -70,10 +70,10 @@ for (const [ifExists, type, code, results] of [
   ['fail', 'INT', 1, ['rejected', 'not reached']],
   ['fail', 'LONG', 1, ['rejected', 'not reached']],
 ] as const)
-  test(`--if-exists ${ifExists}, where the column is ${type} and INT is asked for`, async t => {
+  test(`--if-exists ${ifExists}: the existing column is ${type}, the statement says INT`, async t => {
     const outcome = await replayOnto(t, type, `${T} ${VIEW}`, `--if-exists ${ifExists}`);
     t.is(outcome.code, code, outcome.stderr);
     t.deepEqual(outcome.results, [...results]);
-    t.regex(String(outcome.definition), new RegExp(`x ${type}\n`), 'it stays as it was');
+    t.regex(String(outcome.definition), new RegExp(`x ${type}\n`), 'the existing table is unchanged');
     t.is(outcome.rejects, code === 0 ? '\0' : `${T}\n\0${VIEW}\n\0`);
   });

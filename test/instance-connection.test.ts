@@ -2,21 +2,21 @@ import { createServer as createHttpServer, request as httpRequest } from 'node:h
 import { createServer as createHttpsServer } from 'node:https';
 import { connect as connectSocket, type Socket } from 'node:net';
 import { type ConnectionConfig, connect, InstanceError } from '../packages/instance/src/index.js';
-import { reply, sends, sendsAndCloses, startFaultyServer, TEXT } from './faults/faulty-server.js';
+import { reply, send, sendAndClose, startFaultyServer, TEXT } from './faults/faulty-server.js';
 import { selfSigned } from './support/certificates.js';
 import { connectTo, TARGET } from './support/client.js';
 import { freshFolder } from './support/folder.js';
 import { listen } from './support/listen.js';
 import { macro, test } from './support/test.js';
 
-/** Pauses that are over at once, and how long they would have been. */
-function pausing() {
+/** A pause that returns at once and records its length. */
+function recordPauses() {
   const pauses: number[] = [];
   return { pauses, pause: async (milliseconds: number) => pauses.push(milliseconds) };
 }
 
-test('a server that is too busy is asked again, with growing pauses', async t => {
-  const { pauses, pause } = pausing();
+test('a server that replies 429 is retried with growing pauses', async t => {
+  const { pauses, pause } = recordPauses();
   const { db } = await connectTo(
     t,
     (socket, { nth }) => socket.end(nth < 3 ? reply('exceeded connection limit', 429, TEXT) : reply('{"ddl":"OK"}')),
@@ -26,7 +26,7 @@ test('a server that is too busy is asked again, with growing pauses', async t =>
   t.deepEqual(pauses, [250, 500, 1000]);
 });
 
-test('a pause takes its time', async t => {
+test('a retry waits for its pause', async t => {
   const times: number[] = [];
   const { db } = await connectTo(t, (socket, { nth }) => {
     times.push(performance.now());
@@ -40,8 +40,8 @@ for (const [form, inTwentySeconds] of [
   ['a number', () => '20'],
   ['a date', () => new Date(Date.now() + 20_000).toUTCString()],
 ] as const)
-  test(`a busy server is left alone as long as it asks for, with ${form}`, async t => {
-    const { pauses, pause } = pausing();
+  test(`Retry-After is respected as ${form}`, async t => {
+    const { pauses, pause } = recordPauses();
     const busy = (): Buffer => reply('', 429, `Retry-After: ${inTwentySeconds()}`);
     const { db } = await connectTo(t, (socket, { nth }) => socket.end(nth === 0 ? busy() : reply('{"ddl":"OK"}')), {
       pause,
@@ -51,7 +51,7 @@ for (const [form, inTwentySeconds] of [
     t.true((pauses[0] as number) > 10_000 && (pauses[0] as number) <= 20_000, `${pauses}`);
   });
 
-test('a busy server that asks for an hour is not waited for', async t => {
+test('a Retry-After of an hour is an error at once', async t => {
   const { db, requests } = await connectTo(t, socket => socket.end(reply('', 429, 'Retry-After: 3600')));
   t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', outcomeUnknown: false });
   await t.throwsAsync(db.execute('x'), { message: /try again in 3600 s/ });
@@ -66,7 +66,7 @@ test('closing an instance ends its pauses', async t => {
   await t.throwsAsync(db.execute('x'), { message: /the request was canceled/ });
 });
 
-test('what follows an answer of 429 goes over a connection of its own', async t => {
+test('after a 429 reply, later requests use a new connection', async t => {
   const ports: (number | undefined)[] = [];
   const { db } = await connectTo(t, (socket, { nth }) => {
     ports.push(socket.remotePort);
@@ -78,9 +78,9 @@ test('what follows an answer of 429 goes over a connection of its own', async t 
   t.is(ports[1], ports[2]);
 });
 
-test('a server that stays too busy is given up', async t => {
-  const { pauses, pause } = pausing();
-  const busy = sendsAndCloses(reply('exceeded connection limit', 429, TEXT));
+test('a server that keeps replying 429 is given up', async t => {
+  const { pauses, pause } = recordPauses();
+  const busy = sendAndClose(reply('exceeded connection limit', 429, TEXT));
   const { db, requests } = await connectTo(t, busy, { pause });
   const error = await t.throwsAsync(db.execute('x'), { instanceOf: InstanceError });
   t.like(error, { code: 'UNREACHABLE', status: 429, outcomeUnknown: false });
@@ -89,15 +89,15 @@ test('a server that stays too busy is given up', async t => {
   t.deepEqual(pauses, [250, 500, 1000, 2000, 4000]);
 });
 
-const unreachable = macro(async (t, url: string, message: RegExp) => {
+const isUnreachable = macro(async (t, url: string, message: RegExp) => {
   const db = connect({ ...TARGET, url: new URL(url) });
   t.teardown(() => db.close());
   const error = await t.throwsAsync(db.execute('x'), { instanceOf: InstanceError, message });
   t.like(error, { code: 'UNREACHABLE', outcomeUnknown: false });
 });
 
-test('nothing listens', unreachable, 'http://127.0.0.1:1', /^INSTANCE: connection refused; is the server running/);
-test('a connection that does not come about in time', async t => {
+test('connection refused', isUnreachable, 'http://127.0.0.1:1', /^INSTANCE: connection refused; is the server running/);
+test('a TLS handshake that exceeds the connect timeout', async t => {
   const { url } = await startFaultyServer(t, () => {});
   const db = connect({ ...TARGET, url: new URL(url.replace('http:', 'https:')), connectTimeout: 500 });
   t.teardown(() => db.close());
@@ -107,9 +107,9 @@ test('a connection that does not come about in time', async t => {
   t.like(error, { code: 'UNREACHABLE', outcomeUnknown: false });
 });
 
-test('no such host', unreachable, 'http://nowhere.invalid:9000', /^INSTANCE: (no such host|the name of the host)/);
+test('an unknown host', isUnreachable, 'http://nowhere.invalid:9000', /^INSTANCE: (no such host|the name of the host)/);
 
-test('no TLS where https was asked for', async t => {
+test('https to a server without TLS', async t => {
   const port = await listen(t, createHttpServer());
   const db = connect({ ...TARGET, url: new URL(`https://127.0.0.1:${port}`) });
   t.teardown(() => db.close());
@@ -117,31 +117,31 @@ test('no TLS where https was asked for', async t => {
   t.like(error, { code: 'UNREACHABLE', outcomeUnknown: false });
 });
 
-test('what was in flight when the instance was closed is abandoned', async t => {
+test('closing an instance cancels the request in flight', async t => {
   const { db } = await connectTo(t, () => db.close());
   t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', message: 'INSTANCE: the request was canceled' });
   t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', outcomeUnknown: false });
 });
 
-test('TLS is verified, unless it is said not to', async t => {
+test('TLS is verified unless insecure is set', async t => {
   const { key, cert } = selfSigned(await freshFolder(t));
   const server = createHttpsServer({ key, cert }, (_request, response) => void response.end('{"ddl":"OK"}'));
   const port = await listen(t, server);
-  const ask = async (host: string, target: Partial<ConnectionConfig>) => {
+  const executeAt = async (host: string, target: Partial<ConnectionConfig>) => {
     const db = connect({ ...TARGET, url: new URL(`https://${host}:${port}`), ...target });
     t.teardown(() => db.close());
     return db.execute('x');
   };
-  const unverified = await t.throwsAsync(ask('localhost', {}), { instanceOf: InstanceError });
+  const unverified = await t.throwsAsync(executeAt('localhost', {}), { instanceOf: InstanceError });
   t.like(unverified, { code: 'UNREACHABLE', outcomeUnknown: false });
   t.regex(unverified.message, /self-signed; give its certificate authority with --cacert, or accept any/);
-  t.deepEqual(await ask('localhost', { ca: cert }), { ok: true });
-  t.deepEqual(await ask('localhost', { insecure: true }), { ok: true });
-  const misnamed = await t.throwsAsync(ask('127.0.0.1', { ca: cert }), { instanceOf: InstanceError });
+  t.deepEqual(await executeAt('localhost', { ca: cert }), { ok: true });
+  t.deepEqual(await executeAt('localhost', { insecure: true }), { ok: true });
+  const misnamed = await t.throwsAsync(executeAt('127.0.0.1', { ca: cert }), { instanceOf: InstanceError });
   t.regex(misnamed.message, /certificate is for other names \(DNS:localhost\)/);
 });
 
-test('http to a port that speaks TLS', async t => {
+test('http to a port with TLS', async t => {
   const { key, cert } = selfSigned(await freshFolder(t));
   const port = await listen(t, createHttpsServer({ key, cert }));
   const db = connect({ ...TARGET, url: new URL(`http://localhost:${port}`) });
@@ -149,9 +149,9 @@ test('http to a port that speaks TLS', async t => {
   t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE' });
 });
 
-test('through a proxy: http with the whole address, https in a tunnel', async t => {
+test('through a proxy, http sends the full URL, and https uses a tunnel', async t => {
   const { key, cert } = selfSigned(await freshFolder(t));
-  const plain = await startFaultyServer(t, sends(reply('{"ddl":"OK"}')));
+  const plain = await startFaultyServer(t, send(reply('{"ddl":"OK"}')));
   const secure = createHttpsServer({ key, cert }, (_request, response) => void response.end('{"ddl":"OK"}'));
   const seen: string[] = [];
   const proxy = createHttpServer((request, response) => {
@@ -166,19 +166,19 @@ test('through a proxy: http with the whole address, https in a tunnel', async t 
     });
   });
   const through = new URL(`http://127.0.0.1:${await listen(t, proxy)}`);
-  const ask = async (url: string) => {
+  const executeAt = async (url: string) => {
     const db = connect({ ...TARGET, url: new URL(url), ca: cert, proxy: through, authorization: 'Bearer qt1abc' });
     t.deepEqual(await db.execute('x'), { ok: true });
     await db.close();
   };
-  await ask(plain.url);
+  await executeAt(plain.url);
   t.is(plain.requests[0]?.headers.authorization, 'Bearer qt1abc');
   const port = await listen(t, secure);
-  await ask(`https://localhost:${port}`);
+  await executeAt(`https://localhost:${port}`);
   t.deepEqual(seen, [`GET ${plain.url}/api/v1/sql/execute?query=x`, `CONNECT localhost:${port} undefined`]);
 });
 
-test('a proxy that is not there', async t => {
+test('a proxy that refuses connections', async t => {
   const db = connect({ ...TARGET, proxy: new URL('http://127.0.0.1:1') });
   t.teardown(() => db.close());
   t.like(await t.throwsAsync(db.execute('x')), { code: 'UNREACHABLE', outcomeUnknown: false });

@@ -1,18 +1,18 @@
-/*! Operands that are mistyped and entries that are wrong: what the message says of them. */
+/*! Messages about mistyped operands and wrong entries of instances.toml. */
 import type { ExecutionContext } from 'ava';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
 import { test } from './support/test.js';
 
-/** A bash whose instances.toml has this text. */
-async function withInstances(t: ExecutionContext, toml: string) {
+/** A bash with the given text as instances.toml. */
+async function shellWithInstances(t: ExecutionContext, toml: string) {
   const run = await shell(t, { TOML: toml });
   await run('mkdir -p .config/sqlpipe; printf %s "$TOML" > .config/sqlpipe/instances.toml');
   return run;
 }
 
-test('a mistyped name is said to be tried as a host, and what comes close is named', async t => {
-  const run = await withInstances(t, '[prodx-sqlpipe]\nurl = "http://h"\n');
+test('an unknown instance name is tried as a host, and a similar name is suggested', async t => {
+  const run = await shellWithInstances(t, '[prodx-sqlpipe]\nurl = "http://h"\n');
   const { code, stderr } = await run('sqldump prodx-sqlpiep');
   t.is(code, 69);
   t.regex(
@@ -21,9 +21,9 @@ test('a mistyped name is said to be tried as a host, and what comes close is nam
   );
 });
 
-test('an empty url is a matter of its entry alone', async t => {
+test('an invalid url in instances.toml affects its own entry only', async t => {
   const { url } = await startSqlserve(t);
-  const run = await withInstances(t, `[bad]\nurl = ""\n[worse]\nurl = "h:99999"\n[good]\nurl = "${url}"\n`);
+  const run = await shellWithInstances(t, `[bad]\nurl = ""\n[worse]\nurl = "h:99999"\n[good]\nurl = "${url}"\n`);
   const bad = await run('sqldump bad');
   t.is(bad.code, 78);
   t.regex(bad.stderr, /^sqldump: \S+\/instances\.toml: \[bad\]: the url is empty/);
@@ -33,16 +33,16 @@ test('an empty url is a matter of its entry alone', async t => {
   t.is(stdout.toString(), `bad\t(its url is not an address)\nworse\t(its url is not an address)\ngood\t${url}\n`);
 });
 
-test('a 401 names the user and where it comes from, and no secret', async t => {
+test('a 401 names the user and the source of the credentials, but no secret', async t => {
   const { url } = await startSqlserve(t, [], { QDB_HTTP_USER: 'ann', QDB_HTTP_PASSWORD: 'op3n' });
-  const run = await withInstances(t, `[x]\nurl = "${url}"\nuser = "bob"\n`);
-  const said = async (command: string) => (await run(command)).stderr;
+  const run = await shellWithInstances(t, `[x]\nurl = "${url}"\nuser = "bob"\n`);
+  const stderrOf = async (command: string) => (await run(command)).stderr;
   const all = [
-    await said(`SQLDUMP_USER=ann SQLDUMP_PASSWORD=s3cr sqldump ${url}`),
-    await said(`SQLDUMP_PASSWORD=s3cr sqldump --user ann ${url}`),
-    await said('SQLDUMP_PASSWORD=s3cr sqldump x'),
-    await said(`SQLDUMP_TOKEN=s3cr sqldump ${url}`),
-    await said(`sqldump ${url.replace('://', '://t0ken:s3cr@')}`),
+    await stderrOf(`SQLDUMP_USER=ann SQLDUMP_PASSWORD=s3cr sqldump ${url}`),
+    await stderrOf(`SQLDUMP_PASSWORD=s3cr sqldump --user ann ${url}`),
+    await stderrOf('SQLDUMP_PASSWORD=s3cr sqldump x'),
+    await stderrOf(`SQLDUMP_TOKEN=s3cr sqldump ${url}`),
+    await stderrOf(`sqldump ${url.replace('://', '://t0ken:s3cr@')}`),
   ];
   t.deepEqual(
     all.map(text => /rejected (.*); are the credentials/.exec(text)?.[1]?.replace(/\(\/.*(?=\/\.config)/, '(~')),
@@ -57,7 +57,7 @@ test('a 401 names the user and where it comes from, and no secret', async t => {
   t.notRegex(all.join(''), /s3cr|t0ken/);
 });
 
-test('a path, and a port that there is not, are no addresses', async t => {
+test('a path and an invalid port are rejected as addresses', async t => {
   const run = await shell(t);
   const path = await run('sqldump ./nofile');
   t.is(path.code, 78);

@@ -1,4 +1,4 @@
-/*! What is only believed of a server until a real one has been asked: sizes to the byte, and a cap on rows. */
+/*! Assumptions about the server, checked with a real one: request sizes to the byte, and the limit on rows. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import {
@@ -11,25 +11,25 @@ import {
 } from '../packages/instance/src/index.js';
 import { startQuestDB, testWithQuestDB } from './support/questdb.js';
 
-async function instance(url: string, env = {}) {
+async function openInstance(url: string, env = {}) {
   return connect(await resolveInstance(url, { program: 'sqldump', env, warn: () => {} }));
 }
 
 /** The length of the longest statement that fits the server's buffer. */
-function largest(db: Instance, statement: (length: number) => string): number {
+function maxLength(db: Instance, statement: (length: number) => string): number {
   let length = 1;
   for (let step = 1 << 16; step > 0; step >>= 1)
     if (db.bufferNeeded(statement(length + step)) <= DEFAULT_REQUEST_BUFFER) length += step;
   return length;
 }
 
-testWithQuestDB('the largest request that is answered is known to the byte', async t => {
+testWithQuestDB('the maximum size of a request is known to the byte', async t => {
   const { url } = await startQuestDB(t);
   for (const env of [{}, { SQLDUMP_TOKEN: 'x'.repeat(500) }])
     for (const character of ['x', 'ä', '=', ' ']) {
       const statement = (length: number) => `CREATE TABLE IF NOT EXISTS t (x INT) -- ${character.repeat(length)}`;
-      const db = await instance(url, env);
-      const length = largest(db, statement);
+      const db = await openInstance(url, env);
+      const length = maxLength(db, statement);
       t.deepEqual(await db.execute(statement(length)), { ok: true }, character);
       const error = await t.throwsAsync(db.execute(statement(length + 1)), { instanceOf: InstanceError });
       t.regex(error.message, /too large.*64448/, character);
@@ -37,44 +37,41 @@ testWithQuestDB('the largest request that is answered is known to the byte', asy
     }
 });
 
-/** A plain table in the service's own form. */
+/** A table as the server prints it. */
 const wide = (columns: number) =>
   `CREATE TABLE 'wide' ( \n\tts TIMESTAMP,\n${Array.from({ length: columns }, (_, i) => `\tcolumn_${i} DOUBLE`).join(',\n')}\n) timestamp(ts) PARTITION BY DAY;`;
 
-testWithQuestDB(
-  'a larger statement fits than with curl --data-urlencode, by as much as the documentation says',
-  async t => {
-    const { url } = await startQuestDB(t);
-    const curlSends = (statement: string) =>
-      spawnSync('curl', ['-sG', `${url}/api/v1/sql/execute`, '--data-urlencode', `query=${statement}`]).status === 0;
-    t.deepEqual([1230, 1231].map(wide).map(curlSends), [true, false]);
-    const db = await instance(url);
-    t.teardown(() => db.close());
-    await db.execute(wide(1329));
-    await t.throwsAsync(db.execute(wide(1330)), { message: /too large/ });
-    for (const page of ['README.md', 'packages/sqlapply/sqlapply.1'])
-      for (const columns of [1329, 1230])
-        t.true(readFileSync(page, 'utf8').includes(wide(columns).length.toLocaleString('en-US')), page);
-  },
-);
-
-testWithQuestDB('a dump that the server caps is not taken for whole', async t => {
-  const { url } = await startQuestDB(t, { QDB_HTTP_SECURITY_MAX_RESPONSE_ROWS: '2' });
-  const db = await instance(url);
+testWithQuestDB('statements may be larger than with curl --data-urlencode, by the documented sizes', async t => {
+  const { url } = await startQuestDB(t);
+  const curlSends = (statement: string) =>
+    spawnSync('curl', ['-sG', `${url}/api/v1/sql/execute`, '--data-urlencode', `query=${statement}`]).status === 0;
+  t.deepEqual([1230, 1231].map(wide).map(curlSends), [true, false]);
+  const db = await openInstance(url);
   t.teardown(() => db.close());
-  const asked = async () => {
+  await db.execute(wide(1329));
+  await t.throwsAsync(db.execute(wide(1330)), { message: /too large/ });
+  for (const page of ['README.md', 'packages/sqlapply/sqlapply.1'])
+    for (const columns of [1329, 1230])
+      t.true(readFileSync(page, 'utf8').includes(wide(columns).length.toLocaleString('en-US')), page);
+});
+
+testWithQuestDB('a dump that the server limits to fewer rows is rejected', async t => {
+  const { url } = await startQuestDB(t, { QDB_HTTP_SECURITY_MAX_RESPONSE_ROWS: '2' });
+  const db = await openInstance(url);
+  t.teardown(() => db.close());
+  const readAll = async () => {
     for await (const _ of db.rows('SELECT x::varchar ddl FROM long_sequence(3)'));
   };
-  t.like(await t.throwsAsync(asked), {
+  t.like(await t.throwsAsync(readAll), {
     code: 'PROTOCOL',
     message: `${url}: the reply contains 2 rows, but its count is 3; try again; if it fails again, see the server's log`,
   });
   t.deepEqual(await db.table('SELECT x FROM long_sequence(2)'), [[1], [2]]);
 });
 
-testWithQuestDB('every character comes back from the server as it was sent', async t => {
+testWithQuestDB('every character survives a round trip through the server', async t => {
   const { url } = await startQuestDB(t);
-  const db = await instance(url);
+  const db = await openInstance(url);
   t.teardown(() => db.close());
   const all = Array.from({ length: 0x2ff }, (_, i) => String.fromCharCode(i + 1))
     .join('')

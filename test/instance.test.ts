@@ -15,14 +15,14 @@ import {
   LAST_CHUNK,
   reply,
   rowsBody,
-  sends,
-  sendsAndCloses,
+  send,
+  sendAndClose,
   startFaultyServer,
 } from './faults/faulty-server.js';
 import { connectTo, TARGET } from './support/client.js';
 import { macro, test } from './support/test.js';
 
-test('the package exports', t => {
+test('the package exports exactly these names', t => {
   t.deepEqual(Object.keys(api), [
     'BestEffortClient',
     'DEFAULT_REQUEST_BUFFER',
@@ -49,13 +49,13 @@ test('the package exports', t => {
   ]);
 });
 
-async function rows(db: Instance): Promise<string[]> {
+async function readRows(db: Instance): Promise<string[]> {
   const all: string[] = [];
   for await (const batch of db.rows('q')) all.push(...batch);
   return all;
 }
 
-test('rows, a table and a statement on one connection', async t => {
+test('rows, a table and statements use one connection', async t => {
   const ports = new Set<number | undefined>();
   const { db, requests } = await connectTo(t, (socket, { statement }) => {
     ports.add(socket.remotePort);
@@ -86,8 +86,10 @@ test('rows, a table and a statement on one connection', async t => {
   t.deepEqual(Object.keys(requests[0]?.headers ?? {}), ['host', 'connection']);
 });
 
-test('a path prefix and credentials go with each request', async t => {
-  const { db, requests, url } = await connectTo(t, sends(reply('{"ddl":"OK"}')), { authorization: 'Bearer qt1abc' });
+test('each request has the path prefix and the credentials', async t => {
+  const { db, requests, url } = await connectTo(t, send(reply('{"ddl":"OK"}')), {
+    authorization: 'Bearer qt1abc',
+  });
   await db.execute('x');
   t.is(requests[0]?.headers.authorization, 'Bearer qt1abc');
   const prefixed = connect({ ...TARGET, url: new URL(`${url}/db/one`) });
@@ -97,22 +99,22 @@ test('a path prefix and credentials go with each request', async t => {
   t.is(requests[1]?.headers.authorization, undefined);
 });
 
-test('a reply in bytes that trickle is a good reply', async t => {
+test('a reply that arrives byte by byte is accepted', async t => {
   const { db } = await connectTo(t, async socket => {
     for (const byte of reply(rowsBody('ä', 'b'))) {
       socket.write(Buffer.of(byte));
       await new Promise(setImmediate);
     }
   });
-  t.deepEqual(await rows(db), ['ä', 'b']);
+  t.deepEqual(await readRows(db), ['ä', 'b']);
 });
 
-test('a reply without a length ends where the connection does', async t => {
-  const { db } = await connectTo(t, sendsAndCloses(`HTTP/1.0 200 OK\r\n\r\n${rowsBody('a')}`));
-  t.deepEqual(await rows(db), ['a']);
+test('a reply without a length ends with the connection', async t => {
+  const { db } = await connectTo(t, sendAndClose(`HTTP/1.0 200 OK\r\n\r\n${rowsBody('a')}`));
+  t.deepEqual(await readRows(db), ['a']);
 });
 
-test('rows left before their end', async t => {
+test('rows may be abandoned before their end', async t => {
   const { db } = await connectTo(t, (socket, { nth }) =>
     nth === 0
       ? socket.write(Buffer.concat([head(), chunk('{"dataset":[["a"],')]))
@@ -125,7 +127,7 @@ test('rows left before their end', async t => {
   t.deepEqual(await db.execute('x'), { ok: true });
 });
 
-test('a connection closed between requests is no failure', async t => {
+test('a connection that the server closes between requests is replaced', async t => {
   const { db, requests } = await connectTo(t, socket => socket.end(reply('{"ddl":"OK"}')));
   for (let i = 0; i < 20; i++) {
     t.deepEqual(await db.execute('x'), { ok: true });
@@ -134,42 +136,45 @@ test('a connection closed between requests is no failure', async t => {
   t.is(requests.length, 20);
 });
 
-const refuses = macro(async (t, bytes: Buffer, expected: object) => {
-  const { db } = await connectTo(t, sends(bytes));
+const rejectsWith = macro(async (t, bytes: Buffer, expected: object) => {
+  const { db } = await connectTo(t, send(bytes));
   t.deepEqual(await db.execute('x'), { ok: false, denied: false, ...expected } as never);
 });
 
 const NO = '{"query":"x","error":"table already exists","position":13}';
-test('a refusal', refuses, reply(NO, 400), { message: 'table already exists', position: 13, status: 400 });
-test('a refusal with status 200', refuses, reply('{"error":"empty query","query":"","position":"0"}'), {
+test('a rejection', rejectsWith, reply(NO, 400), { message: 'table already exists', position: 13, status: 400 });
+test('a rejection with status 200', rejectsWith, reply('{"error":"empty query","query":"","position":"0"}'), {
   message: 'empty query',
   position: 0,
   status: 200,
 });
-test('a refusal beside an OK', refuses, reply('{"ddl":"OK","error":"but"}'), { message: 'but', status: 200 });
-test('a refusal without a position', refuses, reply('{"error":"bad cols"}', 400), { message: 'bad cols', status: 400 });
+test('a rejection beside an OK', rejectsWith, reply('{"ddl":"OK","error":"but"}'), { message: 'but', status: 200 });
+test('a rejection without a position', rejectsWith, reply('{"error":"bad cols"}', 400), {
+  message: 'bad cols',
+  status: 400,
+});
 const READ_ONLY = '{"error":"Could not create table, Write permission denied","position":13}';
-test('a read-only server, 400', refuses, reply(READ_ONLY, 400), {
+test('a read-only server that answers 400', rejectsWith, reply(READ_ONLY, 400), {
   message: 'Could not create table, Write permission denied',
   position: 13,
   status: 400,
   denied: true,
 });
-test('a read-only server, 403', refuses, reply('{"error":"Write permission denied"}', 403), {
+test('a read-only server that answers 403', rejectsWith, reply('{"error":"Write permission denied"}', 403), {
   message: 'Write permission denied',
   status: 403,
   denied: true,
 });
 
-test("a refusal of a query is an error with the server's words", async t => {
+test("a rejected query is an error with the server's message", async t => {
   const answer = '{"query":"q","error":"expected \'TABLE\'\\u001b[31m","position":12}';
-  const { db } = await connectTo(t, sends(reply(answer, 400)));
+  const { db } = await connectTo(t, send(reply(answer, 400)));
   const expected = { code: 'REFUSED', position: 12, status: 400, serverMessage: "expected 'TABLE'\x1b[31m" };
   const message = "INSTANCE: the server rejected the request: expected 'TABLE'\\x1b[31m";
-  for (const asked of [rows(db), db.table('q')]) t.like(await t.throwsAsync(asked), { ...expected, message });
+  for (const asked of [readRows(db), db.table('q')]) t.like(await t.throwsAsync(asked), { ...expected, message });
 });
 
-test('an object that no reply can hold is named, and what is no matter of one object is not asked again', async t => {
+test('an object that no reply can contain is named; other errors are not retried per object', async t => {
   const bad = (statement: string) => statement.includes("'v3'");
   const { db } = await connectTo(t, (socket, { statement }) =>
     socket.write(reply(bad(statement) ? '{"dataset":[["a\0"]]}' : rowsBody(...statement.split(' UNION ALL ')))),
@@ -180,12 +185,12 @@ test('an object that no reply can hold is named, and what is no matter of one ob
     message:
       "INSTANCE: view 'v3': the reply contains a NUL character (row 1); a stream cannot contain that: recreate the object without it",
   });
-  const page = await connectTo(t, sends(reply('<form>', 200, HTML)));
+  const page = await connectTo(t, send(reply('<form>', 200, HTML)));
   await t.throwsAsync(fetchDefinitions(page.db, views), { message: /^INSTANCE: answered 200/ });
   t.is(page.requests.length, 1);
 });
 
-test('a small answer has a limit on what it holds, and what nobody asks for is not kept', async t => {
+test('the size of table() replies is limited, and unused keys are not stored', async t => {
   const bodies: Record<string, string> = {
     cells: `{"dataset":[["a"${',1'.repeat(2_000_000)}]]}`,
     rows: `{"dataset":[[]${',[]'.repeat(2_000_000)}]}`,
@@ -200,7 +205,7 @@ test('a small answer has a limit on what it holds, and what nobody asks for is n
   t.deepEqual(await db.table('keys'), [['a', undefined, undefined]]);
 });
 
-test('a yes or no may be as long as what it quotes, and not much longer', async t => {
+test('a reply to a statement may quote the statement, but not be much longer', async t => {
   const quoted = 'x'.repeat(100_000);
   const { db } = await connectTo(t, (socket, { statement }) =>
     socket.write(
@@ -214,7 +219,7 @@ test('a yes or no may be as long as what it quotes, and not much longer', async 
   await t.throwsAsync(db.execute('y'), { code: 'PROTOCOL', message: /the reply is longer than 6\d{4} bytes/ });
 });
 
-test('definitions that were not asked for are not waited for', async t => {
+test('more definitions than requested are rejected before the end of the reply', async t => {
   const tables = ['a', 'b'].map(name => ({ kind: 'table', name }) as const);
   const { db } = await connectTo(t, socket => {
     socket.write('HTTP/1.1 200 OK\r\n\r\n{"dataset":[["a"]');
@@ -230,9 +235,9 @@ test('definitions that were not asked for are not waited for', async t => {
   });
 });
 
-test('a dump by a statement that the server lacks', async t => {
+test('a server without SHOW CREATE DATABASE: the message suggests --via catalogue', async t => {
   const old = `{"query":"x","error":"expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW'","position":12}`;
-  const { url } = await startFaultyServer(t, sends(reply(old, 400)));
+  const { url } = await startFaultyServer(t, send(reply(old, 400)));
   const dumped = dump({ ...TARGET, url: new URL(url) }, { via: 'database' });
   t.like(await t.throwsAsync(dumped.next()), {
     code: 'REFUSED',
@@ -241,9 +246,9 @@ test('a dump by a statement that the server lacks', async t => {
   });
 });
 
-test('a query that may not be asked is denied', async t => {
-  const { db } = await connectTo(t, sends(reply('{"error":"Access denied for bob [LIST USERS]"}', 403)));
-  t.like(await t.throwsAsync(rows(db)), {
+test('a query without permission is reported as DENIED', async t => {
+  const { db } = await connectTo(t, send(reply('{"error":"Access denied for bob [LIST USERS]"}', 403)));
+  t.like(await t.throwsAsync(readRows(db)), {
     code: 'DENIED',
     status: 403,
     message:
@@ -251,7 +256,7 @@ test('a query that may not be asked is denied', async t => {
   });
 });
 
-test('rows of the reply before its damage were really there', async t => {
+test('rows before damage in the reply are delivered', async t => {
   let restartClock = () => {};
   const { db } = await connectTo(t, socket => {
     socket.write(Buffer.concat([head(), chunk('{"dataset":[["a"],["b"],')]));
@@ -269,8 +274,8 @@ test('rows of the reply before its damage were really there', async t => {
   t.deepEqual(seen, ['a', 'b']);
 });
 
-test('a statement is sent without the semicolon that ends it, which takes no room then', async t => {
-  const { db, requests } = await connectTo(t, sends(reply('{"ddl":"OK"}')));
+test('the final semicolon of a statement is neither sent nor counted', async t => {
+  const { db, requests } = await connectTo(t, send(reply('{"ddl":"OK"}')));
   for (const statement of ['a;', "a ';'", 'a -- b;\n;', 'a']) await db.execute(statement);
   t.deepEqual(
     requests.map(({ statement }) => statement),
@@ -279,7 +284,7 @@ test('a statement is sent without the semicolon that ends it, which takes no roo
   t.is(db.bufferNeeded('a;'), db.bufferNeeded('a'));
 });
 
-test('a large request that gets no answer is explained, with both sizes', async t => {
+test('a large request without a reply is explained with both sizes', async t => {
   const { db } = await connectTo(t, socket => socket.end());
   const statement = `select '${'x'.repeat(40000)}'`;
   const needed = db.bufferNeeded(statement);
@@ -288,7 +293,7 @@ test('a large request that gets no answer is explained, with both sizes', async 
   t.like(error, { code: 'UNREACHABLE', outcomeUnknown: true });
 });
 
-test('an encoded query comes back as it was, and only with characters that a URL allows', t => {
+test('an encoded query decodes to the original and contains only URL characters', t => {
   fc.assert(
     fc.property(
       fc.string({ unit: 'binary' }).filter(text => text.isWellFormed()),
@@ -302,7 +307,7 @@ test('an encoded query comes back as it was, and only with characters that a URL
   );
 });
 
-test('what the server would take for something else is encoded, and nothing that need not be', t => {
+test('encodeQuery encodes only characters that the server would misread', t => {
   t.is(encodeQuery("CREATE TABLE 'a' ( \n\tx INT);"), "CREATE+TABLE+'a'+(+%0A%09x+INT);");
   t.is(encodeQuery('a=b&c?d+e%f"<>#\\^`{|}[]'), 'a%3Db%26c%3Fd%2Be%25f%22%3C%3E%23%5C%5E%60%7B%7C%7D%5B%5D');
   t.is(encodeQuery('ä'), '%C3%A4');

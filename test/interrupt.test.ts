@@ -1,4 +1,4 @@
-/*! A signal ends a program soon, by that signal, with what was done told and nothing left behind. */
+/*! A signal ends a program soon, with that signal as its status, a summary and no temporary files. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile, readlink, watch } from 'node:fs/promises';
@@ -22,19 +22,19 @@ interface Run {
   /** Resolves to the exit status and the signal. */
   ended: Promise<unknown[]>;
   folder: string;
-  /** The names in its folder, which temporary files are in too. */
-  left(): Promise<string[]>;
+  /** The file names in its folder, including temporary files. */
+  listFiles(): Promise<string[]>;
 }
 
 /** Starts a built program in a fresh folder. */
-async function start(t: ExecutionContext, program: string, ...args: string[]): Promise<Run> {
+async function startProgram(t: ExecutionContext, program: string, ...args: string[]): Promise<Run> {
   const folder = await freshFolder(t);
   const child = spawn(resolve('node_modules/.bin', program), args, {
     cwd: folder,
     env: { ...process.env, HOME: folder, XDG_CACHE_HOME: CACHE, TMPDIR: folder },
     stdio: 'pipe',
   });
-  child.stdin.on('error', () => {}); // it ends before it has read all
+  child.stdin.on('error', () => {}); // the program may end before it has read everything
   t.teardown(() => void child.kill('SIGKILL'));
   return {
     program: child,
@@ -42,12 +42,12 @@ async function start(t: ExecutionContext, program: string, ...args: string[]): P
     stderr: text(child.stderr),
     ended: once(child, 'exit'),
     folder,
-    left: () => readdir(folder),
+    listFiles: () => readdir(folder),
   };
 }
 
-/** A target that answers well, but for the second statement, which gets `answer` when it is released; `reached` resolves when it came. */
-async function target(t: ExecutionContext, answer: Answer) {
+/** A target that holds back the second statement: `reached` resolves when it arrives, to a function that sends `answer`. */
+async function startTarget(t: ExecutionContext, answer: Answer) {
   let reach: (release: () => void) => void = () => {};
   const reached = new Promise<() => void>(resolve => {
     reach = resolve;
@@ -61,9 +61,9 @@ async function target(t: ExecutionContext, answer: Answer) {
 }
 
 for (const signal of SIGNALS) {
-  test(`${signal} in a replay: the request in flight is finished, the rest is kept`, async t => {
-    const { url, reached, sent } = await target(t, socket => socket.write(reply('{"ddl":"OK"}')));
-    const { program, ended, stderr, folder, left } = await start(
+  test(`${signal} during a replay: the request in flight is finished, the rest goes to the rejects`, async t => {
+    const { url, reached, sent } = await startTarget(t, socket => socket.write(reply('{"ddl":"OK"}')));
+    const { program, ended, stderr, folder, listFiles } = await startProgram(
       t,
       'sqlapply',
       '--no-verify',
@@ -74,20 +74,20 @@ for (const signal of SIGNALS) {
     program.stdin.end(STREAM);
     const release = await reached;
     program.kill(signal);
-    setTimeout(release, 100); // the signal is there first
+    setTimeout(release, 100); // after the signal
     t.deepEqual(await ended, [null, signal]);
     t.is(sent(), 2);
     t.is(
       await stderr,
       `sqlapply: interrupted: ${url}: 2 of 3 applied, 1 not reached; to continue, rerun the same command: it skips existing objects\n`,
     );
-    t.deepEqual(await left(), ['rest']);
+    t.deepEqual(await listFiles(), ['rest']);
     t.is(await readFile(join(folder, 'rest'), 'utf8'), `${TABLES[2]}\0`);
   });
 
-  test(`${signal} in a replay: a request that is not answered is abandoned`, async t => {
-    const { url, reached } = await target(t, () => {});
-    const { program, ended, stderr } = await start(t, 'sqlapply', url);
+  test(`${signal} during a replay: a request without a reply is canceled`, async t => {
+    const { url, reached } = await startTarget(t, () => {});
+    const { program, ended, stderr } = await startProgram(t, 'sqlapply', url);
     program.stdin.end(STREAM);
     await reached;
     program.kill(signal);
@@ -99,9 +99,9 @@ for (const signal of SIGNALS) {
     t.regex(await stderr, /: interrupted: .*: 1 of 3 applied.*, 1 unknown, 1 not reached/);
   });
 
-  test(`${signal} while a replay waits for more input`, async t => {
-    const { url, reached } = await target(t, socket => socket.write(reply('{"ddl":"OK"}')));
-    const { program, ended, stderr } = await start(t, 'sqlapply', '--stream', '--no-verify', url);
+  test(`${signal} while a replay waits for more input: the summary is printed`, async t => {
+    const { url, reached } = await startTarget(t, socket => socket.write(reply('{"ddl":"OK"}')));
+    const { program, ended, stderr } = await startProgram(t, 'sqlapply', '--stream', '--no-verify', url);
     program.stdin.write(STREAM);
     (await reached)();
     program.kill(signal);
@@ -109,33 +109,33 @@ for (const signal of SIGNALS) {
     t.regex(await stderr, /: interrupted: .*: [23] statements: [23] applied\n/);
   });
 
-  test(`${signal} in a dump leaves the file as it was`, async t => {
+  test(`${signal} during a dump leaves no file`, async t => {
     const { url } = await startFaultyServer(t, socket =>
       socket.write(Buffer.concat([head(), chunk('{"dataset":[["CREATE')])),
     );
-    const { program, ended, left, folder } = await start(t, 'sqldump', '-o', 'schema', url);
-    await temporaryIn(folder);
+    const { program, ended, listFiles, folder } = await startProgram(t, 'sqldump', '-o', 'schema', url);
+    await waitForTemporaryFile(folder);
     program.kill(signal);
     t.deepEqual(await ended, [null, signal]);
-    t.deepEqual(await left(), []);
+    t.deepEqual(await listFiles(), []);
   });
 
-  test(`${signal} while sqljoin writes its file`, async t => {
-    const { program, ended, left, folder } = await start(t, 'sqljoin', '-o', 'schema.sql');
+  test(`${signal} while sqljoin writes its file leaves no file`, async t => {
+    const { program, ended, listFiles, folder } = await startProgram(t, 'sqljoin', '-o', 'schema.sql');
     const record = `CREATE TABLE 't' (${'x INT, '.repeat(10_000)}y INT);\n\0`;
     program.stdin.end(record.repeat(1000));
-    await temporaryIn(folder);
+    await waitForTemporaryFile(folder);
     program.kill(signal);
     t.deepEqual(await ended, [null, signal]);
-    t.deepEqual(await left(), []);
+    t.deepEqual(await listFiles(), []);
   });
 
   for (const [program, input] of [
     ['sqlsplit', STREAM.replaceAll('\0', '')],
     ['sqlgrep', STREAM],
   ] as const)
-    test(`${signal} while ${program} waits for more input`, async t => {
-      const { program: child, ended, stdout } = await start(t, program);
+    test(`${signal} while ${program} waits for more input leaves an incomplete stream`, async t => {
+      const { program: child, ended, stdout } = await startProgram(t, program);
       child.stdin.write(input);
       await once(child.stdout, 'readable');
       child.kill(signal);
@@ -144,24 +144,24 @@ for (const signal of SIGNALS) {
     });
 }
 
-/** Resolves when a temporary file is seen in a folder. */
-async function temporaryIn(folder: string): Promise<void> {
+/** Waits until a folder contains a temporary file. */
+async function waitForTemporaryFile(folder: string): Promise<void> {
   for await (const { filename } of watch(folder)) if (filename?.endsWith('.tmp')) return;
 }
 
 for (const [name, ...args] of [['sqlapply', 'http://127.0.0.1:1'], ['sqljoin']] as const)
-  test(`not even SIGKILL leaves a temporary file of ${name}, while what comes in waits on disk`, async t => {
-    const { program, ended, left } = await start(t, name, ...args);
+  test(`SIGKILL leaves no temporary file of ${name} while its input is spooled to disk`, async t => {
+    const { program, ended, listFiles } = await startProgram(t, name, ...args);
     const record = `CREATE TABLE 't' (${'x INT, '.repeat(10_000)}y INT);\n\0`;
     program.stdin.write(record.repeat(400));
-    await onDisk(program.pid as number);
+    await waitForDeletedFile(program.pid as number);
     program.kill('SIGKILL');
     t.deepEqual(await ended, [null, 'SIGKILL']);
-    t.deepEqual(await left(), []);
+    t.deepEqual(await listFiles(), []);
   });
 
-/** Resolves when a process has a file open that has no name any more. */
-async function onDisk(pid: number): Promise<void> {
+/** Waits until a process has an open file that is deleted. */
+async function waitForDeletedFile(pid: number): Promise<void> {
   for (;;) {
     const files = await readdir(`/proc/${pid}/fd`);
     const links = await Promise.all(files.map(file => readlink(`/proc/${pid}/fd/${file}`).catch(() => '')));

@@ -1,6 +1,6 @@
 /*!
- * What sqlserve acknowledges is on the disk: seen by its system calls, as a process that is killed loses nothing that it
- * has written, synced or not.
+ * sqlserve syncs every statement to disk before it acknowledges the statement. Tested by its system calls, since a killed
+ * process loses nothing that it has written, synced or not.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,10 +10,10 @@ import { startServer } from './support/server.js';
 import { SQLSERVE } from './support/sqlserve.js';
 import { testWithStrace } from './support/strace.js';
 
-/** What a service did, as far as its order is promised; `n` is a number of statements. */
+/** A step of sqlserve whose order is guaranteed; `n` is a number of statements. */
 type Step = { did: 'write' | 'acknowledge'; n: number } | { did: 'begin sync' | 'end sync' | 'rename' | 'ready' };
 
-/** The steps in a log of strace. Threads do the writing and the syncing: a call may begin in one line and end in another. */
+/** The steps in a log of strace. Threads write and sync, so a call may begin in one line and end in another. */
 const parseSteps = (log: string): Step[] =>
   log.split('\n').flatMap((line): Step[] => {
     const count = (text: RegExp) => line.match(text)?.length ?? 0;
@@ -27,14 +27,14 @@ const parseSteps = (log: string): Step[] =>
 
 const END: Step = { did: 'end sync' };
 
-/** Runs a service on a folder under strace while `work` goes on; resolves to what it did. */
-async function traceService(
+/** Runs sqlserve on a folder under strace during `work`; resolves to its steps. */
+async function traceSqlserve(
   t: ExecutionContext,
   data: string,
   work: (execute: (sql: string) => Promise<unknown>) => Promise<unknown>,
 ) {
   const log = join(await freshFolder(t), 'log');
-  // With -D the service is our child, which gets the signal that ends it.
+  // With -D sqlserve is our child process, which receives the signal that ends it.
   const trace = [
     '-D',
     '-f',
@@ -61,27 +61,24 @@ for (const [how, work] of [
     },
   ],
   ['at once', execute => Promise.all(Array.from({ length: 7 }, (_, n) => execute(`CREATE TABLE t${n} (x INT)`)))],
-] as const satisfies [string, Parameters<typeof traceService>[2]][])
-  testWithStrace(
-    `statements ${how} are in the journal, and it is on the disk, before they are acknowledged`,
-    async t => {
-      const steps = await traceService(t, join(await freshFolder(t), 'data'), work);
-      let [written, syncing, synced, acknowledged] = [0, 0, 0, 0];
-      for (const step of steps.slice(steps.findIndex(({ did }) => did === 'ready'))) {
-        if (step.did === 'write') written += step.n;
-        else if (step.did === 'begin sync') syncing = written;
-        else if (step.did === 'end sync') synced = syncing;
-        else if (step.did === 'acknowledge') acknowledged += step.n;
-        t.true(acknowledged <= synced, `${acknowledged} acknowledged, ${written} written, ${synced} of them synced`);
-      }
-      t.deepEqual([written, acknowledged], [7, 7]);
-    },
-  );
+] as const satisfies [string, Parameters<typeof traceSqlserve>[2]][])
+  testWithStrace(`statements sent ${how} are synced to the journal before they are acknowledged`, async t => {
+    const steps = await traceSqlserve(t, join(await freshFolder(t), 'data'), work);
+    let [written, syncing, synced, acknowledged] = [0, 0, 0, 0];
+    for (const step of steps.slice(steps.findIndex(({ did }) => did === 'ready'))) {
+      if (step.did === 'write') written += step.n;
+      else if (step.did === 'begin sync') syncing = written;
+      else if (step.did === 'end sync') synced = syncing;
+      else if (step.did === 'acknowledge') acknowledged += step.n;
+      t.true(acknowledged <= synced, `${acknowledged} acknowledged, ${written} written, ${synced} of them synced`);
+    }
+    t.deepEqual([written, acknowledged], [7, 7]);
+  });
 
-testWithStrace('a start replaces the journal by one that is on the disk, before the service is ready', async t => {
+testWithStrace('at start, sqlserve replaces the journal by a synced one before it is ready', async t => {
   const data = join(await freshFolder(t), 'data');
-  await traceService(t, data, execute => execute('CREATE TABLE a (x INT)'));
-  const steps = await traceService(t, data, async () => {});
+  await traceSqlserve(t, data, execute => execute('CREATE TABLE a (x INT)'));
+  const steps = await traceSqlserve(t, data, async () => {});
   const sync = ['begin sync', 'end sync'];
   t.deepEqual(
     steps.map(({ did }) => did),

@@ -1,10 +1,10 @@
-/*! What is more than a program can bear is said in plain words, by the built programs: no stack trace, no abort, no silence. */
+/*! Input beyond a limit is a clear error of the built programs: no stack trace, no abort, no silence. */
 
 import { reply, startFaultyServer } from './faults/faulty-server.js';
 import { shell } from './support/shell.js';
 import { test } from './support/test.js';
 
-/** As many statements as do not fit into the memory that Node has then, with an object and a grant among them. */
+/** Prints more statements than fit into Node's memory as limited here, with an object and a grant among them. */
 const MANY = `many() { printf 'CREATE TABLE a (x INT)\\0GRANT SELECT ON a TO b\\0'; yes 'a' | head -n 200000 | tr '\\n' '\\0'; }
 export NODE_OPTIONS=--max-old-space-size=64`;
 
@@ -15,14 +15,14 @@ for (const command of [
   'many > s; sqldiff s s',
   'many | sqljoin > s.sql; sqldiff s.sql s.sql',
 ])
-  test(`more than fits into memory: ${command}`, async t => {
+  test(`input that exceeds the memory is an error: ${command}`, async t => {
     const { code, stderr } = await (await shell(t))(`${MANY}; ${command}`);
     t.regex(stderr, /^sql\w+: not enough memory for more than \d+ statements; set NODE_OPTIONS=\S+ to allow/);
     t.is(code, 74);
   });
 
 for (const command of ['sqlsort', 'sqlgrep --with-deps v'])
-  test(`${command}: parentheses without end`, async t => {
+  test(`${command}: too many nested parentheses are an error`, async t => {
     const many = `node -e 'process.stdout.write("CREATE VIEW v AS (select " + "(".repeat(3e5) + ")".repeat(3e5) + ")\\0")'`;
     const { code, stderr } = await (await shell(t))(`${many} | ${command} > out`);
     t.is(
@@ -32,7 +32,7 @@ for (const command of ['sqlsort', 'sqlgrep --with-deps v'])
     t.is(code, 65);
   });
 
-test('sqlsort: of a long cycle some are named', async t => {
+test('sqlsort: a long cycle is named by some of its members', async t => {
   const circle = `node -e 'for (let i = 0; i < 1000; i++) process.stdout.write("CREATE VIEW v" + i + " AS (v" + (i + 1) % 1000 + ")\\0")'`;
   const { code, stderr } = await (await shell(t))(`${circle} | sqlsort > out`);
   t.regex(
@@ -42,7 +42,7 @@ test('sqlsort: of a long cycle some are named', async t => {
   t.is(code, 65);
 });
 
-test('a grant on more objects than fit on a call stack', async t => {
+test('a grant on 200,000 objects does not overflow the call stack', async t => {
   const grant = `node -e 'process.stdout.write("GRANT SELECT ON " + "a,".repeat(2e5) + "a TO b\\0CREATE TABLE a (x INT)\\0")'`;
   const { code, stdout } = await (await shell(t))(
     `${grant} | sqlgrep --with-deps --kind grant | tr '\\0' '\\n' | grep -c ';$'`,
@@ -50,7 +50,7 @@ test('a grant on more objects than fit on a call stack', async t => {
   t.deepEqual([code, stdout.toString()], [0, '2\n']);
 });
 
-test('a dump that is one endless list of volumes goes through as it is', async t => {
+test('a table with a very long list of volumes is dumped unchanged', async t => {
   const row = `CREATE TABLE 't' ( \n\tx INT\n)${', IN VOLUME a'.repeat(100_000)}`;
   const { url } = await startFaultyServer(t, (socket, { statement }) =>
     socket.write(reply(JSON.stringify({ dataset: statement.startsWith('SHOW') ? [[row]] : [], count: undefined }))),
@@ -60,7 +60,7 @@ test('a dump that is one endless list of volumes goes through as it is', async t
   t.is(code, 0);
 });
 
-test('rows that do not end are no schema to compare', async t => {
+test('an endless dump ends sqldiff with an error about memory', async t => {
   const { url } = await startFaultyServer(t, socket => {
     socket.write('HTTP/1.1 200 OK\r\n\r\n{"dataset":[["CREATE TABLE t0 (x INT)"]');
     let row = 0;
@@ -77,7 +77,7 @@ test('rows that do not end are no schema to compare', async t => {
   t.is(code, 74);
 });
 
-test('a yes that does not end is no yes, and nothing more of it is read', async t => {
+test('an endless reply to a statement is rejected and not read any further', async t => {
   let sent = 0;
   const { url } = await startFaultyServer(t, (socket, { statement }) => {
     if (statement.startsWith('SHOW')) return socket.write(reply('{"error":"no","position":0}', 400));
@@ -96,7 +96,7 @@ test('a yes that does not end is no yes, and nothing more of it is read', async 
   t.true(sent < 100_000_000);
 });
 
-test('white space that does not end is no reply', async t => {
+test('endless white space in a reply is rejected', async t => {
   const { url } = await startFaultyServer(t, socket => {
     socket.write('HTTP/1.1 200 OK\r\n\r\n{');
     const more = () => {

@@ -1,4 +1,4 @@
-/*! Statements written by hand, applied again and again: nothing differs as long as nothing changed, and then just that. */
+/*! Handwritten statements applied repeatedly: unchanged statements are skipped, and a change is the only difference. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
@@ -12,11 +12,11 @@ import { shell } from './support/shell.js';
 const scope = fileScope();
 const servers = new Map<Service, Promise<Server>>();
 
-/** A bash with the programs, an instance at $URL, and files in $DIR with these statements. */
-async function setUp(t: ExecutionContext, server: Server, files: Record<string, readonly string[]>) {
+/** A bash with an instance at $URL and files of statements in $DIR. */
+async function shellWithFiles(t: ExecutionContext, server: Server, files: Record<string, readonly string[]>) {
   const DIR = await freshFolder(t);
   for (const [name, statements] of Object.entries(files))
-    await writeFile(join(DIR, name), statements.map(terminated).join('\n'));
+    await writeFile(join(DIR, name), statements.map(terminate).join('\n'));
   const run = await shell(t, { URL: server.url, DIR });
   const apply = (file: string, options = '') =>
     run(`set -o pipefail; sqlsplit $DIR/${file} | sqlapply --allow CTAS ${options} --report $DIR/report $URL`);
@@ -28,34 +28,34 @@ async function setUp(t: ExecutionContext, server: Server, files: Record<string, 
   return { run, apply, report };
 }
 
-const terminated = (statement: string): string => (/;\s*$/.test(statement) ? statement : `${statement};`);
+const terminate = (statement: string): string => (/;\s*$/.test(statement) ? statement : `${statement};`);
 
 async function emptyServer(service: Service): Promise<Server> {
   const server = servers.get(service) ?? service.start(scope);
   servers.set(service, server);
-  await (await server).empty();
+  await (await server).dropAll();
   return server;
 }
 
-/** Each case with its nth change, of those that have so many. */
+/** The nth change of each case that has one. */
 const nthChanges = (nth: number): { name: string; changed: string; property: string }[] =>
   CASES.flatMap(([name, statement, ...changes]: Case) => {
     const [from, to, property] = (changes as Change[])[nth] ?? [];
     return from === undefined || to === undefined || property === undefined
       ? []
-      : { name, changed: replaced(statement, from, to), property };
+      : { name, changed: replaceOnce(statement, from, to), property };
   });
 
-function replaced(statement: string, from: string, to: string): string {
+function replaceOnce(statement: string, from: string, to: string): string {
   if (!statement.includes(from)) throw new Error(`${from} is not in ${statement}`);
   return statement.replace(from, () => to);
 }
 
 const ROUNDS = [0, 1, 2, 3].map(nthChanges);
 
-const escaped = (text: string): string => text.replace(/[^\w ]/g, '\\$&');
+const escapeRegExp = (text: string): string => text.replace(/[^\w ]/g, '\\$&');
 
-/** What is said of one object. */
+/** The message about one object. */
 function messageOf(stderr: string, name: string): string {
   return (
     stderr
@@ -66,9 +66,9 @@ function messageOf(stderr: string, name: string): string {
 }
 
 for (const service of [sqlserve, questdb]) {
-  service.test(`${service.name}: what was written by hand is applied once, and skipped ever after`, async t => {
+  service.test(`${service.name}: handwritten statements are applied once and skipped afterwards`, async t => {
     const statements = CASES.map(([, statement]) => statement);
-    const { run, apply, report } = await setUp(t, await emptyServer(service), { 'schema.sql': statements });
+    const { run, apply, report } = await shellWithFiles(t, await emptyServer(service), { 'schema.sql': statements });
     t.deepEqual(await apply('schema.sql').then(({ code, stderr }) => ({ code, stderr })), { code: 0, stderr: '' });
     t.deepEqual(new Set((await report()).map(({ result }) => result)), new Set(['applied']));
     const again = await apply('schema.sql');
@@ -82,10 +82,10 @@ for (const service of [sqlserve, questdb]) {
     t.deepEqual({ ...diff, stdout: diff.stdout.toString() }, { code: 0, stdout: '', stderr: '' });
   });
 
-  service.test(`${service.name}: a small change is that property, and no other`, async t => {
+  service.test(`${service.name}: a small change is reported as a difference of that property only`, async t => {
     const server = await (servers.get(service) as Promise<Server>);
     const files = ROUNDS.map((round, i) => [`changed${i}.sql`, round.map(({ changed }) => changed)] as const);
-    const { run, apply, report } = await setUp(t, server, Object.fromEntries(files));
+    const { run, apply, report } = await shellWithFiles(t, server, Object.fromEntries(files));
     for (const [i, round] of ROUNDS.entries()) {
       const expected = round.map(({ name, property }) => [name, [property]]);
       const diff = await run(`sqldiff --json --ignore-extra $DIR/changed${i}.sql $URL`);
@@ -107,19 +107,19 @@ for (const service of [sqlserve, questdb]) {
         [],
       );
       for (const { name, property } of round)
-        t.regex(messageOf(stderr, name), new RegExp(`^[^\n]*\n *${escaped(property)}: [^\n]*$`), name);
+        t.regex(messageOf(stderr, name), new RegExp(`^[^\n]*\n *${escapeRegExp(property)}: [^\n]*$`), name);
     }
   });
 }
 
-/** A target that fills in otherwise. */
-const OTHERWISE = {
+/** Settings of a target with other defaults. */
+const OTHER_DEFAULTS = {
   QDB_CAIRO_WAL_ENABLED_DEFAULT: 'false',
   QDB_CAIRO_DEFAULT_SYMBOL_CACHE_FLAG: 'false',
   QDB_CAIRO_INDEX_VALUE_BLOCK_SIZE: '512',
 };
 
-const LEFT_OPEN = [
+const HANDWRITTEN = [
   'create table a (ts timestamp, s symbol index, u symbol cache) timestamp(ts) partition by day',
   'create table b (ts timestamp, s symbol capacity 64 nocache, u symbol), index(s) timestamp(ts) partition by month ttl 1 year',
   'create table c (ts timestamp, s symbol index capacity 256) timestamp(ts) partition by hour wal dedup upsert keys(ts, s)',
@@ -130,7 +130,7 @@ const LEFT_OPEN = [
   'create materialized view m as (select ts, count() n from c sample by 1h)',
 ];
 
-/** As QuestDB 9.3 prints tables, and whether the target makes something else of it. */
+/** Tables as QuestDB 9.3 prints them, and whether the target creates a different definition. */
 const PRINTED: [statement: string, differs: boolean][] = [
   ["CREATE TABLE 'p' ( \n\tts TIMESTAMP\n) timestamp(ts) PARTITION BY DAY;", true],
   ["CREATE TABLE 'q' ( \n\ts SYMBOL\n);", true],
@@ -140,29 +140,32 @@ const PRINTED: [statement: string, differs: boolean][] = [
   ],
 ];
 
-questdb.test('QuestDB: what is left open is what the target fills in, unless another server printed it', async t => {
-  await (await servers.get(questdb))?.end();
-  const printed = PRINTED.map(([statement]) => statement);
-  const { run, apply, report } = await setUp(t, await questdb.start(t, OTHERWISE), {
-    'open.sql': LEFT_OPEN,
-    'printed.sql': printed,
-  });
-  t.like(await apply('open.sql'), { code: 0, stderr: '' });
-  t.like(await apply('open.sql'), { code: 0, stderr: '' });
-  t.deepEqual(
-    (await report()).filter(({ result }) => result !== 'skipped'),
-    [],
-  );
-  t.like(await run('sqldiff --ignore-extra $DIR/open.sql $URL'), { code: 0, stderr: '' });
-  for (const isThere of [false, true]) {
-    const { code, stderr } = await apply('printed.sql', '--keep-going');
-    t.is(code, 1, isThere ? 'made before' : 'made now');
-    t.regex(stderr, /WAL: enabled in [^,]*, bypassed in /);
-    t.regex(stderr, /column 's' cache: CACHE in [^,]*, NOCACHE in /);
+questdb.test(
+  'QuestDB: omitted properties are filled in from the defaults of the target, except in printed statements',
+  async t => {
+    await (await servers.get(questdb))?.end();
+    const printed = PRINTED.map(([statement]) => statement);
+    const { run, apply, report } = await shellWithFiles(t, await questdb.start(t, OTHER_DEFAULTS), {
+      'open.sql': HANDWRITTEN,
+      'printed.sql': printed,
+    });
+    t.like(await apply('open.sql'), { code: 0, stderr: '' });
+    t.like(await apply('open.sql'), { code: 0, stderr: '' });
     t.deepEqual(
-      (await report()).map(({ result }) => result === 'differs'),
-      PRINTED.map(([, differs]) => differs),
+      (await report()).filter(({ result }) => result !== 'skipped'),
+      [],
     );
-  }
-  t.like(await run('sqldiff --names --ignore-extra $DIR/printed.sql $URL'), { code: 1, stderr: '' });
-});
+    t.like(await run('sqldiff --ignore-extra $DIR/open.sql $URL'), { code: 0, stderr: '' });
+    for (const isThere of [false, true]) {
+      const { code, stderr } = await apply('printed.sql', '--keep-going');
+      t.is(code, 1, isThere ? 'the objects exist' : 'the objects are created');
+      t.regex(stderr, /WAL: enabled in [^,]*, bypassed in /);
+      t.regex(stderr, /column 's' cache: CACHE in [^,]*, NOCACHE in /);
+      t.deepEqual(
+        (await report()).map(({ result }) => result === 'differs'),
+        PRINTED.map(([, differs]) => differs),
+      );
+    }
+    t.like(await run('sqldiff --names --ignore-extra $DIR/printed.sql $URL'), { code: 1, stderr: '' });
+  },
+);

@@ -1,4 +1,4 @@
-/*! Where output goes and in which form: text for `.sql` files, and `-` for standard output. */
+/*! The destination and the form of output: text for `.sql` files, and `-` for standard output. */
 
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
@@ -16,9 +16,9 @@ test.before(async () => {
   await src.execute('CREATE TABLE b (x INT)');
 });
 
-test.beforeEach(() => dst.empty());
+test.beforeEach(() => dst.dropAll());
 
-test('sqldump --text and -o NAME.sql write the text that sqljoin makes', async t => {
+test('sqldump --text and -o NAME.sql write the same text as sqljoin', async t => {
   const run = await shell(t);
   const { code, stdout, stderr } = await run(`
     sqldump ${src.url} | sqljoin > joined
@@ -30,7 +30,7 @@ test('sqldump --text and -o NAME.sql write the text that sqljoin makes', async t
   t.deepEqual({ code, stdout: stdout.toString(), stderr }, { code: 0, stdout: '2\n', stderr: '' });
 });
 
-test('text of a dump that failed is not taken for all there is', async t => {
+test('the text of a failed dump is rejected as incomplete', async t => {
   const run = await shell(t);
   const { stderr } = await run('sqldump --text http://127.0.0.1:1 > cut.sql; sqlsplit cut.sql | sqlapply --dry-run x');
   t.regex(stderr, /sqlsplit: cut\.sql:\d+:1: sqldump left it incomplete/);

@@ -1,4 +1,4 @@
-/*! How the packages may hang together: what CONTRIBUTING says of the layout, as tests. */
+/*! The dependencies between packages: tests for the layout that CONTRIBUTING describes. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
@@ -20,11 +20,11 @@ interface Package {
   sources: Source[];
 }
 
-/** Arrows go up this list only: a package imports what stands in a line above its own. Programs come below, and `sqlpipe`, which starts them, last. */
+/** A package imports only packages in lines above its own. Programs come after all libraries, and `sqlpipe`, which starts them, last. */
 const LAYERS = [['sql'], ['ddl'], ['schema'], ['records'], ['cli', 'files', 'instance'], ['api']];
 
-/** These have one home each, so that nobody else need know them. */
-const HOMES = {
+/** The only package that may import each of these libraries. */
+const ONLY_IMPORTERS = {
   split2: 'records',
   through2: 'records',
   undici: 'instance',
@@ -48,7 +48,7 @@ const layerOf = (name: string) => {
 
 const isProgram = ({ name }: Package) => layerOf(name) >= LAYERS.length;
 
-/** Each import of a package from elsewhere, as `from` the file that has it `to` a package (`@scope/name` or `name`). */
+/** The imports of a package from other packages: the path of the file, and `to` as `@scope/name` or `name`. */
 const importsOf = ({ sources }: Package) =>
   sources.flatMap(({ path, imports }) =>
     imports
@@ -56,9 +56,9 @@ const importsOf = ({ sources }: Package) =>
       .map(specifier => ({ path, to: specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/') })),
   );
 
-const says = ({ path, to }: { path: string; to: string }) => `${path} imports ${to}`;
+const formatImport = ({ path, to }: { path: string; to: string }) => `${path} imports ${to}`;
 
-test('a package is a library of a known layer or a program with a bin', t => {
+test('each package is a library of a known layer or a program with a bin', t => {
   for (const { name, manifest } of packages.filter(isProgram)) t.truthy(manifest.bin?.[name], name);
   t.deepEqual(
     LAYERS.flat().filter(name => !packages.some(each => each.name === name)),
@@ -66,17 +66,17 @@ test('a package is a library of a known layer or a program with a bin', t => {
   );
 });
 
-test('imports between packages go one way', t => {
+test('packages import only packages of lower layers', t => {
   const wrong = packages.flatMap(each =>
     importsOf(each).filter(({ to }) => {
       const [scope, name = ''] = to.split('/');
       return scope === '@sqlpipe' && layerOf(name) >= layerOf(each.name);
     }),
   );
-  t.deepEqual(wrong.map(says), []);
+  t.deepEqual(wrong.map(formatImport), []);
 });
 
-test('a file imports files of its own package by path, and those of others by name', t => {
+test('a file imports its own package by path, and other packages by name', t => {
   const wrong = packages.flatMap(({ folder, sources }) =>
     sources.flatMap(({ path, imports }) =>
       imports
@@ -84,10 +84,10 @@ test('a file imports files of its own package by path, and those of others by na
         .map(to => ({ path, to })),
     ),
   );
-  t.deepEqual(wrong.map(says), []);
+  t.deepEqual(wrong.map(formatImport), []);
 });
 
-test('no files import each other in a circle', t => {
+test('no files import each other in a cycle', t => {
   const imports = new Map(
     packages.flatMap(({ sources }) =>
       sources.map(({ path, imports }) => [
@@ -99,21 +99,21 @@ test('no files import each other in a circle', t => {
   t.is(findCycle(imports), undefined);
 });
 
-test('each outside library has one home', t => {
+test('each external library is imported by one package only', t => {
   const wrong = packages.flatMap(each =>
-    importsOf(each).filter(({ to }) => (HOMES[to as keyof typeof HOMES] ?? each.name) !== each.name),
+    importsOf(each).filter(({ to }) => (ONLY_IMPORTERS[to as keyof typeof ONLY_IMPORTERS] ?? each.name) !== each.name),
   );
-  t.deepEqual(wrong.map(says), []);
+  t.deepEqual(wrong.map(formatImport), []);
 });
 
-test('each import is declared in the package’s own manifest, and each declared dependency is imported', t => {
+test('each import is declared in the manifest of its package, and each dependency is imported', t => {
   for (const each of packages) {
     const imported = new Set(importsOf(each).map(({ to }) => to));
     t.deepEqual([...imported].sort(), Object.keys(each.manifest.dependencies ?? {}).sort(), each.name);
   }
 });
 
-test('no library but cli touches the process', t => {
+test('no library except cli uses the process', t => {
   const wrong = packages
     .filter(each => !isProgram(each) && each.name !== 'cli')
     .flatMap(({ sources }) => sources)
@@ -124,7 +124,7 @@ test('no library but cli touches the process', t => {
   );
 });
 
-test('whatever a library gives to others has a docstring', t => {
+test('every export of a library has a docstring', t => {
   const wrong = packages
     .filter(each => !isProgram(each))
     .flatMap(({ sources }) => {
@@ -136,7 +136,7 @@ test('whatever a library gives to others has a docstring', t => {
   t.deepEqual(wrong, []);
 });
 
-test('docs/API.md has each name that the libraries give to others (make api writes it)', t => {
+test('docs/API.md lists every export of the libraries (make api writes it)', t => {
   const page = readFileSync('docs/API.md', 'utf8').replaceAll('\\_', '_');
   const headings = new Set(Array.from(page.matchAll(/^### (\w+)/gm), ([, name]) => name));
   const api = packages.find(({ name }) => name === 'api');
@@ -148,7 +148,7 @@ test('docs/API.md has each name that the libraries give to others (make api writ
   );
 });
 
-test('a bin is executable and starts the built program, all of them alike', t => {
+test('every bin is executable and starts its program with the same code', t => {
   for (const { folder, manifest } of packages) {
     for (const [name, bin] of Object.entries(manifest.bin ?? {})) {
       const path = `${folder}/${bin}`;
@@ -158,7 +158,7 @@ test('a bin is executable and starts the built program, all of them alike', t =>
   }
 });
 
-test('the lock file names packages, not where they were fetched', t => {
+test('the lock file contains no download addresses', t => {
   const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
     packages: Record<string, { resolved?: string }>;
   };
@@ -169,7 +169,7 @@ test('the lock file names packages, not where they were fetched', t => {
   );
 });
 
-test('no tracked file names a registry or a path of somebody’s machine', t => {
+test("no tracked file names a registry or a path of a developer's machine", t => {
   const machine = /registry[.]npmjs|repo1?[.]maven|static[.]crates|\/(home|Users)\/\w|\/root\/|\/work\/|\/tmp\/\w/;
   const files = execFileSync('git', ['ls-files', '-z'], { encoding: 'utf8' }).split('\0').slice(0, -1);
   const wrong = files

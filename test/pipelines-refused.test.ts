@@ -1,6 +1,6 @@
 /*!
- * Pipelines that must not end well, in a real bash without `pipefail`: the exit status that the user sees, a message to
- * act on, and a target on which nothing was done that should not have been.
+ * Pipelines that have to fail, in a real bash without `pipefail`: the exit status that the user sees, a helpful message,
+ * and no unwanted change of the target.
  */
 import { resolve } from 'node:path';
 import type { ExecutionContext } from 'ava';
@@ -13,14 +13,14 @@ import { test } from './support/test.js';
 
 const TRADING = resolve('scripts/trading.sql');
 
-/** What a script comes to: exit status, what stderr says, and the tables on the target afterwards. */
+/** The expected outcome of a script: exit status, messages, and the tables on the target afterwards. */
 interface Expected {
   code: number;
-  says: RegExp[];
+  messages: RegExp[];
   made?: string[];
 }
 
-const tablesOn = async (server: Server) =>
+const listTables = async (server: Server) =>
   ((await server.execute('SELECT table_name FROM tables() ORDER BY table_name')).dataset ?? []).flat();
 
 for (const service of [sqlserve, questdb]) {
@@ -28,24 +28,28 @@ for (const service of [sqlserve, questdb]) {
   let running: Promise<Server> | undefined;
   const target = () => (running ??= service.start(file));
 
-  const endsAs = async (t: ExecutionContext, script: string, { code, says, made = [] }: Expected) => {
+  const assertFailureOnTarget = async (
+    t: ExecutionContext,
+    script: string,
+    { code, messages, made = [] }: Expected,
+  ) => {
     const server = await target();
-    await server.empty();
+    await server.dropAll();
     const run = await shell(t, { DST: server.url, DEAD: `http://127.0.0.1:${await freePort()}`, TRADING });
     const outcome = await run(script);
     t.is(outcome.code, code, outcome.stderr);
-    for (const pattern of says) t.regex(outcome.stderr, pattern);
+    for (const pattern of messages) t.regex(outcome.stderr, pattern);
     t.notRegex(outcome.stderr, /^\s+at |node:internal/m, 'a stack trace');
-    t.deepEqual(await tablesOn(server), made);
+    t.deepEqual(await listTables(server), made);
   };
 
   service.test(
-    `${service.name}: a refused second statement stops the rest`,
-    endsAs,
+    `${service.name}: a rejected statement stops the run`,
+    assertFailureOnTarget,
     `printf '%s;\\0' 'CREATE TABLE one (x INT)' 'CREATE TABLE two (x NUMBER)' 'CREATE TABLE three (x INT)' | sqlapply $DST`,
     {
       code: 1,
-      says: [
+      messages: [
         /^sqlapply: statement 2 \(table 'two'\): unsupported column type: NUMBER\n {2}CREATE TABLE two \(x NUMBER\);\n {22}\^$/m,
         /1 not reached/,
       ],
@@ -54,37 +58,52 @@ for (const service of [sqlserve, questdb]) {
   );
 
   service.test(
-    `${service.name}: with --keep-going the others are made, and the status is still 1`,
-    endsAs,
+    `${service.name}: with --keep-going the other statements are applied, and the status is 1`,
+    assertFailureOnTarget,
     `printf '%s;\\0' 'CREATE TABLE one (x INT)' 'CREATE TABLE two (x NUMBER)' 'CREATE TABLE three (x INT)' |
        sqlapply --keep-going --rejects rest $DST
      status=$?; [[ $(tr '\\0' ' ' < rest) == *'two (x NUMBER);'* ]] && exit $status`,
-    { code: 1, says: [/statement 2 /], made: ['one', 'three'] },
+    { code: 1, messages: [/statement 2 /], made: ['one', 'three'] },
   );
-
-  service.test(`${service.name}: a .sql file is no stream`, endsAs, 'sqlapply $DST < $TRADING', {
-    code: 65,
-    says: [/sqlsplit/, /no NUL/i],
-  });
-
-  service.test(`${service.name}: an empty input is no stream`, endsAs, 'sqlapply $DST < /dev/null', {
-    code: 65,
-    says: [/^sqlapply: empty input: a statement stream has at least one NUL byte/],
-  });
 
   service.test(
-    `${service.name}: a cut stream is used in no part`,
-    endsAs,
-    'sqlsplit $TRADING | head -c 3000 | sqlapply $DST',
-    { code: 65, says: [/^sqlapply: .*\b\d+ complete/m] },
+    `${service.name}: a .sql file is rejected as a stream`,
+    assertFailureOnTarget,
+    'sqlapply $DST < $TRADING',
+    {
+      code: 65,
+      messages: [/sqlsplit/, /no NUL/i],
+    },
   );
 
-  service.test(`${service.name}: a dead source`, endsAs, 'sqldump $DEAD | sqlapply $DST', {
-    code: 65,
-    says: [/^sqldump: .*127\.0\.0\.1:\d+.*refused/m, /^sqlapply: .*incomplete/m],
-  });
+  service.test(
+    `${service.name}: empty input is rejected as a stream`,
+    assertFailureOnTarget,
+    'sqlapply $DST < /dev/null',
+    {
+      code: 65,
+      messages: [/^sqlapply: empty input: a statement stream has at least one NUL byte/],
+    },
+  );
 
-  service.test(`${service.name}: a wrong password`, async t => {
+  service.test(
+    `${service.name}: nothing of a truncated stream is applied`,
+    assertFailureOnTarget,
+    'sqlsplit $TRADING | head -c 3000 | sqlapply $DST',
+    { code: 65, messages: [/^sqlapply: .*\b\d+ complete/m] },
+  );
+
+  service.test(
+    `${service.name}: nothing is applied if the source refuses the connection`,
+    assertFailureOnTarget,
+    'sqldump $DEAD | sqlapply $DST',
+    {
+      code: 65,
+      messages: [/^sqldump: .*127\.0\.0\.1:\d+.*refused/m, /^sqlapply: .*incomplete/m],
+    },
+  );
+
+  service.test(`${service.name}: a wrong password exits with 77 and is not shown`, async t => {
     const { url } = await service.start(t, { QDB_HTTP_USER: 'admin', QDB_HTTP_PASSWORD: 's3:cret ü' });
     const run = await shell(t, { URL: url });
     const right = "SQLDUMP_USER=admin SQLDUMP_PASSWORD='s3:cret ü'";
@@ -110,7 +129,7 @@ for (const service of [sqlserve, questdb]) {
   });
 }
 
-test('a full disk, and a reader that leaves, under a dump of half a megabyte', async t => {
+test('sqldump into a full disk exits with 74, into a closed reader quietly with 141', async t => {
   const { url } = await sqlserve.start(t);
   const run = await shell(t, { URL: url });
   const { code } = await run(`for t in {1..20}; do
@@ -126,55 +145,58 @@ test('a full disk, and a reader that leaves, under a dump of half a megabyte', a
   t.deepEqual({ ...left, stdout: left.stdout.toString() }, { code: 0, stdout: '141 0\nC', stderr: '' });
 });
 
-const alone = async (t: ExecutionContext, script: string, { code, says }: Expected) => {
+const assertFailure = async (t: ExecutionContext, script: string, { code, messages }: Expected) => {
   const run = await shell(t, { DEAD: `http://127.0.0.1:${await freePort()}`, TRADING });
   const outcome = await run(script);
   t.is(outcome.code, code, outcome.stderr);
-  for (const pattern of says) t.regex(outcome.stderr, pattern);
+  for (const pattern of messages) t.regex(outcome.stderr, pattern);
   t.notRegex(outcome.stderr, /^\s+at |node:internal/m, 'a stack trace');
 };
 
-test('a dead port, seen by sqldump', alone, 'sqldump $DEAD', {
+test('sqldump reports a refused connection', assertFailure, 'sqldump $DEAD', {
   code: 69,
-  says: [/^sqldump: .*127\.0\.0\.1:\d+.*refused/m],
+  messages: [/^sqldump: .*127\.0\.0\.1:\d+.*refused/m],
 });
-test('a dead port, seen by sqlapply', alone, 'sqlsplit $TRADING | sqlapply $DEAD', {
+test('sqlapply reports a refused connection', assertFailure, 'sqlsplit $TRADING | sqlapply $DEAD', {
   code: 69,
-  says: [/^sqlapply: .*127\.0\.0\.1:\d+.*refused/m],
+  messages: [/^sqlapply: .*127\.0\.0\.1:\d+.*refused/m],
 });
-test('a full disk under sqlsplit', alone, 'sqlsplit $TRADING > /dev/full', {
+test('sqlsplit reports a full disk', assertFailure, 'sqlsplit $TRADING > /dev/full', {
   code: 74,
-  says: [/^sqlsplit: .*no space/im],
+  messages: [/^sqlsplit: .*no space/im],
 });
-test('a full disk under sqljoin', alone, 'sqlsplit $TRADING | sqljoin > /dev/full', {
+test('sqljoin reports a full disk', assertFailure, 'sqlsplit $TRADING | sqljoin > /dev/full', {
   code: 74,
-  says: [/^sqljoin: .*no space/im],
+  messages: [/^sqljoin: .*no space/im],
 });
-test('a file that is not there', alone, 'sqlsplit nowhere.sql', { code: 66, says: [/^sqlsplit: .*nowhere\.sql/m] });
-test('a folder that cannot be written to', alone, 'sqlsplit $TRADING | sqljoin -o nowhere/a.sql', {
+test('sqlsplit reports a missing file', assertFailure, 'sqlsplit nowhere.sql', {
+  code: 66,
+  messages: [/^sqlsplit: .*nowhere\.sql/m],
+});
+test('sqljoin -o reports a missing folder', assertFailure, 'sqlsplit $TRADING | sqljoin -o nowhere/a.sql', {
   code: 74,
-  says: [/^sqljoin: .*nowhere/m],
+  messages: [/^sqljoin: .*nowhere/m],
 });
 test(
-  'sqljoin leaves the file alone when the stream is cut',
-  alone,
+  'sqljoin -o leaves an existing file if the stream is truncated',
+  assertFailure,
   'echo mine > a.sql; sqlsplit $TRADING | head -c 3000 | sqljoin -o a.sql; s=$?; [[ $(<a.sql) == mine && $(ls) == a.sql ]] && exit $s',
   {
     code: 65,
-    says: [/^sqljoin: .*\b\d+ complete/m],
+    messages: [/^sqljoin: .*\b\d+ complete/m],
   },
 );
 test(
-  'text that ends inside a string',
-  alone,
+  'sqlsplit reports the position of an unterminated string',
+  assertFailure,
   `printf "CREATE TABLE a (x INT);\\nCREATE VIEW b AS (SELECT 'oops FROM a);" > a.sql; sqlsplit a.sql > out`,
   {
     code: 65,
-    says: [/^sqlsplit: a\.sql:2:26: /m],
+    messages: [/^sqlsplit: a\.sql:2:26: /m],
   },
 );
 
-test('a reader of messages that has left changes nothing', async t => {
+test('a closed standard error does not change the exit status', async t => {
   const run = await shell(t);
   const { code } = await run('exec 3> >(:); wait $!; timeout 20 sqlsplit nowhere.sql 2>&3');
   t.is(code, 66);

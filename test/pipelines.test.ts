@@ -1,5 +1,5 @@
 /*!
- * Schemas copied by pipelines in a real bash, between sqlserve and a real QuestDB in every combination: whatever the way,
+ * Schemas copied by pipelines in a real bash, between sqlserve and a real QuestDB in every combination: with every pipeline,
  * the dump of the copy equals the dump of its source, byte for byte.
  */
 import { resolve } from 'node:path';
@@ -15,11 +15,11 @@ const TRADING = resolve('scripts/trading.sql');
 
 const file = fileScope();
 
-/** Of each service one that holds the trading schema and one that each test finds empty, both started when first asked for. */
+/** For each service, a server with the trading schema and one that is emptied for each test, both started on demand. */
 const seeded = new Map<Service, Promise<Server>>();
 const targets = new Map<Service, Promise<Server>>();
 
-async function seed(service: Service): Promise<Server> {
+async function startSeeded(service: Service): Promise<Server> {
   const server = await service.start(file);
   const run = await shell(file, { SRC: server.url });
   const { code, stderr } = await run(`sqlsplit ${TRADING} | sqlapply $SRC`);
@@ -27,26 +27,30 @@ async function seed(service: Service): Promise<Server> {
   return server;
 }
 
-function once(servers: Map<Service, Promise<Server>>, service: Service, start: () => Promise<Server>): Promise<Server> {
+function startOnce(
+  servers: Map<Service, Promise<Server>>,
+  service: Service,
+  start: () => Promise<Server>,
+): Promise<Server> {
   const server = servers.get(service) ?? start();
   servers.set(service, server);
   return server;
 }
 
 /** A bash with the trading schema at $SRC and an empty instance at $DST. */
-async function between(t: ExecutionContext, source: Service, target = source) {
-  const SRC = (await once(seeded, source, () => seed(source))).url;
-  const server = await once(targets, target, () => target.start(file));
-  await server.empty();
+async function shellBetween(t: ExecutionContext, source: Service, target = source) {
+  const SRC = (await startOnce(seeded, source, () => startSeeded(source))).url;
+  const server = await startOnce(targets, target, () => target.start(file));
+  await server.dropAll();
   return shell(t, { SRC, DST: server.url });
 }
 
-/** The script did all it should and had nothing to complain about. */
-function ranWell(t: ExecutionContext, { code, stderr }: Outcome) {
+/** Asserts that a script succeeded silently. */
+function assertSuccess(t: ExecutionContext, { code, stderr }: Outcome) {
   t.deepEqual({ code, stderr }, { code: 0, stderr: '' });
 }
 
-/** The trading schema is at $DST as it is at $SRC. A dump that fails does not compare as an equal one. */
+/** Compares the dumps of $SRC and $DST; fails if either dump fails. */
 const SAME = 'sqldump $SRC > src.stream && sqldump $DST > dst.stream && cmp src.stream dst.stream';
 
 const ways: Record<string, string> = {
@@ -62,8 +66,7 @@ const ways: Record<string, string> = {
     "sqldump $SRC | grep -z '^CREATE TABLE' | sqlapply $DST",
     "sqldump $SRC | grep -zv '^CREATE TABLE' | sqlapply $DST",
   ].join(' && '),
-  // head leaves as soon as it has its ten, which ends sqldump by a closed pipe: no failure, but pipefail calls it one.
-  // head leaves when it has ten, and sqldump may or may not have more to say then.
+  // head exits after ten records, which may end sqldump by SIGPIPE; pipefail would report that as a failure.
   'head -z, the first ten and then all':
     '(set +o pipefail; sqldump $SRC | head -zn 10 | sqlapply $DST) && sqldump $SRC | sqlapply $DST',
   'xargs -0': "sqldump $SRC | xargs -0n1 printf '%s\\0' | sqlapply $DST",
@@ -78,36 +81,39 @@ const ways: Record<string, string> = {
 for (const service of [sqlserve, questdb]) {
   for (const [title, script] of Object.entries(ways)) {
     service.test(`${service.name} to ${service.name} by ${title}`, async t => {
-      const run = await between(t, service);
-      ranWell(t, await run(`set -o pipefail; ${script}`));
-      ranWell(t, await run(SAME));
+      const run = await shellBetween(t, service);
+      assertSuccess(t, await run(`set -o pipefail; ${script}`));
+      assertSuccess(t, await run(SAME));
     });
   }
 
-  service.test(`${service.name}: sort -z puts tables in any order, and they replay in it`, async t => {
-    const run = await between(t, service);
-    ranWell(t, await run('set -o pipefail; sqldump --include TABLES $SRC | sort -zr | sqlapply $DST'));
-    ranWell(t, await run('sqldump --include TABLES $SRC > a && sqldump $DST > b && cmp a b && [ -s a ]'));
+  service.test(`${service.name}: tables replay in the order of sort -z`, async t => {
+    const run = await shellBetween(t, service);
+    assertSuccess(t, await run('set -o pipefail; sqldump --include TABLES $SRC | sort -zr | sqlapply $DST'));
+    assertSuccess(t, await run('sqldump --include TABLES $SRC > a && sqldump $DST > b && cmp a b && [ -s a ]'));
   });
 
-  service.test(`${service.name}: the same again changes nothing`, async t => {
-    const run = await between(t, service);
+  service.test(`${service.name}: a second copy changes nothing`, async t => {
+    const run = await shellBetween(t, service);
     const copy = 'set -o pipefail; sqldump $SRC | sqlapply $DST';
-    ranWell(t, await run(copy));
-    ranWell(t, await run(copy));
-    ranWell(t, await run(SAME));
+    assertSuccess(t, await run(copy));
+    assertSuccess(t, await run(copy));
+    assertSuccess(t, await run(SAME));
   });
 
-  service.test(`${service.name}: a dump as text and back is the dump`, async t => {
-    const run = await between(t, service);
+  service.test(`${service.name}: a dump converted to text and back is unchanged`, async t => {
+    const run = await shellBetween(t, service);
     const copy = "set -o pipefail; sqldump -o src $SRC && tr '\\0' '\\n' < src > a.sql && sqljoin -o b.sql < src";
-    ranWell(t, await run(`${copy} && sqlsplit a.sql | cmp - src && sqlsplit b.sql | cmp - src && cmp a.sql b.sql`));
+    assertSuccess(
+      t,
+      await run(`${copy} && sqlsplit a.sql | cmp - src && sqlsplit b.sql | cmp - src && cmp a.sql b.sql`),
+    );
     const { stdout } = await run("grep -zc '^CREATE' src");
     t.is(stdout.toString(), '31\n');
   });
 
-  service.test(`${service.name}: the semicolon that ends a record is no part of a view`, async t => {
-    const run = await between(t, service);
+  service.test(`${service.name}: the semicolon at the end of a record is not part of a view`, async t => {
+    const run = await shellBetween(t, service);
     await run(`cat > views.sql <<'END'
 CREATE TABLE t (x INT);
 CREATE VIEW v AS SELECT x FROM t ;
@@ -115,7 +121,7 @@ CREATE VIEW w AS SELECT x FROM t -- the end;
 ;
 CREATE VIEW x AS SELECT x, ';' y FROM t /* and ; */;
 END`);
-    ranWell(
+    assertSuccess(
       t,
       await run(
         'set -o pipefail; sqlsplit views.sql | sqlapply $DST && sqldump --verbatim --include VIEWS $DST > dump',
@@ -129,11 +135,11 @@ END`);
     );
   });
 
-  service.test(`${service.name}: an empty schema is a lone NUL, and a copy of it is no change`, async t => {
-    const run = await between(t, service);
+  service.test(`${service.name}: an empty schema is dumped as a lone NUL, and copying it changes nothing`, async t => {
+    const run = await shellBetween(t, service);
     const { stdout } = await run('sqldump $DST');
     t.deepEqual(stdout, Buffer.from('\0'));
-    ranWell(
+    assertSuccess(
       t,
       await run('set -o pipefail; sqldump $DST | sqlapply $SRC; sqldump $DST | sqljoin | sqlsplit | sqlapply $SRC'),
     );
@@ -144,23 +150,23 @@ for (const [source, target] of [
   [sqlserve, questdb],
   [questdb, sqlserve],
 ] as const) {
-  testWithQuestDB(`${source.name} to ${target.name}, and both dump the same`, async t => {
-    const run = await between(t, source, target);
-    ranWell(t, await run('set -o pipefail; sqldump $SRC | sqlapply $DST'));
-    ranWell(t, await run(SAME));
+  testWithQuestDB(`${source.name} to ${target.name}: both dump the same`, async t => {
+    const run = await shellBetween(t, source, target);
+    assertSuccess(t, await run('set -o pipefail; sqldump $SRC | sqlapply $DST'));
+    assertSuccess(t, await run(SAME));
   });
 }
 
-testWithQuestDB('sqlserve and QuestDB make the same of one .sql file', async t => {
+testWithQuestDB('sqlserve and QuestDB dump the same after replaying the same .sql file', async t => {
   const [{ url: A }, { url: B }] = await Promise.all([
-    once(seeded, sqlserve, () => seed(sqlserve)),
-    once(seeded, questdb, () => seed(questdb)),
+    startOnce(seeded, sqlserve, () => startSeeded(sqlserve)),
+    startOnce(seeded, questdb, () => startSeeded(questdb)),
   ]);
   const run = await shell(t, { SRC: A, DST: B });
-  ranWell(t, await run(SAME));
+  assertSuccess(t, await run(SAME));
 });
 
-test('a reader that leaves ends the writer quietly, with the status of SIGPIPE', async t => {
+test('standard output closed by the reader (SIGPIPE): sqlsplit exits quietly with 141', async t => {
   const run = await shell(t);
   const { code, stdout, stderr } = await run(
     `yes 'CREATE TABLE a (x INT);' | sqlsplit | head -zn1; echo "\${PIPESTATUS[@]}"`,

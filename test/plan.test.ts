@@ -4,7 +4,7 @@ import { databases } from './support/databases.js';
 import { schemaPair } from './support/schema-pairs.js';
 import { test } from './support/test.js';
 
-test('plans for random pairs lead where they should, and a second one has nothing to do', t => {
+test('random pairs: a plan loses nothing unless allowed, and a second plan is empty', t => {
   for (let seed = 0; seed < 400; seed++) {
     const { before, after, renamed, changes } = schemaPair(seed);
     const careful = planChanges(after, before, { renamed });
@@ -25,7 +25,7 @@ test('plans for random pairs lead where they should, and a second one has nothin
   }
 });
 
-test('plans between recorded databases lead where they should', t => {
+test('recorded databases: a plan omits nothing if all losses are allowed', t => {
   for (const [i, a] of databases.entries())
     for (const b of databases.slice(i, i + 2)) {
       const allowLoss = planChanges(a.statements, b.statements).omissions.flatMap(({ allow }) => allow ?? []);
@@ -41,25 +41,25 @@ test('plans between recorded databases lead where they should', t => {
   t.pass();
 });
 
-test('names of what may be lost or is renamed may hold dots', t => {
+test('names in allowLoss and renamed may contain dots', t => {
   const [dotted, plain, third] = [
     `CREATE TABLE 'a.b' (c INT, "x y" INT);`,
     'CREATE TABLE a (b INT, c INT);',
     `CREATE TABLE 'a.b.d' (e INT);`,
   ];
   const before = [dotted, plain, third];
-  const left = (after: string[], allowLoss: string[] = []) =>
+  const listOmissions = (after: string[], allowLoss: string[] = []) =>
     planChanges(after, before, { allowLoss }).omissions.flatMap(({ allow }) => allow ?? []);
   const withoutXy = [dotted.replace(', "x y" INT', ''), plain, third];
-  t.deepEqual(left(withoutXy), ["'a.b'.'x y'"]);
-  t.deepEqual(left(withoutXy, ['a.b.x y']), []);
-  t.deepEqual(left(withoutXy, ["'a.b'.'x y'"]), []);
-  t.deepEqual(left([dotted, plain.replace(', c INT', ''), third], ['a.c']), []);
-  t.throws(() => left([plain, third], ['a.b']), {
+  t.deepEqual(listOmissions(withoutXy), ["'a.b'.'x y'"]);
+  t.deepEqual(listOmissions(withoutXy, ['a.b.x y']), []);
+  t.deepEqual(listOmissions(withoutXy, ["'a.b'.'x y'"]), []);
+  t.deepEqual(listOmissions([dotted, plain.replace(', c INT', ''), third], ['a.c']), []);
+  t.throws(() => listOmissions([plain, third], ['a.b']), {
     message: "'a.b' can be 'a.b' or 'a'.'b'; write one of them, with its quotes",
   });
-  t.deepEqual(left([plain, third], ["'a.b'"]), []);
-  t.deepEqual(left(before, ['nothing.of.this']), []);
+  t.deepEqual(listOmissions([plain, third], ["'a.b'"]), []);
+  t.deepEqual(listOmissions(before, ['nothing.of.this']), []);
   t.throws(() => planChanges(before, before, { renamed: ['a.b'] }), {
     message: "--renamed must be OLD=NEW, not 'a.b'",
   });
@@ -68,7 +68,7 @@ test('names of what may be lost or is renamed may hold dots', t => {
   });
 });
 
-test('what ALTER cannot change is named with the reason', t => {
+test('a change that ALTER cannot make is omitted with its reason', t => {
   const table = (columns: string, rest: string) => `CREATE TABLE t (ts TIMESTAMP, ${columns}) timestamp(ts) ${rest};`;
   const cases: [before: string, after: string, expected: string][] = [
     [
@@ -145,7 +145,7 @@ test('materialized views whose columns get other types are created again, where 
   t.is(rebuilt.statements[0]?.statement, "DROP MATERIALIZED VIEW 'm';");
 });
 
-test('a rebuild grants again, and finishes one that was interrupted', t => {
+test('a rebuild grants again, and a new plan completes an interrupted rebuild', t => {
   const acl = ['CREATE USER ann;', 'GRANT SELECT ON t TO ann;'];
   const before = 'CREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY;';
   const after = [before.replace('DAY', 'HOUR'), ...acl];

@@ -1,4 +1,4 @@
-/*! What every program does alike, without a server: help, version, completion, bad usage, full disks, readers that leave. */
+/*! Behavior common to all programs, without a server: help, version, completion, usage errors, full disks, closed readers. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ for (const program of PROGRAMS) {
     t.is((await run(`${program} -h`)).stdout.toString(), help);
   });
 
-  test(`${program} --version`, async t => {
+  test(`${program} --version prints its name and version`, async t => {
     const run = await shell(t);
     const product = program === 'sqlpipe' ? 'sqlpipe' : `${program} (sqlpipe)`;
     for (const option of ['--version', '-V']) {
@@ -40,7 +40,7 @@ for (const program of PROGRAMS) {
     }
   });
 
-  test(`${program} --completion is a script that bash takes`, async t => {
+  test(`${program} --completion prints a valid bash script`, async t => {
     const run = await shell(t);
     const { code, stderr } = await run(
       `${program} --completion > script && bash -n script && grep -q ${program} script`,
@@ -48,20 +48,20 @@ for (const program of PROGRAMS) {
     t.deepEqual([code, stderr], [0, '']);
   });
 
-  test(`${program} refuses an unknown option`, async t => {
+  test(`${program} rejects an unknown option`, async t => {
     const run = await shell(t);
     const { code, stdout, stderr } = await run(`${program} --non-sense`);
     t.is(code, 64);
     t.is(stdout.length, 0);
     t.is(stderr, `${program}: unknown option: --non-sense\nTry '${program} --help'.\n`);
-    // What every object of JavaScript has.
+    // A property that every JavaScript object has.
     t.like(await run(`${program} --to-string`), {
       code: 64,
       stderr: `${program}: unknown option: --to-string\nTry '${program} --help'.\n`,
     });
   });
 
-  test(`${program} --help into a full disk is a failed write`, async t => {
+  test(`${program} --help reports a full disk`, async t => {
     const run = await shell(t);
     const { code, stderr } = await run(`${program} --help > /dev/full`);
     t.is(code, 74);
@@ -72,7 +72,7 @@ for (const program of PROGRAMS) {
 const STREAM = String.raw`printf 'CREATE TABLE a (x INT);\n\0CREATE VIEW b AS (SELECT 1);\n\0'`;
 const TEXT = String.raw`printf 'CREATE TABLE a (x INT); CREATE VIEW b AS (SELECT 1)'`;
 
-const exits = macro<[string, number, (string | RegExp)?]>({
+const exitsWith = macro<[string, number, (string | RegExp)?]>({
   title: (_, script) => script.replace(STREAM, 'STREAM').replace(TEXT, 'TEXT'),
   async exec(t, script, code, stderr = '') {
     const run = await shell(t);
@@ -83,75 +83,85 @@ const exits = macro<[string, number, (string | RegExp)?]>({
   },
 });
 
-test(exits, 'sqlsplit /nowhere', 66, /^sqlsplit: \/nowhere: no such file or directory\n$/m);
-test(exits, 'sqlsplit /nowhere | sqljoin', 65, /^sqljoin: .*sqlsplit: \/nowhere: no such file or directory\n$/m);
-test(exits, `${STREAM} | sqlapply --report . http://127.0.0.1:1`, 74, 'sqlapply: .: is a directory\n');
-test(exits, `${TEXT} | sqlsplit > /dev/full`, 74, 'sqlsplit: write failed: no space left on device\n');
-test(exits, `yes 'SELECT 1;' | sqlsplit | head -c 1 > /dev/null; exit \${PIPESTATUS[1]}`, 141);
-test(exits, `yes 'SELECT 1;' | head -c 90000 | sqlsplit | sqljoin | true; exit \${PIPESTATUS[3]}`, 141);
-test(exits, `${TEXT} | sqlsplit --max-record 10`, 65, /more than 10 characters|longer than 10 bytes/);
+test(exitsWith, 'sqlsplit /nowhere', 66, /^sqlsplit: \/nowhere: no such file or directory\n$/m);
+test(exitsWith, 'sqlsplit /nowhere | sqljoin', 65, /^sqljoin: .*sqlsplit: \/nowhere: no such file or directory\n$/m);
+test(exitsWith, `${STREAM} | sqlapply --report . http://127.0.0.1:1`, 74, 'sqlapply: .: is a directory\n');
+test(exitsWith, `${TEXT} | sqlsplit > /dev/full`, 74, 'sqlsplit: write failed: no space left on device\n');
+test(exitsWith, `yes 'SELECT 1;' | sqlsplit | head -c 1 > /dev/null; exit \${PIPESTATUS[1]}`, 141);
+test(exitsWith, `yes 'SELECT 1;' | head -c 90000 | sqlsplit | sqljoin | true; exit \${PIPESTATUS[3]}`, 141);
+test(exitsWith, `${TEXT} | sqlsplit --max-record 10`, 65, /more than 10 characters|longer than 10 bytes/);
 for (const number of ['x', '0', '1.5', '-1', '1 --max-record=0'])
-  test(exits, `sqlsplit --max-record ${number}`, 64, /--max-record must be a whole number of at least 1$/m);
-test(exits, `${TEXT} | sqlsplit --max-record 1 --max-record 1000`, 0);
-test(exits, 'sqlsplit --max-record', 64, /missing value for option: max-record$/m);
-test(exits, `${STREAM} | sqljoin extra`, 64, /too many operands: 1 given, 0 accepted/);
-test(exits, `${STREAM} | sqljoin > /dev/full`, 74, 'sqljoin: write failed: no space left on device\n');
-test(exits, `${STREAM} | sqljoin -o /nowhere/x`, 74, 'sqljoin: /nowhere/x: no such file or directory\n');
-test(exits, `${STREAM} | sqljoin -o x && ${STREAM} | tr '\\0' '\\n' | cmp - x && ls`, 0);
+  test(exitsWith, `sqlsplit --max-record ${number}`, 64, /--max-record must be a whole number of at least 1$/m);
+test(exitsWith, `${TEXT} | sqlsplit --max-record 1 --max-record 1000`, 0);
+test(exitsWith, 'sqlsplit --max-record', 64, /missing value for option: max-record$/m);
+test(exitsWith, `${STREAM} | sqljoin extra`, 64, /too many operands: 1 given, 0 accepted/);
+test(exitsWith, `${STREAM} | sqljoin > /dev/full`, 74, 'sqljoin: write failed: no space left on device\n');
+test(exitsWith, `${STREAM} | sqljoin -o /nowhere/x`, 74, 'sqljoin: /nowhere/x: no such file or directory\n');
+test(exitsWith, `${STREAM} | sqljoin -o x && ${STREAM} | tr '\\0' '\\n' | cmp - x && ls`, 0);
 test(
-  exits,
+  exitsWith,
   `echo before > x; ${STREAM} | head -c 30 | sqljoin -o x; echo $?; cat x; ls`,
   0,
   /truncated after 1 complete record/,
 );
 test(
-  exits,
+  exitsWith,
   `${STREAM} | head -c 30 | sqljoin`,
   65,
   /truncated after 1 complete record: the input does not end with a NUL byte/,
 );
-test(exits, `${TEXT} | sqljoin`, 65, /no NUL byte in the input: it is either \.sql text \(sqlsplit converts it\) or /);
+test(
+  exitsWith,
+  `${TEXT} | sqljoin`,
+  65,
+  /no NUL byte in the input: it is either \.sql text \(sqlsplit converts it\) or /,
+);
 for (const filter of ['sqlsort', 'sqlsort --graph dot', 'sqlgrep a', 'sqlgrep --with-deps a'])
   test(
-    exits,
+    exitsWith,
     `${STREAM} | ${filter} > /dev/full`,
     74,
     `${filter.split(' ')[0]}: write failed: no space left on device\n`,
   );
 test(
-  exits,
+  exitsWith,
   `yes 'SELECT 1;' | tr '\\n' '\\0' | sqlgrep --kind other | head -c 1 > /dev/null; exit \${PIPESTATUS[2]}`,
   141,
 );
-test(exits, `${STREAM} | sqlsort --graph svg`, 64, /invalid value for --graph: 'svg'; it must be one of dot, mermaid/);
-test(exits, 'sqldump', 64, /missing operand: <instance>/);
-test(exits, 'sqldump --include TABLES --exclude VIEWS http://127.0.0.1:1', 64, /cannot be combined/);
 test(
-  exits,
+  exitsWith,
+  `${STREAM} | sqlsort --graph svg`,
+  64,
+  /invalid value for --graph: 'svg'; it must be one of dot, mermaid/,
+);
+test(exitsWith, 'sqldump', 64, /missing operand: <instance>/);
+test(exitsWith, 'sqldump --include TABLES --exclude VIEWS http://127.0.0.1:1', 64, /cannot be combined/);
+test(
+  exitsWith,
   'sqldump --include NONSENSE http://127.0.0.1:1',
   64,
   /unknown kind: 'NONSENSE'; there are table, .*, and TABLES, /,
 );
 test(
-  exits,
+  exitsWith,
   'sqldump http://127.0.0.1:1 | sqljoin; exit $((PIPESTATUS[0] * 1000 + PIPESTATUS[1] - 69000))',
   65,
   /refused/,
 );
 test(
-  exits,
+  exitsWith,
   'sqlapply --if-exists perhaps http://127.0.0.1:1',
   64,
   /invalid value for --if-exists: 'perhaps'; it must be one of compare, fail, skip/,
 );
-test(exits, 'sqlapply --dry-rum x', 64, /^sqlapply: unknown option: --dry-rum; did you mean --dry-run\?$/m);
-test(exits, 'sqlgrep --knid=view', 64, /^sqlgrep: unknown option: --knid; did you mean --kind\?$/m);
-test(exits, 'sqldump -pSECRET', 64, /^sqldump: unknown option: -p$/m);
-test(exits, 'sqldump --via databsae x', 64, /one of auto, database, catalogue; did you mean database\?$/m);
-test(exits, 'sqlsort --graph svg', 64, /one of dot, mermaid$/m);
-test(exits, 'sqlapply http://127.0.0.1:1 < /dev/null', 65, /empty input: /);
+test(exitsWith, 'sqlapply --dry-rum x', 64, /^sqlapply: unknown option: --dry-rum; did you mean --dry-run\?$/m);
+test(exitsWith, 'sqlgrep --knid=view', 64, /^sqlgrep: unknown option: --knid; did you mean --kind\?$/m);
+test(exitsWith, 'sqldump -pSECRET', 64, /^sqldump: unknown option: -p$/m);
+test(exitsWith, 'sqldump --via databsae x', 64, /one of auto, database, catalogue; did you mean database\?$/m);
+test(exitsWith, 'sqlsort --graph svg', 64, /one of dot, mermaid$/m);
+test(exitsWith, 'sqlapply http://127.0.0.1:1 < /dev/null', 65, /empty input: /);
 
-test('sqldump --list-instances prints names and addresses, and needs no instance', async t => {
+test('sqldump --list-instances prints names and addresses without an instance', async t => {
   const run = await shell(t);
   const { code, stdout, stderr } = await run(`sqldump --list-instances; mkdir -p .config/sqlpipe
 printf '[prod]\\nurl = "https://me:s3cret@db.example.com"\\n["eu west"]\\nurl = "localhost"\\n' > .config/sqlpipe/instances.toml
@@ -160,15 +170,15 @@ sqldump --list-instances`);
   t.is(stdout.toString(), 'prod\thttps://db.example.com\neu west\thttp://localhost:9000\n');
 });
 
-test(exits, 'sqldump --list-instances extra', 64, /too many operands: 1 given, 0 accepted/);
+test(exitsWith, 'sqldump --list-instances extra', 64, /too many operands: 1 given, 0 accepted/);
 
-test('output that was cut is nothing that a reader takes', async t => {
+test('output truncated by an error ends with a comment and without a NUL', async t => {
   const run = await shell(t);
   const { stdout } = await run(`printf 'SELECT 1; SELECT (2' | sqlsplit`);
   t.is(stdout.toString(), 'SELECT 1;\n-- sqlsplit: incomplete: standard input:1:18: unclosed parenthesis\n');
 });
 
-test('a terminal is no stream: usage, not a wait', async t => {
+test('a terminal as standard input is a usage error', async t => {
   const run = await shell(t);
   for (const program of ['sqljoin', 'sqlsplit', 'sqlsort', 'sqlgrep x', 'sqlapply http://127.0.0.1:1']) {
     const { stdout } = await run(`script -qec '${program}; echo status $?' /dev/null < /dev/null`);
@@ -176,14 +186,14 @@ test('a terminal is no stream: usage, not a wait', async t => {
   }
 });
 
-test('a message that nobody reads does not keep a program', async t => {
+test('a closed standard error does not block a program', async t => {
   t.timeout(120_000);
   const child = spawn('node_modules/.bin/sqljoin', { stdio: ['ignore', 'ignore', 'pipe'] });
   child.stderr.destroy();
   t.deepEqual(await once(child, 'close'), [65, null]);
 });
 
-test('control characters from a file are shown, not obeyed', async t => {
+test('control characters in the name of a file are escaped', async t => {
   const run = await shell(t);
   const { stderr } = await run(String.raw`sqlsplit $'no\e[31mfile\u009b'`);
   t.is(stderr, `${String.raw`sqlsplit: no\x1b[31mfile\x9b: no such file or directory`}\n`);

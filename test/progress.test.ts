@@ -1,4 +1,4 @@
-/*! The counts that are shown while a program works, on a terminal: how many are done, of how many, and how fast. */
+/*! The progress that programs show on a terminal: the count, the total, and the rate. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Scope } from './support/scope.js';
 import { startSlow } from './support/slow.js';
@@ -7,7 +7,7 @@ import { test } from './support/test.js';
 
 const rows = (...names: string[]) => names.map(name => JSON.stringify([`CREATE TABLE '${name}' (x INT)`])).join(',');
 
-/** Dumps four statements at once, then three, one, and one more; what is over sooner than that is not drawn. */
+/** Dumps four statements at once, then three, one, and one more, with pauses that are long enough for drawing. */
 const startSource = (scope: Scope) =>
   startSlow(scope, async (query, response) => {
     if (!query.startsWith('SHOW CREATE DATABASE')) return response.end('{"dataset":[]}');
@@ -21,8 +21,8 @@ const startSource = (scope: Scope) =>
   });
 
 /**
- * What was drawn: the counts, with the total where one is known, the rate, and the statement at hand. On a busy machine the
- * first statement is seen too, with none done, and those that sqlapply reads before it sends any, without a total.
+ * The progress drawn on the screen: counts, with the total if it is known, rates, and current statements. On a busy machine the
+ * screen also shows count 0, and the counts without total while sqlapply reads its input; both are left out.
  */
 const readCounts = (screen: string, program: string, total: string) =>
   Array.from(
@@ -32,12 +32,12 @@ const readCounts = (screen: string, program: string, total: string) =>
     ([, count = '', rate = '', name = '']) => ({ count, rate: Number(rate), name }),
   ).filter(({ count }) => Number.parseInt(count, 10) > 0 && count.includes('/') === (total !== ''));
 
-/** Counts and names without those that are drawn again. */
+/** Counts and names without repetitions. */
 const distinctSteps = (all: ReturnType<typeof readCounts>) => [
   ...new Set(all.map(({ count, name }) => `${count} ${name}`)),
 ];
 
-test('sqldump counts what it has read, however many came at once', async t => {
+test('sqldump counts the statements read, even if several arrive at once', async t => {
   const on = await terminal(t);
   const { code, screen } = await on(`sqldump -o x ${await startSource(t)}`);
   t.is(code, 0, screen);
@@ -51,7 +51,7 @@ for (const [options, total] of [
   ['', '/4'],
   ['--stream', ''],
 ] as const)
-  test(`sqlapply ${options} counts what is done, rejected or not`, async t => {
+  test(`sqlapply ${options} counts finished statements, including rejected ones`, async t => {
     const target = await startSlow(t, async (query, response) => {
       await pause(450);
       if (query.includes("'b'")) response.writeHead(400).end('{"error":"no","position":0}');
@@ -68,7 +68,7 @@ for (const [options, total] of [
     t.regex(screen, /: 3 of 4 applied, 1 rejected/);
   });
 
-test('at 40 columns there is room for the count, the rate and the time left', async t => {
+test('at 40 columns the count, the rate and the remaining time are shown', async t => {
   const target = await startSlow(t, async (_query, response) => {
     await pause(450);
     response.end('{"ddl":"OK"}');

@@ -1,7 +1,7 @@
-/*! An instance that instances.toml protects is changed by those alone who name it, and by the others nothing is sent. */
+/*! Protected instances in instances.toml: sqlapply needs --yes-to with the name, and otherwise sends nothing. */
 import type { ExecutionContext } from 'ava';
 import { startFaultyServer } from './faults/faulty-server.js';
-import { passOn } from './faults/run.js';
+import { forwardRequest } from './faults/run.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
@@ -15,11 +15,11 @@ test.before(async () => {
   good = await startSqlserve(scope);
 });
 
-/** Two protected instances and two that are not, all of them one server; `requests` are those that reached it. */
+/** Starts one server with two protected names and two others; `requests` are the requests that reached it. */
 async function startProtected(t: ExecutionContext) {
-  await good.empty();
+  await good.dropAll();
   const { url, requests } = await startFaultyServer(t, async (socket, request) =>
-    socket.write(await passOn(good, request)),
+    socket.write(await forwardRequest(good, request)),
   );
   const run = await shell(t, { URL: url });
   await run(`mkdir -p .config/sqlpipe; {
@@ -42,7 +42,7 @@ for (const options of [
   '--keep-going --if-exists skip',
   '--allow all',
 ])
-  test(`a protected instance is not touched by sqlapply ${options}`, async t => {
+  test(`a protected instance gets no request from sqlapply ${options}`, async t => {
     const { run, requests, tables } = await startProtected(t);
     const { code, stderr } = await run(`sqlapply ${options} prod < stream`);
     t.is(code, 64, stderr);
@@ -52,14 +52,14 @@ for (const options of [
   });
 
 for (const command of ['sqlapply --yes-to prod prod', 'sqlapply --yes-to=spare spare', 'sqlapply lab', 'sqlapply open'])
-  test(`what ${command} is given is carried out`, async t => {
+  test(`${command} applies the stream`, async t => {
     const { run, tables } = await startProtected(t);
     const { code, stderr } = await run(`${command} < stream`);
     t.is(code, 0, stderr);
     t.deepEqual(await tables(), ['a']);
   });
 
-test('what changes nothing needs no confirmation', async t => {
+test('commands that change nothing need no confirmation', async t => {
   const { run, requests, tables } = await startProtected(t);
   const { code, stdout, stderr } = await run(
     'sqlapply --dry-run prod < stream && sqldump -o dump prod && sqldiff --names prod stream',

@@ -1,4 +1,4 @@
-/*! The real server that other tests rely on: it answers, takes settings, and leaves nothing behind. */
+/*! The real server that other tests use: it replies, accepts settings, and leaves no files behind. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
@@ -8,13 +8,13 @@ import type { ExecutionContext } from 'ava';
 import { freshFolder } from './support/folder.js';
 import { startQuestDB, testWithQuestDB } from './support/questdb.js';
 
-testWithQuestDB('a started server answers, and QDB_ variables reach it', async t => {
+testWithQuestDB('a started server replies, and QDB_ variables configure it', async t => {
   const server = await startQuestDB(t, { QDB_CAIRO_WAL_ENABLED_DEFAULT: 'false' });
   t.deepEqual(await server.execute('CREATE TABLE a (ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY DAY'), { ddl: 'OK' });
   t.like(await server.execute('SELECT walEnabled FROM tables()'), { dataset: [[false]] });
 });
 
-testWithQuestDB('an emptied server is as good as a new one', async t => {
+testWithQuestDB('a server can be emptied and used again', async t => {
   const server = await startQuestDB(t);
   const schema = [
     'CREATE TABLE a (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY',
@@ -22,7 +22,7 @@ testWithQuestDB('an emptied server is as good as a new one', async t => {
     'CREATE MATERIALIZED VIEW c AS (SELECT ts, count() n FROM a SAMPLE BY 1h)',
   ];
   for (let round = 0; round < 2; round++) {
-    await server.empty();
+    await server.dropAll();
     t.like(await server.execute('SELECT table_name FROM tables()'), { dataset: [] });
     for (const sql of schema) t.deepEqual(await server.execute(sql), { ddl: 'OK' });
   }
@@ -30,7 +30,7 @@ testWithQuestDB('an emptied server is as good as a new one', async t => {
 
 type Script = ChildProcessByStdio<Writable, Readable, null>;
 
-const leavesNothing = async (t: ExecutionContext, dismiss: (script: Script) => void) => {
+const assertCleanExit = async (t: ExecutionContext, end: (script: Script) => void) => {
   const TMPDIR = await freshFolder(t);
   const script = spawn(process.execPath, ['--import=tsx', 'scripts/questdb.ts'], {
     env: { ...process.env, TMPDIR },
@@ -38,7 +38,7 @@ const leavesNothing = async (t: ExecutionContext, dismiss: (script: Script) => v
   });
   const [url] = await once(createInterface(script.stdout), 'line');
   t.is((await fetch(`${url}/ping`)).status, 204);
-  dismiss(script);
+  end(script);
   t.deepEqual(await once(script, 'exit'), [0, null]);
   await t.throwsAsync(fetch(`${url}/ping`));
   t.deepEqual(
@@ -47,6 +47,8 @@ const leavesNothing = async (t: ExecutionContext, dismiss: (script: Script) => v
   );
 };
 
-testWithQuestDB('SIGTERM ends the server and removes its folder', leavesNothing, script => script.kill('SIGTERM'));
-testWithQuestDB('SIGINT ends the server and removes its folder', leavesNothing, script => script.kill('SIGINT'));
-testWithQuestDB('so does the end of its stdin', leavesNothing, script => script.stdin.end());
+testWithQuestDB('SIGTERM ends the server and removes its folder', assertCleanExit, script => script.kill('SIGTERM'));
+testWithQuestDB('SIGINT ends the server and removes its folder', assertCleanExit, script => script.kill('SIGINT'));
+testWithQuestDB('the end of its standard input ends the server and removes its folder', assertCleanExit, script =>
+  script.stdin.end(),
+);

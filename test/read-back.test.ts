@@ -1,7 +1,7 @@
-/*! What was applied is read back: a target that cannot show it, has lost it, or has made something else of it. */
+/*! Applied statements are read back: from targets that cannot show objects, lose them, or create other definitions. */
 import type { ExecutionContext } from 'ava';
 import { reply, startFaultyServer } from './faults/faulty-server.js';
-import { passOn } from './faults/run.js';
+import { forwardRequest } from './faults/run.js';
 import { replay } from './support/replay.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
@@ -17,14 +17,14 @@ test.before(async () => {
 
 const table = (name: string, type = 'INT') => `CREATE TABLE '${name}' ( \n\tx ${type}\n);`;
 
-/** Bytes to answer with, `hang up`, or nothing where the good server is to answer. */
+/** Returns the bytes of a reply, `hang up`, or undefined if the good server replies. */
 type Spoiler = (statement: string) => Promise<Buffer | undefined> | Buffer | 'hang up' | undefined;
 
-/** The URL of a server in front of the good one, which is empty; it spoils some of the answers. */
+/** Empties the good server and starts a proxy that spoils some of its replies. */
 async function startSpoiled(t: ExecutionContext, spoil: Spoiler) {
-  await good.empty();
+  await good.dropAll();
   const { url, requests } = await startFaultyServer(t, async (socket, request) => {
-    const bytes = (await spoil(request.statement)) ?? (await passOn(good, request));
+    const bytes = (await spoil(request.statement)) ?? (await forwardRequest(good, request));
     if (bytes === 'hang up') socket.destroy();
     else socket.write(bytes);
   });
@@ -34,16 +34,16 @@ async function startSpoiled(t: ExecutionContext, spoil: Spoiler) {
 }
 
 for (const [name, status, bytes] of [
-  ['fails', 69, reply('{"error":"boom"}', 500)],
-  ['is not ready', 69, reply('', 503)],
-  ['is gone', 69, 'hang up'],
-  ['asks who we are', 77, reply('Unauthorized', 401)],
-  ['denies it', 77, reply('{"error":"Access denied for bob","position":0}', 403)],
-  ['is another server', 76, reply('<html>', 200)],
-  ['rejects the question', 1, reply('{"error":"boom","position":0}', 400)],
+  ['answers 500', 69, reply('{"error":"boom"}', 500)],
+  ['answers 503', 69, reply('', 503)],
+  ['closes the connection', 69, 'hang up'],
+  ['answers 401', 77, reply('Unauthorized', 401)],
+  ['answers 403', 77, reply('{"error":"Access denied for bob","position":0}', 403)],
+  ['answers with HTML', 76, reply('<html>', 200)],
+  ['rejects the query', 1, reply('{"error":"boom","position":0}', 400)],
 ] as const)
   for (const options of ['', '--keep-going'])
-    test(`where the target ${name} when it is to show what it made, the status is ${status} ${options}`, async t => {
+    test(`read-back: if the target ${name}, the status is ${status} ${options}`, async t => {
       const { url, tables } = await startSpoiled(t, statement => (statement.startsWith('SHOW') ? bytes : undefined));
       const { code, stderr, report, rejects } = await replay(t, url, { text: table('a') + table('b'), options });
       t.is(code, status, stderr);
@@ -56,7 +56,7 @@ for (const [name, status, bytes] of [
       );
       t.regex(stderr, /statement 1 \(table 'a'\): .*read back/);
       t.regex(stderr, /: 2 of 2 applied\b/);
-      t.is(rejects, '\0', 'what was applied is no reject');
+      t.is(rejects, '\0', 'applied statements are not rejects');
       t.deepEqual(await tables(), ['a', 'b']);
     });
 
@@ -74,12 +74,12 @@ test('with --no-verify nothing is read back', async t => {
   );
 });
 
-/** More than are read back at once, among them one that can not be, and the one that it happens to. */
+/** More statements than are read back at once, among them one that cannot be read back. `ONE` is the one that is spoiled. */
 const ALTER = 'ALTER TABLE there ADD COLUMN y INT;';
 const MANY = Array.from({ length: 130 }, (_, i) => (i === 105 ? ALTER : table(`t${i}`)));
 const ONE = table('t110');
 
-/** Replays them by way of a spoiler; resolves to the statements that are not proven, by number. */
+/** Replays them through a spoiler; resolves to the numbers and results of the statements that are not proven. */
 async function replayMany(t: ExecutionContext, spoil: Spoiler) {
   const { url, tables } = await startSpoiled(t, spoil);
   await good.execute('CREATE TABLE there (x INT)');
@@ -88,7 +88,7 @@ async function replayMany(t: ExecutionContext, spoil: Spoiler) {
   return { ...outcome, unproven: unproven.map(({ n, result }) => [n, result]), tables };
 }
 
-test('an object that is missing when it is read back is named, rejected, and the only one', async t => {
+test('read-back: only the object that is missing is named and rejected', async t => {
   const lose: Spoiler = statement => (`${statement};` === ONE ? reply('{"ddl":"OK"}') : undefined);
   const { code, stderr, unproven, rejects, tables } = await replayMany(t, lose);
   t.is(code, 1);
@@ -98,7 +98,7 @@ test('an object that is missing when it is read back is named, rejected, and the
   t.is((await tables())?.length, MANY.length - 1);
 });
 
-test('an object that the target made otherwise is named, rejected, and the only one', async t => {
+test('read-back: only the object that differs is named and rejected', async t => {
   const change: Spoiler = async statement =>
     `${statement};` === ONE ? reply(JSON.stringify(await good.execute(table('t110', 'LONG')))) : undefined;
   const { code, stderr, unproven, rejects } = await replayMany(t, change);
@@ -109,7 +109,7 @@ test('an object that the target made otherwise is named, rejected, and the only 
   t.regex(JSON.stringify(await good.execute('SHOW CREATE TABLE t110')), /x LONG/);
 });
 
-test('a view that the target made as a table is missing when it is read back', async t => {
+test('read-back: a view that the target created as a table is reported as missing', async t => {
   const view = "CREATE VIEW 'v' AS ( \nselect x from a\n);";
   const { url } = await startSpoiled(t, async statement =>
     statement.startsWith('CREATE VIEW') ? reply(JSON.stringify(await good.execute(table('v')))) : undefined,

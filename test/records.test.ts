@@ -1,4 +1,4 @@
-/*! The statement stream: records there and back, and the commit mark that tells a whole stream from a cut one. */
+/*! The statement stream: encoding and decoding of records, and the commit mark, which distinguishes complete from truncated streams. */
 import { Readable, Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
@@ -7,15 +7,15 @@ import { createCommitWriter, decodeRecords, encodeRecords, type ReadOptions, spo
 import fc from 'fast-check';
 import { macro, test } from './support/test.js';
 
-/** Statements in their one form, some with what JSON, shells and lexers stumble over. */
+/** Normalized statements, some with characters that are difficult for JSON, shells and lexers. */
 const statement = fc
   .tuple(fc.stringMatching(/^[a-z]{1,9}$/), fc.string({ unit: 'binary', maxLength: 40 }))
   .map(([word, text]) => `${word} '${text.replace(/[\0\ud800-\udfff']/g, '')}';`);
 
 const list = fc.array(statement, { maxLength: 8 });
 
-/** Takes what is written to it, in the pieces it comes in. */
-function taker() {
+/** A writable stream that stores its chunks. */
+function createSink() {
   const pieces: Buffer[] = [];
   const out = new Writable({
     write(chunk, _encoding, done) {
@@ -26,27 +26,27 @@ function taker() {
   return { out, pieces };
 }
 
-async function bytesOf(input: Iterable<string> | AsyncIterable<string>): Promise<Buffer[]> {
-  const { out, pieces } = taker();
+async function encode(input: Iterable<string> | AsyncIterable<string>): Promise<Buffer[]> {
+  const { out, pieces } = createSink();
   await pipeline(input, encodeRecords(), createCommitWriter(out, 'test'));
   return pieces;
 }
 
-/** Cuts bytes at the given places. */
-function cut(bytes: Buffer, places: number[]): Buffer[] {
+/** Splits bytes at the given places. */
+function splitAt(bytes: Buffer, places: number[]): Buffer[] {
   const ends = [...new Set(places.map(place => place % (bytes.length + 1)))].sort((a, b) => a - b);
   return [...ends, bytes.length].map((end, i) => bytes.subarray(ends[i - 1] ?? 0, end)).filter(chunk => chunk.length);
 }
 
-async function read(chunks: Iterable<Buffer>, options?: ReadOptions): Promise<string[]> {
+async function decode(chunks: Iterable<Buffer>, options?: ReadOptions): Promise<string[]> {
   const all: string[] = [];
   for await (const statement of decodeRecords(Readable.from(chunks), options)) all.push(statement);
   return all;
 }
 
-const readText = (text: string, options?: ReadOptions) => read(text ? [Buffer.from(text, 'latin1')] : [], options);
+const decodeText = (text: string, options?: ReadOptions) => decode(text ? [Buffer.from(text, 'latin1')] : [], options);
 
-test('exports', t => {
+test('the package exports exactly these names', t => {
   t.deepEqual(Object.keys(api).sort(), [
     'MAX_RECORD',
     'StreamError',
@@ -58,27 +58,27 @@ test('exports', t => {
   ]);
 });
 
-test('statements survive the stream, however it is cut', async t => {
+test('statements survive encoding and decoding in chunks of any size', async t => {
   await fc.assert(
     fc.asyncProperty(list, fc.array(fc.nat(), { maxLength: 12 }), async (sent, places) => {
-      t.deepEqual(await read(cut(Buffer.concat(await bytesOf(sent)), places)), sent);
+      t.deepEqual(await decode(splitAt(Buffer.concat(await encode(sent)), places)), sent);
     }),
   );
 });
 
-test('no beginning of a stream passes for a whole one', async t => {
+test('a truncated stream is never accepted as complete', async t => {
   await fc.assert(
     fc.asyncProperty(list, fc.nat(), async (sent, place) => {
-      const bytes = Buffer.concat(await bytesOf(sent));
+      const bytes = Buffer.concat(await encode(sent));
       const part = bytes.subarray(0, place % bytes.length);
-      // What ends on a NUL was whole up to there: only a writer that ended well leaves that, see below.
+      // A part that ends with a NUL is complete; a failed writer never leaves one, as tested below.
       if (part.at(-1) === 0) return;
-      await t.throwsAsync(read(part.length ? [part] : []), { code: 'DAMAGED' });
+      await t.throwsAsync(decode(part.length ? [part] : []), { code: 'DAMAGED' });
     }),
   );
 });
 
-test('pieces fit into a pipe at once, and none but the last ends on a NUL', async t => {
+test('each chunk fits into a pipe, and only the last ends with a NUL', async t => {
   const sizes = fc.array(
     fc.oneof(
       fc.integer({ min: 1, max: 50 }),
@@ -88,7 +88,7 @@ test('pieces fit into a pipe at once, and none but the last ends on a NUL', asyn
   );
   await fc.assert(
     fc.asyncProperty(sizes, async sizes => {
-      const pieces = await bytesOf(sizes.map(size => `${'x'.repeat(size)};`));
+      const pieces = await encode(sizes.map(size => `${'x'.repeat(size)};`));
       t.true(pieces.every(piece => piece.length <= 4096));
       t.deepEqual(
         pieces.map(piece => piece.at(-1) === 0),
@@ -98,13 +98,13 @@ test('pieces fit into a pipe at once, and none but the last ends on a NUL', asyn
   );
 });
 
-test('no statements are one lone NUL, and that reads as no statements', async t => {
-  t.deepEqual(Buffer.concat(await bytesOf([])), Buffer.from('\0'));
-  t.deepEqual(await readText('\0'), []);
+test('no statements are encoded as a lone NUL, which decodes to no statements', async t => {
+  t.deepEqual(Buffer.concat(await encode([])), Buffer.from('\0'));
+  t.deepEqual(await decodeText('\0'), []);
 });
 
-test('a writer that fails withholds the NUL and says why', async t => {
-  const { out, pieces } = taker();
+test('a failed writer withholds the NUL and writes the reason', async t => {
+  const { out, pieces } = createSink();
   const end = createCommitWriter(out, 'sqlwell');
   async function* failing() {
     yield 'a;';
@@ -116,67 +116,68 @@ test('a writer that fails withholds the NUL and says why', async t => {
   const left = Buffer.concat(pieces).toString();
   t.is(left, 'a;\n-- sqlwell: incomplete: the well ran dry\n');
   const message = 'incomplete after 0 complete records: sqlwell: the well ran dry';
-  await t.throwsAsync(readText(left), { code: 'DAMAGED', message });
-  await t.throwsAsync(readText(`${left}\0`), {
+  await t.throwsAsync(decodeText(left), { code: 'DAMAGED', message });
+  await t.throwsAsync(decodeText(`${left}\0`), {
     code: 'DAMAGED',
     message: /sqlwell left it incomplete: the well ran dry/,
   });
 });
 
-const reads = macro<[string, ...string[]]>({
-  title: (_, input: string) => `reads ${JSON.stringify(input)}`,
+const decodesTo = macro<[string, ...string[]]>({
+  title: (_, input: string) => `decodes ${JSON.stringify(input)}`,
   async exec(t, input: string, ...expected: string[]) {
-    t.deepEqual(await readText(input), expected);
+    t.deepEqual(await decodeText(input), expected);
   },
 });
-test(reads, 'a;\n\0b;\n\0', 'a;', 'b;');
-test(reads, 'a\0b\0', 'a;', 'b;');
-test(reads, '\0\0a\0\0', 'a;');
-test(reads, '-- nothing\n\0a\0', 'a;');
-test(reads, 'a\n  b\r\n\tc ;;\n\0', 'a\n  b\r\n\tc;');
+test(decodesTo, 'a;\n\0b;\n\0', 'a;', 'b;');
+test(decodesTo, 'a\0b\0', 'a;', 'b;');
+test(decodesTo, '\0\0a\0\0', 'a;');
+test(decodesTo, '-- nothing\n\0a\0', 'a;');
+test(decodesTo, 'a\n  b\r\n\tc ;;\n\0', 'a\n  b\r\n\tc;');
 
-const refuses = macro<[string, RegExp, ReadOptions?]>({
-  title: (_, input: string) => `refuses ${JSON.stringify(input.slice(0, 40))}`,
+const rejectsInput = macro<[string, RegExp, ReadOptions?]>({
+  title: (_, input: string) => `rejects ${JSON.stringify(input.slice(0, 40))}`,
   async exec(t, input: string, message: RegExp, options?: ReadOptions) {
-    await t.throwsAsync(readText(input, options), { code: 'DAMAGED', message });
+    await t.throwsAsync(decodeText(input, options), { code: 'DAMAGED', message });
   },
 });
-test(refuses, '', /empty input: /);
-test(refuses, 'a;\n', /no NUL byte in the input: .* truncated in its first record/);
-test(refuses, 'a\0b', /truncated after 1 complete record/);
-test(refuses, 'a\0b\0c;\n', /truncated after 2 complete records/);
-test(refuses, 'a\0b;c\0', /record 2: a second statement/);
-test(refuses, "a\0b 'c\0", /record 2: unterminated string/);
-test(refuses, 'a\0b\xff\0', /record 2 contains bytes that are not UTF-8/);
-test(refuses, 'a\0\xed\xa0\x80\0', /record 2 contains bytes that are not UTF-8/);
-test(refuses, `a\0${'b'.repeat(20)}\0`, /record 2 is longer than 20 bytes/, { maxRecord: 20 });
+test(rejectsInput, '', /empty input: /);
+test(rejectsInput, 'a;\n', /no NUL byte in the input: .* truncated in its first record/);
+test(rejectsInput, 'a\0b', /truncated after 1 complete record/);
+test(rejectsInput, 'a\0b\0c;\n', /truncated after 2 complete records/);
+test(rejectsInput, 'a\0b;c\0', /record 2: a second statement/);
+test(rejectsInput, "a\0b 'c\0", /record 2: unterminated string/);
+test(rejectsInput, 'a\0b\xff\0', /record 2 contains bytes that are not UTF-8/);
+test(rejectsInput, 'a\0\xed\xa0\x80\0', /record 2 contains bytes that are not UTF-8/);
+test(rejectsInput, `a\0${'b'.repeat(20)}\0`, /record 2 is longer than 20 bytes/, { maxRecord: 20 });
 test(
-  refuses,
+  rejectsInput,
   'b'.repeat(21),
   /no NUL byte in the first 20 bytes: it is either \.sql text .* or a longer record \(--max-record raises the limit\)/,
   { maxRecord: 20 },
 );
-test(refuses, `a\0${'b'.repeat(21)}`, /record 2 is longer than 20 bytes/, { maxRecord: 20 });
+test(rejectsInput, `a\0${'b'.repeat(21)}`, /record 2 is longer than 20 bytes/, { maxRecord: 20 });
 
-test('no input at all can be allowed', async t => {
-  t.deepEqual(await readText('', { allowEmpty: true }), []);
+test('allowEmpty accepts empty input', async t => {
+  t.deepEqual(await decodeText('', { allowEmpty: true }), []);
 });
 
-const unfit = macro<[string, RegExp, number?]>({
-  title: (_, text: string) => `what no record can carry is not written: ${JSON.stringify(text.slice(0, 40))}`,
+const rejectsStatement = macro<[string, RegExp, number?]>({
+  title: (_, text: string) =>
+    `a statement that no record can contain is not written: ${JSON.stringify(text.slice(0, 40))}`,
   async exec(t, text, message, maxRecord) {
-    const { out, pieces } = taker();
+    const { out, pieces } = createSink();
     const end = createCommitWriter(out, 'test');
     await t.throwsAsync(pipeline([text], encodeRecords(maxRecord), end), { message });
     await finished(end).catch(() => {});
     t.regex(Buffer.concat(pieces).toString(), new RegExp(`^-- test: incomplete: ${message.source}[^\\0]*\\n$`));
   },
 });
-test(unfit, 'a\0b;', /statement 1 contains a NUL/);
-test(unfit, 'a \ud800;', /statement 1 contains half of a surrogate pair/);
-test(unfit, 'x'.repeat(100), /statement 1 makes a record longer than 50 bytes/, 50);
+test(rejectsStatement, 'a\0b;', /statement 1 contains a NUL/);
+test(rejectsStatement, 'a \ud800;', /statement 1 contains half of a surrogate pair/);
+test(rejectsStatement, 'x'.repeat(100), /statement 1 makes a record longer than 50 bytes/, 50);
 
-test('a spool gives back what it took, from memory and from disk', async t => {
+test('a spool returns its statements, from memory and from disk', async t => {
   for (const many of [3, 40_000]) {
     const sent = Array.from({ length: many }, (_, i) => `statement ${i} ${'ä'.repeat(200)};`);
     const spooled = await spool(Readable.from(sent));
@@ -187,6 +188,6 @@ test('a spool gives back what it took, from memory and from disk', async t => {
   }
 });
 
-test('a spool of damaged input gives nothing', async t => {
+test('a spool rejects damaged input', async t => {
   await t.throwsAsync(spool(decodeRecords(Readable.from([Buffer.from('a\0b')]))), { code: 'DAMAGED' });
 });

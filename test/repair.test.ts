@@ -1,4 +1,4 @@
-/*! What the service prints wrongly and what replays, as text in and text out; on a real server too. */
+/*! Repair of statements that the server prints wrongly, as text in and text out, and on a real server. */
 import { isCleanTable, repair } from '@sqlpipe/ddl';
 import { foldCase, identify, normalizeStatement } from '@sqlpipe/sql';
 import fc from 'fast-check';
@@ -8,20 +8,20 @@ import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { test } from './support/test.js';
 
-const told = (row: string): string => {
+const formatRepair = (row: string): string => {
   const { statement, notes } = repair(row);
   return [statement, ...notes.map(note => `# ${note}`)].join('\n');
 };
 
 for (const { title, input, output } of cases('repair')) {
-  test(`mend: ${title}`, t => {
-    t.is(told(input), output);
+  test(`repair: ${title}`, t => {
+    t.is(formatRepair(input), output);
     const { statement } = repair(input);
-    t.is(repair(statement).statement, statement, 'mended twice it is the same');
+    t.is(repair(statement).statement, statement, 'a second repair changes nothing');
   });
 }
 
-/** What no column name may hold (tried on 9.3.4), and what makes two of one name. */
+/** Characters that a column name must not contain (observed on 9.3.4). */
 const FORBIDDEN = /[\0-\x0f\x7f\ufeff?.,'"\\/:()+\-*%~]/;
 const WORDS = [
   'order',
@@ -65,8 +65,8 @@ const columns = fc.uniqueArray(fc.record({ name: names, type: types }), {
 });
 type Columns = { name: string; type: string }[];
 
-/** A table with a timestamp and keys as the service prints it, or with all names in quotes. */
-function printed(table: Columns, quote: (name: string) => string): string {
+/** Prints a table with a timestamp and keys as the server does, with its names passed through `quote`. */
+function printTable(table: Columns, quote: (name: string) => string): string {
   const [first, ...others] = table.map(({ name, type }) => ({ name: quote(name), type }));
   const lines = [`${first?.name} TIMESTAMP`, ...others.map(({ name, type }) => `${name} ${type}`)];
   const keys = [first, ...others.filter(({ type }) => type === 'INT')].map(column => column?.name);
@@ -76,22 +76,22 @@ function printed(table: Columns, quote: (name: string) => string): string {
 const bare = (name: string) => name;
 const quoted = (name: string) => `"${name}"`;
 
-test('mend: quotes hide nothing but the names that need them', t => {
+test('repair: only names that need quotes are quoted', t => {
   fc.assert(
     fc.property(columns, table => {
       const needed = new Set(
         table.map(({ name }) => name).filter(name => repair(`CREATE TABLE 't' ( \n\t${name} INT\n);`).notes.length),
       );
       t.is(
-        repair(printed(table, bare)).statement,
-        printed(table, name => (needed.has(name) ? quoted(name) : name)),
+        repair(printTable(table, bare)).statement,
+        printTable(table, name => (needed.has(name) ? quoted(name) : name)),
       );
     }),
     { numRuns: 2000 },
   );
 });
 
-test('mend: the end of a body is cut and nothing else', t => {
+test('repair: the body of a view is trimmed at its ends and otherwise unchanged', t => {
   const bodies = fc.array(fc.constantFrom(' ', '\n', '\t', '\r', ')', '\n)', 'a', '--', ' AS (\n', ', IN VOLUME x'), {
     maxLength: 12,
   });
@@ -104,7 +104,7 @@ test('mend: the end of a body is cut and nothing else', t => {
   );
 });
 
-test('mend: what passes as an ordinary table is one statement that makes a table, and comes back as it is', t => {
+test('repair: a clean table is one CREATE TABLE statement and stays unchanged', t => {
   const ordinary = `CREATE TABLE 'o"b' ( \n\ta INT,\n\tts TIMESTAMP\n) timestamp(ts) PARTITION BY DAY\nDEDUP UPSERT KEYS(ts);`;
   const damage = fc.record({
     at: fc.nat(ordinary.length),
@@ -132,45 +132,45 @@ test('mend: what passes as an ordinary table is one statement that makes a table
 const scope = fileScope();
 let server: Promise<Server> | undefined;
 
-async function show(kind: string, name: string): Promise<string> {
+async function showCreate(kind: string, name: string): Promise<string> {
   const { dataset, error } = await ((await server) as Server).execute(`SHOW CREATE ${kind} '${name}'`);
   if (error !== undefined) throw new Error(error);
   return dataset?.[0]?.[0] as string;
 }
 
-async function run(sql: string): Promise<void> {
+async function execute(sql: string): Promise<void> {
   const { error } = await ((await server) as Server).execute(sql);
   if (error !== undefined) throw new Error(`${error}: ${sql}`);
 }
 
-testWithQuestDB('mend: what a real server prints of odd names makes the same table again', async t => {
+testWithQuestDB('repair: repaired output of a real server with unusual names recreates the same table', async t => {
   server ??= startQuestDB(scope);
   await fc.assert(
     fc.asyncProperty(columns, async table => {
-      await run('DROP TABLE IF EXISTS t');
-      await run(printed(table, quoted));
-      const was = await show('TABLE', 't');
-      await run('DROP TABLE t');
-      await run(repair(was).statement);
-      t.is(await show('TABLE', 't'), was);
-      t.is(was, printed(table, bare));
+      await execute('DROP TABLE IF EXISTS t');
+      await execute(printTable(table, quoted));
+      const was = await showCreate('TABLE', 't');
+      await execute('DROP TABLE t');
+      await execute(repair(was).statement);
+      t.is(await showCreate('TABLE', 't'), was);
+      t.is(was, printTable(table, bare));
     }),
     { numRuns: 40 },
   );
 });
 
-testWithQuestDB('mend: a table with an array of nothing is made again', async t => {
+testWithQuestDB('repair: a table with an array of undefined type is recreated', async t => {
   server ??= startQuestDB(scope);
-  await run('CREATE TABLE "in" AS (SELECT ARRAY[] AS "order", 1::SYMBOL s, NULL::BINARY b FROM long_sequence(0))');
-  const was = await show('TABLE', 'in');
-  await run('DROP TABLE "in"');
-  await run(repair(was).statement);
-  t.is(await show('TABLE', 'in'), was);
+  await execute('CREATE TABLE "in" AS (SELECT ARRAY[] AS "order", 1::SYMBOL s, NULL::BINARY b FROM long_sequence(0))');
+  const was = await showCreate('TABLE', 'in');
+  await execute('DROP TABLE "in"');
+  await execute(repair(was).statement);
+  t.is(await showCreate('TABLE', 'in'), was);
 });
 
-testWithQuestDB('mend: generation after generation of a view is the same', async t => {
+testWithQuestDB('repair: a view stays the same if it is recreated repeatedly', async t => {
   server ??= startQuestDB(scope);
-  await run('CREATE TABLE b (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY');
+  await execute('CREATE TABLE b (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY');
   for (const [kind, sql] of [
     ['VIEW', 'CREATE VIEW v AS (\n\n  SELECT x FROM b -- done\n\n)'],
     ['VIEW', "CREATE VIEW v AS SELECT x, ';' s FROM b ; -- more"],
@@ -178,13 +178,13 @@ testWithQuestDB('mend: generation after generation of a view is the same', async
     ['MATERIALIZED VIEW', 'CREATE MATERIALIZED VIEW v AS SELECT ts, max(x) x FROM b SAMPLE BY 2h;'],
     ['MATERIALIZED VIEW', 'CREATE MATERIALIZED VIEW v AS (SELECT ts, max(x) x FROM b SAMPLE BY 2h) TTL 7 MONTHS'],
   ] as const) {
-    await run(sql);
-    const { statement } = repair(await show(kind, 'v'));
+    await execute(sql);
+    const { statement } = repair(await showCreate(kind, 'v'));
     for (let generation = 0; generation < 3; generation++) {
-      await run(`DROP ${kind} v`);
-      await run(statement);
-      t.is(repair(await show(kind, 'v')).statement, statement);
+      await execute(`DROP ${kind} v`);
+      await execute(statement);
+      t.is(repair(await showCreate(kind, 'v')).statement, statement);
     }
-    await run(`DROP ${kind} v`);
+    await execute(`DROP ${kind} v`);
   }
 });

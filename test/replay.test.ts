@@ -1,4 +1,4 @@
-/*! What sqlapply finds on its target and makes of it: compared, read back, never guessed; on a real server. */
+/*! How sqlapply handles existing objects on a real server: they are compared, and created objects are read back. */
 
 import { startQuestDB, testWithQuestDB } from './support/questdb.js';
 import { fileScope } from './support/scope.js';
@@ -11,16 +11,16 @@ let target: Server;
 const TABLE = "CREATE TABLE 't' ( \n\tts TIMESTAMP,\n\tx INT\n) timestamp(ts) PARTITION BY DAY;";
 const VIEW = "CREATE VIEW 'v' AS ( \nselect * from t\n);";
 
-/** A shell in which `stream` is a stream of these statements. */
-async function withStream(t: Parameters<typeof shell>[0], url: string, ...statements: string[]) {
+/** A shell with the statements as the file `stream`. */
+async function shellWithStream(t: Parameters<typeof shell>[0], url: string, ...statements: string[]) {
   const run = await shell(t, { DST: url, STATEMENTS: statements.join('\u0001') });
   await run(String.raw`printf '%s' "$STATEMENTS" | tr '\1' '\0' > stream; printf '\0' >> stream`);
   return run;
 }
 
-testWithQuestDB('what exists and is the same is skipped, so rerunning is resuming', async t => {
+testWithQuestDB('identical existing objects are skipped, so a rerun resumes a failed run', async t => {
   target = await startQuestDB(scope);
-  const run = await withStream(t, target.url, TABLE, 'CREATE VIEW broken AS (select nope from t)', VIEW);
+  const run = await shellWithStream(t, target.url, TABLE, 'CREATE VIEW broken AS (select nope from t)', VIEW);
   const first = await run('sqlapply --report r $DST < stream; s=$?; cat r; exit $s');
   t.is(first.code, 1);
   t.regex(
@@ -44,15 +44,15 @@ testWithQuestDB('what exists and is the same is skipped, so rerunning is resumin
       [3, 'not reached', undefined],
     ],
   );
-  const again = await withStream(t, target.url, TABLE, VIEW);
+  const again = await shellWithStream(t, target.url, TABLE, VIEW);
   const second = await again('sqlapply -v $DST < stream');
   t.deepEqual([second.code, second.stderr], [0, `sqlapply: ${target.url}: 2 statements: 1 skipped, 1 applied\n`]);
 });
 
-testWithQuestDB('an object that differs in one column is a refusal that shows it, and stays as it is', async t => {
-  await target.empty();
+testWithQuestDB('an object with a different column is rejected with the difference, and unchanged', async t => {
+  await target.dropAll();
   await target.execute(TABLE.replace('x INT', 'x LONG'));
-  const run = await withStream(t, target.url, TABLE, VIEW);
+  const run = await shellWithStream(t, target.url, TABLE, VIEW);
   const { code, stderr } = await run('sqlapply $DST < stream');
   t.is(code, 1);
   t.regex(
@@ -66,11 +66,11 @@ testWithQuestDB('an object that differs in one column is a refusal that shows it
   t.regex(JSON.stringify(await target.execute("SHOW CREATE TABLE 't'")), /x LONG/);
 });
 
-testWithQuestDB('what the server is known to print wrongly is no part of the difference', async t => {
-  await target.empty();
+testWithQuestDB('known misprints of the server are not part of the difference', async t => {
+  await target.dropAll();
   await target.execute('CREATE TABLE t (ts TIMESTAMP, "my col" INT, "order" INT) timestamp(ts) PARTITION BY DAY');
   await target.execute('CREATE VIEW v AS (\n\nselect "my col", ts from t\n\n)');
-  const run = await withStream(
+  const run = await shellWithStream(
     t,
     target.url,
     'CREATE TABLE \'t\' ( \n\tts TIMESTAMP,\n\t"my col" INT,\n\t"order" LONG\n) timestamp(ts) PARTITION BY DAY;',
@@ -86,54 +86,54 @@ testWithQuestDB('what the server is known to print wrongly is no part of the dif
   );
 });
 
-testWithQuestDB('what the server does not show is neither a difference nor a proof', async t => {
-  await target.empty();
+testWithQuestDB('a property that the server does not show is listed as not compared', async t => {
+  await target.dropAll();
   for (const statement of [
     'CREATE TABLE t (s SYMBOL CAPACITY 4096)',
     "CREATE TABLE 't' ( \n\ts SYMBOL CAPACITY 4096\n);",
   ]) {
-    const run = await withStream(t, target.url, statement);
+    const run = await shellWithStream(t, target.url, statement);
     const unseen = `sqlapply: not compared, because ${target.url} does not show it: table 't': column 's' capacity\n`;
     for (const result of ['applied', 'skipped'])
       t.like(await run('sqlapply -v $DST < stream'), {
         code: 0,
         stderr: `${unseen}sqlapply: ${target.url}: 1 statement: 1 ${result}\n`,
       });
-    await target.empty();
+    await target.dropAll();
   }
 });
 
-testWithQuestDB("a view of a table's name is refused in the server's words", async t => {
-  await target.empty();
+testWithQuestDB("a view with the name of a table is rejected with the server's message", async t => {
+  await target.dropAll();
   await target.execute(TABLE);
-  const run = await withStream(t, target.url, VIEW.replace("'v'", "'t'"));
+  const run = await shellWithStream(t, target.url, VIEW.replace("'v'", "'t'"));
   const { code, stderr } = await run('sqlapply $DST < stream');
   t.is(code, 1);
   t.regex(stderr, /view 't'\): table or materialized view with the requested name already exists/);
 });
 
-testWithQuestDB('a view is not taken for a table of its columns', async t => {
-  await target.empty();
+testWithQuestDB('an existing view is not accepted as a table with the same columns', async t => {
+  await target.dropAll();
   await target.execute(TABLE);
   await target.execute("CREATE VIEW 'Vïew' AS (select * from t)");
   await target.execute("CREATE MATERIALIZED VIEW 'm' AS (select ts, max(x) x from t sample by 1h) PARTITION BY DAY");
   for (const name of ['Vïew', 'vïEW', 'm']) {
     const tail = name === 'm' ? ' timestamp(ts) PARTITION BY DAY;' : ';';
-    const run = await withStream(t, target.url, `CREATE TABLE '${name}' ( \n\tts TIMESTAMP,\n\tx INT\n)${tail}`);
+    const run = await shellWithStream(t, target.url, `CREATE TABLE '${name}' ( \n\tts TIMESTAMP,\n\tx INT\n)${tail}`);
     const { code, stderr } = await run('sqlapply $DST < stream');
     t.is(code, 1);
     t.regex(stderr, /: view or materialized view with the requested name already exists/);
     const hidden = "CREATE VIEW 'tables' AS (select 1 as one from t)";
     await target.execute(hidden);
-    t.is((await run('sqlapply $DST < stream')).code, 1, 'where the function is hidden');
+    t.is((await run('sqlapply $DST < stream')).code, 1, 'a view shadows tables()');
     await target.execute('DROP VIEW tables');
   }
 });
 
-testWithQuestDB('a dry run says what would be done and does nothing', async t => {
-  await target.empty();
+testWithQuestDB('a dry run prints what would be done and changes nothing', async t => {
+  await target.dropAll();
   await target.execute(TABLE);
-  const run = await withStream(t, target.url, TABLE, TABLE.replace("'t'", "'u'"), VIEW, 'GRANT SELECT ON t TO x');
+  const run = await shellWithStream(t, target.url, TABLE, TABLE.replace("'t'", "'u'"), VIEW, 'GRANT SELECT ON t TO x');
   const { code, stdout } = await run('sqlapply --dry-run $DST < stream');
   t.is(code, 0);
   t.is(
@@ -143,9 +143,9 @@ testWithQuestDB('a dry run says what would be done and does nothing', async t =>
   t.deepEqual((await target.execute('select table_name from tables()')).dataset, [['t']]);
 });
 
-testWithQuestDB('rejects are a stream that goes on where it stopped', async t => {
-  await target.empty();
-  const run = await withStream(t, target.url, VIEW, TABLE);
+testWithQuestDB('the rejects are a stream that completes the run', async t => {
+  await target.dropAll();
+  const run = await shellWithStream(t, target.url, VIEW, TABLE);
   const first = await run('sqlapply --rejects rest --keep-going $DST < stream');
   t.is(first.code, 1);
   t.regex(first.stderr, /: 1 of 2 applied, 1 rejected/);
@@ -153,9 +153,9 @@ testWithQuestDB('rejects are a stream that goes on where it stopped', async t =>
   t.deepEqual([second.code, second.stderr], [0, `sqlapply: ${target.url}: 1 statement: 1 applied\n`]);
 });
 
-testWithQuestDB('a target that makes something else of a statement is found out by reading back', async t => {
+testWithQuestDB('a different definition created by the target is detected by reading back', async t => {
   const other = await startQuestDB(t, { QDB_CAIRO_WAL_ENABLED_DEFAULT: 'false' });
-  const run = await withStream(t, other.url, TABLE);
+  const run = await shellWithStream(t, other.url, TABLE);
   const { code, stderr } = await run('sqlapply $DST < stream');
   t.is(code, 1);
   t.regex(
@@ -165,18 +165,18 @@ testWithQuestDB('a target that makes something else of a statement is found out 
   t.is((await run('sqlapply --no-verify --if-exists skip $DST < stream')).code, 0);
 });
 
-testWithQuestDB('a read-only target is a matter of permission', async t => {
+testWithQuestDB('a read-only target is a permission error', async t => {
   const other = await startQuestDB(t, { QDB_HTTP_SECURITY_READONLY: 'true' });
-  const run = await withStream(t, other.url, TABLE);
+  const run = await shellWithStream(t, other.url, TABLE);
   const { code, stderr } = await run('sqlapply $DST < stream');
   t.is(code, 77);
   t.regex(stderr, /Write permission denied/);
 });
 
 testWithQuestDB('a statement too large for the server is named before anything is sent', async t => {
-  await target.empty();
+  await target.dropAll();
   const wide = `CREATE TABLE 'wide' (ts TIMESTAMP${Array.from({ length: 2500 }, (_, i) => `, column_${i} DOUBLE`).join('')})`;
-  const run = await withStream(t, target.url, TABLE, wide);
+  const run = await shellWithStream(t, target.url, TABLE, wide);
   const { code, stderr } = await run('sqlapply $DST < stream');
   t.is(code, 1);
   t.regex(

@@ -1,4 +1,4 @@
-/*! `-vv`: a line on standard error for each request that went to an instance, and no secret in any. */
+/*! `-vv`: a line on standard error for each request to an instance, without secrets. */
 
 import { reply, startFaultyServer } from './faults/faulty-server.js';
 import { fileScope } from './support/scope.js';
@@ -16,25 +16,25 @@ test.before(async () => {
 
 const ENV = { SQLDUMP_USER: 'admin', SQLDUMP_PASSWORD: 'quest', SQLAPPLY_USER: 'admin', SQLAPPLY_PASSWORD: 'quest' };
 
-/** The lines that tell of requests, without the time. */
-const requests = ({ stderr }: Outcome): string[] => stderr.match(/(?<=^[\w ]+: )GET .*(?= \d+\.\d ms$)/gm) ?? [];
+/** The lines about requests, without the times. */
+const requestsIn = ({ stderr }: Outcome): string[] => stderr.match(/(?<=^[\w ]+: )GET .*(?= \d+\.\d ms$)/gm) ?? [];
 
-test('each request with its method, address, status and time, and neither its query nor its login', async t => {
+test('one line per request: method, address, status and time, but neither query nor login', async t => {
   const run = await shell(t, ENV);
   const SQL = `CREATE USER eve WITH PASSWORD 's3cret'; CREATE TABLE t (x nope)`;
   const applied = await run(`sqlsplit <<< "${SQL}" | sqlapply -vv --no-verify ${server.url}`);
   t.is(applied.code, 1, applied.stderr);
   const at = `GET ${server.url}/api/v1/sql/execute`;
-  t.deepEqual([...new Set(requests(applied))], [`${at} 200`, `${at} 400`]);
+  t.deepEqual([...new Set(requestsIn(applied))], [`${at} 200`, `${at} 400`]);
   t.notRegex(applied.stderr, /s3cret|quest|YWRtaW4|eve WITH/);
 
   const dumped = await run(`sqldump -v -v ${server.url} > dump`);
-  t.true(requests(dumped).includes(`${at} 200`), dumped.stderr);
+  t.true(requestsIn(dumped).includes(`${at} 200`), dumped.stderr);
   for (const command of [`sqldump -v ${server.url} > dump`, `sqldump -qvv ${server.url} > dump`])
-    t.deepEqual(requests(await run(command)), [], command);
+    t.deepEqual(requestsIn(await run(command)), [], command);
 });
 
-test('sqldiff and sqlpipe check log theirs; those without an answer too', async t => {
+test('sqldiff and sqlpipe check log their requests, including those without a reply', async t => {
   const run = await shell(t, {
     SQLDIFF_USER: 'admin',
     SQLDIFF_PASSWORD: 'quest',
@@ -43,7 +43,7 @@ test('sqldiff and sqlpipe check log theirs; those without an answer too', async 
   });
   for (const command of ['sqldiff -vv x.stream', 'sqlpipe check -vv'])
     t.regex(
-      requests(await run(`printf '\\0' > x.stream; ${command} ${server.url}`)).join('\n'),
+      requestsIn(await run(`printf '\\0' > x.stream; ${command} ${server.url}`)).join('\n'),
       /execute 200$/m,
       command,
     );
@@ -51,8 +51,8 @@ test('sqldiff and sqlpipe check log theirs; those without an answer too', async 
     if (statement.includes('DATABASE')) socket.destroy();
     else socket.write(reply('{"dataset":[]}'));
   });
-  t.deepEqual(requests(await run(`sqldump -vv ${url}`)).slice(0, 1), [`GET ${url}/api/v1/sql/execute no answer`]);
-  t.deepEqual(requests(await run('sqldump -vv http://127.0.0.1:1')), [
+  t.deepEqual(requestsIn(await run(`sqldump -vv ${url}`)).slice(0, 1), [`GET ${url}/api/v1/sql/execute no answer`]);
+  t.deepEqual(requestsIn(await run('sqldump -vv http://127.0.0.1:1')), [
     'GET http://127.0.0.1:1/api/v1/sql/execute no answer',
   ]);
 });

@@ -1,4 +1,4 @@
-/*! A stream that is applied again: existing definitions are fetched together, and what changes meanwhile is seen. */
+/*! Reruns of a stream: existing definitions are fetched together, and fetched again if the stream changes them. */
 import { recordingProxy } from './support/recording-proxy.js';
 import { replay } from './support/replay.js';
 import { startSqlserve } from './support/sqlserve.js';
@@ -8,7 +8,7 @@ const TABLES = Array.from({ length: 250 }, (_, i) => `CREATE TABLE t${i} (x INT)
 const SKIPPED = TABLES.map(() => 'skipped');
 
 for (const options of ['', '--dry-run', '--jobs 8'])
-  test(`a rerun takes few requests ${options}`, async t => {
+  test(`a rerun needs few requests ${options}`, async t => {
     const server = await startSqlserve(t);
     t.is((await replay(t, server.url, { text: TABLES.join('\n') })).code, 0);
     await server.execute('ALTER TABLE t120 ADD COLUMN y INT');
@@ -20,7 +20,7 @@ for (const options of ['', '--dry-run', '--jobs 8'])
     t.is(namesListed.length, 1, namesListed.join('\n'));
   });
 
-test('what a statement of the stream changes is fetched again', async t => {
+test('definitions that a statement of the stream changes are fetched again', async t => {
   const server = await startSqlserve(t);
   const first = ['CREATE TABLE a (x INT);', 'CREATE TABLE b (x INT);', 'CREATE VIEW v AS (SELECT x FROM a);'];
   t.is((await replay(t, server.url, { text: first.join('\n') })).code, 0);

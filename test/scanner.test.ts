@@ -1,4 +1,4 @@
-/*! The rows of a reply, cut anywhere: the same as JSON.parse finds in it, or a refusal that says why. */
+/*! The rows of a reply in any chunks: the same as those of JSON.parse, or an error with the reason. */
 
 import fc from 'fast-check';
 import { JsonError } from '../packages/instance/src/json.js';
@@ -14,20 +14,20 @@ function scan(chunks: readonly Buffer[]): string[] {
 
 const scanText = (text: string) => scan([Buffer.from(text)]);
 
-/** Cuts bytes at the given places. */
-function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
+/** Splits bytes at the given places. */
+function splitAt(bytes: Buffer, places: readonly number[]): Buffer[] {
   const ends = [...new Set(places.map(place => place % (bytes.length + 1)))].sort((a, b) => a - b);
   return [...ends, bytes.length].map((end, i) => bytes.subarray(ends[i - 1] ?? 0, end));
 }
 
 const blank = fc.stringMatching(/^[ \t\n\r]{0,3}$/);
 
-/** Text that a statement may hold, with plenty of what JSON has to escape. */
+/** Text that a statement may contain, with many characters that JSON has to escape. */
 const statement = fc
   .string({ unit: fc.oneof(fc.constantFrom('"', '\\', '\n', '\t', '/', 'ä', '\u{1f600}', '\ufffd'), fc.string()) })
   .filter(text => !text.includes('\0') && text.isWellFormed());
 
-/** JSON text of a string, with any of its characters escaped that need not be. */
+/** JSON text of a string in which any characters may be escaped. */
 const jsonString = (text: string) => {
   const characters = [...text];
   return fc
@@ -43,7 +43,7 @@ const escapeAll = (character: string) =>
     .map(unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
     .join('');
 
-function parses(json: string): boolean {
+function isJson(json: string): boolean {
   try {
     JSON.parse(json);
     return true;
@@ -86,7 +86,7 @@ const reply = fc
     return { text: `${gap()}${spaced(members, '{', '}')}${gap()}`, rows: rows.map(([first]) => JSON.parse(first)) };
   });
 
-/** Many rows as the service writes them: of one string each, and nothing between them. */
+/** Rows as the server writes them: one string each, without white space between them. */
 const served = fc.array(statement, { minLength: 3, maxLength: 12 }).map(rows => ({
   text: `{"query":"","dataset":${JSON.stringify(rows.map(row => [row]))},"count":${rows.length}}`,
   rows,
@@ -94,10 +94,10 @@ const served = fc.array(statement, { minLength: 3, maxLength: 12 }).map(rows => 
 
 const anyReply = fc.oneof(reply, served);
 
-test('any good reply, cut anywhere, gives the rows that JSON.parse finds', t => {
+test('any valid reply, in any chunks, gives the rows that JSON.parse finds', t => {
   fc.assert(
     fc.property(anyReply, fc.array(fc.nat(), { maxLength: 8 }), ({ text, rows }, places) => {
-      t.deepEqual(scan(cut(Buffer.from(text), places)), rows);
+      t.deepEqual(scan(splitAt(Buffer.from(text), places)), rows);
       t.deepEqual(
         JSON.parse(text).dataset.map((row: unknown[]) => row[0]),
         rows,
@@ -107,7 +107,7 @@ test('any good reply, cut anywhere, gives the rows that JSON.parse finds', t => 
   );
 });
 
-test('a byte at a time gives the same', t => {
+test('chunks of one byte give the same rows', t => {
   fc.assert(
     fc.property(reply, ({ text, rows }) => {
       const bytes = Buffer.from(text);
@@ -116,7 +116,7 @@ test('a byte at a time gives the same', t => {
   );
 });
 
-test('no good reply is good when it is truncated', t => {
+test('a truncated reply is never accepted', t => {
   fc.assert(
     fc.property(anyReply, fc.nat(), ({ text }, place) => {
       const bytes = Buffer.from(text.trimEnd());
@@ -125,7 +125,7 @@ test('no good reply is good when it is truncated', t => {
   );
 });
 
-test('whatever the bytes, and however they are cut, the outcome is the same', t => {
+test('the result for any bytes does not depend on the chunks', t => {
   const outcome = (chunks: Buffer[]) => {
     try {
       return scan(chunks);
@@ -138,13 +138,13 @@ test('whatever the bytes, and however they are cut, the outcome is the same', t 
     fc.property(anyReply, damage, fc.array(fc.nat(), { maxLength: 5 }), ({ text }, { at, byte }, places) => {
       const bytes = Buffer.from(text);
       bytes[at % bytes.length] = byte;
-      t.deepEqual(outcome(cut(bytes, places)), outcome([bytes]));
+      t.deepEqual(outcome(splitAt(bytes, places)), outcome([bytes]));
     }),
     { numRuns: 1000 },
   );
 });
 
-test('what JSON.parse refuses is refused', t => {
+test('everything that JSON.parse rejects is rejected', t => {
   const damage = fc.record({
     at: fc.nat(),
     text: fc.constantFrom('', ',', '"', '\\', '}', ']', '{', '[', '0', 'e', ':'),
@@ -153,7 +153,7 @@ test('what JSON.parse refuses is refused', t => {
     fc.property(anyReply, damage, ({ text }, { at, text: put }) => {
       const place = at % text.length;
       const damaged = Buffer.from(text.slice(0, place) + put + text.slice(place + 1));
-      if (!parses(damaged.toString())) t.throws(() => scan([damaged]));
+      if (!isJson(damaged.toString())) t.throws(() => scan([damaged]));
     }),
     { numRuns: 2000 },
   );
@@ -161,7 +161,7 @@ test('what JSON.parse refuses is refused', t => {
 
 const rowsOf = (...rows: string[]) => `{"dataset":[${rows.join(',')}]}`;
 
-const refuses = macro({
+const rejectsReply = macro({
   exec(t, text: string | Buffer, message: string) {
     const error = t.throws(() => scan([Buffer.from(text)]), { instanceOf: JsonError });
     t.is(error.message, message);
@@ -169,62 +169,87 @@ const refuses = macro({
   title: (title, _text, message) => title ?? `a reply that ${message}`,
 });
 
-test('nothing at all', refuses, '', 'is truncated');
-test('cut in a statement', refuses, '{"dataset":[["CREATE', 'is truncated');
-test('cut between rows', refuses, '{"dataset":[["a"],', 'is truncated');
-test('cut after the rows', refuses, '{"dataset":[["a"]]', 'is truncated');
-test('cut in an escape', refuses, '{"dataset":[["a\\', 'is truncated');
-test('cut in a number', refuses, '{"dataset":[],"count":1', 'is truncated');
-test('a second reply behind', refuses, '{"dataset":[]}{}', 'is not JSON: "{" is out of place');
-test('a letter behind', refuses, '{"dataset":[]}x', 'is not JSON: "x" is out of place');
-test('an array', refuses, '[]', 'is not a JSON object');
-test('a string', refuses, '"a"', 'is not a JSON object');
-test('a number', refuses, '1 ', 'is not a JSON object');
-test('no dataset', refuses, '{"ddl":"OK"}', 'contains no dataset');
-test('two datasets', refuses, '{"dataset":[],"dataset":[]}', 'contains "dataset" twice');
-test('dataset null', refuses, '{"dataset":null}', 'contains a dataset that is not an array');
-test('dataset an object', refuses, '{"dataset":{}}', 'contains a dataset that is not an array');
-test('a row null', refuses, rowsOf('["a"]', 'null'), 'contains a row that is not an array (row 2)');
-test('a row an object', refuses, rowsOf('{}'), 'contains a row that is not an array (row 1)');
-test('an empty row', refuses, rowsOf('["a"]', '[]'), 'contains an empty row (row 2)');
-test('an empty row before others', refuses, rowsOf('[]', '["a"]'), 'contains an empty row (row 1)');
-test('a first column null', refuses, rowsOf('[null]'), 'contains a row whose first column is null (row 1)');
-test('a first column 1', refuses, rowsOf('["a"]', '[1]'), 'contains a row whose first column is a number (row 2)');
-test('a first column true', refuses, rowsOf('[true]'), 'contains a row whose first column is a boolean (row 1)');
+test('empty input', rejectsReply, '', 'is truncated');
+test('truncated in a statement', rejectsReply, '{"dataset":[["CREATE', 'is truncated');
+test('truncated between rows', rejectsReply, '{"dataset":[["a"],', 'is truncated');
+test('truncated after the rows', rejectsReply, '{"dataset":[["a"]]', 'is truncated');
+test('truncated in an escape', rejectsReply, '{"dataset":[["a\\', 'is truncated');
+test('truncated in a number', rejectsReply, '{"dataset":[],"count":1', 'is truncated');
+test('a second reply after the first', rejectsReply, '{"dataset":[]}{}', 'is not JSON: "{" is out of place');
+test('a letter after the reply', rejectsReply, '{"dataset":[]}x', 'is not JSON: "x" is out of place');
+test('an array', rejectsReply, '[]', 'is not a JSON object');
+test('a string', rejectsReply, '"a"', 'is not a JSON object');
+test('a number', rejectsReply, '1 ', 'is not a JSON object');
+test('no dataset', rejectsReply, '{"ddl":"OK"}', 'contains no dataset');
+test('two datasets', rejectsReply, '{"dataset":[],"dataset":[]}', 'contains "dataset" twice');
+test('a dataset that is null', rejectsReply, '{"dataset":null}', 'contains a dataset that is not an array');
+test('a dataset that is an object', rejectsReply, '{"dataset":{}}', 'contains a dataset that is not an array');
+test('a row that is null', rejectsReply, rowsOf('["a"]', 'null'), 'contains a row that is not an array (row 2)');
+test('a row that is an object', rejectsReply, rowsOf('{}'), 'contains a row that is not an array (row 1)');
+test('an empty row', rejectsReply, rowsOf('["a"]', '[]'), 'contains an empty row (row 2)');
+test('an empty row before others', rejectsReply, rowsOf('[]', '["a"]'), 'contains an empty row (row 1)');
 test(
-  'a first column nested',
-  refuses,
+  'a first column that is null',
+  rejectsReply,
+  rowsOf('[null]'),
+  'contains a row whose first column is null (row 1)',
+);
+test(
+  'a first column that is a number',
+  rejectsReply,
+  rowsOf('["a"]', '[1]'),
+  'contains a row whose first column is a number (row 2)',
+);
+test(
+  'a first column that is a boolean',
+  rejectsReply,
+  rowsOf('[true]'),
+  'contains a row whose first column is a boolean (row 1)',
+);
+test(
+  'a first column that is an array',
+  rejectsReply,
   rowsOf('[["a"]]'),
   'contains a row whose first column is an array or object (row 1)',
 );
-test('count too high', refuses, '{"dataset":[["a"]],"count":2}', 'contains 1 rows, but its count is 2');
-test('count before the rows', refuses, '{"count":0,"dataset":[["a"]]}', 'contains 1 rows, but its count is 0');
-test('count a string', refuses, '{"dataset":[],"count":"0"}', 'contains 0 rows, but its count is "0"');
-test('a raw NUL', refuses, rowsOf('["a\0"]'), 'contains a NUL character (row 1)');
-test('an escaped NUL', refuses, rowsOf('["a\\u0000"]'), 'contains a NUL character (row 1)');
+test('a count that is too high', rejectsReply, '{"dataset":[["a"]],"count":2}', 'contains 1 rows, but its count is 2');
+test(
+  'a wrong count before the rows',
+  rejectsReply,
+  '{"count":0,"dataset":[["a"]]}',
+  'contains 1 rows, but its count is 0',
+);
+test('a count that is a string', rejectsReply, '{"dataset":[],"count":"0"}', 'contains 0 rows, but its count is "0"');
+test('a raw NUL', rejectsReply, rowsOf('["a\0"]'), 'contains a NUL character (row 1)');
+test('an escaped NUL', rejectsReply, rowsOf('["a\\u0000"]'), 'contains a NUL character (row 1)');
 test(
   'a raw line feed',
-  refuses,
+  rejectsReply,
   rowsOf('["a\nb"]'),
   'contains an unescaped control character (U+000A) in a string (row 1)',
 );
-test('half a pair', refuses, rowsOf('["\\ud83d"]'), 'contains half of a surrogate pair (row 1)');
+test('half of a surrogate pair', rejectsReply, rowsOf('["\\ud83d"]'), 'contains half of a surrogate pair (row 1)');
 test(
   'an unknown escape',
-  refuses,
+  rejectsReply,
   rowsOf('["\\x"]'),
   'contains a string with an escape that JSON does not know (row 1)',
 );
-test('not UTF-8', refuses, Buffer.from(rowsOf('["é"]'), 'latin1'), 'contains bytes that are not UTF-8 (row 1)');
-test('a bad number', refuses, rowsOf('["a",01]'), 'contains something that is not JSON (row 1)');
-test('a bad word', refuses, rowsOf('["a",nul]'), 'contains something that is not JSON (row 1)');
-test('a trailing comma', refuses, rowsOf('["a",]'), 'is not JSON: "]" is out of place (row 1)');
-test('a missing colon', refuses, '{"dataset"[]}', 'is not JSON: "[" is out of place');
-test('brackets that do not match', refuses, '{"dataset":[}', 'is not JSON: "}" is out of place (row 1)');
-test('HTML', refuses, '<!doctype html>', 'is not JSON: "<" is out of place');
-test('absurd nesting', refuses, `{"a":${'['.repeat(1000)}`, 'is nested deeper than 128 levels');
+test(
+  'bytes that are not UTF-8',
+  rejectsReply,
+  Buffer.from(rowsOf('["é"]'), 'latin1'),
+  'contains bytes that are not UTF-8 (row 1)',
+);
+test('an invalid number', rejectsReply, rowsOf('["a",01]'), 'contains something that is not JSON (row 1)');
+test('an invalid literal', rejectsReply, rowsOf('["a",nul]'), 'contains something that is not JSON (row 1)');
+test('a trailing comma', rejectsReply, rowsOf('["a",]'), 'is not JSON: "]" is out of place (row 1)');
+test('a missing colon', rejectsReply, '{"dataset"[]}', 'is not JSON: "[" is out of place');
+test('mismatched brackets', rejectsReply, '{"dataset":[}', 'is not JSON: "}" is out of place (row 1)');
+test('HTML', rejectsReply, '<!doctype html>', 'is not JSON: "<" is out of place');
+test('too deep nesting', rejectsReply, `{"a":${'['.repeat(1000)}`, 'is nested deeper than 128 levels');
 
-test('bad UTF-8 is refused in what is skipped too, wherever it is cut', t => {
+test('invalid UTF-8 in skipped values is rejected, in any chunks', t => {
   const bytes = Buffer.from('{"query":"é","dataset":[]}', 'latin1');
   for (let i = 0; i < bytes.length; i++)
     t.throws(() => scan([bytes.subarray(0, i), bytes.subarray(i)]), {
@@ -232,38 +257,49 @@ test('bad UTF-8 is refused in what is skipped too, wherever it is cut', t => {
     });
 });
 
-test('a U+FFFD that was really sent is passed on', t => {
+test('a U+FFFD in the reply is passed on', t => {
   t.deepEqual(scanText(rowsOf('["a\ufffdb"]')), ['a\ufffdb']);
 });
 
-test('a row over the limit is refused before it has all come', t => {
+test('a value over the limit is rejected before it is complete', t => {
   const scanner = new RowScanner(100);
   scanner.write(Buffer.from('{"dataset":[["'));
   t.throws(() => scanner.write(Buffer.alloc(101, 'x')), { message: 'contains a value longer than 100 bytes (row 1)' });
 });
 
-const reports = macro((t, text: string, message: string, position?: number) => {
+const reportsServerError = macro((t, text: string, message: string, position?: number) => {
   const error = t.throws(() => scanText(text), { instanceOf: ServerError });
   t.is(error.message, message);
   t.is(error.position, position);
 });
 
-test('an error alone', reports, '{"query":"x","error":"no such table","position":5}', 'no such table', 5);
-test('an error before rows', reports, '{"error":"boom","dataset":[["a"]],"count":1}', 'boom');
-test('an error after rows', reports, '{"dataset":[["a"]],"count":1,"error":"boom","errorPos":0}', 'boom', 0);
-test('an error behind the row it ended', reports, '{"dataset":[["a"],[]],"count":1,"error":"too big"}', 'too big');
-test('an error whose position is a string', reports, '{"error":"empty query","position":"0"}', 'empty query', 0);
-test('an error whose position is nonsense', reports, '{"error":"boom","position":-1}', 'boom');
-test('an error that is null', reports, '{"dataset":[],"error":null}', 'an error without a message');
-test('an error that is an object', reports, '{"dataset":[],"error":{"a":1}}', 'an error without a message');
-test('an error in a reply that is then cut', reports, '{"error":"boom","posi', 'boom');
-test('a notice', reports, '{"notice":"empty query","query":""}', 'empty query');
+test('an error alone', reportsServerError, '{"query":"x","error":"no such table","position":5}', 'no such table', 5);
+test('an error before rows', reportsServerError, '{"error":"boom","dataset":[["a"]],"count":1}', 'boom');
+test('an error after rows', reportsServerError, '{"dataset":[["a"]],"count":1,"error":"boom","errorPos":0}', 'boom', 0);
+test(
+  'an error after a row that it truncated',
+  reportsServerError,
+  '{"dataset":[["a"],[]],"count":1,"error":"too big"}',
+  'too big',
+);
+test(
+  'an error with a position that is a string',
+  reportsServerError,
+  '{"error":"empty query","position":"0"}',
+  'empty query',
+  0,
+);
+test('an error with an invalid position', reportsServerError, '{"error":"boom","position":-1}', 'boom');
+test('an error that is null', reportsServerError, '{"dataset":[],"error":null}', 'an error without a message');
+test('an error that is an object', reportsServerError, '{"dataset":[],"error":{"a":1}}', 'an error without a message');
+test('an error in a truncated reply', reportsServerError, '{"error":"boom","posi', 'boom');
+test('a notice', reportsServerError, '{"notice":"empty query","query":""}', 'empty query');
 
-test('an error key that is not at the top is a column like any other', t => {
+test('an error key below the top level is ordinary data', t => {
   t.deepEqual(scanText('{"dataset":[["a",{"error":"x","dataset":[[1]]}]],"info":{"error":1}}'), ['a']);
 });
 
-test('rows are handed out as soon as they are closed', t => {
+test('rows are delivered as soon as they are complete', t => {
   const scanner = new RowScanner();
   t.deepEqual(scanner.write(Buffer.from('{"dataset":[["a"],["b"')), ['a']);
   t.deepEqual(scanner.write(Buffer.from(']')), ['b']);

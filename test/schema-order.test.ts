@@ -1,4 +1,4 @@
-/*! The service's own order of statements, and dependency order: compared with real dumps. */
+/*! The server's order of statements, and dependency order: compared with real dumps. */
 import { LimitError } from '@sqlpipe/ddl';
 import { Catalog, dumpOrder, findCycle, topologicalOrder } from '@sqlpipe/schema';
 import { foldCase } from '@sqlpipe/sql';
@@ -6,10 +6,10 @@ import fc from 'fast-check';
 import { databases } from './support/databases.js';
 import { test } from './support/test.js';
 
-const inDumpOrder = (statements: string[]): string[] =>
+const sortForDump = (statements: string[]): string[] =>
   dumpOrder(new Catalog(statements)).map(({ statement }) => statement);
 
-/** A schema with an access-control layer, in the service's order. */
+/** A schema with access control, in the server's order. */
 const LAYERED = [
   'CREATE USER abe;',
   'CREATE USER "b b";',
@@ -25,15 +25,15 @@ const LAYERED = [
   'GRANT SELECT ON a TO abe;',
 ];
 
-test('users, groups and accounts come first, grants and memberships last, each kind by name', t => {
+test('dump order: principals first, then objects, then access control, each kind by name', t => {
   fc.assert(
     fc.property(fc.shuffledSubarray(LAYERED, { minLength: LAYERED.length }), shuffled => {
-      t.deepEqual(inDumpOrder(shuffled), LAYERED);
+      t.deepEqual(sortForDump(shuffled), LAYERED);
     }),
   );
 });
 
-test('no statement is lost, whatever it is and however often it comes', t => {
+test('dump order: every statement is kept, including unknown ones and duplicates', t => {
   const odd = [
     'DROP TABLE x;',
     'CREATE TABLE a (x INT);',
@@ -41,24 +41,24 @@ test('no statement is lost, whatever it is and however often it comes', t => {
     'CREATE TABLE a (x INT);',
     '???;',
   ];
-  t.deepEqual(inDumpOrder(odd), [...odd.slice(1, 4), odd[0], odd[4]]);
+  t.deepEqual(sortForDump(odd), [...odd.slice(1, 4), odd[0], odd[4]]);
 });
 
-test('a cycle is found, whatever else there is, and named from any of its members on', t => {
+test('findCycle finds a cycle among other objects and ignores unknown names', t => {
   t.is(findCycle(graph('a: b', 'b: c', 'c:')), undefined);
   t.deepEqual(findCycle(graph('a: b', 'b: c', 'c: d b', 'd:')), ['b', 'c']);
   t.deepEqual(findCycle(graph('a: a')), ['a']);
   t.is(findCycle(graph('a: elsewhere')), undefined);
 });
 
-test('a chain of 100,000 is walked for cycles in no time', t => {
+test('findCycle handles a chain of 100,000 objects', t => {
   const needs = chain(100_000, 1);
   t.is(findCycle(needs), undefined);
   needs.set('v099999', ['v000000']);
   t.is(findCycle(needs)?.length, 100_000);
 });
 
-test('an order without a cycle has each behind what it needs, and one with a cycle can not', t => {
+test('topologicalOrder puts dependencies first exactly if findCycle finds no cycle', t => {
   const anyGraph = fc.array(fc.array(fc.nat(9), { maxLength: 3 }), { minLength: 10, maxLength: 10 });
   fc.assert(
     fc.property(anyGraph, edges => {
@@ -77,7 +77,7 @@ test('an order without a cycle has each behind what it needs, and one with a cyc
   );
 });
 
-/** Needs written as `name: need need`. */
+/** Parses dependencies written as `name: dependency dependency`. */
 const graph = (...lines: string[]): Map<string, string[]> =>
   new Map(
     lines.map(line => {
@@ -86,7 +86,7 @@ const graph = (...lines: string[]): Map<string, string[]> =>
     }),
   );
 
-test('order: the example of the law', t => {
+test('order: the example of the specification', t => {
   const needs = new Map([
     ['events', []],
     ['zones', []],
@@ -97,7 +97,7 @@ test('order: the example of the law', t => {
   t.deepEqual(topologicalOrder(needs), ['events', 'Z_top', 'zones', 'daily', 'a_recent']);
 });
 
-test('order: what an object needs is sorted together with what its views need', t => {
+test('order: dependencies of an object are sorted together with those of its views', t => {
   const needs = new Map([
     ['a', ['c', 'v']],
     ['c', []],
@@ -111,7 +111,7 @@ test('order: what an object needs is sorted together with what its views need', 
   t.deepEqual(topologicalOrder(needs), ['c', 'b', 'v', 'a']);
 });
 
-test('order: a cycle is no error', t => {
+test('order: a cycle is not an error', t => {
   t.deepEqual(
     topologicalOrder(
       new Map([
@@ -123,8 +123,8 @@ test('order: a cycle is no error', t => {
   );
 });
 
-/** The law as SERVICE.md writes it, closures and recursion and all: slow and plain. */
-function plainOrder(needs: Map<string, string[]>, expands: (name: string) => boolean): string[] {
+/** The order as specified, with closures and recursion: simple and slow. */
+function simpleOrder(needs: Map<string, string[]>, expands: (name: string) => boolean): string[] {
   const closure = (name: string, found = new Set<string>()) => {
     for (const need of needs.get(name) ?? []) {
       if (found.has(need) || !needs.has(need)) continue;
@@ -145,7 +145,7 @@ function plainOrder(needs: Map<string, string[]>, expands: (name: string) => boo
   return order;
 }
 
-/** Graphs without cycles: an object needs only such with a smaller number. Names are shuffled, and views are drawn. */
+/** Graphs without cycles: an object depends only on objects with smaller numbers. Names and views are random. */
 const graphs = fc
   .uniqueArray(fc.stringMatching(/^[a-cA-C_é]{1,3}$/), { minLength: 1, maxLength: 40, selector: foldCase })
   .chain(names =>
@@ -161,17 +161,17 @@ const graphs = fc
     needs: new Map(names.map((name, i) => [name, i ? (edges[i] ?? []).map(edge => names[edge % i] as string) : []])),
   }));
 
-test('order: equal to the law in its plain form', t => {
+test('order: equal to a simple implementation of the specification', t => {
   fc.assert(
     fc.property(graphs, ({ needs, views }) => {
       const expands = (name: string) => views.has(name);
-      t.deepEqual(topologicalOrder(needs, expands), plainOrder(needs, expands));
+      t.deepEqual(topologicalOrder(needs, expands), simpleOrder(needs, expands));
     }),
     { numRuns: 500 },
   );
 });
 
-test('order: one that needs itself changes nothing', t => {
+test('order: a self-reference changes nothing', t => {
   fc.assert(
     fc.property(graphs, fc.nat(), ({ names, needs, views }, nth) => {
       const expands = (name: string) => views.has(name);
@@ -182,7 +182,7 @@ test('order: one that needs itself changes nothing', t => {
   );
 });
 
-test('order: the same for the same statements in any order', t => {
+test('order: independent of the order of the input', t => {
   const schemas = graphs.chain(({ names, needs, views }) => {
     const statements = names.map(name => {
       const tables = (needs.get(name) ?? []).map(need => `"${need.toUpperCase()}"`);
@@ -197,18 +197,18 @@ test('order: the same for the same statements in any order', t => {
   });
   fc.assert(
     fc.property(schemas, ({ statements, shuffled }) => {
-      t.deepEqual(inDumpOrder(shuffled), inDumpOrder(statements));
+      t.deepEqual(sortForDump(shuffled), sortForDump(statements));
     }),
   );
 });
 
-/** A view over the one before it, and so on. */
+/** A chain in which each view reads from the next one. */
 const chain = (length: number, step: 1 | -1): Map<string, string[]> => {
   const name = (i: number) => `v${String(i).padStart(6, '0')}`;
   return new Map(Array.from({ length }, (_, i) => [name(i), [name(i + step)]]));
 };
 
-test('order: a chain of 10,000 views, whichever way its names run', t => {
+test('order: chains of 10,000 views in both directions of their names', t => {
   const down = [...chain(10_000, -1).keys()];
   t.deepEqual(
     topologicalOrder(chain(10_000, -1), () => true),
@@ -220,14 +220,14 @@ test('order: a chain of 10,000 views, whichever way its names run', t => {
   );
 });
 
-test('order: a chain of 100,000 views is put in order, one with a cycle is too much', t => {
+test('order: a chain of 100,000 views is sorted; one with a cycle exceeds the limit', t => {
   const views = () => true;
   t.is(topologicalOrder(chain(100_000, 1), views).length, 100_000);
   const circle = chain(100_000, 1).set('v100000', ['v000000']);
   t.throws(() => topologicalOrder(circle, views), { instanceOf: LimitError, message: /cannot be put in order/ });
 });
 
-test('order: 100,000 statements', t => {
+test('order: 100,000 statements are sorted', t => {
   const tables = Array.from(
     { length: 50_000 },
     (_, i) => `CREATE TABLE 't${i}' ( \n\tts TIMESTAMP\n) timestamp(ts) PARTITION BY DAY;`,
@@ -235,14 +235,14 @@ test('order: 100,000 statements', t => {
   const views = tables.map(
     (_, i) => `CREATE VIEW 'a${i}' AS ( \nSELECT * FROM t${i} JOIN 't${(i * 7) % 50_000}' ON (ts)\n);`,
   );
-  t.is(inDumpOrder([...views, ...tables]).length, 100_000);
+  t.is(sortForDump([...views, ...tables]).length, 100_000);
 });
 
 for (const { name, dump } of databases) {
-  test(`order: ${name}, as a real server gave it`, t => {
+  test(`order: ${name} as a real server dumped it`, t => {
     fc.assert(
       fc.property(fc.shuffledSubarray(dump, { minLength: dump.length }), shuffled => {
-        t.deepEqual(inDumpOrder(shuffled), dump);
+        t.deepEqual(sortForDump(shuffled), dump);
       }),
       { numRuns: 5 },
     );

@@ -1,4 +1,4 @@
-/*! A set of definitions: what its objects read from and require, and which statements are one. */
+/*! A set of definitions: references and prerequisites of its objects, and duplicate statements. */
 import { findReferences, grantTargets, LimitError, ownerOf, removeOwner } from '@sqlpipe/ddl';
 import * as schema from '@sqlpipe/schema';
 import { Catalog, deduplicate } from '@sqlpipe/schema';
@@ -6,7 +6,7 @@ import { foldCase, identify } from '@sqlpipe/sql';
 import { cases } from './cases/cases.js';
 import { test } from './support/test.js';
 
-test('the public names', t => {
+test('the package exports exactly these names', t => {
   t.deepEqual(Object.keys(schema).sort(), [
     'CATEGORIES',
     'Catalog',
@@ -41,7 +41,7 @@ for (const { title, input, output } of cases('references')) {
   });
 }
 
-test('references: parentheses deeper than the call stack', t => {
+test('references: parentheses nested deeper than the call stack', t => {
   const depth = 100_000;
   t.deepEqual(findReferences(`CREATE VIEW v AS (select * from ${'('.repeat(depth)}a${')'.repeat(depth)}, b)`), [
     'a',
@@ -49,7 +49,7 @@ test('references: parentheses deeper than the call stack', t => {
   ]);
 });
 
-test('references: more parentheses, expressions or variables than any query has', t => {
+test('references: too many parentheses, expressions or variables are an error', t => {
   const reads = (query: string) => findReferences(`CREATE VIEW v AS (${query})`);
   const expressions = (count: number) => Array.from({ length: count }, (_, i) => `c${i + 1} as (select * from c${i})`);
   const within = { instanceOf: LimitError, message: /^view 'v': more than 200000 nested parentheses: / };
@@ -60,7 +60,7 @@ test('references: more parentheses, expressions or variables than any query has'
   t.deepEqual(reads(`with ${expressions(199_999)} select * from c199999, d`), ['c0', 'd']);
 });
 
-test('references: an expression goes out of sight with its query, and one of the same name comes back', t => {
+test('references: a common table expression is visible only in its query', t => {
   t.deepEqual(findReferences('CREATE VIEW v AS (with a as (b) select * from (with a as (c) select * from a) join a)'), [
     'c',
     'b',
@@ -72,33 +72,33 @@ test('references: an expression goes out of sight with its query, and one of the
   );
 });
 
-test('references: common table expressions that double at each step', t => {
+test('references: common table expressions that double at each step are resolved', t => {
   const steps = Array.from({ length: 200 }, (_, i) => `q${i + 1} AS (SELECT * FROM q${i} JOIN q${i} ON (k))`);
   t.deepEqual(findReferences(`CREATE VIEW v AS (WITH q0 AS (a), ${steps.join(', ')} SELECT * FROM q200)`), ['a']);
 });
 
-test('fold: names that differ in case alone are one', t => {
+test('foldCase: names that differ only in case are equal', t => {
   t.is(foldCase('Trades'), foldCase('tRADES'));
   t.is(foldCase('ÄÖ'), foldCase('äö'));
   t.is(foldCase('ΟΔΟΣ'), foldCase('οδοσ'));
   t.not(foldCase('straße'), foldCase('strasse'));
 });
 
-test('a catalog finds objects in any case, the first of two with one name', t => {
+test('a catalog finds objects in any case, and the first of two with the same name', t => {
   const first = 'CREATE TABLE Trades (x INT);';
   const found = new Catalog([first, "CREATE VIEW 'TRADES' AS (SELECT * FROM t);"]).findObject('trades');
   t.deepEqual(found, { kind: 'table', name: 'Trades', verb: 'CREATE', statement: first });
 });
 
-test('a name is found without the schema public, which is no part of it', t => {
-  const found = (sql: string) => new Catalog([sql]).entries[0]?.name;
-  t.is(found('CREATE TABLE public.t (x INT);'), 't');
-  t.is(found('CREATE VIEW IF NOT EXISTS "Public"."t" AS (SELECT 1);'), 't');
-  t.is(found("CREATE TABLE 'public.t' (x INT);"), 'public.t');
-  t.is(found('CREATE TABLE a.b (x INT);'), 'a.b');
+test('the schema public is not part of a name', t => {
+  const storedName = (sql: string) => new Catalog([sql]).entries[0]?.name;
+  t.is(storedName('CREATE TABLE public.t (x INT);'), 't');
+  t.is(storedName('CREATE VIEW IF NOT EXISTS "Public"."t" AS (SELECT 1);'), 't');
+  t.is(storedName("CREATE TABLE 'public.t' (x INT);"), 'public.t');
+  t.is(storedName('CREATE TABLE a.b (x INT);'), 'a.b');
 });
 
-test('needs are those in the catalog, by their names as stored', t => {
+test('dependencies contain only objects of the catalog, with their stored names', t => {
   const schema = new Catalog([
     'CREATE TABLE Trades (x INT);',
     'CREATE VIEW v AS (SELECT * FROM trades JOIN elsewhere ON (k));',
@@ -114,18 +114,18 @@ test('needs are those in the catalog, by their names as stored', t => {
   );
 });
 
-test('deduplicate: equal statements become one, but for what makes nothing', t => {
+test('deduplicate: equal statements become one, except those that create nothing', t => {
   const once = ['CREATE USER a;', 'CREATE TABLE a (x INT);', 'GRANT HTTP TO a;', 'ALTER TABLE a ADD COLUMN y INT;'];
   t.deepEqual(deduplicate([...once, ...once]), [...once, once[3]]);
 });
 
-test('deduplicate: two that mean the same become the first', t => {
+test('deduplicate: statements with the same meaning become the first of them', t => {
   const [one, other] = ["CREATE TABLE 't' ( \n\tx INT\n);", 'create table t(x int) -- by hand\n;'];
   t.deepEqual(deduplicate([one, other]), [one]);
   t.deepEqual(deduplicate([other, one]), [other]);
 });
 
-test('deduplicate: two that differ have one name, in any case and of any kind that shares names', t => {
+test('deduplicate: two definitions of one name are an error, across kinds that share names', t => {
   const differ = (a: string, b: string) => t.throws(() => deduplicate(['CREATE GROUP g;', a, b]))?.message;
   t.is(
     differ('CREATE TABLE t (x INT);', "CREATE VIEW 'T' AS (SELECT 1);"),
@@ -150,7 +150,7 @@ for (const { title, input, output } of cases('access')) {
   });
 }
 
-test('owner: as the last clause only, in any quotes', t => {
+test('ownerOf: only as the last clause, in any quotes', t => {
   t.is(ownerOf("CREATE TABLE t (x INT)\nOWNED BY 'my team';"), 'my team');
   t.is(ownerOf('CREATE VIEW v AS (SELECT 1) owned by my-team;'), 'my-team');
   t.is(ownerOf("CREATE VIEW v AS (SELECT 'OWNED BY x');"), undefined);
@@ -158,7 +158,7 @@ test('owner: as the last clause only, in any quotes', t => {
   t.is(removeOwner('CREATE TABLE t (x INT)\nOWNED BY my-team;'), 'CREATE TABLE t (x INT);');
 });
 
-test('requirements: bases and owners of objects, and all that access control names', t => {
+test('prerequisites: bases and owners of objects, and all names in access control', t => {
   const schema = new Catalog([
     'CREATE USER u;',
     'CREATE GROUP g;',
@@ -176,7 +176,7 @@ test('requirements: bases and owners of objects, and all that access control nam
   );
 });
 
-test('a common table expression may have the name of the view it is in', t => {
+test('a common table expression may have the name of its own view', t => {
   const schema = new Catalog([
     'CREATE TABLE t (x INT);',
     'CREATE VIEW v AS (WITH v AS (SELECT * FROM t) SELECT * FROM v);',

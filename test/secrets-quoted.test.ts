@@ -3,18 +3,18 @@ import { answering, ENV, SECRET } from './support/secrets.js';
 import { shell } from './support/shell.js';
 import { test } from './support/test.js';
 
-/** Answers that quote the request, as servers and proxies do; a quotation may be cut by what we show of it. */
+/** Replies that quote the request, as servers and proxies do; messages may truncate the quotation. */
 const QUOTING: Record<string, (statement: string, url: string) => [status: number, body: string]> = {
   'a failure': statement => [500, JSON.stringify({ error: `internal error in [${statement}]` })],
   'a web page': (_, url) => [502, `<p>${url.slice(url.indexOf('?')).replaceAll("'", '&#39;')}</p>`],
-  'a page that is cut in the secret': (_, url) => [504, url.slice(url.indexOf('WITH')).padStart(100, '.')],
+  'a page truncated within the secret': (_, url) => [504, url.slice(url.indexOf('WITH')).padStart(100, '.')],
   'the request decoded': statement => [503, statement],
-  'another JSON': statement => [200, JSON.stringify({ args: { query: statement } })],
+  'other JSON': statement => [200, JSON.stringify({ args: { query: statement } })],
   'the header': () => [200, `{"headers":{"authorization":"Bearer ${SECRET}"}}`],
 };
 
 for (const [name, answer] of Object.entries(QUOTING))
-  test(`a secret is in no message where the answer quotes the request: ${name}`, async t => {
+  test(`no message shows a secret if the reply quotes the request: ${name}`, async t => {
     const { url } = await startFaultyServer(t, (socket, { line, statement }) => {
       const [status, body] = answer(statement, line.split(' ')[1] ?? '');
       socket.write(reply(body, status, 'Content-Type: text/html'));
@@ -30,7 +30,7 @@ for (const [name, answer] of Object.entries(QUOTING))
     t.notRegex(`${stdout}${stderr}`, /s3|cr.{0,6}t(\/|%2F)|Fr0m/i);
   });
 
-test('a long token is in no message where the answer quotes it, and no trouble', async t => {
+test('a long token that a reply quotes is redacted', async t => {
   const { url } = await startFaultyServer(t, (socket, { headers }) => {
     socket.write(reply(`<p>who is ${headers.authorization}?</p>`, 502, 'Content-Type: text/html'));
   });
@@ -41,9 +41,9 @@ test('a long token is in no message where the answer quotes it, and no trouble',
   t.regex(stderr, /"<p>who is Bearer \*{20}/);
 });
 
-/** What a server may make of the login that it was sent, when it says whose it does not accept. */
+/** Forms in which a server may quote a login that it rejects. */
 const DECODED: Record<string, (login: string) => string> = {
-  'as it is': login => `bad login [${login}]`,
+  unchanged: login => `bad login [${login}]`,
   'the password alone': login => `wrong password "${login.slice(login.indexOf(':') + 1)}"`,
   'as JSON': login => JSON.stringify({ error: `bad login: ${login}` }),
   'as a URL': login => `no such page: /login?as=${encodeURIComponent(login)}`,
@@ -54,7 +54,7 @@ const DECODED: Record<string, (login: string) => string> = {
 };
 
 for (const [how, quote] of Object.entries(DECODED))
-  test(`a password is in no message where a server quotes the login decoded: ${how}`, async t => {
+  test(`a password is redacted if the server quotes the decoded login: ${how}`, async t => {
     const password = 's3 cr"t/Fr0m+Hère?>?>?>';
     const { url } = await startFaultyServer(t, (socket, { headers }) => {
       const login = Buffer.from(headers.authorization?.split(' ')[1] ?? '', 'base64').toString();
@@ -70,7 +70,7 @@ for (const [how, quote] of Object.entries(DECODED))
     t.notRegex(`${stdout}${stderr}`, /s3|cr.{0,6}t(\/|%2F)|Fr0m|re\?|czMg|YWRtaW/i);
   });
 
-test('what a server says of the login in rows and keys that make no dump is not shown', async t => {
+test('a login quoted in the rows or keys of an invalid dump is redacted', async t => {
   const run = await shell(t, ENV);
   const long = 'x'.repeat(100_000);
   for (const reply of [
@@ -86,7 +86,7 @@ test('what a server says of the login in rows and keys that make no dump is not 
   }
 });
 
-test('a password that is a word of the server changes nothing', async t => {
+test('a password equal to a word of a server message changes no result', async t => {
   const { url } = await startFaultyServer(t, (socket, { statement }) => {
     const rows = statement.startsWith('SHOW CREATE TABLE') ? [["CREATE TABLE 'a' ( \n\tx INT\n);"]] : [];
     if (!statement.startsWith('CREATE')) socket.write(reply(JSON.stringify({ dataset: rows, count: rows.length })));
@@ -100,7 +100,7 @@ test('a password that is a word of the server changes nothing', async t => {
   }
 });
 
-test("what a server's refusal quotes of the login is not shown", async t => {
+test('a login quoted in a rejection is redacted', async t => {
   const run = await shell(t, ENV);
   for (const [status, program] of [
     [400, 'sqldump'],
@@ -118,7 +118,7 @@ test("what a server's refusal quotes of the login is not shown", async t => {
   }
 });
 
-test('what a proxy is told of who we are is in no message', async t => {
+test('proxy credentials quoted in a reply are redacted', async t => {
   const { url } = await startFaultyServer(t, (socket, { headers }) => {
     const sent = headers['proxy-authorization'] ?? '';
     const login = Buffer.from(sent.split(' ')[1] ?? '', 'base64');

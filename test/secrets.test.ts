@@ -1,4 +1,4 @@
-/*! Secrets stay where they belong: in no message, no report, no other process's sight and no other origin. */
+/*! Secrets are not leaked: not in messages or reports, not to other processes and not to other origins. */
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -8,7 +8,7 @@ import { answering, ENV, SECRET } from './support/secrets.js';
 import { shell } from './support/shell.js';
 import { test } from './support/test.js';
 
-test('credentials reach their instance, and no message when it refuses them', async t => {
+test('credentials are sent to their instance, and not shown when it rejects them', async t => {
   const { url, seen } = await answering(t, 401, {}, 'Unauthorized\r\n');
   const run = await shell(t, ENV);
   for (const command of [
@@ -23,7 +23,7 @@ test('credentials reach their instance, and no message when it refuses them', as
   t.true(seen.at(-1)?.includes(`Bearer ${SECRET}`));
 });
 
-test('a redirect is told, and not followed', async t => {
+test('a redirect is reported and not followed', async t => {
   const other = await answering(t, 200, {}, '{}');
   const { url } = await answering(t, 302, { Location: `${other.url}/x?token=${SECRET}` }, '');
   const run = await shell(t, ENV);
@@ -35,7 +35,7 @@ test('a redirect is told, and not followed', async t => {
 });
 
 test('no process shows a secret in its arguments', async t => {
-  const server = createServer(() => {}); // never answers
+  const server = createServer(() => {}); // never replies
   const url = await listenHttp(t, server);
   const secret = `${SECRET}-${process.pid}`;
   const run = await shell(t, { SQLDUMP_USER: 'admin', SQLDUMP_PASSWORD: secret });
@@ -59,7 +59,7 @@ function commandLine(pid: string): string[] {
   }
 }
 
-test('a secret in the address is taken, with a warning that does not show it', async t => {
+test('a secret in the address is used, with a warning that does not show it', async t => {
   const { url, seen } = await answering(t, 200, {}, '{"dataset":[],"count":0}');
   const run = await shell(t);
   const { code, stderr } = await run(`sqldump ${url.replace('//', `//admin:${SECRET}@`)}`);
@@ -69,7 +69,7 @@ test('a secret in the address is taken, with a warning that does not show it', a
   t.true(seen[0]?.includes(Buffer.from(`admin:${SECRET}`).toString('base64')));
 });
 
-test('an address that is not one, or one too many, is not shown where it may hold a secret', async t => {
+test('an invalid or surplus address is not shown if it may contain a secret', async t => {
   const run = await shell(t);
   for (const [command, status] of [
     [`sqldump http:/u:${SECRET}@h`, 78],
@@ -92,14 +92,14 @@ test('an address that is not one, or one too many, is not shown where it may hol
   }
 });
 
-test('a password behind an option that there is not is not spelled out', async t => {
+test('a password after an unknown option is not shown', async t => {
   const run = await shell(t);
   const { code, stderr } = await run('sqldump -uadmin -pquest h');
   t.is(code, 64);
   t.regex(stderr, /^sqldump: unknown option: -u\n/);
 });
 
-test('a secrets file that others can read is refused', async t => {
+test('a secrets file that others can read is rejected', async t => {
   const run = await shell(t);
   const { code, stderr } = await run(
     `umask 022; echo ${SECRET} > p; sqldump --user admin --password-file p http://127.0.0.1:1`,
@@ -109,7 +109,7 @@ test('a secrets file that others can read is refused', async t => {
   t.false(stderr.includes(SECRET));
 });
 
-test('a secrets file that is not UTF-8 is refused: another password would be sent', async t => {
+test('a secrets file that is not UTF-8 is rejected', async t => {
   const run = await shell(t);
   const { code, stderr } = await run(
     `umask 077; printf '${SECRET}\\xe9' > p; sqldump --user admin --password-file p http://127.0.0.1:1`,
@@ -125,7 +125,7 @@ for (const statement of [
   `ALTER USER u WITH PASSWORD = /* here */ "${SECRET}"`,
   `CREATE USER u WITH REST TOKEN '${SECRET}'`,
 ])
-  test(`a secret inside a statement is in no message and no report: ${statement}`, async t => {
+  test(`a secret in a statement is redacted in messages and reports: ${statement}`, async t => {
     const error = JSON.stringify({ query: statement, error: `unexpected token [${statement}]`, position: 29 });
     const { url } = await startFaultyServer(t, (socket, request) =>
       socket.write(reply(request.statement.startsWith('SHOW') ? '{"error":"no","position":0}' : error, 400)),
@@ -139,7 +139,7 @@ for (const statement of [
     t.false(`${stdout}${stderr}`.includes(SECRET), stderr);
   });
 
-test('rejects, which may hold passwords, are for nobody else to read, even where others could before', async t => {
+test('the rejects file is readable only by its owner, even if it existed before', async t => {
   const { url } = await answering(t, 400, {}, '{"error":"no","position":0}');
   const run = await shell(t);
   const { stdout } = await run(
@@ -149,7 +149,7 @@ test('rejects, which may hold passwords, are for nobody else to read, even where
   t.is(stdout.toString(), '600\n600\n400\n');
 });
 
-test('passwords of statements are in no form of a difference', async t => {
+test('passwords in statements are redacted in every form of a difference', async t => {
   const run = await shell(t);
   const { stdout, stderr } = await run(
     `echo "CREATE USER u WITH PASSWORD '${SECRET}'; CREATE USER v WITH PASSWORD '${SECRET}x' SECRET_TOO;
@@ -165,7 +165,7 @@ test('passwords of statements are in no form of a difference', async t => {
   t.false(`${stdout}${stderr}`.includes(SECRET), `${stdout}${stderr}`);
 });
 
-test('a token_command that fails does not tell the token, and one that does not end is ended', async t => {
+test('a failed token_command does not show the token, and an endless one is ended', async t => {
   const run = await shell(t);
   const { stderr } = await run(
     `mkdir -p .config/sqlpipe; cat > .config/sqlpipe/instances.toml <<'TOML'
@@ -183,31 +183,31 @@ TOML
   t.regex(stderr, /\nsqldump: token_command of b did not end within 0.5 s; .*\n78\n$/);
 });
 
-test('credentials on plain http by way of a proxy are warned about, wherever they end', async t => {
+test('credentials over plain http through a remote proxy cause a warning', async t => {
   const { url } = await answering(t, 200, {}, '{"dataset":[],"count":0}');
   const run = await shell(t, { ...ENV, no_proxy: '' });
-  // 127.0.0.1 by a name that does not say so, and one that nobody has.
+  // An address of this machine that is not recognized as local; db.invalid does not exist.
   const proxy = url.replace('127.0.0.1', '[::ffff:127.0.0.1]');
-  const warned = async (script: string) => (await run(script)).stderr;
-  t.is(await warned(`http_proxy=${url} sqldump http://127.0.0.1:1`), '');
+  const warningsOf = async (script: string) => (await run(script)).stderr;
+  t.is(await warningsOf(`http_proxy=${url} sqldump http://127.0.0.1:1`), '');
   t.regex(
-    await warned(`http_proxy=${url} sqldump http://db.invalid`),
+    await warningsOf(`http_proxy=${url} sqldump http://db.invalid`),
     /to db.invalid, by way of the proxy 127\S+, over plain http/,
   );
   t.regex(
-    await warned(`http_proxy=${proxy} sqldump http://127.0.0.1:1`),
+    await warningsOf(`http_proxy=${proxy} sqldump http://127.0.0.1:1`),
     /to 127.0.0.1:1, by way of the proxy \[::f\S+, over plain/,
   );
-  t.is(await warned(`http_proxy=${proxy} SQLDUMP_PASSWORD= SQLDUMP_USER= sqldump http://127.0.0.1:1`), '');
+  t.is(await warningsOf(`http_proxy=${proxy} SQLDUMP_PASSWORD= SQLDUMP_USER= sqldump http://127.0.0.1:1`), '');
   const login = proxy.replace('//', `//joe:${SECRET}@`);
-  const stderr = await warned(
+  const stderr = await warningsOf(
     `https_proxy=${login} SQLDUMP_PASSWORD= SQLDUMP_USER= sqldump --connect-timeout 0.5 https://db.invalid`,
   );
   t.regex(stderr, /the proxy's credentials go to \[::f\S+ over plain http/);
   t.false(stderr.includes(SECRET), stderr);
 });
 
-test('a secret in a row that is no statement, or in one without a place, is not told', async t => {
+test('a secret in an invalid row or statement is redacted', async t => {
   const row = `CREATE USER u WITH PASSWORD '${SECRET}'`;
   const run = await shell(t);
   for (const [rows, command] of [
@@ -224,7 +224,7 @@ test('a secret in a row that is no statement, or in one without a place, is not 
   }
 });
 
-test('text that is not well-formed is told of without the secrets in it', async t => {
+test('a secret in malformed text is not shown', async t => {
   const run = await shell(t);
   const text = `CREATE USER u WITH PASSWORD '${SECRET}' (; CREATE USER v WITH PASSWORD '${SECRET}`;
   for (const command of ['sqlsplit', 'sqlapply http://127.0.0.1:1', "tr '\\n' '\\0' | sqlapply http://127.0.0.1:1"]) {
@@ -234,7 +234,7 @@ test('text that is not well-formed is told of without the secrets in it', async 
   }
 });
 
-test('what a server says is shown, not obeyed', async t => {
+test('control characters in messages of the server are escaped', async t => {
   const { url } = await answering(
     t,
     400,
@@ -247,7 +247,7 @@ test('what a server says is shown, not obeyed', async t => {
   t.true(stderr.includes('no\\x1b[2J\\x9b1m\\u202e'));
 });
 
-test('a line end in a name feigns no message', async t => {
+test('a line end in a name is escaped in messages', async t => {
   const run = await shell(t);
   const twice = ['x', 'y'].map(column => `CREATE TABLE 'a\\nsqlsort: done' (${column} INT);`).join(' ');
   const { stderr } = await run(`printf "${twice}" | sqlsplit | sqlsort`);

@@ -1,4 +1,4 @@
-/*! `--include` and `--exclude`: categories of the service, and kinds as sqlgrep has them. */
+/*! `--include` and `--exclude`: categories of the server, and kinds as in sqlgrep. */
 import { parseKinds, parseSelection } from '@sqlpipe/schema';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
@@ -24,7 +24,7 @@ test.before(async () => {
   if (code) throw new Error(stderr);
 });
 
-const kindsDumped = async (t: Parameters<typeof shell>[0], options: string, via = '') => {
+const listDumpedKinds = async (t: Parameters<typeof shell>[0], options: string, via = '') => {
   const run = await shell(t, AS_ADMIN);
   return (await run(`sqldump ${via} ${options} ${cluster.url} | sqlgrep -l | cut -f1 | sort -u | paste -sd' '`)).stdout
     .toString()
@@ -38,11 +38,11 @@ for (const [options, kinds] of [
   ['--exclude grant', 'group membership table user view'],
   ['--exclude schema,user', 'grant group membership'],
 ] as const)
-  test(`sqldump ${options}`, async t => {
-    t.is(await kindsDumped(t, options), kinds);
+  test(`sqldump ${options} dumps only ${kinds}`, async t => {
+    t.is(await listDumpedKinds(t, options), kinds);
   });
 
-test('a clause has categories only, and no more of them than the kinds allow', t => {
+test('the clause contains only categories, and only those that the kinds require', t => {
   t.is(parseSelection(['table', 'VIEWS', 'grant', 'membership']).clause, ' INCLUDE (TABLES, VIEWS, PERMISSIONS)');
   t.is(parseSelection([], ['grant']).clause, '');
   t.is(parseSelection([], ['grant', 'user']).clause, ' EXCLUDE (USERS)');

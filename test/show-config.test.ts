@@ -1,4 +1,4 @@
-/*! `--show-config`: each value that a connection would use and where it comes from; secrets as `***`, and nothing is sent. */
+/*! `--show-config`: each value that a connection would use and its source; secrets are shown as `***`, and nothing is sent. */
 
 import type { ExecutionContext } from 'ava';
 import { shell } from './support/shell.js';
@@ -18,8 +18,8 @@ token_command = "cat ~/secret"
 tls_verify = false
 `;
 
-/** A bash with these instances, a password in a file, and a netrc. */
-async function configured(t: ExecutionContext) {
+/** A bash with these instances, a password file, and a netrc file. */
+async function shellWithConfig(t: ExecutionContext) {
   const run = await shell(t, { TOML, http_proxy: '', https_proxy: '', HTTPS_PROXY: '', HTTP_PROXY: '' });
   await run(`mkdir -p .config/sqlpipe; printf %s "$TOML" > .config/sqlpipe/instances.toml; umask 077; echo s3cret > secret
     echo 'machine 127.0.0.1 login net password s3cret' > .netrc`);
@@ -34,8 +34,8 @@ async function configured(t: ExecutionContext) {
 
 const FILE = '~/.config/sqlpipe/instances.toml';
 
-test('of an instance with a name: options, its entry, defaults', async t => {
-  const run = await configured(t);
+test('a named instance: options, its entry, defaults', async t => {
+  const run = await shellWithConfig(t);
   t.is(
     await run('sqldump --show-config --timeout 5 prod'),
     `url              http://127.0.0.1:1/q  ${FILE}: [prod]
@@ -49,8 +49,8 @@ protected        true                  ${FILE}: [prod]
   );
 });
 
-test('of an address: the environment, netrc, who is asked, a proxy', async t => {
-  const run = await configured(t);
+test('an address: environment, netrc, prompt, proxy', async t => {
+  const run = await shellWithConfig(t);
   const lines = async (command: string) => (await run(command)).replaceAll(/ {2,}/g, '|').split('\n');
   const both = await lines(
     'SQLAPPLY_USER=eve SQLAPPLY_PASSWORD=s3cret http_proxy=http://u:s3cret@127.0.0.1:3 sqlapply --show-config 127.0.0.1:1',
@@ -68,15 +68,15 @@ test('of an address: the environment, netrc, who is asked, a proxy', async t => 
     ['user|net|netrc ~/.netrc', 'password|***|netrc ~/.netrc'].every(line => netrc.includes(line)),
     netrc.join('\n'),
   );
-  const asked = await lines('sqldump --show-config --user eve 127.0.0.1:1');
+  const prompted = await lines('sqldump --show-config --user eve 127.0.0.1:1');
   t.true(
-    ['user|eve|--user', 'password|***|the terminal'].every(line => asked.includes(line)),
-    asked.join('\n'),
+    ['user|eve|--user', 'password|***|the terminal'].every(line => prompted.includes(line)),
+    prompted.join('\n'),
   );
 });
 
-test('of both that are compared, and of a token without a user', async t => {
-  const run = await configured(t);
+test('both operands of sqldiff, and a token without a user', async t => {
+  const run = await shellWithConfig(t);
   const [prod = '', bot = ''] = (await run('sqldiff --show-config prod bot')).split('\n\n');
   t.regex(prod, /^url +http:\/\/127\.0\.0\.1:1\/q /);
   t.regex(bot, /^url +https:\/\/127\.0\.0\.1:2 /);
@@ -89,7 +89,7 @@ test('of both that are compared, and of a token without a user', async t => {
   );
 });
 
-test('a secret that is in the address is not shown, nor the user, who may be a token', async t => {
+test('the secret and the user in an address are redacted, since the user may be a token', async t => {
   const run = await shell(t);
   const { code, stdout } = await run('sqldump --show-config http://t0ken:s3cret@127.0.0.1:1');
   t.is(code, 0);

@@ -1,4 +1,4 @@
-/*! The ad-hoc signature of executables for macOS; what it has to be was compared with that of Go's linker, byte for byte. */
+/*! The ad-hoc signature of executables for macOS. The expected bytes were compared with those of Go's linker. */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,8 +10,8 @@ import { test } from './support/test.js';
 const PAGE = 4096;
 const TEXT_SIZE = 2 * PAGE;
 
-/** A Mach-O executable of two segments: some code, and some symbols behind it. */
-async function executable(t: ExecutionContext, symbols = 100): Promise<string> {
+/** Writes a Mach-O executable of two segments: code, followed by symbols. */
+async function writeExecutable(t: ExecutionContext, symbols = 100): Promise<string> {
   const path = join(await freshFolder(t), 'program');
   const bytes = Buffer.alloc(TEXT_SIZE + symbols, 'x');
   bytes.fill(0, 0, 1024);
@@ -35,8 +35,8 @@ async function executable(t: ExecutionContext, symbols = 100): Promise<string> {
   return path;
 }
 
-test('the signature is named by a load command, is in __LINKEDIT, and has the hash of each page', async t => {
-  const path = await executable(t);
+test('the signature has a load command, is in __LINKEDIT and hashes each page', async t => {
+  const path = await writeExecutable(t);
   signAdHoc(path, 'name');
   const signed = readFileSync(path);
   t.is(signed.readUInt32LE(16), 3);
@@ -64,11 +64,11 @@ test('the signature is named by a load command, is in __LINKEDIT, and has the ha
   }
 });
 
-test('what is signed already, or has something behind its symbols, is not signed', async t => {
-  const path = await executable(t);
+test('a signed file, and one with data after its symbols, are not signed', async t => {
+  const path = await writeExecutable(t);
   signAdHoc(path, 'name');
   t.throws(() => signAdHoc(path, 'name'), { message: 'it is signed already' });
-  const longer = await executable(t);
+  const longer = await writeExecutable(t);
   writeFileSync(longer, Buffer.concat([readFileSync(longer), Buffer.from('more')]));
   t.throws(() => signAdHoc(longer, 'name'), { message: /__LINKEDIT is not the end$/ });
 });

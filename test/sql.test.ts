@@ -1,4 +1,4 @@
-/*! The lexer and the splitter: nothing lost, nothing moved, whatever the text and however it is cut. */
+/*! The lexer and the splitter: they keep every character, for any text in any chunks. */
 import * as sql from '@sqlpipe/sql';
 import {
   type CommentRules,
@@ -17,7 +17,7 @@ import {
 import fc from 'fast-check';
 import { macro, test } from './support/test.js';
 
-/** Text made of what a lexer may trip over. */
+/** Text of pieces that are difficult for a lexer. */
 const odd = fc
   .array(
     fc.oneof(
@@ -30,8 +30,8 @@ const odd = fc
 
 const reading = fc.constantFrom<CommentRules>('sql', 'server');
 
-/** Cuts text at the given places. */
-function cut(text: string, places: number[]): string[] {
+/** Splits text at the given places. */
+function splitAt(text: string, places: number[]): string[] {
   const ends = [...new Set(places.map(place => place % (text.length + 1)))].sort((a, b) => a - b);
   return [...ends, text.length].map((end, i) => text.slice(ends[i - 1] ?? 0, end));
 }
@@ -41,7 +41,7 @@ function split(chunks: string[], maxLength?: number): string[] {
   return [...chunks.flatMap(chunk => [...splitter.write(chunk)]), ...splitter.end()];
 }
 
-/** What comes of it: the statements, or the error with its place. */
+/** The statements, or the error with its position. */
 function outcome(chunks: string[]): unknown {
   try {
     return split(chunks);
@@ -51,7 +51,7 @@ function outcome(chunks: string[]): unknown {
   }
 }
 
-const accepted = (text: string): string | undefined => {
+const tryNormalize = (text: string): string | undefined => {
   try {
     return normalizeStatement(text);
   } catch {
@@ -59,7 +59,7 @@ const accepted = (text: string): string | undefined => {
   }
 };
 
-test('exports', t => {
+test('the package exports exactly these names', t => {
   t.deepEqual(Object.keys(sql).sort(), [
     'AmbiguousStatementError',
     'KINDS',
@@ -108,7 +108,7 @@ test('exports', t => {
   ]);
 });
 
-/** How a secret is written where a request is quoted. */
+/** Forms of a secret in a quoted request. */
 const FORMS: ((secret: string) => string)[] = [
   secret => secret,
   encodeURIComponent,
@@ -118,7 +118,7 @@ const FORMS: ((secret: string) => string)[] = [
   secret => secret.replace(/["'&<>]/g, sign => `&#${sign.charCodeAt(0)};`),
 ];
 
-test('a secret is starred out in whatever form it is quoted', t => {
+test('a secret is masked in whatever form it is quoted', t => {
   const secrets = fc
     .string({ unit: fc.constantFrom(...'aZ09"&<>+%/\\ .*$[(ä€😀'), minLength: 4 })
     .filter(secret => secret.trim() !== '');
@@ -129,7 +129,7 @@ test('a secret is starred out in whatever form it is quoted', t => {
   );
 });
 
-test('a secret is starred out however long, and whatever is like it', t => {
+test('a long secret is masked, and similar text is not', t => {
   const long = 'a'.repeat(20_000);
   t.is(maskSecrets(`<${long}b>`, [`${long}b`]), `<${'*'.repeat(20_001)}>`);
   t.is(maskSecrets(long, [`${long}b`]), long);
@@ -138,7 +138,7 @@ test('a secret is starred out however long, and whatever is like it', t => {
   t.is(maskSecrets('ännö %41 token', ['zzzz']), 'ännö %41 token');
 });
 
-test('a short secret is starred out where it stands alone', t => {
+test('a short secret is masked if it stands alone', t => {
   t.is(maskSecrets("user exists: 'e', e=%27e%27", ['e']), "user exists: '*', *=%27*%27");
 });
 
@@ -157,11 +157,11 @@ for (const [statement, shown] of [
     `INSERT INTO t SELECT ${'token, '.repeat(100_000)}x FROM y`,
   ].map(plain => [plain, plain]),
 ] as [string, string][])
-  test(`concealed: ${statement.slice(0, 70)}`, t => {
+  test(`redact: ${statement.slice(0, 70)}`, t => {
     t.is(redact(statement), shown);
   });
 
-test('what is concealed is as long as it was, however secrets lie', t => {
+test('redaction keeps the length of the text', t => {
   const words = fc.constantFrom('PASSWORD ', 'token', 'TOKEN ', '-', '= ', 'type ', "'a b'", '"c', 'd ', ';', ',', '(');
   fc.assert(
     fc.property(fc.array(words, { maxLength: 20 }), parts => {
@@ -174,14 +174,14 @@ test('what is concealed is as long as it was, however secrets lie', t => {
   t.is(redact("x token-token'y z'"), "x token******'***'");
 });
 
-test('what is open is told by where it began, however much is', t => {
+test('an unclosed parenthesis is reported at its start, in long input too', t => {
   const open = (text: string) => t.throws(() => split([text])) as SplitError;
   t.like(open(`a;\n b (${'('.repeat(1_000_000)}`), { line: 2, column: 4 });
   t.like(open('(a)\n(b(c)'), { line: 2, column: 1 });
   t.like(open(`${')'.repeat(5)}(`), { line: 1, column: 6 });
 });
 
-test('statements that only one of two readings ends come out one by one, in a chunk of any size', t => {
+test('statements that end under one reading of comments only are split one by one', t => {
   for (const statement of ['/*--*/a;', "/*'*/a;", "/*'/*'*/a;"]) {
     const all = split([statement.repeat(100_000)]);
     t.is(all.length, 100_000);
@@ -189,14 +189,14 @@ test('statements that only one of two readings ends come out one by one, in a ch
   }
 });
 
-test('tokens joined are the text', t => {
+test('the tokens of a text add up to the text', t => {
   fc.assert(
     fc.property(odd, reading, (text, reading) => [...tokens(text, reading)].map(token => token.text).join('') === text),
   );
   t.pass();
 });
 
-test('segments lie side by side, and tokens start where they say', t => {
+test('segments are adjacent, and tokens start at their offsets', t => {
   fc.assert(
     fc.property(odd, reading, (text, reading) => {
       let at = 0;
@@ -210,18 +210,18 @@ test('segments lie side by side, and tokens start where they say', t => {
   t.pass();
 });
 
-test('a text splits the same wherever its chunks are cut', t => {
+test('a text splits the same in any chunks', t => {
   fc.assert(
     fc.property(odd, fc.array(fc.nat(), { maxLength: 10 }), (text, places) => {
-      t.deepEqual(outcome(cut(text, places)), outcome([text]));
+      t.deepEqual(outcome(splitAt(text, places)), outcome([text]));
     }),
   );
 });
 
-test('a statement in its one form stays as it is', t => {
+test('normalizing a statement again changes nothing', t => {
   fc.assert(
     fc.property(odd, text => {
-      const statement = accepted(text);
+      const statement = tryNormalize(text);
       fc.pre(!!statement);
       return normalizeStatement(statement as string) === statement;
     }),
@@ -229,20 +229,20 @@ test('a statement in its one form stays as it is', t => {
   t.pass();
 });
 
-test('what is a statement in its one form at a glance is one by the letter', t => {
+test('a normalized statement splits into itself', t => {
   const glance = fc.array(fc.constantFrom('a', ' ', "'", '(', ')', ';', '-', '/', '*', '"'), { maxLength: 9 });
   fc.assert(
     fc.property(glance, signs => {
       const text = `${signs.join('')};`;
-      fc.pre(accepted(text) === text);
+      fc.pre(tryNormalize(text) === text);
       t.deepEqual(split([text]), [text]);
     }),
     { numRuns: 5000 },
   );
 });
 
-test('statements joined as text split into themselves', t => {
-  const statement = odd.map(accepted).filter(text => !!text) as fc.Arbitrary<string>;
+test('normalized statements joined as text split into themselves', t => {
+  const statement = odd.map(tryNormalize).filter(text => !!text) as fc.Arbitrary<string>;
   fc.assert(
     fc.property(fc.array(statement, { maxLength: 6 }), statements => {
       t.deepEqual(split([statements.map(text => `${text}\n\n`).join('')]), statements);
@@ -251,53 +251,53 @@ test('statements joined as text split into themselves', t => {
   );
 });
 
-const splits = macro<[string, ...string[]]>({
+const splitsInto = macro<[string, ...string[]]>({
   title: (_, text: string) => `splits ${JSON.stringify(text)}`,
   exec(t, text: string, ...expected: string[]) {
     t.deepEqual(split([text]), expected);
   },
 });
-test(splits, '');
-test(splits, ' \n;; ; ');
-test(splits, '-- nothing but a comment\n');
-test(splits, 'a;b', 'a;', 'b;');
-test(splits, ' a ; \n', 'a;');
-test(splits, 'a -- end', 'a -- end\n;');
-test(splits, 'a -- end\n;', 'a -- end\n;');
-test(splits, 'a -- end\r;b', 'a -- end\n;', 'b;');
-test(splits, '-- first\na; -- second\nb;', '-- first\na;', '-- second\nb;');
-test(splits, 'a; -- last', 'a;');
-test(splits, "create table 'a;b' (x int); c", "create table 'a;b' (x int);", 'c;');
-test(splits, 'a \'it\'\'s; here\' "x;""y" `z;`; b', 'a \'it\'\'s; here\' "x;""y" `z;`;', 'b;');
-test(splits, "a '\\'; b", "a '\\';", 'b;');
-test(splits, 'a $$;$$', 'a $$;', '$$;');
-test(splits, 'a /* ; /* ; */ ; */ b;', 'a /* ; /* ; */ ; */ b;');
-test(splits, 'create view v as (select 1; ); b', 'create view v as (select 1; );', 'b;');
-test(splits, "a /* it's */; b -- it's\n;", "a /* it's */;", "b -- it's\n;");
-test(splits, "a /* ' */ ' */; b", "a /* ' */ ' */;", 'b;');
-test(splits, 'a ); b', 'a );', 'b;');
-test(splits, '\u00a0a;', '\u00a0a;');
+test(splitsInto, '');
+test(splitsInto, ' \n;; ; ');
+test(splitsInto, '-- nothing but a comment\n');
+test(splitsInto, 'a;b', 'a;', 'b;');
+test(splitsInto, ' a ; \n', 'a;');
+test(splitsInto, 'a -- end', 'a -- end\n;');
+test(splitsInto, 'a -- end\n;', 'a -- end\n;');
+test(splitsInto, 'a -- end\r;b', 'a -- end\n;', 'b;');
+test(splitsInto, '-- first\na; -- second\nb;', '-- first\na;', '-- second\nb;');
+test(splitsInto, 'a; -- last', 'a;');
+test(splitsInto, "create table 'a;b' (x int); c", "create table 'a;b' (x int);", 'c;');
+test(splitsInto, 'a \'it\'\'s; here\' "x;""y" `z;`; b', 'a \'it\'\'s; here\' "x;""y" `z;`;', 'b;');
+test(splitsInto, "a '\\'; b", "a '\\';", 'b;');
+test(splitsInto, 'a $$;$$', 'a $$;', '$$;');
+test(splitsInto, 'a /* ; /* ; */ ; */ b;', 'a /* ; /* ; */ ; */ b;');
+test(splitsInto, 'create view v as (select 1; ); b', 'create view v as (select 1; );', 'b;');
+test(splitsInto, "a /* it's */; b -- it's\n;", "a /* it's */;", "b -- it's\n;");
+test(splitsInto, "a /* ' */ ' */; b", "a /* ' */ ' */;", 'b;');
+test(splitsInto, 'a ); b', 'a );', 'b;');
+test(splitsInto, '\u00a0a;', '\u00a0a;');
 
-const refuses = macro<[string, string, number, number]>({
-  title: (_, text: string) => `refuses ${JSON.stringify(text)}`,
+const rejectsText = macro<[string, string, number, number]>({
+  title: (_, text: string) => `rejects ${JSON.stringify(text)}`,
   exec(t, text: string, message: string, line: number, column: number) {
     const error = t.throws(() => split([text]), { instanceOf: SplitError });
     t.deepEqual([error?.message, error?.line, error?.column, error?.code], [message, line, column, 'DAMAGED']);
   },
 });
-test(refuses, "a;\n b 'c", 'unterminated string', 2, 4);
-test(refuses, 'a; "c', 'unterminated quoted name', 1, 4);
-test(refuses, 'a;\n\n(b (c)', 'unclosed parenthesis', 3, 1);
-test(refuses, 'a /* /* */ ;', 'unterminated comment', 1, 3);
-test(refuses, 'a;\n-- sqldump: incomplete: it rains\n', 'sqldump left it incomplete: it rains', 2, 1);
-test(refuses, '-- x: incomplete: y\na;', 'x left it incomplete: y', 1, 1);
+test(rejectsText, "a;\n b 'c", 'unterminated string', 2, 4);
+test(rejectsText, 'a; "c', 'unterminated quoted name', 1, 4);
+test(rejectsText, 'a;\n\n(b (c)', 'unclosed parenthesis', 3, 1);
+test(rejectsText, 'a /* /* */ ;', 'unterminated comment', 1, 3);
+test(rejectsText, 'a;\n-- sqldump: incomplete: it rains\n', 'sqldump left it incomplete: it rains', 2, 1);
+test(rejectsText, '-- x: incomplete: y\na;', 'x left it incomplete: y', 1, 1);
 
-test('the note of a failed writer counts only outside a statement and on a line of its own', t => {
+test('a failure marker counts only outside a statement and on a line of its own', t => {
   t.is(split(['a\n-- x: incomplete: y\nb;']).length, 1);
   t.is(split(['a; -- x: incomplete: y\nb;']).length, 2);
 });
 
-test('a statement that never ends is refused at the limit, not gathered', t => {
+test('a statement over the limit is rejected before it is complete', t => {
   const splitter = new Splitter(1000);
   t.throws(
     () => {
@@ -308,7 +308,7 @@ test('a statement that never ends is refused at the limit, not gathered', t => {
   t.throws(() => split(new Array(100).fill('-'.repeat(99)), 1000), { message: /more than 1000/ });
 });
 
-test('the one form of a record', t => {
+test('normalizeStatement trims and terminates one statement and rejects a second', t => {
   t.is(normalizeStatement('\n a '), 'a;');
   t.is(normalizeStatement('a;;\n'), 'a;');
   t.is(normalizeStatement('a; -- why'), 'a -- why\n;');
@@ -345,6 +345,6 @@ test(identifies, 'alter table t add column x int', 'ALTER');
 test(identifies, "'CREATE TABLE'", '');
 test(identifies, '', '');
 
-test('unquote', t => {
+test('unquote removes quotes', t => {
   t.deepEqual(["'a''b'", '"a""b"', '`a`', 'a'].map(unquote), ["a'b", 'a"b', 'a', 'a']);
 });

@@ -1,4 +1,4 @@
-/*! The exit status of sqldiff: what counts as a difference, for each of its options. */
+/*! The exit status of sqldiff: differences, for each of its options. */
 
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
@@ -35,7 +35,7 @@ const CASES: Record<string, { a: string; b: string; plain: number; ignoreExtra: 
 };
 
 for (const [name, { a, b, plain, ignoreExtra, missing }] of Object.entries(CASES))
-  test(`where ${name}`, async t => {
+  test(`exit status if ${name}`, async t => {
     const run = await shell(t, { A: a, B: b });
     await run('echo "$A" > A.sql; echo "$B" > B.sql');
     for (const [options, status] of [
@@ -54,7 +54,7 @@ for (const [name, { a, b, plain, ignoreExtra, missing }] of Object.entries(CASES
     t.deepEqual([code, stdout.toString()], [missing[0], missing[1] ? `${missing[1]}\n\0` : '\0'], stderr);
   });
 
-/** Principals of one name that are not the same. Passwords are left out: no server shows them. */
+/** Different principals with the same name. Passwords are left out, since no server shows them. */
 const PRINCIPALS: Record<string, [a: string, b: string]> = {
   'a user and a service account': ['CREATE USER ann;', 'CREATE SERVICE ACCOUNT ann;'],
   'a user and a group': ['CREATE USER ann;', 'CREATE GROUP ann;'],
@@ -65,7 +65,7 @@ const PRINCIPALS: Record<string, [a: string, b: string]> = {
 };
 
 for (const [name, [a, b]] of Object.entries(PRINCIPALS))
-  test(`${name} of one name differ`, async t => {
+  test(`${name} with the same name differ`, async t => {
     const run = await shell(t, { A: a, B: b });
     await run('echo "$A" > a.sql; echo "$B" > b.sql');
     const { code, stdout } = await run('sqldiff --names a.sql b.sql');
@@ -74,12 +74,12 @@ for (const [name, [a, b]] of Object.entries(PRINCIPALS))
     t.is((await run('sqldiff a.sql a.sql')).code, 0);
     const missing = await run('sqldiff --missing a.sql b.sql');
     t.deepEqual([missing.code, missing.stdout.toString()], [1, '\0']);
-    // Together they are no schema.
+    // Both in one stream conflict.
     for (const program of ['sqlsort', 'sqljoin -d schema', 'sqldiff - a.sql'])
       t.is((await run(`sqlsplit a.sql b.sql | ${program}`)).code, 65, program);
   });
 
-test('users in other letters, and users of other names, do not differ from each other', async t => {
+test('user names are compared without case, and users of other names are separate', async t => {
   const run = await shell(t);
   await run('echo "CREATE USER ann; CREATE USER bob;" > a.sql; echo "create user BOB; CREATE USER Ann;" > b.sql');
   t.regex((await run('sqldiff --names a.sql b.sql')).stdout.toString(), /^(?!only)/);
@@ -88,7 +88,7 @@ test('users in other letters, and users of other names, do not differ from each 
   t.deepEqual([code, stdout.toString()], [1, "only in a.sql: user 'bob'\n"]);
 });
 
-test('a user on an instance that is not the one of the file is a difference, in both programs', async t => {
+test('a principal of another kind on the instance differs, for sqldiff and sqlapply', async t => {
   const { url } = await startSqlserve(t, ['--edition', 'enterprise']);
   const as = (program: string) => ({ [`${program}_USER`]: 'admin', [`${program}_PASSWORD`]: 'quest' });
   const run = await shell(t, { DST: url, ...as('SQLAPPLY'), ...as('SQLDIFF') });

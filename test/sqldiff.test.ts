@@ -1,4 +1,4 @@
-/*! sqldiff as a user has it: what it finds, how it says so, and that what it writes repairs what creating can repair. */
+/*! sqldiff for users: the differences, their output formats, and statements of --missing that create missing objects. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { unifiedDiff } from '@sqlpipe/cli';
 import { compareSchemas } from '@sqlpipe/schema';
@@ -16,7 +16,7 @@ import { macro, test } from './support/test.js';
 
 const file = fileScope();
 
-/** Two instances of each service, started when first asked for. */
+/** Two instances of each service, started on demand. */
 const started = new Map<Service, Promise<[Server, Server]>>();
 
 const SCHEMA = [
@@ -26,20 +26,20 @@ const SCHEMA = [
   'CREATE VIEW cities AS (SELECT city FROM venues)',
 ];
 
-/** A bash with that schema at $A, and at $B too. */
-async function twins(t: ExecutionContext, service: Service) {
+/** A bash with that schema at both $A and $B. */
+async function startTwins(t: ExecutionContext, service: Service) {
   const both = started.get(service) ?? Promise.all([service.start(file), service.start(file)]);
   started.set(service, both);
   const [a, b] = await both;
   for (const server of [a, b]) {
-    await server.empty();
+    await server.dropAll();
     for (const sql of SCHEMA) t.like(await server.execute(sql), { ddl: 'OK' });
   }
   return { run: await shell(t, { A: a.url, B: b.url }), a, b };
 }
 
 for (const { name, dump } of databases) {
-  test(`${name}: whatever is left out is what is missing, in the order of the dump`, t => {
+  test(`${name}: omitted statements are reported as missing, in the order of the dump`, t => {
     const order = fc.shuffledSubarray(dump, { minLength: 0 });
     fc.assert(
       fc.property(order, some => {
@@ -56,7 +56,7 @@ for (const { name, dump } of databases) {
   });
 }
 
-/** Views first: while QuestDB is about to alter a table it refuses what selects from it. */
+/** Views first: while QuestDB alters a table, it rejects queries on the table. */
 const DRIFT = [
   'CREATE OR REPLACE VIEW last AS (SELECT * FROM trades LIMIT 1)',
   'ALTER TABLE trades ADD COLUMN size LONG',
@@ -67,12 +67,12 @@ const DRIFT = [
 
 for (const service of [sqlserve, questdb]) {
   service.test(`${service.name}: equal instances do not differ`, async t => {
-    const { run } = await twins(t, service);
+    const { run } = await startTwins(t, service);
     t.like(await run('sqldiff $A $B'), { code: 0, stderr: '', stdout: Buffer.from('') });
   });
 
-  service.test(`${service.name}: drift is found and named, and --missing repairs what creating can`, async t => {
-    const { run, a, b } = await twins(t, service);
+  service.test(`${service.name}: drift is reported, and --missing creates the missing objects`, async t => {
+    const { run, a, b } = await startTwins(t, service);
     for (const sql of DRIFT) t.like(await b.execute(sql), { ddl: 'OK' });
     const found = await run('sqldiff --names $A $B');
     t.is(
@@ -96,8 +96,8 @@ only in ${b.url}: table 'extra'
   });
 }
 
-questdb.test('same text, different meaning: told for two instances, and no difference', async t => {
-  const { run, a, b } = await twins(t, questdb);
+questdb.test('same text with different meaning on two instances: a warning, not a difference', async t => {
+  const { run, a, b } = await startTwins(t, questdb);
   const other = await questdb.start(t, { QDB_CAIRO_WAL_ENABLED_DEFAULT: 'false', QDB_CAIRO_O3_MAX_LAG: '7s' });
   const copied = await run(`sqldump $A | sqlapply -q ${other.url}; sqldiff --names ${a.url} ${other.url}`);
   t.regex(copied.stderr, /may mean something else: cairo\.wal\.enabled\.default is true in \S+ and false in /);
@@ -124,7 +124,7 @@ sqldiff: same text, different meaning: materialized view 'daily': the refresh li
   );
 });
 
-/** A folder with one schema in every form: made once, as many tests want a copy. */
+/** A folder with one schema in every form: created once, since many tests copy it. */
 let schema: string;
 
 test.before(async () => {
@@ -139,8 +139,8 @@ sqlsplit a.sql > a.stream; sqljoin -d a < a.stream; cp a.stream stream.sql; pwd`
   schema = stdout.toString().trim();
 });
 
-/** A bash in such a folder. */
-async function furnished(t: ExecutionContext, env: NodeJS.ProcessEnv = {}) {
+/** A bash in a copy of that folder. */
+async function shellWithSchema(t: ExecutionContext, env: NodeJS.ProcessEnv = {}) {
   const run = await shell(t, env);
   await run(`cp -r ${schema}/. .`);
   return run;
@@ -148,16 +148,16 @@ async function furnished(t: ExecutionContext, env: NodeJS.ProcessEnv = {}) {
 
 const forms = ['a.sql', 'a.stream', 'stream.sql', 'a', '<(sort -zr a.stream)', '- < a.stream'];
 for (const form of forms) {
-  test(`a schema is the same as ${form}`, async t => {
-    const run = await furnished(t);
+  test(`a schema equals itself as ${form}`, async t => {
+    const run = await shellWithSchema(t);
     t.like(await run(`sqldiff a.sql ${form}`), { code: 0, stdout: Buffer.from(''), stderr: '' });
   });
 }
 
-const says = macro<[script: string, code: number, out: string, stderr?: RegExp | string]>({
+const exitsWith = macro<[script: string, code: number, out: string, stderr?: RegExp | string]>({
   title: (_, script) => script,
   async exec(t, script, code, out, stderr = '') {
-    const outcome = await (await furnished(t))(script);
+    const outcome = await (await shellWithSchema(t))(script);
     t.is(outcome.stdout.toString(), out);
     if (typeof stderr === 'string') t.is(outcome.stderr, stderr);
     else t.regex(outcome.stderr, stderr);
@@ -166,7 +166,7 @@ const says = macro<[script: string, code: number, out: string, stderr?: RegExp |
 });
 
 test(
-  says,
+  exitsWith,
   "sed 's/VIEW/TABLE/; s/UPDATE/INSERT/; s/DAY/HOUR/' a.sql > b.sql; sqldiff a b.sql",
   1,
   `differs: table 'trades'
@@ -178,7 +178,7 @@ only in b.sql: GRANT INSERT ON trades TO zoe
 `,
 );
 test(
-  says,
+  exitsWith,
   "sed 's/UPDATE/INSERT/; s/DAY/HOUR/' a.sql > b.sql; sqldiff --json --exclude VIEWS,USERS a b.sql | jq -c '[.kind, .name, .result, (.a | type), .b]'",
   0,
   `["table","trades","differs","string","CREATE TABLE 'trades' (ts TIMESTAMP, price DOUBLE) TIMESTAMP(ts) PARTITION BY HOUR;"]
@@ -187,7 +187,7 @@ test(
 `,
 );
 test(
-  says,
+  exitsWith,
   "sed 's/DAY/HOUR/' a.sql > b.sql; sqldiff --text --include TABLES a b.sql",
   1,
   `differs: table 'trades'
@@ -201,7 +201,7 @@ test(
 `,
 );
 test(
-  says,
+  exitsWith,
   `echo "create table t (ts timestamp, x int) timestamp(ts) partition by day;
     create materialized view m as (select ts, max(x) x from t sample by 1h);" > a.sql
   sed 's/max/min/; s/create materialized view m/& with base t refresh immediate/' a.sql > b.sql; sqldiff --text a.sql b.sql`,
@@ -217,15 +217,20 @@ test(
 `,
 );
 test(
-  says,
+  exitsWith,
   'sed "s/\'trades\'/TRADES/" a.sql > b.sql; sqldiff a b.sql',
   1,
   "differs: table 'trades'\n  name: trades in a, TRADES in b.sql\n",
 );
-test(says, "sed 's/ (ts/(ts/; s/DOUBLE/double -- by hand\\n/; s/DAY/day wal/' a.sql > b.sql; sqldiff a b.sql", 0, '');
-test(says, 'grep -v USER a.sql > b.sql; sqldiff --ignore-extra b.sql a && sqldiff --exclude ACL b.sql a', 0, '');
 test(
-  says,
+  exitsWith,
+  "sed 's/ (ts/(ts/; s/DOUBLE/double -- by hand\\n/; s/DAY/day wal/' a.sql > b.sql; sqldiff a b.sql",
+  0,
+  '',
+);
+test(exitsWith, 'grep -v USER a.sql > b.sql; sqldiff --ignore-extra b.sql a && sqldiff --exclude ACL b.sql a', 0, '');
+test(
+  exitsWith,
   'grep TABLE a.sql > b.sql; sqldiff --missing a b.sql | sqljoin',
   0,
   `CREATE USER zoe;
@@ -238,55 +243,55 @@ GRANT UPDATE ON trades TO zoe;
 
 `,
 );
-test(says, 'sqldiff --missing a a.sql | od -An -tx1', 0, ' 00\n');
+test(exitsWith, 'sqldiff --missing a a.sql | od -An -tx1', 0, ' 00\n');
 test(
-  says,
+  exitsWith,
   'for o in zoe bob; do sed "s/DAY;/DAY OWNED BY $o;/" a.sql > $o.sql; done; sqldiff --ignore-owner zoe.sql bob.sql && ! sqldiff --names zoe.sql bob.sql',
   0,
   "differs: table 'trades'\n",
 );
 
-test(says, 'sqldiff a nowhere.sql', 66, '', 'sqldiff: nowhere.sql: no such file or directory\n');
-test(says, 'sqldiff a ./nowhere', 66, '', 'sqldiff: ./nowhere: no such file or directory\n');
-test(says, 'sqldiff a nowhere.stream', 66, '', 'sqldiff: nowhere.stream: no such file or directory\n');
-test(says, 'sqldiff a /', 65, '', /^sqldiff: \/ contains none of the folders/);
-test(says, 'sqldiff - -', 64, '', /only one of the two operands can be standard input/);
-test(says, 'sqldiff "" a', 64, '', /^sqldiff: an operand is empty; is a variable unset\?$/m);
-test(says, 'sqldiff a ""', 64, '', /^sqldiff: an operand is empty; is a variable unset\?$/m);
-test(says, 'sqldiff --names --text a a', 64, '', /cannot be combined/);
+test(exitsWith, 'sqldiff a nowhere.sql', 66, '', 'sqldiff: nowhere.sql: no such file or directory\n');
+test(exitsWith, 'sqldiff a ./nowhere', 66, '', 'sqldiff: ./nowhere: no such file or directory\n');
+test(exitsWith, 'sqldiff a nowhere.stream', 66, '', 'sqldiff: nowhere.stream: no such file or directory\n');
+test(exitsWith, 'sqldiff a /', 65, '', /^sqldiff: \/ contains none of the folders/);
+test(exitsWith, 'sqldiff - -', 64, '', /only one of the two operands can be standard input/);
+test(exitsWith, 'sqldiff "" a', 64, '', /^sqldiff: an operand is empty; is a variable unset\?$/m);
+test(exitsWith, 'sqldiff a ""', 64, '', /^sqldiff: an operand is empty; is a variable unset\?$/m);
+test(exitsWith, 'sqldiff --names --text a a', 64, '', /cannot be combined/);
 test(
-  says,
+  exitsWith,
   'head -c 200 a.stream | sqldiff - a',
   65,
   '',
   /^sqldiff: standard input: truncated after 4 complete records/,
 );
-test(says, ': | sqldiff - a', 65, '', /^sqldiff: standard input: empty input/);
+test(exitsWith, ': | sqldiff - a', 65, '', /^sqldiff: standard input: empty input/);
 test(
-  says,
+  exitsWith,
   'sqldiff a - < a.sql',
   65,
   '',
   /standard input: no NUL byte in the input: it is either .sql text \(sqlsplit/,
 );
-test(says, 'cat a.sql a.sql > b.sql; sqldiff a b.sql', 0, '');
+test(exitsWith, 'cat a.sql a.sql > b.sql; sqldiff a b.sql', 0, '');
 test(
-  says,
+  exitsWith,
   'echo "CREATE VIEW TRADES AS (x)" >> a.sql; sqldiff a a.sql',
   65,
   '',
   /^sqldiff: a\.sql: statement 1 \(table 'trades'\) and statement 6 /,
 );
-test(says, 'sqldiff a http://127.0.0.1:1', 69, '', /^sqldiff: http:\/\/127\.0\.0\.1:1: connection refused/);
+test(exitsWith, 'sqldiff a http://127.0.0.1:1', 69, '', /^sqldiff: http:\/\/127\.0\.0\.1:1: connection refused/);
 
-test('on a terminal it is in color, unless that is not wanted', async t => {
+test('--text uses color on a terminal, except with NO_COLOR or TERM=dumb', async t => {
   const script = `sed 's/DAY/HOUR/' ${schema}/a.sql > b.sql; sqldiff --text ${schema}/a b.sql`;
   t.regex((await (await terminal(t))(script)).screen, /\x1b\[31m-\) timestamp/);
   for (const setting of [{ NO_COLOR: '1' }, { TERM: 'dumb' }])
     t.notRegex((await (await terminal(t, setting))(script)).screen, /\x1b\[3/);
 });
 
-test('control characters of a file are shown, not obeyed', async t => {
+test('control characters in a file are escaped', async t => {
   const run = await shell(t);
   const { stdout } = await run(String.raw`printf "CREATE VIEW 'v' AS ('\e[31m')" > a.sql
 printf "CREATE VIEW 'v' AS (x)" > b.sql; sqldiff a.sql b.sql; sqldiff --text a.sql b.sql`);
@@ -294,27 +299,27 @@ printf "CREATE VIEW 'v' AS (x)" > b.sql; sqldiff a.sql b.sql; sqldiff --text a.s
   t.regex(stdout.toString(), /^-'\\x1b\[31m'$/m);
 });
 
-test('a difference is a patch, however much differs', t => {
+test('a text difference is a valid patch, for any two texts', t => {
   const lines = ['(', ')', '\ta INT,', '\ta INT', '\tb INT,', '', '-- a'];
   const texts = fc.array(fc.constantFrom(...lines), { minLength: 1, maxLength: 12 });
   fc.assert(
     fc.property(texts, texts, (a, b) => {
       const diff = unifiedDiff(a.join('\n'), b.join('\n'));
-      t.is(diff.length === 0, a.join() === b.join(), 'what differs shows');
-      t.deepEqual(patched(a, diff).map(withoutComma), b.map(withoutComma));
+      t.is(diff.length === 0, a.join() === b.join(), 'texts that differ have a difference');
+      t.deepEqual(applyPatch(a, diff).map(withoutComma), b.map(withoutComma));
     }),
   );
   const [a, b] = ['a', 'b'].map(letter => Array.from({ length: 20_000 }, (_, i) => `${letter}${i}`)) as [
     string[],
     string[],
   ];
-  t.deepEqual(patched(a, unifiedDiff(a.join('\n'), b.join('\n'))), b);
+  t.deepEqual(applyPatch(a, unifiedDiff(a.join('\n'), b.join('\n'))), b);
 });
 
-/** A comma at the end of a line is no more than the sign that another follows. */
+/** Removes the comma at the end of a line, which depends only on whether another line follows. */
 const withoutComma = (line: string) => line.replace(/,$/, '');
 
-test('a comma that moved makes no line differ', t => {
+test('a moved comma makes no line differ', t => {
   const table = (...columns: string[]) => `CREATE TABLE 't' (\n\t${columns.join(',\n\t')}\n);`;
   const changed = (a: string, b: string) => unifiedDiff(a, b).filter(line => /^[-+]/.test(line));
   t.deepEqual(changed(table('x INT'), table('x INT', 'y INT')), ['+\ty INT']);
@@ -322,7 +327,7 @@ test('a comma that moved makes no line differ', t => {
   t.deepEqual(changed(table('y INT', 'x INT'), table('x INT', 'y INT')).length, 2);
 });
 
-test('--text: - is A and + is B, as the lines above say, in color on a terminal', async t => {
+test('--text marks A with - and B with +, in color on a terminal', async t => {
   const script = `echo 'CREATE TABLE t (x INT); CREATE TABLE u (x INT);' > a.sql
     echo 'CREATE TABLE t (x INT, y INT);' > b.sql; sqldiff --text a.sql b.sql`;
   const run = await shell(t);
@@ -346,8 +351,8 @@ only in a.sql: table 'u'
   );
 });
 
-/** What `patch` makes of lines: each hunk is where it says, and its other lines are there. */
-function patched(lines: string[], diff: string[]): string[] {
+/** Applies a diff as `patch` does; throws if a hunk is misplaced or its context is missing. */
+function applyPatch(lines: string[], diff: string[]): string[] {
   const [result, left] = [[] as string[], [...lines]];
   for (const line of diff) {
     const [, start, , to] = (/^@@ -(\d+),(\d+) \+(\d+),/.exec(line) ?? []).map(Number);
@@ -364,7 +369,7 @@ function patched(lines: string[], diff: string[]): string[] {
 const A = { QDB_HTTP_USER: 'ann', QDB_HTTP_PASSWORD: 'one' };
 const B = { QDB_HTTP_USER: 'bob', QDB_HTTP_PASSWORD: 'two' };
 
-test('each instance gets its own credentials and never the other’s', async t => {
+test('each instance gets only its own credentials', async t => {
   const [a, b] = await Promise.all([startSqlserve(t, [], A), startSqlserve(t, [], B)]);
   const run = await shell(t, { A: a.url, B: b.url });
   const [ann, bob] = ['USER=ann SQLDIFF_A_PASSWORD=one', 'USER=bob SQLDIFF_B_PASSWORD=two'];
@@ -386,16 +391,16 @@ SQLPIPE_LEFT_USER=ann SQLPIPE_LEFT_PASSWORD=one SQLPIPE_RIGHT_USER=bob SQLPIPE_R
   );
 });
 
-test('a name in instances.toml is the instance, even where a file has that name', async t => {
+test('a name in instances.toml takes precedence over a file of that name', async t => {
   const a = await startSqlserve(t);
-  const run = await furnished(t);
+  const run = await shellWithSchema(t);
   const { code, stdout } =
     await run(`mkdir -p .config/sqlpipe; printf '[a]\\nurl="${a.url}"\\n' > .config/sqlpipe/instances.toml
 sqldiff --names --include TABLES a ./a`);
   t.deepEqual([code, stdout.toString()], [1, "only in ./a: table 'trades'\n"]);
 });
 
-test('what a server refuses to dump is no difference', async t => {
+test('a dump that the server rejects is an error, not a difference', async t => {
   const { url } = await startFaultyServer(
     t,
     socket => void socket.end(reply('{"query":"q","error":"timeout, query aborted","position":0}', 400)),

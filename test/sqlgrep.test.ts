@@ -1,4 +1,4 @@
-/*! sqlgrep: what goes by a name goes with it, what is needed comes along, and what is left is a stream. */
+/*! sqlgrep: selection by name and kind, dependencies and dependents, and output as a stream. */
 
 import fc from 'fast-check';
 import { matchesGlob } from '../packages/sqlgrep/src/glob.js';
@@ -83,7 +83,7 @@ test(
 );
 test(picks, "-- '-v'", []);
 
-test('a glob matches what the same regular expression does', t => {
+test('a glob matches the same names as the equivalent regular expression', t => {
   const texts = (...more: string[]) => fc.string({ unit: fc.constantFrom('a', 'b', '.', '😀', ...more), maxLength: 6 });
   fc.assert(
     fc.property(texts('*', '?'), texts(), (glob, name) => {
@@ -94,7 +94,7 @@ test('a glob matches what the same regular expression does', t => {
   );
 });
 
-test('a glob of many stars takes no time on a long name', async t => {
+test('a glob with many stars is fast on a long name', async t => {
   const run = await shell(t);
   const { code } = await run(
     `echo "CREATE TABLE $(printf 'a%.0s' {1..9999}) (x INT);" | sqlsplit | timeout 30 sqlgrep "$(printf '*a%.0s' {1..50})b"`,
@@ -102,7 +102,7 @@ test('a glob of many stars takes no time on a long name', async t => {
   t.is(code, 1);
 });
 
-test('what matches and what does not are all there is', async t => {
+test('sqlgrep and sqlgrep -v together print every statement', async t => {
   const run = await shell(t, { STREAM: STATEMENTS.join('\x01') });
   await run(`printf '%s\\1' "$STREAM" | tr '\\1' '\\0' | sqlsort > all`);
   for (const words of ["'*'", 'bob', '--kind table', "-e fx '*s'", 'nope']) {
@@ -111,7 +111,7 @@ test('what matches and what does not are all there is', async t => {
   }
 });
 
-const exits = macro<[string, number, RegExp]>({
+const exitsWith = macro<[string, number, RegExp]>({
   title: (_, script) => script,
   async exec(t, script, code, stderr) {
     const outcome = await (await shell(t))(script);
@@ -120,12 +120,12 @@ const exits = macro<[string, number, RegExp]>({
   },
 });
 
-test(exits, 'sqlgrep --kind tablets < /dev/null', 64, /unknown kind: 'tablets'; there are table, view, matview, /);
-test(exits, `sqlgrep -e '(' < /dev/null`, 64, /Invalid regular expression: .*Unterminated group/);
-test(exits, 'sqlgrep x < /dev/null', 65, /empty input: /);
-test(exits, `printf 'CREATE TABLE x (y INT)' | sqlgrep x`, 65, /no NUL byte in the input/);
+test(exitsWith, 'sqlgrep --kind tablets < /dev/null', 64, /unknown kind: 'tablets'; there are table, view, matview, /);
+test(exitsWith, `sqlgrep -e '(' < /dev/null`, 64, /Invalid regular expression: .*Unterminated group/);
+test(exitsWith, 'sqlgrep x < /dev/null', 65, /empty input: /);
+test(exitsWith, `printf 'CREATE TABLE x (y INT)' | sqlgrep x`, 65, /no NUL byte in the input/);
 
-test('a stream that was cut leaves as one that was cut', async t => {
+test('a truncated stream is truncated in the output too', async t => {
   const run = await shell(t);
   for (const options of ['', '--with-deps']) {
     const { stdout, stderr } = await run(
@@ -136,7 +136,7 @@ test('a stream that was cut leaves as one that was cut', async t => {
   }
 });
 
-test('statements leave as they come', async t => {
+test('statements are printed as they arrive', async t => {
   const run = await shell(t);
   const { stdout } = await run(`mkfifo seen
 { printf 'CREATE TABLE a (x INT);\\0CREATE TABLE b (x INT);\\0'; read < seen; } |
@@ -164,7 +164,7 @@ test(
 );
 test(prints, '-c --kind ACL', '10\n');
 
-test('a terminal is told that nothing matched', async t => {
+test('on a terminal a message says that nothing matched', async t => {
   const on = await terminal(t);
   const { code, screen } = await on(`printf 'CREATE TABLE a (x INT);\\0' | sqlgrep nothing > /dev/null`);
   t.is(code, 1);

@@ -1,4 +1,4 @@
-/*! One command for all programs, and what it does itself: which programs there are, and whether an instance can be copied. */
+/*! One command for all programs, and its own functions: the list of programs, and `check`, which tests if an instance can be copied. */
 
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -12,7 +12,7 @@ import { test } from './support/test.js';
 
 const PROGRAMS = readdirSync('packages').filter(name => /^sql.+/.test(name) && name !== 'sqlpipe');
 
-test('each program is started by its short name, with its own options and exit status', async t => {
+test('each program runs under its short name, with its own options and exit status', async t => {
   const run = await shell(t);
   for (const name of PROGRAMS) {
     const help = (await run(`${name} --help`)).stdout.toString();
@@ -29,7 +29,7 @@ test('each program is started by its short name, with its own options and exit s
   t.is((await run(`yes 'SELECT 1;' | sqlpipe split | head -c 1 > /dev/null; exit \${PIPESTATUS[1]}`)).code, 141);
 });
 
-test('--help lists the programs with the line that their man pages have', async t => {
+test('--help lists the programs with the summaries of their man pages', async t => {
   const run = await shell(t);
   for (const option of ['--help', 'help']) {
     const help = (await run(`sqlpipe ${option}`)).stdout.toString();
@@ -40,7 +40,7 @@ test('--help lists the programs with the line that their man pages have', async 
   }
 });
 
-test('a program that there is not: what may have been meant', async t => {
+test('an unknown program is a usage error with a suggestion', async t => {
   const run = await shell(t);
   const { code, stderr } = await run('sqlpipe dmup --text prod');
   t.is(code, 64);
@@ -53,7 +53,7 @@ test('a program that there is not: what may have been meant', async t => {
   t.regex((await run('sqlpipe')).stderr, /^sqlpipe: missing operand: <program>$/m);
 });
 
-test('only the program that is asked for is loaded', async t => {
+test('sqlpipe loads only the requested program', async t => {
   const folder = await freshFolder(t);
   for (const name of ['sqlpipe', 'sqljoin'])
     for (const part of ['bin', 'dist/main.js', 'package.json'])
@@ -62,7 +62,7 @@ test('only the program that is asked for is loaded', async t => {
   t.like(await run(`${folder}/sqlpipe/bin/sqlpipe.js join --version`), { code: 0, stderr: '' });
 });
 
-test('check: what an instance is, and that it can be copied', async t => {
+test('check: prints the properties of an instance that can be copied', async t => {
   const { url, execute } = await startSqlserve(t);
   await execute('CREATE TABLE a (x INT)');
   const run = await shell(t);
@@ -81,7 +81,7 @@ statements: 1
   );
 });
 
-test('check: whose rights, without a secret; who may not dump is told so', async t => {
+test('check: prints the user without a secret, and reports missing permissions', async t => {
   const { url } = await startSqlserve(t, ['--edition', 'enterprise']);
   const run = await shell(t, { SQLPIPE_USER: 'admin', SQLPIPE_PASSWORD: 'quest' });
   const { code, stdout } = await run(`sqlpipe check ${url}`);
@@ -97,8 +97,8 @@ test('check: whose rights, without a secret; who may not dump is told so', async
   t.regex(ann.stdout.toString(), /^user: ann\naccess control: on\npermissions: .*SELECT/m);
 });
 
-/** A server with these answers to queries; all others are rejected. Resolves to its URL. */
-function answering(t: ExecutionContext, answers: Record<string, unknown[][]>): Promise<string> {
+/** Starts a server with these replies to queries; it rejects all others. Resolves to its URL. */
+function startAnswering(t: ExecutionContext, answers: Record<string, unknown[][]>): Promise<string> {
   const server = createServer((request, response) => {
     const query = new URL(request.url ?? '', 'http://x').searchParams.get('query') ?? '';
     const dataset = answers[query];
@@ -117,21 +117,21 @@ function answering(t: ExecutionContext, answers: Record<string, unknown[][]>): P
   return listenHttp(t, server);
 }
 
-const SOUND = {
+const HEALTHY = {
   'SELECT build()': [['Build Information: QuestDB 10.0, JDK 25']],
   'SELECT current_user()': [['admin']],
   'SELECT property_path, value FROM (SHOW PARAMETERS)': [['http.request.header.buffer.size', '64448']],
   'SHOW CREATE DATABASE': [['CREATE TABLE a (x INT);']],
 };
-const TROUBLED = {
+const PROBLEMS = {
   "SELECT view_name, invalidation_reason FROM views() WHERE view_status = 'invalid'": [['v', 'no\x1b[31m table a']],
   'SELECT name FROM wal_tables() WHERE suspended': [['a']],
 };
 
-test('check: what is invalid and what is suspended, and how long a request may be', async t => {
+test('check: prints invalid views, suspended tables and the request limit', async t => {
   const run = await shell(t);
-  t.is((await run(`sqlpipe check ${await answering(t, SOUND)}`)).code, 0);
-  const { code, stdout } = await run(`sqlpipe check ${await answering(t, { ...SOUND, ...TROUBLED })}`);
+  t.is((await run(`sqlpipe check ${await startAnswering(t, HEALTHY)}`)).code, 0);
+  const { code, stdout } = await run(`sqlpipe check ${await startAnswering(t, { ...HEALTHY, ...PROBLEMS })}`);
   t.is(code, 1);
   t.is(
     stdout.toString().replace(/.*\n/, ''),
@@ -147,16 +147,16 @@ statements: 1
   );
 });
 
-test('check: nothing can be created on a server that is read-only, or without the permission', async t => {
+test('check: reports a read-only server and a missing permission to create', async t => {
   const run = await shell(t);
   const readOnly = { 'SELECT property_path, value FROM (SHOW PARAMETERS)': [['http.security.readonly', 'true']] };
   const limited = { 'SHOW USERS': [['admin']], 'SHOW PERMISSIONS': [['HTTP'], ['SELECT'], ['SELECT']] };
-  const first = await answering(t, { ...SOUND, ...readOnly });
+  const first = await startAnswering(t, { ...HEALTHY, ...readOnly });
   t.like(await run(`sqlpipe check ${first}`), {
     code: 77,
     stderr: `sqlpipe check: ${first}: the server is read-only, so no schema can be applied to it\n`,
   });
-  const second = await answering(t, { ...SOUND, ...limited });
+  const second = await startAnswering(t, { ...HEALTHY, ...limited });
   const { code, stdout, stderr } = await run(`sqlpipe check ${second}`);
   t.is(code, 77);
   t.regex(stdout.toString(), /^permissions: HTTP, SELECT$/m);
@@ -166,13 +166,13 @@ test('check: nothing can be created on a server that is read-only, or without th
   );
 });
 
-test('check: a dump that is rejected', async t => {
-  const { 'SHOW CREATE DATABASE': _, ...rest } = SOUND;
+test('check: exits with 1 if the dump is rejected', async t => {
+  const { 'SHOW CREATE DATABASE': _, ...rest } = HEALTHY;
   const run = await shell(t);
-  t.is((await run(`sqlpipe check ${await answering(t, rest)}`)).code, 1);
+  t.is((await run(`sqlpipe check ${await startAnswering(t, rest)}`)).code, 1);
 });
 
-test('check: nobody there', async t => {
+test('check: exits with 69 if the instance is unreachable', async t => {
   const run = await shell(t);
   t.like(await run('sqlpipe check http://127.0.0.1:1'), { code: 69 });
   t.like(await run('sqlpipe check'), {

@@ -1,4 +1,4 @@
-/*! sqlserve's access control: what can be passed on, and what SHOW says to whom. */
+/*! sqlserve's access control: which rights can be granted by whom, and what SHOW returns to whom. */
 
 import { admin, basic, executeAs, setUp } from './support/principals.js';
 import type { Scope } from './support/scope.js';
@@ -6,8 +6,8 @@ import type { Server } from './support/server.js';
 import { startSqlserve } from './support/sqlserve.js';
 import { test } from './support/test.js';
 
-/** An enterprise server with a user `ann` who may use HTTP, and what else is said. */
-async function start(scope: Scope, ...statements: string[]): Promise<Server> {
+/** Starts an enterprise server with a user `ann` who may use HTTP, and executes the statements. */
+async function startWithAnn(scope: Scope, ...statements: string[]): Promise<Server> {
   const server = await startSqlserve(scope, ['--edition', 'enterprise']);
   await setUp(server, "create user ann with password 'ann'", 'grant http to ann', ...statements);
   return server;
@@ -15,17 +15,17 @@ async function start(scope: Scope, ...statements: string[]): Promise<Server> {
 
 const ann = basic('ann', 'ann');
 
-const grants = async (server: Server): Promise<unknown[]> =>
+const fetchGrants = async (server: Server): Promise<unknown[]> =>
   (await executeAs(server, admin, 'show create database include (permissions)')).dataset?.flat() ?? [];
 
-/** The rows that SHOW gives, with the columns' names before them. */
-async function table(server: Server, sql: string, as = admin): Promise<unknown[][]> {
+/** The rows of a SHOW statement after a row of column names, or the error. */
+async function fetchTable(server: Server, sql: string, as = admin): Promise<unknown[][]> {
   const { columns = [], dataset = [], error } = await executeAs(server, as, sql);
   return error === undefined ? [columns.map(({ name }) => name), ...dataset] : [[error]];
 }
 
-test('who has ALL or DATABASE ADMIN without the grant option passes nothing on', async t => {
-  const server = await start(t, 'create table t (a int)', 'create service account robot');
+test('ALL or DATABASE ADMIN without the grant option does not allow granting', async t => {
+  const server = await startWithAnn(t, 'create table t (a int)', 'create service account robot');
   for (const [held, passed, denied] of [
     ['all', 'select on t', 'SELECT WITH GRANT OPTION on t'],
     ['all', 'all', 'ALL WITH GRANT OPTION'],
@@ -37,18 +37,18 @@ test('who has ALL or DATABASE ADMIN without the grant option passes nothing on',
     ['database admin', 'assume service account robot', 'ASSUME SERVICE ACCOUNT WITH GRANT OPTION'],
   ]) {
     await setUp(server, 'revoke all from ann', 'grant http to ann', `grant ${held} to ann`);
-    const before = await grants(server);
+    const before = await fetchGrants(server);
     for (const change of [`grant ${passed} to ann with grant option`, `grant ${passed} to bob`]) {
       const { status, error } = await executeAs(server, ann, change);
       t.deepEqual({ status, error }, { status: 403, error: `Access denied for ann [${denied}]` }, `${held}: ${change}`);
     }
     t.is((await executeAs(server, ann, `revoke ${passed} from bob`)).status, 403);
-    t.deepEqual(await grants(server), before);
+    t.deepEqual(await fetchGrants(server), before);
   }
 });
 
-test('with the grant option they do, but ALL is not DATABASE ADMIN', async t => {
-  const server = await start(t, 'create table t (a int)', 'grant all to ann with grant option');
+test('ALL with the grant option allows granting, except of DATABASE ADMIN', async t => {
+  const server = await startWithAnn(t, 'create table t (a int)', 'grant all to ann with grant option');
   t.is((await executeAs(server, ann, 'grant select on t to bob')).status, 200);
   t.is((await executeAs(server, ann, 'grant database admin to ann')).status, 403);
   t.is((await executeAs(server, ann, 'drop all')).status, 403);
@@ -56,26 +56,31 @@ test('with the grant option they do, but ALL is not DATABASE ADMIN', async t => 
   t.is((await executeAs(server, ann, 'grant database admin to bob')).status, 200);
 });
 
-test('who owns a service account passes it on, by a group too', async t => {
-  const server = await start(t, 'create group ops', 'add user ann to ops', 'create service account robot owned by OPS');
+test('the owner of a service account may pass it on, also as a member of a group', async t => {
+  const server = await startWithAnn(
+    t,
+    'create group ops',
+    'add user ann to ops',
+    'create service account robot owned by OPS',
+  );
   t.is((await executeAs(server, ann, 'grant assume service account ROBOT to bob')).status, 200);
-  t.deepEqual(await table(server, 'show service accounts ann'), [
+  t.deepEqual(await fetchTable(server, 'show service accounts ann'), [
     ['name', 'grant_option'],
     ['robot', true],
   ]);
 });
 
-test('a grant that is denied in part leaves nothing', async t => {
-  const server = await start(t, 'create table t (a int)', 'grant select on t to ann with grant option');
-  const before = await grants(server);
+test('a partly denied grant changes nothing', async t => {
+  const server = await startWithAnn(t, 'create table t (a int)', 'grant select on t to ann with grant option');
+  const before = await fetchGrants(server);
   t.is((await executeAs(server, ann, 'grant select on t, other to bob')).status, 403);
   t.is((await executeAs(server, ann, 'grant select, insert on t to bob')).status, 403);
   await setUp(server, 'create user another');
-  t.deepEqual(await grants(server), before);
+  t.deepEqual(await fetchGrants(server), before);
 });
 
-test('who has no right to know is not told who there is', async t => {
-  const server = await start(t, 'create user bob', 'create group ops', 'create service account robot');
+test('a user without permission cannot find out which principals exist', async t => {
+  const server = await startWithAnn(t, 'create user bob', 'create group ops', 'create service account robot');
   for (const sql of [
     'alter user NAME enable',
     "alter user NAME with password 'p'",
@@ -100,16 +105,20 @@ test('who has no right to know is not told who there is', async t => {
   }
 });
 
-test('what a dropped user owned is the administrator’s, not that of the next one of that name', async t => {
-  const server = await start(t, 'create table hers (a int) owned by ANN', 'create view v as (select a from hers)');
+test('objects of a dropped user belong to the administrator, not to a new user of that name', async t => {
+  const server = await startWithAnn(
+    t,
+    'create table hers (a int) owned by ANN',
+    'create view v as (select a from hers)',
+  );
   t.is((await executeAs(server, ann, 'show columns from hers')).status, 200);
   await setUp(server, 'drop user ann', "create user ann with password 'ann'", 'grant http to ann');
   t.is((await executeAs(server, ann, 'show columns from hers')).status, 403);
-  t.regex(String((await table(server, 'show create table hers'))[1]), /\nOWNED BY 'admin';$/);
+  t.regex(String((await fetchTable(server, 'show create table hers'))[1]), /\nOWNED BY 'admin';$/);
 });
 
-test('no name carries a statement into a dump', async t => {
-  const server = await start(t, 'create table t (a int)');
+test('names cannot inject statements into a dump', async t => {
+  const server = await startWithAnn(t, 'create table t (a int)');
   for (const [sql, error] of [
     [`grant select on t to 'x" ; drop table t; --'`, /invalid entity name/],
     [`grant select on 'x" to y; drop table t; --' to ann`, /invalid table name/],
@@ -128,15 +137,15 @@ test('no name carries a statement into a dump', async t => {
   await setUp(server, `create group g with external alias "it's; --"`);
   const rows = await executeAs(server, admin, 'show create database include (groups)');
   t.deepEqual(rows.dataset, [["CREATE GROUP g WITH EXTERNAL ALIAS 'it''s; --';"]]);
-  const copy = await start(t, String(rows.dataset?.[0]?.[0]));
-  t.deepEqual(await table(copy, 'show groups'), [
+  const copy = await startWithAnn(t, String(rows.dataset?.[0]?.[0]));
+  t.deepEqual(await fetchTable(copy, 'show groups'), [
     ['name', 'external_alias'],
     ['g', "it's; --"],
   ]);
 });
 
 test('SHOW lists users, groups and service accounts', async t => {
-  const server = await start(
+  const server = await startWithAnn(
     t,
     'create user bob',
     'alter user bob disable',
@@ -199,17 +208,17 @@ test('SHOW lists users, groups and service accounts', async t => {
     ['service accounts ann', [['name', 'grant_option']]],
     ['groups nobody', [['entity does not exist [name=nobody]']]],
   ];
-  for (const [what, rows] of lists) t.deepEqual(await table(server, `SHOW ${what};`), rows, what);
+  for (const [what, rows] of lists) t.deepEqual(await fetchTable(server, `SHOW ${what};`), rows, what);
   await setUp(server, "alter group ops drop external alias 'CN=ops'", "alter group readers with external alias 'r'");
-  t.deepEqual((await table(server, 'show groups')).slice(1), [
+  t.deepEqual((await fetchTable(server, 'show groups')).slice(1), [
     ['ops', null],
     ['readers', 'r'],
   ]);
   for (const what of ['users', 'groups', 'service accounts']) {
-    t.deepEqual(await table(server, `show ${what}`, ann), [['Access denied for ann [LIST USERS]']], what);
+    t.deepEqual(await fetchTable(server, `show ${what}`, ann), [['Access denied for ann [LIST USERS]']], what);
   }
   for (const what of ['user bob', 'groups bob', 'service accounts bob', 'permissions bob', 'service account robot']) {
-    t.deepEqual(await table(server, `show ${what}`, ann), [['Access denied for ann [USER DETAILS]']], what);
+    t.deepEqual(await fetchTable(server, `show ${what}`, ann), [['Access denied for ann [USER DETAILS]']], what);
   }
   for (const what of ['user', 'groups ANN', 'service accounts ann', 'permissions', 'permissions ann']) {
     t.is((await executeAs(server, ann, `show ${what}`)).status, 200, what);
@@ -217,10 +226,10 @@ test('SHOW lists users, groups and service accounts', async t => {
   t.is((await executeAs(server, admin, 'show constructor')).status, 400);
 });
 
-test('SHOW USER and SHOW SERVICE ACCOUNT tell who cannot log in', async t => {
-  const server = await start(t, 'create user bob with no password', 'create service account robot');
-  const enabled = async (what: string) => (await table(server, `show ${what}`)).map(row => row[1]);
-  t.deepEqual(await table(server, 'show user ann'), [
+test('SHOW USER and SHOW SERVICE ACCOUNT show who cannot log in', async t => {
+  const server = await startWithAnn(t, 'create user bob with no password', 'create service account robot');
+  const enabled = async (what: string) => (await fetchTable(server, `show ${what}`)).map(row => row[1]);
+  t.deepEqual(await fetchTable(server, 'show user ann'), [
     ['auth_type', 'enabled'],
     ['Password', true],
     ['JWK Token', false],
@@ -232,11 +241,11 @@ test('SHOW USER and SHOW SERVICE ACCOUNT tell who cannot log in', async t => {
   t.deepEqual(await enabled('service account robot'), ['enabled', false, false, true]);
   t.deepEqual(await enabled('user admin'), ['enabled', true, false, false]);
   t.deepEqual(await enabled('user'), ['enabled', true, false, false]);
-  t.deepEqual(await table(server, 'show user robot'), [['user does not exist [name=robot]']]);
+  t.deepEqual(await fetchTable(server, 'show user robot'), [['user does not exist [name=robot]']]);
 });
 
-test('SHOW PERMISSIONS has scope, option and origin, and nothing of what is not there', async t => {
-  const server = await start(
+test('SHOW PERMISSIONS has scope, option and origin, and omits missing objects', async t => {
+  const server = await startWithAnn(
     t,
     'create table t (ts timestamp, a int, b int) timestamp(ts) partition by day',
     'create group readers',
@@ -249,15 +258,15 @@ test('SHOW PERMISSIONS has scope, option and origin, and nothing of what is not 
     'grant update on t(a) to readers with grant option',
   );
   const heads = ['permission', 'table_name', 'column_name', 'grant_option', 'origin'];
-  t.deepEqual(await table(server, 'show permissions'), [heads]);
+  t.deepEqual(await fetchTable(server, 'show permissions'), [heads]);
   const groups = [
     ['SELECT', 't', 'b', true, 'G'],
     ['UPDATE', 't', null, false, 'G'],
     ['UPDATE', 't', 'a', true, 'G'],
   ];
   const implied = ['SELECT', 't', 'ts', false, 'I'];
-  t.deepEqual(await table(server, 'show permissions readers'), [heads, ...groups, implied]);
-  t.deepEqual(await table(server, 'show permissions', ann), [
+  t.deepEqual(await fetchTable(server, 'show permissions readers'), [heads, ...groups, implied]);
+  t.deepEqual(await fetchTable(server, 'show permissions', ann), [
     heads,
     ['HTTP', null, null, false, 'G'],
     ['SELECT', 't', 'a', false, 'G'],
@@ -266,24 +275,24 @@ test('SHOW PERMISSIONS has scope, option and origin, and nothing of what is not 
     implied,
   ]);
   await setUp(server, 'create table later (x int)', 'grant select on t to ann');
-  const rows = await table(server, 'show permissions ann');
+  const rows = await fetchTable(server, 'show permissions ann');
   t.true(rows.some(row => row.join() === 'SELECT,later,,false,G'));
   t.false(rows.some(row => row[4] === 'I'));
 });
 
-test('COMPILE VIEW takes a right of its own', async t => {
-  const server = await start(t, 'create table t (a int)', 'create view v as (select a from t)');
+test('COMPILE VIEW needs a permission of its own', async t => {
+  const server = await startWithAnn(t, 'create table t (a int)', 'create view v as (select a from t)');
   t.is((await executeAs(server, ann, 'compile view v')).error, 'Access denied for ann [COMPILE VIEW on v]');
   await setUp(server, 'grant compile view on v, w to ann');
   t.is((await executeAs(server, ann, 'compile view v')).ddl, 'OK');
 });
 
-test('an added column belongs to whom it is OWNED BY, else to who added it', async t => {
-  const server = await start(t, 'create table t (a int)', 'grant add column on t to ann', 'create user bob');
+test('an added column belongs to its OWNED BY, or to the user who added it', async t => {
+  const server = await startWithAnn(t, 'create table t (a int)', 'grant add column on t to ann', 'create user bob');
   t.is((await executeAs(server, ann, 'alter table t add column mine symbol nocache')).ddl, 'OK');
   t.is((await executeAs(server, ann, 'alter table t add column his double[] owned by bob;')).ddl, 'OK');
   await setUp(server, 'alter table t add column plain double owned by admin', 'alter table t add column again int');
-  t.deepEqual(await grants(server), [
+  t.deepEqual(await fetchGrants(server), [
     'GRANT ADD COLUMN ON t TO ann;',
     'GRANT ALL ON t(his) TO bob WITH GRANT OPTION;',
     'GRANT ALL ON t(mine) TO ann WITH GRANT OPTION;',
@@ -305,8 +314,8 @@ test('an added column belongs to whom it is OWNED BY, else to who added it', asy
   t.is((await oss.execute('alter table t add column x int owned by bob')).error, "',' expected");
 });
 
-test('a wildcard needs the table, and leaves a column', async t => {
-  const server = await start(t, 'create table t (a int, b int)');
+test('a column wildcard needs an existing table and at least one remaining column', async t => {
+  const server = await startWithAnn(t, 'create table t (a int, b int)');
   for (const [sql, error] of [
     ['grant select on nope(*) to ann', 'table does not exist [table=nope]'],
     ['grant select on t(* exclude (c)) to ann', 'column does not exist [table=t, column=c]'],
@@ -317,5 +326,5 @@ test('a wildcard needs the table, and leaves a column', async t => {
     t.is((await executeAs(server, admin, sql ?? '')).error, error, sql);
   }
   await setUp(server, 'grant select on t(* exclude (b)) to ann');
-  t.true((await grants(server)).includes('GRANT SELECT ON t(a) TO ann;'));
+  t.true((await fetchGrants(server)).includes('GRANT SELECT ON t(a) TO ann;'));
 });

@@ -3,7 +3,7 @@ import type { Server } from './support/server.js';
 import { startSqlserve } from './support/sqlserve.js';
 import { test } from './support/test.js';
 
-test('enterprise: who may what, and what a dump shows to whom', async t => {
+test('enterprise: permissions limit statements and the contents of a dump', async t => {
   const server = await startSqlserve(t, ['--edition', 'enterprise']);
   t.is((await fetch(`${server.url}/exec?query=show+tables`)).status, 401);
   for (const sql of [
@@ -43,7 +43,7 @@ test('enterprise: who may what, and what a dump shows to whom', async t => {
   t.is((await executeAs(server, bob, 'show tables')).status, 401);
 });
 
-test('enterprise: nobody looks at a table or keeps a query over columns without a right to read them', async t => {
+test('enterprise: a table or a query needs SELECT on every column that it uses', async t => {
   const server = await startSqlserve(t, ['--edition', 'enterprise']);
   for (const sql of [
     'create table part (ts timestamp, a int, b int) timestamp(ts) partition by day',
@@ -85,7 +85,7 @@ test('enterprise: nobody looks at a table or keeps a query over columns without 
   }
 });
 
-test('enterprise: only what is a permission can be granted', async t => {
+test('enterprise: an unknown permission cannot be granted', async t => {
   const server = await startSqlserve(t, ['--edition', 'enterprise']);
   for (const [sql, at, error] of [
     ['grant http, selct on t to bob', 'selct', 'unknown permission [selct]'],
@@ -98,7 +98,7 @@ test('enterprise: only what is a permission can be granted', async t => {
   t.is((await executeAs(server, admin, 'grant All, dedup Enable on t to bob')).status, 200);
 });
 
-test('enterprise: an empty password is refused where it stands', async t => {
+test('enterprise: an empty password is rejected with its position', async t => {
   const server = await startSqlserve(t, ['--edition', 'enterprise']);
   const sql = "create user ann with password ''";
   t.like(await executeAs(server, admin, sql), { status: 400, error: 'password is empty', position: sql.indexOf("''") });
@@ -109,7 +109,7 @@ test('enterprise: an empty password is refused where it stands', async t => {
   });
 });
 
-test('enterprise: WITH VERIFICATION refuses what is not there', async t => {
+test('enterprise: WITH VERIFICATION rejects missing objects and principals', async t => {
   const server = await startSqlserve(t, ['--edition', 'enterprise']);
   await executeAs(server, admin, 'create user bob');
   await executeAs(server, admin, 'create table there (a int)');
@@ -129,7 +129,7 @@ test('enterprise: WITH VERIFICATION refuses what is not there', async t => {
   t.is((await executeAs(server, admin, verified)).status, 200);
 });
 
-test('enterprise: who a service account is owned by may assume it and let others', async t => {
+test('enterprise: the owner of a service account may assume it and pass it on', async t => {
   const server = await startSqlserve(t, ['--edition', 'enterprise']);
   await executeAs(server, admin, 'create user ann');
   await executeAs(server, admin, 'create service account robot owned by ann');
@@ -137,7 +137,7 @@ test('enterprise: who a service account is owned by may assume it and let others
   t.deepEqual(rows, ['GRANT ASSUME SERVICE ACCOUNT robot TO ann WITH GRANT OPTION;']);
 });
 
-test('enterprise: a token lets in until it is dropped', async t => {
+test('enterprise: a token is valid until it is dropped', async t => {
   const server = await startSqlserve(t, ['--edition', 'enterprise']);
   await executeAs(server, admin, 'create service account robot');
   await executeAs(server, admin, 'grant http to robot');
@@ -169,7 +169,7 @@ test('enterprise: a token lets in until it is dropped', async t => {
   t.is((await executeAs(server, other, 'show tables')).status, 401);
 });
 
-test('enterprise: a dump replays to the same dump, without a way to log in', async t => {
+test('enterprise: a replayed dump is dumped the same, without credentials', async t => {
   const [from, to] = (await Promise.all([0, 1].map(() => startSqlserve(t, ['--edition', 'enterprise'])))) as [
     Server,
     Server,

@@ -1,4 +1,4 @@
-/*! Short statements that ask sqlserve for much: each is answered in time, and the next one too. */
+/*! Short statements that need much work: sqlserve answers each in time, and the next one too. */
 
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
@@ -13,7 +13,7 @@ test.before(async () => {
   await server.execute('create view first as (select a from t)');
 });
 
-/** `piece` for each number, between commas. */
+/** `piece` for each number, separated by commas. */
 const list = (count: number, piece: (n: number) => string) => Array.from({ length: count }, (_, n) => piece(n)).join();
 
 const declared = (count: number) => `declare @a0 := a, ${list(count, n => `@a${n + 1} := @a${n} + @a${n}`)}`;
@@ -21,14 +21,14 @@ const joined = (count: number) => list(count, n => `a${n + 1} as (select * from 
 const choice = list(30, n => `'${n}'`);
 
 for (const [what, sql, error] of [
-  ['variables, doubled', `create view v as (${declared(60)} select @a60 x from t)`, /stand for too many expressions/],
+  ['doubling variables', `create view v as (${declared(60)} select @a60 x from t)`, /stand for too many expressions/],
   [
     'variables without an alias',
     `create view v as (${declared(60)} select @a60 from t)`,
     /stand for too many expressions/,
   ],
   [
-    'variables in a circle',
+    'variables in a cycle',
     'create view v as (declare @a := @b, @b := @a select @a x from t)',
     /nested too deeply|too many/,
   ],
@@ -38,7 +38,7 @@ for (const [what, sql, error] of [
     /stand for too many expressions/,
   ],
   [
-    'columns, doubled',
+    'doubling columns',
     `create view v as (with a0 as (select * from t), ${joined(60)} select * from a60)`,
     /no query of more than 20000 columns/,
   ],
@@ -47,11 +47,11 @@ for (const [what, sql, error] of [
     `create view v as (select * from t pivot (sum(a) for s in (${choice}) s in (${choice}) s in (${choice}) s in (${choice}) group by ts))`,
     /no query of more than 20000 columns/,
   ],
-  ['one name, often', `create view v as (select ${list(4000, () => 'a')} from t)`, undefined],
-  ['all columns, often', `create view v as (select ${list(3000, () => '*')} from t)`, undefined],
+  ['one name many times', `create view v as (select ${list(4000, () => 'a')} from t)`, undefined],
+  ['all columns many times', `create view v as (select ${list(3000, () => '*')} from t)`, undefined],
   ['parentheses', `create view v as (select ${'('.repeat(3000)}1${')'.repeat(3000)} x from t)`, /./],
 ] as const) {
-  test(what, async t => {
+  test(`a short statement that expands much is answered in time: ${what}`, async t => {
     const start = performance.now();
     const reply = await server.execute(sql);
     const time = performance.now() - start;
@@ -63,7 +63,7 @@ for (const [what, sql, error] of [
   });
 }
 
-test('names that are taken get the next number, in each way of naming', async t => {
+test('duplicate column names get the next free number, in each way of naming', async t => {
   await server.execute('create view v as (select a, a, A as "a1", s a_3, a from t)');
   const columns = async () => (await server.execute('show columns from v')).dataset?.map(([name]) => name);
   t.deepEqual(await columns(), ['a', 'a_2', 'a1', 'a_3', 'a_4']);

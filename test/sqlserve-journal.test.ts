@@ -1,4 +1,4 @@
-/*! sqlserve's folder: whose it is, what links do in it, how large it gets, and what a full disk leaves. */
+/*! sqlserve's folder: its permissions, links in it, its size, and a full disk. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
@@ -10,20 +10,20 @@ import { type Server, startServer } from './support/server.js';
 import { failToStart, SQLSERVE, startSqlserve } from './support/sqlserve.js';
 import { test } from './support/test.js';
 
-const keeping = (folder: string) => ['--edition', 'enterprise', '--data', folder];
+const dataOptions = (folder: string) => ['--edition', 'enterprise', '--data', folder];
 
-/** A sqlserve that can write so many KiB to any file. */
+/** Starts a sqlserve that can write at most `kib` KiB to any file. */
 const startLimited = (scope: Scope, folder: string, kib: number): Promise<Server> =>
   startServer(scope, 'bash', ['-c', `trap '' XFSZ; ulimit -f ${kib}; exec ${SQLSERVE} --port 0 --data ${folder}`]);
 
-const mode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
+const readMode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
 
-test('the journal is for its owner alone, and so is a folder that was made for it', async t => {
+test('the journal and a folder created for it are accessible only to the owner', async t => {
   const folder = join(await freshFolder(t), 'made/data');
-  const server = await startSqlserve(t, keeping(folder));
+  const server = await startSqlserve(t, dataOptions(folder));
   await setUp(server, 'create user ann');
-  t.is(await mode(join(folder, 'journal.jsonl')), '600');
-  t.is(await mode(folder), '700');
+  t.is(await readMode(join(folder, 'journal.jsonl')), '600');
+  t.is(await readMode(folder), '700');
   t.deepEqual(await readdir(folder), ['journal.jsonl']);
 });
 
@@ -34,36 +34,36 @@ test('a link in the place of the new journal is not followed', async t => {
   const data = join(folder, 'data');
   await mkdir(data);
   await symlink(victim, join(data, 'journal.jsonl.new'));
-  const server = await startSqlserve(t, keeping(data));
+  const server = await startSqlserve(t, dataOptions(data));
   await setUp(server, 'create user ann');
   t.is(await readFile(victim, 'utf8'), 'precious');
   t.regex(await readFile(join(data, 'journal.jsonl'), 'utf8'), /"ann"/);
 });
 
-test('a journal that is a link, or a pipe that would never end, is refused', async t => {
+test('a journal that is a link or a pipe is rejected', async t => {
   const folder = await freshFolder(t);
   const journal = join(folder, 'journal.jsonl');
   await writeFile(join(folder, 'other'), '[]\n');
   await symlink(join(folder, 'other'), journal);
-  const link = await failToStart(keeping(folder));
+  const link = await failToStart(dataOptions(folder));
   t.is(link.status, 65);
   t.regex(link.message, /journal\.jsonl is not a regular file; restore the folder from a copy/);
   const pipes = await freshFolder(t);
   await once(spawn('mkfifo', [join(pipes, 'journal.jsonl')]), 'close');
-  t.is((await failToStart(keeping(pipes))).status, 65);
+  t.is((await failToStart(dataOptions(pipes))).status, 65);
 });
 
-test('a journal with steps that are not known is damaged', async t => {
+test('a journal with unknown steps is rejected as damaged', async t => {
   const folder = await freshFolder(t);
   await writeFile(join(folder, 'journal.jsonl'), '[{"state":{}}]\n[{"drop":"x"}]\n');
-  const { status, message } = await failToStart(keeping(folder));
+  const { status, message } = await failToStart(dataOptions(folder));
   t.is(status, 65);
   t.regex(message, /line 1 is damaged/);
 });
 
-test('access control is kept over restarts, as it is dumped', async t => {
+test('access control is dumped the same after a restart', async t => {
   const folder = await freshFolder(t);
-  const first = await startSqlserve(t, keeping(folder));
+  const first = await startSqlserve(t, dataOptions(folder));
   await setUp(
     first,
     'create table t (a int, b int)',
@@ -85,19 +85,19 @@ test('access control is kept over restarts, as it is dumped', async t => {
   );
   const before = await executeAs(first, admin, 'show create database');
   await first.end();
-  const second = await startSqlserve(t, keeping(folder));
+  const second = await startSqlserve(t, dataOptions(folder));
   t.deepEqual((await executeAs(second, admin, 'show create database')).dataset, before.dataset);
   t.is((await executeAs(second, basic('ann', 'ann'), 'show tables')).status, 200);
   t.deepEqual((await executeAs(second, admin, 'show service accounts')).dataset, [['robot', false]]);
 });
 
-test('nobody gets the rights of the administrator by the name', async t => {
+test('no user can take the name of the administrator', async t => {
   const folder = await freshFolder(t);
-  const first = await startSqlserve(t, keeping(folder));
+  const first = await startSqlserve(t, dataOptions(folder));
   await setUp(first, "create user Boss with password 'b'", 'create user other');
   t.regex((await executeAs(first, admin, 'create user ADMIN')).error ?? '', /user already exists/);
   await first.end();
-  const { status, message } = await failToStart(keeping(folder), { QDB_ACL_ADMIN_USER: 'bOSS' });
+  const { status, message } = await failToStart(dataOptions(folder), { QDB_ACL_ADMIN_USER: 'bOSS' });
   t.is(status, 78);
   t.regex(message, /QDB_ACL_ADMIN_USER: the folder of --data has a user called 'Boss'; choose another name/);
   for (const env of [{ QDB_ACL_ADMIN_USER: '' }, { QDB_ACL_ADMIN_PASSWORD: '' }]) {
@@ -109,7 +109,7 @@ test('nobody gets the rights of the administrator by the name', async t => {
 
 const columns = (count: number) => Array.from({ length: count }, (_, n) => `c${n} int`).join();
 
-test('a journal grows with what it keeps, not with what was done', async t => {
+test('the size of a journal depends on its contents, not on the number of changes', async t => {
   const folder = await freshFolder(t);
   const server = await startSqlserve(t, ['--data', folder]);
   await server.execute(`create table wide (ts timestamp, ${columns(2000)}) timestamp(ts) partition by day`);
@@ -128,9 +128,9 @@ test('a journal grows with what it keeps, not with what was done', async t => {
   t.is((await again.execute('show create table wide')).dataset?.[0]?.[0], before);
 });
 
-test('a grant is written to the journal, not all grants again', async t => {
+test('a grant appends only itself to the journal, not all grants', async t => {
   const folder = await freshFolder(t);
-  const server = await startSqlserve(t, keeping(folder));
+  const server = await startSqlserve(t, dataOptions(folder));
   const size = async () => (await stat(join(folder, 'journal.jsonl'))).size;
   const tables = Array.from({ length: 3000 }, (_, n) => `t${n}`).join();
   await setUp(server, `grant select, insert on ${tables} to ann`);
@@ -139,7 +139,7 @@ test('a grant is written to the journal, not all grants again', async t => {
   t.true((await size()) - before < 10 * 200, `${(await size()) - before} bytes for 10 grants`);
 });
 
-test('what a full disk refuses is not acknowledged, and damages nothing', async t => {
+test('a statement that a full disk rejects is not acknowledged, and damages nothing', async t => {
   const folder = await freshFolder(t);
   const limited = await startLimited(t, folder, 64);
   const made: string[] = [];
@@ -152,7 +152,7 @@ test('what a full disk refuses is not acknowledged, and damages nothing', async 
     t.true(n < 1000);
     if (refused > 0 && made.at(-1) === `t${n}`) break;
   }
-  t.is(refused, 1, 'what is short still goes behind what was too long');
+  t.is(refused, 1, 'a shorter statement still fits after one that was too long');
   t.true(made.length > 3);
   await limited.end();
   const again = await startSqlserve(t, ['--data', folder]);

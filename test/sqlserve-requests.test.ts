@@ -1,4 +1,4 @@
-/*! sqlserve against whoever can reach its port: web pages, requests hidden in others, clients that never end. */
+/*! sqlserve against hostile clients: web pages, smuggled requests, idle and slow connections. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
@@ -18,9 +18,10 @@ test.before(async () => {
   server = await startSqlserve(scope);
 });
 
-const tables = async ({ execute }: Server): Promise<unknown[]> => (await execute('show tables')).dataset?.flat() ?? [];
+const listTables = async ({ execute }: Server): Promise<unknown[]> =>
+  (await execute('show tables')).dataset?.flat() ?? [];
 
-/** The status of a reply to a GET with these headers, on a connection of its own. */
+/** The status of the reply to a GET with these headers, on a new connection. */
 async function statusOf(to: Server, sql: string, ...headers: string[]): Promise<string | undefined> {
   const socket = await openSocket(scope, to.url);
   socket.write(getRequest(sql, ...headers));
@@ -29,14 +30,14 @@ async function statusOf(to: Server, sql: string, ...headers: string[]): Promise<
   return status;
 }
 
-test('both paths execute', async t => {
+test('both paths execute statements', async t => {
   for (const path of ['/exec', '/api/v1/sql/execute']) {
     const reply = await fetch(`${server.url}${path}?query=select+build()`);
     t.regex(await reply.text(), /Build Information/, path);
   }
 });
 
-test('no page of another origin executes anything, whatever its browser tells', async t => {
+test('requests from pages of other origins are rejected, whatever headers they have', async t => {
   const { host } = new URL(server.url);
   for (const headers of [
     ['Origin: http://evil.example'],
@@ -50,7 +51,7 @@ test('no page of another origin executes anything, whatever its browser tells', 
     ['Sec-Fetch-Site: none', 'Origin: http://evil.example'],
   ])
     t.is(await statusOf(server, 'create table planted (a int)', `Host: ${host}`, ...headers), '403', headers.join());
-  t.false((await tables(server)).includes('planted'));
+  t.false((await listTables(server)).includes('planted'));
   for (const headers of [
     [`Origin: http://${host}`, 'Sec-Fetch-Site: same-origin', `Referer: http://${host}/index.html`],
     ['Sec-Fetch-Site: none'],
@@ -59,7 +60,7 @@ test('no page of another origin executes anything, whatever its browser tells', 
     t.is(await statusOf(server, 'show tables', `Host: ${host}`, ...headers), '200', headers.join());
 });
 
-test('a service for this machine answers to the names of this machine', async t => {
+test('a server on a loopback address accepts only host names of this machine', async t => {
   for (const host of [
     'evil.example',
     'evil.example:9000',
@@ -75,10 +76,10 @@ test('a service for this machine answers to the names of this machine', async t 
   for (const host of ['localhost', 'LOCALHOST:9000', 'localhost.', '127.0.0.1', '127.9.9.9:1', '[::1]:9000']) {
     t.is(await statusOf(server, 'show tables', `Host: ${host}`), '200', host);
   }
-  t.false((await tables(server)).includes('rebound'));
+  t.false((await listTables(server)).includes('rebound'));
 });
 
-test('--allow-host names more hosts, and on a public address the only ones', async t => {
+test('--allow-host adds host names, and on a public address allows only those', async t => {
   const named = await startSqlserve(t, ['--allow-host', 'DB.example', '--allow-host', 'db']);
   t.is(await statusOf(named, 'show tables', 'Host: db.Example:9000'), '200');
   t.is(await statusOf(named, 'show tables', 'Host: db'), '200');
@@ -90,7 +91,7 @@ test('--allow-host names more hosts, and on a public address the only ones', asy
   t.is(await statusOf(closed, 'show tables', 'Host: any.example'), '403');
 });
 
-test('a body is no request, in whatever packet it comes', async t => {
+test('the body of a request is never executed as a request', async t => {
   const hidden = getRequest('create table smuggled (a int)', 'Host: localhost');
   for (const framing of [`Content-Length: ${hidden.length}`, 'Transfer-Encoding: chunked', 'content-length: 0, 9']) {
     const socket = await openSocket(t, server.url);
@@ -101,28 +102,28 @@ test('a body is no request, in whatever packet it comes', async t => {
     socket.write(hidden);
     t.is(await nextReply(socket), '', framing);
   }
-  t.false((await tables(server)).includes('smuggled'));
+  t.false((await listTables(server)).includes('smuggled'));
 });
 
-test('header lines that programs read differently end the connection', async t => {
+test('ambiguous header lines end the connection', async t => {
   for (const line of ['Content-Length : 9', ' folded: x', 'no colon', 'Transfer-Encoding\t: chunked', ': x']) {
     const socket = await openSocket(t, server.url);
     socket.write(getRequest('create table smuggled (a int)', 'Host: localhost', line));
     t.is(await nextReply(socket), '', line);
   }
-  t.false((await tables(server)).includes('smuggled'));
+  t.false((await listTables(server)).includes('smuggled'));
 });
 
-test('idle connections keep nobody out', async t => {
+test('idle connections do not block new ones', async t => {
   const busy = await startSqlserve(t);
   const first = await openSocket(t, busy.url);
   const closed = once(first, 'close');
   await Promise.all(Array.from({ length: 300 }, () => openSocket(t, busy.url)));
   await closed;
-  t.deepEqual(await tables(busy), []);
+  t.deepEqual(await listTables(busy), []);
 });
 
-test('a reply that nobody reads holds the next request back', async t => {
+test('an unread reply delays the next request of its connection', async t => {
   const folder = await freshFolder(t);
   const file = join(folder, 'large.sql');
   const padding = 'x'.repeat(8_000_000);
@@ -143,7 +144,7 @@ test('a reply that nobody reads holds the next request back', async t => {
   t.is((await large.execute('show tables')).dataset?.length, 4);
 });
 
-test('-v logs requests, and no query, no login, nothing that moves a cursor', async t => {
+test('-v logs requests without queries, logins and control characters', async t => {
   const child = spawn('packages/sqlserve/bin/sqlserve.js', ['--port', '0', '-v'], { stdio: 'pipe' });
   const [url] = (await once(createInterface(child.stdout), 'line')) as [string];
   t.teardown(() => child.kill());

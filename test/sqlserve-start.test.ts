@@ -4,7 +4,7 @@ import { freshFolder } from './support/folder.js';
 import { failToStart, readDump, startSqlserve } from './support/sqlserve.js';
 import { test } from './support/test.js';
 
-test('options that cannot be are refused, and folders that cannot be made', async t => {
+test('invalid options and folders that cannot be created are rejected', async t => {
   const folder = await freshFolder(t);
   const file = join(folder, 'file');
   await writeFile(file, '');
@@ -22,7 +22,7 @@ test('options that cannot be are refused, and folders that cannot be made', asyn
   }
 });
 
-test('nothing acknowledged is lost when the service is killed at any moment', async t => {
+test('no acknowledged statement is lost when sqlserve is killed', async t => {
   const folder = await freshFolder(t);
   const acknowledged: string[] = [];
   for (let round = 0; round < Number(process.env.KILLS ?? 5); round++) {
@@ -45,7 +45,7 @@ test('nothing acknowledged is lost when the service is killed at any moment', as
   t.true(acknowledged.length > 0);
 });
 
-test('a journal with a torn last line is read up to it, one damaged inside is refused', async t => {
+test('a torn last line of a journal is ignored, and other damage is rejected', async t => {
   const folder = await freshFolder(t);
   const journal = join(folder, 'journal.jsonl');
   const first = await startSqlserve(t, ['--data', folder]);
@@ -62,7 +62,7 @@ test('a journal with a torn last line is read up to it, one damaged inside is re
   t.regex(message, /^sqlserve: .*journal\.jsonl: line 1 is damaged/);
 });
 
-test('a folder that another service uses is refused, until that one is killed', async t => {
+test('a folder in use by another sqlserve is rejected until that one is killed', async t => {
   const folder = await freshFolder(t);
   const first = await startSqlserve(t, ['--data', folder]);
   const { status, message } = await failToStart(['--data', folder]);
@@ -72,7 +72,7 @@ test('a folder that another service uses is refused, until that one is killed', 
   await startSqlserve(t, ['--data', folder]);
 });
 
-test('--load runs .sql text and a stream, and names the statement that is refused', async t => {
+test('--load runs .sql text and streams, and names a rejected statement', async t => {
   const folder = await freshFolder(t);
   const [sql, stream, bad] = ['a.sql', 'b.nul', 'c.sql'].map(name => join(folder, name)) as [string, string, string];
   await writeFile(sql, '-- two\ncreate table a (x int);\ncreate table b (x int)');
@@ -85,7 +85,7 @@ test('--load runs .sql text and a stream, and names the statement that is refuse
   t.regex(message, /c\.sql: statement 2: unsupported column type: nope \(at 18 of: create table c \(x nope\);\)/);
 });
 
-test('a folder is loaded once, whole or not at all', async t => {
+test('a folder is loaded once, completely or not at all', async t => {
   const folder = await freshFolder(t);
   const [data, good, bad] = ['made/data', 'good.sql', 'bad.sql'].map(name => join(folder, name)) as [
     string,

@@ -9,7 +9,7 @@ test.before(async () => {
   shared = await startSqlserve(scope);
 });
 
-test('statements about the log are taken where they change nothing', async t => {
+test('maintenance statements that change no schema are accepted', async t => {
   await shared.execute('drop all');
   await shared.execute(CREATE_TRADES);
   await shared.execute('create table n (a int)');
@@ -36,7 +36,7 @@ test('statements about the log are taken where they change nothing', async t => 
   }
 });
 
-test('statements are refused as QuestDB 9.3.4 refused them', async t => {
+test('statements are rejected with the messages of QuestDB 9.3.4', async t => {
   await shared.execute('drop all');
   const columns = '(ts timestamp, s symbol index, v double) timestamp(ts) partition by day';
   for (const sql of [
@@ -89,7 +89,7 @@ test('statements are refused as QuestDB 9.3.4 refused them', async t => {
   }
 });
 
-test('queries are taken that QuestDB 9.3.4 took, with the columns they had there', async t => {
+test('queries are accepted with the same columns as in QuestDB 9.3.4', async t => {
   await shared.execute('drop all');
   for (const sql of [
     'create table t (ts timestamp, s symbol, v double) timestamp(ts) partition by day',

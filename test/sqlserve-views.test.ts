@@ -10,8 +10,8 @@ test.before(async () => {
   shared = await startSqlserve(scope);
 });
 
-/** What is wrong with each view that is invalid, materialized or not. */
-async function invalid(server: Server): Promise<Record<string, string>> {
+/** The reason for each invalid view, materialized or not. */
+async function fetchInvalid(server: Server): Promise<Record<string, string>> {
   const lists = ['views', 'materialized_views'].map(list =>
     server.execute(`select view_name, view_status, invalidation_reason from ${list}()`),
   );
@@ -19,8 +19,8 @@ async function invalid(server: Server): Promise<Record<string, string>> {
   return Object.fromEntries(rows.flatMap(([name, status, reason]) => (status === 'valid' ? [] : [[name, reason]])));
 }
 
-// Seen on 9.3.4, which tells it a moment later.
-test('views follow what they stand on, and say what they miss', async t => {
+// Observed on 9.3.4, which reports it with a short delay.
+test('invalid views report the missing column or table, and become valid when it returns', async t => {
   await shared.execute('drop all');
   for (const sql of [
     CREATE_TRADES,
@@ -51,14 +51,14 @@ test('views follow what they stand on, and say what they miss', async t => {
     ['truncate table trades', materialized],
   ] as const) {
     t.is((await shared.execute(sql)).error, undefined, sql);
-    t.deepEqual(await invalid(shared), expected, sql);
+    t.deepEqual(await fetchInvalid(shared), expected, sql);
   }
   const columns = (await shared.execute('show columns from everything')).dataset?.map(([name]) => name);
   t.deepEqual(columns, ['ts', 's', 'x2', 'x']);
   t.is((await shared.execute('create view new as (select x from everything)')).ddl, 'OK');
 });
 
-test('a query over an invalid view is refused with what that misses', async t => {
+test('a query on an invalid view is rejected with the reason for the invalid view', async t => {
   await shared.execute('drop all');
   await shared.execute(CREATE_TRADES);
   await shared.execute('create view v as (select s, v from trades)');
@@ -70,23 +70,23 @@ test('a query over an invalid view is refused with what that misses', async t =>
   t.like(await shared.execute('create view x as (select s from w)'), { error, position: 18 + 17 });
 });
 
-test('what is invalid is so after a restart', async t => {
+test('invalid views are invalid after a restart too', async t => {
   const folder = await freshFolder(t);
   const first = await startSqlserve(t, ['--data', folder]);
   await first.execute(CREATE_TRADES);
   await first.execute('create view v as (select v from trades)');
   await first.execute('create materialized view m as (select ts, max(v) v from trades sample by 1h)');
   await first.execute('alter table trades drop column v');
-  const before = await invalid(first);
+  const before = await fetchInvalid(first);
   t.deepEqual(before, { v: 'Invalid column: v', m: 'drop column operation' });
   await first.end();
   const second = await startSqlserve(t, ['--data', folder]);
-  t.deepEqual(await invalid(second), before);
+  t.deepEqual(await fetchInvalid(second), before);
   await second.execute('alter table trades add column v int');
-  t.deepEqual(await invalid(second), { m: 'drop column operation' });
+  t.deepEqual(await fetchInvalid(second), { m: 'drop column operation' });
 });
 
-test('what is wrong with the query of a view that is there is told at the place QuestDB 9.3.4 told it', async t => {
+test('errors in the queries of existing views have the positions of QuestDB 9.3.4', async t => {
   await shared.execute('drop all');
   await shared.execute('create table t (a int, s symbol)');
   await shared.execute('create view e as (select * from t)');
@@ -108,7 +108,7 @@ test('what is wrong with the query of a view that is there is told at the place 
   }
 });
 
-test('a view cannot come to stand on itself', async t => {
+test('a view cannot depend on itself', async t => {
   await shared.execute('drop all');
   for (const sql of [CREATE_TRADES, 'create view v as (select s from trades)', 'create view w as (select s from v)'])
     t.is((await shared.execute(sql)).error, undefined, sql);

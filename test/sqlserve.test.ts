@@ -13,7 +13,7 @@ test.before(async () => {
   shared = await startSqlserve(scope);
 });
 
-test('a schema is taken, and dumped in the order that replays', async t => {
+test('a schema is accepted, and dumped in an order that replays', async t => {
   await shared.execute('drop all');
   t.deepEqual(await shared.execute(CREATE_TRADES), { ddl: 'OK' });
   t.deepEqual(await shared.execute('create view a as (select * from hourly)'), {
@@ -30,14 +30,14 @@ test('a schema is taken, and dumped in the order that replays', async t => {
   ]);
 });
 
-test('what is dumped comes back from its own text', async t => {
+test('a replayed dump is dumped the same', async t => {
   const rows = await readDump(shared);
   const copy = await startSqlserve(t);
   for (const row of rows) t.deepEqual(await copy.execute(String(row)), { ddl: 'OK' });
   t.deepEqual(await readDump(copy), rows);
 });
 
-test('ALTER changes what SHOW CREATE says', async t => {
+test('ALTER changes the output of SHOW CREATE', async t => {
   await shared.execute('drop all');
   await shared.execute(CREATE_TRADES);
   for (const change of [
@@ -60,7 +60,7 @@ test('ALTER changes what SHOW CREATE says', async t => {
   t.is((await shared.execute('drop table if exists trades')).ddl, 'OK');
 });
 
-test('the catalogue functions list what is there, and say what has lost its table', async t => {
+test('the catalogue functions list objects, and the reason for an invalid view', async t => {
   await shared.execute('drop all');
   await shared.execute(CREATE_TRADES);
   await shared.execute('create view v as (select s from trades)');
@@ -75,7 +75,7 @@ test('the catalogue functions list what is there, and say what has lost its tabl
   t.deepEqual(views.dataset, [['v', 'invalid', 'table does not exist [table=trades]']]);
 });
 
-test('what stands behind a semicolon keeps a statement from being run', async t => {
+test('text after a semicolon prevents a statement from being executed', async t => {
   await shared.execute('drop all');
   await shared.execute(CREATE_TRADES);
   for (const sql of [
@@ -91,7 +91,7 @@ test('what stands behind a semicolon keeps a statement from being run', async t 
   t.deepEqual(await shared.execute('drop table trades;; -- gone'), { ddl: 'OK' });
 });
 
-test('without a log, the designated timestamp may be renamed, and without partitions dropped', async t => {
+test('the timestamp can be renamed without WAL, and dropped without partitions', async t => {
   await shared.execute('drop all');
   await shared.execute('create table b (ts timestamp, a int) timestamp(ts) partition by day bypass wal');
   await shared.execute('create table n (ts timestamp, a int) timestamp(ts)');
@@ -103,7 +103,7 @@ test('without a log, the designated timestamp may be renamed, and without partit
   ]);
 });
 
-test('a catalogue function needs no SELECT, and SHOW answers as QuestDB 9.3.4 does', async t => {
+test('catalogue functions need no SELECT, and SHOW replies as QuestDB 9.3.4 does', async t => {
   await shared.execute('drop all');
   await shared.execute(CREATE_TRADES);
   await shared.execute('create view v as (select s from trades)');
@@ -142,13 +142,13 @@ test('a catalogue function needs no SELECT, and SHOW answers as QuestDB 9.3.4 do
   }
 });
 
-test('/ping and / are answered without a body, and to everybody', async t => {
+test('/ping and / reply without a body and without a login', async t => {
   const ping = await fetch(`${shared.url}/ping`);
   const root = await fetch(`${shared.url}/`, { redirect: 'manual' });
   t.deepEqual([ping.status, await ping.text(), root.status, await root.text()], [204, '', 301, '']);
 });
 
-test('a request one byte over the limit is closed without an answer', async t => {
+test('a request one byte over the limit is closed without a reply', async t => {
   const { hostname, port } = new URL(shared.url);
   const statuses = async (length: number) => {
     const query = `query=${'+'.repeat(length - 'query='.length)}`;
@@ -162,7 +162,7 @@ test('a request one byte over the limit is closed without an answer', async t =>
   t.is(await statuses(32_208), '');
 });
 
-test('a login of the open source edition is asked for on every request but /settings', async t => {
+test('a login of the open source edition is required for every request except /settings', async t => {
   const server = await startSqlserve(t, [], { QDB_HTTP_USER: 'joe', QDB_HTTP_PASSWORD: 's3:cret' });
   const nobody = await fetch(`${server.url}/exec?query=show+tables`);
   t.deepEqual([nobody.status, await nobody.text()], [401, 'Unauthorized\r\n']);
@@ -171,7 +171,7 @@ test('a login of the open source edition is asked for on every request but /sett
   t.is((await fetch(`${server.url}/settings`)).status, 200);
 });
 
-test('what is no request, a TLS handshake for one, is hung up on at once', async t => {
+test('a connection that does not send HTTP, such as a TLS handshake, is closed at once', async t => {
   const { hostname, port } = new URL(shared.url);
   const hello = (to: string) => tlsConnect({ host: hostname, port: Number(to), rejectUnauthorized: false });
   await t.throwsAsync(once(hello(port), 'secureConnect'), { code: 'ECONNRESET' });

@@ -1,4 +1,4 @@
-/*! sqlsort: whatever order a schema comes in, it leaves in that of its dump; and what no order is right for is named. */
+/*! sqlsort: a schema in any order is sorted as its dump, and cycles and conflicts are reported. */
 
 import { Catalog } from '@sqlpipe/schema';
 import type { ExecutionContext } from 'ava';
@@ -17,25 +17,25 @@ test.before(async () => {
   server = await startSqlserve(scope);
 });
 
-/** The dump of $SRC, sorted and reversed by bytes, comes back as it was. */
-const BACK = `set -o pipefail
+/** Shuffles the dump of $SRC and sorts it back. */
+const ROUND_TRIP = `set -o pipefail
 sqldump -q $SRC > dump
 for order in -z -zr -zR; do sort $order dump | sqlsort | cmp - dump; done
 cat dump dump | sqlsort | cmp - dump`;
 
-function ranWell(t: ExecutionContext, { code, stdout, stderr }: Outcome) {
+function assertSuccess(t: ExecutionContext, { code, stdout, stderr }: Outcome) {
   t.deepEqual({ code, stdout: stdout.toString(), stderr }, { code: 0, stdout: '', stderr: '' });
 }
 
-test('an empty schema stays one', async t => {
-  await server.empty();
-  ranWell(t, await (await shell(t, { SRC: server.url }))(`${BACK}; printf '\\0' | cmp - dump`));
+test('an empty schema stays empty', async t => {
+  await server.dropAll();
+  assertSuccess(t, await (await shell(t, { SRC: server.url }))(`${ROUND_TRIP}; printf '\\0' | cmp - dump`));
 });
 
-test('text in any order replays once it is sorted', async t => {
-  await server.empty();
+test('statements in any order can be replayed after sorting', async t => {
+  await server.dropAll();
   const run = await shell(t, { DST: server.url });
-  ranWell(
+  assertSuccess(
     t,
     await run(`set -o pipefail; sqlsplit <<'END' | sqlsort | sqlapply $DST
 CREATE VIEW a AS (SELECT * FROM b);
@@ -63,7 +63,7 @@ const ENTERPRISE = [
   'GRANT HTTP, CREATE TABLE TO Bob',
 ];
 
-test('the enterprise edition: principals first, access control last', async t => {
+test('enterprise: principals are sorted first, access control last', async t => {
   const enterprise = await startSqlserve(t, ['--edition', 'enterprise']);
   const run = await shell(t, {
     SRC: enterprise.url,
@@ -74,10 +74,10 @@ test('the enterprise edition: principals first, access control last', async t =>
   });
   const made = await run(`sqlsplit <<'END' | sqlapply -q $SRC\n${ENTERPRISE.join(';\n')}\nEND`);
   t.is(made.code, 0, made.stderr);
-  ranWell(t, await run(`${BACK}; [ $(grep -zc . dump) -gt 15 ]`));
+  assertSuccess(t, await run(`${ROUND_TRIP}; [ $(grep -zc . dump) -gt 15 ]`));
 });
 
-const refused = macro<[string[], string]>({
+const isRejected = macro<[string[], string]>({
   title: (title = '') => title,
   async exec(t, statements, message) {
     const run = await shell(t, { STREAM: statements.join('\n') });
@@ -88,31 +88,31 @@ const refused = macro<[string[], string]>({
 });
 
 test(
-  'two that differ and have one name are named both',
-  refused,
+  'two definitions of one name are both named in the error',
+  isRejected,
   ['CREATE TABLE Trades (x INT);', 'CREATE TABLE t (x INT);', "CREATE VIEW 'trades' AS (SELECT 1);", ''],
   "statement 1 (table 'Trades') and statement 3 (view 'trades') have the same name and different definitions; remove one of them",
 );
 test(
-  'a cycle is named',
-  refused,
+  'a cycle is an error that names its members',
+  isRejected,
   ['CREATE VIEW a AS (SELECT * FROM b);', 'CREATE VIEW c AS (SELECT * FROM B);', 'CREATE VIEW b AS (c);', ''],
   "dependency cycle: view 'b' needs view 'c', which needs view 'b'",
 );
 test(
-  'what needs itself is a cycle',
-  refused,
+  'a view that reads from itself is a cycle',
+  isRejected,
   ['CREATE VIEW a AS (SELECT * FROM a);', ''],
   "dependency cycle: view 'a' needs view 'a'",
 );
 test(
-  'a stream that was cut is not sorted',
-  refused,
+  'a truncated stream is not sorted',
+  isRejected,
   ['CREATE VIEW a AS (SELECT 1);', 'CREATE VIEW b'],
   'truncated after 1 complete record: the input does not end with a NUL byte; the previous command may have failed',
 );
 
-test('statements that make nothing come last, as they came, each as often as it came', async t => {
+test('statements that create nothing come last, in their order and with duplicates', async t => {
   const run = await shell(t);
   const { stdout } = await run(
     String.raw`printf 'DROP TABLE x;\0ALTER TABLE b;\0DROP TABLE x;\0CREATE TABLE a (x INT);\0' | sqlsort | tr -d '\n\0'`,
@@ -120,8 +120,8 @@ test('statements that make nothing come last, as they came, each as often as it 
   t.is(stdout.toString(), 'CREATE TABLE a (x INT);DROP TABLE x;ALTER TABLE b;DROP TABLE x;');
 });
 
-/** A pipeline from a schema of names that mean something to Graphviz, to Mermaid or to a terminal. */
-const hostile = (pipeline: string) => `sqlsplit <<'END' | ${pipeline}
+/** A pipeline from a schema of names with special characters of Graphviz, Mermaid and terminals. */
+const withHostileNames = (pipeline: string) => `sqlsplit <<'END' | ${pipeline}
 CREATE TABLE fx_trades (x INT);
 CREATE VIEW "a&amp;b #1 <b>" AS (SELECT * FROM fx_trades);
 CREATE MATERIALIZED VIEW m WITH BASE fx_trades REFRESH IMMEDIATE AS (SELECT * FROM "a&amp;b #1 <b>");
@@ -130,9 +130,9 @@ CREATE TABLE "direction LR" (x INT);
 GRANT SELECT ON m TO bob;
 END`;
 
-test('the graph for Graphviz', async t => {
+test('--graph dot writes a graph for Graphviz', async t => {
   const run = await shell(t);
-  const { stdout, stderr } = await run(hostile('sqlsort --graph dot'));
+  const { stdout, stderr } = await run(withHostileNames('sqlsort --graph dot'));
   t.is(stderr, '');
   t.is(
     stdout.toString(),
@@ -152,9 +152,9 @@ test('the graph for Graphviz', async t => {
   );
 });
 
-test('the graph for Mermaid', async t => {
+test('--graph mermaid writes a graph for Mermaid', async t => {
   const run = await shell(t);
-  const { stdout, stderr } = await run(hostile('sqlsort --graph mermaid'));
+  const { stdout, stderr } = await run(withHostileNames('sqlsort --graph mermaid'));
   t.is(stderr, '');
   t.is(
     stdout.toString(),
@@ -172,7 +172,7 @@ test('the graph for Mermaid', async t => {
   );
 });
 
-test('the graph of nothing, and of what is no schema', async t => {
+test('--graph of an empty schema, and of a truncated stream', async t => {
   const run = await shell(t);
   t.is(
     (await run(String.raw`printf '\0' | sqlsort --graph dot`)).stdout.toString(),
@@ -183,16 +183,16 @@ test('the graph of nothing, and of what is no schema', async t => {
   t.deepEqual([cut.code, cut.stdout.toString()], [65, '']);
 });
 
-test('the graph of more than fits on a call stack', t => {
+test('the graph of 150,000 objects does not overflow the call stack', t => {
   const tables = Array.from({ length: 150_000 }, (_, i) => `CREATE TABLE 't${i}' (x INT);`);
   t.is(toDot(new Catalog(tables)).split('\n').length, tables.length + 4);
 });
 
 const withGraphviz = testWith('dot');
-withGraphviz('Graphviz shows names as they are', async t => {
+withGraphviz('Graphviz shows names unchanged', async t => {
   const run = await shell(t);
   const { stdout, stderr } = await run(
-    hostile(`sqlsort --graph dot | dot -Tsvg | sed -n 's/.*<text[^>]*>\\(.*\\)<.*/\\1/p'`),
+    withHostileNames(`sqlsort --graph dot | dot -Tsvg | sed -n 's/.*<text[^>]*>\\(.*\\)<.*/\\1/p'`),
   );
   t.is(stderr, '');
   t.deepEqual(stdout.toString().trim().split('\n').sort(), [

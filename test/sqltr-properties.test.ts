@@ -1,4 +1,4 @@
-/*! What holds of every renaming: there and back is where it began, and it makes no difference whether a schema is sorted before or after. */
+/*! Properties of every renaming: renaming back restores the schema, and renaming commutes with sorting. */
 
 import { Readable } from 'node:stream';
 import { foldCase } from '@sqlpipe/sql';
@@ -11,7 +11,7 @@ import { test } from './support/test.js';
 
 const NONE = new Rules([], '');
 
-/** The statements renamed by rules. */
+/** Renames in the statements by the rules. */
 function rename(statements: readonly string[], ...rules: string[]): Promise<string[]> {
   const names = { objects: new Rules(rules, '--rename'), owners: NONE, principals: NONE };
   const losses = { isLossy: false, warn() {} };
@@ -20,17 +20,17 @@ function rename(statements: readonly string[], ...rules: string[]): Promise<stri
 
 const quoteRule = (name: string): string => `"${name}"`;
 
-/** Names as people and servers have them: plain ones, keywords, with blanks, dots and letters of any script, and those that other things have. */
+/** Names that need no quotes, some of them used for other things in the statements below, and names that need quotes. */
 const PLAIN = ['trades', 'T2', '_x', 'fx_trades', 'fx_quotes', 'größe', '表', 'x', 'alias', 'cte', 'abc'];
 const AWKWARD = ['select', 'left', 'my table', 'fx.usd', 'a-b', '1st', 'a=b', 'a;b', 'from', 'a.b c', '#'];
 
-/** A name in a query: bare where it can be. */
-const inQuery = (name: string): string => (PLAIN.includes(name) ? name : `"${name}"`);
+/** A name as written in a query: quoted only if necessary. */
+const printName = (name: string): string => (PLAIN.includes(name) ? name : `"${name}"`);
 
-/** Three tables, and a view over them in which their names are those of columns, aliases, strings and comments too. */
+/** Three tables, and a view in which their names are also names of columns and aliases, strings and comments. */
 const schemas = (names: readonly string[]) =>
   fc.uniqueArray(fc.constantFrom(...names), { minLength: 4, maxLength: 4, selector: foldCase }).map(([a, b, c, v]) => {
-    const [qa, qb, qc] = [a, b, c].map(name => inQuery(name as string));
+    const [qa, qb, qc] = [a, b, c].map(name => printName(name as string));
     return {
       names: [a, b, c, v] as string[],
       statements: [
@@ -47,7 +47,7 @@ SELECT ${qa}.col, '${b}' AS "${a}", /* ${c} */ al.ts FROM ${qa} ASOF JOIN ${qc} 
 
 const PREFIX = fc.constantFrom('x_', 'Tenant1_', 'zz');
 
-test('there and back again: byte for byte where no name needs quotes', async t => {
+test('renaming and renaming back: byte for byte if no name needs quotes', async t => {
   await fc.assert(
     fc.asyncProperty(schemas(PLAIN), PREFIX, async ({ statements }, prefix) => {
       const renamed = await rename(statements, `*=${prefix}*`);
@@ -57,7 +57,7 @@ test('there and back again: byte for byte where no name needs quotes', async t =
   );
 });
 
-test('there and back again, with names of every kind: but for quotes', async t => {
+test('renaming to any names and back: the same except for quotes', async t => {
   const withoutQuotes = (statement: string) => statement.replace(/["`]/g, '');
   await fc.assert(
     fc.asyncProperty(
@@ -74,7 +74,7 @@ test('there and back again, with names of every kind: but for quotes', async t =
   );
 });
 
-test('to exchange two names twice is to leave them as they are', async t => {
+test('exchanging two names twice changes nothing', async t => {
   await fc.assert(
     fc.asyncProperty(schemas(PLAIN), async ({ names: [a, b], statements }) => {
       const swap = [`${a}=${b}`, `${b}=${a}`];
@@ -83,7 +83,7 @@ test('to exchange two names twice is to leave them as they are', async t => {
   );
 });
 
-test('without a rule that matches each statement stays as it is', async t => {
+test('a statement that no rule matches is unchanged', async t => {
   await fc.assert(
     fc.asyncProperty(schemas([...PLAIN, ...AWKWARD]), async ({ statements }) => {
       t.deepEqual(await rename(statements, 'no such table=other'), statements);
@@ -93,23 +93,23 @@ test('without a rule that matches each statement stays as it is', async t => {
   );
 });
 
-const sorted = (statements: readonly string[]): Promise<string[]> =>
+const sort = (statements: readonly string[]): Promise<string[]> =>
   Readable.from(sortStatements(Readable.from(statements))).toArray();
 
 for (const { name, statements: all } of databases) {
   const statements = all.filter(statement => !/'.{125}/.test(statement.split('\n', 1)[0] as string));
-  // Names of 126 characters and more have no room for a prefix; what reads from them goes with them.
+  // Names of 126 characters and more have no room for a prefix; objects that mention such a name are left out too.
   const long = all.filter(statement => !statements.includes(statement)).map(text => /'(.+?)'/.exec(text)?.[1] ?? '');
   const usable = statements.filter(statement => !long.some(each => statement.includes(each)));
 
-  test(`${name}: there and back again, byte for byte`, async t => {
+  test(`${name}: renaming and renaming back, byte for byte`, async t => {
     const renamed = await rename(usable, '*=x_*');
     t.true(renamed.every((statement, i) => statement !== usable[i]));
     t.deepEqual(await rename(renamed, 'x_*=*'), usable);
   });
 
-  test(`${name}: renamed and sorted is sorted and renamed`, async t => {
+  test(`${name}: renaming before or after sorting gives the same stream`, async t => {
     const reversed = usable.toReversed();
-    t.deepEqual(await sorted(await rename(reversed, '*=x_*')), await rename(await sorted(reversed), '*=x_*'));
+    t.deepEqual(await sort(await rename(reversed, '*=x_*')), await rename(await sort(reversed), '*=x_*'));
   });
 }

@@ -1,4 +1,4 @@
-/*! What a terminal shows at the end of a run, and in which colors. */
+/*! The summary on a terminal at the end of a run, and its colors. */
 
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
@@ -14,7 +14,7 @@ test.before(async () => {
   await dst.execute('CREATE TABLE a (x INT)');
 });
 
-test('sqldiff ends with how many objects differ', async t => {
+test('sqldiff ends with the number of objects that differ', async t => {
   const on = await terminal(t);
   const { screen } = await on(
     `echo 'CREATE TABLE a (x INT); CREATE TABLE b (x INT);' > s.sql; sqldiff s.sql ${dst.url} | cat; sqldiff s.sql s.sql`,
@@ -24,7 +24,7 @@ test('sqldiff ends with how many objects differ', async t => {
   t.regex(screen, /sqldiff: 0 of 2 objects differ\r\n/);
 });
 
-test('properties are in the same colors in sqldiff and sqlapply', async t => {
+test('sqldiff and sqlapply show properties in the same colors', async t => {
   const on = await terminal(t);
   const { screen } = await on(
     `echo 'CREATE TABLE a (x LONG);' > s.sql; sqldiff s.sql ${dst.url}; sqlapply ${dst.url} s.sql`,
@@ -33,7 +33,7 @@ test('properties are in the same colors in sqldiff and sqlapply', async t => {
   t.is(lines.length, 2, screen);
 });
 
-test('sqlapply shows its summary where its output goes to a pipe that holds no data', async t => {
+test('sqlapply shows its summary if its standard output is a pipe without data', async t => {
   const on = await terminal(t);
   const { screen } = await on(
     `echo 'CREATE TABLE a (x INT);' > s.sql; sqlapply ${dst.url} s.sql | cat; sqlapply --report=- ${dst.url} s.sql | cat`,

@@ -1,4 +1,4 @@
-/*! The programs on a terminal: what they ask there, and what they show. */
+/*! The programs on a terminal: prompts, progress and output. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Scope } from './support/scope.js';
 import { shell } from './support/shell.js';
@@ -7,20 +7,20 @@ import { startSqlserve } from './support/sqlserve.js';
 import { terminal } from './support/terminal.js';
 import { test } from './support/test.js';
 
-const guarded = (user: string, password: string) => ({ QDB_HTTP_USER: user, QDB_HTTP_PASSWORD: password });
+const loginSettings = (user: string, password: string) => ({ QDB_HTTP_USER: user, QDB_HTTP_PASSWORD: password });
 const SCHEMA = "printf 'CREATE TABLE a (x INT);\\n\\0CREATE TABLE b (x INT);\\n\\0'";
 
-test('a password that only its user is known of is asked for, and not shown', async t => {
-  const { url } = await startSqlserve(t, [], guarded('ann', 'op3n'));
+test('the password is prompted for without echo if only the user is given', async t => {
+  const { url } = await startSqlserve(t, [], loginSettings('ann', 'op3n'));
   const on = await terminal(t);
   const { code, screen } = await on(`sqldump --user ann ${url}`, [[/ann at .*: /, 'op3n\r']]);
   t.is(code, 0, screen);
   t.is(screen, `sqldump: password of ann at ${url}: \r\n\r\n`);
 });
 
-test('both ends of a pipe ask, the first one first', async t => {
-  const src = await startSqlserve(t, [], guarded('ann', 'op3n'));
-  const dst = await startSqlserve(t, [], guarded('bob', 's3same'));
+test('both ends of a pipe prompt, the first one first', async t => {
+  const src = await startSqlserve(t, [], loginSettings('ann', 'op3n'));
+  const dst = await startSqlserve(t, [], loginSettings('bob', 's3same'));
   const on = await terminal(t);
   const setUp = await on(`${SCHEMA} | sqlapply -q --user ann ${src.url}`, [[/ann at .*: /, 'op3n\r']]);
   t.is(setUp.code, 0, setUp.screen);
@@ -32,8 +32,8 @@ test('both ends of a pipe ask, the first one first', async t => {
   t.regex(screen, /^sqldump: password of ann at \S+: \r\nsqlapply: password of bob at \S+: \r\n[^]*2 applied\r\n$/);
 });
 
-test('nothing is asked for a target when the source has failed', async t => {
-  const src = await startSqlserve(t, [], guarded('ann', 'op3n'));
+test('the target does not prompt if the source has failed', async t => {
+  const src = await startSqlserve(t, [], loginSettings('ann', 'op3n'));
   const on = await terminal(t);
   const { code, screen } = await on(`sqldump --user ann ${src.url} | sqlapply --user bob ${src.url}`, [
     [/ann at .*: /, 'wrong\r'],
@@ -42,7 +42,7 @@ test('nothing is asked for a target when the source has failed', async t => {
   t.notRegex(screen, /password of bob/);
 });
 
-test('^C at the question interrupts the whole pipeline, and leaves the terminal as it was', async t => {
+test('^C at the prompt interrupts the whole pipeline and restores the terminal', async t => {
   const { url } = await startSqlserve(t);
   const on = await terminal(t);
   const { code, screen } = await on(
@@ -50,33 +50,33 @@ test('^C at the question interrupts the whole pipeline, and leaves the terminal 
     [[/ann at .*: /, '\x03']],
   );
   t.is(code, 0, screen);
-  // Whether sqlapply has got as far as to say so when the signal comes, nobody knows.
+  // sqlapply may or may not be able to report the interruption before it ends.
   t.regex(screen, /: \r\n(.*sqlapply:.* interrupted; nothing was sent\r\n)?130 130\r\n/s);
   t.regex(screen, / echo /);
 });
 
-test('a dump that fails says so once', async t => {
+test('a failed dump is reported once', async t => {
   const on = await terminal(t);
   const { code, screen } = await on('stty cols 200; sqldump http://127.0.0.1:1');
   t.is(code, 69);
   t.is(screen.match(/connection refused/g)?.length, 1, screen);
 });
 
-test('^D at the question is no answer', async t => {
+test('^D at the prompt gives no password', async t => {
   const on = await terminal(t);
   const { code, screen } = await on('sqldump --user ann http://127.0.0.1:1', [[/ann at .*: /, '\x04']]);
   t.is(code, 78);
   t.regex(screen, /a user is given, but no password;/);
 });
 
-test('without a terminal nothing is asked', async t => {
+test('without a terminal there is no prompt', async t => {
   const run = await shell(t);
   const { code, stderr } = await run('setsid --wait sqldump --user ann http://127.0.0.1:1');
   t.is(code, 78);
   t.regex(stderr, /^sqldump: a user is given, but no password/);
 });
 
-test('--help is no wider than the terminal, and no line too wide to read', async t => {
+test('--help fits the width of the terminal, up to 80 columns', async t => {
   const on = await terminal(t);
   for (const [columns, most] of [
     [60, 60],
@@ -90,8 +90,8 @@ test('--help is no wider than the terminal, and no line too wide to read', async
 
 const LONG = `取引${'テーブル'.repeat(20)}`;
 
-/** Dumps a statement, another one a while later, and a third. */
-const slowSource = (scope: Scope) =>
+/** Dumps three statements with pauses. */
+const startSlowSource = (scope: Scope) =>
   startSlow(scope, async (query, response) => {
     if (!query.startsWith('SHOW CREATE DATABASE')) return response.end('{"dataset":[]}');
     response.write(`{"dataset":[["CREATE TABLE 'a' (x INT)"],`);
@@ -101,9 +101,9 @@ const slowSource = (scope: Scope) =>
     response.end(`["CREATE TABLE 'c' (x INT)"]]}`);
   });
 
-test('a dump into a file shows how far it is, and what it came to', async t => {
+test('a dump into a file shows progress and a summary', async t => {
   const on = await terminal(t);
-  const { code, screen } = await on(`stty cols 60; sqldump --include ACL -o x ${await slowSource(t)}`);
+  const { code, screen } = await on(`stty cols 60; sqldump --include ACL -o x ${await startSlowSource(t)}`);
   t.is(code, 0);
   const [, drawn = ''] = /(sqldump: 1, [\d.]+\/s, table 'b[^\x1b\r]*)/.exec(screen) ?? [];
   t.regex(drawn, /'b\\x1b\[2J取引.*…$/);
@@ -113,36 +113,36 @@ test('a dump into a file shows how far it is, and what it came to', async t => {
   t.regex(
     ending,
     /\x1b\[2K\r\x1b\[K\x1b\[33msqldump:\x1b\[39m access control was requested/,
-    'the line is wiped before a message',
+    'the progress line is cleared before a message',
   );
   t.regex(ending, /\r\x1b\[Ksqldump: 3 statements\r\n$/);
 });
 
-test('the first program in a pipe leaves the line to the last', async t => {
+test('in a pipe only the last program shows progress', async t => {
   const on = await terminal(t);
   const { screen } = await on(
-    `sqldump --include ACL ${await slowSource(t)} | cat > x; echo "\${PIPESTATUS[@]}"; grep -zc . x`,
+    `sqldump --include ACL ${await startSlowSource(t)} | cat > x; echo "\${PIPESTATUS[@]}"; grep -zc . x`,
   );
-  // The warning is all of it: no progress before or after, no summary.
+  // Only the warning is shown: no progress and no summary.
   t.regex(screen, /^\r\x1b\[K\x1b\[33msqldump:\x1b\[39m access control was requested[^\x1b\r\n]*\r\n0 0\r\n3\r\n$/);
 });
 
-test('-q shows nothing, and a dumb terminal no more than lines', async t => {
+test('-q shows nothing, and TERM=dumb shows lines only', async t => {
   const on = await terminal(t);
-  const source = await slowSource(t);
+  const source = await startSlowSource(t);
   t.is((await on(`sqldump -q --include ACL -o x ${source}`)).screen, '');
   const { screen } = await on(`TERM=dumb sqldump --include ACL -o x ${source}`);
   t.regex(screen, /^sqldump: access control .*\r\nsqldump: 3 statements\r\n$/);
 });
 
-test('NO_COLOR leaves color out, and only that', async t => {
+test('NO_COLOR removes only the colors', async t => {
   const on = await terminal(t, { NO_COLOR: '1' });
-  const { screen } = await on(`sqldump --include ACL -o x ${await slowSource(t)}`);
+  const { screen } = await on(`sqldump --include ACL -o x ${await startSlowSource(t)}`);
   t.regex(screen, /\r\x1b\[Ksqldump: access control /);
   t.notRegex(screen, /\x1b\[\d*m/);
 });
 
-test('a replay shows a bar, and messages above it', async t => {
+test('a replay shows a progress bar, and messages above it', async t => {
   const target = await startSlow(t, async (query, response) => {
     await pause(350);
     if (query.startsWith('CREATE TABLE b')) response.writeHead(400).end('{"error":"no","position":0}');
@@ -158,12 +158,12 @@ test('a replay shows a bar, and messages above it', async t => {
   t.regex(screen, /\x1b\[31msqlapply:\x1b\[39m http:\S+: 2 of 3 applied, 1 rejected;.*\r\n$/);
 });
 
-/** A statement that would set a title, clear the screen, go back on its line and turn it round. */
+/** A statement with control characters that set a title, clear the screen, move the cursor and reverse the text. */
 const HOSTILE = "CREATE VIEW 'v' AS (SELECT '\x1b]0;pwned\x07\x1b[2J\r\x9b1m\u202e' a,\n\t1 b)";
 const MOVES = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e]/;
 const SHOWN = /SELECT '\\x1b\]0;pwned\\x07\\x1b\[2J\\r\\x9b1m\\u202e' a,\r\n( {8}|\t)1 b\);\r\n/;
 
-const hostile = (scope: Scope, answer: object = { dataset: [[HOSTILE]] }) =>
+const startHostileSource = (scope: Scope, answer: object = { dataset: [[HOSTILE]] }) =>
   startSlow(scope, async (query, response) =>
     response.end(JSON.stringify(query.startsWith('SHOW CREATE DATABASE') ? answer : { dataset: [] })),
   );
@@ -177,8 +177,8 @@ for (const command of [
   'sqlsort < x',
   'sqldiff --missing x none',
 ])
-  test(`text is shown on a terminal and not obeyed; in a pipe and in a file its bytes stay: ${command}`, async t => {
-    const on = await terminal(t, { URL: await hostile(t), HOSTILE });
+  test(`control characters are escaped on a terminal, and unchanged in pipes and files: ${command}`, async t => {
+    const on = await terminal(t, { URL: await startHostileSource(t), HOSTILE });
     const prepare = `printf '%s;\n\\0' "$HOSTILE" > x; printf '%s;\n\n' "$HOSTILE" > x.sql; printf '\\0' > none;`;
     const { code, screen } = await on(`${prepare} ${command}`);
     t.is(code, 0, screen);
@@ -190,8 +190,8 @@ for (const command of [
     t.notRegex(bytes.screen, /differ|EOF/);
   });
 
-test('a terminal by the name of a file is one too', async t => {
-  const on = await terminal(t, { URL: await hostile(t) });
+test('control characters are escaped in an output file that is a terminal', async t => {
+  const on = await terminal(t, { URL: await startHostileSource(t) });
   for (const command of ['sqldump -q -o /dev/tty $URL', 'sqldump $URL | sqljoin -o /dev/stdout']) {
     const { code, screen } = await on(command);
     t.is(code, 0, screen);
@@ -200,7 +200,7 @@ test('a terminal by the name of a file is one too', async t => {
   }
 });
 
-test('a stream on a terminal is its text, whole or not', async t => {
+test('a stream is shown as text on a terminal, even if truncated', async t => {
   const on = await terminal(t);
   const { screen } = await on(`${SCHEMA} | sqlgrep '*'`);
   t.is(screen, 'CREATE TABLE a (x INT);\r\n\r\nCREATE TABLE b (x INT);\r\n\r\n');
@@ -221,11 +221,11 @@ for (const [what, command] of Object.entries({
   'a report': 'sqlapply -q --report r $BAD < named; cat r',
   'a reject': 'sqlapply $BAD < named',
 }))
-  test(`what comes from a server or a file does not move the cursor: ${what}`, async t => {
+  test(`control characters from a server or a file are escaped: ${what}`, async t => {
     const error = { error: 'no\x1b]0;pwned\x07\x9b1m\u202e', position: 0 };
     const bad = await startSlow(t, async (_query, response) => response.writeHead(400).end(JSON.stringify(error)));
     const NAMED = "CREATE TABLE 'a\x1b]0;pwned\x07\x9b1m\u202e' (x INT)";
-    const on = await terminal(t, { URL: await hostile(t), BAD: bad, HOSTILE, NAMED, NO_COLOR: '1' });
+    const on = await terminal(t, { URL: await startHostileSource(t), BAD: bad, HOSTILE, NAMED, NO_COLOR: '1' });
     const { screen } = await on(
       `printf '%s;\n\\0' "$HOSTILE" > x; printf '%s;\n\\0' "$NAMED" > named; printf '\\0' > none; ${command}`,
     );
@@ -233,7 +233,7 @@ for (const [what, command] of Object.entries({
     t.regex(screen, what === 'names that differ' ? /only in/ : /pwned|other/);
   });
 
-test('JSON says with escapes what it said without', async t => {
+test('JSON on a terminal escapes control characters and keeps the values', async t => {
   const on = await terminal(t, { HOSTILE });
   const { screen } = await on(`printf '%s;\n\\0' "$HOSTILE" > x; printf '\\0' > none; sqldiff --json x none`);
   t.is(JSON.parse(screen).a, `${HOSTILE};`);

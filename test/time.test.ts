@@ -1,11 +1,11 @@
-/*! Time: no server keeps a program waiting longer than `--timeout` says, however it goes about it. */
+/*! Timeouts: no server can make a program wait longer than `--timeout`. */
 import type { Socket } from 'node:net';
 import type { ExecutionContext } from 'ava';
 import { type Answer, chunk, head, LAST_CHUNK, reply, rowsBody, startFaultyServer } from './faults/faulty-server.js';
 import { shell } from './support/shell.js';
 import { macro, test } from './support/test.js';
 
-/** Writes a piece every 100 ms for as long as somebody listens. */
+/** Writes a piece every 100 ms until the socket is closed. */
 function drip(socket: Socket, piece: () => string | Buffer): void {
   const dripping = setInterval(() => socket.write(piece()), 100);
   socket.on('close', () => clearInterval(dripping));
@@ -14,7 +14,7 @@ function drip(socket: Socket, piece: () => string | Buffer): void {
 const APPLY = "printf 'CREATE TABLE a (x INT)\\0' | sqlapply --no-verify --timeout 0.5 $URL";
 const DUMP = 'sqldump --timeout 0.5 $URL';
 
-const givesUp = macro(async (t: ExecutionContext, command: string, answer: Answer, message: RegExp) => {
+const timesOut = macro(async (t: ExecutionContext, command: string, answer: Answer, message: RegExp) => {
   const { url } = await startFaultyServer(t, answer);
   const run = await shell(t, { URL: url });
   const { code, stderr } = await run(`timeout 20 ${command.includes('|') ? `bash -c "${command}"` : command}`);
@@ -22,21 +22,33 @@ const givesUp = macro(async (t: ExecutionContext, command: string, answer: Answe
   t.regex(stderr, message);
 });
 
-const spaces: Answer = socket => {
+const dripSpaces: Answer = socket => {
   socket.write(head());
   drip(socket, () => chunk(' '));
 };
-const informs: Answer = socket => drip(socket, () => 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n');
+const sendInformational: Answer = socket => drip(socket, () => 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n');
 
 const NO_END = /no further row and no end of the reply within 0\.5 s; .* --timeout waits longer/;
 
-test('an outcome that drips', givesUp, APPLY, spaces, NO_END);
-test('a dump that drips before its first row', givesUp, DUMP, spaces, NO_END);
-test('informational responses for ever, to a statement', givesUp, APPLY, informs, /no answer within 0\.5 s/);
-test('informational responses for ever, to a dump', givesUp, DUMP, informs, /no answer within 0\.5 s/);
+test('a reply to a statement that drips without end times out', timesOut, APPLY, dripSpaces, NO_END);
+test('a dump that drips before its first row times out', timesOut, DUMP, dripSpaces, NO_END);
 test(
-  'a dump that drips within a row',
-  givesUp,
+  'endless informational responses to a statement time out',
+  timesOut,
+  APPLY,
+  sendInformational,
+  /no answer within 0\.5 s/,
+);
+test(
+  'endless informational responses to a dump time out',
+  timesOut,
+  DUMP,
+  sendInformational,
+  /no answer within 0\.5 s/,
+);
+test(
+  'a dump that drips within a row times out',
+  timesOut,
   DUMP,
   socket => {
     socket.write(Buffer.concat([head(), chunk(`{"dataset":[["CREATE TABLE 'a' (x INT)"],["CREATE TABLE 'b`)]));
@@ -45,8 +57,8 @@ test(
   NO_END,
 );
 test(
-  'a dump that drips after its last row',
-  givesUp,
+  'a dump that drips after its last row times out',
+  timesOut,
   DUMP,
   socket => {
     socket.write(Buffer.concat([head(), chunk(`{"dataset":[["CREATE TABLE 'a' (x INT)"]]`)]));
@@ -55,8 +67,8 @@ test(
   NO_END,
 );
 test(
-  'a refusal that drips',
-  givesUp,
+  'a rejection that drips without end times out',
+  timesOut,
   APPLY,
   socket => {
     socket.write(head(400));
@@ -65,7 +77,7 @@ test(
   NO_END,
 );
 
-test('rows that come in time may take any time together, and so may whoever reads them', async t => {
+test('the timeout limits the wait for each row, not the whole dump or its reader', async t => {
   let rows = 0;
   const { url } = await startFaultyServer(t, socket => {
     socket.write(Buffer.concat([head(), chunk('{"dataset":[["CREATE TABLE a0 (x INT)"]')]));
@@ -86,29 +98,29 @@ test('rows that come in time may take any time together, and so may whoever read
   t.is(`${late.stdout}`, '300\n');
 });
 
-/** Rows with a view, and side questions that are answered in some other way. */
-const withAside =
-  (aside: Answer): Answer =>
+/** Replies to a dump with a view, and to auxiliary queries as given. */
+const withAuxiliary =
+  (auxiliary: Answer): Answer =>
   (socket, request) =>
     request.statement.startsWith('SHOW CREATE DATABASE')
       ? socket.write(reply(rowsBody("CREATE VIEW 'v' AS (SELECT 1)")))
-      : aside(socket, request);
+      : auxiliary(socket, request);
 
-for (const [how, aside] of Object.entries<Answer>({
-  'is not answered': () => {},
-  'is answered by drips': spaces,
-  'is answered by informational responses': informs,
-  'is put off again and again': socket => socket.write(reply('busy', 429, 'Retry-After: 9')),
+for (const [how, auxiliary] of Object.entries<Answer>({
+  'gets no reply': () => {},
+  'gets a reply that drips': dripSpaces,
+  'gets only informational responses': sendInformational,
+  'gets 429 again and again': socket => socket.write(reply('busy', 429, 'Retry-After: 9')),
 }))
-  test(`a dump whose rows are complete does not hang on a side question that ${how}`, async t => {
-    const { url } = await startFaultyServer(t, withAside(aside));
+  test(`a dump with all rows does not wait for an auxiliary query that ${how}`, async t => {
+    const { url } = await startFaultyServer(t, withAuxiliary(auxiliary));
     const run = await shell(t, { URL: url });
     const { code, stdout, stderr } = await run('timeout 20 sqldump $URL');
     t.is(code, 0, stderr);
     t.is(`${stdout}`, "CREATE VIEW 'v' AS (SELECT 1);\n\0");
   });
 
-test('a proxy that is asked for a tunnel and never answers gets the time of a connection', async t => {
+test('a tunnel through a proxy that never replies is limited by --connect-timeout', async t => {
   const trickles: Answer = socket => {
     socket.write('HTTP/1.1 200 OK\r\nX: ');
     drip(socket, () => 'x');

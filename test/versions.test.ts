@@ -1,4 +1,4 @@
-/*! Servers of other versions: a sample of what `make versions` does in full, and what old servers answer, played. */
+/*! Servers of other versions: a sample of `make versions`, and simulated replies of old servers. */
 import { readFileSync } from 'node:fs';
 import { compareStatements, findMissingFeatures, isCleanTable, parseMeaning, printDefinition } from '@sqlpipe/ddl';
 import { connect, fetchDefinitions, resolveInstance } from '@sqlpipe/instance';
@@ -16,7 +16,7 @@ const file = fileScope();
 let newest: Promise<Server> | undefined;
 
 /** The table in docs/COMPATIBILITY.md: by version, then by row. */
-function documented(): Map<string, Map<string, string>> {
+function readDocumented(): Map<string, Map<string, string>> {
   const lines = readFileSync('docs/COMPATIBILITY.md', 'utf8').split('\n');
   const [[, ...versions] = [], , ...rows] = lines
     .filter(line => line.startsWith('| '))
@@ -32,27 +32,27 @@ for (const version of ['8.1.4', '9.0.3', '9.2.3']) {
     const [old, latest] = await Promise.all([startQuestDB(t, { QUESTDB_VERSION: version }), newest]);
     const run = await shell(t, { OLD: old.url, NEW: latest.url });
     const cells = await check(version, old, latest, run);
-    t.deepEqual([...cells].sort(), [...(documented().get(version) ?? [])].sort());
+    t.deepEqual([...cells].sort(), [...(readDocumented().get(version) ?? [])].sort());
   });
 }
 
-/** A server of version 9.0 with one table and one materialized view, played; `requests` are what it was asked. */
+/** Simulates a server of version 9.0 with one table; `requests` are the requests that it got. */
 const startOld = (t: ExecutionContext) =>
   startFaultyServer(t, (socket, { statement }) => {
     const [, answer] = OLD.find(([pattern]) => pattern.test(statement)) ?? [];
     socket.write(answer ?? reply('{"error":"unknown function name: x()","position":0}', 400));
   });
 
-const no = (error: string) => reply(JSON.stringify({ error, position: 0 }), 400);
+const rejectWith = (error: string) => reply(JSON.stringify({ error, position: 0 }), 400);
 const T = `CREATE TABLE 't' ( \n\tmy col INT,\n\ts SYMBOL CAPACITY 128 CACHE\n)\nWITH maxUncommittedRows=5, o3MaxLag=6us;`;
 const OLD: [RegExp, Buffer][] = [
-  [/^SHOW CREATE DATABASE/, no("expected 'TABLE' or 'MATERIALIZED VIEW'")],
-  [/table_type/, no('Invalid column: table_type')],
+  [/^SHOW CREATE DATABASE/, rejectWith("expected 'TABLE' or 'MATERIALIZED VIEW'")],
+  [/table_type/, rejectWith('Invalid column: table_type')],
   [/matView FROM/, reply('{"dataset":[["t",false]],"count":1}')],
   [/^SHOW CREATE TABLE/, reply(rowsBody(T))],
 ];
 
-test('what an old server does not have is asked for once', async t => {
+test('features that an old server lacks are queried once', async t => {
   const { url, requests } = await startOld(t);
   const run = await shell(t, { URL: url });
   const { code, stdout, stderr } = await run('sqldump $URL');
@@ -62,12 +62,12 @@ test('what an old server does not have is asked for once', async t => {
   );
   t.is(stdout.toString(), `${T.replace('my col', '"my col"')}\n\0`);
   t.is(requests.filter(({ statement }) => statement.includes('table_type')).length, 1);
-  t.is(requests.filter(({ statement }) => statement.includes('matView')).length, 2, 'it is read twice');
+  t.is(requests.filter(({ statement }) => statement.includes('matView')).length, 2, 'the list is fetched twice');
 });
 
-test('what an old server shows as a table and is a materialized view is no table', async t => {
+test('a materialized view that an old server shows as a table is not a table', async t => {
   const { url } = await startFaultyServer(t, (socket, { statement }) => {
-    if (/table_type/.test(statement)) return socket.write(no('Invalid column: table_type'));
+    if (/table_type/.test(statement)) return socket.write(rejectWith('Invalid column: table_type'));
     const isMatView = /WHERE matView AND lower\(table_name\) IN \('m', 't'\)$/.test(statement);
     return socket.write(reply(isMatView ? rowsBody('m') : rowsBody(T.replace("'t'", "'m'"), T)));
   });
@@ -79,7 +79,7 @@ test('what an old server shows as a table and is a materialized view is no table
 
 const VIEWS = "CREATE TABLE 'a' (x INT);\nCREATE VIEW 'v' AS (a);\nCREATE VIEW 'w' AS (v);";
 
-/** A replay of views to a server that says this of its build and takes every statement. */
+/** Replays views on a server that replies to `SELECT build()` as given and accepts every statement. */
 async function replayViews(t: ExecutionContext, build: Buffer, options = '') {
   const { url, requests } = await startFaultyServer(t, (socket, { statement }) =>
     socket.write(statement === 'SELECT build()' ? build : reply('{"ddl":"OK"}')),
@@ -91,7 +91,7 @@ async function replayViews(t: ExecutionContext, build: Buffer, options = '') {
 const BUILD_9_2 = reply(rowsBody('Build Information: QuestDB 9.2.3, JDK 17.0.9, Commit Hash d655b'));
 const NO_VIEWS = 'the target is QuestDB 9.2.3, which does not support views';
 
-test('what the target does not have is listed before anything is sent', async t => {
+test('statements that the target does not support are listed before anything is sent', async t => {
   const { code, stderr, sent } = await replayViews(t, BUILD_9_2);
   t.deepEqual({ code, sent }, { code: 1, sent: 0 });
   t.is(
@@ -100,22 +100,22 @@ test('what the target does not have is listed before anything is sent', async t 
   );
 });
 
-test('the rest is applied with --keep-going', async t => {
+test('with --keep-going the supported statements are applied', async t => {
   const { code, results, sent } = await replayViews(t, BUILD_9_2, '--keep-going');
   t.deepEqual({ code, results, sent }, { code: 1, results: ['applied', 'rejected', 'rejected'], sent: 1 });
 });
 
 for (const [name, build] of [
-  ['is denied', reply('{"error":"Access denied","position":0}', 403)],
+  ['is not readable', reply('{"error":"Access denied","position":0}', 403)],
   ['is of the enterprise edition', reply(rowsBody('Build Information: QuestDB Enterprise 3.1.0, JDK 17'))],
 ] as const)
-  test(`where the version ${name} the target decides`, async t => {
+  test(`if the version ${name}, all statements are sent`, async t => {
     const { code, sent } = await replayViews(t, build);
     t.deepEqual({ code, sent }, { code: 0, sent: 3 });
   });
 
 for (const options of ['', '--keep-going'])
-  test(`a target that does not let us ask for kinds is told of once ${options}`, async t => {
+  test(`a target that denies the query for kinds causes one message ${options}`, async t => {
     const denied = reply('{"error":"Access denied for bob [tables()]","position":0}', 403);
     const tables = ['a', 'b', 'c'].map(name => `CREATE TABLE '${name}' ( \n\tx INT\n);`);
     const { url } = await startFaultyServer(t, (socket, { statement }) => {
@@ -141,7 +141,7 @@ for (const [statement, features] of [
   ['CREATE TABLE t (view INT, decimal INT, ttl INT)', { '8.1.4': [] }],
   ['DROP VIEW v', { '8.1.4': [] }],
 ] as const)
-  test(`what versions do not have of ${statement}`, t => {
+  test(`features that versions lack: ${statement}`, t => {
     for (const [version, missing] of Object.entries(features))
       t.deepEqual(findMissingFeatures(statement, version), missing, version);
   });
@@ -150,13 +150,13 @@ for (const row of [
   "CREATE TABLE 't' ( \n\tts TIMESTAMP,\n\ts SYMBOL CAPACITY 128 NOCACHE INDEX CAPACITY 256\n) timestamp(ts) PARTITION BY DAY TTL 2 DAYS WAL\nWITH maxUncommittedRows=500000, o3MaxLag=600000000us\nDEDUP UPSERT KEYS(ts,s);",
   "CREATE TABLE 't' ( \n\tx INT\n)\nWITH maxUncommittedRows=500000, o3MaxLag=600000000us;",
 ])
-  test(`as 9.0 prints it: ${row}`, t => {
+  test(`a statement as QuestDB 9.0 prints it is parsed and printed unchanged: ${row}`, t => {
     t.true(isCleanTable(row));
     const definition = parseMeaning(row);
     t.is(definition && printDefinition(definition, { form: '9.0' }), row);
   });
 
-test('what 9.3 does not print is listed, and no difference', t => {
+test('properties that 9.3 does not print are listed as not comparable', t => {
   const old = "CREATE TABLE 't' ( \n\ts SYMBOL CAPACITY 128 CACHE\n)\nWITH maxUncommittedRows=5, o3MaxLag=6us;";
   t.deepEqual(compareStatements(old, "CREATE TABLE 't' ( \n\ts SYMBOL\n);"), {
     differences: [],

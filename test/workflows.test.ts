@@ -1,4 +1,4 @@
-/*! The workflows for GitHub, ours and the examples, as GitHub's own parser reads them. */
+/*! The workflows for GitHub, ours and the examples, checked with GitHub's own parser. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { convertWorkflowTemplate, NoOperationTraceWriter, parseWorkflow } from '@actions/workflow-parser';
 import { test } from './support/test.js';
@@ -6,16 +6,16 @@ import { test } from './support/test.js';
 const own = readdirSync('.github/workflows').map(name => `.github/workflows/${name}`);
 const examples = readdirSync('examples').filter(name => name.startsWith('github-'));
 
-/** What the parser has against a workflow. */
-async function complaints(content: string): Promise<string[]> {
+/** The errors of the parser about a workflow. */
+async function findErrors(content: string): Promise<string[]> {
   const { context, value } = parseWorkflow({ name: 'workflow', content }, new NoOperationTraceWriter());
   if (value) await convertWorkflowTemplate(context, value);
   return context.errors.getErrors().map(({ message }) => message);
 }
 
 for (const path of [...own, ...examples.map(name => `examples/${name}`)])
-  test(`${path} is a workflow`, async t => {
+  test(`${path} is a valid workflow`, async t => {
     const content = readFileSync(path, 'utf8');
-    t.deepEqual(await complaints(content), []);
-    t.not((await complaints(content.replace('runs-on', 'run-on'))).length, 0);
+    t.deepEqual(await findErrors(content), []);
+    t.not((await findErrors(content.replace('runs-on', 'run-on'))).length, 0);
   });

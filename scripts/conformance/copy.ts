@@ -1,36 +1,36 @@
-/*! Copies databases full of scenarios with the built programs and looks what became of each object. */
+/*! Copies databases of scenarios with the built programs and compares each object with its copy. */
 import { execFile } from 'node:child_process';
 import { foldCase, identify } from '@sqlpipe/sql';
 import type { Scenario } from './corpus.js';
-import { type Database, Refused } from './database.js';
+import { type Database, RejectedError } from './database.js';
 
-/** What came of some scenarios. */
+/** The result of some scenarios. */
 export interface Result {
-  /** How many objects the source held, and how many of them the target held just so afterwards. */
+  /** The number of objects of the source, and the number of objects with an equal copy. */
   objects: number;
   equal: number;
-  /** The scenarios that the source did not take now, with its reason. */
+  /** The scenarios that the source rejected, with its message. */
   notTaken: string[];
-  /** What fell short, a line each. */
+  /** Differences and failures, one line each. */
   short: string[];
 }
 
-/** So many scenarios go into one database at most; with more the server's lists of them get slow. */
-const CAPACITY = 500;
+/** The maximum number of scenarios in one database; with more, the server's lists of objects get slow. */
+const MAX_SCENARIOS = 500;
 
-/** Servers that have held so many objects are given up: to drop hundreds takes them longer than a start. */
-const WORN = 100;
+/** Servers are replaced after this number of objects, since dropping hundreds takes longer than a start. */
+const MAX_OBJECTS = 100;
 
-/** A new source and an empty target, for as long as the work takes. */
+/** Provides a new source and an empty target during the work. */
 export type WithServers = (work: (source: Database, target: Database) => Promise<void>) => Promise<void>;
 
-/** Runs scenarios, as many at a time as have no name in common, and copies each lot to an empty target. */
+/** Runs scenarios, as many at a time as have no common names, and copies each group to an empty target. */
 export async function copyAll(scenarios: Scenario[], withServers: WithServers): Promise<Result> {
   const total: Result = { objects: 0, equal: 0, notTaken: [], short: [] };
   for (let left = scenarios; left.length; ) {
     const before = total.objects;
     await withServers(async (source, target) => {
-      while (left.length && total.objects - before < WORN) {
+      while (left.length && total.objects - before < MAX_OBJECTS) {
         await Promise.all([source, target].map(each => each.execute('DROP ALL')));
         left = await fill(source, left, total);
         await source.settle();
@@ -41,14 +41,14 @@ export async function copyAll(scenarios: Scenario[], withServers: WithServers): 
   return total;
 }
 
-/** Makes what fits into one database; returns the scenarios that did not. */
+/** Creates the scenarios that fit into one database; returns the others. */
 export async function fill(source: Database, scenarios: Scenario[], total: Result): Promise<Scenario[]> {
   const made = new Map<string, string>();
   const left: Scenario[] = [];
   let count = 0;
   for (const scenario of scenarios) {
     const statements = scenario.statements.map(sql => [foldCase(identify(sql).name), sql] as const);
-    if (count === CAPACITY || statements.some(([name, sql]) => (made.get(name) ?? sql) !== sql)) {
+    if (count === MAX_SCENARIOS || statements.some(([name, sql]) => (made.get(name) ?? sql) !== sql)) {
       left.push(scenario);
       continue;
     }
@@ -60,7 +60,7 @@ export async function fill(source: Database, scenarios: Scenario[], total: Resul
       if (!renamed) for (const [name, sql] of statements) made.set(name, sql);
       count++;
     } catch (error) {
-      if (!(error instanceof Refused)) throw error;
+      if (!(error instanceof RejectedError)) throw error;
       if (count && error.message.endsWith('already exists')) left.push(scenario);
       else total.notTaken.push(`${scenario.id}: ${error.message}`);
     }
@@ -68,14 +68,14 @@ export async function fill(source: Database, scenarios: Scenario[], total: Resul
   return left;
 }
 
-/** Gives new tables names that no other scenario has; false where the server can't. */
+/** Renames new tables to unique names; returns false if the server cannot. */
 async function renameNew(source: Database, before: ReadonlySet<string>, id: string): Promise<boolean> {
   try {
     for (const name of await source.objects())
       if (!before.has(name)) await source.execute(`RENAME TABLE '${name}' TO '${name} ${id}'`);
     return true;
   } catch (error) {
-    if (error instanceof Refused) return false;
+    if (error instanceof RejectedError) return false;
     throw error;
   }
 }
@@ -102,7 +102,7 @@ async function copy(source: Database, target: Database, total: Result): Promise<
 
 const indent = (text: string): string => text.trimEnd().replace(/^/gm, '    ');
 
-/** Runs a built program; what it says and its status. */
+/** Runs a built program; resolves to its output and status. */
 function run(
   program: string,
   args: string[],

@@ -1,20 +1,20 @@
-/*! The recorded objects of a real server, as scenarios that can be run again: some statements, and with which settings. */
+/*! The recorded objects of a real server, as scenarios that can be run again: statements and settings. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { identify, significantTokens, unquote } from '@sqlpipe/sql';
 
-/** What makes one object or some. */
+/** Statements that create one or several objects. */
 export interface Scenario {
-  /** Where it was recorded. */
+  /** The identifier of the recording. */
   id: string;
   statements: string[];
-  /** `QDB_…` variables of the server that took it. */
+  /** `QDB_…` variables of the server that accepted it. */
   settings: NodeJS.ProcessEnv;
-  /** Whether its tables may get other names once they are made: hundreds are called `t`, and all are to fit into few databases. */
+  /** Whether its tables may be renamed after their creation: hundreds are called `t`, and all have to fit into few databases. */
   renames: boolean;
 }
 
-/** A line of the recordings, as far as it is looked at. */
+/** A line of the recordings, with the fields that are used. */
 interface Recorded {
   id: string;
   sql: string;
@@ -25,10 +25,10 @@ interface Recorded {
   server_config?: string;
 }
 
-/** What the views of names.jsonl are over, as its README says. */
+/** The base table of the views in names.jsonl, from its README. */
 const BASE = 'create table b (ts timestamp, x int) timestamp(ts) partition by day wal';
 
-/** The scenarios in which the recorded server took the last statement. */
+/** The scenarios in which the recorded server accepted the last statement. */
 export function scenarios(corpus: string): Scenario[] {
   return ['tables', 'views', 'names'].flatMap(file =>
     readFileSync(join(corpus, `${file}.jsonl`), 'utf8')
@@ -41,7 +41,7 @@ export function scenarios(corpus: string): Scenario[] {
         statements: [
           ...[what === 'view' ? BASE : (setup ?? [])].flat(),
           ...(base_ddl ?? []),
-          file === 'views' ? namedAfter(id, sql) : sql,
+          file === 'views' ? withUniqueName(id, sql) : sql,
         ],
         settings: Object.fromEntries(
           (server_config ?? '')
@@ -54,8 +54,8 @@ export function scenarios(corpus: string): Scenario[] {
   );
 }
 
-/** The statement with a view's name that no other has; as it is where the name has a schema. */
-function namedAfter(id: string, sql: string): string {
+/** The statement with a unique name of the view; unchanged if the name has a schema. */
+function withUniqueName(id: string, sql: string): string {
   const { name } = identify(sql);
   const token = [...significantTokens(sql)].find(({ text }) => unquote(text) === name);
   const end = token ? token.start + token.text.length : 0;

@@ -1,13 +1,13 @@
-/*! What a running server holds, asked for past all our programs. */
+/*! The objects of a running server, queried without our programs. */
 
-/** A statement that a server refused. */
-export class Refused extends Error {}
+/** A statement that the server rejected. */
+export class RejectedError extends Error {}
 
 /** One object as a server shows it. */
 export interface Shown {
-  /** What `SHOW CREATE` prints, without what older services add to the body of a view each time it is created. */
+  /** The output of `SHOW CREATE`, without the white space that older servers add to the body of a view. */
   definition: string;
-  /** Names and types of its columns, or why they can't be had. */
+  /** Names and types of its columns, or the error message. */
   columns: string;
 }
 
@@ -25,12 +25,12 @@ export class Database {
     return (await this.#ask(sql)).dataset ?? [];
   }
 
-  /** The names of all objects. Not by `tables()`, which a view of that name hides. */
+  /** The names of all objects. Not from `tables()`, which a view of that name would shadow. */
   async objects(): Promise<string[]> {
     return (await this.execute('SHOW TABLES')).map(([name]) => String(name));
   }
 
-  /** Waits until what ALTER has changed shows everywhere, which it does a moment after its OK. */
+  /** Waits until all ALTER statements are applied, which happens after their OK. */
   async settle(): Promise<void> {
     const behind = 'SELECT name FROM wal_tables() WHERE NOT suspended AND writerTxn <> sequencerTxn LIMIT 1';
     while ((await this.execute(behind)).length);
@@ -54,18 +54,18 @@ export class Database {
     for (const kind of ['VIEW', 'MATERIALIZED VIEW', 'TABLE']) {
       const reply = await this.#ask(`SHOW CREATE ${kind} '${name}'`).catch(() => undefined);
       const definition = reply?.dataset?.[0]?.[0];
-      if (definition !== undefined) return kind === 'TABLE' ? String(definition) : withPlainBody(String(definition));
+      if (definition !== undefined) return kind === 'TABLE' ? String(definition) : trimBody(String(definition));
     }
     throw new Error(`no definition of ${name}`);
   }
 
   async #ask(sql: string): Promise<Reply> {
     const reply = (await (await fetch(`${this.url}/exec?${new URLSearchParams({ query: sql })}`)).json()) as Reply;
-    if (reply.error !== undefined) throw new Refused(reply.error);
+    if (reply.error !== undefined) throw new RejectedError(reply.error);
     return reply;
   }
 }
 
-/** A view's definition without white space and semicolons at the ends of its body, where services differ from version to version. */
-const withPlainBody = (definition: string): string =>
+/** A view's definition without white space and semicolons at the ends of its body, which differ between versions. */
+const trimBody = (definition: string): string =>
   definition.replace(/( AS \( ?\n)[\0- ]*/, '$1').replace(/[\0- ;]*(\n\)[^\n]*)$/, '$1');

@@ -1,4 +1,4 @@
-/*! Which machine an executable is for, as its header says. */
+/*! The machine that an executable is for, according to its header. */
 import { closeSync, openSync, readSync } from 'node:fs';
 
 /** A format of executables and a processor. */
@@ -10,7 +10,7 @@ const FORMATS: { magic: number; offset: number; processors: Readonly<Record<numb
   { magic: 0xfeedfacf, offset: 4, processors: { 7: 'Mach-O x86-64', 12: 'Mach-O arm64' } },
 ];
 
-/** The machine that an executable is for; undefined for others, and for what is no executable. */
+/** The machine that an executable is for; undefined for other machines and other files. */
 export function machineOf(path: string): Machine | undefined {
   const header = Buffer.alloc(20);
   const file = openSync(path, 'r');

@@ -5,16 +5,16 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSy
 import { join } from 'node:path';
 import type { Machine } from './machine.js';
 
-/** The version of Node inside: one that is supported for long, and that npm has for every platform below. */
+/** The version of Node in executables: one with long-term support that npm has for every platform below. */
 export const NODE_VERSION = '26.10.0';
 
-/** What is known of a platform. */
+/** A platform of executables. */
 interface Platform {
   /** The npm package that holds its Node. */
   package: string;
   /** The checksum of that package, as `npm view PACKAGE@VERSION dist.integrity` prints it. */
   integrity: string;
-  /** What an executable's header has to say. */
+  /** The expected machine in an executable's header. */
   machine: Machine;
 }
 
@@ -52,7 +52,7 @@ export function platformNamed(name: string): Platform {
   return platform;
 }
 
-/** Path of a folder with `bin/node` and `LICENSE` of a platform, fetched the first time. */
+/** The path of a folder with `bin/node` and `LICENSE` of a platform, fetched the first time. */
 export function nodeFor(name: string): string {
   const { package: source, integrity } = platformNamed(name);
   const path = join('.cache', `node-${NODE_VERSION}-${name}`);

@@ -1,32 +1,32 @@
-/*! Inputs that once took a program more than twice the time, or memory, at twice their length; each grows to any length. */
+/*! Inputs that once needed more than twice the time or memory at twice their length; each can have any length. */
 import type { Answers } from './stub.js';
 
-/** A program and something for it to read. */
+/** A program and its input. */
 export interface Input {
-  /** What it is, in few words. */
+  /** A short description. */
   what: string;
-  /** A command line; `{url}` is a server that answers with `reply`, `{folder}` a folder that is not there, `{file}` holds `file`. */
+  /** A command line; `{url}` is a server that answers with `reply`, `{folder}` a folder that does not exist, `{file}` a file with the contents of `file`. */
   program: string;
   /** Standard input of about this many bytes. */
   stdin?: (bytes: number) => string;
   /** The contents of a file. */
   file?: (bytes: number) => string;
-  /** Whether it is of many small statements: these take their time each, and are held to no limit but that of growth. */
+  /** Whether the input consists of many small statements: only its growth is limited, since each statement needs time. */
   many?: boolean;
-  /** A server whose replies come to about this many bytes. */
+  /** A server with replies of about this many bytes. */
   reply?: (bytes: number) => Answers;
 }
 
 /** A text repeated up to a length. */
-const flood = (unit: string, bytes: number): string => unit.repeat(Math.ceil(bytes / unit.length));
+const repeatTo = (unit: string, bytes: number): string => unit.repeat(Math.ceil(bytes / unit.length));
 
-/** A text within so many others that they come to a length. */
+/** A text nested in pairs of others up to a length. */
 function nested(before: string, inside: string, behind: string, bytes: number): string {
   const depth = Math.ceil(bytes / (before.length + behind.length));
   return before.repeat(depth) + inside + behind.repeat(depth);
 }
 
-/** Numbered texts up to a length. */
+/** Numbered texts up to a total length. */
 function numbered(bytes: number, text: (i: number) => string): string[] {
   const all: string[] = [];
   for (let i = 0, length = 0; length < bytes; i++) {
@@ -41,8 +41,8 @@ const record = (statement: string): string => `${statement};\n\0`;
 const stream = (statements: string[]): string => statements.map(record).join('');
 const view = (body: string): string => `CREATE VIEW 'v' AS (\n${body}\n)`;
 
-/** One record that is a view whose body is a text of this length. */
-const body = (text: (bytes: number) => string) => (bytes: number) => record(view(text(bytes)));
+/** One record with a view whose body has the given length. */
+const viewRecord = (text: (bytes: number) => string) => (bytes: number) => record(view(text(bytes)));
 
 const rows = function* (all: Iterable<string>): Generator<string> {
   yield '{"query":"","columns":[{"name":"ddl","type":"VARCHAR"}],"timestamp":-1,"dataset":[';
@@ -102,9 +102,9 @@ const COMMENTS = [
 const TEXTS: Input[] = [...FLOODS, ...COMMENTS].flatMap((unit): Input[] => {
   const what = JSON.stringify(unit);
   return [
-    { what, program: 'sqlsplit', stdin: bytes => flood(unit, bytes) },
-    { what: `${what} in one record`, program: 'sqlsort', stdin: bytes => `${flood(unit, bytes)}\0` },
-    { what: `${what} in a view`, program: 'sqlsort', stdin: body(bytes => flood(unit, bytes)) },
+    { what, program: 'sqlsplit', stdin: bytes => repeatTo(unit, bytes) },
+    { what: `${what} in one record`, program: 'sqlsort', stdin: bytes => `${repeatTo(unit, bytes)}\0` },
+    { what: `${what} in a view`, program: 'sqlsort', stdin: viewRecord(bytes => repeatTo(unit, bytes)) },
   ];
 });
 
@@ -121,29 +121,33 @@ const variables = (bytes: number): string =>
 
 const SCHEMAS: Input[] = [
   ...['sqlsort', 'sqlgrep --with-deps v'].flatMap((program): Input[] => [
-    { what: 'with c0 as (… from t0,…,tn), c1 as (… from c0), …', program, stdin: body(expressions) },
-    { what: 'declare @a1 := @a0, @a2 := @a1, …', program, stdin: body(variables) },
+    { what: 'with c0 as (… from t0,…,tn), c1 as (… from c0), …', program, stdin: viewRecord(expressions) },
+    { what: 'declare @a1 := @a0, @a2 := @a1, …', program, stdin: viewRecord(variables) },
     {
       what: 'names under deep parentheses',
       program,
-      stdin: body(bytes => `select ${'('.repeat(bytes / 4)}${flood('@a,', bytes / 2)}a${')'.repeat(bytes / 4)} from t`),
+      stdin: viewRecord(
+        bytes => `select ${'('.repeat(bytes / 4)}${repeatTo('@a,', bytes / 2)}a${')'.repeat(bytes / 4)} from t`,
+      ),
     },
     {
       what: 'tables under deep subqueries',
       program,
-      stdin: body(bytes => nested('select * from (', `select * from ${flood('a,', bytes / 2)}b`, ')', bytes / 2)),
+      stdin: viewRecord(bytes =>
+        nested('select * from (', `select * from ${repeatTo('a,', bytes / 2)}b`, ')', bytes / 2),
+      ),
     },
     {
       what: 'a variable of many tables used many times',
       program,
-      stdin: body(
-        bytes => `declare @a := (select x from ${tables(bytes / 2)}) select ${flood('@a,', bytes / 2)}1 from t`,
+      stdin: viewRecord(
+        bytes => `declare @a := (select x from ${tables(bytes / 2)}) select ${repeatTo('@a,', bytes / 2)}1 from t`,
       ),
     },
     {
       what: 'expressions within each other',
       program,
-      stdin: body(bytes => nested('with a as (', 'select 1', ') select * from a', bytes)),
+      stdin: viewRecord(bytes => nested('with a as (', 'select 1', ') select * from a', bytes)),
     },
     { what: 'views, each of the next', program, stdin: bytes => stream(chain(bytes)) },
     { what: 'views, each of the one before', program, stdin: bytes => stream(chain(bytes).reverse()) },
@@ -178,20 +182,24 @@ const SCHEMAS: Input[] = [
           ),
         ]),
     },
-    { what: 'grant select on a,a,…', program, stdin: bytes => record(`GRANT select on ${flood('a,', bytes)}a to b`) },
-    { what: 'grant … to a,a,…', program, stdin: bytes => record(`GRANT select on t to ${flood('a,', bytes)}a`) },
-    { what: 'grant … to a.a.…', program, stdin: bytes => record(`GRANT select on t to ${flood('a.', bytes)}a`) },
+    {
+      what: 'grant select on a,a,…',
+      program,
+      stdin: bytes => record(`GRANT select on ${repeatTo('a,', bytes)}a to b`),
+    },
+    { what: 'grant … to a,a,…', program, stdin: bytes => record(`GRANT select on t to ${repeatTo('a,', bytes)}a`) },
+    { what: 'grant … to a.a.…', program, stdin: bytes => record(`GRANT select on t to ${repeatTo('a.', bytes)}a`) },
     {
       what: 'owned by, again and again',
       program,
-      stdin: bytes => record(`CREATE TABLE t (x INT) ${flood('OWNED BY a ', bytes)}`),
+      stdin: bytes => record(`CREATE TABLE t (x INT) ${repeatTo('OWNED BY a ', bytes)}`),
     },
     {
       what: 'owned by a.a.…',
       program,
-      stdin: bytes => record(`CREATE TABLE t (x INT) OWNED BY ${flood('a.', bytes)}a`),
+      stdin: bytes => record(`CREATE TABLE t (x INT) OWNED BY ${repeatTo('a.', bytes)}a`),
     },
-    { what: 'many small statements', program, many: true, stdin: bytes => flood('a;\0', bytes) },
+    { what: 'many small statements', program, many: true, stdin: bytes => repeatTo('a;\0', bytes) },
   ]),
   {
     what: 'grant select on t<i> to bob, for each table',
@@ -202,13 +210,13 @@ const SCHEMAS: Input[] = [
     (program): Input => ({
       what: 'a name as long as the record',
       program,
-      stdin: bytes => record(`CREATE TABLE '${flood('ab_', bytes)}' (x INT)`),
+      stdin: bytes => record(`CREATE TABLE '${repeatTo('ab_', bytes)}' (x INT)`),
     }),
   ),
   {
     what: '-- x: incomplete: y on every line of a record',
     program: 'sqljoin',
-    stdin: bytes => record(`a\n${flood('-- x: incomplete: y\n', bytes)}`),
+    stdin: bytes => record(`a\n${repeatTo('-- x: incomplete: y\n', bytes)}`),
   },
 ];
 
@@ -216,7 +224,7 @@ const FILES: Input[] = [...COMMENTS, 'a;', '(', "'"].map(unit => ({
   what: `${JSON.stringify(unit)} in a file`,
   program: 'sqldiff {file} {file}',
   many: true,
-  file: bytes => flood(unit, bytes),
+  file: bytes => repeatTo(unit, bytes),
 }));
 
 const SECRETS = ['token-', 'token ', 'token = ', "token 'a' ", 'password a ', "password '"];
@@ -225,12 +233,12 @@ const MESSAGES: Input[] = SECRETS.flatMap((unit): Input[] => [
   {
     what: `x ${unit}… in a server's row`,
     program: 'sqldump {url}',
-    reply: dumps(bytes => [`x ${flood(unit, bytes)}; b;`]),
+    reply: dumps(bytes => [`x ${repeatTo(unit, bytes)}; b;`]),
   },
   {
     what: `ALTER USER a ${unit}… that the server rejects`,
     program: 'sqlapply --allow ALTER {url}',
-    stdin: bytes => record(`ALTER USER a ${flood(unit, bytes)}`),
+    stdin: bytes => record(`ALTER USER a ${repeatTo(unit, bytes)}`),
     reply: bytes => query =>
       query.startsWith('ALTER')
         ? {
@@ -242,16 +250,16 @@ const MESSAGES: Input[] = SECRETS.flatMap((unit): Input[] => [
 ]);
 
 const ROWS: Record<string, (bytes: number) => Iterable<string>> = {
-  ', IN VOLUME … without ;': bytes => [`CREATE TABLE 't' ( \n\tx INT\n)${flood(', IN VOLUME a', bytes)}`],
-  'a column of many blanks': bytes => [`CREATE TABLE 't' ( \n\t${flood('a ', bytes)}\n);`],
-  'a column of INDEX TYPE': bytes => [`CREATE TABLE 't' ( \n\tx ${flood('SYMBOL INDEX TYPE A ', bytes)}1\n);`],
+  ', IN VOLUME … without ;': bytes => [`CREATE TABLE 't' ( \n\tx INT\n)${repeatTo(', IN VOLUME a', bytes)}`],
+  'a column of many blanks': bytes => [`CREATE TABLE 't' ( \n\t${repeatTo('a ', bytes)}\n);`],
+  'a column of INDEX TYPE': bytes => [`CREATE TABLE 't' ( \n\tx ${repeatTo('SYMBOL INDEX TYPE A ', bytes)}1\n);`],
   'many columns': bytes => [`CREATE TABLE 't' ( \n${numbered(bytes, i => `\tc${i} INT`).join(',\n')}\n);`],
   'many columns and keys': bytes => [
     `CREATE TABLE 't' ( \n\tts TIMESTAMP,\n${numbered(bytes / 2, i => `\tc${i} INT`).join(',\n')}\n) timestamp(ts) PARTITION BY DAY\nDEDUP UPSERT KEYS(ts,${numbered(bytes / 2, i => `c${i}`).join(',')});`,
   ],
-  'a body of \\n)': bytes => [`CREATE VIEW 'v' AS ( \n${flood('\n)', bytes)}\n);`],
-  'a body of blank lines': bytes => [`CREATE VIEW 'v' AS ( \n${flood(' \n', bytes)}\n);`],
-  'two statements, many words': bytes => [`${flood('a ', bytes)}; b;`],
+  'a body of \\n)': bytes => [`CREATE VIEW 'v' AS ( \n${repeatTo('\n)', bytes)}\n);`],
+  'a body of blank lines': bytes => [`CREATE VIEW 'v' AS ( \n${repeatTo(' \n', bytes)}\n);`],
+  'two statements, many words': bytes => [`${repeatTo('a ', bytes)}; b;`],
   'many small rows': bytes => numbered(bytes, () => 'a;'),
 };
 
@@ -275,33 +283,38 @@ const SERVERS: Input[] = [
         stdin,
         reply: says(bytes => `{${numbered(bytes, i => `"${i}":1`).join(',')},"ddl":"OK","dataset":[]}`),
       },
-      { what: 'a reply of [[],[],…]', program, stdin, reply: says(bytes => `{"dataset":[${flood('[],', bytes)}[]]}`) },
+      {
+        what: 'a reply of [[],[],…]',
+        program,
+        stdin,
+        reply: says(bytes => `{"dataset":[${repeatTo('[],', bytes)}[]]}`),
+      },
       {
         what: 'a reply of [[0],[0],…]',
         program,
         stdin,
-        reply: says(bytes => `{"dataset":[${flood('[0],', bytes)}[0]]}`),
+        reply: says(bytes => `{"dataset":[${repeatTo('[0],', bytes)}[0]]}`),
       },
       {
         what: 'a reply of ["",…] in one row',
         program,
         stdin,
-        reply: says(bytes => `{"dataset":[[${flood('"",', bytes)}""]]}`),
+        reply: says(bytes => `{"dataset":[[${repeatTo('"",', bytes)}""]]}`),
       },
       {
         what: 'a reply of ["a","T"] rows',
         program,
         stdin,
-        reply: says(bytes => `{"dataset":[${flood('["a","T"],', bytes)}["a","T"]]}`),
+        reply: says(bytes => `{"dataset":[${repeatTo('["a","T"],', bytes)}["a","T"]]}`),
       },
-      { what: 'a reply of blanks', program, stdin, reply: says(bytes => flood(' ', bytes)) },
+      { what: 'a reply of blanks', program, stdin, reply: says(bytes => repeatTo(' ', bytes)) },
       {
         what: 'a long rejection',
         program,
         stdin,
-        reply: says(bytes => `{"error":"${flood('a', bytes)}","position":1}`, 400),
+        reply: says(bytes => `{"error":"${repeatTo('a', bytes)}","position":1}`, 400),
       },
-      { what: 'a long page', program, stdin, reply: says(bytes => `<p>${flood('a', bytes)}`, 404) },
+      { what: 'a long page', program, stdin, reply: says(bytes => `<p>${repeatTo('a', bytes)}`, 404) },
     ];
   }),
 ];

@@ -1,4 +1,4 @@
-/*! Runs a program of ours on an input and measures the processor time and the memory that it took. */
+/*! Runs a built program on an input and measures its processor time and memory. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,21 +8,21 @@ import { text } from 'node:stream/consumers';
 import type { Input } from './inputs.js';
 import { startStub } from './stub.js';
 
-/** What a run took, and how it ended. */
+/** The costs of a run, and how it ended. */
 export interface Run {
   /** Processor time; other programs on the machine do not change it much. */
   seconds: number;
   /** The peak of the resident memory. */
   mebibytes: number;
-  /** The exit status; null where it was killed because it took too long. */
+  /** The exit status; null if the program was killed because it took too long. */
   status: number | null;
   stderr: string;
 }
 
 /** Seconds after which a run is killed. */
-const PATIENCE = 120;
+const MAX_SECONDS = 120;
 
-/** Runs an input's program on about this many bytes of it. */
+/** Runs the program of an input on about this many bytes. */
 export async function run({ program, stdin, file, reply }: Input, bytes: number): Promise<Run> {
   const folder = mkdtempSync(join(tmpdir(), 'sqlpipe-growth-'));
   const server = reply && (await startStub(reply(bytes)));
@@ -41,22 +41,22 @@ export async function run({ program, stdin, file, reply }: Input, bytes: number)
 async function measure(path: string, args: string[], input: string): Promise<Run> {
   const stdin = openSync(input, 'r');
   const child = spawn(path, args, {
-    // Node 20 reads these certificates at each start, which takes longer than all the rest of starting.
+    // Node 20 reads these certificates at each start, which takes longer than the rest of starting.
     env: {
       ...process.env,
       NODE_EXTRA_CA_CERTS: undefined,
       NODE_OPTIONS: `--require ${resolve('scripts/growth/usage.cjs')}`,
     },
     stdio: [stdin, 'ignore', 'pipe', 'pipe'],
-    timeout: PATIENCE * 1000,
+    timeout: MAX_SECONDS * 1000,
     killSignal: 'SIGKILL',
   });
   closeSync(stdin);
-  const [told, used, [status]] = await Promise.all([
+  const [stderr, used, [status]] = await Promise.all([
     text(child.stdio[2] as NodeJS.ReadableStream),
     text(child.stdio[3] as NodeJS.ReadableStream),
     once(child, 'close'),
   ]);
-  const { seconds, mebibytes } = used ? JSON.parse(used) : { seconds: PATIENCE, mebibytes: Number.NaN };
-  return { seconds, mebibytes, status, stderr: told };
+  const { seconds, mebibytes } = used ? JSON.parse(used) : { seconds: MAX_SECONDS, mebibytes: Number.NaN };
+  return { seconds, mebibytes, status, stderr };
 }

@@ -1,4 +1,4 @@
-/*! Random texts of statements, comments and quotes: whatever sqlapply would send is what a real server runs. */
+/*! Random texts of statements, comments and quotes: a real server executes what sqlapply identified and would send. */
 import { connect, resolveInstance } from '@sqlpipe/instance';
 import { identify, normalizeStatement } from '@sqlpipe/sql';
 import fc from 'fast-check';
@@ -26,7 +26,7 @@ const CLOSED = [
 ];
 const BLANKS = [' ', '\n', '\r', '\r\n', '\t'];
 
-/** What stands between statements: often something that is well formed in one reading at least. */
+/** Text between statements, often well-formed under at least one of the comment rules. */
 const gap = fc.oneof(
   { weight: 4, arbitrary: fc.constant(' ') },
   { weight: 4, arbitrary: fc.constantFrom(...CLOSED) },
@@ -38,42 +38,44 @@ const gap = fc.oneof(
   },
 );
 
-/** Statements with gaps before, between and behind them; half of the time the same one, as it takes two to hide something. */
+/** Statements with gaps before, between and after them; in half of the texts all gaps are equal, since two equal ones are needed to hide a statement. */
 const texts = fc
   .tuple(gap, fc.boolean(), fc.array(fc.tuple(fc.constantFrom(...STATEMENTS), gap), { minLength: 1, maxLength: 3 }))
   .map(
     ([first, isSame, parts]) => first + parts.map(([statement, gap]) => statement + (isSame ? first : gap)).join(''),
   );
 
-/** What came of it. */
+/** The result of a check. */
 export interface Checked {
-  /** How many texts sqlapply would have sent, and how many of these the server carried out. */
+  /** The number of texts that sqlapply would have sent, and the number of those that the server executed. */
   sent: number;
   applied: number;
-  /** Those that did something else than make the object that they are identified by. */
+  /** The texts that did something else than create the identified object. */
   wrong: string[];
 }
 
-/** Sends to an empty server what sqlapply would send of so many texts, and looks what changes. */
+/** Sends the texts that sqlapply would send to an empty server, and checks what changes. */
 export async function checkTexts(server: Server, { count, seed }: { count: number; seed: number }): Promise<Checked> {
   const target = connect(await resolveInstance(server.url, { program: 'sqlapply', env: {}, warn() {} }));
-  const objection = createPreflightCheck(target, []);
+  const checkBeforeSending = createPreflightCheck(target, []);
   const checked: Checked = { sent: 0, applied: 0, wrong: [] };
   const before = `${await putVictim(server)}`;
   try {
     for (const text of fc.sample(texts, { numRuns: count, seed })) {
-      const statement = oneForm(text);
-      if (!statement || (await objection(statement))) continue;
+      const statement = tryNormalize(text);
+      if (!statement || (await checkBeforeSending(statement))) continue;
       checked.sent++;
       const { ok } = await target.execute(statement);
       if (ok) checked.applied++;
-      // What is refused changes nothing; that is looked at now and then, as it takes longer.
-      const isRight = ok ? await madeAndDropped(server, statement, before) : checked.sent % 100 || (await isAsBefore());
+      // A rejected statement changes nothing; this is checked only sometimes, since it is slow.
+      const isRight = ok
+        ? await dropCreatedObject(server, statement, before)
+        : checked.sent % 100 || (await isAsBefore());
       if (isRight) continue;
       checked.wrong.push(statement);
       await putVictim(server);
     }
-    if (!(await isAsBefore())) checked.wrong.push('something that was refused');
+    if (!(await isAsBefore())) checked.wrong.push('a rejected statement');
   } finally {
     await target.close();
   }
@@ -84,17 +86,17 @@ export async function checkTexts(server: Server, { count, seed }: { count: numbe
   }
 }
 
-/** Whether the object that a statement is identified by is all that is there beside what was; it goes again. */
-async function madeAndDropped(server: Server, statement: string, before: string): Promise<boolean> {
+/** Drops the identified object of a statement; returns whether it was the only change. */
+async function dropCreatedObject(server: Server, statement: string, before: string): Promise<boolean> {
   const { kind, name } = identify(statement);
   const found = await stateOf(server);
   const rest = found.filter(each => each !== name);
-  const { ddl } = await server.execute(`DROP ${kind} '${name}'`); // of another kind it does not go
+  const { ddl } = await server.execute(`DROP ${kind} '${name}'`); // fails if the object has another kind
   return ddl === 'OK' && rest.length === found.length - 1 && `${rest}` === before;
 }
 
-/** The statement that would be sent of a record, if there is one. */
-function oneForm(text: string): string | undefined {
+/** The statement that would be sent for a record, if there is one. */
+function tryNormalize(text: string): string | undefined {
   try {
     return normalizeStatement(text);
   } catch {

@@ -5,14 +5,14 @@ import type { Step } from '../../test/support/tutorial.js';
 const COLUMNS = 100;
 /** Pixels. */
 const [WIDTH, HEIGHT, MARGIN] = [8.43, 20, 16];
-/** Seconds before a command appears and before its output does: fixed, so that the same session makes the same bytes. */
+/** Seconds before a command and before its output appear: fixed, so that the same session gives the same bytes. */
 const [BEFORE_COMMAND, BEFORE_OUTPUT] = [1.6, 0.6];
 const TAB = 8;
 
-/** Escape codes that change the look of text, by the class that has it in the picture; others reset it. */
+/** Classes in the picture for escape codes; other codes reset the style. */
 const CLASSES: Readonly<Record<string, string>> = { 1: 'bold', 31: 'red', 32: 'green', 33: 'yellow', 36: 'cyan' };
 
-/** Characters of one look. */
+/** Characters with the same style. */
 interface Span {
   text: string;
   className: string | undefined;
@@ -34,7 +34,7 @@ export function drawRecording(steps: readonly Step[]): string {
     time += BEFORE_OUTPUT;
     for (const text of output.replace(/\n$/, '').split('\n')) lines.push(...wrap(parseColors(expandTabs(text)), time));
   }
-  return picture(lines);
+  return drawLines(lines);
 }
 
 const prompt: Span = { text: '$ ', className: 'green' };
@@ -51,7 +51,7 @@ function parseColors(line: string): Span[] {
   return [{ text: first, className: undefined }, ...colored].filter(({ text }) => text);
 }
 
-/** Breaks a line at blanks where it is too long, and anywhere where it has none. */
+/** Wraps a long line at blanks, or anywhere if it has none. */
 function wrap(spans: readonly Span[], appears: number): Line[] {
   const left = spans.map(span => ({ ...span }));
   const plain = spans.map(({ text }) => text).join('');
@@ -73,7 +73,7 @@ function takeCharacters(spans: Span[], count: number): Span[] {
   return taken;
 }
 
-function picture(lines: readonly Line[]): string {
+function drawLines(lines: readonly Line[]): string {
   const width = Math.ceil(COLUMNS * WIDTH + 2 * MARGIN);
   const height = lines.length * HEIGHT + 2 * MARGIN;
   const texts = lines.map(({ spans, appears }, i) => {

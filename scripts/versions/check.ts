@@ -1,18 +1,18 @@
 /*!
- * What the built programs do with a server of some version: dump it, copy within the version, move to the newest one and
- * back. Each step ends in a cell of docs/COMPATIBILITY.md.
+ * Runs the built programs with a server of a version: dump it, copy within the version, copy to the newest version and
+ * back. Each step gives a cell of docs/COMPATIBILITY.md.
  */
 import type { Server } from '../../test/support/server.js';
 import type { Outcome } from '../../test/support/shell.js';
 import { type Feature, SAMPLE } from './sample.js';
 
-/** A row's name and what it came to: `yes`, `no` (the version does not have it) or what went wrong. */
+/** Results by the name of a row: `yes`, `no` (the version does not support it) or the error. */
 export type Cells = Map<string, string>;
 
 /** A bash with the programs on the PATH; `$OLD` and `$NEW` are the addresses of the two servers. */
 export type Shell = (script: string) => Promise<Outcome>;
 
-/** The rows that follow those of the sample. */
+/** The rows after those of the sample. */
 export const STEPS = {
   dump: '`sqldump`',
   copy: 'that dump applied to the same version: `sqlapply`, rerun, `sqldiff`',
@@ -22,12 +22,12 @@ export const STEPS = {
 
 const YES = 'yes';
 
-/** Tries it all; both servers are emptied, and their contents afterwards are anybody's guess. */
+/** Runs all steps; both servers are emptied, and their contents afterwards are undefined. */
 export async function check(version: string, old: Server, newest: Server, run: Shell): Promise<Cells> {
   const cells: Cells = new Map();
-  await old.empty();
+  await old.dropAll();
   const present = await fill(old, SAMPLE, cells);
-  await refuse(version, cells, run);
+  await checkRejections(version, cells, run);
   const count = present.flatMap(({ statements }) => statements).length;
   const step = async (name: keyof typeof STEPS, work: () => Promise<void>) =>
     cells.set(STEPS[name], await work().then(() => YES, failed));
@@ -37,28 +37,28 @@ export async function check(version: string, old: Server, newest: Server, run: S
     if (Number(stdout) !== count) throw new Error(`${stdout} statements of ${count} objects`);
   });
   await step('upgrade', async () => {
-    await newest.empty();
-    await succeed(run, `sqlapply $NEW < dump && ${SAME_AGAIN('$NEW')} && sqldiff $OLD $NEW`);
+    await newest.dropAll();
+    await succeed(run, `sqlapply $NEW < dump && ${RERUN('$NEW')} && sqldiff $OLD $NEW`);
     if ((await run('grep -q maxUncommittedRows dump')).code === 0) await checkArrived(newest);
   });
   await step('copy', async () => {
-    await old.empty();
+    await old.dropAll();
     await succeed(run, `sqlapply --report made $OLD < dump && ! grep -v '"proven":true' made`);
-    await succeed(run, `${SAME_AGAIN('$OLD')} && sqldiff dump.stream $OLD`);
+    await succeed(run, `${RERUN('$OLD')} && sqldiff dump.stream $OLD`);
   });
   await step('downgrade', async () => {
-    await Promise.all([old.empty(), newest.empty()]);
+    await Promise.all([old.dropAll(), newest.dropAll()]);
     await fill(newest, present, new Map());
-    await succeed(run, `sqldump -o dump $NEW && sqlapply $OLD < dump && ${SAME_AGAIN('$OLD')} && sqldiff $NEW $OLD`);
+    await succeed(run, `sqldump -o dump $NEW && sqlapply $OLD < dump && ${RERUN('$OLD')} && sqldiff $NEW $OLD`);
   });
   return cells;
 }
 
-/** The same dump again: every statement is found to be there. */
-const SAME_AGAIN = (target: string) =>
+/** Applies the same dump again: every statement has to be skipped. */
+const RERUN = (target: string) =>
   `cp dump dump.stream && sqlapply --report again ${target} < dump && ! grep -v '"result":"skipped"' again`;
 
-/** Makes what the server knows; the features that it has. */
+/** Creates the features that the server supports, and returns them. */
 async function fill(server: Server, features: Feature[], cells: Cells): Promise<Feature[]> {
   const present: Feature[] = [];
   for (const feature of features) {
@@ -70,19 +70,19 @@ async function fill(server: Server, features: Feature[], cells: Cells): Promise<
   return present;
 }
 
-/** What the server rejects is rejected by sqlapply before anything is sent, all of it, with the version. */
-async function refuse(version: string, cells: Cells, run: Shell): Promise<void> {
+/** Checks that sqlapply rejects every unsupported statement before anything is sent, and names the version. */
+async function checkRejections(version: string, cells: Cells, run: Shell): Promise<void> {
   const missing = SAMPLE.filter(({ name }) => cells.get(name) === 'no');
   if (missing.length === 0) return;
   const statements = missing.flatMap(({ statements }) => statements);
   const text = ['CREATE TABLE never_made (x INT)', ...statements].map(sql => `${sql};\n`).join('');
   const { code, stderr } = await run(`sqlsplit <<'END' | sqlapply $OLD\n${text}END`);
   const listed = stderr.split(`the target is QuestDB ${version}, which does not support `).length - 1;
-  const isSaid = code === 1 && listed === statements.length && stderr.trimEnd().endsWith('; nothing was sent');
-  for (const { name } of missing) if (!isSaid || !stderr.includes(name)) cells.set(name, failed(new Error(stderr)));
+  const isReported = code === 1 && listed === statements.length && stderr.trimEnd().endsWith('; nothing was sent');
+  for (const { name } of missing) if (!isReported || !stderr.includes(name)) cells.set(name, failed(new Error(stderr)));
 }
 
-/** What 9.3 does not print comes with the statement of a server that does. */
+/** Checks that properties that 9.3 does not print are copied from the statement of an older server. */
 async function checkArrived(newest: Server): Promise<void> {
   const { dataset: symbols } = await newest.execute(
     `SELECT symbolCapacity, symbolCached, indexBlockCapacity FROM table_columns('readings') WHERE "column" = 'site'`,
@@ -103,5 +103,5 @@ async function succeed(run: Shell, script: string): Promise<Outcome> {
   return outcome;
 }
 
-/** On one line, as a cell is. */
+/** The error on one line, for a cell. */
 const failed = (error: Error): string => `failed: ${error.message}`.replace(/\s+/g, ' ');

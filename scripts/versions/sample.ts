@@ -1,6 +1,6 @@
-/*! One schema with something of all that QuestDB has, by what not every version has. */
+/*! A schema with all kinds of features, grouped by features that some versions lack. */
 
-/** What a version has or has not, and statements that need it. */
+/** A feature that versions may lack, and statements that need it. */
 export interface Feature {
   name: string;
   statements: string[];

@@ -1,4 +1,4 @@
-/*! The upgrade of recorded objects from an old server to a new one, and what was not among them. */
+/*! The upgrade of recorded objects from an old server to a new one, with the objects that could not be copied. */
 
 import { CORPUS } from '../../test/support/corpus.js';
 import type { Server } from '../../test/support/server.js';
@@ -7,12 +7,12 @@ import { scenarios } from '../conformance/corpus.js';
 import { Database } from '../conformance/database.js';
 import type { Shell } from './check.js';
 
-/** Of each so many recordings one is made: they come in families of near copies. */
+/** Every STRIDEth recording is used, since adjacent recordings are similar. */
 const STRIDE = 5;
 
-/** Copies what the old server accepts of the recordings; the lines of the report. */
+/** Copies the recordings that the old server accepts; returns the lines of the report. */
 export async function upgradeRecorded(old: Server, newest: Server, run: Shell): Promise<string[]> {
-  await Promise.all([old.empty(), newest.empty()]);
+  await Promise.all([old.dropAll(), newest.dropAll()]);
   const source = new Database(old.url);
   const all = scenarios(CORPUS ?? '').filter(
     ({ settings }, i) => i % STRIDE === 0 && Object.keys(settings).length === 0,
@@ -47,11 +47,11 @@ sqldiff $OLD $NEW`);
   ];
 }
 
-/** The block capacity says nothing where there is no index. */
+/** The properties of columns; the block capacity is meaningless without an index. */
 const PROPERTIES = ['type', 'indexed', 'block', 'symbolCached', 'symbolCapacity', 'designated', 'upsertKey'];
 const BLOCK = 'CASE WHEN indexed THEN indexBlockCapacity ELSE 0 END block';
 
-/** The objects whose columns are not the same, past all our programs, by the property and its two values. */
+/** The objects whose columns differ, compared without our programs, by the property and its two values. */
 async function compareColumns(names: readonly string[], a: Database, b: Database): Promise<Map<string, string[]>> {
   const differing = new Map<string, string[]>();
   for (const name of names) {

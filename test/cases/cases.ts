@@ -1,4 +1,4 @@
-/*! Cases as text: a title, what goes in and what comes out, with `---` between the three and `===` between two cases. */
+/*! Cases as text: a title, an input and an output, separated by `---`; cases are separated by `===`. */
 import { readFileSync } from 'node:fs';
 
 export interface Case {

@@ -1,9 +1,9 @@
-/*! Statements as people write them by hand, and small changes that are real ones. */
+/*! Handwritten statements, and small changes that change their meaning. */
 
 /** A replacement in the text, and the property that it changes. */
 export type Change = readonly [from: string, to: string, property: string];
 
-/** One statement, the name of what it makes, and changes of it. */
+/** The name of an object, the statement that creates it, and changes of the statement. */
 export type Case = readonly [name: string, statement: string, ...changes: Change[]];
 
 const TABLES: Case[] = [
@@ -356,5 +356,5 @@ const MATERIALIZED_VIEWS: Case[] = [
   ],
 ];
 
-/** In an order in which they can be made. */
+/** In an order in which they can be executed. */
 export const CASES: readonly Case[] = [...TABLES, ...VIEWS, ...MATERIALIZED_VIEWS];

@@ -1,11 +1,11 @@
-/*! A server that answers each request with whatever bytes a test wants, or with silence. */
+/*! A server that replies to each request with the bytes that a test gives, or not at all. */
 import { createServer, type Socket } from 'node:net';
 import { listenHttp } from '../support/listen.js';
 import type { Scope } from '../support/scope.js';
 
-/** A request as it came. */
+/** A received request. */
 export interface Request {
-  /** How many came before it. */
+  /** The number of requests before it. */
   nth: number;
   /** The first line. */
   line: string;
@@ -18,7 +18,7 @@ export interface Request {
 /** Writes the answer to the socket, and may close it. */
 export type Answer = (socket: Socket, request: Request) => unknown;
 
-/** Starts a server on a free port of 127.0.0.1, as long as the scope lasts; `requests` are those it has seen. */
+/** Starts a server on a free port of 127.0.0.1 until the scope ends; `requests` are the requests that it received. */
 export async function startFaultyServer(scope: Scope, answer: Answer): Promise<{ url: string; requests: Request[] }> {
   const requests: Request[] = [];
   const server = createServer(socket => {
@@ -43,25 +43,25 @@ function parse(head: string, nth: number): Request {
   return { nth, line, headers, statement: new URL(target, 'http://x').searchParams.get('query') ?? '' };
 }
 
-/** Answers with these bytes, and leaves the connection open. */
-export const sends =
+/** Sends these bytes, and leaves the connection open. */
+export const send =
   (bytes: string | Buffer): Answer =>
   socket =>
     socket.write(bytes);
 
-/** Answers with these bytes, and the end of the connection. */
-export const sendsAndCloses =
+/** Sends these bytes, and closes the connection. */
+export const sendAndClose =
   (bytes: string | Buffer): Answer =>
   socket =>
     socket.end(bytes);
 
-/** Answers with the first part of a reply, and the end of the connection. */
-export const breaksOff = (body: string): Answer => sendsAndCloses(Buffer.concat([head(), chunk(body)]));
+/** Sends the first part of a reply, and closes the connection. */
+export const sendPartAndClose = (body: string): Answer => sendAndClose(Buffer.concat([head(), chunk(body)]));
 
 export const TEXT = 'Content-Type: text/plain';
 export const HTML = 'Content-Type: text/html';
 
-/** A whole reply, its body as one chunk, as the service sends it. */
+/** A complete reply with its body as one chunk, as the server sends it. */
 export function reply(body: string | Buffer, status = 200, header = 'Content-Type: application/json'): Buffer {
   return Buffer.concat([head(status, header), chunk(body), LAST_CHUNK]);
 }
@@ -79,7 +79,7 @@ export function chunk(body: string | Buffer): Buffer {
 
 export const LAST_CHUNK = Buffer.from('00\r\n\r\n');
 
-/** The body of an answer with these rows of one column. */
+/** The body of a reply with these rows of one column. */
 export function rowsBody(...rows: string[]): string {
   return JSON.stringify({
     query: 'x',

@@ -6,7 +6,7 @@ import { type Request, reply, startFaultyServer } from './faulty-server.js';
 import type { Source } from './sources.js';
 import type { TargetFault } from './targets.js';
 
-/** What came of a run. */
+/** The outcome of a run. */
 export interface Run {
   /** Exit statuses of sqldump and sqlapply. */
   dump: number;
@@ -16,8 +16,8 @@ export interface Run {
   stderr: string;
 }
 
-/** Runs the pipeline. `timeout` is how long the programs wait for an answer, in seconds: enough on a busy machine. */
-export async function copy(scope: Scope, source: Source, target: string, timeout = 30): Promise<Run> {
+/** Runs the pipeline. `timeout` is the timeout of the programs in seconds; the default is enough on a busy machine. */
+export async function runCopy(scope: Scope, source: Source, target: string, timeout = 30): Promise<Run> {
   const run = await shell(scope);
   const options = `--timeout ${timeout}`;
   const { code, stdout, stderr } = await run(
@@ -28,8 +28,8 @@ export async function copy(scope: Scope, source: Source, target: string, timeout
   return { dump, apply, pipeline: code, stderr };
 }
 
-/** The URL of a target that passes requests on to a good one, but for the nth CREATE and, where it lasts, the rest. */
-export async function failingTarget(scope: Scope, good: Server, fault: TargetFault, nth: number): Promise<string> {
+/** The URL of a target that passes requests on to a good one, except the nth CREATE and, if the fault is lasting, all later requests. */
+export async function startFailingTarget(scope: Scope, good: Server, fault: TargetFault, nth: number): Promise<string> {
   let creates = 0;
   let failing = false;
   const { url } = await startFaultyServer(scope, async (socket, request) => {
@@ -37,7 +37,7 @@ export async function failingTarget(scope: Scope, good: Server, fault: TargetFau
     const fails = hit || (failing && fault.lasting);
     failing ||= hit;
     if (!fails || (hit && fault.reached)) {
-      const whole = await passOn(good, request);
+      const whole = await forwardRequest(good, request);
       if (!fails) return socket.write(whole);
     }
     return fault.answer(socket, request);
@@ -45,8 +45,8 @@ export async function failingTarget(scope: Scope, good: Server, fault: TargetFau
   return url;
 }
 
-/** What a good server answers a request, whole. */
-export async function passOn(good: Server, { line }: Request): Promise<Buffer> {
+/** The complete reply of a good server to a request. */
+export async function forwardRequest(good: Server, { line }: Request): Promise<Buffer> {
   const response = await fetch(good.url + line.split(' ')[1]);
   return reply(await response.text(), response.status);
 }

@@ -1,4 +1,4 @@
-/*! All faults, each with what has to hold when it is met in a real pipeline. */
+/*! All faults as cases, with the claims that have to hold when each occurs in a real pipeline. */
 import { freshFolder } from '../support/folder.js';
 import type { Scope } from '../support/scope.js';
 import type { Server } from '../support/server.js';
@@ -7,8 +7,8 @@ import { startSqlserve } from '../support/sqlserve.js';
 import { reply, rowsBody } from './faulty-server.js';
 import { type LocalFault, localFaults } from './local.js';
 import { sourceOddities } from './oddities.js';
-import { copy, failingTarget, type Run } from './run.js';
-import { type SourceFault, source, sourceFaults } from './sources.js';
+import { type Run, runCopy, startFailingTarget } from './run.js';
+import { type SourceFault, sourceFaults, startSource } from './sources.js';
 import { type TargetFault, targetFaults } from './targets.js';
 
 export interface Case {
@@ -20,9 +20,9 @@ export interface Case {
 export interface Servers {
   /** Empty before each case. */
   target: Server;
-  /** With a small schema, which is only read. */
+  /** Has a small schema, which is only read. */
   small: Server;
-  /** Folder with the same as `stream` and `schema.sql`. */
+  /** A folder with that schema as `stream` and `schema.sql`. */
   files: string;
 }
 
@@ -30,14 +30,14 @@ export interface Finding {
   /** The exit statuses of the programs, in the order of the pipe. */
   statuses: number[];
   stderr: string;
-  /** What did not hold; nothing is as it should be. */
-  broken: string[];
+  /** The claims that did not hold. */
+  failedClaims: string[];
 }
 
 const table = (name: string) =>
   `CREATE TABLE '${name}' ( \n\tts TIMESTAMP,\n\tx INT\n) timestamp(ts) PARTITION BY DAY;`;
 
-/** In the service's own form and order. */
+/** In the form and order of the server. */
 const SCHEMA = [
   table('a'),
   table('b'),
@@ -46,7 +46,7 @@ const SCHEMA = [
   "CREATE MATERIALIZED VIEW 'e' WITH BASE 'd' REFRESH IMMEDIATE AS (\nselect ts, sum(x) x from d sample by 1h\n) PARTITION BY DAY;",
 ];
 
-/** Starts what the cases share. */
+/** Starts the servers that the cases share. */
 export async function startServers(scope: Scope): Promise<Servers> {
   const [target, small] = await Promise.all([startSqlserve(scope), startSqlserve(scope)]);
   for (const statement of SCHEMA) await small.execute(statement);
@@ -62,10 +62,10 @@ export const PLACES = [0, 2, SCHEMA.length - 1];
 export const cases: Case[] = [
   ...sourceFaults.map(fault => ({ name: `source: ${fault.name}`, run: run(runSource, fault) })),
   ...sourceOddities.map(oddity => ({ name: `source: ${oddity.name}`, run: run(runOddity, oddity) })),
-  ...localFaults.map(fault => ({ name: `here: ${fault.name}`, run: run(runLocal, fault) })),
+  ...localFaults.map(fault => ({ name: `local: ${fault.name}`, run: run(runLocal, fault) })),
 ];
 
-/** A case for each target's fault, at the place that it gives for the nth of them. */
+/** Cases for each target fault, at the places that `places` returns for the nth fault. */
 export const targetCases = (places: (nth: number) => readonly number[]): Case[] =>
   targetFaults.flatMap((fault, nth) =>
     places(nth).map(place => ({
@@ -74,25 +74,25 @@ export const targetCases = (places: (nth: number) => readonly number[]): Case[] 
     })),
   );
 
-/** How to run a case on an empty target. */
+/** Returns a function that runs a case on an empty target. */
 function run<Fault>(
   runFault: (scope: Scope, servers: Servers, fault: Fault) => Promise<Finding>,
   fault: Fault,
 ): Case['run'] {
   return async (scope, servers) => {
-    await servers.target.empty();
+    await servers.target.dropAll();
     return runFault(scope, servers, fault);
   };
 }
 
 async function runSource(scope: Scope, { target }: Servers, fault: SourceFault): Promise<Finding> {
   const from = await fault.start(scope);
-  const run = await copy(scope, from, target.url, fault.timeout);
+  const run = await runCopy(scope, from, target.url, fault.timeout);
   const { dataset } = await target.execute('SHOW CREATE DATABASE');
-  return finding(statusesOf(run), run.stderr, {
+  return makeFinding(statusesOf(run), run.stderr, {
     [`sqldump's status is ${fault.status}`]: run.dump === fault.status,
     "sqlapply's status is 65, and so is the shell's": run.apply === 65 && run.pipeline === 65,
-    [`sqldump says ${fault.says}`]: fault.says.test(run.stderr),
+    [`the message matches ${fault.message}`]: fault.message.test(run.stderr),
     'the message names the instance': run.stderr.includes(`sqldump: ${from.url}`) || [65, 78].includes(fault.status),
     'nothing reached the target': dataset?.length === 0,
   });
@@ -103,30 +103,30 @@ async function runOddity(
   { target }: Servers,
   { answer }: (typeof sourceOddities)[number],
 ): Promise<Finding> {
-  const run = await copy(scope, { url: await source(scope, answer) }, target.url);
+  const run = await runCopy(scope, { url: await startSource(scope, answer) }, target.url);
   const { dataset } = await target.execute('SHOW CREATE DATABASE');
-  return finding(statusesOf(run), run.stderr, {
-    'all is well': run.dump === 0 && run.apply === 0 && run.stderr === '',
-    'the target has it all': dataset?.length === 2,
+  return makeFinding(statusesOf(run), run.stderr, {
+    'both programs succeed silently': run.dump === 0 && run.apply === 0 && run.stderr === '',
+    'the target has the complete schema': dataset?.length === 2,
   });
 }
 
 async function runTarget(scope: Scope, { target: good }: Servers, fault: TargetFault, place: number): Promise<Finding> {
-  const from = { url: await source(scope, socket => socket.write(reply(rowsBody(...SCHEMA)))) };
-  const to = await failingTarget(scope, good, fault, place);
-  const run = await copy(scope, from, to, fault.timeout);
-  const told = fault.status !== 0;
-  const again = told ? await copy(scope, from, good.url) : run;
+  const from = { url: await startSource(scope, socket => socket.write(reply(rowsBody(...SCHEMA)))) };
+  const to = await startFailingTarget(scope, good, fault, place);
+  const run = await runCopy(scope, from, to, fault.timeout);
+  const isReported = fault.status !== 0;
+  const again = isReported ? await runCopy(scope, from, good.url) : run;
   const { dataset } = await good.execute('SHOW CREATE DATABASE');
-  return finding(statusesOf(run), run.stderr, {
+  return makeFinding(statusesOf(run), run.stderr, {
     "sqldump's status is 0": run.dump === 0,
     [`sqlapply's status is ${fault.status}`]: run.apply === fault.status,
-    [`sqlapply says ${fault.says}`]: fault.says.test(run.stderr),
-    'the message names the statement': !told || run.stderr.includes(`sqlapply: statement ${place + 1} (`),
-    'the message names the instance': !told || run.stderr.includes(to),
-    'the message says how to go on': !told || run.stderr.includes('rerun the same command'),
-    'the same command again finishes the job, where it has to': again.apply === 0 && again.stderr === '',
-    [`then the target has it all: ${JSON.stringify(dataset)}`]:
+    [`the message matches ${fault.message}`]: fault.message.test(run.stderr),
+    'the message names the statement': !isReported || run.stderr.includes(`sqlapply: statement ${place + 1} (`),
+    'the message names the instance': !isReported || run.stderr.includes(to),
+    'the message has a hint for continuing': !isReported || run.stderr.includes('rerun the same command'),
+    'a rerun completes the job if the run failed': again.apply === 0 && again.stderr === '',
+    [`afterwards the target has the complete schema: ${JSON.stringify(dataset)}`]:
       JSON.stringify(dataset) === JSON.stringify(SCHEMA.map(statement => [statement])),
   });
 }
@@ -134,31 +134,33 @@ async function runTarget(scope: Scope, { target: good }: Servers, fault: TargetF
 async function runLocal(
   scope: Scope,
   { target, small, files }: Servers,
-  { script, status, says, reaches = status === 0 }: LocalFault,
+  { script, status, message, isApplied = status === 0 }: LocalFault,
 ): Promise<Finding> {
-  const big = await source(scope, socket => socket.write(reply(rowsBody(...new Array<string>(5000).fill(table('a'))))));
+  const big = await startSource(scope, socket =>
+    socket.write(reply(rowsBody(...new Array<string>(5000).fill(table('a'))))),
+  );
   const run = await shell(scope, { SRC: small.url, BIG: big, DST: target.url });
   await run(`cp ${files}/* .`);
   const { code, stdout, stderr } = await run(script);
   const { dataset } = await target.execute('SHOW CREATE DATABASE');
-  return finding([code], stderr, {
+  return makeFinding([code], stderr, {
     [`the status is ${status}`]: code === status,
-    [`what is said is ${says}`]: says.test(stderr),
-    [reaches ? 'the target has it all' : 'nothing reached the target']:
-      dataset?.length === (reaches ? SCHEMA.length : 0),
-    [`nothing is left: ${stdout}`]: stdout.length === 0,
+    [`the message matches ${message}`]: message.test(stderr),
+    [isApplied ? 'the target has the complete schema' : 'nothing reached the target']:
+      dataset?.length === (isApplied ? SCHEMA.length : 0),
+    [`no files are left: ${stdout}`]: stdout.length === 0,
   });
 }
 
-/** One status where both ends of the pipe have the same. */
+/** One status if both ends of the pipe have the same. */
 const statusesOf = ({ dump, apply }: Run): number[] => (dump === apply ? [apply] : [dump, apply]);
 
-/** What came of a run, given what has to hold of it. */
-export function finding(statuses: number[], stderr: string, claims: Record<string, boolean>): Finding {
+/** The finding of a run, with the claims that have to hold. */
+export function makeFinding(statuses: number[], stderr: string, claims: Record<string, boolean>): Finding {
   const always = {
-    'nothing that moves a cursor is shown': !/[^\P{Cc}\n\t]/u.test(stderr),
+    'no control characters are shown': !/[^\P{Cc}\n\t]/u.test(stderr),
     'no stack trace is shown': !/^\s+at .*:\d+/m.test(stderr),
   };
-  const broken = Object.entries({ ...claims, ...always }).flatMap(([claim, holds]) => (holds ? [] : [claim]));
-  return { statuses, stderr, broken };
+  const failedClaims = Object.entries({ ...claims, ...always }).flatMap(([claim, holds]) => (holds ? [] : [claim]));
+  return { statuses, stderr, failedClaims };
 }

@@ -1,23 +1,25 @@
-/*! Certificates made with openssl, as a company makes its own: a root, an intermediate authority, and servers below it. */
+/*! Creates certificates with openssl, as a company does: a root, an intermediate authority, and servers below it. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What an https server needs; `cert` holds the intermediate authority's too. */
+/** The files of an https server; `cert` contains the certificate of the intermediate authority too. */
 export interface Identity {
   key: string;
   cert: string;
 }
 
-/** An authority, and how to get certificates from it. */
+/** A certificate authority. */
 export interface Authority {
-  /** Path of the root's certificate, which clients are to trust. */
+  /** Path of the root certificate that clients have to trust. */
   root: string;
-  /** A server's certificate for these names (`DNS:localhost,IP:127.0.0.1`), good for a day from now, or ended yesterday. */
+  /**
+   * Issues a server's certificate for names (`DNS:localhost,IP:127.0.0.1`): valid for one day, or expired yesterday.
+   */
   issue(names: string, options?: { expired?: boolean }): Identity;
 }
 
-/** Makes the authority's files in a folder. */
+/** Creates an authority with its files in a folder. */
 export function certificateAuthority(folder: string): Authority {
   const at = (name: string) => join(folder, name);
   const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
@@ -61,7 +63,7 @@ export function certificateAuthority(folder: string): Authority {
   };
 }
 
-/** A certificate for localhost that no authority signed. */
+/** Creates a self-signed certificate for localhost. */
 export function selfSigned(folder: string): Identity {
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
   const files = ['-keyout', 'self.key', '-out', 'self.pem'];

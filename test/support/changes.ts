@@ -1,22 +1,22 @@
-/*! Definitions with one property changed, and what that property is called. */
+/*! Changes one property of a definition, and names the property. */
 
 import type { Column, Definition, MaterializedViewDefinition, TableDefinition } from '@sqlpipe/ddl';
 import { queryTokens } from './spellings.js';
 
-/** A definition in which one property is another, and its name. */
+/** A definition in which one property is changed, and the name of the property. */
 export interface Change {
   readonly property: string;
   readonly changed: Definition;
 }
 
-/** All the changes of one property that the definition allows. */
+/** All possible changes of one property of a definition. */
 export function changesOf(definition: Definition): Change[] {
   const owner = definition.owner === 'bob' ? 'eve' : 'bob';
   const common: Change[] = [
     { property: 'name', changed: { ...definition, name: `${definition.name}x` } },
     { property: 'owner', changed: { ...definition, owner } },
   ];
-  // An owner that nobody names is left to the server.
+  // If a definition names no owner, the server decides.
   return [...(definition.owner === undefined ? common.slice(0, 1) : common), ...changesByKind(definition)];
 }
 
@@ -44,7 +44,7 @@ function changesByKind(definition: Definition): Change[] {
   }
 }
 
-/** The body, token by token: each word that is no keyword in another case, and each token another one, but for intervals. */
+/** Changes one token of the body: the case of each word that is not a keyword, and each token except intervals. */
 function changesOfBody<T extends Extract<Definition, { body: string }>>(definition: T): Change[] {
   const tokens = queryTokens(definition.body);
   const changed = (at: number, token: string): Change => ({

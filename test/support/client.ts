@@ -1,9 +1,9 @@
-/*! A client of an instance that answers as a test says. */
+/*! A client of an instance whose replies a test defines. */
 import { type ConnectionConfig, connect, type Instance } from '../../packages/instance/src/index.js';
 import { type Answer, type Request, startFaultyServer } from '../faults/faulty-server.js';
 import type { Scope } from './scope.js';
 
-/** Where to connect to, but for the URL. */
+/** The connection settings, except the URL. */
 export const TARGET: ConnectionConfig = {
   label: 'INSTANCE',
   url: new URL('http://127.0.0.1:1'),
@@ -13,7 +13,7 @@ export const TARGET: ConnectionConfig = {
   connectTimeout: 30_000,
 };
 
-/** Starts an instance that answers so, and connects to it; both end with the scope. */
+/** Starts an instance that answers with a function of the test, and connects to it. Both end with the scope. */
 export async function connectTo(
   scope: Scope,
   answer: Answer,

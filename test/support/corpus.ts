@@ -1,4 +1,6 @@
-/*! What real servers made of thousands of statements, recorded: a folder beside the project, or where CORPUS says. */
+/*!
+ * Recorded replies of real servers to thousands of statements: a folder beside the project, or the folder in CORPUS.
+ */
 import { existsSync } from 'node:fs';
 
 /** The folder of the recordings; undefined where they are missing. */

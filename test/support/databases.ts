@@ -1,4 +1,4 @@
-/*! Whole databases as a real server dumped them, where the recordings are. */
+/*! Recorded dumps of complete databases on real servers, if the recordings are available. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repair } from '@sqlpipe/ddl';
@@ -7,11 +7,11 @@ import { CORPUS } from './corpus.js';
 /** A recorded database. */
 export interface Database {
   name: string;
-  /** The statements that made it. */
+  /** The statements that created it. */
   creation: string[];
   /** The rows of SHOW CREATE DATABASE. */
   dump: string[];
-  /** The same as sqldump has them: such that they replay. */
+  /** The rows as sqldump writes them: repaired, so that they can be replayed. */
   statements: string[];
 }
 
@@ -19,7 +19,7 @@ const FOLDER = CORPUS && join(CORPUS, 'databases');
 
 if (!FOLDER) console.error('Recorded databases are left out: CORPUS is missing');
 
-/** All of them; none where the recordings are missing. */
+/** All recorded databases; empty if the recordings are missing. */
 export const databases: Database[] = (FOLDER ? readdirSync(FOLDER) : []).map(name => {
   const recorded = JSON.parse(readFileSync(join(FOLDER as string, name), 'utf8'));
   return { name, ...recorded, statements: recorded.dump.map((row: string) => repair(row).statement) };

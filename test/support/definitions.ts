@@ -1,4 +1,4 @@
-/*! Random definitions of all four kinds, valid by the grammar's own rules, with every property that the model has. */
+/*! Generates random valid definitions of all four kinds, with every property of the model. */
 import type {
   Column,
   Definition,
@@ -12,10 +12,10 @@ import type {
 import { foldCase } from '@sqlpipe/sql';
 import fc, { type Arbitrary } from 'fast-check';
 
-/** What no name of an object or a column may hold; line breaks and controls are not told apart here. */
+/** Characters that are invalid in names of objects and columns; all control characters are excluded. */
 const FORBIDDEN = /[\0-\x1f\x7f\ufeff?.,'"\\/:()+\-*%~]/;
 
-/** Characters that a name may have only in quotes, words of the language, and letters of several scripts. */
+/** Characters that need quotes, keywords, and letters of several scripts. */
 const PIECES = [
   ...' ;`&|^<=>[]!#$@{}_éΣς表ẞ🎈',
   'order',
@@ -43,7 +43,7 @@ const columnName = name.filter(text => !text.includes('`'));
 
 const optional = <T>(arbitrary: Arbitrary<T>): Arbitrary<T | undefined> => fc.option(arbitrary, { nil: undefined });
 
-/** Types that hold no symbols and no time. */
+/** Types other than symbols and timestamps. */
 export const PLAIN_TYPES = [
   ...['BOOLEAN', 'BYTE', 'SHORT', 'CHAR', 'INT', 'LONG', 'LONG128', 'LONG256', 'FLOAT', 'DOUBLE', 'DATE', 'STRING'],
   ...[
@@ -86,7 +86,7 @@ const index = (names: string[]): Arbitrary<Index> =>
 
 const columnNames = fc.uniqueArray(columnName, { minLength: 3, maxLength: 7, selector: foldCase });
 
-/** Two timestamps, two symbols, and whatever else there is, in any order. */
+/** Columns in any order: a timestamp, a symbol and others. */
 const columnsOf = (names: string[]): Arbitrary<Column[]> => {
   const typed = names.map((name, i) => {
     const described: Arbitrary<Partial<Column>> =
@@ -103,7 +103,7 @@ const columnsOf = (names: string[]): Arbitrary<Column[]> => {
   return fc.tuple(...typed).chain(all => fc.shuffledSubarray(all, { minLength: all.length }));
 };
 
-/** Partitioning with a time to live that ends on its edges. */
+/** Partitioning, with a TTL that is a multiple of the partition size. */
 const stored = fc.constantFrom(
   { partitionBy: 'HOUR', ttl: 25 },
   { partitionBy: 'HOUR', ttl: 0 },
@@ -167,14 +167,14 @@ export const tables: Arbitrary<TableDefinition> = columnNames.chain(names =>
     }),
 );
 
-/** An index that covers something covers the timestamp, as its last column where it is not named. */
+/** Adds the timestamp as the last covered column, as the server does for an index that covers columns. */
 function covering(column: Column, timestamp: string | undefined): Column {
   const covered = column.index?.capacity === undefined ? (column.index?.covered ?? []) : [];
   if (timestamp === undefined || covered.length === 0 || covered.includes(timestamp)) return column;
   return { ...column, index: { type: column.index?.type ?? '', covered: [...covered, timestamp] } };
 }
 
-/** Queries, their tokens between single blanks; words in upper case are keywords. */
+/** Queries with a single blank between two tokens. Words in upper case are keywords. */
 const QUERIES = [
   'SELECT ts , price FROM trades',
   "SELECT * FROM trades WHERE pair = 'a;b' AND price > 1.5 ORDER BY ts DESC LIMIT 10",

@@ -1,14 +1,14 @@
-/*! The two services that a pipeline must not be able to tell apart: sqlserve, and a real QuestDB. */
+/*! The two servers that must behave the same in a pipeline: sqlserve, and a real QuestDB. */
 import { startQuestDB, testWithQuestDB } from './questdb.js';
 import type { Scope } from './scope.js';
 import type { Server } from './server.js';
 import { startSqlserve } from './sqlserve.js';
 import { test } from './test.js';
 
-/** One of the services, and how tests get at it. */
+/** One of the two servers, for tests. */
 export interface Service {
   name: string;
-  /** As `test`; skipped where the service can't be had. */
+  /** Like `test`, but skipped if the server is not available. */
   test: typeof testWithQuestDB;
   /** Starts an empty instance, with `QDB_…` settings. */
   start(scope: Scope, env?: NodeJS.ProcessEnv): Promise<Server>;

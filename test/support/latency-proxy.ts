@@ -1,12 +1,12 @@
-/*! Distance: a proxy on loopback that lets each request travel for a while. */
+/*! Simulates a distant server: a proxy on loopback that delays each request. */
 import { connect, createServer } from 'node:net';
 import { listenHttp } from './listen.js';
 import type { Scope } from './scope.js';
 
 /**
  * Starts a proxy for an instance; it ends with the scope.
- * @param milliseconds how long what a client has just sent travels
- * @returns the URL to use in place of the instance's, and how many requests were on their way at once at most
+ * @param milliseconds returns the delay of the next request
+ * @returns the URL to use instead of the instance's, and the number of requests in flight, now and at most
  */
 export async function startLatencyProxy(scope: Scope, url: string, milliseconds: () => number) {
   const { hostname, port } = new URL(url);

@@ -1,9 +1,12 @@
-/*! Servers of a test's own, on 127.0.0.1. */
+/*! Starts servers that a test implements itself, on 127.0.0.1. */
 import { once } from 'node:events';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import type { Scope } from './scope.js';
 
-/** Lets a server listen on a port that the system picks, which is returned; it and its connections end with the scope. */
+/**
+ * Starts a server on a port that the system picks, and returns the port. The server and its connections end with the
+ * scope.
+ */
 export async function listen(scope: Scope, server: Server): Promise<number> {
   const sockets = new Set<Socket>();
   server.on('connection', socket => {
@@ -19,6 +22,6 @@ export async function listen(scope: Scope, server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** As `listen`, with the URL of an HTTP server. */
+/** Like `listen`, for an HTTP server; returns its URL. */
 export const listenHttp = async (scope: Scope, server: Server): Promise<string> =>
   `http://127.0.0.1:${await listen(scope, server)}`;

@@ -1,13 +1,13 @@
-/*! A scope for whoever has no ava `t` at hand: scripts, benchmarks, what a whole file of tests shares. */
+/*! A scope for code without an ava `t`: scripts, benchmarks, and what all tests of a file share. */
 import type { Scope } from './scope.js';
 
-/** A scope that lives until it is ended; what was started last is cleaned up first. */
+/** Creates a scope with a method to end it. Clean-up work runs in reverse order. */
 export function openScope(): Scope & { end(): Promise<void> } {
-  const left: (() => Promise<void>)[] = [];
+  const pending: (() => Promise<void>)[] = [];
   return {
-    teardown: work => void left.push(work),
+    teardown: work => void pending.push(work),
     async end() {
-      for (const work of left.reverse()) await work();
+      for (const work of pending.reverse()) await work();
     },
   };
 }

@@ -1,10 +1,10 @@
-/*! Ports on 127.0.0.1 that nobody listens on. */
+/*! Free ports on 127.0.0.1. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 
 /**
- * A port that was free a moment ago. Another program may take it before the caller does: expect that, and ask again.
- * For a server of our own ask the system instead (port 0).
+ * Returns a port that was free a moment ago. Another program may use it before the caller does: then call this again. For
+ * a server of our own, use port 0 instead.
  */
 export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');

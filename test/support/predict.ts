@@ -1,24 +1,27 @@
-/*! One random change on a real server: which views and materialized views it invalidates, and which were predicted. */
+/*! Makes one random change on a real server, and compares the views that it invalidates with the prediction. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { ImpactAnalyzer, SchemaState } from '@sqlpipe/schema';
-import { applied, execute, fill } from './reconcile.js';
+import { execute, fill, waitUntilApplied } from './reconcile.js';
 import { randomness, schemaPair } from './schema-pairs.js';
 import type { Server } from './server.js';
 
-/** What was predicted of a change, and what came. */
+/** A change, the views that it was predicted to invalidate, and the views that it invalidated. */
 export interface Prediction {
   readonly change: string;
   readonly predicted: ReadonlySet<string>;
   readonly invalid: ReadonlySet<string>;
 }
 
-/** Milliseconds in which a server notices what has become of views; it does so by itself. */
-const SETTLED = 600;
+/** How long to wait until the server has noticed, in the background, that views have become invalid. */
+const SETTLE_MS = 600;
 
-/** Makes the schema of a seed, with rows, predicts what a change of it does, and sends that. Undefined where the server rejects it. */
+/**
+ * Creates the schema of a seed with rows, predicts the effect of a change, and sends the change. Returns undefined if the
+ * server rejects the change.
+ */
 export async function predict(server: Server, seed: number): Promise<Prediction | undefined> {
   const { before, tables } = schemaPair(seed);
-  await server.empty();
+  await server.dropAll();
   for (const statement of before) await execute(server, statement);
   for (const table of tables) await fill(server, table);
   const random = randomness(seed ^ 0x5eed);
@@ -44,30 +47,33 @@ export async function predict(server: Server, seed: number): Promise<Prediction 
     `DROP VIEW '${view}'`,
     `ALTER VIEW '${view}' AS (select ts from '${table.name}')`,
   ]);
-  await pause(SETTLED);
-  const neverRefreshed = await names(server, 'materialized_views() WHERE last_refresh_finish_timestamp IS NULL');
-  const earlier = await invalid(server);
+  await pause(SETTLE_MS);
+  const neverRefreshed = await queryNames(server, 'materialized_views() WHERE last_refresh_finish_timestamp IS NULL');
+  const invalidBefore = await findInvalid(server);
   const impact = new ImpactAnalyzer(new SchemaState(before), { neverRefreshed });
   const predicted = impact.apply(`${change};`).flatMap(({ effect, object }) => (effect === 'invalid' ? [object] : []));
   if ((await server.execute(change)).error !== undefined) return undefined;
-  for (const { name } of [...tables, { name: 'somewhere else' }]) await applied(server, name);
-  await pause(SETTLED);
-  const now = await invalid(server);
+  for (const { name } of [...tables, { name: 'somewhere else' }]) await waitUntilApplied(server, name);
+  await pause(SETTLE_MS);
+  const invalidAfter = await findInvalid(server);
   return {
     change: `seed ${seed}: ${change}`,
     predicted: new Set(predicted),
-    invalid: new Set([...now].filter(name => !earlier.has(name))),
+    invalid: new Set([...invalidAfter].filter(name => !invalidBefore.has(name))),
   };
 }
 
-/** Those that the server calls invalid, and views that give nothing: of tables without WAL it does not notice (observed on 9.3.4). */
-async function invalid(server: Server): Promise<Set<string>> {
-  const found = await names(server, "materialized_views() WHERE view_status = 'invalid'");
+/**
+ * Finds the views that the server reports as invalid, and the views that cannot be queried: the server does not notice
+ * that a view over a table without WAL is invalid (observed on 9.3.4).
+ */
+async function findInvalid(server: Server): Promise<Set<string>> {
+  const found = await queryNames(server, "materialized_views() WHERE view_status = 'invalid'");
   for (const [name, status] of await execute(server, 'SELECT view_name, view_status FROM views()'))
     if (status === 'invalid' || (await server.execute(`SELECT * FROM '${name}' LIMIT 1`)).error !== undefined)
       found.add(String(name));
   return found;
 }
 
-const names = async (server: Server, list: string): Promise<Set<string>> =>
+const queryNames = async (server: Server, list: string): Promise<Set<string>> =>
   new Set((await execute(server, `SELECT view_name FROM ${list}`)).map(([name]) => String(name)));

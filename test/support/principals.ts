@@ -1,7 +1,7 @@
-/*! Requests on somebody's behalf, past all our programs. */
+/*! Sends requests as different users, directly to a server. */
 import type { Server } from './server.js';
 
-/** What a server answers to somebody. */
+/** The reply to a user. */
 export interface Answer {
   status: number;
   ddl?: string;
@@ -11,23 +11,23 @@ export interface Answer {
   dataset?: unknown[][];
 }
 
-/** The header of a login with a password. */
+/** The header for a login with a password. */
 export const basic = (user: string, password: string): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 
-/** The header of a login with a token. */
+/** The header for a login with a token. */
 export const bearer = (token: string): string => `Bearer ${token}`;
 
 export const admin = basic('admin', 'quest');
 
-/** Runs one statement for whoever the header stands for; a refused login has a status only. */
+/** Runs one statement as the user in the header. The reply to a rejected login has only a status. */
 export async function executeAs({ url }: Pick<Server, 'url'>, authorization: string, sql: string): Promise<Answer> {
   const reply = await fetch(`${url}/exec?${new URLSearchParams({ query: sql })}`, { headers: { authorization } });
   const body = await reply.text();
   return { status: reply.status, ...(body.startsWith('{') ? (JSON.parse(body) as object) : {}) };
 }
 
-/** Runs statements for the administrator. @throws where one is rejected */
+/** Runs statements as the administrator. @throws if one is rejected */
 export async function setUp(server: Pick<Server, 'url'>, ...statements: string[]): Promise<void> {
   for (const sql of statements) {
     const { error, status } = await executeAs(server, admin, sql);

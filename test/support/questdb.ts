@@ -1,4 +1,4 @@
-/*! A real QuestDB for tests, by way of scripts/questdb.ts. */
+/*! Starts a real QuestDB for tests, with scripts/questdb.ts. */
 import { spawnSync } from 'node:child_process';
 import type { Scope } from './scope.js';
 import { type Server, startServer } from './server.js';
@@ -6,15 +6,18 @@ import { test } from './test.js';
 
 const SCRIPT = ['--import=tsx', 'scripts/questdb.ts'];
 
-/** Starts an empty QuestDB 9.3.4, or of `QUESTDB_VERSION`, with extra `QDB_…` variables. It takes two seconds: share one per file where that does. */
+/**
+ * Starts an empty QuestDB 9.3.4, or `QUESTDB_VERSION`, with additional `QDB_…` variables. This takes two seconds: if
+ * possible, the tests of a file share one.
+ */
 export const startQuestDB = (scope: Scope, env: NodeJS.ProcessEnv = {}): Promise<Server> =>
   startServer(scope, process.execPath, SCRIPT, env);
 
-/** Starts a QuestDB on what the folder holds; `end('SIGUSR2')` is its sudden death. */
+/** Starts a QuestDB with the data in a folder. `end('SIGUSR2')` ends it without a shutdown. */
 export const startQuestDBIn = (scope: Scope, folder: string, env: NodeJS.ProcessEnv = {}): Promise<Server> =>
   startServer(scope, process.execPath, [...SCRIPT, '--in', folder], env);
 
-function whyNot(version?: string): string | undefined {
+function findMissing(version?: string): string | undefined {
   if (spawnSync('java', ['-version']).status !== 0) return 'java is not on the PATH';
   const env = { ...process.env, ...(version && { QUESTDB_VERSION: version }) };
   const fetched = spawnSync(process.execPath, [...SCRIPT, '--jar'], { encoding: 'utf8', env });
@@ -22,15 +25,14 @@ function whyNot(version?: string): string | undefined {
 }
 
 /**
- * As `test`, for what needs a real QuestDB of a version: skipped where none can be had, except in CI, where that is a
- * failure. One after the other, because tests of a file share servers and the machine.
+ * Like `test`, for tests that need a real QuestDB of a version. They are skipped if it is not available; in CI they fail.
  */
 export function testWithVersion(version?: string): typeof test | typeof test.skip {
-  const missing = whyNot(version);
+  const missing = findMissing(version);
   if (missing !== undefined)
     console.error(`Tests against a real QuestDB are ${process.env.CI ? 'failing' : 'skipped'}: ${missing}`);
   return missing === undefined || process.env.CI ? test : test.skip;
 }
 
-/** As `test`, for what needs a real QuestDB of the version that is the default. */
+/** Like `test`, for tests that need a real QuestDB of the default version. */
 export const testWithQuestDB = testWithVersion();

@@ -1,9 +1,9 @@
-/*! Requests byte by byte, as no HTTP client would send them. */
+/*! Sends raw HTTP requests, which a client library would not send. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { Scope } from './scope.js';
 
-/** A connection to a server, destroyed when the scope ends. */
+/** Connects to a server. The connection ends with the scope. */
 export async function openSocket(scope: Scope, url: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname.replace(/^\[|\]$/g, ''));
@@ -15,10 +15,10 @@ export async function openSocket(scope: Scope, url: string): Promise<Socket> {
   return socket.setEncoding('latin1');
 }
 
-/** The last chunk, as QuestDB writes it, with the line end before it. */
+/** The last chunk of a reply, as QuestDB writes it, with the line end before it. */
 const END = '\r\n00\r\n\r\n';
 
-/** The next reply on a connection, with its head; what came until then where the connection is closed before its end. */
+/** Reads the next reply with its head, or what has arrived of it when the connection is closed. */
 export function nextReply(socket: Socket): Promise<string> {
   return new Promise(resolve => {
     const received: string[] = [];
@@ -36,6 +36,6 @@ export function nextReply(socket: Socket): Promise<string> {
   });
 }
 
-/** The head of a GET of a statement, with further header lines. */
+/** The head of a GET request for a statement, with additional header lines. */
 export const getRequest = (sql: string, ...headers: string[]): string =>
   [`GET /exec?${new URLSearchParams({ query: sql })} HTTP/1.1`, ...headers, '', ''].join('\r\n');

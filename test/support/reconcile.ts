@@ -1,18 +1,18 @@
-/*! One random pair of schemas on a real server, with rows: what `sqldiff --alter` and `sqlapply` make of it, and what is left. */
+/*! Reconciles one random pair of schemas with rows on a real server, with `sqldiff --alter` and `sqlapply`. */
 import { strict as assert } from 'node:assert';
 import { isLossless, type TableDefinition } from '@sqlpipe/ddl';
 import type { SchemaPair } from './schema-pairs.js';
 import type { Server } from './server.js';
 import type { Outcome } from './shell.js';
 
-/** Runs a script with the built programs, in a folder that it keeps. */
+/** Runs scripts with the built programs, all in the same folder. */
 export type Run = (script: string) => Promise<Outcome>;
 
-/** What a pair came to. */
+/** The result of reconciling a pair. */
 export interface Reconciled {
-  /** Whether nothing is different in the end. */
+  /** Whether no difference is left. */
   readonly isReconciled: boolean;
-  /** What was left out though every loss was allowed, a line each. */
+  /** What was left out although every loss was allowed, one line each. */
   readonly left: string[];
 }
 
@@ -39,7 +39,7 @@ const hasValues = (type: string): boolean => type in VALUES;
 const comparable = ({ columns }: TableDefinition): TableDefinition['columns'] =>
   columns.filter(({ type }) => hasValues(type));
 
-/** Rows for a table, over some days. */
+/** Inserts rows into a table, over several days. */
 export async function fill(server: Server, table: TableDefinition): Promise<void> {
   const filled = table.columns.filter(({ name, type }) => name === table.timestamp || hasValues(type));
   const values = filled.map(({ name, type }) =>
@@ -51,7 +51,7 @@ export async function fill(server: Server, table: TableDefinition): Promise<void
     server,
     `INSERT INTO '${table.name}' (${columns}) SELECT ${values.join(', ')} FROM long_sequence(${ROWS})`,
   );
-  await applied(server, table.name);
+  await waitUntilApplied(server, table.name);
 }
 
 /** Runs a statement that has to succeed. */
@@ -61,27 +61,27 @@ export async function execute(server: Server, statement: string): Promise<unknow
   return dataset ?? [];
 }
 
-/** Resolves when all that was sent to a table has been applied. */
-export async function applied(server: Server, table: string): Promise<void> {
+/** Waits until a table has applied all changes that were sent to it. */
+export async function waitUntilApplied(server: Server, table: string): Promise<void> {
   const question = `SELECT writerTxn < sequencerTxn FROM wal_tables() WHERE name = '${table}'`;
   while ((await execute(server, question))[0]?.[0] === true);
 }
 
-/** The values of columns, as text, in the order of the rows' text. */
+/** The values of columns as text, sorted. */
 async function valuesOf(server: Server, table: string, columns: readonly string[]): Promise<string[]> {
   const list = columns.map(name => `"${name}"::varchar`).join(', ');
   const rows = await execute(server, `SELECT ${list} FROM '${table}'`);
-  return rows.map(row => JSON.stringify(row.map(plain))).sort();
+  return rows.map(row => JSON.stringify(row.map(normalizeNumber))).sort();
 }
 
-/** A number is the same with a fraction of nothing. */
-const plain = (cell: unknown): unknown =>
+/** Converts numbers as text, so that `1` and `1.0` are equal. */
+const normalizeNumber = (cell: unknown): unknown =>
   typeof cell === 'string' && /^-?\d+(\.\d+)?(E-?\d+)?$/.test(cell) ? Number(cell) : cell;
 
 const columnNames = async (server: Server, table: string): Promise<string[] | undefined> =>
   (await server.execute(`SELECT "column" FROM table_columns('${table}')`)).dataset?.map(([name]) => String(name));
 
-/** The rows of each table of the pair, by its name before. */
+/** The values of each column of each table, by the name of the table in `before`. */
 async function snapshot(server: Server, { tables }: SchemaPair): Promise<Map<string, string[][]>> {
   const found = new Map<string, string[][]>();
   for (const table of tables) {
@@ -93,10 +93,12 @@ async function snapshot(server: Server, { tables }: SchemaPair): Promise<Map<str
   return found;
 }
 
-/** Makes B of a pair, plans and applies without any loss, then with every loss allowed. */
+/**
+ * Creates schema B of a pair, then plans and applies the changes: first without any loss, then with every loss allowed.
+ */
 export async function reconcile(server: Server, run: Run, pair: SchemaPair, seed: number): Promise<Reconciled> {
   const about = `seed ${seed}: ${pair.changes.join(', ')}`;
-  await server.empty();
+  await server.dropAll();
   for (const statement of pair.before) await execute(server, statement);
   for (const table of pair.tables) await fill(server, table);
   const before = await snapshot(server, pair);
@@ -104,31 +106,31 @@ export async function reconcile(server: Server, run: Run, pair: SchemaPair, seed
   const { url } = server;
   await run(`cat > after.sql <<'END'\n${pair.after.join('\n')}\nEND`);
 
-  const careful = await run(
+  const lossless = await run(
     `sqldiff --alter ${options} after.sql ${url} > plan 2> left; echo $?; sqlapply --allow all ${url} < plan && sqldiff --alter ${options} after.sql ${url} > again 2> still; tr -d '\\n' < again; cmp left still; cat left`,
   );
-  assert.equal(careful.stderr, '', `${about}\n${careful.stderr}`);
-  const [status, ...lines] = careful.stdout.toString().split('\n');
-  assert.match(status ?? '', /^[01]$/, `${about}\n${careful.stdout}`);
-  assert.equal(lines[0]?.startsWith('\0'), true, `${about}: a second plan has statements\n${careful.stdout}`);
+  assert.equal(lossless.stderr, '', `${about}\n${lossless.stderr}`);
+  const [status, ...lines] = lossless.stdout.toString().split('\n');
+  assert.match(status ?? '', /^[01]$/, `${about}\n${lossless.stdout}`);
+  assert.equal(lines[0]?.startsWith('\0'), true, `${about}: a second plan has statements\n${lossless.stdout}`);
   await checkNothingIsLost(server, pair, before, about);
 
   if (status === '0') {
     await checkValid(server, about);
     return { isReconciled: true, left: [] };
   }
-  const allowed = [...careful.stdout.toString().matchAll(/--allow-loss ((?:"[^"]*"|\S)+)/g)].map(([option]) => option);
-  const bold = await run(
+  const allowed = [...lossless.stdout.toString().matchAll(/--allow-loss ((?:"[^"]*"|\S)+)/g)].map(([option]) => option);
+  const lossy = await run(
     `sqldiff --alter ${options} ${[...new Set(allowed)].join(' ')} after.sql ${url} > plan 2> left; sqlapply --allow all ${url} < plan; echo $?; cat left; sqldiff after.sql ${url}`,
   );
-  assert.equal(bold.stderr, '', `${about}\n${bold.stderr}`);
-  const [applyStatus, ...rest] = bold.stdout.toString().split('\n');
-  assert.equal(applyStatus, '0', `${about}\n${bold.stdout}`);
+  assert.equal(lossy.stderr, '', `${about}\n${lossy.stderr}`);
+  const [applyStatus, ...rest] = lossy.stdout.toString().split('\n');
+  assert.equal(applyStatus, '0', `${about}\n${lossy.stdout}`);
   const left = rest.filter(line => line.startsWith('sqldiff: '));
-  if (left.length === 0) assert.equal(bold.code, 0, `${about}\n${bold.stdout}`);
+  if (left.length === 0) assert.equal(lossy.code, 0, `${about}\n${lossy.stdout}`);
   await checkKept(server, pair, before, about);
   await checkValid(server, about);
-  return { isReconciled: bold.code === 0, left };
+  return { isReconciled: lossy.code === 0, left };
 }
 
 async function checkNothingIsLost(
@@ -140,14 +142,14 @@ async function checkNothingIsLost(
   for (const table of tables) {
     const { name } = table;
     const known = names.get(name);
-    const now = (await columnNames(server, name)) ? name : (known?.name ?? name);
-    const there = (await columnNames(server, now)) ?? [];
+    const currentName = (await columnNames(server, name)) ? name : (known?.name ?? name);
+    const currentColumns = (await columnNames(server, currentName)) ?? [];
     for (const [i, { name: column }] of comparable(table).entries()) {
       const candidates = [column, known?.columns.get(column) ?? column];
-      const found = candidates.find(each => there.includes(each));
+      const found = candidates.find(each => currentColumns.includes(each));
       assert.ok(found, `${about}: '${name}' has lost its column '${column}'`);
       assert.deepEqual(
-        await valuesOf(server, now, [found]),
+        await valuesOf(server, currentName, [found]),
         before.get(name)?.[i],
         `${about}: values of '${name}'.'${column}'`,
       );
@@ -155,7 +157,10 @@ async function checkNothingIsLost(
   }
 }
 
-/** With every loss allowed: what both have, with types that hold all values, is there, unless rows have expired. */
+/**
+ * Checks the values after every loss was allowed. Columns that are in both schemas, with a type that can hold all values,
+ * have kept their values, unless rows have expired.
+ */
 async function checkKept(
   server: Server,
   pair: SchemaPair,
@@ -165,20 +170,20 @@ async function checkKept(
   for (const table of pair.tables) {
     const { name, ttl } = table;
     const known = pair.names.get(name);
-    const now = known?.name ?? name;
-    const there = await columnNames(server, now);
-    if (!there) continue;
-    const [[statement] = []] = await execute(server, `SHOW CREATE TABLE '${now}'`);
+    const currentName = known?.name ?? name;
+    const currentColumns = await columnNames(server, currentName);
+    if (!currentColumns) continue;
+    const [[statement] = []] = await execute(server, `SHOW CREATE TABLE '${currentName}'`);
     if (ttl !== 0 || / TTL /.test(String(statement))) continue;
     const types = new Map(
-      (await execute(server, `SELECT "column", type FROM table_columns('${now}')`)) as [string, string][],
+      (await execute(server, `SELECT "column", type FROM table_columns('${currentName}')`)) as [string, string][],
     );
     for (const [i, { name: column, type }] of comparable(table).entries()) {
       const found = known?.columns.get(column) ?? column;
-      const isSame = there.includes(found) && isLossless(type, String(types.get(found)));
+      const isSame = currentColumns.includes(found) && isLossless(type, String(types.get(found)));
       if (isSame)
         assert.deepEqual(
-          await valuesOf(server, now, [found]),
+          await valuesOf(server, currentName, [found]),
           before.get(name)?.[i],
           `${about}: values of '${name}'.'${column}'`,
         );

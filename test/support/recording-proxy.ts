@@ -1,19 +1,19 @@
-/*! A server in front of another one: it passes requests on, remembers what was asked, and answers some of it itself. */
+/*! A proxy in front of a server: it records queries, forwards most of them, and answers some itself. */
 import { createServer } from 'node:http';
 import { listenHttp } from './listen.js';
 import type { Scope } from './scope.js';
 
-/** A status and a body of JSON in place of the server's own. */
+/** A status and a JSON body that replace the server's reply. */
 export type Instead = readonly [status: number, body: unknown];
 
-/** What stands in front of a server. */
+/** A proxy that records queries. */
 export interface RecordingProxy {
   url: string;
-  /** The queries that came, in order. */
+  /** The received queries, in order. */
   queries: string[];
 }
 
-/** @param instead what to answer a query itself; undefined passes it on */
+/** Starts a proxy. @param instead returns the reply to a query; if it returns undefined, the query is forwarded */
 export async function recordingProxy(
   scope: Scope,
   server: { url: string },

@@ -1,8 +1,8 @@
-/*! A replay by the built sqlapply, and all that it leaves behind. */
+/*! Applies statements with the built sqlapply, and collects its results. */
 import type { Scope } from './scope.js';
 import { shell } from './shell.js';
 
-/** A line of a report, as far as tests look at it. */
+/** A line of a report, with the properties that tests use. */
 export interface ReportLine {
   n: number;
   kind: string;
@@ -12,20 +12,20 @@ export interface ReportLine {
   proven?: boolean;
 }
 
-/** What a replay left behind. */
+/** The results of one run of sqlapply. */
 export interface Replay {
   code: number;
   stderr: string;
   report: ReportLine[];
   /** The `result` of each line of the report. */
   results: string[];
-  /** What `--rejects` wrote, as it is; undefined without the file. */
+  /** The content of the `--rejects` file; undefined if there is none. */
   rejects: string | undefined;
 }
 
 /**
- * Replays `.sql` text on an instance. In the script `report` is the file of `--report`, and `$DST` the instance.
- * @param input the command that writes the stream, in place of one that makes it of the text
+ * Applies `.sql` text to an instance. In the script, `report` is the file of `--report`, and `$DST` is the instance.
+ * @param input the command that writes the stream; by default it converts the text
  */
 export async function replay(
   scope: Scope,
@@ -39,12 +39,12 @@ export async function replay(
     .split('\n')
     .filter(Boolean)
     .map(line => JSON.parse(line) as ReportLine);
-  const rest = await run('cat rest');
+  const rejects = await run('cat rest');
   return {
     code,
     stderr,
     report,
     results: report.map(({ result }) => result),
-    rejects: rest.code === 0 ? rest.stdout.toString() : undefined,
+    rejects: rejects.code === 0 ? rejects.stdout.toString() : undefined,
   };
 }

@@ -1,11 +1,11 @@
-/*! Operands resolved as sqldump resolves them. */
+/*! Resolves operands as sqldump does. */
 import type { ExecutionContext } from 'ava';
 import { InstanceError, type InstanceOptions, resolveInstance } from '../../packages/instance/src/index.js';
 
-/** A password that must be in no message. */
+/** A password that no message may contain. */
 export const SECRET = 's3cr;t pä:ss';
 
-/** An operand, and what else is given. */
+/** An operand, with the environment and the options. */
 export interface Given {
   operand?: string;
   env?: Record<string, string>;
@@ -13,7 +13,7 @@ export interface Given {
   ask?: (question: string) => Promise<string | undefined>;
 }
 
-/** Resolves an operand as sqldump would; nothing of this machine's user comes in. */
+/** Resolves an operand as sqldump does, without the settings of the current user. */
 export async function resolve({ operand = 'localhost', env = {}, options = {}, ask }: Given) {
   const warnings: string[] = [];
   const target = await resolveInstance(operand, {
@@ -26,7 +26,7 @@ export async function resolve({ operand = 'localhost', env = {}, options = {}, a
   return { ...target, warnings };
 }
 
-/** That it fails as a matter of configuration, without telling a secret. */
+/** Asserts that an operand is rejected as a configuration error, and that the message contains no secret. */
 export async function misconfigured(t: ExecutionContext, given: Given, message: RegExp | string): Promise<void> {
   const error = await t.throwsAsync(resolve(given), { instanceOf: InstanceError, message });
   t.is(error.code, 'CONFIG');

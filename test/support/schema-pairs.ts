@@ -1,23 +1,26 @@
-/*! Random schemas, and what somebody may have made of each: the same with some changes. Always the same for a seed. */
+/*!
+ * Generates random pairs of schemas: a schema, and the same schema after some changes. A seed always gives the same
+ * pair.
+ */
 import { type Column, printDefinition, type TableDefinition } from '@sqlpipe/ddl';
 
-/** A schema, the one that it is to become, and what is called otherwise there. */
+/** A schema before and after some changes. */
 export interface SchemaPair {
-  /** What is there, in an order that can be created. */
+  /** The statements of the existing schema, in an order in which they can be created. */
   readonly before: string[];
-  /** What is wanted. */
+  /** The statements of the wanted schema. */
   readonly after: string[];
-  /** OLD=NEW for --renamed. */
+  /** Values of --renamed: OLD=NEW. */
   readonly renamed: string[];
-  /** What was changed, in words, for messages. */
+  /** Descriptions of the changes, for messages. */
   readonly changes: string[];
-  /** The tables of `before`, to put rows into. */
+  /** The tables of `before`, into which rows can be inserted. */
   readonly tables: TableDefinition[];
-  /** Names of tables in `before` to their names in `after`, and of columns. */
+  /** Maps names of tables and columns in `before` to their names in `after`. */
   readonly names: ReadonlyMap<string, { name: string; columns: ReadonlyMap<string, string> }>;
 }
 
-/** Random numbers that are the same for a seed (mulberry32). */
+/** A random number generator (mulberry32). A seed always gives the same numbers. */
 export function randomness(seed: number) {
   let state = seed >>> 0;
   const next = (): number => {
@@ -39,14 +42,14 @@ export type Randomness = ReturnType<typeof randomness>;
 interface View {
   name: string;
   from: string;
-  /** None: all of them. */
+  /** The selected columns; empty for all. */
   columns: string[];
 }
 
 interface MaterializedView {
   name: string;
   base: string;
-  /** What is added up; none: rows are counted. */
+  /** The column whose sum is computed; if undefined, rows are counted. */
   sum: string | undefined;
   interval: string;
   refresh: string;
@@ -81,12 +84,12 @@ const column = (name: string, type: string): Column => ({ name, type, cached: tr
 
 function newColumn(name: string, random: Randomness): Column {
   const type = random.pick(TYPES);
-  const made = column(name, type);
+  const added = column(name, type);
   if (type === 'SYMBOL') {
-    made.cached = random.chance(0.7);
-    if (random.chance(0.4)) made.index = { type: 'BITMAP', capacity: random.pick([64, 256]) };
-  } else if (random.chance(0.1) && type === 'INT') made.parquet = 'plain';
-  return made;
+    added.cached = random.chance(0.7);
+    if (random.chance(0.4)) added.index = { type: 'BITMAP', capacity: random.pick([64, 256]) };
+  } else if (random.chance(0.1) && type === 'INT') added.parquet = 'plain';
+  return added;
 }
 
 function newTable(name: string, random: Randomness): TableDefinition {
@@ -120,7 +123,7 @@ function newView(name: string, model: Model, random: Randomness): View {
   return { name, from, columns: random.chance(0.3) ? [] : columns.filter((_, i) => i === 0 || random.chance(0.5)) };
 }
 
-/** The columns of a table, or that a view gives. */
+/** The columns of a table or a view. */
 function columnsOf(model: Model, name: string): string[] {
   const table = model.tables.find(each => each.name === name);
   if (table) return table.columns.map(each => each.name);
@@ -173,7 +176,7 @@ function print({ tables, views, materializedViews }: Model): string[] {
   ];
 }
 
-/** One change of a model, in place; undefined where it does not fit. */
+/** Changes a model in place and describes the change; undefined if the change is not possible. */
 type Mutation = (model: Model, random: Randomness, pair: Draft) => string | undefined;
 
 interface Draft {
@@ -191,7 +194,7 @@ const replace = (model: Model, table: TableDefinition, other: Partial<TableDefin
   model.tables[model.tables.indexOf(table)] = { ...table, ...other };
 };
 
-/** What reads a column from a relation reads another one, or none. */
+/** Changes all views that read a column: they read the renamed column, or no longer read it. */
 function follow(model: Model, relation: string, from: string, to: string | undefined): void {
   for (const view of model.views)
     if (view.from === relation && (view.columns.includes(from) || view.columns.length === 0)) {
@@ -205,10 +208,10 @@ function follow(model: Model, relation: string, from: string, to: string | undef
   for (const view of model.materializedViews) if (view.base === relation && view.sum === from) view.sum = to;
 }
 
-/** Numbers for new names. */
+/** The next number for a new name. */
 let serial = 10;
 
-const plain = ({ columns }: TableDefinition): Column[] => columns.filter(({ name }) => name !== 'ts');
+const nonTimestampColumns = ({ columns }: TableDefinition): Column[] => columns.filter(({ name }) => name !== 'ts');
 
 const MUTATIONS: Mutation[] = [
   withTable((table, model, random) => {
@@ -219,14 +222,14 @@ const MUTATIONS: Mutation[] = [
     return `${table.name}: add ${name} at ${at}`;
   }),
   withTable((table, model, random) => {
-    const gone = random.pick(plain(table));
+    const gone = random.pick(nonTimestampColumns(table));
     if (!gone) return undefined;
     replace(model, table, { columns: table.columns.filter(each => each !== gone) });
     follow(model, table.name, gone.name, undefined);
     return `${table.name}: drop ${gone.name}`;
   }),
   withTable((table, model, random, pair) => {
-    const old = random.pick(plain(table));
+    const old = random.pick(nonTimestampColumns(table));
     const known = [...pair.names].find(([, { name }]) => name === table.name);
     if (!old || !known || [...known[1].columns.values()].includes(old.name) || old.name.endsWith('2')) return undefined;
     const name = `${old.name}3`;
@@ -236,7 +239,7 @@ const MUTATIONS: Mutation[] = [
     return `${table.name}: rename ${old.name}`;
   }),
   withTable((table, model, random) => {
-    const old = random.pick(plain(table));
+    const old = random.pick(nonTimestampColumns(table));
     if (!old) return undefined;
     const { index: _, parquet: __, ...rest } = old;
     const type = random.pick(TYPES);
@@ -286,12 +289,12 @@ const MUTATIONS: Mutation[] = [
     return `rename ${table.name}`;
   }),
   withTable((table, model, random) => {
-    if (!random.chance(0.3) || plain(table).length < 2) return undefined;
+    if (!random.chance(0.3) || nonTimestampColumns(table).length < 2) return undefined;
     if (random.chance(0.5) && table.partitionBy === 'DAY') {
       replace(model, table, { partitionBy: 'HOUR', ttl: table.ttl });
       return `${table.name}: partitioning`;
     }
-    const [first, ...others] = plain(table);
+    const [first, ...others] = nonTimestampColumns(table);
     replace(model, table, { columns: [table.columns[0] as Column, ...others, first as Column] });
     return `${table.name}: column order`;
   }),
@@ -341,7 +344,7 @@ const MUTATIONS: Mutation[] = [
   },
 ];
 
-/** The pair of a seed. */
+/** Generates the pair of a seed. */
 export function schemaPair(seed: number): SchemaPair {
   const random = randomness(seed);
   serial = 10;
@@ -358,7 +361,7 @@ export function schemaPair(seed: number): SchemaPair {
   return { before, after: print(model), renamed: renamesOf(draft, model), changes, tables, names: draft.names };
 }
 
-/** Those that still hold at the end: what was renamed may have been dropped, or renamed again. */
+/** The renames that are still valid at the end: a renamed table or column may have been dropped or renamed again. */
 function renamesOf({ names }: Draft, model: Model): string[] {
   return [...names].flatMap(([from, { name, columns }]) => {
     const table = model.tables.find(each => each.name === name);

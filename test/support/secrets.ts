@@ -1,12 +1,12 @@
-/*! A secret, credentials that hold it, and a server that keeps what it is told. */
+/*! A secret, credentials that contain it, and a server that records the headers of requests. */
 import { createServer } from 'node:http';
 import { listenHttp } from './listen.js';
 import type { Scope } from './scope.js';
 
-/** What must be seen nowhere but by its instance. */
+/** A secret that only its instance may see. */
 export const SECRET = 's3cr3t-Fr0mHere';
 
-/** A server that answers all alike, and keeps the headers of every request. */
+/** Starts a server that gives the same answer to every request, and records the headers of each. */
 export async function answering(scope: Scope, status: number, headers: Record<string, string>, body: string) {
   const seen: string[] = [];
   const server = createServer((request, response) => {
@@ -16,7 +16,7 @@ export async function answering(scope: Scope, status: number, headers: Record<st
   return { url: await listenHttp(scope, server), seen };
 }
 
-/** Credentials with it for both ends of a pipe. */
+/** Credentials with the secret, for both ends of a pipe. */
 export const ENV = {
   SQLDUMP_USER: 'admin',
   SQLDUMP_PASSWORD: SECRET,

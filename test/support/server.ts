@@ -1,4 +1,4 @@
-/*! Servers that tests talk to: any program that prints its URL when it is ready and ends on SIGTERM. */
+/*! Starts servers for tests: any program that prints its URL when it is ready, and ends on SIGTERM. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -6,28 +6,28 @@ import type { Scope } from './scope.js';
 
 /** A running server. */
 export interface Server {
-  /** Base URL without a slash at the end, such as `http://127.0.0.1:39000`. */
+  /** Base URL without a final slash, such as `http://127.0.0.1:39000`. */
   url: string;
-  /** Runs one statement past all our programs; resolves to the parsed reply, whatever its status. */
+  /** Runs one statement directly, without our programs. Resolves to the parsed reply, whatever its status is. */
   execute(sql: string): Promise<Reply>;
-  /** Drops everything: a new database in some milliseconds. */
-  empty(): Promise<void>;
-  /** Ends it before its scope does; resolves when it is gone. */
+  /** Drops everything, which is faster than a new server. */
+  dropAll(): Promise<void>;
+  /** Ends the server before its scope ends; resolves when the process has ended. */
   end(signal?: NodeJS.Signals): Promise<void>;
 }
 
-/** What the service answers, as far as tests look at it. */
+/** A reply of the server, with the properties that tests use. */
 export interface Reply {
   ddl?: string;
   error?: string;
-  /** Of an error, in the statement. */
+  /** The position of an error in the statement. */
   position?: number;
   dataset?: unknown[][];
 }
 
 /**
- * Starts a server and waits until it has printed its URL, the first line on its stdout. It ends with the scope; with this
- * process too, where it watches its stdin. Throws what it said on stderr where it ends before.
+ * Starts a server and waits until it has printed its URL, the first line of its stdout. The server ends with the scope,
+ * and with this process if it watches its stdin. Throws its stderr if it ends before it has printed a URL.
  */
 export async function startServer(
   scope: Scope,
@@ -42,24 +42,24 @@ export async function startServer(
     await ended;
   };
   scope.teardown(end);
-  let complaint = '';
+  let messages = '';
   child.stderr.setEncoding('utf8').on('data', text => {
-    complaint += text;
+    messages += text;
   });
   const lines = createInterface(child.stdout);
   const [url] = await Promise.race([once(lines, 'line'), ended.then(() => [])]);
-  if (url === undefined) throw new Error(`${command} did not start: ${complaint}`);
-  return { ...served(url), end };
+  if (url === undefined) throw new Error(`${command} did not start: ${messages}`);
+  return { ...serverAt(url), end };
 }
 
-/** A server that runs already. */
-const served = (url: string): Omit<Server, 'end'> => ({
+/** A running server at a URL. */
+const serverAt = (url: string): Omit<Server, 'end'> => ({
   url,
   async execute(sql) {
     const reply = await fetch(`${url}/exec?${new URLSearchParams({ query: sql })}`);
     return reply.json() as Promise<Reply>;
   },
-  async empty() {
+  async dropAll() {
     let { error } = await this.execute('DROP ALL');
     if (error === "'tables' expected") ({ error } = await this.execute('DROP ALL TABLES')); // QuestDB 8
     if (error !== undefined) throw new Error(error);

@@ -7,10 +7,10 @@ import { freshFolder } from './folder.js';
 import type { Scope } from './scope.js';
 
 const PROGRAMS = resolve('node_modules/.bin');
-/** One for all, so that no home is a reason to compile the programs anew. */
+/** One cache for all home folders, so that the programs are compiled only once. */
 export const CACHE = resolve('.cache');
 
-/** What a script left behind. `code` is the shell's exit status, 128 and the signal's number where a signal ended it. */
+/** The result of a script. `code` is the shell's exit status: 128 plus the signal's number if a signal ended it. */
 export interface Outcome {
   code: number;
   stdout: Buffer;
@@ -18,8 +18,8 @@ export interface Outcome {
 }
 
 /**
- * A bash in a fresh folder, its home too, that it keeps from script to script. stdin is empty, and neither `-e` nor
- * `pipefail` is set unless the script does so.
+ * Returns a function that runs scripts in bash. All scripts share one new folder, which is also their home. stdin is
+ * empty; neither `-e` nor `pipefail` is set unless the script does so.
  */
 export async function shell(scope: Scope, env: NodeJS.ProcessEnv = {}) {
   const cwd = await freshFolder(scope);

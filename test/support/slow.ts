@@ -1,9 +1,9 @@
-/*! Instances that take their time, so that what is shown meanwhile can be seen. */
+/*! Instances whose replies a test delays, to see what a program shows meanwhile. */
 import { createServer, type ServerResponse } from 'node:http';
 import { listenHttp } from './listen.js';
 import type { Scope } from './scope.js';
 
-/** URL of an instance that answers as it is told to; it ends with the scope. */
+/** Starts an instance that answers with a function of the test, and returns its URL. It ends with the scope. */
 export function startSlow(
   scope: Scope,
   answer: (query: string, response: ServerResponse) => Promise<unknown>,

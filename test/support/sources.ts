@@ -1,4 +1,4 @@
-/*! The project's own source files as the compiler sees them, so that rules about the code can be tests. */
+/*! The project's source files as the compiler reads them, for tests that check rules about the code. */
 import { resolve } from 'node:path';
 import {
   type ExportDeclaration,
@@ -22,30 +22,30 @@ import {
 } from 'typescript/unstable/ast/is';
 import { API } from 'typescript/unstable/sync';
 
-/** What the rules ask of a source file. */
+/** The properties of a source file that the rules use. */
 export interface Source {
-  /** Relative to the top of the project. */
+  /** The path relative to the project's folder. */
   path: string;
-  /** Specifiers of all imports and re-exports as written: types and `import()` too. */
+  /** The specifiers of all imports and re-exports as written, including types and `import()`. */
   imports: string[];
   /** Every identifier in the code; comments and strings have none. */
   identifiers: Set<string>;
-  /** What it passes on from other files (`export { a } from …`), by the names there. */
+  /** The names that it re-exports from other files (`export { a } from …`), as named there. */
   passedOn: string[];
-  /** What it declares and exports without a docstring. */
+  /** The names of exported declarations without a docstring. */
   undocumented: string[];
-  /** What stands between placeholders in its texts. */
+  /** Its strings, and the parts of its templates between placeholders. */
   texts: Text[];
 }
 
-/** A string, or one piece of a template. */
+/** A string, or one part of a template. */
 export interface Text {
   text: string;
-  /** The classes and functions it is an argument of, at any depth: `InstanceError`, `warn`. */
+  /** The classes and functions whose argument contains it, at any depth: `InstanceError`, `warn`. */
   within: string[];
 }
 
-/** The source files of one package, by its `tsconfig.json`. */
+/** Reads the source files of one package, according to its `tsconfig.json`. */
 export function sourcesOf(packageFolder: string): Source[] {
   const api = new API();
   try {

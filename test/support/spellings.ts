@@ -1,4 +1,4 @@
-/*! The ways to write one definition as a statement: everything in which two texts may differ that make the same object. */
+/*! Writes one definition as a statement in different ways. All of these statements create the same object. */
 import {
   type Column,
   type Definition,
@@ -11,7 +11,9 @@ import {
   type ViewDefinition,
 } from '@sqlpipe/ddl';
 
-/** Writes a definition as a statement. The choices say how: none of them the plainest way, each other list another one. */
+/**
+ * Writes a definition as a statement. An empty list of choices gives the simplest form; other lists give other forms.
+ */
 export function spell(definition: Definition, choices: readonly number[]): string {
   const speller = new Speller(choices);
   switch (definition.kind) {
@@ -38,7 +40,7 @@ const SYNONYMS: Record<string, string[]> = {
   'DECIMAL(7,0)': ['DECIMAL(7)'],
 };
 
-/** Hours and months to other ways of writing them. */
+/** TTLs, in hours or (negative) months, with the ways to write them. */
 const LENGTHS: Record<number, string[]> = {
   25: ['25 HOURS', '25h', '25 HOUR'],
   [14 * 24]: ['2 WEEKS', '14 DAYS', '14d', '336h', '2W'],
@@ -56,7 +58,7 @@ const STARTS: Record<string, string[]> = {
 };
 
 const GAPS = [' ', '\n', '\t ', '\r\n', ' -- a comment; (\n', ' /* one /* in */ one */', ' /**/ ', ' --\r'];
-/** What may stand without a gap on either side. */
+/** Tokens that need no gap before and after them. */
 const PUNCTUATION = /^[(),;=]$/;
 const SIMPLE = /^[A-Za-z_]\w*$/;
 
@@ -64,12 +66,12 @@ class Speller {
   #at = 0;
   constructor(private readonly choices: readonly number[]) {}
 
-  /** One of the ways; the first where no choice is left. */
-  pick<T>(...ways: readonly [T, ...T[]]): T {
-    return ways[(this.choices[this.#at++] ?? 0) % ways.length] as T;
+  /** Picks one of the alternatives by the next choice; the first one if no choice is left. */
+  pick<T>(...alternatives: readonly [T, ...T[]]): T {
+    return alternatives[(this.choices[this.#at++] ?? 0) % alternatives.length] as T;
   }
 
-  /** Puts tokens together with a gap wherever there has to be one, and elsewhere as it comes. */
+  /** Joins tokens. Where no gap is needed, the choices decide whether there is one. */
   join(tokens: readonly string[]): string {
     let text = this.pick('', ...GAPS);
     tokens.forEach((token, i) => {
@@ -80,7 +82,7 @@ class Speller {
     return text + this.pick(';', '', ' ;', '\n-- done\n;', '/* done */');
   }
 
-  /** Words of the language in any case. */
+  /** Keywords in any case. */
   words(text: string): string[] {
     return text
       .split(' ')
@@ -93,8 +95,8 @@ class Speller {
     return this.pick(word, word.toLowerCase(), mixed);
   }
 
-  either(...ways: readonly [string, ...string[]]): string[] {
-    return this.words(this.pick(...ways));
+  either(...alternatives: readonly [string, ...string[]]): string[] {
+    return this.words(this.pick(...alternatives));
   }
 
   objectName(name: string): string[] {
@@ -109,7 +111,7 @@ class Speller {
     return this.pick(needsQuotes(name) ? `"${name}"` : name, ...quoted);
   }
 
-  /** Where a literal has to stand: no string, no backticks, and the columns' own case does not matter. */
+  /** A name where a literal is required: not in single quotes or backticks, and in any case. */
   literal(name: string): string {
     const isAscii = /^[\0-\x7f]*$/.test(name);
     return this.columnName(isAscii ? this.pick(name, name.toUpperCase(), name.toLowerCase()) : name, ['"']);
@@ -146,7 +148,7 @@ class Speller {
     const tokens = [this.columnName(name), ...this.either(type, ...(SYNONYMS[type] ?? []))];
     if (type === 'SYMBOL') tokens.push(...this.symbol(column, table, outOfLine));
     const parquet = this.parquet(column.parquet ?? '');
-    // 9.3 reads NULL after what is no symbol.
+    // 9.3 accepts NULL only after a column that is not a symbol.
     const nullable = type === 'SYMBOL' ? [] : this.either('', 'NOT NULL', 'NULL');
     const isLast = column === table.columns.at(-1);
     return [...tokens, ...parquet, ...(isLast ? [] : nullable)];
@@ -185,7 +187,7 @@ class Speller {
     return capacity === 256 ? this.pick([], said) : said;
   }
 
-  /** A number that is rounded up to this one. */
+  /** A number that the server rounds up to this one. */
   unrounded(power: number): string {
     return this.pick(String(power), String(power / 2 + 1), String(power - (power > 2 ? 1 : 0)));
   }
@@ -231,7 +233,7 @@ class Speller {
     ];
   }
 
-  /** FORMAT, in one of the places where it may stand. */
+  /** FORMAT, before or after the other clauses. */
   format(parquet: boolean): [string[], string[]] {
     const format = parquet ? this.words('FORMAT PARQUET') : this.either('', 'FORMAT NATIVE');
     return this.pick([format, []], [[], format]);
@@ -248,13 +250,13 @@ class Speller {
     return [...this.words('STORAGE POLICY'), '(', ...separated(this.pick(stages, stages.toReversed())), ')'];
   }
 
-  /** None may be written as 0 where hours are a length that fits. */
+  /** A TTL. No TTL may also be written as 0 hours, unless the partitions are months or years. */
   ttl(ttl: number, unit = ''): string[] {
     if (ttl === 0 && /MONTH|YEAR/.test(unit)) return [];
     return ttl === 0 ? this.pick([], this.words('TTL 0 HOURS')) : [...this.words('TTL'), ...this.length(ttl)];
   }
 
-  /** In one of the ways to write it; `7M` are months in any case. */
+  /** A TTL in one of its forms; `7M` means months in upper and lower case. */
   length(length: number): string[] {
     return this.either(...(LENGTHS[length] as [string, ...string[]]));
   }
@@ -287,7 +289,7 @@ class Speller {
     return [...head, ...this.objectName(name), ...this.words('AS'), ...this.body(body, this.owner(view))];
   }
 
-  /** A query with what follows it; only in parentheses can anything follow. */
+  /** A query with the clauses after it. With clauses, the query must be in parentheses. */
   body(body: string, rest: string[]): string[] {
     const query = queryTokens(body).flatMap(token => (/^[A-Z]{2,}$/.test(token) ? this.words(token) : [token]));
     return rest.length === 0 && this.pick(false, true) ? query : ['(', ...query, ')', ...rest];
@@ -363,7 +365,7 @@ class Speller {
   }
 }
 
-/** The tokens of a query that stand between blanks. */
+/** The tokens of a query, which are separated by blanks. */
 export const queryTokens = (body: string): string[] => body.match(/'[^']*'|"[^"]*"|[^ ]+/g) ?? [];
 
 const separated = (items: readonly string[][]): string[] => items.flatMap((item, i) => (i ? [',', ...item] : item));

@@ -12,14 +12,14 @@ export const SQLSERVE = 'packages/sqlserve/bin/sqlserve.js';
 export const CREATE_TRADES =
   'create table trades (ts timestamp, s symbol index, v double) timestamp(ts) partition by day ttl 14 days';
 
-/** Starts the built sqlserve, empty, with extra arguments and environment. */
+/** Starts an empty sqlserve with additional arguments and environment variables. */
 export const startSqlserve = (
   scope: Scope,
   args: readonly string[] = [],
   env: NodeJS.ProcessEnv = {},
 ): Promise<Server> => startServer(scope, SQLSERVE, ['--port', '0', ...args], env);
 
-/** Starts it where it can not start: its exit status, and what it says. */
+/** Starts sqlserve with arguments that it rejects. Returns its exit status and message. */
 export async function failToStart(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
@@ -29,6 +29,6 @@ export async function failToStart(
   return { status, message };
 }
 
-/** The rows of its SHOW CREATE DATABASE. */
+/** Reads the rows of SHOW CREATE DATABASE. */
 export const readDump = async (server: Server): Promise<unknown[]> =>
   (await server.execute('SHOW CREATE DATABASE')).dataset?.flat() ?? [];

@@ -1,5 +1,5 @@
-/*! The system calls of a program, by strace. */
+/*! Tests of the system calls of a program, with strace. */
 import { testWith } from './tools.js';
 
-/** As `test`, for what needs strace. */
+/** Like `test`, for tests that need strace. */
 export const testWithStrace = testWith('strace');

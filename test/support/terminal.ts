@@ -1,4 +1,4 @@
-/*! A terminal with somebody at it: bash on a pseudo-terminal, and answers typed when a question has come. */
+/*! Simulates a user at a terminal: bash on a pseudo-terminal, and answers that are typed when a question appears. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
@@ -8,16 +8,19 @@ import { CACHE } from './shell.js';
 
 const PROGRAMS = resolve('node_modules/.bin');
 
-/** What was to be seen at the end, both output streams together and as they came, and the script's exit status. */
+/** What a script printed on both output streams together, and its exit status. */
 export interface Seen {
   code: number;
   screen: string;
 }
 
-/** What to wait for on the screen, and the keys to type then. */
+/** A text to wait for on the screen, and the keys to type then. */
 export type Answer = readonly [question: RegExp, keys: string];
 
-/** A bash on a terminal of its own, 80 columns unless the script says `stty cols`, in a fresh folder, its home too. */
+/**
+ * Returns a function that runs scripts in bash on a new terminal, with 80 columns unless the script sets `stty cols`. All
+ * scripts share one new folder, which is also their home.
+ */
 export async function terminal(scope: Scope, env: NodeJS.ProcessEnv = {}) {
   const cwd = await freshFolder(scope);
   return async (bash: string, answers: readonly Answer[] = []): Promise<Seen> => {
@@ -27,14 +30,14 @@ export async function terminal(scope: Scope, env: NodeJS.ProcessEnv = {}) {
       env: { ...process.env, CI: undefined, NO_COLOR: undefined, ...settings, PATH: `${PROGRAMS}:${process.env.PATH}` },
       stdio: ['pipe', 'pipe', 'inherit'],
     });
-    const left = [...answers];
+    const remaining = [...answers];
     let screen = '';
     let unanswered = '';
     child.stdout.setEncoding('utf8').on('data', text => {
       screen += text;
       unanswered += text;
-      while (left[0]?.[0].test(unanswered)) {
-        child.stdin.write(left.shift()?.[1]);
+      while (remaining[0]?.[0].test(unanswered)) {
+        child.stdin.write(remaining.shift()?.[1]);
         unanswered = '';
       }
     });

@@ -1,4 +1,4 @@
-/*! AVA's `test`, as all files use it: the tests of a file run one after the other, files side by side. */
+/*! AVA's `test` for all files: the tests of a file run one after the other, and files run in parallel. */
 import ava from 'ava';
 
 export const test = ava.serial;

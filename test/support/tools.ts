@@ -1,9 +1,9 @@
-/*! Tests that need a tool which a bare system lacks. */
+/*! Tests that need a tool that may not be installed. */
 
 import { isMissing, type Tool } from '../../scripts/skipped.js';
 import { test } from './test.js';
 
-/** As `test`, for what needs these tools: skipped where one is missing, except in CI, where that is a failure. */
+/** Like `test`, for tests that need these tools. They are skipped if one is missing; in CI they fail. */
 export function testWith(...tools: Tool[]): typeof test | typeof test.skip {
   const missing = tools.filter(isMissing);
   if (missing.length > 0)

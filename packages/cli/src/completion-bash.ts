@@ -1,10 +1,10 @@
 import { type CompletionSpec, LIST_INSTANCES_COMMAND } from './completion-spec.js';
 
-/** A script for bash. `compopt` is missing in very old ones, which then complete no files. */
+/** Writes a script for bash. Very old versions have no `compopt`; they do not complete files. */
 export function bash({ name, flags, operands }: CompletionSpec): string {
   const reply = (words: string) => `COMPREPLY=($(compgen -W ${words} -- "$word"))`;
   const instances = `IFS=$'\\n'; ${reply(`"$(${LIST_INSTANCES_COMMAND} | cut -f1)"`)}`;
-  /** Of a list the last one is completed, and those before it are kept. */
+  /** In a list, the last word is completed and the words before it are kept. */
   const choices = (value: readonly string[] | { list: readonly string[] }) =>
     'list' in value
       ? `COMPREPLY=($(compgen -P "\${word%"\${word##*,}"}" -W '${value.list.join(' ')}' -- "\${word##*,}"))`

@@ -1,9 +1,9 @@
 import { type CompletionSpec, type Flag, LIST_INSTANCES_COMMAND } from './completion-spec.js';
 
-/** A script for fish, to be sourced or to be put into its folder of completions. */
+/** Writes a script for fish, which can be sourced, or stored in its folder of completions. */
 export function fish({ name, flags, operands }: CompletionSpec): string {
   const complete = `complete -c ${name}`;
-  const lines = flags.map(flag => `${complete} ${words(flag)}`);
+  const lines = flags.map(flag => `${complete} ${formatFlag(flag)}`);
   if (operands.includes('instances')) lines.push(`${complete} -a '(${LIST_INSTANCES_COMMAND})'`);
   if (!operands.includes('files')) lines.push(`${complete} -f`);
   return `# fish completion for ${name}; source it, or put it into ~/.config/fish/completions/${name}.fish\n${lines.join('\n')}\n`;
@@ -17,7 +17,7 @@ function valuesOf(value: Flag['value']): string {
   return ` -x -a '${'list' in value ? `(__fish_append , ${value.list.join(' ')})` : value.join(' ')}'`;
 }
 
-function words({ names, describe, value }: Flag): string {
+function formatFlag({ names, describe, value }: Flag): string {
   const spelled = names.map(name => (name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`)).join(' ');
   return `${spelled}${valuesOf(value)} -d '${describe.replace(/['\\]/g, '\\$&')}'`;
 }

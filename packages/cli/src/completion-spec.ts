@@ -1,19 +1,19 @@
-/*! A program as a shell has to know it to complete its command line. */
+/*! The description of a program that a shell needs to complete its command line. */
 
 /** An option. */
 export interface Flag {
-  /** As they are typed: `--output`, `-o`. */
+  /** The names as typed: `--output`, `-o`. */
   names: string[];
-  /** What it does; one line. */
+  /** One line that says what the option does. */
   describe: string;
   /**
-   * What its value is, if it has one: one of these, some of these with commas between them, a number, an instance, or
-   * text, which may be the name of a file.
+   * The type of its value, if it has one: one of several words, a list of such words separated by commas, a number, an
+   * instance, or text, which may be the name of a file.
    */
   value?: readonly string[] | { list: readonly string[] } | 'number' | 'instance' | 'text';
 }
 
-/** What operands can be. */
+/** The types of operands. */
 export type OperandType = 'instances' | 'files';
 
 /** A program. */

@@ -1,6 +1,6 @@
 import { type CompletionSpec, type Flag, LIST_INSTANCES_COMMAND } from './completion-spec.js';
 
-/** A script for zsh, to be sourced or to be found in `$fpath` as `_NAME`. */
+/** Writes a script for zsh, which can be sourced, or stored in a folder of `$fpath` as `_NAME`. */
 export function zsh({ name, flags, operands }: CompletionSpec): string {
   return `#compdef ${name}
 # zsh completion for ${name}; source it, or put it into a folder of $fpath under the name _${name}
@@ -12,14 +12,14 @@ _${name}_instances() {
 }
 _${name}() {
   _arguments -s -S \\
-${[...flags.map(each => flag(name, each)), ...operand(name, operands)].map(line => `    ${line}`).join(' \\\n')}
+${[...flags.map(each => formatFlag(name, each)), ...formatOperands(name, operands)].map(line => `    ${line}`).join(' \\\n')}
 }
 ${zshBootstrap(name, `compdef _${name} ${name}`)}`;
 }
 
 /**
- * The end of a script: it completes at once where zsh has found it in `$fpath`, and else has zsh call it. Whoever has not set
- * up completion gets it: without there is no `compdef`.
+ * The end of a script. If zsh has loaded the script from `$fpath`, it completes at once; if the script was sourced, it
+ * registers itself. It initializes completion if the user has not done so, because otherwise `compdef` does not exist.
  */
 export const zshBootstrap = (name: string, register: string): string => `if [[ \${funcstack[1]} == _${name} ]]; then
   _${name} "$@"
@@ -38,17 +38,17 @@ function valuesOf(name: string, value: Flag['value']): string {
 }
 
 /** `'*'{--output=,-o+}'[write this file]:value:_files'` */
-function flag(program: string, { names, describe, value }: Flag): string {
-  const text = quoted(`[${describe.replace(/[[\]:\\]/g, '\\$&')}]${valuesOf(program, value)}`);
+function formatFlag(program: string, { names, describe, value }: Flag): string {
+  const text = quote(`[${describe.replace(/[[\]:\\]/g, '\\$&')}]${valuesOf(program, value)}`);
   const spelled = names.map(name => (value ? name + (name.startsWith('--') ? '=' : '+') : name));
   return names.length > 1 ? `'*'{${spelled.join(',')}}${text}` : `'*'${spelled.join('')}${text}`;
 }
 
-function operand(name: string, operands: CompletionSpec['operands']): string[] {
-  const ways = [...(operands.includes('instances') ? [`instances:instance:_${name}_instances`] : [])];
-  if (operands.includes('files')) ways.push('files:file:_files');
-  if (ways.length > 1) return [`'*:operand: _alternative ${ways.map(way => `"${way}"`).join(' ')}'`];
-  return ways.map(way => `'*${way.slice(way.indexOf(':'))}'`);
+function formatOperands(name: string, operands: CompletionSpec['operands']): string[] {
+  const alternatives = [...(operands.includes('instances') ? [`instances:instance:_${name}_instances`] : [])];
+  if (operands.includes('files')) alternatives.push('files:file:_files');
+  if (alternatives.length > 1) return [`'*:operand: _alternative ${alternatives.map(way => `"${way}"`).join(' ')}'`];
+  return alternatives.map(way => `'*${way.slice(way.indexOf(':'))}'`);
 }
 
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

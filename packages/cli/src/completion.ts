@@ -1,4 +1,6 @@
-/*! Scripts by which shells complete command lines. They are made once, and ask the programs for nothing but names. */
+/*!
+ * Completion scripts for shells. A script is written once; when it runs, it asks a program only for names of instances.
+ */
 
 import { bash } from './completion-bash.js';
 import { fish } from './completion-fish.js';

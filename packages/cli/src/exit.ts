@@ -1,5 +1,5 @@
 /*!
- * Exit statuses, in one place: 0 for success, 1 for a negative result, above that the kinds of failure (sysexits(3)).
+ * All exit statuses: 0 for success, 1 for a negative result, higher ones for failures (sysexits(3)).
  */
 
 /** The exit statuses by meaning; every man page lists them. */
@@ -17,7 +17,7 @@ export const Exit = {
   config: 78,
 } as const;
 
-/** What the libraries call the ways to fail, in the `code` of their errors. */
+/** The exit status for the `code` of an error of the libraries. */
 const STATUS_BY_CODE: Record<string, number> = {
   REFUSED: Exit.negative,
   USAGE: Exit.usage,
@@ -30,15 +30,15 @@ const STATUS_BY_CODE: Record<string, number> = {
   CONFIG: Exit.config,
 };
 
-/** Bad usage of a program, beyond what the option parser sees. */
+/** Wrong usage of a program, also if the option parser cannot detect it. */
 export class UsageError extends Error {
   override name = 'UsageError';
   readonly code = 'USAGE';
 }
 
 /**
- * The exit status an error stands for: by its `code`; any other error of the system is a failed local read or write;
- * every other error is a bug.
+ * The exit status for an error, by its `code`. Any other system error is a failed local read or write; every other error
+ * is a bug.
  */
 export function exitStatus(error: unknown): number {
   const { code, syscall } = error as NodeJS.ErrnoException;

@@ -1,4 +1,4 @@
-/*! What `--help` prints: at most 80 columns, fewer on a narrower terminal; the program's own options first. */
+/*! Formats the text of `--help`: at most 80 columns, fewer on a narrower terminal; the program's own options first. */
 import type { Flag } from './completion-spec.js';
 import { CONNECTION_FLAGS } from './instance-options.js';
 import type { Program } from './program.js';
@@ -6,10 +6,10 @@ import type { Program } from './program.js';
 const WIDTH = 80;
 const width = (): number => Math.min(WIDTH, process.stdout.columns || WIDTH);
 
-/** Where descriptions start. */
+/** The column at which descriptions start. */
 const INDENT = 31;
 
-/** What the value of an option is called, where that is not FILE. */
+/** The placeholders for values of options; the others are FILE. */
 const VALUE_NAMES: Record<string, string> = {
   '--address': 'ADDRESS',
   '--allow': 'VERBS',
@@ -39,12 +39,12 @@ const VALUE_NAMES: Record<string, string> = {
   '--yes-to': 'NAME',
 };
 
-/** An option, and what it is where it is not given. */
+/** An option and its default. */
 export interface HelpFlag extends Flag {
   default?: unknown;
 }
 
-/** The help of a program with these options. */
+/** Formats the help of a program with these options. */
 export function formatHelp(
   { name, operands, summary, examples }: Pick<Program<unknown>, 'name' | 'operands' | 'summary' | 'examples'>,
   flags: readonly HelpFlag[],
@@ -66,11 +66,11 @@ export function formatHelp(
   ].join('\n');
 }
 
-/** `  -o, --output FILE           write this file`, on several lines where it is long. */
+/** `  -o, --output FILE           write this file`, on several lines if it is long. */
 function formatFlag({ names, describe, value, default: given }: HelpFlag): string[] {
   const [long = '', short] = names.toSorted((a, b) => b.length - a.length);
-  const what = Array.isArray(value) && long !== '--completion' ? value.join('|') : (VALUE_NAMES[long] ?? 'FILE');
-  const head = `  ${short ? `${short}, ` : '    '}${long}${value ? ` ${what}` : ''}`;
+  const placeholder = Array.isArray(value) && long !== '--completion' ? value.join('|') : (VALUE_NAMES[long] ?? 'FILE');
+  const head = `  ${short ? `${short}, ` : '    '}${long}${value ? ` ${placeholder}` : ''}`;
   const hasDefault = typeof given === 'string' || typeof given === 'number';
   const [first = '', ...rest] = wrap(hasDefault ? `${describe} (default: ${given})` : describe, width() - INDENT);
   const below = rest.map(line => ' '.repeat(INDENT) + line);

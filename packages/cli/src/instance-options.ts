@@ -7,7 +7,7 @@ import type { Argv } from 'yargs';
 import { Exit } from './exit.js';
 import type { Io } from './io.js';
 
-/** How these options are typed. */
+/** The connection options, as typed. */
 export const CONNECTION_FLAGS = [
   '--user',
   '--password-file',
@@ -20,7 +20,7 @@ export const CONNECTION_FLAGS = [
   '--show-config',
 ];
 
-/** Adds who to be and how to connect; INSTANCE itself is an operand. */
+/** Adds the options for credentials and for the connection. INSTANCE itself is an operand. */
 export const addInstanceOptions = <Options>(cli: Argv<Options>) =>
   cli
     .option('user', { type: 'string', requiresArg: true, describe: 'user name for basic authentication' })
@@ -41,7 +41,7 @@ export const addInstanceOptions = <Options>(cli: Argv<Options>) =>
     })
     .option('show-config', { type: 'boolean', describe: 'print these settings and their sources' });
 
-/** What `--show-config` shows of a value. */
+/** One line of `--show-config`. */
 interface Setting {
   readonly name: string;
   readonly value: string;

@@ -1,4 +1,4 @@
-/*! The process as the programs see it: its input, its output, and its messages to people. */
+/*! The process as the programs see it: its input, its output, and its messages for the user. */
 import { fstatSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { styleText } from 'node:util';
@@ -6,7 +6,7 @@ import { escapeControls, escapeLines } from '@sqlpipe/sql';
 import { UsageError } from './exit.js';
 import { Progress } from './progress.js';
 
-/** What a program may use of its process. */
+/** The parts of the process that a program may use. */
 export interface Io {
   readonly env: NodeJS.ProcessEnv;
   /** Standard input as data. @throws UsageError if it is a terminal or a folder */
@@ -14,39 +14,39 @@ export interface Io {
   readonly stdout: Writable & { isTTY?: boolean };
   /** Whether standard output supports colors: a terminal that is not dumb, unless NO_COLOR is set. */
   readonly colors: boolean;
-  /** Whether standard error supports colors, as `colors`. */
+  /** Like `colors`, for standard error. */
   readonly errorColors: boolean;
-  /** Prints an error; always shown. @param below lines that belong to it, safe to show, with colors or without */
+  /** Prints an error; always shown. @param below further lines of the message, safe to show, with or without colors */
   error(message: string, below?: readonly string[]): void;
   /** Prints a warning; one line, hidden by `-q`. */
   warn(message: string): void;
   /** Prints information; shown with `-v` or on a terminal. */
   info(message: string): void;
-  /** As `info`, for the summary; only the last program of a pipe shows it. */
+  /** Like `info`, for the summary; only the last program of a pipe shows it. */
   summary(message: string): void;
-  /** Reports a request that was sent, without secrets; undefined unless `-vv` asks for it. */
+  /** Reports a request that was sent, without secrets; undefined without `-vv`. */
   readonly logRequest: ((message: string) => void) | undefined;
-  /** Where to draw progress: undefined where it is not visible, and where the next program of a pipe draws its own. */
+  /** The progress display; undefined if it would not be visible, or if the next program of a pipe shows its own. */
   progress(): Progress | undefined;
   /** Writes text to standard output; waits until it is accepted. */
   print(text: string): Promise<void>;
   /** Asks for a secret on the terminal, not on the three streams; undefined without a terminal. */
   promptSecret(question: string): Promise<string | undefined>;
   /**
-   * Aborts at SIGINT, SIGTERM or SIGHUP. A program that uses it must end soon after that; it is then still killed by
-   * the signal.
+   * Aborts at SIGINT, SIGTERM or SIGHUP. A program that uses it must end soon after that. The process is then ended by
+   * the same signal.
    */
   readonly interrupted: AbortSignal;
 }
 
-/** Verbosity as the options give it. */
+/** Verbosity, as set by the options. */
 export interface Verbosity {
   quiet: boolean;
-  /** How often `-v` was given. */
+  /** The number of `-v` options. */
   verbose: number;
 }
 
-/** The only maker of `Io`. `name` is put before each message. */
+/** Creates the `Io` of this process. `name` is put before each message. */
 export function createProcessIo(name: string, { quiet, verbose }: Verbosity): Io {
   const { isTTY } = process.stderr;
   const writeMessage = (message: string, color?: Color, below: readonly string[] = []): void => {
@@ -88,7 +88,7 @@ export function createProcessIo(name: string, { quiet, verbose }: Verbosity): Io
         process.stdout.write(text, error => (error ? reject(error) : resolve()));
       }),
     async promptSecret(question) {
-      const { promptSecret } = await import('./prompt-secret.js'); // few runs ask
+      const { promptSecret } = await import('./prompt-secret.js'); // loaded late, because few runs prompt
       return promptSecret(`${name}: ${escapeControls(question)}`);
     },
     get interrupted() {
@@ -98,10 +98,10 @@ export function createProcessIo(name: string, { quiet, verbose }: Verbosity): Io
   };
 }
 
-/** The progress bar that is visible now, if any. */
+/** The visible progress display, if there is one. */
 let activeProgress: Progress | undefined;
 
-/** Colors of the terminal's own, which it shows well on dark and on light. */
+/** Colors of the terminal's palette, which are readable on dark and on light backgrounds. */
 type Color = 'red' | 'yellow';
 
 /** Moves to the start of the line and erases the progress bar of another program in the pipe. */
@@ -117,11 +117,11 @@ function isPiped(): boolean {
 
 let interruption: AbortController | undefined;
 
-/** How the signal that interrupted the program is called, if one did. */
+/** The name of the signal that interrupted the program, if there was one. */
 export const interruptSignal = (): NodeJS.Signals | undefined =>
   interruption?.signal.reason as NodeJS.Signals | undefined;
 
-/** The first signal asks the program to end; a second one ends it. */
+/** The first signal requests the program to end; a second signal kills it. */
 function createInterruption(): AbortController {
   const controller = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => controller.abort(signal));

@@ -1,14 +1,15 @@
-/*! Memory of programs that stream more data than they keep. */
+/*! Limits the memory of programs that stream more data than they store. */
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * Keeps V8's room for what is new at the size it begins with. It would grow with what flows through, as if that were to
- * stay: by 40 MB for a dump of 100 MB on Node 20, by 80 on Node 24. What does hold all it reads gets slower by this.
+ * Keeps V8's space for new objects at its initial size. Otherwise it grows with the data that flows through: by 40 MB for
+ * a dump of 100 MB on Node 20, by 80 MB on Node 24. A program that stores all it reads becomes slower by this.
  */
 export const limitHeapGrowth = (): void => setFlagsFromString('--semi-space-growth-factor=1');
 
 /**
- * Makes V8 collect garbage when its heap has grown by 30 percent, where it would wait for much more: for programs that pass
- * their data through a temporary file. It halves the memory for 300,000 statements, and takes a fifth more time.
+ * Makes V8 collect garbage as soon as its heap has grown by 30 percent; by default it waits much longer. This is for
+ * programs that pass their data through a temporary file: for 300,000 statements it halves the memory and takes a fifth
+ * more time.
  */
 export const collectGarbageEarly = (): void => setFlagsFromString('--heap-growing-percent=30');

@@ -1,4 +1,7 @@
-/*! The command line; the only file that knows yargs. Operands are ours to count, as yargs loses a `-` and what follows `--`. */
+/*!
+ * Parses the command line; the only file that uses yargs. Operands are checked here, because yargs loses a `-` and what
+ * follows `--`.
+ */
 import { basename } from 'node:path';
 import { suggestWord } from '@sqlpipe/sql';
 import yargs, { type Argv } from 'yargs';
@@ -9,7 +12,7 @@ import { formatHelp, type HelpFlag } from './help.js';
 import type { Verbosity } from './io.js';
 import type { Args, Program } from './program.js';
 
-/** The bundler puts the package's version here. */
+/** The version of the package, inserted by the bundler. */
 declare const VERSION: string;
 
 /** Arguments to run with, or text to print instead: help, version, completions. */
@@ -17,8 +20,8 @@ export type Parsed<Options> = Verbosity &
   ({ args: Args<Options>; output?: undefined } | { args?: undefined; output: string });
 
 /**
- * What the words of a command line ask for.
- * @throws UsageError for an unknown option, a missing or surplus operand, a value that is not of its option's type
+ * Parses the words of a command line.
+ * @throws UsageError for an unknown option, a missing or surplus operand, or a value of the wrong type
  */
 export function parseCommandLine<Options>(program: Program<Options>, words: string[]): Parsed<Options> {
   const cli = declareAllOptions(program);
@@ -30,7 +33,7 @@ export function parseCommandLine<Options>(program: Program<Options>, words: stri
     const text = values['help'] ? formatHelp(program, helpFlagsOf(cli)) : output;
     if (output) parsed = { ...verbosity, output: `${text}\n` };
     else if (values['completion'] !== undefined)
-      parsed = { ...verbosity, output: completion(program, cli, String(values['completion'])) };
+      parsed = { ...verbosity, output: printCompletion(program, cli, String(values['completion'])) };
     else {
       const usage = program.standaloneOption && values[program.standaloneOption] ? '' : program.operands;
       const operands = checkOperands(values._.map(String), usage);
@@ -40,14 +43,19 @@ export function parseCommandLine<Options>(program: Program<Options>, words: stri
   return parsed as unknown as Parsed<Options>;
 }
 
-/** yargs looks options up in plain objects, and stumbles over what these have: `--toString`. */
+/**
+ * Rejects options such as `--toString`: yargs looks options up in plain objects, which have properties of that name.
+ */
 function checkNames(words: string[], cli: unknown): void {
   const options = words.slice(0, words.includes('--') ? words.indexOf('--') : undefined);
   for (const [, name = ''] of options.map(word => /^--?([^=]*)/.exec(word) ?? []))
     if (name in Object.prototype) throw new UsageError(unknownOption(name, cli));
 }
 
-/** yargs' message with what may have been meant. Of several options only the first is named: of `-pSECRET` each letter is one. */
+/**
+ * Adds a suggestion to a message of yargs. Only the first unknown option is named: in `-pSECRET` each letter is an
+ * option.
+ */
 function explainParseError(message: string, cli: unknown): string {
   const [, option] = /^unknown options?: ([^,]*)/.exec(message) ?? [];
   if (option !== undefined) return unknownOption(option, cli);
@@ -62,19 +70,19 @@ const unknownOption = (option: string, cli: unknown): string => {
   return `unknown option: ${formatFlag(option)}${suggestWord(formatFlag(option), Object.keys(key).map(formatFlag))}`;
 };
 
-/** An option as programs have it: `keepGoing`. */
+/** The name of an option as a property: `keepGoing`. */
 const camelCase = (name: string): string => name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 function declareAllOptions<Options>({ name, options }: Program<Options>): Argv<Options> {
   const own = options(yargs() as Argv<object>);
   const sendsRequests = Object.hasOwn(optionsOf(own).key, 'connect-timeout');
-  const takesV = Object.values(optionsOf(own).alias).flat().includes('v'); // as grep does
+  const hasOwnV = Object.values(optionsOf(own).alias).flat().includes('v'); // as grep does
   return own
     .scriptName(name)
     .locale('en')
     .parserConfiguration({
       'boolean-negation': false,
-      'camel-case-expansion': false, // else it names an option it does not know twice
+      'camel-case-expansion': false, // otherwise it reports an unknown option twice
       'dot-notation': false,
       'greedy-arrays': false,
       'parse-positional-numbers': false,
@@ -82,7 +90,7 @@ function declareAllOptions<Options>({ name, options }: Program<Options>): Argv<O
     .updateStrings(YARGS_MESSAGES)
     .option('quiet', { alias: 'q', type: 'boolean', describe: 'print errors only, no warnings' })
     .option('verbose', {
-      alias: takesV ? [] : 'v',
+      alias: hasOwnV ? [] : 'v',
       type: 'count',
       describe: `print more messages on stderr${sendsRequests ? '; -vv: also requests' : ''}`,
     })
@@ -100,24 +108,27 @@ function declareAllOptions<Options>({ name, options }: Program<Options>): Argv<O
     .exitProcess(false);
 }
 
-/** yargs' own words where ours are clearer; it looks some up by number too, which its types do not know. */
+/**
+ * Replaces messages of yargs by clearer ones. Some have a singular and a plural, which the types of yargs do not
+ * include.
+ */
 const YARGS_MESSAGES = {
   'Unknown argument: %s': { one: 'unknown option: %s', other: 'unknown options: %s' },
   'Not enough arguments following: %s': 'missing value for option: %s',
 } as object as Record<string, string>;
 
-/** The last value of a repeated option counts, as with curl, unless the option accepts several. */
+/** Takes the last value of a repeated option, as curl does, unless the option accepts several. */
 function takeLastValues(values: object, cli: unknown): object {
   const { array: lists } = optionsOf(cli);
   const last = (option: string, value: unknown): unknown => {
     const one = Array.isArray(value) && !lists.includes(option) ? value.at(-1) : value;
-    if (option !== '_') checkValue(option, one); // operands are not ours to check
+    if (option !== '_') checkValue(option, one); // `_` contains the operands, which are checked elsewhere
     return one;
   };
   return Object.fromEntries(Object.entries(values).map(([option, value]) => [camelCase(option), last(option, value)]));
 }
 
-/** What yargs knows of its options, beyond what its types tell. */
+/** The properties of options that yargs stores but that its types do not include. */
 const optionsOf = (cli: unknown) =>
   (
     cli as {
@@ -133,7 +144,7 @@ const optionsOf = (cli: unknown) =>
     }
   ).getOptions();
 
-/** What a number can't be, and what a variable that is not set leaves of an option. */
+/** Rejects a negative or infinite number, and an empty value, which an unset variable leaves. */
 function checkValue(option: string, value: unknown): void {
   if (typeof value === 'number' && !(value >= 0 && value < Number.POSITIVE_INFINITY))
     throw new UsageError(`${formatFlag(option)} must be a number of at least 0`);
@@ -141,10 +152,10 @@ function checkValue(option: string, value: unknown): void {
     throw new UsageError(`${formatFlag(option)} is empty; is a variable unset?`);
 }
 
-/** An option as it is typed. */
+/** An option as typed. */
 const formatFlag = (option: string): string => (option.length > 1 ? `--${option}` : `-${option}`);
 
-/** How many there are is checked; a surplus one is not shown, as it may be a password. */
+/** Checks the number of operands. A surplus operand is not shown, because it may be a password. */
 function checkOperands(operands: string[], usage: string): string[] {
   const wanted = usage.split(' ').filter(Boolean);
   if (operands.includes('')) throw new UsageError('an operand is empty; is a variable unset?');
@@ -155,8 +166,8 @@ function checkOperands(operands: string[], usage: string): string[] {
   return operands;
 }
 
-/** The script for a shell; for that of the user where none is named. @throws UsageError for one that is not known */
-function completion<Options>(program: Program<Options>, cli: Argv<Options>, shell: string): string {
+/** The completion script for a shell; by default for the user's shell. @throws UsageError for an unknown shell */
+function printCompletion<Options>(program: Program<Options>, cli: Argv<Options>, shell: string): string {
   const { name, operandTypes = [], values = {}, completions = COMPLETIONS } = program;
   const own = basename(process.env['SHELL'] ?? '');
   const wanted = shell || (completions[own] ? own : 'bash');

@@ -1,27 +1,27 @@
-/*! What a program of the family is: the words of its command line, and its work. */
+/*! The interface of a program: its command line and its work. */
 import type { ArgumentsCamelCase, Argv } from 'yargs';
 import type { CompletionSpec, OperandType } from './completion-spec.js';
 import type { Io } from './io.js';
 
-/** A program of the family: the words of its command line, and its work. */
+/** A program: its command line and its work. */
 export interface Program<Options> {
   name: string;
-  /** Each `<needed>`, `[optional]`, or `[any..]`, separated by blanks. */
+  /** The operands, separated by blanks: `<required>`, `[optional]`, or `[any..]` for any number. */
   operands: string;
-  /** What operands can be, for shells to complete; nothing unless given. */
+  /** The types of operands that shells complete; none by default. */
   operandTypes?: readonly OperandType[];
   /** What the program does, in one sentence. */
   summary: string;
-  /** Command lines for the foot of the help, each with what it does. */
+  /** Command lines for the end of the help, each with a description. */
   examples: readonly (readonly [line: string, effect: string])[];
   options(cli: Argv): Argv<Options>;
-  /** What the values of options can be, for shells to complete: some of these words, or names of instances. */
+  /** The values of options that shells complete: a list of these words, or the names of instances. */
   values?: Readonly<Record<string, readonly string[] | 'instances'>>;
-  /** Makers of completion scripts by shell, in place of those that all programs share. */
+  /** Functions that write completion scripts, by shell, instead of those that all programs share. */
   completions?: Readonly<Record<string, (program: CompletionSpec) => string>>;
-  /** An option that does something else, and wants no operands. */
+  /** An option that replaces the work of the program, and needs no operands. */
   standaloneOption?: string;
-  /** Does the work and resolves to the exit status. What it throws is reported in one message. */
+  /** Does the work and resolves to the exit status. An error that it throws is reported in one message. */
   run(args: Args<Options>, io: Io): Promise<number>;
 }
 

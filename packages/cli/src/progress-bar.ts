@@ -1,34 +1,34 @@
-/*! How progress looks, apart from its course because few runs draw it. */
+/*! Formats the progress bar. It is a separate module, loaded late, because few runs draw one. */
 import type { Writable } from 'node:stream';
 import { Format, type Options, type Params, Presets, SingleBar } from 'cli-progress';
 import cliTruncate from 'cli-truncate';
 
-/** What there is to see. */
+/** The state that is shown. */
 export interface ProgressStep {
-  /** How many are done. */
+  /** The number of statements that are done. */
   done: number;
-  /** How many there are in all, where that is known. */
+  /** The number of all statements, if it is known. */
   total?: number | undefined;
-  /** The one at hand; fit to be shown as it is. */
+  /** The current statement, safe to show. */
   what: string;
 }
 
 interface Payload extends ProgressStep {
   name: string;
-  /** Per second. */
+  /** Statements per second. */
   rate: number;
 }
 
-/** A bar on a stream that is a terminal. It wraps nowhere, and leaves nothing when it is stopped. */
+/** Creates a bar on a terminal. It never wraps, and leaves nothing on the screen when it is stopped. */
 export function createBar(stream: Writable): SingleBar {
   const options = { stream, format, barsize: 20, fps: 10, linewrap: true, clearOnComplete: true };
   const bar = new SingleBar(options as Options, Presets.legacy);
-  // It would go back to where it began, which scrolls away when messages come in between.
+  // The library would move the cursor to a saved position, which is wrong after messages have scrolled the screen.
   const { terminal } = bar as unknown as { terminal: object };
   return Object.assign(bar, { terminal: Object.assign(terminal, { cursorSave() {}, cursorRestore() {} }) });
 }
 
-/** Columns of a terminal on which there is room for the bar beside the numbers. */
+/** The minimum number of columns of a terminal that has room for the bar besides the numbers. */
 const WIDE = 60;
 
 function format(options: Options, params: Params & { maxWidth: number }, { name, done, total, rate, what }: Payload) {
@@ -41,8 +41,8 @@ function format(options: Options, params: Params & { maxWidth: number }, { name,
 
 /** `0:07`, `1:02:03` */
 function formatSeconds(seconds: number): string {
-  const whole = Math.ceil(seconds);
-  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
-  const two = (number: number) => String(number).padStart(2, '0');
-  return `${hours ? `${hours}:${two(minutes)}` : minutes}:${two(whole % 60)}`;
+  const rounded = Math.ceil(seconds);
+  const [hours, minutes] = [Math.floor(rounded / 3600), Math.floor(rounded / 60) % 60];
+  const twoDigits = (number: number) => String(number).padStart(2, '0');
+  return `${hours ? `${hours}:${twoDigits(minutes)}` : minutes}:${twoDigits(rounded % 60)}`;
 }

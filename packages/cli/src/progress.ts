@@ -1,4 +1,4 @@
-/*! Progress on the last line of a terminal: how many, how fast, and which one is at hand. */
+/*! Progress on the last line of a terminal: the number of statements, the rate, and the current statement. */
 
 import type { Writable } from 'node:stream';
 import { displayName, escapeControls, identify } from '@sqlpipe/sql';
@@ -6,10 +6,10 @@ import type { SingleBar } from 'cli-progress';
 import type { ProgressStep } from './progress-bar.js';
 
 /**
- * Passes statements on, one or many at once, and draws the progress while the consumer works on them.
+ * Passes on statements or batches, and draws the progress while the consumer processes them.
  *
- * @param progress where to draw; nothing is drawn where it is undefined
- * @param total how many there are, where that is known
+ * @param progress the display; if it is undefined, nothing is drawn
+ * @param total the number of statements, if it is known
  */
 export const withProgress = <Batch extends string | string[]>(
   statements: AsyncIterable<Batch>,
@@ -35,12 +35,12 @@ async function* drawProgress<Batch extends string | string[]>(
   }
 }
 
-/** Seconds; what is over sooner is not drawn. */
+/** The number of seconds before the first drawing: shorter work shows no progress. */
 const DELAY = 0.3;
 
 /**
- * One line, drawn again and again. Whoever writes a message wipes the line first, and the next step draws it below; so
- * does the program at the other end of a pipe, which shares the terminal and knows nothing of this one.
+ * One line that is drawn repeatedly. A message first clears the line, and the next step draws it again below the message.
+ * A program at the other end of the pipe shares the terminal; its messages clear the line too.
  */
 export class Progress {
   readonly #name: string;
@@ -53,7 +53,7 @@ export class Progress {
     this.#stream = stream;
   }
 
-  /** Shows a step, some time soon: at most ten times a second. */
+  /** Shows a step. The line is drawn at most ten times a second. */
   async show(step: ProgressStep): Promise<void> {
     const elapsed = process.uptime() - this.#started;
     if (elapsed < DELAY) return;
@@ -64,7 +64,7 @@ export class Progress {
     this.#bar.start(step.total ?? 0, step.done, payload);
   }
 
-  /** Wipes the line. The next step draws it again. */
+  /** Clears the line. The next step draws it again. */
   clear(): void {
     this.#bar?.stop();
     this.#bar = undefined;

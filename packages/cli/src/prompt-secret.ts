@@ -1,12 +1,12 @@
-/*! Asks for a secret on the terminal itself, because standard input may be a statement stream and standard output one too. */
+/*! Prompts for a secret on the terminal itself, because standard input and standard output may be statement streams. */
 import { openSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { ReadStream } from 'node:tty';
 
 /**
- * The line typed at /dev/tty, without echo. Undefined where there is no terminal, and where the answer is the end of
- * input (^D). ^C interrupts the whole pipeline, as it does at any other moment.
+ * Reads a line from /dev/tty, without echo. Returns undefined if there is no terminal, or at the end of input (^D). ^C
+ * interrupts the complete pipeline, as always.
  */
 export async function promptSecret(question: string): Promise<string | undefined> {
   const terminal = openTerminal();
@@ -37,6 +37,6 @@ function openTerminal(): number | undefined {
   try {
     return openSync('/dev/tty', 'r+');
   } catch {
-    return undefined; // a daemon or a cron job has none
+    return undefined; // a daemon or a cron job has no terminal
   }
 }

@@ -1,15 +1,15 @@
-/*! How two definitions differ, as people read it. */
+/*! Formats the differences between two definitions. */
 import { styleText } from 'node:util';
 import type { PropertyDifference } from '@sqlpipe/ddl';
 import { truncate } from '@sqlpipe/sql';
 
-/** UTF-16 code units of a value that are shown. */
+/** The maximum number of UTF-16 code units of a value that are shown. */
 const WIDTH = 160;
 
 /**
- * A line per property, without line ends: `column 'price': FLOAT in schema.sql, DOUBLE in prod`; safe to show.
- * @param labels what the two sides are called
- * @param colors the value of the first side in red, of the second in green
+ * Formats one line per property, without line ends and safe to show: `column 'price': FLOAT in schema.sql, DOUBLE in prod`.
+ * @param labels the names of A and B
+ * @param colors whether the value of A is red and the value of B is green
  */
 export const formatPropertyLines = (
   differences: readonly PropertyDifference[],

@@ -1,19 +1,19 @@
-/*! What every program does around its pipeline: streams, errors and the exit status, on the process itself. */
+/*! Handles what is the same for every program: streams, errors and the exit status of the process. */
 import { escapeControls, formatError } from '@sqlpipe/sql';
 import { Exit, exitStatus } from './exit.js';
 import { createProcessIo, interruptSignal } from './io.js';
 import { parseCommandLine } from './parse-command-line.js';
 import type { Program } from './program.js';
 
-/** Runs a program on this process: its arguments, its three streams, its exit status. Never throws. */
+/** Runs a program with the arguments and streams of this process, and sets the exit status. Never throws. */
 export function runProgram<Options>(program: Program<Options>): void {
   void run(program);
 }
 
 async function run<Options>(program: Program<Options>): Promise<void> {
   process.noDeprecation = true; // deprecations in a library do not concern users
-  // The reader of stdout closed the pipe: not an error worth a message. Only stdout's own error shows it: a server's
-  // socket can break with EPIPE too.
+  // The reader of stdout closed the pipe: this needs no message. Only an EPIPE of stdout itself counts, because the socket
+  // of a server can fail with EPIPE too.
   let pipeError: unknown;
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') pipeError = error;
@@ -44,7 +44,7 @@ function reportError(error: unknown, name: string): void {
     { [Exit.usage]: `\nTry '${name} --help'.`, [Exit.bug]: '\nThis is a bug; please report it.' }[process.exitCode] ??
     '';
   const text = formatError(error);
-  // A usage error of yargs has several lines. In other messages a line end comes from a name and could fake a message.
+  // A usage error of yargs has several lines. In other messages a line end is part of a name and could fake a message.
   const shown = process.exitCode === Exit.usage ? text : escapeControls(text);
   createProcessIo(name, { quiet: true, verbose: 0 }).error(shown + hint);
 }

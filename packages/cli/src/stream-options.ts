@@ -1,4 +1,4 @@
-/*! Options that several programs have, because what flows between them is the same stream. */
+/*! Options that several programs share, because they read or write the same stream. */
 
 import { UsageError } from './exit.js';
 
@@ -10,7 +10,7 @@ export const INCLUDE_OPTION = {
   describe: 'select TABLES, VIEWS, SCHEMA, ACL, …, or kinds such as table (see sqlgrep)',
 } as const;
 
-/** `--exclude`: what to leave out. */
+/** `--exclude`: which part of a schema to leave out. */
 export const EXCLUDE_OPTION = {
   type: 'string',
   array: true,
@@ -44,7 +44,7 @@ export const maxRecordOption = (bytes: number) =>
     coerce: parseMaxRecord,
   }) as const;
 
-/** A number, or all of them where the option is given again. @throws UsageError for one that counts nothing */
+/** Checks the number, or all numbers if the option is repeated. @throws UsageError for an invalid number */
 function parseMaxRecord(given: number): number {
   if (![given].flat().every(number => Number.isInteger(number) && number >= 1))
     throw new UsageError('--max-record must be a whole number of at least 1');

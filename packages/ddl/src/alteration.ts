@@ -1,4 +1,4 @@
-/*! One change of an object in place, as ALTER makes it: printed as a statement, and applied to a definition in memory. */
+/*! One change that ALTER makes to an existing object: printed as a statement, or applied to a definition in memory. */
 import { foldCase, isSameName } from '@sqlpipe/sql';
 import type { Column, Definition, Index, MaterializedViewDefinition, Refresh, TableDefinition } from './definition.js';
 import type { Ttl } from './grammar/partition.js';
@@ -7,7 +7,7 @@ import { needsQuotes } from './names.js';
 import { addTimestampToIndex } from './parse.js';
 import { formatIndex, formatRefresh, formatStages, formatTtlLength } from './print.js';
 
-/** What one ALTER does to its object. */
+/** The change that one ALTER makes. */
 export type Alteration =
   | { readonly change: 'add column'; readonly column: Column; readonly owner?: string | undefined }
   | { readonly change: 'drop column'; readonly column: string }
@@ -19,28 +19,30 @@ export type Alteration =
   | { readonly change: 'drop index'; readonly column: string }
   | { readonly change: 'parquet settings'; readonly column: string; readonly parquet: string }
   | { readonly change: 'ttl'; readonly ttl: Ttl }
-  /** No keys: deduplication is switched off. */
+  /** Without keys, deduplication is disabled. */
   | { readonly change: 'dedup keys'; readonly keys: readonly string[] }
   | { readonly change: 'parameter'; readonly name: 'maxUncommittedRows' | 'o3MaxLag'; readonly value: number }
   | { readonly change: 'format'; readonly parquet: boolean }
-  /** Undefined: the policy is dropped. */
+  /** If undefined, the policy is dropped. */
   | { readonly change: 'storage policy'; readonly policy: StoragePolicy | undefined }
   | { readonly change: 'refresh'; readonly refresh: Refresh }
   | { readonly change: 'query'; readonly body: string };
 
-/** What an ALTER changes: an object, and how. */
+/** An ALTER of one object. */
 export interface Alter {
   readonly kind: Exclude<Definition['kind'], 'live view'>;
   readonly name: string;
   readonly alteration: Alteration;
 }
 
-/** The words that begin another clause where ALTER has the name of a column. */
+/** The words that start a clause where ALTER may have the name of a column. */
 const CLAUSES = new Set(['column', 'if']);
 
 const quoteColumn = (name: string): string => (needsQuotes(name) || CLAUSES.has(foldCase(name)) ? `"${name}"` : name);
 
-/** The statement, with its semicolon. It has to be sent with it: without one QuestDB 9.3.4 fails to read `START '…'` at the end. */
+/**
+ * Prints the statement with its semicolon. Without the semicolon QuestDB 9.3.4 fails to read `START '…'` at the end.
+ */
 export function printAlter({ kind, name, alteration }: Alter): string {
   return `ALTER ${kind.toUpperCase()} '${name}' ${alterationText(alteration)};`;
 }
@@ -92,7 +94,7 @@ function columnChangeText(alteration: Extract<Alteration, { column: string }>): 
   }
 }
 
-/** A column as ADD COLUMN has it: an index of a kind but the classic one, and settings for Parquet, have to be set afterwards. */
+/** A column as ADD COLUMN accepts it. An index other than BITMAP, and Parquet settings, need an ALTER of their own. */
 function addedText({ name, type, cached, capacity, index }: Column): string {
   if (type !== 'SYMBOL') return `${quoteColumn(name)} ${type}`;
   const size = capacity === undefined ? '' : ` CAPACITY ${capacity}`;
@@ -101,8 +103,8 @@ function addedText({ name, type, cached, capacity, index }: Column): string {
 }
 
 /**
- * The definition as it is after an ALTER. What cannot be altered so, such as a column that is not there, stays as it is.
- * TYPE drops the index and the settings for Parquet, DROP COLUMN of a dedup key narrows the keys (observed on 9.3.4).
+ * Returns the definition after an ALTER. An ALTER that is not possible, for example of a missing column, changes nothing.
+ * TYPE drops the index and the Parquet settings, and DROP COLUMN also removes a dedup key (observed on 9.3.4).
  */
 export function applyAlteration(definition: Definition, alteration: Alteration): Definition {
   switch (definition.kind) {
@@ -155,7 +157,7 @@ function alterTable(table: TableDefinition, alteration: Alteration): TableDefini
   }
 }
 
-/** The column of a name in any case. */
+/** Finds a column by its name, in any case. */
 export const findColumn = ({ columns }: TableDefinition, name: string): Column | undefined =>
   columns.find(column => isSameName(column.name, name));
 
@@ -175,7 +177,7 @@ function alterColumn(column: Column, alteration: Extract<Alteration, { column: s
     case 'symbol capacity':
       return { ...column, capacity: alteration.capacity };
     case 'add index':
-      // OK, and nothing changes, where there is one (observed on 9.3.4).
+      // If there is an index, the server answers OK and changes nothing (observed on 9.3.4).
       return column.index ? column : { ...column, index: alteration.index };
     case 'parquet settings':
       return { ...column, parquet: alteration.parquet };
@@ -188,7 +190,7 @@ function alterColumn(column: Column, alteration: Extract<Alteration, { column: s
   }
 }
 
-/** DEFERRED says how it was made, and stays (observed on 9.3.4). */
+/** Alters a materialized view. DEFERRED belongs to its creation and stays (observed on 9.3.4). */
 function alterMaterializedView(view: MaterializedViewDefinition, alteration: Alteration): MaterializedViewDefinition {
   const { change } = alteration;
   if (change === 'ttl') return { ...view, ttl: alteration.ttl };

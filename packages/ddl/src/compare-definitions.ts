@@ -1,6 +1,6 @@
 /*!
- * Whether two definitions make the same object on the same server, and if not, in which properties they differ. What one
- * of the two leaves to the server, or no server can show, is not compared.
+ * Compares two definitions property by property: would they create the same object on the same server? A property that
+ * one definition leaves to the server, or that no server can show, is not compared.
  */
 import { foldCase } from '@sqlpipe/sql';
 import type {
@@ -18,28 +18,36 @@ import { formatIndex, formatStages, formatTtlLength } from './print.js';
 import { findQueryColumns } from './query-columns.js';
 import { findQueryDifference } from './query-tokens.js';
 
-/** A property that two definitions have in different ways. */
+/** A property in which two definitions differ. */
 export interface PropertyDifference {
   /** What differs, in the user's words: `TTL`, `column 'price'`, `column order`, `query`. */
   readonly property: string;
-  /** What the first one has, as text to be shown; `none` where it has nothing. */
+  /** The value of definition A as text; `none` if A has no such property. */
   readonly a: string;
+  /** The value of definition B as text. */
   readonly b: string;
 }
 
 /** The result of comparing two definitions. */
 export interface Comparison {
-  /** None where the two are the same. */
+  /** Empty if the two definitions are the same. */
   readonly differences: PropertyDifference[];
-  /** What one of the two says and the other can not: never a difference, and no proof of the same. */
+  /**
+   * The properties that only one definition states. They are no differences, but do not prove either that the
+   * definitions are the same.
+   */
   readonly notComparable: string[];
 }
 
-/** A property as text; undefined where a definition leaves it open. */
+/** A property that is compared as text. */
 interface Property<T> {
   readonly name: string;
+  /** The value as text; undefined if a definition does not state it. */
   readonly value: (definition: T) => string | undefined;
-  /** Whether a value that only one of the two has is worth mentioning: it was asked for, and no server shows it. */
+  /**
+   * Whether a value that only one definition has is reported as not comparable: one was requested, but no server shows
+   * it.
+   */
   readonly reportOneSided?: boolean;
 }
 
@@ -60,7 +68,7 @@ const TABLE_PROPERTIES: Property<TableDefinition>[] = [
     value: ({ policy }) => (policy && !policy.disabled && !isTtl(policy) ? `(${formatStages(policy)})` : NONE),
   },
   { name: 'format', value: ({ parquet }) => (parquet ? 'PARQUET' : 'NATIVE') },
-  // Without partitions there is no choice.
+  // A table without partitions never uses WAL.
   { name: 'WAL', value: ({ partitionBy, wal }) => (partitionBy === 'NONE' ? undefined : wal ? 'enabled' : 'bypassed') },
   VOLUME,
   { name: 'dedup keys', value: dedupKeys },
@@ -110,30 +118,30 @@ const LIVE_VIEW_PROPERTIES: Property<LiveViewDefinition>[] = [
 
 const VIEW_PROPERTIES: Property<ViewDefinition>[] = [OWNER];
 
-/** Compares what two statements mean, property by property. */
+/** Compares two definitions property by property. */
 export function compareDefinitions(a: Definition, b: Definition): Comparison {
-  const found = new ComparisonBuilder();
-  found.add('name', a.name, b.name);
-  if (a.kind !== b.kind) found.add('kind', a.kind, b.kind);
-  else if (a.kind === 'table') compareTables(a, b as TableDefinition, found);
+  const comparison = new ComparisonBuilder();
+  comparison.add('name', a.name, b.name);
+  if (a.kind !== b.kind) comparison.add('kind', a.kind, b.kind);
+  else if (a.kind === 'table') compareTables(a, b as TableDefinition, comparison);
   else {
-    compareQueries(a.body, (b as ViewDefinition).body, found);
-    if (a.kind === 'view') found.addAll(VIEW_PROPERTIES, a, b as ViewDefinition);
+    compareQueries(a.body, (b as ViewDefinition).body, comparison);
+    if (a.kind === 'view') comparison.addAll(VIEW_PROPERTIES, a, b as ViewDefinition);
     else if (a.kind === 'materialized view')
-      found.addAll(MATERIALIZED_VIEW_PROPERTIES, a, b as MaterializedViewDefinition);
-    else found.addAll(LIVE_VIEW_PROPERTIES, a, b as LiveViewDefinition);
+      comparison.addAll(MATERIALIZED_VIEW_PROPERTIES, a, b as MaterializedViewDefinition);
+    else comparison.addAll(LIVE_VIEW_PROPERTIES, a, b as LiveViewDefinition);
   }
-  return found;
+  return comparison;
 }
 
 class ComparisonBuilder implements Comparison {
   readonly differences: PropertyDifference[] = [];
   readonly notComparable: string[] = [];
 
-  add(property: string, a: string | undefined, b: string | undefined, mention = false): void {
+  add(property: string, a: string | undefined, b: string | undefined, reportOneSided = false): void {
     if (a !== undefined && b !== undefined) {
       if (a !== b) this.differences.push({ property, a, b });
-    } else if (mention && a !== b) this.notComparable.push(property);
+    } else if (reportOneSided && a !== b) this.notComparable.push(property);
   }
 
   addAll<T>(properties: readonly Property<T>[], a: T, b: T): void {
@@ -141,25 +149,28 @@ class ComparisonBuilder implements Comparison {
   }
 }
 
-function compareTables(a: TableDefinition, b: TableDefinition, found: ComparisonBuilder): void {
+function compareTables(a: TableDefinition, b: TableDefinition, comparison: ComparisonBuilder): void {
   if (a.like !== undefined || b.like !== undefined) {
-    if (a.like !== b.like) found.notComparable.push('everything that it is LIKE');
+    if (a.like !== b.like) comparison.notComparable.push('all columns and properties (CREATE TABLE … LIKE)');
     return;
   }
-  compareColumns(toColumnList(a), toColumnList(b), found);
-  found.addAll(TABLE_PROPERTIES, a, b);
+  compareColumns(toColumnList(a), toColumnList(b), comparison);
+  comparison.addAll(TABLE_PROPERTIES, a, b);
 }
 
-/** The columns of a table; `complete` where those are all, in their order. */
+/** The known columns of a table. If `complete`, they are all columns, in their order. */
 interface ColumnList {
   readonly columns: readonly ListedColumn[];
   readonly complete: boolean;
 }
 
-/** A column of which a query may leave the type open, and whether symbols are cached. */
+/** A column of a query: its type may be unknown (''), and so may be whether its symbols are cached. */
 type ListedColumn = Omit<Column, 'cached'> & { readonly cached?: boolean };
 
-/** What is known of the columns of a table that is made from a query: those it names, and what clauses say of some. */
+/**
+ * The known columns of a table. If the table is created from a query, they are the columns that the query names, with
+ * the properties that other clauses of the statement state.
+ */
 function toColumnList({ columns, query }: TableDefinition): ColumnList {
   if (query === undefined) return { columns, complete: true };
   const named = findQueryColumns(query);
@@ -175,62 +186,63 @@ function toColumnList({ columns, query }: TableDefinition): ColumnList {
   };
 }
 
-/** Whether symbols are cached is known of a column of a query where a CAST makes it one. */
+/** A column of a query. Whether its symbols are cached is known only if a CAST states its type. */
 function toListedColumn({ cached, ...column }: Column): ListedColumn {
   return column.type ? { ...column, cached } : column;
 }
 
-function compareColumns(a: ColumnList, b: ColumnList, found: ComparisonBuilder): void {
-  const [inA, inB] = [indexColumns(a), indexColumns(b)];
-  for (const [key, column] of inA) {
-    const other = inB.get(key);
-    if (other) compareColumn(column, other, found);
-    else if (b.complete) found.add(`column '${column.name}'`, column.type || 'present', NONE);
+function compareColumns(a: ColumnList, b: ColumnList, comparison: ComparisonBuilder): void {
+  const [columnsA, columnsB] = [columnsByKey(a), columnsByKey(b)];
+  for (const [key, column] of columnsA) {
+    const other = columnsB.get(key);
+    if (other) compareColumn(column, other, comparison);
+    else if (b.complete) comparison.add(`column '${column.name}'`, column.type || 'present', NONE);
   }
   if (a.complete)
-    for (const [key, column] of inB)
-      if (!inA.has(key)) found.add(`column '${column.name}'`, NONE, column.type || 'present');
-  if (!a.complete || !b.complete) found.notComparable.push('the columns that its query gives');
+    for (const [key, column] of columnsB)
+      if (!columnsA.has(key)) comparison.add(`column '${column.name}'`, NONE, column.type || 'present');
+  if (!a.complete || !b.complete) comparison.notComparable.push('the columns of its query');
   else
     compareOrder(
-      [...inA.keys()].filter(key => inB.has(key)),
-      [...inB.keys()].filter(key => inA.has(key)),
-      found,
+      [...columnsA.keys()].filter(key => columnsB.has(key)),
+      [...columnsB.keys()].filter(key => columnsA.has(key)),
+      comparison,
     );
 }
 
-const indexColumns = ({ columns }: ColumnList): Map<string, ListedColumn> =>
+const columnsByKey = ({ columns }: ColumnList): Map<string, ListedColumn> =>
   new Map(columns.map(column => [foldCase(column.name), column]));
 
-/** The same columns in two orders; those that are at one place in both, before and after the others, are not shown. */
-function compareOrder(a: string[], b: string[], found: ComparisonBuilder): void {
+/** Compares the order of the same columns. Equal columns at the start and at the end of both lists are not shown. */
+function compareOrder(a: string[], b: string[], comparison: ComparisonBuilder): void {
   const first = a.findIndex((name, at) => name !== b[at]);
   if (first < 0) return;
   const end = a.findLastIndex((name, at) => name !== b[at]) + 1;
-  const [inA, inB] = [a, b].map(names => names.slice(first, end).join(', '));
-  found.add('column order', inA, inB);
+  const [orderA, orderB] = [a, b].map(names => names.slice(first, end).join(', '));
+  comparison.add('column order', orderA, orderB);
 }
 
-function compareColumn(a: ListedColumn, b: ListedColumn, found: ComparisonBuilder): void {
-  const of = (what: string) => `column '${a.name}'${what}`;
-  found.add(of(' name'), a.name, b.name);
-  if (!a.type || !b.type) found.notComparable.push(of(' type'));
-  else if (a.type !== b.type) return found.add(of(''), a.type, b.type);
-  if (a.type === 'SYMBOL' || b.type === 'SYMBOL') found.add(of(' cache'), formatCache(a), formatCache(b));
-  found.add(of(' capacity'), a.capacity?.toString(), b.capacity?.toString(), true);
-  found.add(of(' index'), indexKey(a), indexKey(b));
-  found.add(of(' Parquet settings'), a.parquet || NONE, b.parquet || NONE);
+function compareColumn(a: ListedColumn, b: ListedColumn, comparison: ComparisonBuilder): void {
+  const columnProperty = (property: string) => `column '${a.name}'${property}`;
+  comparison.add(columnProperty(' name'), a.name, b.name);
+  if (!a.type || !b.type) comparison.notComparable.push(columnProperty(' type'));
+  else if (a.type !== b.type) return comparison.add(columnProperty(''), a.type, b.type);
+  if (a.type === 'SYMBOL' || b.type === 'SYMBOL')
+    comparison.add(columnProperty(' cache'), formatCache(a), formatCache(b));
+  comparison.add(columnProperty(' capacity'), a.capacity?.toString(), b.capacity?.toString(), true);
+  comparison.add(columnProperty(' index'), indexKey(a), indexKey(b));
+  comparison.add(columnProperty(' Parquet settings'), a.parquet || NONE, b.parquet || NONE);
 }
 
 const formatCache = ({ cached }: ListedColumn): string | undefined =>
   cached === undefined ? undefined : cached ? 'CACHE' : 'NOCACHE';
 
-const indexKey = ({ index }: ListedColumn): string => foldNames(formatIndex(index).trim()) || NONE;
+const indexKey = ({ index }: ListedColumn): string => foldIncludedColumns(formatIndex(index).trim()) || NONE;
 
-/** The columns that an index covers, in one case. */
-const foldNames = (text: string): string => text.replace(/INCLUDE \(.*/s, foldCase);
+/** Folds the case of the column names in INCLUDE (…). */
+const foldIncludedColumns = (text: string): string => text.replace(/INCLUDE \(.*/s, foldCase);
 
-/** Undefined where a query may bring one along. */
+/** The designated timestamp; undefined if the table is created from a query, which may have one. */
 function foldedTimestamp({ timestamp, query }: TableDefinition): string | undefined {
   if (timestamp === undefined) return query === undefined ? NONE : undefined;
   return foldCase(timestamp);
@@ -241,7 +253,7 @@ function formatIndexes({ indexes = new Map() }: MaterializedViewDefinition): str
   return texts.sort().join(', ') || undefined;
 }
 
-/** They come in the order of the columns, however they are written. */
+/** The dedup keys, sorted, because servers print them in column order. */
 function dedupKeys({ columns }: TableDefinition): string {
   const keys = columns.filter(({ dedup }) => dedup).map(({ name }) => foldCase(name));
   return keys.sort().join(', ') || NONE;
@@ -249,27 +261,27 @@ function dedupKeys({ columns }: TableDefinition): string {
 
 const formatTtl = (ttl: number): string => (ttl === 0 ? NONE : formatTtlLength(ttl));
 
-/** The enterprise edition makes a storage policy of a TTL, which does nothing but drop. */
+/** Whether a storage policy only drops data. The enterprise edition turns a TTL into such a policy. */
 const isTtl = ({ after, disabled }: NonNullable<TableDefinition['policy']>): boolean =>
   !disabled && Object.keys(after).join() === 'DROP LOCAL';
 
-/** What a table has as TTL, in either edition. */
+/** The TTL of a table: from its TTL, or in the enterprise edition from a storage policy that only drops data. */
 export const localTtl = ({ ttl, policy }: TableDefinition): number =>
   policy && isTtl(policy) ? (policy.after['DROP LOCAL'] ?? 0) : ttl;
 
-/** Undefined where it is the sampling interval of a query that could not be found. */
+/** The refresh period; undefined if it is the query's sampling interval, and that could not be found. */
 function formatPeriod({ period }: Refresh): string | undefined {
   if (!period) return NONE;
   if (period.length === '') return undefined;
   return `LENGTH ${period.length}${period.delay ? ` DELAY ${period.delay}` : ''}`;
 }
 
-/** UTF-16 code units of a query that are shown around the first difference. */
+/** The number of UTF-16 code units of a query that are shown around the first difference. */
 const CONTEXT = 40;
 
-function compareQueries(a: string, b: string, found: ComparisonBuilder): void {
+function compareQueries(a: string, b: string, comparison: ComparisonBuilder): void {
   const at = findQueryDifference(a, b);
-  if (at) found.differences.push({ property: 'query', a: excerptAround(a, at.a), b: excerptAround(b, at.b) });
+  if (at) comparison.differences.push({ property: 'query', a: excerptAround(a, at.a), b: excerptAround(b, at.b) });
 }
 
 function excerptAround(query: string, at: number): string {

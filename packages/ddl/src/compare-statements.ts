@@ -10,39 +10,40 @@ import { findQueryDifference } from './query-tokens.js';
 import { repair } from './repair.js';
 import { isCleanTable } from './repair-table.js';
 
-/** What is known of the server that statements are for. */
+/** What is known about the server that the statements are for, and about other tables. */
 export interface CompareOptions {
-  /** What it fills in. What is in the form that servers print means the same on each. */
+  /** What the server fills in if a statement omits it. A statement in printed form means the same on every server. */
   readonly defaults?: Defaults;
-  /** The statement that makes a table, for those made LIKE it. */
+  /** Finds the statement of a table by its name, to resolve CREATE TABLE … LIKE. */
   readonly findTable?: (name: string) => string | undefined;
 }
 
 /** The result of comparing two statements. */
 export interface StatementComparison extends Comparison {
-  /** Whether they were compared as text, as one of them is in no syntax that is known here. */
+  /** Whether the statements were compared as text, because the syntax of one of them is unknown. */
   readonly asText: boolean;
 }
 
 const NO_DIFFERENCE: StatementComparison = { differences: [], notComparable: [], asText: false };
 
-/** Compares what two statements make, whatever a server printed wrongly in either. */
+/** Compares two statements by their meaning. Known misprints of servers do not matter. */
 export function compareStatements(a: string, b: string, options: CompareOptions = {}): StatementComparison {
   if (a === b) return NO_DIFFERENCE;
-  const [{ kind }, { kind: other }] = [identify(a), identify(b)];
-  if (isPrincipal(kind) && kind === other) return comparePrincipals(a, b) ?? compareTexts(a, b);
-  if (!isObject(kind) || !isObject(other)) return compareTexts(a, b);
-  const [inA, inB] = [parseMeaning(a, options), parseMeaning(b, options)];
-  return inA && inB ? { ...compareDefinitions(inA, inB), asText: false } : compareTexts(a, b);
+  const [{ kind: kindA }, { kind: kindB }] = [identify(a), identify(b)];
+  if (isPrincipal(kindA) && kindA === kindB) return comparePrincipals(a, b) ?? compareTexts(a, b);
+  if (!isObject(kindA) || !isObject(kindB)) return compareTexts(a, b);
+  const [definitionA, definitionB] = [parseMeaning(a, options), parseMeaning(b, options)];
+  if (!definitionA || !definitionB) return compareTexts(a, b);
+  return { ...compareDefinitions(definitionA, definitionB), asText: false };
 }
 
-/** Whether two statements create the same object, as far as is known. */
+/** Whether no difference is known between the objects that two statements create. */
 export const isEquivalent = (a: string, b: string, options?: CompareOptions): boolean =>
   compareStatements(a, b, options).differences.length === 0;
 
 /**
- * What a statement means on a server, misprints repaired and a table made LIKE another resolved; undefined where it is no
- * CREATE of an object that is known here.
+ * Parses a statement into the definition that it has on a server: misprints are repaired, and CREATE TABLE … LIKE is
+ * resolved. Returns undefined if the statement does not create an object, or if its syntax is unknown.
  */
 export function parseMeaning(
   statement: string,
@@ -64,7 +65,10 @@ function repairAndParse(statement: string, defaults: Defaults): Definition | und
   return tryParse(text, isCanonical(text, defaults) ? DEFAULTS : defaults);
 }
 
-/** The table at the end of a chain of tables, each made LIKE the next; undefined where there is none, or where it is a circle. */
+/**
+ * The last table of a chain of tables in which each is LIKE the next; undefined if there is no chain, or if it is a
+ * cycle.
+ */
 function findModel(start: Definition, find: (name: string) => Definition | undefined): TableDefinition | undefined {
   const seen = new Set<string>();
   let table: Definition | undefined = start;
@@ -84,7 +88,10 @@ function tryParse(statement: string, defaults: Defaults): Definition | undefined
   }
 }
 
-/** Whether a server printed it so: then what it does not say is what every server fills in. Only asked where some fill in otherwise. */
+/**
+ * Whether a statement is in printed form. What such a statement omits has the built-in defaults, whatever the
+ * server's configuration is. With built-in defaults there is no difference, and the result is true.
+ */
 function isCanonical(statement: string, defaults: Defaults): boolean {
   if (defaults === DEFAULTS || isCleanTable(statement)) return true;
   const definition = tryParse(statement, DEFAULTS);
@@ -93,22 +100,25 @@ function isCanonical(statement: string, defaults: Defaults): boolean {
   return forms.some(form => printDefinition(definition, { form, quoted: true }) === statement);
 }
 
-/** Undefined where one of them says more than is known here. */
+/** Compares two statements that create principals; undefined if one of them contains an unknown clause. */
 function comparePrincipals(a: string, b: string): StatementComparison | undefined {
-  const [inA, inB] = [parsePrincipal(a), parsePrincipal(b)];
-  if (!inA || !inB) return undefined;
-  const differ = (one?: string, other?: string) => one !== undefined && other !== undefined && one !== other;
+  const [principalA, principalB] = [parsePrincipal(a), parsePrincipal(b)];
+  if (!principalA || !principalB) return undefined;
+  const areDifferent = (one?: string, other?: string) => one !== undefined && other !== undefined && one !== other;
   const differences = (['name', 'owner'] as const)
-    .filter(property => differ(inA[property], inB[property]))
-    .map((property): PropertyDifference => ({ property, a: inA[property] ?? '', b: inB[property] ?? '' }));
-  if (inA.alias !== inB.alias)
-    differences.push({ property: 'external alias', a: inA.alias ?? 'none', b: inB.alias ?? 'none' });
-  if (differ(inA.credentials, inB.credentials)) differences.push({ property: 'credentials', a: '***', b: '***' });
-  const isOpen = (inA.credentials === undefined) !== (inB.credentials === undefined);
-  return { differences, notComparable: isOpen ? ['credentials'] : [], asText: false };
+    .filter(property => areDifferent(principalA[property], principalB[property]))
+    .map(
+      (property): PropertyDifference => ({ property, a: principalA[property] ?? '', b: principalB[property] ?? '' }),
+    );
+  if (principalA.alias !== principalB.alias)
+    differences.push({ property: 'external alias', a: principalA.alias ?? 'none', b: principalB.alias ?? 'none' });
+  if (areDifferent(principalA.credentials, principalB.credentials))
+    differences.push({ property: 'credentials', a: '***', b: '***' });
+  const isOneSided = (principalA.credentials === undefined) !== (principalB.credentials === undefined);
+  return { differences, notComparable: isOneSided ? ['credentials'] : [], asText: false };
 }
 
-/** By tokens: white space, comments and the case of keywords do not matter. */
+/** Compares two statements by their tokens: white space, comments and the case of keywords do not matter. */
 function compareTexts(a: string, b: string): StatementComparison {
   const at = findQueryDifference(a, b);
   if (!at) return { ...NO_DIFFERENCE, asText: true };
@@ -116,10 +126,12 @@ function compareTexts(a: string, b: string): StatementComparison {
   return { differences: [difference], notComparable: [], asText: true };
 }
 
-/** UTF-16 code units of a line that are shown. */
+/** The maximum number of UTF-16 code units of a line that are shown. */
 const WIDTH = 80;
 
-/** The line of a text that holds an offset, or some of it, without secrets: not even how long one is. */
+/**
+ * The line at an offset of a text, or a part of that line. Secrets are replaced by stars that do not show their length.
+ */
 function lineAt(text: string, at: number): string {
   const start = Math.max(text.lastIndexOf('\n', at - 1) + 1, at - WIDTH / 2);
   const [line = ''] = redact(text)

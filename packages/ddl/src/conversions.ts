@@ -1,4 +1,4 @@
-/*! Which types ALTER COLUMN … TYPE turns into which, and which of these keep every value (each tried on 9.3.4). */
+/*! The type conversions that ALTER COLUMN … TYPE accepts, and those that keep every value (each was tried on 9.3.4). */
 
 const TEXTS = ['STRING', 'VARCHAR', 'SYMBOL'];
 const NUMBERS = [
@@ -29,15 +29,15 @@ export function isAcceptedConversion(from: string, to: string): boolean {
 }
 
 /**
- * Whether a column can be converted. To and from decimals only where all values fit: 9.3.4 accepts other such conversions
- * and suspends the table when it comes to a value that does not fit (observed).
+ * Whether a column can be converted. A conversion to or from a decimal is possible only if all values fit: 9.3.4 accepts
+ * others too, but suspends the table at the first value that does not fit (observed).
  */
 export const canConvert = (from: string, to: string): boolean =>
   [from, to].some(isDecimal) ? isLossless(from, to) : isAcceptedConversion(from, to);
 
 const isDecimal = (type: string): boolean => type.startsWith('DECIMAL');
 
-/** For each type those that hold all of its values; what is the same as text counts as the same. */
+/** For each type, the types that can represent all of its values; as text counts too. */
 const WIDER: Readonly<Record<string, readonly string[]>> = {
   BYTE: ['SHORT', 'INT', 'LONG', 'FLOAT', 'DOUBLE', ...TEXTS],
   SHORT: ['INT', 'LONG', 'FLOAT', 'DOUBLE', ...TEXTS],
@@ -53,7 +53,7 @@ const WIDER: Readonly<Record<string, readonly string[]>> = {
   SYMBOL: TEXTS,
 };
 
-/** Decimal digits of the greatest value. */
+/** The number of decimal digits of the largest value of each type. */
 const DIGITS: Readonly<Record<string, number>> = { BYTE: 3, SHORT: 5, INT: 10, LONG: 19 };
 
 /** Whether a conversion keeps every value that a column of the first type can hold. */

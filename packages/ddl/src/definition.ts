@@ -1,11 +1,11 @@
 /*!
- * What a statement means: the object that a server makes of it. Whatever a statement may leave open, and no server can
- * always tell afterwards, is optional here.
+ * The meaning of a statement: the object that a server creates. A property is optional if a statement may omit it and a
+ * server cannot always show it later.
  */
 import type { PartitionUnit, Ttl } from './grammar/partition.js';
 import type { StoragePolicy } from './grammar/storage-policy.js';
 
-/** An index of a symbol column: the classic one by blocks, or one of the posting kinds with the columns it covers. */
+/** An index of a symbol column: BITMAP with a block capacity, or a posting index with the columns that it covers. */
 export type Index =
   | { readonly type: 'BITMAP'; readonly capacity: number }
   | { readonly type: string; readonly covered: readonly string[]; readonly capacity?: undefined };
@@ -17,25 +17,27 @@ export interface Column {
   type: string;
   /** Symbols only: whether values are cached. */
   cached: boolean;
-  /** Symbols only: the capacity asked for, a power of two. Servers from 9.3 on change it by themselves and do not print it. */
+  /**
+   * Symbols only: the requested capacity, a power of two. Servers from 9.3 on adjust it themselves and do not print it.
+   */
   capacity?: number;
   dedup: boolean;
   index?: Index;
-  /** What stands in `PARQUET(…)`; empty where nothing was asked for. */
+  /** The text in `PARQUET(…)`; empty if no settings were requested. */
   parquet?: string;
 }
 
-/** What tables and materialized views have in common: both are stored. */
+/** The common properties of tables and materialized views, which are both stored. */
 interface StoredDefinition {
   readonly name: string;
   readonly ttl: Ttl;
   /** The alias of the volume it is stored in. */
   readonly volume?: string | undefined;
-  /** Enterprise: who owns it. */
+  /** Enterprise: the owner. */
   readonly owner?: string | undefined;
 }
 
-/** What a CREATE TABLE says. */
+/** The definition in a CREATE TABLE statement. */
 export interface TableDefinition extends StoredDefinition {
   readonly kind: 'table';
   readonly columns: Column[];
@@ -45,14 +47,14 @@ export interface TableDefinition extends StoredDefinition {
   readonly wal: boolean;
   /** Whether new partitions are written as Parquet. */
   readonly parquet: boolean;
-  /** Enterprise: what stands in the place of a time to live. */
+  /** Enterprise: the storage policy, which replaces a TTL. */
   readonly policy?: StoragePolicy | undefined;
   readonly maxUncommittedRows?: number | undefined;
   /** In microseconds. */
   readonly o3MaxLag?: number | undefined;
-  /** The table that it is made like: then nothing else is known but the name and the owner. */
+  /** The table after LIKE. If it is present, only the name and the owner are known besides. */
   readonly like?: string | undefined;
-  /** The query that it is made from: then the columns are those that clauses of the statement name, in no order. */
+  /** The query after AS. If it is present, `columns` contains only the columns that other clauses name, in no order. */
   readonly query?: string | undefined;
 }
 
@@ -68,48 +70,48 @@ export interface ViewDefinition {
 export interface Refresh {
   readonly type: 'IMMEDIATE' | 'MANUAL' | 'EVERY';
   readonly deferred: boolean;
-  /** `10m` after EVERY. */
+  /** The interval after EVERY: `10m`. */
   readonly every?: string | undefined;
-  /** An ISO timestamp, microseconds; the moment of creation where EVERY has none. */
+  /** An ISO timestamp with microseconds. If EVERY has none, it starts at the moment of creation. */
   readonly start?: string | undefined;
   readonly timeZone?: string | undefined;
   readonly period?: { readonly length: string; readonly delay?: string | undefined } | undefined;
 }
 
-/** A query whose result is kept and refreshed. */
+/** A query whose result is stored and refreshed. */
 export interface MaterializedViewDefinition extends StoredDefinition {
   readonly kind: 'materialized view';
-  /** The table that it follows. */
+  /** The base table, from whose changes it is refreshed. */
   readonly base?: string | undefined;
   readonly refresh: Refresh;
   readonly body: string;
   readonly partitionBy?: PartitionUnit | undefined;
-  /** The designated timestamp, where it is named. No server prints it. */
+  /** The designated timestamp, if the statement names it. No server prints it. */
   readonly timestamp?: string | undefined;
-  /** Columns named by INDEX, in lower case, with the capacity. No server prints them. */
+  /** The columns in INDEX, in lower case, with their capacity. No server prints them. */
   readonly indexes?: ReadonlyMap<string, number> | undefined;
 }
 
-/** A query over one table, kept up to date as rows come. */
+/** A query over one table whose result is updated with each new row. */
 export interface LiveViewDefinition {
   readonly kind: 'live view';
   readonly name: string;
-  /** `5s` after FLUSH EVERY. */
+  /** The interval after FLUSH EVERY: `5s`. */
   readonly flush?: string | undefined;
-  /** `1h` after IN MEMORY. */
+  /** The time after IN MEMORY: `1h`. */
   readonly inMemory?: string | undefined;
-  /** By default that of the base table. */
+  /** By default the partitioning of the base table. */
   readonly partitionBy?: PartitionUnit | undefined;
-  /** What stands after START FROM. */
+  /** The text after START FROM. */
   readonly start: string;
   readonly body: string;
   readonly owner?: string | undefined;
 }
 
-/** What a CREATE of an object says. */
+/** The definition in a CREATE statement of an object. */
 export type Definition = TableDefinition | ViewDefinition | MaterializedViewDefinition | LiveViewDefinition;
 
-/** What a server fills in where a statement says nothing, by the names of its SHOW PARAMETERS. */
+/** The values that a server fills in if a statement omits them, with their names in SHOW PARAMETERS. */
 export interface Defaults {
   /** `cairo.wal.enabled.default` */
   readonly wal: boolean;
@@ -119,5 +121,5 @@ export interface Defaults {
   readonly indexCapacity: number;
 }
 
-/** What a server fills in whose configuration does not say another. */
+/** The values that a server without any configuration fills in. */
 export const DEFAULTS: Defaults = { wal: true, symbolCached: true, indexCapacity: 256 };

@@ -1,30 +1,35 @@
 /*!
- * The principals and objects that a statement of access control names; documented forms, as the server's own are not
- * public.
+ * Finds the principals and objects that a statement of access control names. It knows the documented forms, because the
+ * server's grammar is not public.
  */
 import { type Kind, keywordOf, type LocatedName, parseName, significantTokens, type Token } from '@sqlpipe/sql';
 
-/** What a membership, an assumption or a grant names, without quotes, in the order written. */
+/** The names in a membership, an assumption or a grant, without quotes, in the order of the text. */
 export interface GrantTargets {
-  /** The tables, views and materialized views that a grant is on; none where it is on all of them or on the database. */
+  /** The tables, views and materialized views of a grant; empty if it is on all of them or on the database. */
   objects: string[];
-  /** A user and the groups; a service account and who may assume it; who receives a grant. */
+  /**
+   * Of a membership, the user and the groups; of an assumption, the service account and its receivers; of a grant, its
+   * receivers.
+   */
   principals: string[];
 }
 
-/** The same, and where each name stands. */
+/** Like `GrantTargets`, with the position of each name. */
 interface LocatedTargets {
   objects: LocatedName[];
   principals: LocatedName[];
 }
 
-/** Reads `ADD USER … TO …`, `[GRANT] ASSUME SERVICE ACCOUNT … TO …` and `GRANT … [ON …] TO …`. Other kinds name nothing. */
+/**
+ * Reads `ADD USER … TO …`, `[GRANT] ASSUME SERVICE ACCOUNT … TO …` and `GRANT … [ON …] TO …`. Other kinds name nothing.
+ */
 export function grantTargets(statement: string, kind: Kind): GrantTargets {
   const { objects, principals } = locateGrantTargets(statement, kind);
   return { objects: objects.map(({ name }) => name), principals: principals.map(({ name }) => name) };
 }
 
-/** As `grantTargets`, with where the names stand. */
+/** Like `grantTargets`, with the positions of the names. */
 export function locateGrantTargets(statement: string, kind: Kind): LocatedTargets {
   if (kind !== 'membership' && kind !== 'assumption' && kind !== 'grant') return { objects: [], principals: [] };
   const tokens = [...outsideParentheses(significantTokens(statement))];
@@ -38,17 +43,17 @@ export function locateGrantTargets(statement: string, kind: Kind): LocatedTarget
   return { objects: isOnAll ? [] : namesAfter('ON'), principals: receivers };
 }
 
-/** Where a bare word is first; the end where it is not. */
+/** The index of the first bare word of that text, or the number of tokens if there is none. */
 function indexOfWord(tokens: Token[], word: string): number {
   const at = tokens.findIndex(token => keywordOf(token) === word);
   return at < 0 ? tokens.length : at;
 }
 
-/** The names at the start and after each comma. */
+/** Parses the names at the start and after each comma. */
 const parseNames = (tokens: Token[]): LocatedName[] =>
   tokens.flatMap((_, at) => (at && tokens[at - 1]?.text !== ',' ? [] : parseName(next => tokens[at + next])));
 
-/** Without lists of columns. */
+/** The tokens outside of parentheses, which enclose lists of columns. */
 function* outsideParentheses(tokens: Iterable<Token>): Generator<Token> {
   let depth = 0;
   for (const token of tokens) {

@@ -1,4 +1,4 @@
-/*! Where a statement names objects and principals, down to the character: what it takes to give them other names. */
+/*! The exact positions of the names of objects and principals in a statement, which are needed to rename them. */
 import {
   AmbiguousStatementError,
   displayName,
@@ -24,21 +24,21 @@ import { hasReferences, ReferenceFinder } from './references.js';
 import { isCleanTable } from './repair-table.js';
 import { parseRights } from './rights.js';
 
-/** A name in a statement, without its quotes; `[start, end)` holds these too, but not the schema `public`. */
+/** A name in a statement, without its quotes. `[start, end)` includes the quotes, but not the schema `public`. */
 export interface Mention extends LocatedName {
-  /** A table, view, materialized or live view; who owns what is made; any other user, group or service account. */
+  /** A table or any kind of view; the owner of what is created; any other user, group or service account. */
   readonly role: 'object' | 'owner' | 'principal';
   readonly place: NamePlace;
 }
 
 /**
- * All places in which a statement names an object or a principal, in the order of the text: what it makes, what its query
- * reads from, a base, LIKE, the owner, the objects and receivers of a grant. Aliases, common table expressions, columns
- * and strings are none of them. Statements that a schema dump does not hold have none.
+ * Finds all names of objects and principals in a statement, in the order of the text: the object that the statement
+ * creates, the objects that its query reads from, a base, LIKE, the owner, the objects and receivers of a grant. Aliases,
+ * common table expressions, columns and strings do not count. Returns nothing for a statement of kind `other`.
  *
- * @param options.isView whether a name is that of a view, as `references` has it
- * @param options.inQueries whether to look into queries, which takes its time
- * @throws AmbiguousStatementError where a comment hides from SQL what QuestDB reads; LimitError as `references`
+ * @param options.isView whether a name is that of a view, as for `findReferences`
+ * @param options.inQueries whether queries are searched, which is slow
+ * @throws AmbiguousStatementError if a comment hides from SQL what QuestDB reads; LimitError like `findReferences`
  */
 export function findMentions(
   statement: string,
@@ -49,15 +49,15 @@ export function findMentions(
   if (kind === 'other') return [];
   if (!located) {
     const { objects, principals } = locateGrantTargets(statement, kind);
-    return [...objects.map(name => mention(name, 'object')), ...principals.map(name => mention(name, 'principal'))];
+    return [...objects.map(name => toMention(name, 'object')), ...principals.map(name => toMention(name, 'principal'))];
   }
-  const made = mention(located, isObject(kind) ? 'object' : 'principal');
+  const created = toMention(located, isObject(kind) ? 'object' : 'principal');
   const owner = findOwnerClause(statement)?.owner;
-  const read = inQueries && hasReferences(kind, statement) ? readNames(statement, isView, displayName(head)) : [];
-  return [made, ...read, ...(owner ? [mention(owner, 'owner')] : [])];
+  const sources = inQueries && hasReferences(kind, statement) ? findSources(statement, isView, displayName(head)) : [];
+  return [created, ...sources, ...(owner ? [toMention(owner, 'owner')] : [])];
 }
 
-const mention = ({ name, start, end }: LocatedName, role: Mention['role'], place: NamePlace = 'name'): Mention => ({
+const toMention = ({ name, start, end }: LocatedName, role: Mention['role'], place: NamePlace = 'name'): Mention => ({
   name,
   start,
   end,
@@ -65,14 +65,14 @@ const mention = ({ name, start, end }: LocatedName, role: Mention['role'], place
   place,
 });
 
-/** What has to be there for comments to be read in two ways. */
+/** What starts a comment. Without it SQL and QuestDB read the same tokens. */
 const COMMENT = /--|\/\*/;
 
-function readNames(statement: string, isView: (name: string) => boolean, title: string): Mention[] {
+function findSources(statement: string, isView: (name: string) => boolean, title: string): Mention[] {
   const walk = (tokens: Iterable<Token>): Mention[] | undefined => {
     const names = new QueryNames();
-    const isWhole = new ReferenceFinder(tokens, isView, title, names).reads();
-    return isWhole && names.names().map(name => mention(name, 'object', name.place));
+    const isComplete = new ReferenceFinder(tokens, isView, title, names).reads();
+    return isComplete && names.names().map(name => toMention(name, 'object', name.place));
   };
   const bySql = walk(significantTokens(statement));
   if (bySql && !COMMENT.test(statement)) return bySql;
@@ -87,7 +87,7 @@ function readNames(statement: string, isView: (name: string) => boolean, title: 
 const isSame = (a: readonly Mention[], b: readonly Mention[]): boolean =>
   a.length === b.length && a.every(({ start, end }, i) => start === b[i]?.start && end === b[i]?.end);
 
-/** The common table expressions that a statement may define, in lower case, and some aliases; fast where there is none. */
+/** Finds the folded names of all common table expressions of a statement, and possibly of some aliases. */
 export function findCommonTableExpressions(statement: string): Set<string> {
   const found = new Set<string>();
   if (!/\bwith\b/i.test(statement)) return found;
@@ -103,8 +103,8 @@ export function findCommonTableExpressions(statement: string): Set<string> {
 }
 
 /**
- * The words, names and strings of a statement that may be names as well, for all that is known: those of no mention, of a
- * statement in a syntax that is not known here. None where it is known.
+ * Finds possible names that are not among the mentions: all other words, names and strings of a statement whose syntax is
+ * unknown. Returns nothing if the syntax is known.
  */
 export function findUnknownNames(statement: string, mentions: readonly Mention[]): string[] {
   const { kind } = readStatementHead(statement);
@@ -117,10 +117,10 @@ export function findUnknownNames(statement: string, mentions: readonly Mention[]
   });
 }
 
-/** In the form of a server, with a query of which nothing has to be known. */
+/** A view in printed form. Its query may have any syntax. */
 const PRINTED_VIEW = /^CREATE VIEW '[^']+' AS \( ?\n[^]*\n\)(?:\nOWNED BY '[^']+')?;$/;
 
-/** Whether a statement is in a syntax that is known here; of a query nothing has to be known. */
+/** Whether the syntax of a statement is known. The syntax of a query in it does not matter. */
 export function isUnderstood(statement: string, kind: Kind): boolean {
   if (isObject(kind))
     return isCleanTable(statement) || PRINTED_VIEW.test(statement) || parseMeaning(statement) !== undefined;

@@ -1,7 +1,7 @@
-/*! Names of objects and columns: which of them must be quoted, and which are the server's own. */
+/*! Names of objects and columns: which names must be quoted, and which belong to the server. */
 import { foldCase } from '@sqlpipe/sql';
 
-/** The words that the service rejects as a bare name (SqlKeywords; each observed on 9.3.4). */
+/** The words that the server rejects as a bare name (SqlKeywords; each observed on 9.3.4). */
 export const RESERVED: ReadonlySet<string> = new Set(
   (
     'add align all alter and as asc attach batch between bypass cancel case cast column create desc detach disable distinct drop ' +
@@ -10,18 +10,21 @@ export const RESERVED: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** What ends a bare name or opens a quote; what else a name may hold does not (tried on 9.3.4 character by character). */
+/** The characters of valid names that end a bare name or open a quote (each character was tried on 9.3.4). */
 const ENDS_NAME = /[ ;`&|^<=>[\]]/;
 
-/** Whether a name has to be in quotes. One that the service has put in quotes has not. */
+/** Whether a name has to be quoted. A name that the server printed with quotes does not have to be. */
 export const needsQuotes = (name: string): boolean =>
   !name.startsWith('"') && (ENDS_NAME.test(name) || RESERVED.has(foldCase(name)));
 
-/** The name as it can stand in a statement. No name holds a double quote. */
+/** The name as it is written in a statement, quoted if necessary. No name contains a double quote. */
 export const quoteName = (name: string): string => (needsQuotes(name) ? `"${name}"` : name);
 
 const SYSTEM_TABLES = new Set(['telemetry', 'telemetry_config', '_query_trace']);
 
-/** Whether a table is the server's own, with its default configuration: no dump holds it (TableFlagResolverImpl; query tracing). */
+/**
+ * Whether a table is one of the server's own, as named by its default configuration. No dump contains it
+ * (TableFlagResolverImpl; query tracing).
+ */
 export const isSystemTable = (name: string): boolean =>
   name.startsWith('sys.') || SYSTEM_TABLES.has(name.toLowerCase());

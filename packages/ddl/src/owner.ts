@@ -1,27 +1,27 @@
 /*! The `OWNED BY name` at the end of a CREATE, which the enterprise edition prints. */
 import { keywordOf, type LocatedName, parseName, significantTokens, type Token } from '@sqlpipe/sql';
 
-/** Who owns what a statement makes, as it says at its end. */
+/** The owner that the end of a statement names. */
 export function ownerOf(statement: string): string | undefined {
   return findOwnerClause(statement)?.owner.name;
 }
 
-/** The statement without its `OWNED BY name`, which the open source edition rejects. */
+/** Removes `OWNED BY name` from a statement: the open source edition rejects it. */
 export function removeOwner(statement: string): string {
-  const found = findOwnerClause(statement);
-  return found ? `${statement.slice(0, found.start).trimEnd()};` : statement;
+  const clause = findOwnerClause(statement);
+  return clause ? `${statement.slice(0, clause.start).trimEnd()};` : statement;
 }
 
-/** The clause, from its first word on, and the name in it. */
+/** Finds the clause: the offset at which it starts, and the name in it. */
 export function findOwnerClause(statement: string): { owner: LocatedName; start: number } | undefined {
   if (!/\bowned\b/i.test(statement)) return undefined; // few have it, and tokenizing is slow
-  let last: Token[] = []; // the last OWNED, and what follows
+  let clause: Token[] = []; // the last OWNED and the tokens after it
   for (const token of significantTokens(statement))
-    if (keywordOf(token) === 'OWNED') last = [token];
-    else if (last.length) last.push(token);
-  const [owned, by, ...behind] = last;
+    if (keywordOf(token) === 'OWNED') clause = [token];
+    else if (clause.length) clause.push(token);
+  const [owned, by, ...rest] = clause;
   if (!owned || keywordOf(by) !== 'BY') return undefined;
-  const { tokens, ...owner } = parseName(next => behind[next]);
-  const isLast = (behind[tokens]?.text ?? ';') === ';';
+  const { tokens, ...owner } = parseName(next => rest[next]);
+  const isLast = (rest[tokens]?.text ?? ';') === ';';
   return owner.name && isLast ? { owner, start: owned.start } : undefined;
 }

@@ -1,4 +1,4 @@
-/*! What a statement does to what exists already: the forms of ALTER, DROP, RENAME and the like that are known here. */
+/*! Parses the known forms of statements that change existing objects: ALTER, DROP, RENAME and others. */
 import type { Kind } from '@sqlpipe/sql';
 import type { Alter, Alteration } from './alteration.js';
 import type { Column, Defaults, Definition, Index } from './definition.js';
@@ -16,16 +16,16 @@ import { RejectionError } from './grammar/rejection-error.js';
 import { parseStoragePolicy } from './grammar/storage-policy.js';
 import { parseColumnType } from './grammar/types.js';
 
-/** A statement that changes, fills or refreshes what exists; names as they are written. */
+/** A statement that changes, fills or refreshes an existing object. Names are as written. */
 export type Change =
   | { readonly verb: 'alter'; readonly alters: readonly Alter[] }
   | { readonly verb: 'drop'; readonly kind: Kind; readonly name: string }
   | { readonly verb: 'rename'; readonly name: string; readonly to: string }
-  /** Of all rows, or of some: materialized views over the table are told alike. */
+  /** A change of some or all rows; the effect on materialized views over the table is the same. */
   | { readonly verb: 'truncate' | 'update' | 'drop partition' | 'insert'; readonly name: string }
   | { readonly verb: 'refresh'; readonly name: string; readonly isFull: boolean };
 
-/** What a statement changes; undefined where it changes nothing, or says more than is known here. */
+/** Parses a statement that changes an existing object; undefined for another statement, or an unknown syntax. */
 export function parseChange(statement: string, defaults: Defaults = DEFAULTS): Change | undefined {
   const parser = new Parser(new Cursor(statement), defaults);
   try {
@@ -36,7 +36,7 @@ export function parseChange(statement: string, defaults: Defaults = DEFAULTS): C
   }
 }
 
-const NO = new RejectionError(0, 'not known');
+const UNKNOWN_SYNTAX = new RejectionError(0, 'not known');
 
 class Parser {
   constructor(
@@ -118,12 +118,12 @@ class Parser {
       this.cursor.expect('as');
       const body = parseViewBody(this.cursor, () => {});
       expectEndOfBody(this.cursor, body);
-      return one({ kind: 'view', name, alteration: { change: 'query', body: body.text } });
+      return singleAlter({ kind: 'view', name, alteration: { change: 'query', body: body.text } });
     }
     if (this.#accept('materialized', 'view')) {
       const name = this.#name();
       this.cursor.expect('set');
-      return one({ kind: 'materialized view', name, alteration: this.#setOfMaterializedView() });
+      return singleAlter({ kind: 'materialized view', name, alteration: this.#setOfMaterializedView() });
     }
     if (!this.#accept('table')) return undefined;
     const name = this.#name();
@@ -136,7 +136,7 @@ class Parser {
     if (this.#accept('ttl')) return { change: 'ttl', ttl: parseTtl(this.cursor).ttl };
     this.cursor.expect('refresh');
     const refresh = parseSetRefresh(this.cursor);
-    if (!refresh || refresh.period === 'sample by interval') throw NO;
+    if (!refresh || refresh.period === 'sample by interval') throw UNKNOWN_SYNTAX;
     return { change: 'refresh', refresh: { ...refresh, period: refresh.period } };
   }
 
@@ -167,7 +167,7 @@ class Parser {
       case 'deduplicate':
         return [this.#dedup()];
       default:
-        throw NO;
+        throw UNKNOWN_SYNTAX;
     }
   }
 
@@ -214,7 +214,10 @@ class Parser {
     return { change: 'type', column, type, cached };
   }
 
-  /** Which encodings go with which type is for the server to say: each goes with one of these. */
+  /**
+   * Accepts the encodings of any type, because the column's type is unknown: INT and STRING together accept all of
+   * them.
+   */
   #parquet(): string {
     const { cursor } = this;
     const start = cursor.end;
@@ -238,7 +241,7 @@ class Parser {
     const value = cursor.require('value');
     if (name === 'o3maxlag') return { change: 'parameter', name: 'o3MaxLag', value: parseInterval(value, cursor.at) };
     const rows = parseInt32(value);
-    if (name !== 'maxuncommittedrows' || rows === undefined) throw NO;
+    if (name !== 'maxuncommittedrows' || rows === undefined) throw UNKNOWN_SYNTAX;
     return { change: 'parameter', name: 'maxUncommittedRows', value: rows };
   }
 
@@ -265,7 +268,7 @@ class Parser {
     return unquote(this.cursor.require('column name'));
   }
 
-  /** Steps over words if they come next. */
+  /** Skips words if they come next; returns whether they did. */
   #accept(first: string, ...rest: string[]): boolean {
     const { cursor } = this;
     if (!isWord(cursor.next(), first)) {
@@ -279,8 +282,8 @@ class Parser {
   }
 }
 
-const one = (alter: Alter): Change => ({ verb: 'alter', alters: [alter] });
+const singleAlter = (alter: Alter): Change => ({ verb: 'alter', alters: [alter] });
 
-/** The definition that a kind's statements make. */
+/** The kind of the statements that create a definition. */
 export const kindOf = (kind: Definition['kind']): Kind =>
   ({ table: 'table', view: 'view', 'materialized view': 'matview', 'live view': 'liveview' })[kind] as Kind;

@@ -17,11 +17,11 @@ import type { PartitionUnit } from './grammar/partition.js';
 import { findSampling } from './sampling.js';
 
 /**
- * What a CREATE of a table, view, materialized view or live view means, in any edition.
+ * Parses the CREATE statement of a table, view, materialized view or live view, in any edition.
  *
  * @param statement one statement, with or without `;`
- * @param defaults what the server that it is for fills in
- * @throws RejectionError with the service's message and position (UTF-16 code units) where it is no such statement
+ * @param defaults what the target server fills in if the statement omits it
+ * @throws RejectionError with the server's message and position (UTF-16 code units) if the statement is anything else
  */
 export function parseDefinition(statement: string, defaults: Defaults = DEFAULTS): Definition {
   const cursor = new Cursor(statement);
@@ -53,7 +53,7 @@ function toDefinition(statement: CreateStatement): Definition {
   }
 }
 
-/** What a CREATE TABLE means, as far as it says so itself: not what it is LIKE, nor what columns its query gives. */
+/** The definition in a CREATE TABLE statement. LIKE is not resolved, and columns of a query are not added. */
 export function toTableDefinition(statement: CreateTable): TableDefinition {
   const { name, columns, timestamp, partition, ttl, policy, wal, parquet, volume, owner, like, select } = statement;
   const { maxUncommittedRows, o3MaxLag } = statement;
@@ -70,7 +70,7 @@ export function toTableDefinition(statement: CreateTable): TableDefinition {
   };
 }
 
-/** A posting index that covers columns covers the timestamp too. */
+/** Adds the designated timestamp to the columns that a posting index covers: the server does the same. */
 export function addTimestampToIndex(column: Column, timestamp: string | undefined): Column {
   const { index } = column;
   if (!timestamp || !index || index.capacity !== undefined || index.covered.length === 0) return column;
@@ -103,7 +103,10 @@ function toMaterializedView(statement: CreateMaterializedView): Definition {
 
 const SECONDS: Readonly<Record<string, number>> = { n: 1e-9, U: 1e-6, T: 1e-3, s: 1, m: 60, h: 3600 };
 
-/** By the interval that it samples by: more than an hour YEAR, more than a minute MONTH, else DAY (read in CreateMatViewOperationImpl). */
+/**
+ * The default partitioning of a materialized view: YEAR if its sampling interval is more than an hour, MONTH if more than
+ * a minute, otherwise DAY (read in CreateMatViewOperationImpl).
+ */
 export function defaultPartition(interval: string): PartitionUnit {
   const count = Number.parseInt(interval, 10) || 1;
   const seconds = count * (SECONDS[interval.slice(-1)] ?? 86_400);

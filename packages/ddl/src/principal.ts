@@ -1,4 +1,4 @@
-/*! What CREATE USER, GROUP and SERVICE ACCOUNT say, and ALTER GROUP. */
+/*! Parses CREATE USER, GROUP and SERVICE ACCOUNT, and ALTER GROUP. */
 import {
   foldCase,
   identify,
@@ -15,9 +15,9 @@ import { quotePrincipal } from './rights.js';
 export interface Principal {
   readonly kind: Kind;
   readonly name: string;
-  /** Who owns it, where that is said. */
+  /** The owner, if the statement names one. */
   readonly owner?: string | undefined;
-  /** The password or the key that it is given, as it is written; no server shows one. */
+  /** The password or the key, as written; no server shows it. */
   readonly credentials?: string | undefined;
   /** Groups only: what it is called elsewhere. */
   readonly alias?: string | undefined;
@@ -29,7 +29,7 @@ export interface AliasChange {
   readonly alias: string | undefined;
 }
 
-/** What a statement that makes a user, a group or a service account says; undefined where it says something else as well. */
+/** Parses a statement that creates a user, a group or a service account; undefined if it contains an unknown clause. */
 export function parsePrincipal(statement: string): Principal | undefined {
   const { kind, name } = identify(statement);
   const tokens = [...significantTokens(statement)].filter(({ text }) => text !== ';');

@@ -17,15 +17,20 @@ import { quoteName } from './names.js';
 
 /** How to print. */
 export interface PrintOptions {
-  /** Which servers' form: of 9.3 and later, or of 9.0 to 9.2, which print capacities and parameters of tables. */
+  /**
+   * The servers whose form is printed: 9.3 and later, or 9.0 to 9.2, which print capacities and parameters of tables.
+   */
   readonly form: '9.3' | '9.0';
-  /** Whether names are quoted that cannot stand bare. The service prints column names and volumes bare, whatever they hold. */
+  /**
+   * Whether names that need quotes are quoted. The server prints column names and volumes without quotes, whatever they
+   * contain.
+   */
   readonly quoted: boolean;
 }
 
 const PRINTED_OPTIONS: PrintOptions = { form: '9.3', quoted: false };
 
-/** The statement that makes the object, with its closing semicolon; by default exactly as QuestDB 9.3 prints it. */
+/** Prints the statement that creates an object, with its semicolon; by default exactly as QuestDB 9.3 prints it. */
 export function printDefinition(definition: Definition, given: Partial<PrintOptions> = {}): string {
   const options = { ...PRINTED_OPTIONS, ...given };
   switch (definition.kind) {
@@ -54,9 +59,9 @@ function formatClauses(table: TableDefinition, options: PrintOptions): string {
   const { timestamp, partitionBy, ttl, policy, parquet, wal } = table;
   const parameters = options.form === '9.0' ? formatParameters(table) : '';
   if (!timestamp) return parameters;
-  const written = options.form === '9.0' ? ' WAL' : '';
+  const printedWal = options.form === '9.0' ? ' WAL' : '';
   const format = parquet ? ' FORMAT PARQUET' : '';
-  return ` timestamp(${nameFormatter(options)(timestamp)}) PARTITION BY ${partitionBy}${formatTtl(ttl)}${formatPolicy(policy)}${format}${wal ? written : ' BYPASS WAL'}${parameters}`;
+  return ` timestamp(${nameFormatter(options)(timestamp)}) PARTITION BY ${partitionBy}${formatTtl(ttl)}${formatPolicy(policy)}${format}${wal ? printedWal : ' BYPASS WAL'}${parameters}`;
 }
 
 const formatParameters = ({ maxUncommittedRows, o3MaxLag }: TableDefinition): string =>
@@ -69,7 +74,7 @@ const nameFormatter =
   (name: string): string =>
     quoted ? quoteName(name) : name;
 
-/** The service prints a comma before it, which its own parser does not accept. */
+/** Formats IN VOLUME. The server prints a comma before it, which its own parser does not accept. */
 const formatVolume = (volume: string | undefined, options: PrintOptions): string =>
   volume === undefined ? '' : `${options.quoted ? '' : ','} IN VOLUME ${nameFormatter(options)(volume)}`;
 
@@ -85,7 +90,7 @@ function formatSymbol({ cached, capacity, index }: Column, options: PrintOptions
   return `${size}${cached ? ' CACHE' : ' NOCACHE'}${formatIndex(index, options)}`;
 }
 
-/** The index as it stands after a column's type, with a blank before it; nothing for none. */
+/** The index clause after the type of a column, with a leading blank; '' if there is no index. */
 export function formatIndex(index: Column['index'], options: PrintOptions = PRINTED_OPTIONS): string {
   if (!index) return '';
   if (index.capacity !== undefined) return ` INDEX CAPACITY ${index.capacity}`;
@@ -93,22 +98,22 @@ export function formatIndex(index: Column['index'], options: PrintOptions = PRIN
   return ` INDEX TYPE ${index.type}${covered ? ` INCLUDE (${covered})` : ''}`;
 }
 
-/** `TTL 2 WEEKS`: in the largest unit that fits, which need not be the one that was written. */
+/** `TTL 2 WEEKS`: in the largest unit that gives a whole number, not in the unit of the original statement. */
 const formatTtl = (ttl: Ttl): string => (ttl === 0 ? '' : ` TTL ${formatTtlLength(ttl)}`);
 
-/** A time to live as it is printed after TTL. */
+/** A TTL as it is printed after the keyword: `2 WEEKS`. */
 export function formatTtlLength(ttl: Ttl): string {
   const { value, unit } = splitTtl(ttl);
   return `${value} ${unit}${value > 1 ? 'S' : ''}`;
 }
 
-/** On a line of its own, in the place of TTL, as the one documented sample has it. */
+/** The storage policy, on a line of its own in the place of the TTL, as in the only documented example. */
 function formatPolicy(policy: StoragePolicy | undefined): string {
   if (!policy || policy.disabled) return '';
   return `\nSTORAGE POLICY(${formatStages(policy)})`;
 }
 
-/** What stands in the parentheses of a storage policy. */
+/** The text within the parentheses of a storage policy. */
 export function formatStages({ after }: StoragePolicy): string {
   const set = STAGES.flatMap(stage => {
     const length = after[stage];
@@ -135,7 +140,7 @@ function formatLiveView({ name, flush, inMemory, partitionBy, start, body, owner
   return `${head} AS (\n${body}\n)${formatOwner(owner)};`;
 }
 
-/** What stands after REFRESH. */
+/** The text after REFRESH. */
 export function formatRefresh({ type, deferred, every, start, timeZone, period }: Refresh): string {
   const zone = timeZone === undefined ? '' : ` TIME ZONE '${timeZone}'`;
   const head = `${type}${every === undefined ? '' : ` ${every}`}${deferred ? ' DEFERRED' : ''}`;
@@ -144,7 +149,7 @@ export function formatRefresh({ type, deferred, every, start, timeZone, period }
 }
 
 /**
- * Where an enterprise server prints the owner is documented for tables only (a line of its own, at the very end);
- * views follow the same rule here.
+ * The owner clause. It is documented only where an enterprise server prints it for tables: on a line of its own, at the
+ * very end. Views follow the same rule here.
  */
 const formatOwner = (owner: string | undefined): string => (owner === undefined ? '' : `\nOWNED BY '${owner}'`);

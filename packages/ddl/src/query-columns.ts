@@ -1,4 +1,4 @@
-/*! The columns that a CREATE TABLE … AS makes, as far as its query says so itself. */
+/*! The columns of a table that CREATE TABLE … AS creates, as far as its query states them. */
 import { foldCase } from '@sqlpipe/sql';
 import { Cursor } from './grammar/cursor.js';
 import { unquote } from './grammar/names.js';
@@ -6,18 +6,19 @@ import { RejectionError } from './grammar/rejection-error.js';
 import { parseColumnType } from './grammar/types.js';
 import { tokenizeQuery } from './query-tokens.js';
 
-/** A column of a query; its type where a cast says so. */
+/** A column of a query; its type is known only if a cast states it. */
 export interface QueryColumn {
   readonly name: string;
   readonly type?: string | undefined;
 }
 
-/** A bare or quoted name, and no number, string or star. */
+/** Matches a bare or quoted name, but no number, string or star. */
 const NAME = /^(?:[\p{L}_][\p{L}\p{N}_$]*|".*"|`.*`)$/su;
 
 /**
- * The columns of a query that is one plain SELECT, each item a column, a cast or something with an alias.
- * Undefined where more would have to be known: stars, several queries, expressions that have no name, two columns of one name.
+ * Finds the columns of a query that is one simple SELECT. Each item is a column or an expression with an alias. Returns
+ * undefined if the columns cannot be known from the query alone: for a star, a set operator, an expression without an
+ * alias, or two columns of the same name.
  */
 export function findQueryColumns(query: string): QueryColumn[] | undefined {
   const tokens = tokenizeQuery(query).map(({ text }) => text);
@@ -26,17 +27,17 @@ export function findQueryColumns(query: string): QueryColumn[] | undefined {
   let item: string[] = [];
   let depth = 0;
   for (const token of [...tokens.slice(1), 'from']) {
-    const ends = depth === 0 && (token === ',' || token.toLowerCase() === 'from');
+    const isItemEnd = depth === 0 && (token === ',' || token.toLowerCase() === 'from');
     if (token === '(' || token === '[') depth++;
     if (token === ')' || token === ']') depth--;
-    if (!ends) item.push(token);
+    if (!isItemEnd) item.push(token);
     else {
       const column = toColumn(item);
       if (!column || columns.has(foldCase(column.name))) return undefined;
       columns.set(foldCase(column.name), column);
       item = [];
     }
-    if (ends && token !== ',')
+    if (isItemEnd && token !== ',')
       return tokens.some(each => SET_OPERATORS.has(each.toLowerCase())) ? undefined : [...columns.values()];
   }
   return undefined;
@@ -53,7 +54,7 @@ function toColumn(item: readonly string[]): QueryColumn | undefined {
   return before === '.' && item.length === 3 ? { name: unquote(name) } : undefined;
 }
 
-/** `CAST(… AS type)`, `…::type` or `ARRAY[]`. */
+/** The type of an expression of the form `CAST(… AS type)`, `…::type` or `ARRAY[]`; undefined for any other. */
 function castType(expression: readonly string[]): string | undefined {
   if (expression.join('').toUpperCase() === 'ARRAY[]') return 'ARRAY';
   const isCast = expression[0]?.toLowerCase() === 'cast' && closingIndex(expression, 1) === expression.length - 1;
@@ -74,14 +75,14 @@ function split(tokens: readonly string[], separator: string): string[][] {
   return parts;
 }
 
-/** Whether an expression is one token, a name with a dot, a call, or in parentheses: then `::` is about all of it. */
+/** Whether `::` after an expression casts all of it: it is one token, a name with a dot, a call, or in parentheses. */
 function isOperand(expression: readonly string[]): boolean {
   const open = expression.indexOf('(');
   if (open < 0) return expression.length === 1 || (expression.length === 3 && expression[1] === '.');
   return open <= 1 && closingIndex(expression, open) === expression.length - 1;
 }
 
-/** Where the parenthesis at an index closes. */
+/** The index of the parenthesis that closes the one at an index; -1 if none does. */
 function closingIndex(tokens: readonly string[], open: number): number {
   let depth = 0;
   for (let at = open; at < tokens.length; at++) {

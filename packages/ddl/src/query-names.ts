@@ -1,25 +1,25 @@
 /*!
- * Where a query names its tables: after FROM and the like, and in front of columns, where a table without an alias goes by
- * its own name (`trades.price`). What an alias or a common table expression stands for is no table there. Each rule was
- * observed on QuestDB 9.3.4.
+ * Finds the names of tables in a query: after FROM and similar keywords, and before columns (`trades.price`), if the table
+ * has no alias. A name before a column may also be an alias or a common table expression, which does not count. Each rule
+ * was observed on QuestDB 9.3.4.
  */
 import { foldCase, keywordOf, type LocatedName, type Token, unquote } from '@sqlpipe/sql';
 import { RESERVED } from './names.js';
 import type { TokenReader } from './token-reader.js';
 
-/** How a name is written in its place, which decides what another name there has to look like. */
+/** The position of a name, which decides how another name has to be written there. */
 export type NamePlace =
   | 'name' // one token, in any quotes or bare
-  | 'table' // after FROM: a bare one may hold dots
+  | 'table' // after FROM: a bare name may contain dots
   | 'qualifier' // before the dot of a column
-  | 'quoted-qualifier'; // the same, inside the quotes of `"trades.price"`
+  | 'quoted-qualifier'; // before the dot, inside the quotes of `"trades.price"`
 
 /** A name of a table in a query. */
 export interface TableName extends LocatedName {
   readonly place: NamePlace;
 }
 
-/** What may follow a table and is no alias of it. */
+/** The words that may follow a table and are not its alias. */
 const NO_ALIAS = new Set([
   ...RESERVED,
   ...(
@@ -28,63 +28,65 @@ const NO_ALIAS = new Set([
   ).split(' '),
 ]);
 
-/** What begins a query, and what else means something where a table may stand. */
+/** The words that have a meaning of their own where a table may be, for example because they start a query. */
 const BEFORE_TABLE = new Set(['declare', 'overridable', 'public', 'show']);
 
-/** Whether a name can stand bare in any place of a statement, a query too. */
+/** Whether a name needs no quotes in any position of a statement or a query. */
 export const isBareName = (name: string): boolean =>
   /^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) && !NO_ALIAS.has(foldCase(name)) && !BEFORE_TABLE.has(foldCase(name));
 
-/** Words after which a quoted name is no alias. */
+/** The words after which a quoted name is not an alias. */
 const BEFORE_COLUMN = new Set([...RESERVED, 'by', 'when', 'then']);
 BEFORE_COLUMN.delete('as');
 
-/** The longest chain of names with dots that is looked at, in UTF-16 code units: no name of a table is longer. */
-const LONGEST = 400;
+/** The maximum length of a chain of names with dots, in UTF-16 code units: no name of a table is longer. */
+const MAX_LENGTH = 400;
 
-/** One query: the tables it reads, by what its columns can call them. */
+/** One query and the tables that it reads. */
 interface Scope {
-  /** By folded name, whether it is the name of a table itself. */
+  /** The folded names that its columns can use: true for the name of a table, false for an alias or an expression. */
   tables: Map<string, boolean>;
-  /** What stands before the dots of columns, by folded name. */
+  /** The names before the dots of columns that are not resolved yet, by folded name. */
   pending: Map<string, TableName[]>;
-  /** How many tokens and names have been seen. */
+  /** The number of tokens and names in it so far. */
   parts: number;
-  /** Whether it is a table's name in parentheses and no more, which lends its name to the query around it. */
+  /** Whether it is only the name of a table in parentheses. The outer query can then use that name. */
   isBare: boolean;
 }
 
 const newScope = (): Scope => ({ tables: new Map(), pending: new Map(), parts: 0, isBare: false });
 
-/** Collects the names of tables on a walk over the tokens of a statement, which tells where queries begin and end. */
+/** Collects the names of tables. A `ReferenceFinder` calls it while it walks over the tokens of a statement. */
 export class QueryNames {
   readonly #found: TableName[] = [];
-  /** The queries that we are in, one for each parenthesis: an expression is in the query around it. */
+  /**
+   * The current queries, one for each open parenthesis; an expression in parentheses has the query that contains it.
+   */
   readonly #scopes: Scope[] = [newScope()];
   #last: Token | undefined;
 
-  /** All that were found, in the order of the text. */
+  /** Returns all names in the order of the text. */
   names(): TableName[] {
     for (const scope of this.#scopes) this.#resolve(scope);
     const sorted = this.#found.sort((a, b) => a.start - b.start || b.end - a.end);
     const names: TableName[] = [];
-    // A table's name with dots can look like that of another in front of a column.
+    // A part of a table's name with dots may look like another table before a column: skip names within a name.
     for (const name of sorted) if (name.start >= (names.at(-1)?.end ?? 0)) names.push(name);
     return names;
   }
 
-  /** A parenthesis opens, that of a query or of an expression. */
+  /** Handles an opening parenthesis, of a query or of an expression. */
   open(isQuery: boolean): void {
     this.#scopes.push(isQuery ? newScope() : this.#scope);
   }
 
-  /** A parenthesis has closed. @param ahead what follows, an alias perhaps */
+  /** Handles a closing parenthesis. @param ahead what follows, possibly an alias */
   close(ahead: TokenReader): void {
     const inner = this.#scopes.pop() as Scope;
     const scope = this.#scope;
     if (inner === scope) return;
     this.#resolve(inner);
-    scope.pending = merge(scope.pending, inner.pending); // what is left may be of a query around it
+    scope.pending = merge(scope.pending, inner.pending); // the other names may belong to the outer query
     const alias = aliasIn(ahead);
     if (alias !== undefined) scope.tables.set(foldCase(alias), false);
     else if (inner.isBare)
@@ -92,13 +94,17 @@ export class QueryNames {
     scope.isBare = inner.isBare && scope.parts === 1 && ahead.peek()?.text === ')';
   }
 
-  /** UNION and the like: what comes is another query. */
+  /** Handles UNION and other set operators: another query follows. */
   nextOperand(): void {
     this.#resolve(this.#scope);
     this.#scope.tables.clear();
   }
 
-  /** A table that the query reads. @param isTable whether it is one, and no common table expression @param ahead what follows */
+  /**
+   * Handles a table that the query reads.
+   * @param isTable false for a common table expression
+   * @param ahead what follows
+   */
   addTable(table: LocatedName, isTable: boolean, ahead: TokenReader): void {
     if (isTable) this.#found.push({ ...table, place: 'table' });
     const alias = aliasIn(ahead);
@@ -107,12 +113,12 @@ export class QueryNames {
     scope.isBare = scope.parts === 1 && ahead.peek()?.text === ')';
   }
 
-  /** The table that a materialized view follows. */
+  /** Handles the base table of a materialized view, or the table after LIKE. */
   addBase(base: LocatedName): void {
     this.#found.push({ ...base, place: 'name' });
   }
 
-  /** The next token, wherever it stands: it may begin a column with a table's name in front. */
+  /** Handles the next token: it may start a column with the name of its table. */
   addToken(ahead: TokenReader): void {
     const token = ahead.peek() as Token;
     const last = this.#last;
@@ -137,12 +143,12 @@ export class QueryNames {
   }
 }
 
-/** All but the last of names with dots between, which comes next: `fx.usd` of `fx.usd.price`. */
+/** If names with dots come next, all except the last: `fx.usd` of `fx.usd.price`. */
 function qualifierIn(ahead: TokenReader): TableName | undefined {
   const { start, text } = ahead.peek() as Token;
   let end = start + text.length;
   let name = unquote(text);
-  for (let at = 1; end - start < LONGEST; at += 2) {
+  for (let at = 1; end - start < MAX_LENGTH; at += 2) {
     if (!isDot(ahead.peek(at), end)) return;
     const part = ahead.peek(at + 1);
     if (part?.start !== end + 1 || (part.type === 'sign' && part.text !== '*')) return;
@@ -153,7 +159,7 @@ function qualifierIn(ahead: TokenReader): TableName | undefined {
   return;
 }
 
-/** `trades` of `"trades.price"`: no column's name holds a dot, so it is the same without the quotes. */
+/** `trades` of `"trades.price"`. No name of a column contains a dot, so the quotes do not change the meaning. */
 function quotedQualifier({ text, start }: Token): TableName | undefined {
   const name = text.slice(1, text.lastIndexOf('.'));
   return name && text.includes('.')
@@ -161,21 +167,21 @@ function quotedQualifier({ text, start }: Token): TableName | undefined {
     : undefined;
 }
 
-/** Whether a quoted name after a token can be a column: after an expression, and after AS, it is an alias. */
+/** Whether a quoted name after a token may be a column. After an expression, and after AS, it is an alias. */
 const mayBeColumn = (last: Token | undefined): boolean =>
   last?.type === 'sign' ? last.text !== ')' && last.text !== ']' : BEFORE_COLUMN.has(keywordOf(last).toLowerCase());
 
-/** Whether a token is a dot that stands at an offset. */
+/** Whether a token is a dot at an offset. */
 const isDot = (token: Token | undefined, at: number): boolean => token?.text === '.' && token.start === at;
 
-/** The alias that comes next, if one does. */
+/** The next token as an alias, if it is one. */
 function aliasIn(ahead: TokenReader): string | undefined {
   const token = ahead.word === 'AS' ? ahead.peek(1) : ahead.peek();
   if (!token || token.type === 'sign' || /^[\d@]/.test(token.text)) return undefined;
   return NO_ALIAS.has(keywordOf(token).toLowerCase()) ? undefined : unquote(token.text);
 }
 
-/** Both, in the larger one: to move the larger would take time by the square where queries are deep. */
+/** Merges the smaller map into the larger one. Otherwise deeply nested queries would take quadratic time. */
 function merge(a: Scope['pending'], b: Scope['pending']): Scope['pending'] {
   const [large, small] = a.size < b.size ? [b, a] : [a, b];
   for (const [key, names] of small) add(large, key, names);
@@ -183,10 +189,10 @@ function merge(a: Scope['pending'], b: Scope['pending']): Scope['pending'] {
 }
 
 function add(pending: Scope['pending'], key: string, names: TableName[]): void {
-  const there = pending.get(key);
-  if (!there) pending.set(key, names);
-  else if (there.length < names.length) pending.set(key, append(names, there));
-  else append(there, names);
+  const existing = pending.get(key);
+  if (!existing) pending.set(key, names);
+  else if (existing.length < names.length) pending.set(key, append(names, existing));
+  else append(existing, names);
 }
 
 function append(names: TableName[], more: readonly TableName[]): TableName[] {

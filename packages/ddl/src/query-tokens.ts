@@ -1,15 +1,15 @@
-/*! Queries as their tokens, which is how two of them are compared: white space, comments and the case of keywords do not matter. */
+/*! Compares queries by their tokens: white space, comments and the case of keywords do not matter. */
 import { Cursor } from './grammar/cursor.js';
 import { RejectionError } from './grammar/rejection-error.js';
 import { RESERVED } from './names.js';
 
-/** A token of a query, and where it starts in it. */
+/** A token of a query, and its offset. */
 export interface QueryToken {
   readonly text: string;
   readonly at: number;
 }
 
-/** Words that are keywords where they stand, and may be names elsewhere. */
+/** Words that are keywords in some positions, and may be names in others. */
 const UNRESERVED = new Set(
   (
     'asof by calendar cast convert cross current declare decimal else fill first first_value full group groups horizon inner interval is ' +
@@ -19,14 +19,14 @@ const UNRESERVED = new Set(
   ).split(' '),
 );
 
-/** Those of them that end a phrase (CURRENT ROW, ALIGN TO CALENDAR), where a name could stand as well. */
+/** Unreserved keywords that end a phrase (CURRENT ROW, ALIGN TO CALENDAR), in a position where a name could be. */
 const ENDS_PHRASE = new Set(
   'calendar following group interval linear none null observation preceding prev range row rows ties window zone'.split(
     ' ',
   ),
 );
 
-/** Those of them that are an item of a list (FILL(PREV, NULL)). */
+/** Unreserved keywords that may be an item of a list (FILL(PREV, NULL)). */
 const ITEMS = new Set(['linear', 'none', 'null', 'prev']);
 
 const TYPES = new Set(
@@ -36,7 +36,7 @@ const TYPES = new Set(
   ).split(' '),
 );
 
-/** The tokens of a query as the service reads them, its closing `;` left out. Never fails. */
+/** Splits a query into tokens by the server's rules, without a final `;`. Never fails. */
 export function tokenizeQuery(query: string): QueryToken[] {
   const cursor = new Cursor(query);
   const tokens: QueryToken[] = [];
@@ -50,20 +50,20 @@ export function tokenizeQuery(query: string): QueryToken[] {
   return tokens;
 }
 
-/** Where two queries first differ, as offsets into each; undefined where they are the same. */
+/** Finds the first difference of two queries, as an offset into each; undefined if they are the same. */
 export function findQueryDifference(a: string, b: string): { a: number; b: number } | undefined {
   if (a === b) return undefined;
-  const [inA, inB] = [tokenizeQuery(a), tokenizeQuery(b)];
+  const [tokensA, tokensB] = [tokenizeQuery(a), tokenizeQuery(b)];
   const casts = new CastDepth();
-  for (let i = 0; i < inA.length || i < inB.length; i++) {
-    if (comparableForm(inA, i, casts.isInside) !== comparableForm(inB, i, casts.isInside))
-      return { a: inA[i]?.at ?? a.length, b: inB[i]?.at ?? b.length };
-    casts.step(inA, i);
+  for (let i = 0; i < tokensA.length || i < tokensB.length; i++) {
+    if (comparableForm(tokensA, i, casts.isInside) !== comparableForm(tokensB, i, casts.isInside))
+      return { a: tokensA[i]?.at ?? a.length, b: tokensB[i]?.at ?? b.length };
+    casts.step(tokensA, i);
   }
   return undefined;
 }
 
-/** Whether the parentheses that we are in are those of a CAST, where AS is followed by a type and not by a name. */
+/** Tracks whether the innermost open parenthesis belongs to a CAST, where a type and not a name follows AS. */
 class CastDepth {
   readonly #open: boolean[] = [];
 
@@ -78,7 +78,7 @@ class CastDepth {
   }
 }
 
-/** A token in the form that two spellings of it share. */
+/** A token in the form in which it is compared: keywords and types in lower case, anything else as written. */
 function comparableForm(tokens: readonly QueryToken[], at: number, isInCast: boolean): string | undefined {
   const text = tokens[at]?.text;
   const word = text?.toLowerCase();
@@ -92,11 +92,13 @@ function comparableForm(tokens: readonly QueryToken[], at: number, isInCast: boo
   return isType || isKeyword ? word : text;
 }
 
-/** Whether a word stands where no keyword can. */
+/** Whether a word is in a position where no keyword can be. */
 const isNamePosition = (before: string | undefined, after: string | undefined): boolean =>
   before === 'as' || before === '.' || after === '.';
 
-/** Whether a word that can be either is a name: all of an item of a list, or the alias at the end of one. */
+/**
+ * Whether a word that may be a keyword is a name: it is a complete item of a list, or the alias at the end of an item.
+ */
 function isName(word: string, before: string | undefined, after: string | undefined): boolean {
   if (isNamePosition(before, after)) return true;
   if (after !== undefined && !ENDS_ITEM.has(after)) return false;

@@ -1,6 +1,7 @@
 /*!
- * What a view, or a table made by a query, reads from, found from its tokens alone: names where a table may stand. There is no grammar, so that
- * syntax to come does no harm. Each rule beyond plain SQL was observed on QuestDB 9.3.4.
+ * Finds what a view, or a table created from a query, reads from: the names in positions where a table may be. It uses
+ * only tokens and no grammar, so that future syntax does no harm. Each rule beyond standard SQL was observed on QuestDB
+ * 9.3.4.
  */
 import {
   displayName,
@@ -18,33 +19,34 @@ import { LimitError } from './limit-error.js';
 import type { QueryNames } from './query-names.js';
 import { TokenReader } from './token-reader.js';
 
-/** So many parentheses may be open at once, and so many common table expressions and variables be defined. */
+/** The maximum number of nested parentheses, and of common table expressions and variables. */
 const MAX_NESTING = 200_000;
 
 /**
- * The names that the query of a view, materialized view or live view reads from, and the base that it names; of a table
- * those that it is made from or like.
+ * Finds the objects that a statement refers to: the objects that a query reads from, the base of a materialized view, and
+ * the table after LIKE.
  *
- * They come as written, without quotes and without the schema `public`, in the order of their first use. A common table
- * expression or a variable that is not used reads nothing. Other statements have no references.
+ * The names are as written, without quotes and without the schema `public`, in the order of their first use. A common
+ * table expression or a variable that is not used reads nothing. Statements that create no object have no references.
  *
- * @param isView whether a name is that of a view: a view comes before a common table expression of that name, a table after it
- * @throws LimitError where 200,000 parentheses are open at once, or as many expressions and variables defined
+ * @param isView whether a name is that of a view. A view takes precedence over a common table expression of the same name;
+ * a table does not.
+ * @throws LimitError for more than 200,000 nested parentheses, or common table expressions and variables
  */
 export function findReferences(statement: string, isView: (name: string) => boolean = () => false): string[] {
   const identity = identify(statement);
   if (!hasReferences(identity.kind, statement)) return [];
   const findWith = (tokens: Iterable<Token>) => new ReferenceFinder(tokens, isView, displayName(identity)).reads();
-  // Quotes in a block comment make two readings; the wrong one swallows the end of the body.
+  // With a quote in a block comment, SQL and the server may read different tokens. The wrong reading has no end of the body.
   const reads = findWith(significantTokens(statement)) ?? findWith(serverTokens(statement, '9.3.2'));
   return [...(reads ?? [])];
 }
 
-/** Whether a statement can read from anything. */
+/** Whether a statement may refer to another object. */
 export const hasReferences = (kind: Kind, statement: string): boolean =>
   isObject(kind) && (kind !== 'table' || MAY_REFERENCE.test(statement));
 
-/** Words that a table made from another contains; few do, and tokenizing is slow. */
+/** The keywords of a table that refers to another. Few statements have one, and tokenizing is slow. */
 const MAY_REFERENCE = /\b(?:AS|LIKE)\b/i;
 
 /** The state of the parser on one level of parentheses. */
@@ -52,24 +54,24 @@ type State =
   | 'header' // of CREATE, up to AS
   | 'header-with'
   | 'base' // after WITH BASE and LIKE
-  | 'like' // before LIKE, in the parentheses of a table
+  | 'like' // before LIKE, in parentheses after the name of a table
   | 'start' // of a query
   | 'with' // before the name of a common table expression
-  | 'named' // after that name
+  | 'named' // after the name of a common table expression
   | 'declare' // before a variable
   | 'value' // in the value of a variable
   | 'columns' // of SELECT, up to FROM
   | 'show'
-  | 'table' // where a table must follow
-  | 'from' // after a table, where another may follow
+  | 'table' // before a table
+  | 'from' // after a table, before a possible next one
   | 'rest' // from WHERE on
-  | 'expression'; // in parentheses that are no query
+  | 'expression'; // in parentheses that contain no query
 
 const SET_OPERATIONS: Record<string, State> = { UNION: 'start', EXCEPT: 'start', INTERSECT: 'start' };
 const CLAUSES = ['WHERE', 'LATEST', 'SAMPLE', 'ORDER', 'GROUP', 'LIMIT', 'PIVOT', 'WINDOW'];
 const QUERY: Record<string, State> = { SELECT: 'columns', WITH: 'with', DECLARE: 'declare' };
 
-/** The words that mean something in a place, and the place after them. */
+/** The keywords of each state, and the state after each keyword. */
 const TRANSITIONS: Record<State, Record<string, State>> = {
   header: { AS: 'start', WITH: 'header-with' },
   'header-with': { BASE: 'base' },
@@ -88,19 +90,19 @@ const TRANSITIONS: Record<State, Record<string, State>> = {
   expression: {},
 };
 
-/** Where a comma leads. */
+/** The state after a comma; without an entry it stays the same. */
 const COMMA_TRANSITIONS: Partial<Record<State, State>> = { from: 'table', start: 'with', value: 'declare' };
 
 /**
- * What is read, in order: names, and definitions for all that those read. Only at the end are these followed, each
- * once: adding up what each one reads would take quadratic time and memory where each is made from the one before.
+ * What is read, in order: names, and definitions that stand for everything they read. Definitions are resolved only at
+ * the end, and each once: copying the names into each definition would take quadratic time and memory for a chain.
  */
 type Reads = (string | Definition)[];
 
-/** A common table expression or a variable: what it reads is read where it is used. */
+/** A common table expression or a variable. What it reads counts only if it is used. */
 interface Definition {
   reads: Reads;
-  /** What a variable's value begins with: a table where the variable is used as one, else a column. */
+  /** The first name in the value of a variable: a table if the variable is used as one, otherwise a column. */
   table?: LocatedName | undefined;
 }
 
@@ -108,24 +110,27 @@ interface Definition {
 interface Level {
   state: State;
   find: Reads;
-  /** The folded names that are defined here, as often as they are. */
+  /** The folded names of the definitions of this level; a name occurs once per definition. */
   defined?: string[];
-  /** The folded name and the definition that we are in. */
+  /** The definition that is being read, with its folded name. */
   defining?: [name: string, definition: Definition];
 }
 
-/** One way through the tokens of a statement. It has a stack of its own: parentheses may be deeper than the call stack. */
+/**
+ * Walks once over the tokens of a statement. It has its own stack, because parentheses may nest deeper than the call
+ * stack.
+ */
 export class ReferenceFinder {
   readonly #reads: Reads = [];
   readonly #levels: Level[] = [{ state: 'header', find: this.#reads }];
-  /** What can be used here, by folded name: what this level and those around it define, the innermost last. */
+  /** The definitions that are visible on the current level, by folded name; the innermost one is the last. */
   readonly #scope = new Map<string, Definition[]>();
   #definitions = 0;
   readonly #tokens: TokenReader;
 
   /**
-   * @param title what the statement is called in messages
-   * @param names collects where the query names its tables, where that is needed
+   * @param title the name of the statement in messages
+   * @param names collects the positions of names, if they are needed
    */
   constructor(
     tokens: Iterable<Token>,
@@ -136,7 +141,7 @@ export class ReferenceFinder {
     this.#tokens = new TokenReader(tokens);
   }
 
-  /** What is read, or undefined where a parenthesis is left open. */
+  /** Returns the names that are read; undefined if a parenthesis is unclosed. */
   reads(): Set<string> | undefined {
     for (let token = this.#tokens.peek(); token; token = this.#tokens.peek()) this.#consume(token);
     return this.#levels.length === 1 ? resolveNames(this.#reads) : undefined;
@@ -146,7 +151,7 @@ export class ReferenceFinder {
     return this.#levels.at(-1) as Level;
   }
 
-  /** Where references go: to the variable whose value we are in, or to the query. */
+  /** The list that references are added to: that of the current definition, or of the query. */
   get #sink(): Reads {
     const { state, defining, find } = this.#level;
     return defining && (state === 'value' || state === 'named') ? defining[1].reads : find;
@@ -191,7 +196,7 @@ export class ReferenceFinder {
     this.#levels.push({ state: inside, find: this.#sink });
     this.names?.open(inside === 'start');
     if (state === 'table') level.state = 'from';
-    // After the body's own parentheses comes the end of CREATE.
+    // After the parentheses of the body, the rest of CREATE follows.
     if (state === 'start') level.state = this.#levels.length > 2 ? 'from' : 'rest';
   }
 
@@ -202,7 +207,7 @@ export class ReferenceFinder {
     }
     const level = this.#level;
     if (level.state !== 'named' || !level.defining) return;
-    this.#define(level); // not before: in its own body the name is still a table's
+    this.#define(level); // not earlier: in the expression's own body the name still means a table
     level.state = 'start';
   }
 
@@ -265,7 +270,7 @@ export class ReferenceFinder {
     );
 }
 
-/** The names among what is read, and those that definitions among it read, in order; a definition may use itself. */
+/** Collects the names that are read directly or through definitions, in order. A definition may use itself. */
 function resolveNames(reads: Reads): Set<string> {
   const names = new Set<string>();
   const followed = new Set<Definition>();

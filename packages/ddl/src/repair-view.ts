@@ -1,12 +1,12 @@
-/*! CREATE VIEW, MATERIALIZED VIEW and LIVE VIEW as the service prints them (SERVICE.md 2.6 to 2.8), around the user's own text. */
+/*! Repairs CREATE VIEW, MATERIALIZED VIEW and LIVE VIEW as servers print them, with the user's own text as the body. */
 import { serverTokens, significantTokens, type Token } from '@sqlpipe/sql';
 import { repairVolume } from './repair-volume.js';
 
-/** Up to the body. Names hold no quotes and no line breaks. */
+/** Matches the statement up to the body. Names contain no quotes and no line breaks. */
 const HEAD =
   /^CREATE (?:VIEW '[^']+'|MATERIALIZED VIEW '[^']+' WITH BASE '[^']+' REFRESH [^\n]+|LIVE VIEW '[^'\n]+'[^\n]*) AS \( ?\n/;
 
-/** The statement with its body cut at the ends as services from 10 on do; older ones add a line on each replay. */
+/** Trims the body of a view as servers from version 10 on do. Older servers add a line with each replay. */
 export function repairView(row: string, notes: string[]): string {
   const head = HEAD.exec(row)?.[0];
   const end = row.lastIndexOf('\n)'); // nothing after the body contains a line break and a parenthesis
@@ -15,7 +15,7 @@ export function repairView(row: string, notes: string[]): string {
   return head + body + repairVolume(repairPartition(row.slice(end), notes), notes);
 }
 
-/** Without the characters up to U+0020 at both ends. */
+/** Removes the characters up to U+0020 at both ends. */
 function trim(text: string): string {
   let start = 0;
   let end = text.length;
@@ -24,18 +24,22 @@ function trim(text: string): string {
   return text.slice(start, end);
 }
 
-/** A view made without parentheses keeps the `;` of its statement, which closes it too early in those it is printed with. */
+/**
+ * Removes a `;` at the end of a body. A view that was created without parentheses stores the `;` of its statement. Servers
+ * print the body in parentheses, where this `;` would end the statement too early.
+ */
 function removeSemicolon(body: string, notes: string[]): string {
-  // Quotes in block comments make two readings; here only the right one ends outside them.
-  const isLastIn = (read: Iterable<Token>) => [...read].at(-1)?.start === body.length - 1;
+  // With a quote in a block comment, SQL and the server may read different tokens; only the right reading ends with the `;`.
+  const isLastIn = (tokens: Iterable<Token>) => [...tokens].at(-1)?.start === body.length - 1;
   if (!body.endsWith(';') || !(isLastIn(significantTokens(body)) || isLastIn(serverTokens(body, '9.3.2')))) return body;
   notes.push('removed the semicolon at the end of its body');
   return trim(body.slice(0, -1));
 }
 
 /**
- * A TTL in months that is not whole years is rejected together with PARTITION BY YEAR, but accepted where the service
- * chooses years itself (observed on 9.3.4). So a view that has both was made without a unit.
+ * Removes PARTITION BY YEAR before a TTL in months. A TTL in months that is not a number of full years is rejected together
+ * with PARTITION BY YEAR, but accepted if the server chooses YEAR itself (observed on 9.3.4). So the statement of a view
+ * that has both had no PARTITION BY.
  */
 function repairPartition(end: string, notes: string[]): string {
   const repaired = end.replace(/^(\n\)) PARTITION BY YEAR(?= TTL \d+ MONTHS?\b)/, '$1');

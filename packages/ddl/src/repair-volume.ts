@@ -2,7 +2,9 @@ import { quoteName } from './names.js';
 
 const CLAUSE = ', IN VOLUME ';
 
-/** The end of CREATE with a volume as the parser accepts it: without the comma that the service prints before it, and quoted. */
+/**
+ * Repairs IN VOLUME at the end of a CREATE: removes the comma that the server prints before it, and quotes the volume.
+ */
 export function repairVolume(end: string, notes: string[]): string {
   const start = end.indexOf(CLAUSE);
   if (start < 0) return end;

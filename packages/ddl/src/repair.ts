@@ -1,22 +1,22 @@
 /*!
- * Repairs what the service prints wrongly, so that the statement recreates the object it was printed from.
+ * Repairs what servers print wrongly, so that the statement creates the same object again.
  *
- * Rows are read as the text they are and not through the lexer: a column called ` opens a quote where it stands bare.
- * That is exact, as no name may hold a line break, a comma, a parenthesis or a quote (observed on 9.3.4).
+ * Rows are read as text and not by the lexer, because a column named ` is printed without quotes and would start a quoted
+ * name. This is exact: no name contains a line break, a comma, a parenthesis or a quote (observed on 9.3.4).
  */
 import { isCleanTable, repairTable } from './repair-table.js';
 import { repairView } from './repair-view.js';
 
-/** A statement that replays, and what was repaired. */
+/** A statement that can be replayed, and the repairs. */
 export interface RepairResult {
   statement: string;
-  /** The repairs in plain words; the layout of a view's body is not mentioned. */
+  /** The repairs in words, except changes of white space around the body of a view. */
   notes: string[];
 }
 
 /**
- * The statement that replays, from one that the service printed (SHOW CREATE … or a row of SHOW CREATE DATABASE). A
- * statement that replays as it is, was written by hand, is unknown or was repaired before is returned unchanged.
+ * Repairs a statement that a server printed (SHOW CREATE … or a row of SHOW CREATE DATABASE), so that it can be replayed.
+ * A statement that needs no repair, was written by hand, is unknown or is already repaired is returned unchanged.
  */
 export function repair(row: string): RepairResult {
   if (isCleanTable(row)) return { statement: row, notes: [] };

@@ -1,4 +1,4 @@
-/*! The single rights that memberships, assumptions and grants give. */
+/*! The individual rights that memberships, assumptions and grants give. */
 import { foldCase, identify, keywordOf, parseName, significantTokens, type Token } from '@sqlpipe/sql';
 import { needsQuotes } from './names.js';
 
@@ -6,12 +6,15 @@ import { needsQuotes } from './names.js';
 export interface Grant {
   readonly kind: 'grant';
   readonly permission: string;
-  /** `*` is ON ALL TABLES; undefined is the database. */
+  /** The name of the table; `*` for ON ALL TABLES, undefined for the database. */
   readonly table?: string | undefined;
-  /** `*` is each column that the table has when the statement runs; undefined is the table as a whole. */
+  /**
+   * The name of the column; `*` for each column that exists when the statement runs, undefined for the complete table.
+   */
   readonly column?: string | undefined;
+  /** The receiver. */
   readonly entity: string;
-  /** Whether it can be granted to others. */
+  /** Whether the receiver may grant it to others. */
   readonly option: boolean;
 }
 
@@ -22,7 +25,7 @@ export interface Membership {
   readonly group: string;
 }
 
-/** A service account, and who can act as it. */
+/** The right to act as a service account. */
 export interface Assumption {
   readonly kind: 'assumption';
   readonly account: string;
@@ -30,13 +33,13 @@ export interface Assumption {
   readonly option: boolean;
 }
 
-/** What access control gives to one user, group or service account. */
+/** One right of a user, a group or a service account. */
 export type Right = Grant | Membership | Assumption;
 
 /** All columns, or all tables. */
 const ALL = '*';
 
-/** The single rights that a statement gives; undefined where it gives none, or says more than is known here. */
+/** Parses the individual rights that a statement gives; undefined if it gives none, or if its syntax is unknown. */
 export function parseRights(statement: string): Right[] | undefined {
   const { kind } = identify(statement);
   if (kind !== 'membership' && kind !== 'assumption' && kind !== 'grant') return undefined;
@@ -44,13 +47,16 @@ export function parseRights(statement: string): Right[] | undefined {
   return rights.length > 0 ? rights : undefined;
 }
 
-/** The single rights that a REVOKE or REMOVE USER takes away; undefined where it is none, or says more than is known here. */
+/**
+ * Parses the individual rights that REVOKE or REMOVE USER removes; undefined for another statement, or an unknown
+ * syntax.
+ */
 export function parseRevocation(statement: string): Right[] | undefined {
-  const rights = new RightsParser(statement).revocation();
+  const rights = new RightsParser(statement).parseRevocation();
   return rights.length > 0 ? rights : undefined;
 }
 
-/** The statement that takes one right away. */
+/** The statement that removes one right. */
 export function printRevocation(right: Right): string {
   if (right.kind === 'membership')
     return `REMOVE USER ${quotePrincipal(right.user)} FROM ${quotePrincipal(right.group)};`;
@@ -73,23 +79,23 @@ function formatScope({ table, column }: Grant): string {
   return ` ON ${quotePrincipal(table)}${column === undefined ? '' : `(${column === ALL ? ALL : quotePrincipal(column)})`}`;
 }
 
-/** A name as it can stand in a statement of access control: bare where every server reads it so. */
+/** A name as it is written in a statement of access control: without quotes if every server accepts that. */
 export const quotePrincipal = (name: string): string =>
   /^[\p{L}_][\p{L}\d_]*$/u.test(name) && !needsQuotes(name) ? name : `"${name.replaceAll('"', '""')}"`;
 
 /**
- * Rights as a server keeps them: one for each permission, scope and principal, with the grant option or without. A right on
- * a table is one on its columns too.
+ * Rights as a server stores them: one for each permission, scope and principal, with or without the grant option. A right
+ * on a table includes its columns.
  */
 export class RightSet {
-  /** By what is given to whom, then by table, then by column. */
+  /** By subject, then by table, then by column; see `rightKey`. */
   readonly #rights = new Map<string, Map<string, Map<string, Right>>>();
 
   constructor(rights: Iterable<Right> = []) {
     for (const right of rights) this.add(right);
   }
 
-  /** Adds a right that somebody has; of the same one with the grant option and without, the one with it stays. */
+  /** Adds a right. Of the same right with the grant option and without it, the one with it remains. */
   add(right: Right): void {
     const { subject, table, column } = rightKey(right);
     const same = this.#rights.get(subject)?.get(table)?.get(column);
@@ -113,21 +119,21 @@ export class RightSet {
     for (const covered of revoked.flatMap(each => this.#findCovered(each))) this.delete(covered);
   }
 
-  /** Whether somebody who has these rights has that one: as it is, with the grant option, or on more. */
+  /** Whether these rights include a right, possibly with the grant option or on a wider scope. */
   has(right: Right): boolean {
     return this.#findCovering(right).some(wider => hasOption(wider) || !hasOption(right));
   }
 
   /**
-   * The rights whose grant option is lost where this one is given: a server keeps the option of the latest statement, and
-   * a right on a table takes the place of those on its columns.
+   * Finds the rights that lose their grant option if this right is granted. A server stores the option of the latest
+   * statement, and a right on a table replaces the rights on its columns.
    */
   findLostOptions(right: Right): Right[] {
     if (hasOption(right) || this.#findCovering(right, true).some(hasOption)) return [];
     return this.#findCovered(right).filter(hasOption);
   }
 
-  /** Takes away the right on exactly this scope, with the grant option or without. */
+  /** Removes the right on exactly this scope, with or without the grant option. */
   delete(right: Right): void {
     const { subject, table, column } = rightKey(right);
     this.#rights.get(subject)?.get(table)?.delete(column);
@@ -137,8 +143,8 @@ export class RightSet {
     for (const tables of this.#rights.values()) for (const columns of tables.values()) yield* columns.values();
   }
 
-  /** @param strictly only those on more */
-  #findCovering(right: Right, strictly = false): Right[] {
+  /** Finds the rights that include a right. @param onlyWider whether the right on the same scope is omitted */
+  #findCovering(right: Right, onlyWider = false): Right[] {
     const { subject, table, column } = rightKey(right);
     const tables = this.#rights.get(subject);
     const isTable = right.kind === 'grant' && table !== DATABASE;
@@ -147,10 +153,11 @@ export class RightSet {
       ...(isTable && table !== ALL ? [tables?.get(ALL)?.get(WHOLE_TABLE)] : []),
       ...(isTable ? [tables?.get(DATABASE)?.get(WHOLE_TABLE)] : []),
     ];
-    const own = strictly ? [] : [tables?.get(table)?.get(column)];
+    const own = onlyWider ? [] : [tables?.get(table)?.get(column)];
     return [...own, ...wider].filter(found => found !== undefined);
   }
 
+  /** Finds the rights that a right includes. */
   #findCovered(right: Right): Right[] {
     const { subject, table, column } = rightKey(right);
     const tables = this.#rights.get(subject) ?? new Map<string, Map<string, Right>>();
@@ -168,13 +175,13 @@ export class RightSet {
 
 const hasOption = (right: Right): boolean => right.kind !== 'membership' && right.option;
 
-/** No table or column is called so. */
+/** Keys that are not the name of a table or a column. */
 const [DATABASE, WHOLE_TABLE] = ['', ''];
 
-/** What is given to whom, and on what; in lower case, as names differ by more than case. */
+/** The key of a right: what is given to whom, and the scope. Names are folded, because their case does not matter. */
 function rightKey(right: Right): { subject: string; table: string; column: string } {
   const fold = (name: string | undefined) => (name === undefined ? '' : foldCase(name));
-  const subject = (what: string, whom: string) => `${what} ${fold(whom)}`;
+  const subject = (permission: string, receiver: string) => `${permission} ${fold(receiver)}`;
   if (right.kind === 'membership')
     return { subject: subject('MEMBER', right.user), table: fold(right.group), column: WHOLE_TABLE };
   if (right.kind === 'assumption')
@@ -186,58 +193,58 @@ function rightKey(right: Right): { subject: string; table: string; column: strin
   };
 }
 
-/** Reads the documented forms; a method gives no rights where it meets anything else. */
+/** Parses the documented forms. For any other form a method returns no rights. */
 class RightsParser {
   readonly #tokens: Token[];
   #at = 0;
-  /** What stands before whom it is about. */
+  /** The keyword before the receiver. */
   #preposition = 'TO';
 
   constructor(statement: string) {
     this.#tokens = [...significantTokens(statement)].filter(({ text }) => text !== ';');
   }
 
-  revocation(): Right[] {
+  parseRevocation(): Right[] {
     this.#preposition = 'FROM';
-    if (this.#accept('REMOVE', 'USER')) return this.#members();
+    if (this.#accept('REMOVE', 'USER')) return this.#parseMembers();
     if (!this.#accept('REVOKE')) return [];
-    return this.#accept('ASSUME', 'SERVICE', 'ACCOUNT') ? this.#assumed() : this.#granted();
+    return this.#accept('ASSUME', 'SERVICE', 'ACCOUNT') ? this.#parseAssumption() : this.#parseGrant();
   }
 
   membership(): Right[] {
     this.#accept('ADD', 'USER');
-    return this.#members();
+    return this.#parseMembers();
   }
 
-  #members(): Right[] {
-    const user = this.#name();
-    const groups = this.#accept(this.#preposition) ? this.#list(() => this.#name()) : [];
+  #parseMembers(): Right[] {
+    const user = this.#parseName();
+    const groups = this.#accept(this.#preposition) ? this.#parseList(() => this.#parseName()) : [];
     return this.#isEnd && user ? groups.map(group => ({ kind: 'membership', user, group })) : [];
   }
 
   assumption(): Right[] {
     this.#accept('GRANT');
     this.#accept('ASSUME', 'SERVICE', 'ACCOUNT');
-    return this.#assumed();
+    return this.#parseAssumption();
   }
 
-  #assumed(): Right[] {
-    const account = this.#name();
-    const entity = this.#accept(this.#preposition) ? this.#name() : '';
-    const option = this.#option();
+  #parseAssumption(): Right[] {
+    const account = this.#parseName();
+    const entity = this.#accept(this.#preposition) ? this.#parseName() : '';
+    const option = this.#parseOption();
     return this.#isEnd && account && entity ? [{ kind: 'assumption', account, entity, option }] : [];
   }
 
   grant(): Right[] {
     this.#accept('GRANT');
-    return this.#granted();
+    return this.#parseGrant();
   }
 
-  #granted(): Right[] {
-    const permissions = this.#list(() => this.#permission());
-    const scopes = this.#accept('ON') ? this.#scopes() : [{}];
-    const entity = this.#accept(this.#preposition) ? this.#name() : '';
-    const option = this.#option();
+  #parseGrant(): Right[] {
+    const permissions = this.#parseList(() => this.#parsePermission());
+    const scopes = this.#accept('ON') ? this.#parseScopes() : [{}];
+    const entity = this.#accept(this.#preposition) ? this.#parseName() : '';
+    const option = this.#parseOption();
     if (!this.#isEnd || !entity || permissions.includes('')) return [];
     return scopes.flatMap(scope =>
       permissions.map((permission): Right => ({ kind: 'grant', permission, ...scope, entity, option })),
@@ -245,7 +252,7 @@ class RightsParser {
   }
 
   /** Words up to ON, TO (FROM) or a comma. */
-  #permission(): string {
+  #parsePermission(): string {
     const words: string[] = [];
     for (let word = this.#word; word && word !== 'ON' && word !== this.#preposition; word = this.#word) {
       words.push(word);
@@ -254,20 +261,20 @@ class RightsParser {
     return words.join(' ');
   }
 
-  #scopes(): Pick<Grant, 'table' | 'column'>[] {
+  #parseScopes(): Pick<Grant, 'table' | 'column'>[] {
     if (this.#accept('ALL', 'TABLES')) return [{ table: ALL }];
-    return this.#list(() => {
-      const table = this.#name();
+    return this.#parseList(() => {
+      const table = this.#parseName();
       if (!this.#acceptText('(')) return [{ table }];
-      const columns = this.#acceptText('*') ? [ALL] : this.#list(() => this.#name());
-      // What is left out is not known here: the parenthesis stays, and the statement is not understood.
+      const columns = this.#acceptText('*') ? [ALL] : this.#parseList(() => this.#parseName());
+      // After an unknown list the parenthesis remains unread, so that the statement counts as unknown.
       this.#acceptText(')');
       return columns.map(column => ({ table, column }));
     }).flat();
   }
 
-  /** `WITH GRANT OPTION`; `WITH VERIFICATION` gives nothing. */
-  #option(): boolean {
+  /** Reads `WITH GRANT OPTION` and `WITH VERIFICATION`; returns whether the former is present. */
+  #parseOption(): boolean {
     let option = false;
     for (;;) {
       if (this.#accept('WITH', 'GRANT', 'OPTION')) option = true;
@@ -275,13 +282,13 @@ class RightsParser {
     }
   }
 
-  #list<T>(item: () => T): T[] {
+  #parseList<T>(item: () => T): T[] {
     const items = [item()];
     while (this.#acceptText(',')) items.push(item());
     return items;
   }
 
-  #name(): string {
+  #parseName(): string {
     const { name, tokens } = parseName(distance => this.#tokens[this.#at + distance]);
     this.#at += tokens;
     return name;

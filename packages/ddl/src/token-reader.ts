@@ -1,6 +1,6 @@
 import { keywordOf, type LocatedName, parseName, type Token } from '@sqlpipe/sql';
 
-/** The tokens of a statement one after the other, with a look at those to come; they are never all in memory. */
+/** Reads the tokens of a statement one by one, with lookahead. They are never all in memory. */
 export class TokenReader {
   readonly #source: Iterator<Token>;
   readonly #next: Token[] = [];
@@ -9,7 +9,7 @@ export class TokenReader {
     this.#source = tokens[Symbol.iterator]();
   }
 
-  /** The token that comes next, or one after it. */
+  /** The next token, or the token at a distance from it. */
   peek(distance = 0): Token | undefined {
     while (this.#next.length <= distance) {
       const { done, value } = this.#source.next();
@@ -19,14 +19,14 @@ export class TokenReader {
     return this.#next[distance];
   }
 
-  /** Steps over the next token. */
+  /** Reads the next token. */
   next(): Token | undefined {
     const token = this.peek();
     this.#next.shift();
     return token;
   }
 
-  /** Steps over the name that begins with the next token, which may be of several. */
+  /** Reads the name that starts with the next token; it may consist of several tokens. */
   readName(): LocatedName {
     const located = parseName(distance => this.peek(distance));
     this.#next.splice(0, located.tokens);

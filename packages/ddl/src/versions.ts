@@ -1,8 +1,8 @@
-/*! What versions of QuestDB do not have yet. */
+/*! The features that older versions of QuestDB do not have. */
 import { parseMeaning } from './compare-statements.js';
 import type { Definition, TableDefinition } from './definition.js';
 
-/** Something that a statement can need, with the last version that was seen to reject it (tried on 8.1.4 to 9.3.4). */
+/** A feature that a statement may need, and the last version that rejects it (tried on 8.1.4 to 9.3.4). */
 interface Feature {
   readonly name: string;
   readonly lastWithout: string;
@@ -31,7 +31,7 @@ const FEATURES: readonly Feature[] = [
   },
 ];
 
-/** The words without which no statement needs any of these, so that most need not be parsed. */
+/** A statement without any of these words needs no such feature. Most statements therefore need not be parsed. */
 const FEATURE_WORDS = /view|decimal|timestamp_ns|\[|ttl|parquet|type/i;
 
 /** Whether only some versions of the server support a statement. */
@@ -39,7 +39,8 @@ export const dependsOnVersion = (statement: string): boolean =>
   FEATURE_WORDS.test(statement) && findFeatures(statement).length > 0;
 
 /**
- * What a statement needs and a version of QuestDB does not have: `views`, `DECIMAL`. None where that is not known.
+ * Finds the features that a statement needs and a version of QuestDB does not have: `views`, `DECIMAL`. Returns nothing
+ * if the syntax of the statement is unknown.
  * @param version such as `9.2.3`
  */
 export const findMissingFeatures = (statement: string, version: string): string[] =>
@@ -52,9 +53,9 @@ function findFeatures(statement: string): Feature[] {
   return definition ? FEATURES.filter(({ isIn }) => isIn(definition)) : [];
 }
 
-/** Whether the first of two versions, such as `9.3.2`, comes after the second. */
+/** Whether version A, such as `9.3.2`, is later than version B. */
 export function isLaterVersion(a: string, b: string): boolean {
-  const [parts, others] = [a, b].map(version => version.split('.').map(Number)) as [number[], number[]];
-  const at = others.findIndex((part, i) => (parts[i] ?? 0) !== part);
-  return at >= 0 && (parts[at] ?? 0) > (others[at] ?? 0);
+  const [partsA, partsB] = [a, b].map(version => version.split('.').map(Number)) as [number[], number[]];
+  const at = partsB.findIndex((part, i) => (partsA[i] ?? 0) !== part);
+  return at >= 0 && (partsA[at] ?? 0) > (partsB[at] ?? 0);
 }

@@ -1,7 +1,7 @@
-/*! Bytes to characters, exactly: what is not UTF-8 is an error, never U+FFFD. */
+/*! Decodes UTF-8 strictly: bytes that are not UTF-8 are an error, and never become U+FFFD. */
 import { isUtf8 } from 'node:buffer';
 
-/** Bytes that are no text; the message says what and at which byte. */
+/** Bytes that are not text. The message has the reason and the offset. */
 export class EncodingError extends Error {
   override name = 'EncodingError';
 }
@@ -35,7 +35,7 @@ function decode(bytes: Buffer, offset: number): string {
   return bytes.toString('utf8', hasMark ? BYTE_ORDER_MARK.length : 0);
 }
 
-/** Where the last character ends that is whole. */
+/** The end of the last complete character. */
 function endOfLastCharacter(bytes: Buffer): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {
     const byte = bytes.at(-back) as number;
@@ -45,7 +45,7 @@ function endOfLastCharacter(bytes: Buffer): number {
   return bytes.length;
 }
 
-/** Where bytes first differ from what decoding made of them. */
+/** The offset of the first byte that is not valid UTF-8: decoding has replaced it. */
 function firstInvalidByte(bytes: Buffer): number {
   const redecoded = Buffer.from(bytes.toString());
   return bytes.findIndex((byte, at) => byte !== redecoded[at]);

@@ -1,55 +1,62 @@
-/*! What the file of an object is called: names are hostile, and not all file systems tell all names apart. */
+/*!
+ * The names of files for objects. The names of objects may be hostile, and not all file systems distinguish all names.
+ */
 
 /** Letters that have no case or are lower case, digits, blanks, and plain punctuation. */
 const READABLE = /^[\p{Ll}\p{Lo}\p{Lm}\p{Nd} _$.-]$/u;
 
-/** File systems do not see these. */
+/** Characters that file systems may ignore. */
 const IGNORABLE = /\p{Default_Ignorable_Code_Point}/u;
 
 const CAPITAL = /^[A-Z]$/;
 
 /**
- * A first character that makes an option of a name, hides its file or is lost; or that of a name that is a device of Windows
- * whatever its suffix.
+ * Matches a first character that makes a name look like an option, hides the file or may be lost; or the first character
+ * of a name that is a device on Windows, whatever its suffix is.
  */
 const UNSAFE_START = /^[-. ]|^(?=(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$) *(?:\.|$))./;
 
 const LAST_BLANK = / $/;
 
-/** File systems accept 255 bytes; a suffix and a temporary name have to fit in. */
+/**
+ * The maximum length of a file's name: file systems accept 255 bytes, including the suffix and that of a temporary
+ * file.
+ */
 const MAX_BYTES = 200;
 
 /** The suffix of a folder in which a long name continues. */
 export const CONTINUED_SUFFIX = '~';
 
 /**
- * A file's name for an object's name, without a suffix: lower case letters, digits, blanks, `_`, `-`, `$` and `.` stand
- * for themselves, `!t` for T (as in Go's module cache), `%7C` for any other character, by its bytes in UTF-8. A name
- * that is too long for a file continues in a folder: `…~/…`. So different names never make names that are one without
- * case or in another Unicode form, and each can be read back.
+ * Encodes the name of an object as the name of a file, without a suffix. Lower case letters, digits, blanks, `_`, `-`, `$`
+ * and `.` are unchanged; T becomes `!t` (as in Go's module cache); any other character becomes its UTF-8 bytes, such as
+ * `%7C`. A name that is too long continues in a folder: `…~/…`. Different names always give different file names, even on
+ * file systems that ignore case or normalize Unicode, and each file name can be decoded.
  */
 export function fileName(name: string): string {
   const readable = [...name].map(each => (isReadable(each) ? each : escapeCharacter(each))).join('');
-  // Some letters become one where they meet, such as those that Korean syllables are made of.
+  // Some adjacent letters are normalized into one, such as the parts of Korean syllables.
   const isStable = readable.normalize('NFKC') === readable;
-  const plain = isStable ? readable : readable.replace(/[^\0-\x7f]/gu, percentEncode);
-  return splitByLength(plain)
+  const encoded = isStable ? readable : readable.replace(/[^\0-\x7f]/gu, percentEncode);
+  return splitByLength(encoded)
     .map(piece => piece.replace(UNSAFE_START, percentEncode).replace(LAST_BLANK, percentEncode))
     .join(`${CONTINUED_SUFFIX}/`);
 }
 
-/** What `fileName` was before 0.2: all but lower case ASCII letters, digits, `_` and `-` was escaped. */
+/**
+ * The `fileName` of versions before 0.2: it escaped everything except lower case ASCII letters, digits, `_` and `-`.
+ */
 export function legacyFileName(name: string): string {
-  const plain = name.replace(/[^a-z0-9_-]/gu, escapeCharacter);
-  return splitByLength(plain)
+  const encoded = name.replace(/[^a-z0-9_-]/gu, escapeCharacter);
+  return splitByLength(encoded)
     .map(piece => piece.replace(/^-|^(?=(?:con|prn|aux|nul|com\d|lpt\d)$)./, percentEncode))
     .join(`${CONTINUED_SUFFIX}/`);
 }
 
-/** Whether file systems keep a character as it is, and never confuse it with another. */
+/** Whether file systems store a character unchanged, and never confuse it with another. */
 function isReadable(character: string): boolean {
   if (!READABLE.test(character) || IGNORABLE.test(character) || character.normalize('NFKC') !== character) return false;
-  return character.toLowerCase() === character && character.toUpperCase().toLowerCase() === character; // ß may pass for ss
+  return character.toLowerCase() === character && character.toUpperCase().toLowerCase() === character; // ß might be equal to ss
 }
 
 function splitByLength(text: string): string[] {

@@ -1,6 +1,6 @@
 /*!
- * A schema as a folder with a file per object, for git. sqljoin manages a file only if its path is that of the
- * object that its statements create; other files are left alone, and are an error only at the path of an object.
+ * A schema as a folder with one file per object, for git. sqljoin changes a file only if its path is that of the object
+ * that its statements create. Other files are not changed; at the path of an object they are an error.
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -16,36 +16,37 @@ export class UnmappableStatementError extends Error {
 }
 
 /**
- * The statements in a folder that `writeFolder` wrote, in the order of a dump. Only files called
- * `*.sql` below the folders of the kinds are looked at.
+ * Reads the statements of a folder that `writeFolder` wrote, in the order of a dump. Only files `*.sql` in the folders of
+ * the kinds are read.
  *
- * @param maxLength the longest statement, in UTF-16 code units
+ * @param maxLength the maximum length of a statement, in UTF-16 code units
  * @throws FolderError if the content of a file does not match its name, DuplicateNameError if two files create one object
  */
 export async function readFolder(folder: string, maxLength?: number): Promise<string[]> {
   return (await readLocatedFolder(folder, maxLength)).map(({ statement }) => statement);
 }
 
-/** As `readFolder`, each statement with its file and line. @throws as `readFolder` */
+/** Like `readFolder`, with the file and line of each statement. @throws like `readFolder` */
 export async function readLocatedFolder(folder: string, maxLength?: number): Promise<LocatedStatement[]> {
-  const places = new Map<string, LocatedStatement>();
+  const located = new Map<string, LocatedStatement>();
   for (const [name, { statements, lines, invalidReason }] of await scanFolder(folder, maxLength)) {
     if (invalidReason) throw new FolderError(invalidReason);
     const path = join(folder, name);
     for (const [i, statement] of statements.entries())
-      if (!places.has(statement)) places.set(statement, { statement, path, line: lines[i] as number });
+      if (!located.has(statement)) located.set(statement, { statement, path, line: lines[i] as number });
   }
-  const entries = dumpOrder(new Catalog(deduplicate(places.keys())));
-  return entries.map(({ statement }) => places.get(statement) as LocatedStatement);
+  const entries = dumpOrder(new Catalog(deduplicate(located.keys())));
+  return entries.map(({ statement }) => located.get(statement) as LocatedStatement);
 }
 
 /**
- * Makes a folder hold these statements: writes the files that differ and removes those whose object is gone. Files
- * that are the same or not ours are not touched. All new files are written under temporary names before the first is
- * renamed; if a rename fails, some files are new and some are old. Temporary files of an earlier call that was killed are removed.
+ * Writes statements into a folder: writes the files that differ, and removes the files of other objects. Unchanged files,
+ * and files that `writeFolder` did not write, are not touched. All new files are written under temporary names before the
+ * first is renamed; if a rename fails, some files are new and some are old. Temporary files of killed processes are
+ * removed.
  *
- * @throws UnmappableStatementError, DuplicateNameError; FolderError where something is in the way: then nothing has
- * changed
+ * @throws UnmappableStatementError, DuplicateNameError; FolderError if another file has the path of an object, and then
+ * nothing has changed
  */
 export async function writeFolder(
   folder: string,
@@ -54,20 +55,21 @@ export async function writeFolder(
 ): Promise<void> {
   const files = await filesFor(statements);
   await ensureFolder(folder);
-  await ensureFolder(join(folder, FOLDERS.table as string)); // even for no tables: a mark of such a folder
-  const removeIfPossible = (path: string) => rm(join(folder, path)).catch(() => {}); // a temporary file that is left does no harm
+  await ensureFolder(join(folder, FOLDERS.table as string)); // even without tables, so that the folder is recognized
+  const removeIfPossible = (path: string) => rm(join(folder, path)).catch(() => {}); // a remaining temporary file does no harm
   await Promise.all((await staleTempFiles(folder)).map(removeIfPossible));
-  const found = await scanFolder(folder);
+  const existing = await scanFolder(folder);
   for (const path of files.keys()) {
-    const { invalidReason } = found.get(path) ?? {};
+    const { invalidReason } = existing.get(path) ?? {};
     if (invalidReason) throw new FolderError(`${invalidReason}; move it away; nothing was written`);
   }
   await replaceAll(
     folder,
-    [...files].filter(([path, content]) => formatFile(found.get(path)?.statements) !== content),
+    [...files].filter(([path, content]) => formatFile(existing.get(path)?.statements) !== content),
     interrupted,
   );
-  for (const [path, { invalidReason }] of found) if (!invalidReason && !files.has(path)) await rm(join(folder, path));
+  for (const [path, { invalidReason }] of existing)
+    if (!invalidReason && !files.has(path)) await rm(join(folder, path));
 }
 
 /** Creates a folder if it does not exist, but not its parents: a misspelled path creates no tree of folders. */
@@ -79,20 +81,20 @@ async function ensureFolder(path: string): Promise<void> {
   }
 }
 
-/** The content of each file by its path. */
+/** Returns the content of each file, by path. */
 async function filesFor(statements: AsyncIterable<string>): Promise<Map<string, string>> {
   const files = new Map<string, string[]>();
   for (const statement of deduplicate(await collectStatements(statements))) {
-    const place = pathFor(statement);
-    if (!place)
+    const path = pathFor(statement);
+    if (!path)
       throw new UnmappableStatementError(
         `no file for ${describeUnmappable(statement)}; sqlgrep -v --kind other leaves it out`,
       );
-    const contents = files.get(place);
-    if (contents) contents.push(statement);
-    else files.set(place, [statement]);
+    const statementsOfFile = files.get(path);
+    if (statementsOfFile) statementsOfFile.push(statement);
+    else files.set(path, [statement]);
   }
-  return new Map(Array.from(files, ([path, own]) => [path, formatFile(own)]));
+  return new Map(Array.from(files, ([path, content]) => [path, formatFile(content)]));
 }
 
 /** Statements as the text of one file: a blank line between them, none at the end. */

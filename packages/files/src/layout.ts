@@ -1,4 +1,4 @@
-/*! A schema as files: which file of a folder a statement belongs in, and what is in that folder now. */
+/*! The layout of a schema in a folder: the path of a statement's file, and the files that exist. */
 import { createReadStream } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
@@ -8,13 +8,13 @@ import { CONTINUED_SUFFIX, fileName, legacyFileName } from './file-name.js';
 import { parseLocatedText, TextError } from './text.js';
 import { isStaged } from './write-file.js';
 
-/** Something about a folder that keeps a schema from being read from it or written to it. */
+/** A problem of a folder that prevents reading or writing a schema. */
 export class FolderError extends Error {
   override name = 'FolderError';
   readonly code = 'DAMAGED';
 }
 
-/** Where the files of each kind are. What makes no object has no place. */
+/** The folder of each kind. Statements of kind `other` have none. */
 export const FOLDERS: Partial<Record<Kind, string>> = {
   user: 'users',
   group: 'groups',
@@ -30,7 +30,9 @@ export const FOLDERS: Partial<Record<Kind, string>> = {
 
 const SUFFIX = '.sql';
 
-/** The path of a statement's file within a folder, such as `tables/trades.sql`; undefined for what has no name. */
+/**
+ * The path of a statement's file within a folder, such as `tables/trades.sql`; undefined if the statement has no name.
+ */
 export const pathFor = (statement: string): string | undefined => pathWith(fileName, statement);
 
 function pathWith(nameFile: (name: string) => string, statement: string): string | undefined {
@@ -39,54 +41,54 @@ function pathWith(nameFile: (name: string) => string, statement: string): string
   return folder && name && `${folder}/${nameFile(name)}${SUFFIX}`;
 }
 
-/** Whether a statement's file is, or was in an earlier version, at a path. */
+/** Whether a path is that of a statement's file, in this version or an earlier one. */
 const belongsAt = (path: string, statement: string): boolean =>
   pathFor(statement) === path || pathWith(legacyFileName, statement) === path;
 
 /** A `.sql` file in one of the folders. */
 export interface ScannedFile {
   statements: string[];
-  /** The lines that they start on. */
+  /** The line on which each statement starts. */
   lines: number[];
-  /** Why it is not a file that `writeFolder` wrote, if so, in a sentence with its path. */
+  /** If `writeFolder` cannot have written the file: the reason, in a sentence with its path. */
   invalidReason?: string;
 }
 
 /**
- * The files called `*.sql` below the folders of the kinds by their paths; nothing else that is there is looked at.
- * @throws FolderError where there is none of the folders or something else in its place, and errors of the file system
+ * Reads the files `*.sql` in the folders of the kinds, by path. All other files are ignored.
+ * @throws FolderError if none of the folders exists, or if something else has the name of one; errors of the file system
  */
 export async function scanFolder(folder: string, maxLength?: number): Promise<Map<string, ScannedFile>> {
-  const found = new Map<string, ScannedFile>();
-  const room = new MemoryBudget();
+  const files = new Map<string, ScannedFile>();
+  const budget = new MemoryBudget();
   for (const path of await listPaths(folder))
     if (path.endsWith(SUFFIX) && !basename(path).startsWith('.'))
-      found.set(path, await scanFile(folder, path, room, maxLength));
-  return found;
+      files.set(path, await scanFile(folder, path, budget, maxLength));
+  return files;
 }
 
-/** The paths of what writers that were killed have left. @throws as `scanFolder` */
+/** The paths of temporary files that killed processes have left. @throws like `scanFolder` */
 export const staleTempFiles = async (folder: string): Promise<string[]> => (await listPaths(folder)).filter(isStaged);
 
-/** Everything below the folders of the kinds, sorted, because file systems guarantee no order. */
+/** The paths of everything in the folders of the kinds, sorted, because file systems guarantee no order. */
 async function listPaths(folder: string): Promise<string[]> {
-  const there = await readdir(folder, { withFileTypes: true });
-  const folders = there.filter(({ name }) => Object.values(FOLDERS).includes(name));
+  const entries = await readdir(folder, { withFileTypes: true });
+  const folders = entries.filter(({ name }) => Object.values(FOLDERS).includes(name));
   if (!folders.length)
     throw new FolderError(
       `${folder} contains none of the folders that sqljoin -d creates, such as tables; is it the right folder?`,
     );
   for (const entry of folders) if (!entry.isDirectory()) throw blockedFolderError(join(folder, entry.name));
-  const below = await Promise.all(folders.map(({ name }) => listInside(folder, name)));
-  return below.flat().sort();
+  const paths = await Promise.all(folders.map(({ name }) => listInside(folder, name)));
+  return paths.flat().sort();
 }
 
 /**
- * The paths of what is in one of the folders. Links are rejected: they could lead anywhere, and a folder may come from
+ * The paths of everything in one of the folders. Links are rejected: they could lead anywhere, and a folder may come from
  * an untrusted source.
  */
 async function listInside(folder: string, name: string): Promise<string[]> {
-  // Without the types links are followed.
+  // Without `withFileTypes`, links would be followed.
   const entries = await readdir(join(folder, name), { recursive: true, withFileTypes: true });
   const link = entries.find(entry => entry.isSymbolicLink() && entry.name.endsWith(CONTINUED_SUFFIX));
   if (link) throw blockedFolderError(join(link.parentPath, link.name));
@@ -95,33 +97,33 @@ async function listInside(folder: string, name: string): Promise<string[]> {
 
 const blockedFolderError = (path: string): FolderError => new FolderError(`${path} is not a folder`);
 
-async function scanFile(folder: string, path: string, room: MemoryBudget, maxLength?: number): Promise<ScannedFile> {
+async function scanFile(folder: string, path: string, budget: MemoryBudget, maxLength?: number): Promise<ScannedFile> {
   const full = join(folder, path);
   const statements: string[] = [];
   const lines: number[] = [];
-  const found = { statements, lines };
-  if (!(await lstat(full)).isFile()) return { ...found, invalidReason: `${full} is not a regular file` };
+  const content = { statements, lines };
+  if (!(await lstat(full)).isFile()) return { ...content, invalidReason: `${full} is not a regular file` };
   try {
     for await (const batch of parseLocatedText(createReadStream(full), full, maxLength))
       for (const { statement, line = 1 } of batch) {
-        room.add(statement);
+        budget.add(statement);
         statements.push(statement);
         lines.push(line);
       }
   } catch (error) {
-    if (error instanceof TextError) return { ...found, invalidReason: error.message };
+    if (error instanceof TextError) return { ...content, invalidReason: error.message };
     throw error;
   }
-  const other = statements.find(statement => !belongsAt(path, statement));
-  if (other) return { ...found, invalidReason: `${full} contains ${describeMisplaced(other)}` };
-  return statements.length ? found : { ...found, invalidReason: `${full} contains no statement` };
+  const misplaced = statements.find(statement => !belongsAt(path, statement));
+  if (misplaced) return { ...content, invalidReason: `${full} contains ${describeMisplaced(misplaced)}` };
+  return statements.length ? content : { ...content, invalidReason: `${full} contains no statement` };
 }
 
 function describeMisplaced(statement: string): string {
-  const place = pathFor(statement);
-  return place ? `${displayName(identify(statement))}, which belongs in ${place}` : describeUnmappable(statement);
+  const path = pathFor(statement);
+  return path ? `${displayName(identify(statement))}, which belongs in ${path}` : describeUnmappable(statement);
 }
 
-/** Says of a statement that has no place what it is. */
+/** Describes a statement that has no path. */
 export const describeUnmappable = (statement: string): string =>
   `a statement that creates no object: ${truncate(redact(statement), 60)}`;

@@ -6,9 +6,9 @@ import { writeFileAtomic } from './write-file.js';
 export const isStdout = (path: string | undefined): boolean => path === undefined || path === '-';
 
 /**
- * Has standard output written where the path is `-` or missing, else a file as `writeFileAtomic` does.
+ * Writes to standard output if the path is `-` or missing, otherwise to a file with `writeFileAtomic`.
  * @param write writes the content; it need not end the stream
- * @throws what `write` and `writeFileAtomic` throw
+ * @throws any error of `write` and of `writeFileAtomic`
  */
 export async function writeOutput(
   path: string | undefined,

@@ -1,4 +1,4 @@
-/*! Statements at rest, whatever they are kept in: a folder, a stream, or `.sql` text. */
+/*! Reads stored statements from a folder, a stream file or `.sql` text. */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { decodeRecords } from '@sqlpipe/records';
@@ -6,17 +6,17 @@ import { readLocatedFolder } from './folder.js';
 import { type LocatedStatement, parseLocatedText, parseSqlText } from './text.js';
 
 /**
- * The statements of a folder that `writeFolder` wrote, a stream file, or a file of `.sql` text, many at once where they come so.
- * A file called `*.sql` without a NUL is text. All else is a stream, or a stream that was cut where its first NUL should be.
+ * Reads the statements of a folder that `writeFolder` wrote, of a stream file, or of a file of `.sql` text, in batches. A
+ * file `*.sql` without a NUL is text. Any other file is a stream, or a stream that was truncated in its first record.
  *
- * @param maxRecord the longest record in bytes, and the longest statement in UTF-16 code units
+ * @param maxRecord the maximum length of a record in bytes, and of a statement in UTF-16 code units
  * @throws StreamError, TextError, FolderError, DuplicateNameError; errors of opening have the code `NOINPUT`
  */
 export async function* readSource(path: string, maxRecord: number): AsyncGenerator<string[]> {
   for await (const batch of readLocatedSource(path, maxRecord)) yield batch.map(({ statement }) => statement);
 }
 
-/** As `readSource`, each statement with its file and line. @throws as `readSource` */
+/** Like `readSource`, with the file and line of each statement. @throws like `readSource` */
 export async function* readLocatedSource(path: string, maxRecord: number): AsyncGenerator<LocatedStatement[]> {
   const kind = await detectKind(path);
   if (kind === 'folder') yield await readLocatedFolder(path, maxRecord);
@@ -26,7 +26,7 @@ export async function* readLocatedSource(path: string, maxRecord: number): Async
       yield [{ statement, path }];
 }
 
-/** The statements of a file of text. @throws TextError; errors of opening have the code `NOINPUT` */
+/** Reads the statements of a file of `.sql` text. @throws TextError; errors of opening have the code `NOINPUT` */
 export async function* readTextFile(path: string, maxLength: number): AsyncGenerator<string[]> {
   yield* withPath(parseSqlText(createReadStream(path), path, maxLength), path);
 }
@@ -51,7 +51,7 @@ async function* withPath<T>(source: AsyncIterable<T>, path: string): AsyncGenera
   }
 }
 
-/** What can not be opened is no damaged input; what can not be read is named. */
+/** Rethrows an error: a failure to open a file gets the code `NOINPUT`, and a failure to read gets the path. */
 function rethrowWithPath(error: NodeJS.ErrnoException, path: string): never {
   if (error.syscall === 'open' || error.syscall === 'stat') error.code = 'NOINPUT';
   else if (error.syscall) error.path ??= path;

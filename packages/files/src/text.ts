@@ -1,39 +1,42 @@
-/*! `.sql` text: statements, each with its `;`, a blank line between; what `tr '\0' '\n'` makes of a stream. */
+/*!
+ * `.sql` text: statements, each with its `;` and a blank line after it. `tr '\0' '\n'` turns a stream into this form.
+ */
 import type { Writable } from 'node:stream';
 import { escapeLines, SplitError, Splitter } from '@sqlpipe/sql';
 import { decodeUtf8, EncodingError } from './decode-utf8.js';
 
-/** A `.sql` text that can't be read; the message starts with its name, line and column. */
+/** A `.sql` text that cannot be read. The message starts with its name, line and column. */
 export class TextError extends Error {
   override name = 'TextError';
   readonly code = 'DAMAGED';
 }
 
-/** A normalized statement as `.sql` text, followed by a blank line. */
+/** Formats a normalized statement as `.sql` text, with a blank line after it. */
 export const formatSqlText = (statement: string): string => `${statement}\n\n`;
 
 /**
- * Writes statements, one or many at once, as `.sql` text, UTF-8; none at all make one LF, as `tr` makes of the lone NUL.
- * On a terminal what could move its cursor is escaped. `out` is not ended. @throws whatever `statements` throws, and what writing says
+ * Writes statements or batches as `.sql` text in UTF-8. Without any statement it writes one LF, which `tr` would make of
+ * the lone NUL. For a terminal, control characters are escaped. `out` is not ended.
+ * @throws any error of `statements`, and of writing
  */
 export async function writeSqlText(
   statements: AsyncIterable<string | string[]>,
   out: Writable & { isTTY?: boolean },
 ): Promise<void> {
-  const shown = out.isTTY ? escapeLines : (text: string) => text;
+  const prepare = out.isTTY ? escapeLines : (text: string) => text;
   let text = '';
-  let empty = true;
+  let isEmpty = true;
   for await (const batch of statements) {
     for (const statement of [batch].flat()) text += formatSqlText(statement);
-    empty &&= !text;
+    isEmpty &&= !text;
     if (text.length < CHUNK) continue;
-    await write(out, shown(text));
+    await write(out, prepare(text));
     text = '';
   }
-  await write(out, empty ? '\n' : shown(text));
+  await write(out, isEmpty ? '\n' : prepare(text));
 }
 
-/** Statements are written this many UTF-16 code units at a time. */
+/** The minimum size of a write, in UTF-16 code units; the last one may be smaller. */
 const CHUNK = 64 * 1024;
 
 const write = (out: Writable, text: string): Promise<void> =>
@@ -41,23 +44,23 @@ const write = (out: Writable, text: string): Promise<void> =>
     out.write(text, error => (error ? reject(error) : resolve()));
   });
 
-/** A statement of a file, and where it is. */
+/** A statement and its position in a file. */
 export interface LocatedStatement {
   statement: string;
-  /** The file. */
+  /** The path of the file. */
   path: string;
-  /** The line of the file that the statement starts on, its comments included; undefined for a stream, which has none. */
+  /** The line on which the statement, or a comment before it, starts; undefined for a stream, which has no lines. */
   line?: number;
 }
 
 /**
- * The statements of a `.sql` text normalized (see `Splitter`), in batches of those that end in a chunk. A byte order
- * mark at its start is dropped.
+ * Reads the normalized statements of a `.sql` text (see `Splitter`). Each batch has the statements that end in one chunk.
+ * A byte order mark at the start is dropped.
  *
  * @param bytes UTF-8, in chunks cut anywhere
- * @param name what the text is called in messages
- * @param maxLength the longest statement, in UTF-16 code units
- * @throws TextError where a quote, comment or parenthesis is left open, where bytes are not UTF-8, or at a NUL
+ * @param name the name of the text in messages
+ * @param maxLength the maximum length of a statement, in UTF-16 code units
+ * @throws TextError for an unclosed quote, comment or parenthesis, for bytes that are not UTF-8, and for a NUL
  */
 export async function* parseSqlText(
   bytes: AsyncIterable<Buffer>,
@@ -67,17 +70,17 @@ export async function* parseSqlText(
   for await (const batch of parseLocatedText(bytes, name, maxLength)) yield batch.map(({ statement }) => statement);
 }
 
-/** As `parseSqlText`, each statement with its line. `name` is the path of the file. @throws as `parseSqlText` */
+/** Like `parseSqlText`, with the line of each statement. `name` is the path of the file. @throws like `parseSqlText` */
 export async function* parseLocatedText(
   bytes: AsyncIterable<Buffer>,
   name: string,
   maxLength?: number,
 ): AsyncGenerator<LocatedStatement[]> {
   const splitter = new Splitter(maxLength);
-  const located = (statement: string): LocatedStatement => ({ statement, path: name, line: splitter.startLine });
+  const locate = (statement: string): LocatedStatement => ({ statement, path: name, line: splitter.startLine });
   try {
-    for await (const chunk of decodeUtf8(bytes)) yield Array.from(splitter.each(chunk), located);
-    yield splitter.end().map(located); // one at most
+    for await (const chunk of decodeUtf8(bytes)) yield Array.from(splitter.each(chunk), locate);
+    yield splitter.end().map(locate); // at most one statement
   } catch (error) {
     if (error instanceof SplitError)
       throw new TextError(`${name}:${error.line}:${error.column}: ${error.message}`, { cause: error });

@@ -1,34 +1,34 @@
-/*! Files that appear whole or not at all. */
+/*! Writes files completely or not at all. */
 import type { Stats } from 'node:fs';
 import { open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { addAbortSignal, type Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { isatty } from 'node:tty';
 
-/** A place where no file can be written. */
+/** A path at which no file can be written. */
 export class FileError extends Error {
   override name = 'FileError';
   readonly code = 'IO';
 }
 
-/** A file that is on disk under a temporary name, ready to be renamed. */
+/** A complete file on disk under a temporary name, ready to be renamed. */
 export interface Staged {
-  /** Renames it; where that fails nothing is left of it. */
+  /** Renames the file; removes it if that fails. */
   commit(): Promise<void>;
-  /** Removes it, unless it has taken its place. */
+  /** Removes the file, unless it has been renamed. */
   discard(): Promise<void>;
 }
 
-/** Whether a name is that of the temporary file of a `.sql` file; a writer that was killed leaves one. */
+/** Whether a name is that of a temporary file for a `.sql` file. A process that is killed leaves such a file. */
 export const isStaged = (name: string): boolean => /\.sql\.[a-z\d]{1,8}\.tmp$/.test(name);
 
 /**
- * Has a file written under a temporary name beside `path`. When that fails nothing is left.
+ * Writes a file under a temporary name in the folder of `path`. If that fails, the temporary file is removed.
  *
  * @param write writes the content; it need not end the stream
- * @param interrupted ends the writing when it is aborted, wherever it is
+ * @param interrupted stops writing when it is aborted
  * @param mode the file's permissions
- * @throws whatever `write` throws, and errors of the file system
+ * @throws any error of `write` and of the file system
  */
 export async function stageFile(
   path: string,
@@ -52,11 +52,11 @@ export async function stageFile(
 }
 
 /**
- * Has a file written under a temporary name beside `path`, and renames it when all is on the disk. When that fails,
- * what was at `path` is as it was and nothing else is left. A device or a pipe can't be replaced, and is written to.
- * Parameters are those of `stageFile`; a file that is there keeps of its mode what `mode` permits.
+ * Writes a file under a temporary name in the folder of `path`, and renames it when the content is on disk. If that fails,
+ * an existing file is unchanged, and the temporary file is removed. A device or a pipe cannot be replaced; it is written
+ * directly. The parameters are those of `stageFile`; an existing file keeps those of its permissions that `mode` has too.
  *
- * @throws FileError for a folder, and what `stageFile` throws
+ * @throws FileError for a folder, and any error of `stageFile`
  */
 export async function writeFileAtomic(
   path: string,
@@ -67,7 +67,7 @@ export async function writeFileAtomic(
   const existing = await statIfExists(path);
   if (existing?.isDirectory()) throw new FileError(`${path}: is a directory; give the name of a file`);
   if (existing && !existing.isFile()) return writeFile(path, 'w', write, interrupted);
-  const target = existing ? await realpath(path) : path; // a link stays one
+  const target = existing ? await realpath(path) : path; // a link is kept, and its target is replaced
   const staged = await stageFile(
     target,
     write,
@@ -77,7 +77,7 @@ export async function writeFileAtomic(
   await staged.commit();
 }
 
-/** Whatever a mode may permit. */
+/** The mode with all permissions. */
 const ALL_PERMISSIONS = 0o777;
 
 async function statIfExists(path: string): Promise<Stats | undefined> {
@@ -96,7 +96,7 @@ async function writeFile(
   interrupted?: AbortSignal,
   mode?: number,
 ): Promise<void> {
-  const handle = await open(path, flags, mode); // before any work is done that a wrong path would be the end of
+  const handle = await open(path, flags, mode); // first, so that a wrong path fails before any work
   const file = Object.assign(handle.createWriteStream({ flush: flags === 'wx' }), { isTTY: isatty(handle.fd) });
   if (interrupted) addAbortSignal(interrupted, file);
   const closed = finished(file);

@@ -1,4 +1,4 @@
-/*! What an instance shows of its access control: who there is, who has which rights, and who can log in. */
+/*! What an instance shows of its access control: principals, their rights, and whether they can log in. */
 import {
   type Assumption,
   type Grant,
@@ -12,17 +12,17 @@ import type { Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
 
 /**
- * The statements that create its users, groups and service accounts, as a dump has them.
- * @throws InstanceError where it does not show them
+ * The statements of a dump that create users, groups and service accounts.
+ * @throws InstanceError if the instance does not show them
  */
 export async function fetchPrincipals(source: Instance): Promise<string[]> {
   try {
     return await fetchDump(source, 'USERS, GROUPS, SERVICE_ACCOUNTS');
   } catch (error) {
     if (!isUnknownStatement(error)) throw error;
-    const found: string[] = [];
-    for (const [query, kind] of LISTS) found.push(...(await listPrincipals(source, query, kind)));
-    return found;
+    const statements: string[] = [];
+    for (const [query, kind] of LISTS) statements.push(...(await listPrincipals(source, query, kind)));
+    return statements;
   }
 }
 
@@ -38,8 +38,8 @@ async function listPrincipals(source: Instance, query: string, kind: string): Pr
 }
 
 /**
- * All rights that were given to somebody; undefined where the instance can only be queried for one principal at a time.
- * @throws InstanceError where it does not show them
+ * All rights that were granted; undefined if the instance can be queried only for one principal at a time.
+ * @throws InstanceError if the instance does not show them
  */
 export async function fetchRights(source: Instance): Promise<Right[] | undefined> {
   try {
@@ -51,9 +51,9 @@ export async function fetchRights(source: Instance): Promise<Right[] | undefined
 }
 
 /**
- * The rights that were given to one user, group or service account, none if the name does not exist. What a user has
- * through a group is shown as if it was the user's own, so what both have counts as the group's alone.
- * @throws InstanceError where it does not show them
+ * The rights that were granted to one user, group or service account; none if the name does not exist. Servers also
+ * list the rights of a user's groups as the user's own, so a right that both have counts as the group's only.
+ * @throws InstanceError if the instance does not show them
  */
 export async function fetchRightsOf(source: Instance, name: string): Promise<Right[]> {
   const groups = await listGroups(source, name);
@@ -64,13 +64,16 @@ export async function fetchRightsOf(source: Instance, name: string): Promise<Rig
   return [...groups.map((group): Right => ({ kind: 'membership', user: name, group })), ...own];
 }
 
-/** Groups and service accounts are in no group, and a server need not answer for them. */
+/** The groups of a user. Groups and service accounts are in no group; for them a server may report an error. */
 async function listGroups(source: Instance, name: string): Promise<string[]> {
   const rows = await fetchRowsIfExists(source, `SHOW GROUPS ${quotePrincipal(name)}`);
   return rows.map(([group]) => String(group));
 }
 
-/** As documented: permission, table_name, column_name, grant_option, origin; and name, grant_option. Origin `I` is implied by others. */
+/**
+ * The columns are as documented: permission, table_name, column_name, grant_option, origin of permissions; name and
+ * grant_option of service accounts. A permission with origin `I` is implied by others.
+ */
 async function listRights(source: Instance, entity: string): Promise<Exclude<Right, Membership>[]> {
   const grants = await fetchRowsIfExists(source, `SHOW PERMISSIONS ${quotePrincipal(entity)}`);
   const accounts = await fetchRowsIfExists(source, `SHOW SERVICE ACCOUNTS ${quotePrincipal(entity)}`);
@@ -94,7 +97,7 @@ async function listRights(source: Instance, entity: string): Promise<Exclude<Rig
   ];
 }
 
-/** No rows if the name does not exist. */
+/** The rows of a query; none if the name in it does not exist. */
 async function fetchRowsIfExists(source: Instance, query: string): Promise<unknown[][]> {
   try {
     return await source.table(query);
@@ -104,15 +107,17 @@ async function fetchRowsIfExists(source: Instance, query: string): Promise<unkno
   }
 }
 
-/** Whether a user or service account has a password, a key or a token, as the answer to SHOW USER or SHOW SERVICE ACCOUNT says. */
+/**
+ * Whether a user or service account has a password, a key or a token, by the rows of SHOW USER or SHOW SERVICE ACCOUNT.
+ */
 export const hasCredentials = (rows: unknown[][]): boolean =>
   rows.some(([, enabled]) => enabled === true || enabled === 'true' || enabled === 't');
 
 async function fetchDump(source: Instance, categories: string): Promise<string[]> {
-  const found: string[] = [];
-  for await (const rows of source.rows(`SHOW CREATE DATABASE INCLUDE (${categories})`)) found.push(...rows);
-  return found;
+  const statements: string[] = [];
+  for await (const rows of source.rows(`SHOW CREATE DATABASE INCLUDE (${categories})`)) statements.push(...rows);
+  return statements;
 }
 
-/** The server read the statement and does not know it; not a lack of rights. */
+/** Whether the server does not know the statement; a lack of permission is another error. */
 const isUnknownStatement = (error: unknown): boolean => error instanceof InstanceError && error.code === 'REFUSED';

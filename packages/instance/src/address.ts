@@ -1,12 +1,12 @@
-/*! What an operand means as an address: a URL, a bare host, or a QuestDB client's configuration string. */
+/*! Parses an address: a URL, a host without a scheme, or a QuestDB client's configuration string. */
 
 import { escapeControls, truncate } from '@sqlpipe/sql';
 import { parseConfigString } from './config-string.js';
 import { InstanceError } from './instance-error.js';
 
-/** An address, and what may be written into one beside it. */
+/** An address, and the credentials and options that may be written with it. */
 export interface Address {
-  /** Scheme, host, port and path prefix (no slash at its end but `/` alone), nothing else. */
+  /** Scheme, host, port and path prefix, nothing else. The path has no slash at its end, unless it is `/`. */
   url: URL;
   user?: string | undefined;
   password?: string | undefined;
@@ -16,7 +16,7 @@ export interface Address {
   insecure?: boolean;
 }
 
-/** QuestDB's own; assumed where no scheme says what the default is. */
+/** QuestDB's port; the default for an address without a scheme. */
 const DEFAULT_PORT = '9000';
 
 /**
@@ -39,13 +39,14 @@ function toUrl(operand: string): URL {
   return operand.includes('://') ? parseUrl(operand, operand) : parseWithoutScheme(operand, 'http');
 }
 
-/** `host`, `host:port`, with a path or without. */
+/** Parses `host` or `host:port`, with or without a path. */
 function parseWithoutScheme(text: string, scheme: 'http' | 'https'): URL {
   const url = parseUrl(`${scheme}://${text}`, text);
   if (!hasPort(text)) url.port = DEFAULT_PORT;
   return url;
 }
 
+/** @param given the address as the user wrote it, for messages */
 function parseUrl(href: string, given: string): URL {
   checkPort(given);
   if (given === '' || !URL.canParse(href)) throw addressError(given, 'is not an address');
@@ -59,17 +60,17 @@ function parseUrl(href: string, given: string): URL {
   return url;
 }
 
-/** Looked for where there can be no secret: a password may be digits, too. */
+/** Checks the port if the address can contain no secret: digits after a colon may also be a password. */
 function checkPort(given: string): void {
   const [, port] = /^(?:\w+:\/\/)?[^/@?#;=:]+:(\d+)(?:\/[^@]*)?$/.exec(given) ?? [];
   if (port !== undefined && !(Number(port) >= 1 && Number(port) <= 65535))
     throw new InstanceError('CONFIG', `port ${truncate(port, 20)} is not between 1 and 65535`);
 }
 
-/** What remains of credentials in the wrong place: `http:/user:password@host`, `http:addr=host;token=…`. */
+/** Signs of credentials in the wrong place: `http:/user:password@host`, `http:addr=host;token=…`. */
 const MISPLACED = /[@;=]/;
 
-/** Looked up in the text, because a URL does not tell `:80` from no port. */
+/** Whether the text has a port. A URL object does not distinguish `:80` from no port. */
 function hasPort(operand: string): boolean {
   return /:\d+$/.test(operand.replace(/\/.*$/, ''));
 }
@@ -81,7 +82,7 @@ function stripUrl(url: URL): URL {
   return copy;
 }
 
-/** A user or password as it is written in a URL. @param where what holds the URL, for messages */
+/** Decodes a user or password of a URL. @param where what contains the URL, for messages */
 export function decodeCredential(encoded: string, where: string): string {
   try {
     return decodeURIComponent(encoded);
@@ -111,7 +112,7 @@ function addressFromConfigString(operand: string): Address {
   };
 }
 
-/** By the transport that a client's string is for. WebSocket goes to the same port as HTTP; tcp and tcps do not. */
+/** Schemes by the transport of the configuration string. WebSocket uses the same port as HTTP; tcp and tcps do not. */
 const SCHEMES = new Map<string, 'http' | 'https'>([
   ['http', 'http'],
   ['https', 'https'],
@@ -119,7 +120,9 @@ const SCHEMES = new Map<string, 'http' | 'https'>([
   ['wss', 'https'],
 ]);
 
-/** What has one of these characters, or a colon that is not the scheme's, may hold a secret, which no message may repeat. */
+/**
+ * The message shows the address only if it cannot contain a secret: no such character, and no colon but the scheme's.
+ */
 function addressError(operand: string, why: string): InstanceError {
   const shown = /[@?#;=]|:(?!\/\/)/.test(operand) ? 'the address' : `"${escapeControls(operand)}"`;
   return new InstanceError('CONFIG', `${shown} ${why}; give an address such as http://host:9000`);

@@ -1,12 +1,12 @@
 /*!
- * Optional queries: useful to a dump, but not necessary. They have their own connection, as the dump's is busy with
- * rows, a short timeout, and never fail.
+ * Optional queries, which are useful to a dump but not necessary. They never fail, and have a short timeout and a
+ * connection of their own, because the dump's connection is busy with rows.
  */
 
 import type { ConnectionConfig } from './connection-config.js';
 import { connect, type Instance } from './instance.js';
 
-/** Milliseconds, with all tries; a server that does not answer one within this time gets no more. */
+/** Milliseconds for a query with all its tries. A server that does not answer a query within this time gets no more. */
 const TIMEOUT = 5000;
 
 /** Queries an instance on a connection of its own; a missing or invalid answer is undefined. */
@@ -18,7 +18,7 @@ export class BestEffortClient {
     this.#instance = connect({ ...target, timeout: TIMEOUT, connectTimeout: TIMEOUT });
   }
 
-  /** As `Instance.table`, of a small answer. */
+  /** As `Instance.table`; undefined if the query fails. */
   async table(query: string): Promise<unknown[][] | undefined> {
     if (this.#hasGivenUp) return undefined;
     const timer = setTimeout(() => void this.close(), TIMEOUT);

@@ -14,27 +14,27 @@ export interface ConfigString {
 const PAIR = /(\w+)=((?:[^;]|;;)*)(?:;|$)/y;
 
 /**
- * Reads `schema::key=value;key=value;`. What the keys mean is not looked at.
- * Throws `CONFIG`; values may be secrets, and a ; in one makes a key of its rest, so it names places only.
+ * Parses `schema::key=value;key=value;`, with any keys. Throws `CONFIG`. The message contains positions only: values
+ * may be secrets, and so may keys, because a `;` in a value makes a key of the value's rest.
  */
 export function parseConfigString(text: string): ConfigString {
-  const start = text.indexOf('::') + 2;
+  const schemaEnd = text.indexOf('::');
   const values = new Map<string, string>();
-  PAIR.lastIndex = start;
+  PAIR.lastIndex = schemaEnd + 2;
   while (PAIR.lastIndex < text.length) {
-    const at = PAIR.lastIndex;
+    const start = PAIR.lastIndex;
     const [, key, value] = PAIR.exec(text) ?? [];
     if (key === undefined || value === undefined)
       throw new InstanceError(
         'CONFIG',
-        `the configuration string is not key=value; from character ${at + 1} on; write http::addr=host:9000;`,
+        `the configuration string is not key=value; from character ${start + 1} on; write http::addr=host:9000;`,
       );
     if (values.has(key))
       throw new InstanceError(
         'CONFIG',
-        `the configuration string has a duplicate key at character ${at + 1}; remove one, or write a ; inside a value as ;;`,
+        `the configuration string has a duplicate key at character ${start + 1}; remove one, or write a ; inside a value as ;;`,
       );
     values.set(key, value.replaceAll(';;', ';'));
   }
-  return { schema: text.slice(0, start - 2), values };
+  return { schema: text.slice(0, schemaEnd), values };
 }

@@ -1,29 +1,31 @@
 /*! Address, credentials and options of a connection, resolved and checked. */
 import type { Setting } from './settings.js';
 
-/** One instance, ready to be connected to. `authorization` and `proxy` may hold secrets: show `label`. */
+/**
+ * Everything needed to connect to one instance. `authorization` and `proxy` may contain secrets: show `label` instead.
+ */
 export interface ConnectionConfig {
   /** The address without secrets, for messages. */
   label: string;
   /** Scheme, host, port and path prefix, nothing else. */
   url: URL;
-  /** The name in `instances.toml`, where the instance was given by one. */
+  /** The name in `instances.toml`, if the operand was one. */
   name?: string;
-  /** Whether changing it has to be confirmed by name. */
+  /** Whether a change of the instance must be confirmed by its name. */
   protected?: boolean;
   /** Value of the Authorization header. */
   authorization?: string;
   /** Whose credentials these are and where they come from, without a secret: `user 'ann' (SQLDUMP_USER)`. */
   account?: string | undefined;
-  /** Of an operand that could have been a name in `instances.toml`: why it was tried as a host. */
+  /** Why the operand is used as a host name, if it could have been a name in `instances.toml`. */
   unknownName?: string | undefined;
   /** Called for each request that has ended, without its query and secrets: `GET http://host:9000/exec 200 12.3 ms`. */
   logRequest?: ((message: string) => void) | undefined;
-  /** What to do about a 401: a sentence that follows one. */
+  /** What to do about a 401, for the end of its message. */
   credentialsHelp: string;
   /** Certificates (PEM) to trust instead of the system's. */
   ca?: string;
-  /** Whether any TLS certificate will do. */
+  /** Whether to accept any TLS certificate. */
   insecure: boolean;
   /** The proxy to go through. */
   proxy?: URL;
@@ -31,12 +33,12 @@ export interface ConnectionConfig {
   timeout: number;
   /** The longest time for connecting, in milliseconds; 0 for no limit. */
   connectTimeout: number;
-  /** Waits before a request is sent again, some milliseconds or until the signal aborts; a timer unless given. */
+  /** Waits before a request is sent again, some milliseconds or until the signal aborts. The default is a timer. */
   pause?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 }
 
 /** An instance as the command line and the environment describe it. */
 export interface ResolvedInstance extends ConnectionConfig {
-  /** What it is connected to with, as people see it, and where each value comes from. */
+  /** The values that the connection uses, and where each comes from, for people to read. */
   settings: readonly Setting[];
 }

@@ -1,11 +1,11 @@
 /*!
  * One kept-alive connection, one request in flight, no statement repeated. Only this file speaks to undici.
  *
- * It says for each failure how far the request had got, because that decides whether a statement may have been run. A
- * connection that the server closed between two requests is no failure: before undici writes on a connection that was
- * idle it lets the event loop look for a pending close, and reconnects if there is one; and it closes an idle one
- * itself before the server's announced time is up. What remains is a close that crosses the request on the wire: nobody
- * knows whether the server read the request first, so it counts as sent. A query may be repeated.
+ * Each failure says how far the request had got, because that decides whether a statement may have been executed. It
+ * is not a failure if the server closes the connection between two requests: before undici writes on an idle
+ * connection, it lets the event loop process a pending close, and reconnects if there is one; and it closes an idle
+ * connection itself before the server's announced time-out. What remains is a close that crosses the request on the
+ * wire: whether the server read the request is unknown, so the request counts as sent. A query may be repeated.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
@@ -23,9 +23,9 @@ export interface ConnectionOptions {
   insecure?: boolean | undefined;
   /** The proxy to go through. */
   proxy?: URL | undefined;
-  /** The longest time for a whole answer, or between two rows of it, in milliseconds; 0 for no limit. */
+  /** The maximum time for a complete reply, or between two rows of it, in milliseconds; 0 for no limit. */
   timeout: number;
-  /** The longest time for connecting, in milliseconds; 0 for no limit. */
+  /** The maximum time for connecting, in milliseconds; 0 for no limit. */
   connectTimeout: number;
   /** Called for each request that has ended. */
   logRequest?: ((message: string) => void) | undefined;
@@ -34,19 +34,20 @@ export interface ConnectionOptions {
 export interface Response {
   /** The requested URL. */
   url: string;
-  /** The secrets of the request, in each form that a response may quote. */
+  /** The secrets of the request, in every form in which a response may quote them. */
   secrets: readonly string[];
   status: number;
   headers: IncomingHttpHeaders;
   /**
-   * Runs until the body has arrived, and fails it at the time limit. Code that reads row by row stops and resets it.
+   * Runs until the body has arrived; at the time limit the body fails. Code that reads row by row stops and resets the
+   * timer.
    */
   timer: PausableTimer;
-  /** Fails with `TransportError` when the body does not arrive whole. */
+  /** Fails with `TransportError` if the body does not arrive completely. */
   body: Readable;
 }
 
-/** How far a request had got: nothing of it was sent; it was sent; its answer had begun. */
+/** How far a request had got: nothing was sent; it was sent and had no reply yet; its reply had begun. */
 export type Phase = 'connecting' | 'waiting' | 'reading';
 
 export class TransportError extends Error {
@@ -60,7 +61,7 @@ export class TransportError extends Error {
     this.cause = cause;
   }
 
-  /** Whether the connection closed, with no answer begun. */
+  /** Whether the connection was closed before a reply began. */
   get isClose(): boolean {
     return this.phase === 'waiting' && CLOSED_CODES.has(this.cause.code ?? '');
   }
@@ -73,7 +74,7 @@ export class Connection {
   readonly #headers: Record<string, string>;
   readonly #secrets: readonly string[];
   #dispatcher: Promise<Dispatcher>;
-  /** Whether it has answered, ever. */
+  /** Whether the server has answered any request. */
   #hasAnswered = false;
   /** Whether the server is about to close the connection unannounced. */
   #mustReconnect = false;
@@ -86,35 +87,35 @@ export class Connection {
     this.#dispatcher = createDispatcher(options);
   }
 
-  /** The lines of the header that go out with a request, for its size. */
+  /** The header lines of every request, from which its size is computed. */
   get headerLines(): string[] {
     const lines = [`host: ${new URL(this.#options.origin).host}`, 'connection: keep-alive'];
     for (const [name, value] of Object.entries(this.#headers)) lines.push(`${name}: ${value}`);
     return lines;
   }
 
-  /** Sends a GET request once. Resolves with the head of the answer; rejects with `TransportError`. */
+  /** Sends a GET request once. Resolves when the head of the reply has arrived; rejects with `TransportError`. */
   async get(path: string): Promise<Response> {
     if (this.#mustReconnect) await this.#reconnect();
     const dispatcher = await this.#dispatcher;
     const { origin } = this.#options;
-    // One timer is enough, and undici's restarts with every byte.
+    // The Exchange has a timer of its own; undici's timers restart with every byte.
     const request = { origin, path, method: 'GET', headers: this.#headers, headersTimeout: 0, bodyTimeout: 0 } as const;
-    const asked = { url: origin + path, secrets: this.#secrets };
+    const requestInfo = { url: origin + path, secrets: this.#secrets };
     const response = await new Promise<Response>((resolve, reject) => {
-      dispatcher.dispatch(request, new Exchange(asked, this.#options, resolve, reject));
+      dispatcher.dispatch(request, new Exchange(requestInfo, this.#options, resolve, reject));
     }).catch(error => {
-      this.#mustReconnect = true; // it may still be trying to connect
+      this.#mustReconnect = true; // undici may still be trying to connect
       throw error;
     });
-    // Observed on 9.3.4: too many connections are answered 429 and closed, and the next request would cross the close.
-    // So does what has failed, often, and what does not know the path.
+    // Observed on 9.3.4: if there are too many connections, the server answers 429 and closes, and the next request
+    // would cross the close. Servers and proxies that answer 404 or 5xx often do the same.
     this.#mustReconnect = response.status === 429 || response.status === 404 || response.status >= 500;
     this.#hasAnswered = true;
     return response;
   }
 
-  /** As `get`, of what changes nothing: once more where the server closes on it, having answered before. */
+  /** As `get`, for a query that changes nothing: sent once more if a server that has answered before closes on it. */
   async getIdempotent(path: string): Promise<Response> {
     const hadAnswered = this.#hasAnswered;
     try {
@@ -125,7 +126,7 @@ export class Connection {
     }
   }
 
-  /** Closes the connection; a request in flight is abandoned, and so is any after it. */
+  /** Closes the connection. A request in flight fails, and so does every later one. */
   async close(): Promise<void> {
     this.#closed = true;
     await (await this.#dispatcher).destroy();
@@ -139,7 +140,7 @@ export class Connection {
   }
 }
 
-/** The secrets of every request, in each form that a response may quote. */
+/** The secrets of every request, in every form in which a response may quote them. */
 export const requestSecrets = ({
   authorization,
   proxy,
@@ -148,17 +149,17 @@ export const requestSecrets = ({
   ...proxySecrets(proxy),
 ];
 
-/** What an Authorization header lets others in with: a token, or a login as it is sent, decoded, and its password. */
+/** The secrets in an Authorization header: a token, or a login in all its forms. */
 function headerSecrets(authorization = ''): string[] {
   const [scheme, sent = ''] = authorization.split(' ');
   return scheme === 'Basic' ? loginForms(Buffer.from(sent, 'base64').toString()) : [sent];
 }
 
-/** As undici tells a proxy who we are. */
+/** The secrets in the address of a proxy, which undici sends as a login. */
 const proxySecrets = ({ username, password }: Partial<URL> = {}): string[] =>
   username && password ? loginForms(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`) : [];
 
-/** The forms of `user:password` and of the password alone; a server that reads Latin-1 sees other characters. */
+/** `user:password` and the password alone, each as UTF-8, misread as Latin-1, and encoded in both forms of Base64. */
 function loginForms(login: string): string[] {
   const password = login.slice(login.indexOf(':') + 1);
   const bytes = [login, password].map(text => Buffer.from(text));
@@ -173,14 +174,14 @@ function loginForms(login: string): string[] {
 async function createDispatcher({ origin, proxy, ca, insecure = false }: ConnectionOptions): Promise<Dispatcher> {
   const tls = { timeout: 0, rejectUnauthorized: !insecure, ...(ca === undefined ? {} : { ca }) };
   if (proxy === undefined) {
-    // Loaded when it is needed: not for --help.
+    // Loaded here, because --help does not need it.
     const { Client } = await import('./undici.js');
     return new Client(origin, { connect: tls });
   }
   const { ProxyAgent } = await import('./undici-proxy.js');
   return new ProxyAgent({
     uri: proxy.href,
-    // As other programs do it: a tunnel for https, the whole address in the request line for http.
+    // As in other programs: a tunnel for https, the complete address in the request line for http.
     proxyTunnel: false,
     connections: 1,
     requestTls: tls,
@@ -188,7 +189,7 @@ async function createDispatcher({ origin, proxy, ca, insecure = false }: Connect
   });
 }
 
-/** One request and its answer, the body with back-pressure. */
+/** One request and its reply. The body is read with back-pressure. */
 class Exchange implements Dispatcher.DispatchHandler {
   #phase: Phase = 'connecting';
   #body: Readable | undefined;
@@ -199,18 +200,18 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: Pick<Response, 'url' | 'secrets'>;
   readonly #timeout: number;
   readonly #logRequest: ConnectionOptions['logRequest'];
-  /** The time for the connection at first, then that for the answer. */
+  /** Limits the time for the connection first, then that for the reply. */
   #timer: PausableTimer;
   readonly #resolve: (response: Response) => void;
   readonly #reject: (error: TransportError) => void;
 
   constructor(
-    asked: Pick<Response, 'url' | 'secrets'>,
+    requestInfo: Pick<Response, 'url' | 'secrets'>,
     { timeout, connectTimeout, logRequest }: Pick<ConnectionOptions, 'timeout' | 'connectTimeout' | 'logRequest'>,
     resolve: (response: Response) => void,
     reject: (error: TransportError) => void,
   ) {
-    this.#request = asked;
+    this.#request = requestInfo;
     this.#timeout = timeout;
     this.#logRequest = logRequest;
     this.#resolve = resolve;
@@ -239,7 +240,7 @@ class Exchange implements Dispatcher.DispatchHandler {
         done(error);
       },
     });
-    // Whoever reads the body meets its error; one that comes before is no reason to crash.
+    // The reader of the body gets its error; without this listener an earlier error would end the process.
     this.#body.on('error', () => {});
     this.#resolve({ ...this.#request, status, headers, timer: this.#timer, body: this.#body });
   }
@@ -274,8 +275,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** The requested URL without the query: a statement may hold a password. */
+/** The requested URL without the query, because a statement may contain a password. */
 const withoutQuery = (url: string): string => url.split('?', 1)[0] ?? '';
 
-/** What a clock fails a request with. */
+/** The cause of a request that exceeded a time limit. */
 const timeoutError = (): NodeJS.ErrnoException => Object.assign(new Error('time-out'), { code: 'TIMEOUT' });

@@ -1,25 +1,25 @@
 /*!
- * Which credentials belong to an instance. Sources are read in order, from the most specific to the most general; the
- * first that has something decides between a password and a token.
+ * Finds the credentials that belong to an instance. Sources are read in order, from the most specific to the most
+ * general; the first one with credentials decides between a password and a token.
  */
 import { escapeControls } from '@sqlpipe/sql';
 import { InstanceError } from './instance-error.js';
 import type { Setting } from './settings.js';
 
-/** Some or all of what a source knows. */
+/** The credentials of a source, which may be incomplete. */
 export interface Credentials {
   user?: string | undefined;
   password?: string | undefined;
   token?: string | undefined;
 }
 
-/** Read only when the sources before it were not sufficient. */
+/** A source is read only if the sources before it were not sufficient. */
 export interface CredentialSource {
-  /** For messages. */
+  /** The name of the source in messages. */
   name: string;
-  /** What gives each value, for people, where that is not the name. */
+  /** Where each value comes from, for people to read, if it is not the name. */
   places?: Partial<Record<keyof Credentials, string>>;
-  /** `user` is the one settled so far, for sources that know several. */
+  /** @param user the user that earlier sources decided on, for sources with several users */
   read(user?: string): Promise<Credentials> | Credentials;
 }
 
@@ -27,19 +27,20 @@ export interface CredentialSource {
 export interface Authorization {
   /** The value of the Authorization header: a secret. */
   header: string;
-  /** Whose they are and where they come from, without a secret: `user 'ann' (SQLDUMP_USER)`. */
+  /** Whose credentials these are and where they come from, without a secret: `user 'ann' (SQLDUMP_USER)`. */
   account: string;
-  /** The same value by value. */
+  /** Each value and where it comes from; secrets are hidden. */
   settings: Setting[];
 }
 
 /**
- * The value of the Authorization header and its account, or undefined where no source has credentials.
+ * The credentials of an instance; undefined if no source has any.
  *
- * A user of one source goes with the password of a later one (`--user` with `SQLDUMP_PASSWORD`), but never with the
- * password that a later source gives to another user. Throws `CONFIG` for what does not fit together.
+ * The user of one source is combined with the password of a later one (`--user` with `SQLDUMP_PASSWORD`), unless the
+ * later source has another user. Throws `CONFIG` for a user without a password, a password without a user, and a source
+ * with both a token and a login.
  *
- * @param help what to do where half of them is missing, in a sentence
+ * @param help what to do if the user or the password is missing, for the end of a message
  */
 export async function resolveAuthorization(
   sources: readonly CredentialSource[],
@@ -84,18 +85,18 @@ export async function resolveAuthorization(
 const describeAccount = (user: string, source: CredentialSource): string =>
   isUserShown(source) ? `user '${escapeControls(user)}' (${placeOf(source, 'user')})` : `the user in ${ADDRESS_SOURCE}`;
 
-/** In an address a token may be in the place of the user. */
+/** A user from the address is not shown, because it may be a token. */
 const isUserShown = (source: CredentialSource): boolean => source.name !== ADDRESS_SOURCE;
 
 const placeOf = ({ name, places }: CredentialSource, value: keyof Credentials): string => places?.[value] ?? name;
 
-/** What is shown in the place of a secret. */
+/** The text that is shown instead of a secret. */
 const HIDDEN = '***';
 
 /** The source whose user is not shown. */
 export const ADDRESS_SOURCE = 'the address';
 
-/** It may be `user:password`, so the message does not show it. */
+/** The message does not show the user, which may be `user:password`. */
 const colonInUserError = (): InstanceError =>
   new InstanceError(
     'CONFIG',
@@ -103,7 +104,7 @@ const colonInUserError = (): InstanceError =>
   );
 
 function basicHeader(user: string, password: string): string {
-  // The server reads UTF-8 (observed on 9.3.4), and only "Basic" written so.
+  // The server expects UTF-8, and "Basic" in exactly this case (observed on 9.3.4).
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 }
 

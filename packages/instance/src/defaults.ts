@@ -1,9 +1,9 @@
-/*! What an instance fills in where a statement says nothing, as its parameters tell. */
+/*! The defaults that an instance uses for properties that a statement does not set, from its parameters. */
 import { DEFAULTS, type Defaults } from '@sqlpipe/ddl';
 import type { Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
 
-/** The instance's own defaults; those of a server without configuration where it does not tell. */
+/** The instance's own defaults; those that it does not show are the defaults of a server without configuration. */
 export async function fetchDefaults(instance: Instance): Promise<Defaults> {
   const parameters = await fetchParameters(instance);
   const flag = (path: string, otherwise: boolean): boolean => (parameters.get(path) ?? String(otherwise)) === 'true';
@@ -14,7 +14,7 @@ export async function fetchDefaults(instance: Instance): Promise<Defaults> {
   };
 }
 
-/** Values of SHOW PARAMETERS by property; none where the instance does not show them. */
+/** Values of SHOW PARAMETERS by property; empty if the instance does not show them. */
 async function fetchParameters(instance: Instance): Promise<Map<string, string>> {
   try {
     const rows = await instance.table('SELECT property_path, value FROM (SHOW PARAMETERS)');

@@ -1,4 +1,4 @@
-/*! What an instance holds: its own definitions of objects, many to a request. */
+/*! Fetches an instance's own definitions of objects, many per request. */
 import { MemoryBudget } from '@sqlpipe/schema';
 import { displayName, escapeControls, foldCase, kindKeywords, quoteLiteral } from '@sqlpipe/sql';
 import type { Instance } from './instance.js';
@@ -8,32 +8,34 @@ import { reconstructTables } from './reconstruct-tables.js';
 import { DEFAULT_REQUEST_BUFFER } from './request.js';
 import { isUnsupported, queryIfSupported } from './unsupported.js';
 
-/** More SHOW CREATE in one request are rejected with `SQL model is too complex`, from 130 on (observed on 9.3.4). */
+/** The server rejects 130 and more SHOW CREATE in one request with `SQL model is too complex` (observed on 9.3.4). */
 const MAX_PER_REQUEST = 100;
 
-/** Definitions that are longer together, in UTF-16 code units, are not taken in one reply; one alone may be as long as a row. */
+/**
+ * Maximum length of all definitions in one reply, in UTF-16 code units. A single definition may be as long as a row.
+ */
 const MAX_REPLY_LENGTH = 64 * 1024 * 1024;
 
-/** Its words for an object that is not there, not of this kind, or of a kind it does not know (observed on 9.3.4). */
+/** The server's messages for an object that does not exist, or has another or an unknown kind (observed on 9.3.4). */
 const NOT_FOUND = /does not exist|name expected, got|^expected 'TABLE'/;
 
 /**
- * The instance's own definition of each object, as it prints them, in the order of `objects`; undefined for one that
- * does not exist as this kind.
- * @param objects of kinds that have a definition
- * @throws InstanceError where there is no answer
+ * The definition of each object, as the instance prints it, in the order of `objects`; undefined if no object of that
+ * name and kind exists.
+ * @param objects objects of kinds that have a definition
+ * @throws InstanceError if a query fails
  */
 export async function fetchDefinitions(
   instance: Instance,
   objects: readonly ObjectName[],
 ): Promise<(string | undefined)[]> {
-  const found: (string | undefined)[] = [];
-  while (found.length < objects.length)
-    found.push(...(await fetchOfRightKind(instance, objects.slice(found.length, found.length + MAX_PER_REQUEST))));
-  return found;
+  const all: (string | undefined)[] = [];
+  while (all.length < objects.length)
+    all.push(...(await fetchOfRightKind(instance, objects.slice(all.length, all.length + MAX_PER_REQUEST))));
+  return all;
 }
 
-/** 9.3.4 answers SHOW CREATE TABLE for a view too, with a table of its columns: what passes for a table is looked up. */
+/** 9.3.4 answers SHOW CREATE TABLE for a view too, with a table of its columns: so it is checked which are views. */
 async function fetchOfRightKind(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
   const printed = await fetchUncheckedDefinitions(instance, objects);
   const tables = objects.filter(({ kind }, i) => kind === 'table' && printed[i] !== undefined);
@@ -46,8 +48,8 @@ async function fetchOfRightKind(instance: Instance, objects: readonly ObjectName
 }
 
 /**
- * As `fetchDefinitions`, for kinds that are known to be right: an object of another kind must not be queried as a
- * table.
+ * As `fetchDefinitions`, for objects whose kinds are known to be right: with the kind `table`, a view would get the
+ * definition of a table.
  */
 export async function fetchUncheckedDefinitions(
   instance: Instance,
@@ -57,30 +59,30 @@ export async function fetchUncheckedDefinitions(
   return printed ?? reconstructAll(instance, objects);
 }
 
-/** Where there is no SHOW CREATE there are only tables. */
+/** For a server without SHOW CREATE, which has no objects but tables. */
 async function reconstructAll(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
   const tables = objects.filter(({ kind }) => kind === 'table').map(({ name }) => name);
-  const built = await reconstructTables(instance, tables);
-  return objects.map(({ kind }) => (kind === 'table' ? built.shift() : undefined));
+  const definitions = await reconstructTables(instance, tables);
+  return objects.map(({ kind }) => (kind === 'table' ? definitions.shift() : undefined));
 }
 
 async function fetchWithShowCreate(
   instance: Instance,
   objects: readonly ObjectName[],
 ): Promise<(string | undefined)[]> {
-  const found: (string | undefined)[] = [];
+  const definitions: (string | undefined)[] = [];
   const budget = new MemoryBudget();
-  while (found.length < objects.length) {
-    const batch = limitToBuffer(instance, objects.slice(found.length, found.length + MAX_PER_REQUEST));
-    for (const row of await fetchBatch(instance, batch)) {
+  while (definitions.length < objects.length) {
+    const next = objects.slice(definitions.length, definitions.length + MAX_PER_REQUEST);
+    for (const row of await fetchBatch(instance, limitToBuffer(instance, next))) {
       if (row !== undefined) budget.add(row);
-      found.push(row);
+      definitions.push(row);
     }
   }
-  return found;
+  return definitions;
 }
 
-/** As many as go into one request; one at least. */
+/** The first objects whose SHOW CREATE fits into one request; at least one. */
 function limitToBuffer(instance: Instance, objects: readonly ObjectName[]): readonly ObjectName[] {
   let batch = objects;
   while (batch.length > 1 && instance.bufferNeeded(showCreateQuery(batch)) > DEFAULT_REQUEST_BUFFER)
@@ -91,7 +93,9 @@ function limitToBuffer(instance: Instance, objects: readonly ObjectName[]): read
 const showCreateQuery = (objects: readonly ObjectName[]): string =>
   objects.map(({ kind, name }) => `SHOW CREATE ${kindKeywords(kind)} ${quoteLiteral(name)}`).join(' UNION ALL ');
 
-/** One object that does not exist, or can't be shown, fails the batch; then each half is queried by itself. */
+/**
+ * Queries a batch. An object that does not exist or cannot be shown fails the batch; then each half is queried alone.
+ */
 async function fetchBatch(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
   const rows: string[] = [];
   let length = 0;
@@ -124,20 +128,20 @@ async function fetchHalves(instance: Instance, objects: readonly ObjectName[]): 
   ];
 }
 
-const wrongCountError = ({ label }: Instance, asked: number, got: string): InstanceError =>
+const wrongCountError = ({ label }: Instance, requested: number, received: string): InstanceError =>
   new InstanceError(
     'PROTOCOL',
-    `${label}: requested ${asked} definitions and received ${got}; does a proxy change the replies?`,
+    `${label}: requested ${requested} definitions and received ${received}; does a proxy change the replies?`,
   );
 
 /**
- * Whether one object may be the cause: the server refuses to show it, or shows what no reply can contain, such as a
- * NUL.
+ * Whether a single object may be the cause of an error: the server rejects showing it, or its definition contains
+ * something that no statement may contain, such as a NUL.
  */
 const mayConcernOneObject = ({ code, message }: InstanceError): boolean =>
   code === 'REFUSED' || (code === 'PROTOCOL' && / the reply contains /.test(message));
 
-/** The error with the object that it concerns, after the instance's name. */
+/** The error, with the object that it concerns inserted after the instance's name. */
 function errorForObject({ kind, name }: ObjectName, error: InstanceError, { label }: Instance): InstanceError {
   const what = escapeControls(displayName({ kind, name, verb: '' }));
   return new InstanceError(error.code, `${label}: ${what}${error.message.slice(label.length)}`, {

@@ -1,4 +1,4 @@
-/*! An instance's schema as statements: fetched, repaired and checked one after the other. */
+/*! An instance's schema as statements: each is fetched, repaired and checked. */
 import { isCleanTable, repair } from '@sqlpipe/ddl';
 import { parseSelection, type Selection } from '@sqlpipe/schema';
 import {
@@ -20,16 +20,16 @@ import { InstanceError } from './instance-error.js';
 import { fetchInvalidViews } from './invalid-views.js';
 import { fetchObjectRows } from './object-dump.js';
 
-/** What to dump, how to query it, and where warnings go. The default is everything, repaired. */
+/** What to dump, how to query it, and where warnings go. By default everything is dumped and repaired. */
 export interface DumpOptions {
   selection: Selection;
-  /** How to ask: by SHOW CREATE DATABASE, through the catalogue, or whichever the server has. */
+  /** How to query the server: by SHOW CREATE DATABASE, object by object, or by whichever of these it supports. */
   via: 'auto' | 'database' | 'catalogue';
-  /** Pass statements as the server printed them. */
+  /** Pass statements on as the server printed them, without repairs. */
   verbatim: boolean;
-  /** The longest record in bytes; a row may be longer, as JSON writes it. */
+  /** The maximum length of a record in bytes; its row may be longer, because JSON escapes characters. */
   maxRecord: number;
-  /** Leave out the views that the instance itself calls invalid. */
+  /** Leave out the views that the instance reports as invalid. */
   skipInvalid: boolean;
   /** Receives what a reader of the dump should know, one line each. */
   warn(message: string): void;
@@ -45,10 +45,10 @@ const DEFAULTS: DumpOptions = {
 };
 
 /**
- * The statements of an instance's schema in dependency order, normalized, in batches as they arrive, because passing
- * them on one by one takes longer than reading them. The generator ends without an error only when the dump is
- * complete.
- * @throws InstanceError; with code PROTOCOL where a row is not one statement
+ * The statements of an instance's schema in dependency order, normalized. They are passed on in batches as they arrive,
+ * because one by one that would take longer than reading them. The generator ends without an error only if the dump
+ * is complete.
+ * @throws InstanceError; with code PROTOCOL if a row is not one statement
  */
 export async function* dump(target: ConnectionConfig, given: Partial<DumpOptions> = {}): AsyncGenerator<string[]> {
   const options = { ...DEFAULTS, ...given };
@@ -67,21 +67,21 @@ async function* dumpStatements(
   options: DumpOptions,
 ): AsyncGenerator<string[]> {
   let invalid: Map<string, string> | undefined;
-  let acl = false;
+  let hasAcl = false;
   let n = 0;
   for await (const batch of fetchRows(source, options)) {
-    const kept: string[] = [];
+    const statements: string[] = [];
     for (const row of batch) {
       n++;
       if (isCleanTable(row)) {
-        kept.push(row);
+        statements.push(row);
         continue;
       }
       const { statement, identity } = toStatement(row, n, target, options);
       const { kind, name } = identity;
       if (isAcl(kind)) {
-        acl = true;
-        if (!options.selection.selects(kind)) continue; // the service has one category for several kinds
+        hasAcl = true;
+        if (!options.selection.selects(kind)) continue; // the server has one category for several kinds
       }
       if (kind === 'view' || kind === 'matview') {
         invalid ??= await fetchInvalidViews(client);
@@ -92,11 +92,11 @@ async function* dumpStatements(
           );
         if (reason && options.skipInvalid) continue;
       }
-      kept.push(statement);
+      statements.push(statement);
     }
-    yield kept;
+    yield statements;
   }
-  if (options.selection.requestsAcl && !acl)
+  if (options.selection.requestsAcl && !hasAcl)
     options.warn('access control was requested, but the server reports none; it may be disabled there');
 }
 
@@ -108,10 +108,10 @@ function toStatement(row: string, n: number, target: ConnectionConfig, { verbati
   return { statement, identity };
 }
 
-/** In bytes. Above the limit of a record, so that a statement that is too long is reported with its number. */
+/** In bytes. It exceeds the limit of a record, so that a statement that is too long is reported with its number. */
 const MAX_ROW = 32 * 1024 * 1024;
 
-/** The server's rows, queried as `via` says. */
+/** The server's rows, queried in the way that `via` selects. */
 async function* fetchRows(
   source: Instance,
   { via, selection: selected, maxRecord }: DumpOptions,
@@ -126,7 +126,7 @@ async function* fetchRows(
   }
 }
 
-/** Access control needs separate permissions; the server names them so. */
+/** The permissions that access control needs, as the server's messages name them. */
 const ACL_RIGHTS = /\[(?:LIST|USER DETAILS|LIST USERS)\b/;
 
 function addAclHint(error: unknown, { selects }: Selection): unknown {
@@ -167,9 +167,9 @@ function requireStatement(row: string, n: number, target: ConnectionConfig): str
   }
 }
 
-/** A message of the source without secrets of either side. */
+/** A text of the server, without secrets of its statements or of the requests to it. */
 const quoteSafely = (text: string, target: ConnectionConfig): string =>
   truncate(maskSecrets(redact(text).slice(0, MAX_QUOTED), requestSecrets(target)), 200);
 
-/** UTF-16 code units; room for the longest secret before what is shown. */
+/** In UTF-16 code units; longer than the longest secret, so that secrets are found before the text is truncated. */
 const MAX_QUOTED = 64 * 1024;

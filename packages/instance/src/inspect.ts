@@ -5,51 +5,50 @@ import { connect } from './instance.js';
 import { InstanceError } from './instance-error.js';
 import { fetchInvalidViews } from './invalid-views.js';
 
-/** An instance as it describes itself; what it does not tell is `unknown`. */
+/** An instance as it describes itself; `unknown` stands for what it does not report. */
 export interface Inspection {
   /** The path that statements are sent to. */
   endpoint: string;
-  /** What it calls its build. */
+  /** The server's name of its build. */
   version: string;
   /** The user of the connection. */
   user: string;
   accessControl: 'on' | 'off' | 'unknown';
-  /** What the user may do, where access control is on; those of a built-in administrator are not listed. */
+  /** The user's permissions if access control is on. Servers list none for a built-in administrator. */
   permissions: string[];
-  /** Bytes; a longer request is not read. */
+  /** In bytes; the server does not read a longer request. */
   requestLimit: string;
-  /** Views that the instance calls invalid, each with its reason. */
+  /** Views that the instance reports as invalid, each with its reason. */
   invalid: Map<string, string>;
-  /** Tables that apply no changes any more. */
+  /** Tables that no longer apply changes. */
   suspended: string[];
-  /** Why nothing can be created there, where that is known. */
+  /** Why nothing can be created on the instance, if that is known. */
   denied?: string;
 }
 
-/** @throws InstanceError where the instance does not answer as one, or not to this user */
+/** @throws InstanceError if there is no QuestDB server at the address, or it does not answer this user */
 export async function inspect(target: ConnectionConfig): Promise<Inspection> {
   const instance = connect(target);
   const client = new BestEffortClient(target);
-  /** The first column. */
-  const column = async (query: string) => (await client.table(query))?.map(([value]) => String(value));
+  const firstColumn = async (query: string) => (await client.table(query))?.map(([value]) => String(value));
   try {
     const [[build] = []] = await instance.table('SELECT build()');
     const parameters = new Map(
       (await client.table('SELECT property_path, value FROM (SHOW PARAMETERS)')) as [string, string][],
     );
     const accessControl = await hasAccessControl(target);
-    const permissions = accessControl === 'on' ? ((await column('SHOW PERMISSIONS')) ?? []) : [];
+    const permissions = accessControl === 'on' ? ((await firstColumn('SHOW PERMISSIONS')) ?? []) : [];
     const readOnly = ['readonly', 'http.security.readonly'].some(name => parameters.get(name) === 'true');
     const mayCreate = !permissions.length || permissions.some(each => /^(ALL|CREATE TABLE)$/i.test(each));
     return {
       endpoint: instance.endpoint,
       version: String(build).replace(/^Build Information: /, ''),
-      user: (await column('SELECT current_user()'))?.[0] ?? userOf(target),
+      user: (await firstColumn('SELECT current_user()'))?.[0] ?? userOf(target),
       accessControl,
       permissions: [...new Set(permissions)],
       requestLimit: parameters.get('http.request.header.buffer.size') ?? 'unknown',
       invalid: await fetchInvalidViews(client),
-      suspended: (await column('SELECT name FROM wal_tables() WHERE suspended')) ?? [],
+      suspended: (await firstColumn('SELECT name FROM wal_tables() WHERE suspended')) ?? [],
       ...(readOnly && { denied: 'the server is read-only, so no schema can be applied to it' }),
       ...(!mayCreate && { denied: 'this user has no permission CREATE TABLE, so no schema can be applied to it' }),
     };
@@ -58,7 +57,7 @@ export async function inspect(target: ConnectionConfig): Promise<Inspection> {
   }
 }
 
-/** Only a server with access control parses the question; whether this user may know the answer does not matter. */
+/** Only a server with access control knows SHOW USERS, even if it denies the answer to this user. */
 async function hasAccessControl(target: ConnectionConfig): Promise<Inspection['accessControl']> {
   const instance = connect(target);
   try {
@@ -72,7 +71,7 @@ async function hasAccessControl(target: ConnectionConfig): Promise<Inspection['a
   }
 }
 
-/** Who the credentials are for, as far as they tell. */
+/** The user that the credentials contain; a token contains none. */
 function userOf({ authorization }: ConnectionConfig): string {
   const [scheme, value = ''] = authorization?.split(' ') ?? [];
   if (!scheme) return 'none given';

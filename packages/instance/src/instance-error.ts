@@ -1,29 +1,29 @@
-/*! The one error this package throws; `code` is what an exit status is made of. */
+/*! The one error that this package throws; its `code` decides the exit status. */
 
 /**
- * - `UNREACHABLE`: not reached, or given up: connection refused, time-out, TLS, 429 after retries, 5xx, a reply that
- * never came.
- * - `PROTOCOL`: the answer is not this protocol's: a login page, cut JSON, a wrong row count, 404, a redirect.
+ * - `UNREACHABLE`: the instance cannot be reached or gave up: connection refused, time-out, TLS, 429 after retries,
+ * 5xx, no reply.
+ * - `PROTOCOL`: the reply is not this protocol: a login page, truncated JSON, a wrong row count, 404, a redirect.
  * - `DENIED`: authentication required (401) or permission denied (403).
- * - `CONFIG`: an address, a credential or a file of them that can't be used.
+ * - `CONFIG`: an address, a credential or a configuration file that cannot be used.
  * - `REFUSED`: the server rejected the query.
  */
 export type InstanceErrorCode = 'UNREACHABLE' | 'PROTOCOL' | 'DENIED' | 'CONFIG' | 'REFUSED';
 
-/** What is known of a failure beside its message. */
+/** What is known about a failure in addition to its message. */
 export interface InstanceErrorDetails {
-  /** The HTTP status, where there was an answer. */
+  /** The HTTP status, if there was a reply. */
   status?: number | undefined;
   /** Index into the query (UTF-16 code units) that the server's message points at. */
   position?: number | undefined;
-  /** The server's message, unescaped, where it sent one. */
+  /** The server's message, unescaped, if it sent one. */
   serverMessage?: string | undefined;
-  /** Whether the outcome is unknown: the request may have been carried out and its reply did not come, or not whole. */
+  /** Whether the outcome is unknown: the statement may have been executed, but its reply did not arrive completely. */
   outcomeUnknown?: boolean;
   cause?: unknown;
 }
 
-/** A failure at one instance. The message names the instance and never a secret; it is fit to be shown as it is. */
+/** A failure at one instance. The message names the instance, contains no secret, and can be shown unchanged. */
 export class InstanceError extends Error {
   override name = 'InstanceError';
   readonly code: InstanceErrorCode;

@@ -1,4 +1,4 @@
-/*! One instance: queries rows and executes statements. Failures get the instance's name here. */
+/*! One instance: queries rows and executes statements. The messages of failures get the instance's name here. */
 import { setTimeout } from 'node:timers/promises';
 import { createsToken, truncate } from '@sqlpipe/sql';
 import { Connection, type Response, TransportError } from './connection.js';
@@ -22,51 +22,50 @@ import { describeTransportError } from './transport-messages.js';
 
 /** A connection to one instance: for queries, dumps and statements, one request at a time. */
 export interface Instance {
-  /** Its address without secrets, for messages. */
+  /** The address without secrets, for messages. */
   readonly label: string;
-  /** The path that statements are sent to: the one that answered, once one has. */
+  /** The path that statements are sent to. Before the first reply it is the documented one. */
   readonly endpoint: string;
   /**
-   * The first column of each row of a query, while the reply arrives and in constant memory, in batches of those that
-   * have arrived. The generator ends without an error only if the reply was complete and valid; only then are the rows
-   * complete. Throws `InstanceError`: `REFUSED` with the server's message and position if the server rejected the
-   * query.
+   * The first column of each row of a query, in batches as the reply arrives, and in constant memory. The generator
+   * ends without an error only if the reply was complete and valid; only then are the rows complete. Throws
+   * `InstanceError`: `REFUSED` with the server's message and position if the server rejected the query.
    *
-   * @param maxRow the longest single value in bytes, as JSON writes it; 32 MiB where not given
+   * @param maxValueBytes the maximum length of a single value in bytes, as JSON writes it; by default 32 MiB
    */
-  rows(query: string, maxRow?: number): AsyncGenerator<string[], void, undefined>;
-  /** The rows of a small answer with all their cells, under the same checks. Throws as `rows` does. */
+  rows(query: string, maxValueBytes?: number): AsyncGenerator<string[], void, undefined>;
+  /** The rows of a small reply with all their cells, under the same checks. Throws as `rows` does. */
   table(query: string): Promise<unknown[][]>;
   /**
-   * One statement, sent once, without the `;` at its end. A rejection is a result. Failures throw `InstanceError`; its
+   * Sends one statement once, without the `;` at its end. A rejection is a result. Failures throw `InstanceError`; its
    * `outcomeUnknown` says whether the statement may have been executed nevertheless.
    */
   execute(statement: string): Promise<Reply>;
-  /** The smallest request buffer (bytes) of a server that accepts this statement; see `DEFAULT_REQUEST_BUFFER`. */
+  /** The minimum request buffer (bytes) of a server that accepts this statement; see `DEFAULT_REQUEST_BUFFER`. */
   bufferNeeded(statement: string): number;
-  /** Closes the connection; what is in flight fails. */
+  /** Closes the connection. A request in flight fails. */
   close(): Promise<void>;
 }
 
-/** The instance at an address. Nothing is sent before the first query. */
+/** Creates a connection to an instance. Nothing is sent before the first query. */
 export function connect(target: ConnectionConfig): Instance {
   return new HttpInstance(target);
 }
 
 /**
- * Pauses between tries of a request that was answered 429 (nothing of it was executed), in milliseconds; longer if the
- * server requests it, up to the maximum.
+ * Pauses in milliseconds before a request that was answered 429, and so was not executed, is sent again. They are
+ * longer if the server requests it, up to the maximum.
  */
 const RETRY_DELAYS = [250, 500, 1000, 2000, 4000];
 const MAX_RETRY_DELAY = 30_000;
 
-/** Asks the server how many rows there are, so that a cap on the rows of a reply shows. */
+/** Requests the number of rows, so that a reply whose rows were limited is noticed. */
 const COUNT_PARAMETER = '&count=true';
 
-/** The hint where permission was denied. */
+/** The hint if permission was denied. */
 const DENIED_HELP = '; grant the permission to this user, or use another account';
 
-/** Observed on 9.3.4: it answers a token as it does a wrong password. */
+/** Observed on 9.3.4: the open source edition answers a token like a wrong password. */
 const TOKENS_UNSUPPORTED = '; the open source edition accepts no tokens, only a user and a password';
 
 class HttpInstance implements Instance {
@@ -75,7 +74,7 @@ class HttpInstance implements Instance {
   readonly #pause: NonNullable<ConnectionConfig['pause']>;
   readonly #connection: Connection;
   readonly #closed = new AbortController();
-  /** The one that requests go to; undefined until one has answered. */
+  /** The endpoint that requests go to; undefined until one has answered. */
   #endpoint: Endpoint | undefined;
 
   constructor(target: ConnectionConfig) {
@@ -85,29 +84,29 @@ class HttpInstance implements Instance {
     this.#connection = new Connection({ ...target, origin: target.url.origin });
   }
 
-  async *rows(query: string, maxRow?: number): AsyncGenerator<string[], void, undefined> {
+  async *rows(query: string, maxValueBytes?: number): AsyncGenerator<string[], void, undefined> {
     let response: Response | undefined;
     try {
       response = await this.#send(path => this.#connection.getIdempotent(path), query, COUNT_PARAMETER);
       if (response.status !== 200) throw this.#rejectionError(await readRejection(response));
-      yield* scanRows(response, maxRow);
+      yield* scanRows(response, maxValueBytes);
     } catch (error) {
       throw this.#toInstanceError(error, query, response);
     }
   }
 
   table(query: string): Promise<unknown[][]> {
-    const asked = () => this.#send(path => this.#connection.getIdempotent(path), query, COUNT_PARAMETER);
-    return this.#exchange(query, asked, async response => {
+    const send = () => this.#send(path => this.#connection.getIdempotent(path), query, COUNT_PARAMETER);
+    return this.#exchange(query, send, async response => {
       if (response.status !== 200) throw this.#rejectionError(await readRejection(response));
       return readTable(response);
     });
   }
 
   execute(statement: string): Promise<Reply> {
-    const sent = () => this.#send(path => this.#connection.get(path), statement);
+    const send = () => this.#send(path => this.#connection.get(path), statement);
     const acceptRows = createsToken(statement);
-    return this.#exchange(statement, sent, response => readReply(response, acceptRows));
+    return this.#exchange(statement, send, response => readReply(response, acceptRows));
   }
 
   bufferNeeded(statement: string): number {
@@ -119,24 +118,24 @@ class HttpInstance implements Instance {
     return this.#connection.close();
   }
 
-  /** Without the `;` at the end: QuestDB 9.3.4 keeps it in the body of a view that is made without parentheses. */
+  /** The request target. The `;` at the end is removed: 9.3.4 stores it in the body of a view without parentheses. */
   #path(statement: string, parameters = '', endpoint: Endpoint = this.#endpoint ?? ENDPOINTS[0]): string {
     const prefix = this.#target.url.pathname.replace(/\/$/, '');
     return requestTarget(prefix + endpoint, statement.replace(/;$/, ''), parameters);
   }
 
-  /** Sends a statement to the endpoint that the instance has. One that is not there has executed nothing. */
+  /** Sends a statement to the endpoint that the instance has. An endpoint that answers 404 has executed nothing. */
   async #send(request: (path: string) => Promise<Response>, statement: string, parameters?: string): Promise<Response> {
-    const ask = async (endpoint: Endpoint): Promise<Response> => {
+    const sendTo = async (endpoint: Endpoint): Promise<Response> => {
       const response = await this.#sendWithRetries(() => request(this.#path(statement, parameters, endpoint)));
       if (response.status !== 404 && response.status < 500) this.#endpoint = endpoint;
       return response;
     };
     const [first, second] = this.#endpoint ? [this.#endpoint] : ENDPOINTS;
-    const response = await ask(first);
+    const response = await sendTo(first);
     if (response.status !== 404 || !second) return response;
     response.body.resume();
-    return ask(second);
+    return sendTo(second);
   }
 
   async #exchange<T>(
@@ -153,14 +152,15 @@ class HttpInstance implements Instance {
     }
   }
 
-  /** Sends again while the server is too busy. */
+  /** Sends a request, and sends it again while the server is too busy. */
   async #sendWithRetries(send: () => Promise<Response>): Promise<Response> {
     for (const milliseconds of RETRY_DELAYS) {
       const response = await send();
-      const asked = 1000 * (retryAfter(response) ?? 0);
-      if (response.status !== 429 || asked > MAX_RETRY_DELAY) return response;
+      const requestedDelay = 1000 * (retryAfter(response) ?? 0);
+      if (response.status !== 429 || requestedDelay > MAX_RETRY_DELAY) return response;
       response.body.destroy();
-      await this.#pause(Math.max(milliseconds, asked), this.#closed.signal).catch(() => {}); // the next try says why
+      // If the pause is aborted, the next try fails with the reason.
+      await this.#pause(Math.max(milliseconds, requestedDelay), this.#closed.signal).catch(() => {});
     }
     return send();
   }
@@ -173,7 +173,7 @@ class HttpInstance implements Instance {
     );
   }
 
-  /** Any error of a request, with the instance's name; a bug is returned unchanged. */
+  /** Converts any error of a request to one with the instance's name; a bug is returned unchanged. */
   #toInstanceError(error: unknown, statement: string, response: Response | undefined): unknown {
     const status = response?.status;
     if (error instanceof ServerError && response) return this.#rejectionError(toRejection(error, response));
@@ -183,12 +183,12 @@ class HttpInstance implements Instance {
       ...this.#target,
       bufferNeeded: this.bufferNeeded(statement),
     });
-    const lost = error.phase !== 'connecting' && mayHaveRun(status);
+    const outcomeUnknown = error.phase !== 'connecting' && mayHaveRun(status);
     const { unknownName } = this.#target;
     const hint = error.phase === 'connecting' && unknownName ? `; ${unknownName}` : '';
     return new InstanceError(code, `${this.label}: ${message}${hint}`, {
       status,
-      outcomeUnknown: lost,
+      outcomeUnknown,
       cause: error.cause,
     });
   }
@@ -219,10 +219,10 @@ class HttpInstance implements Instance {
   }
 }
 
-/** The rows of an answer, as many at a time as have come. Throws `UnexpectedResponseError` in place of `JsonError`. */
-async function* scanRows(response: Response, maxRow: number | undefined): AsyncGenerator<string[]> {
+/** The rows of a reply, in batches as they arrive. Throws `UnexpectedResponseError` instead of `JsonError`. */
+async function* scanRows(response: Response, maxValueBytes: number | undefined): AsyncGenerator<string[]> {
   const { body, timer } = response;
-  const scanner = new RowScanner(maxRow);
+  const scanner = new RowScanner(maxValueBytes);
   let start: Buffer | undefined;
   const restartTimer = (): void => {
     timer.reset();
@@ -247,7 +247,7 @@ async function* scanRows(response: Response, maxRow: number | undefined): AsyncG
   }
 }
 
-/** Whether a request with this status (none: no answer) may have been carried out although we can't tell. */
+/** Whether a failed request with this status (undefined without a reply) may have been executed nevertheless. */
 function mayHaveRun(status: number | undefined): boolean {
   return status === undefined || status < 300 || status === 408 || status >= 500;
 }

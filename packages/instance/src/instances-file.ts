@@ -1,4 +1,6 @@
-/*! Instances by name, from a file of the user's: their addresses, and where their credentials are (never what). */
+/*!
+ * The user's file of named instances: their addresses, and where their credentials are stored. It contains no secrets.
+ */
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { InstanceError } from './instance-error.js';
@@ -6,7 +8,7 @@ import { isNotFound, readError } from './secret-file.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** One table of the file, `[NAME]`, its paths made absolute. */
+/** One table of the file, `[NAME]`, with absolute paths. */
 export interface InstanceEntry {
   url: string;
   user?: string;
@@ -15,13 +17,13 @@ export interface InstanceEntry {
   /** A shell command that prints the token. */
   token_command?: string;
   cacert?: string;
-  /** Whether its TLS certificate has to be right. */
+  /** Whether the instance's TLS certificate is verified. */
   tls_verify?: boolean;
-  /** Seconds for a whole answer, or between two rows of it. */
+  /** Seconds for a complete reply, or between two rows of it. */
   timeout?: number;
   /** Seconds for connecting. */
   connect_timeout?: number;
-  /** Whether a change has to be confirmed by name. */
+  /** Whether a change must be confirmed by the instance's name. */
   protected?: boolean;
 }
 
@@ -42,15 +44,15 @@ const WORLD_WRITABLE = 0o002;
 
 const PATH_KEYS = ['password_file', 'token_file', 'cacert'] as const;
 
-/** Where the file is: `${XDG_CONFIG_HOME:-$HOME/.config}/sqlpipe/instances.toml`; undefined without a home. */
+/** The path of the file: `${XDG_CONFIG_HOME:-$HOME/.config}/sqlpipe/instances.toml`; undefined without a home. */
 export function instancesPath({ XDG_CONFIG_HOME, HOME }: Environment): string | undefined {
   const config = XDG_CONFIG_HOME || (HOME && join(HOME, '.config'));
   return config ? join(config, 'sqlpipe', 'instances.toml') : undefined;
 }
 
 /**
- * The entries by name; none where there is no file. Throws `CONFIG` for a file that can't be understood, or that every
- * user can change: it decides where credentials are sent, and which commands are run.
+ * The entries by name; none if there is no file. Throws `CONFIG` for an invalid file, and for one that every user can
+ * change, because the file decides where credentials are sent and which commands are run.
  */
 export async function readInstances(env: Environment): Promise<Map<string, InstanceEntry>> {
   const path = instancesPath(env);
@@ -72,7 +74,7 @@ async function readIfExists(path: string): Promise<string | undefined> {
 }
 
 async function parseToml(text: string, path: string): Promise<Record<string, unknown>> {
-  // Most runs name no instance, and then need no parser.
+  // Loaded here, because most runs have no such file and need no parser.
   const { parse, TomlError } = await import('smol-toml');
   try {
     return parse(text);
@@ -102,7 +104,7 @@ function checkKey(key: string, value: unknown, place: string): void {
   if (typeof value !== type) throw new InstanceError('CONFIG', `${place}: ${key} must be a ${type}`);
 }
 
-/** `~/` is the home folder; another relative path starts where the file of instances is. */
+/** A path with `~/` is in the home folder; another relative path starts at the folder of instances.toml. */
 function resolvePath(path: string, file: string, home = '~'): string {
   return path.startsWith('~/') ? join(home, path.slice(2)) : resolve(dirname(file), path);
 }

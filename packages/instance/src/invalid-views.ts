@@ -1,9 +1,9 @@
 import type { BestEffortClient } from './best-effort-client.js';
 
-/** The catalogue's lists of what can be invalid (observed on 9.3.4). */
+/** The catalogue functions that list objects which can be invalid (observed on 9.3.4). */
 const VIEW_LISTS = ['views()', 'materialized_views()'];
 
-/** The views and materialized views that the instance itself calls invalid, each with its reason. */
+/** The views and materialized views that the instance reports as invalid, each with its reason. */
 export async function fetchInvalidViews(client: BestEffortClient): Promise<Map<string, string>> {
   const invalid = new Map<string, string>();
   for (const list of VIEW_LISTS) {

@@ -1,16 +1,16 @@
 /*!
- * JSON read as its bytes arrive, in pieces cut anywhere: every token is checked, none is kept.
- * A string is found by searching for its closing quote and decoded by JSON.parse, so the cost per byte is that of
- * memchr and the engine's own parser.
+ * Scans JSON as its bytes arrive, in chunks that may be cut anywhere: every token is checked, none is stored.
+ * The end of a string is found by searching for its closing quote, and JSON.parse decodes the string, so the cost per
+ * byte is that of memchr and the engine's own parser.
  */
 import { isUtf8 } from 'node:buffer';
 
-/** What is wrong with a reply, in words that follow "the reply"; `JsonScanner` knows where, `instance.ts` whose. */
+/** An invalid reply. The message continues "the reply …"; `instance.ts` adds the name of the instance. */
 export class JsonError extends Error {
   override name = 'JsonError';
 }
 
-/** What the scanner meets, in order. `depth` is the number of containers around it. */
+/** Handlers for the parts of a text, called in order. `depth` is the number of enclosing containers. */
 export interface JsonEvents {
   open(kind: 'array' | 'object', depth: number): void;
   close(depth: number): void;
@@ -21,13 +21,13 @@ export interface JsonEvents {
    * Called after a comma in an array. A handler that can read many elements at once checks them and returns where the
    * last one ends; `at` if it reads none.
    */
-  elements?(chunk: Buffer, at: number, depth: number): number;
+  readElements?(chunk: Buffer, at: number, depth: number): number;
 }
 
 export interface JsonLimits {
-  /** The longest single string or number, and the longest white space, in bytes. */
+  /** Maximum length of a string, a number or white space, in bytes. */
   token: number;
-  /** The most containers within each other. */
+  /** Maximum number of nested containers. */
   depth: number;
 }
 
@@ -47,7 +47,7 @@ const enum Expect {
 const enum Token {
   None,
   String,
-  /** A number, true, false or null: whatever runs up to white space, a comma or a bracket. */
+  /** A number, true, false or null: it ends at white space, a comma or a bracket. */
   Bare,
 }
 
@@ -61,7 +61,7 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const BARE_START = Buffer.from('-0123456789tfn');
 
-/** A JSON text of any length, pushed in with `write` and closed with `end`. Throws `JsonError`. */
+/** Scans a JSON text of any length: `write` passes a chunk, `end` the end of the text. Throws `JsonError`. */
 export class JsonScanner {
   readonly #events: JsonEvents;
   readonly #limits: JsonLimits;
@@ -70,9 +70,9 @@ export class JsonScanner {
   #token = Token.None;
   /** The bytes of a token that began in an earlier chunk. */
   readonly #pending = new GrowingBuffer();
-  /** Whether a string was cut between a backslash and what it escapes. */
+  /** Whether a string was cut between a backslash and the character that it escapes. */
   #escaped = false;
-  /** Bytes of white space in chunks of nothing else, since the last chunk with other content. */
+  /** Number of bytes of white space since the last chunk with other content. */
   #whitespace = 0;
 
   constructor(events: JsonEvents, limits: JsonLimits) {
@@ -94,7 +94,7 @@ export class JsonScanner {
     if (this.#expect !== Expect.Nothing || this.#token !== Token.None) throw new JsonError('is truncated');
   }
 
-  /** Endless white space would be read forever, as it needs no memory. */
+  /** Limits white space: an endless one needs no memory, so it would be read forever. */
   #checkWhitespace(chunk: Buffer): void {
     const first = chunk.findIndex(byte => byte > 0x20);
     this.#whitespace = first < 0 ? this.#whitespace + chunk.length : 0;
@@ -102,7 +102,7 @@ export class JsonScanner {
       throw new JsonError(`contains more than ${this.#limits.token} bytes of white space in a row`);
   }
 
-  /** From outside any token to the start of one; returns where that token (or the next punctuation) begins. */
+  /** Reads a byte between tokens, and the token that starts there. Returns where to continue. */
   #readPunctuation(chunk: Buffer, at: number): number {
     const byte = chunk[at] as number;
     switch (byte) {
@@ -143,7 +143,7 @@ export class JsonScanner {
   }
 
   #readElements(chunk: Buffer, at: number): number {
-    const end = this.#events.elements?.(chunk, at, this.#containers.length) ?? at;
+    const end = this.#events.readElements?.(chunk, at, this.#containers.length) ?? at;
     this.#expect = end > at ? Expect.CommaOrClose : Expect.Value;
     return end;
   }
@@ -174,7 +174,7 @@ export class JsonScanner {
     this.#expect = this.#containers.length === 0 ? Expect.Nothing : Expect.CommaOrClose;
   }
 
-  /** Reads the string that began at `start`, or continues one from an earlier chunk; `from` is where to search. */
+  /** Reads the string that began at `start` or in an earlier chunk; its closing quote is searched from `from` on. */
   #readString(chunk: Buffer, start: number, from = this.#escaped ? start + 1 : start): number {
     const close = closingQuote(chunk, from);
     if (close < 0) {
@@ -228,7 +228,7 @@ export class JsonScanner {
   }
 }
 
-/** Bytes that grow at the end, at a cost that does not depend on how finely they were cut. */
+/** A buffer to which bytes are appended, at a cost that does not depend on the number of pieces. */
 class GrowingBuffer {
   #bytes = Buffer.alloc(0);
   length = 0;
@@ -244,7 +244,7 @@ class GrowingBuffer {
     this.length = length;
   }
 
-  /** All of it, valid until the next `append`. */
+  /** Removes and returns all bytes; they are valid until the next `append`. */
   take(): Buffer {
     const all = this.#bytes.subarray(0, this.length);
     this.length = 0;
@@ -252,7 +252,7 @@ class GrowingBuffer {
   }
 }
 
-/** Where the string that `from` lies in ends, or -1 when not in this chunk. */
+/** The position of the closing quote of the string that contains `from`; -1 if it is not in this chunk. */
 function closingQuote(chunk: Buffer, from: number): number {
   let at = chunk.indexOf(QUOTE, from);
   while (at >= 0 && backslashesBefore(chunk, at, from) % 2 === 1) at = chunk.indexOf(QUOTE, at + 1);
@@ -265,10 +265,10 @@ function backslashesBefore(chunk: Buffer, at: number, from: number): number {
   return at - start;
 }
 
-/** A string with its quotes. What JSON.parse lets pass and Buffer repairs in silence is looked for by hand. */
+/** Decodes a string with its quotes. Invalid UTF-8 is checked here, because Buffer replaces it without an error. */
 function decodeString(bytes: Buffer, start: number, end: number): string {
   const raw = bytes.toString('utf8', start, end);
-  // Bad bytes come out as U+FFFD; a U+FFFD that was really sent is rare enough to be looked at twice.
+  // Invalid bytes become U+FFFD. A U+FFFD that was really sent is rare, so it may be checked again.
   if (raw.includes('\uFFFD') && !isUtf8(bytes.subarray(start, end)))
     throw new JsonError('contains bytes that are not UTF-8');
   try {

@@ -1,4 +1,4 @@
-/*! ~/.netrc, where curl and others already have credentials by host. */
+/*! ~/.netrc, where curl and other programs find credentials by host. */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CredentialSource, Credentials } from './credentials.js';
@@ -11,17 +11,17 @@ interface NetrcEntry {
   password?: string;
 }
 
-/** A string in double quotes in which a backslash escapes, a comment, or a word. */
+/** A string in double quotes with backslash escapes, a comment, or a word. */
 const TOKEN = /"((?:[^"\\]|\\.)*)"|#[^\n]*|([^\s"]\S*)/gs;
 
-/** A macro runs up to an empty line. */
+/** A macro ends at an empty line. */
 const MACRO = /^[ \t]*macdef(?:.|\n(?![ \t]*\n))*/gm;
 
 /**
- * The entries of a netrc file, in order; that of `default` has no host.
- * Throws `CONFIG` for a keyword without its value; words may be secrets, so it names none.
+ * The entries of a netrc file, in order; the entry `default` has no host.
+ * Throws `CONFIG` for a keyword without a value. The message quotes nothing, because any word may be a secret.
  *
- * @param path for messages
+ * @param path the path of the file, for messages
  */
 export function parseNetrc(text: string, path: string): NetrcEntry[] {
   const entries: NetrcEntry[] = [];
@@ -52,10 +52,10 @@ function* splitWords(text: string): Generator<string, undefined> {
 }
 
 /**
- * The credentials that a netrc file has for a host: the first entry that fits, never `default`, because a credential
- * belongs to one instance. A password without a login is a token.
+ * The credentials that a netrc file has for a host: those of the first entry that matches, but never of `default`,
+ * because a credential belongs to one instance. A password without a login is a token.
  *
- * @param file `~/.netrc` where not given, which need not be there
+ * @param file a file that must exist; by default `~/.netrc`, which need not exist
  */
 export function fromNetrc({ hostname }: URL, file: string | undefined, home: string | undefined): CredentialSource {
   const path = file ?? (home && join(home, '.netrc'));
@@ -77,11 +77,11 @@ export function fromNetrc({ hostname }: URL, file: string | undefined, home: str
   };
 }
 
-async function readNetrc(path: string, needed: boolean): Promise<string | undefined> {
+async function readNetrc(path: string, mustExist: boolean): Promise<string | undefined> {
   try {
     return decodeSecret(await readFile(path));
   } catch (error) {
-    if (!needed && isNotFound(error)) return undefined;
+    if (!mustExist && isNotFound(error)) return undefined;
     throw readError('the netrc file', path, error);
   }
 }

@@ -1,6 +1,6 @@
 /*!
- * The dump of a server that has no SHOW CREATE DATABASE (QuestDB before 10): its objects one by one, put in the order
- * that the statement would give. The catalogue is no snapshot, so it is read until two readings agree.
+ * The dump of a server without SHOW CREATE DATABASE (QuestDB before 10): its objects, fetched object by object and
+ * sorted in the order of that statement. The catalogue is not a snapshot, so it is read until two readings are equal.
  */
 
 import { isSystemTable } from '@sqlpipe/ddl';
@@ -11,12 +11,12 @@ import type { Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
 import { listAllObjects, type ObjectName } from './objects.js';
 
-/** How often the schema is read before one that keeps changing is given up. */
+/** Maximum number of readings of a schema that keeps changing. */
 const MAX_READS = 6;
 
 /**
- * The rows that SHOW CREATE DATABASE would give.
- * @throws InstanceError, and with code UNREACHABLE where the schema keeps changing while it is read
+ * The rows that SHOW CREATE DATABASE would return.
+ * @throws InstanceError; with code UNREACHABLE if the schema keeps changing while it is read
  */
 export async function fetchObjectRows(source: Instance, selects: (kind: Kind) => boolean): Promise<string[]> {
   let rows = await readRows(source, selects);
@@ -33,13 +33,13 @@ export async function fetchObjectRows(source: Instance, selects: (kind: Kind) =>
   return dumpOrder(new Catalog(rows)).map(({ statement }) => statement);
 }
 
-/** All definitions. An object dropped since it was listed has none; the next reading will tell. */
+/** All definitions. An object that was dropped since it was listed has none; then the next reading differs. */
 async function readRows(source: Instance, selects: (kind: Kind) => boolean): Promise<string[]> {
   const rows = await fetchUncheckedDefinitions(source, await listObjects(source, selects));
   return rows.filter(row => row !== undefined);
 }
 
-/** The objects that the dump has: selected, and no system tables. */
+/** The objects that the dump contains: those selected, without system tables. */
 async function listObjects(source: Instance, selects: (kind: Kind) => boolean): Promise<ObjectName[]> {
   return (await listAllObjects(source)).filter(
     ({ name, kind }) => isObject(kind) && selects(kind) && !isSystemTable(name),

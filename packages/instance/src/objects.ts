@@ -1,4 +1,4 @@
-/*! Which objects an instance has, and of which kinds, as its catalogue functions tell. */
+/*! Lists the objects of an instance and their kinds, from its catalogue functions. */
 import { foldCase, type Kind, quoteLiteral } from '@sqlpipe/sql';
 import type { Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
@@ -10,16 +10,18 @@ export interface ObjectName {
   name: string;
 }
 
-/** How tables() tells kinds: `table_type` from 9.3 on, `matView` from 9.0 on (observed on 9.0.3 to 9.3.4). */
+/**
+ * The columns of tables() that show kinds: `table_type` since 9.3, `matView` since 9.0 (observed on 9.0.3 to 9.3.4).
+ */
 const COLUMNS = [
-  { column: 'table_type', isNoTable: "table_type <> 'T'" },
-  { column: 'matView', isNoTable: 'matView' },
+  { column: 'table_type', isNotTable: "table_type <> 'T'" },
+  { column: 'matView', isNotTable: 'matView' },
 ];
 
-/** The kinds by the values of those columns. */
+/** Kinds by the values of those columns. */
 const KIND_BY_VALUE: Record<string, Kind> = { T: 'table', V: 'view', M: 'matview', true: 'matview', false: 'table' };
 
-/** All objects, by name. */
+/** All objects, sorted by name. */
 export async function listAllObjects(source: Instance): Promise<ObjectName[]> {
   const rows = await queryTables(
     source,
@@ -31,27 +33,30 @@ export async function listAllObjects(source: Instance): Promise<ObjectName[]> {
   );
 }
 
-/** Those of the names, folded, that something else than a table has. */
+/** The names, case-folded, whose object exists and is not a table. */
 export async function findViews(source: Instance, names: readonly string[]): Promise<Set<string>> {
   const folded = names.map(foldCase);
   const list = folded.map(quoteLiteral).join(', ');
   const rows = await queryTables(
     source,
-    ({ isNoTable }) => `SELECT table_name FROM tables() WHERE ${isNoTable} AND lower(table_name) IN (${list})`,
+    ({ isNotTable }) => `SELECT table_name FROM tables() WHERE ${isNotTable} AND lower(table_name) IN (${list})`,
   );
   if (rows) return new Set(rows.map(([name]) => foldCase(String(name))));
   const views = (await listByFunctions(source)).filter(({ kind }) => kind !== 'table');
   return new Set(views.map(({ name }) => foldCase(name)));
 }
 
-/** Asks tables(); undefined where it is rejected: a view called `tables` hides the function (observed on 9.3.4). */
+/**
+ * Queries tables(); undefined if that is rejected, because a view named `tables` shadows the function (observed on
+ * 9.3.4).
+ */
 async function queryTables(
   source: Instance,
-  query: (by: (typeof COLUMNS)[number]) => string,
+  queryFor: (kindColumn: (typeof COLUMNS)[number]) => string,
 ): Promise<unknown[][] | undefined> {
   try {
-    for (const by of COLUMNS) {
-      const rows = await queryIfSupported(source, by.column, () => source.table(query(by)));
+    for (const kindColumn of COLUMNS) {
+      const rows = await queryIfSupported(source, kindColumn.column, () => source.table(queryFor(kindColumn)));
       if (rows) return rows;
     }
   } catch (error) {
@@ -60,7 +65,7 @@ async function queryTables(
   return undefined;
 }
 
-/** All objects, by way of the functions for each kind. A server without such a function has none of the kind. */
+/** All objects, from the functions for each kind. A server without such a function has no objects of that kind. */
 async function listByFunctions(source: Instance): Promise<ObjectName[]> {
   const names = async (query: string) => (await source.table(query)).map(([name]) => String(name)).sort();
   const namesIn = async (list: string) =>

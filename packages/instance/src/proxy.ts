@@ -4,8 +4,9 @@ import { InstanceError } from './instance-error.js';
 import type { Sourced } from './settings.js';
 
 /**
- * The proxy for an address: `http_proxy` or `https_proxy` by its scheme, in lower or upper case, unless `no_proxy`
- * names its host, and the variable that has it. Throws `CONFIG` for one that can't be used; it names the variable, as the value may hold a password.
+ * The proxy for an address and the variable that contains it: `http_proxy` or `https_proxy` by the scheme of the
+ * address, in lower or upper case, unless `no_proxy` contains the host. Throws `CONFIG` for an invalid proxy; the
+ * message names only the variable, because its value may contain a password.
  */
 export function findProxy(url: URL, env: Readonly<Record<string, string | undefined>>): Sourced<URL> | undefined {
   const lower = `${url.protocol.slice(0, -1)}_proxy`;
@@ -25,7 +26,9 @@ export function findProxy(url: URL, env: Readonly<Record<string, string | undefi
   return { value: proxy, source: name };
 }
 
-/** The list holds hosts (`example.com` includes its subdomains), with a port or without, or `*` for all. */
+/**
+ * Whether a list contains the host of an address: `example.com` (with its subdomains), `example.com:9000`, `*` for all.
+ */
 function isProxyBypassed(url: URL, list: string): boolean {
   return list
     .toLowerCase()
@@ -33,8 +36,8 @@ function isProxyBypassed(url: URL, list: string): boolean {
     .some(entry => {
       const [, host = '', port] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? [];
       const domain = host.replace(/^\*?\.(?=.)/, '');
-      const reaches = domain === '*' || url.hostname === domain || url.hostname.endsWith(`.${domain}`);
-      return domain !== '' && reaches && (port === undefined || port === effectivePort(url));
+      const matchesHost = domain === '*' || url.hostname === domain || url.hostname.endsWith(`.${domain}`);
+      return domain !== '' && matchesHost && (port === undefined || port === effectivePort(url));
     });
 }
 

@@ -1,6 +1,6 @@
 /*!
- * Tables of a server that has no SHOW CREATE TABLE (8.1.4): their definitions from what its catalogue functions tell, in
- * the words of the servers after it.
+ * Tables of a server without SHOW CREATE TABLE (8.1.4): their definitions from its catalogue functions, in the form
+ * that later servers print.
  */
 import { type Column, type PartitionUnit, printDefinition, toTtl } from '@sqlpipe/ddl';
 import { foldCase } from '@sqlpipe/sql';
@@ -11,7 +11,7 @@ import { queryIfSupported } from './unsupported.js';
 const PROPERTIES = 'table_name, designatedTimestamp, partitionBy, walEnabled, maxUncommittedRows, o3MaxLag';
 const COLUMNS = '"column", type, indexed, indexBlockCapacity, symbolCached, symbolCapacity, upsertKey';
 
-/** A CREATE TABLE for each of the names; undefined where there is no such table. */
+/** A CREATE TABLE for each name; undefined if there is no such table. */
 export async function reconstructTables(instance: Instance, names: readonly string[]): Promise<(string | undefined)[]> {
   const list = (columns: string) => instance.table(`SELECT ${columns} FROM tables()`);
   const rows =
@@ -27,7 +27,7 @@ export async function reconstructTables(instance: Instance, names: readonly stri
   return definitions;
 }
 
-/** The columns of a table; undefined where it has been dropped since it was listed. */
+/** The columns of a table; undefined if the table was dropped since it was listed. */
 async function fetchColumns(instance: Instance, table: string): Promise<Column[] | undefined> {
   try {
     const rows = await instance.table(`SELECT ${COLUMNS} FROM table_columns('${table}')`);

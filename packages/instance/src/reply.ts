@@ -11,10 +11,10 @@ export interface Rejection {
   ok: false;
   /** The server's message, unescaped, without the secrets of the statement. */
   message: string;
-  /** Index into the statement (UTF-16 code units), where the server gave one. */
+  /** Index into the statement (UTF-16 code units), if the server sent one. */
   position?: number;
   status: number;
-  /** Whether it is a matter of permission. */
+  /** Whether the reason is a missing permission. */
   denied: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface Rejection {
 export type Reply =
   | {
       ok: true;
-      /** What the server answered, secrets included: the one time that it shows a token. */
+      /** The rows of the reply, with secrets: a server shows a new token only once. */
       rows?: unknown[][];
     }
   | Rejection;
@@ -38,24 +38,24 @@ export class UnexpectedResponseError extends Error {
   }
 }
 
-/** The fields of a reply besides its rows, by key; only those that are needed. */
+/** The fields of a reply that are needed, by key, without its rows. */
 type ReplyFields = Record<string, unknown>;
 
-/** Far more than the catalogue of a hundred thousand tables. */
+/** Maximum length of a reply with rows, in bytes: far more than the catalogue of a hundred thousand tables needs. */
 const MAX_TABLE = 32 * 1024 * 1024;
 
-/** Rows and cells of a small answer, together: 32 MiB of JSON may contain ten million, which need a gibibyte. */
+/** Maximum number of rows and cells in such a reply: 32 MiB of JSON may contain ten million, which need a gibibyte. */
 const MAX_CELLS = 2_000_000;
 
 /**
- * Maximum length of a reply, apart from the statement that it quotes: up to twice, and each byte of the request may
- * become six.
+ * Maximum length of a reply, without the statement in it: a reply may quote the statement twice, and each byte of the
+ * request may become six.
  */
 const BASE_REPLY_LENGTH = 64 * 1024;
 const maxReplyLength = ({ url }: Response): number => BASE_REPLY_LENGTH + 12 * url.length;
 
 /**
- * The outcome of a statement. Throws `UnexpectedResponseError`, and `TransportError` if the reply is truncated.
+ * Reads the result of a statement. Throws `UnexpectedResponseError`, and `TransportError` if the reply is truncated.
  * @param acceptRows whether rows count as success
  */
 export async function readReply(response: Response, acceptRows = false): Promise<Reply> {
@@ -63,16 +63,16 @@ export async function readReply(response: Response, acceptRows = false): Promise
   const body = await readBody(response, maxReplyLength(response));
   if (body.equals(OK)) return { ok: true };
   const reply = parseReply(body, response, maxReplyLength(response));
-  const { said } = reply;
-  if (acceptRows && 'dataset' in said) return { ok: true, rows: checkedRows(reply, response) };
+  const { fields } = reply;
+  if (acceptRows && 'dataset' in fields) return { ok: true, rows: requireRows(reply, response) };
   try {
-    checkError(said);
+    checkError(fields);
   } catch (error) {
     if (error instanceof ServerError) return toRejection(error, response);
     throw error;
   }
-  if (said.ddl === 'OK' || said.dml === 'OK') return { ok: true };
-  const what = 'dataset' in said ? 'with rows' : `with ${quoteReply(startOfBody(body), 80, response)}`;
+  if (fields.ddl === 'OK' || fields.dml === 'OK') return { ok: true };
+  const what = 'dataset' in fields ? 'with rows' : `with ${quoteReply(startOfBody(body), 80, response)}`;
   throw new UnexpectedResponseError('PROTOCOL', `answered ${what} instead of {"ddl":"OK"}; ${ADDRESS_HELP}`);
 }
 
@@ -81,10 +81,10 @@ const OK = Buffer.from('{"ddl":"OK"}');
 
 /** All rows of a small reply. Throws as `readReply` does, and `ServerError` if the reply contains `error`. */
 export async function readTable(response: Response): Promise<unknown[][]> {
-  return checkedRows(parseReply(await readBody(response, MAX_TABLE), response, MAX_TABLE), response);
+  return requireRows(parseReply(await readBody(response, MAX_TABLE), response, MAX_TABLE), response);
 }
 
-function checkedRows({ said: fields, rows }: SmallReply, response: Response): unknown[][] {
+function requireRows({ fields, rows }: SmallReply, response: Response): unknown[][] {
   checkError(fields);
   try {
     if (!('dataset' in fields)) throw new JsonError('contains no dataset');
@@ -115,15 +115,15 @@ export function invalidReplyError(
   start: Buffer = Buffer.alloc(0),
 ): UnexpectedResponseError {
   const coding = response.headers['content-encoding'];
-  const shown = start.toString('latin1', 0, MAX_QUOTED).trimStart();
+  const text = start.toString('latin1', 0, MAX_QUOTED).trimStart();
   return new UnexpectedResponseError('PROTOCOL', message());
 
   function message(): string {
     if (coding !== undefined && coding !== 'identity')
       return `the reply is compressed (${quoteReply(coding, 20, response)}), which was not requested; does a proxy do that?`;
-    if (shown.startsWith('{'))
+    if (text.startsWith('{'))
       return `the reply ${quoteReply(error.message, 300, response)}; ${UNSTREAMABLE.test(error.message) ? RECREATE_HELP : RETRY_HELP}`;
-    if (shown === '') return `the reply is empty (status ${response.status}); ${ADDRESS_HELP}`;
+    if (text === '') return `the reply is empty (status ${response.status}); ${ADDRESS_HELP}`;
     return `${describeAnswer(response, start)}, which is not QuestDB's JSON; ${ADDRESS_HELP}`;
   }
 }
@@ -143,8 +143,8 @@ export function toRejection({ message, position }: ServerError, response: Respon
 }
 
 /**
- * The body of a small reply. Reading stops after the chunk that exceeds the limit. Uses events, because most replies are
- * one small chunk, and an iterator would take longer than everything else.
+ * The body of a small reply. Reading stops after the chunk that exceeds the limit. Uses events, because most replies
+ * are one small chunk, and an iterator would take longer than everything else.
  */
 function readBody({ body }: Response, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -163,7 +163,7 @@ function readBody({ body }: Response, limit: number): Promise<Buffer> {
   });
 }
 
-/** Parses the object of a reply. Throws `UnexpectedResponseError` in place of `JsonError`. */
+/** Parses the object of a reply. Throws `UnexpectedResponseError` instead of `JsonError`. */
 function parseReply(body: Buffer, response: Response, limit: number): SmallReply {
   try {
     const reply = parseBody(body);
@@ -190,12 +190,12 @@ function parseBody(body: Buffer): SmallReply {
   return reply;
 }
 
-/** The keys that decide what a reply means. */
+/** The keys that determine what a reply means. */
 const SIGNIFICANT_KEYS = new Set(['ddl', 'dml', 'dataset', 'error', 'notice', 'position', 'errorPos', 'count']);
 
 /** Depths within a reply: `{` 0 `"dataset": [` 1 `[` 2 a cell 3. */
 class SmallReply implements JsonEvents {
-  readonly said: ReplyFields = {};
+  readonly fields: ReplyFields = {};
   readonly rows: unknown[][] = [];
   #key = '';
   #cells = 0;
@@ -204,8 +204,8 @@ class SmallReply implements JsonEvents {
     if (depth !== 1) return;
     this.#key = name;
     if (!SIGNIFICANT_KEYS.has(name)) return;
-    if (Object.hasOwn(this.said, name)) throw duplicateKeyError(name); // JSON.parse would keep the last of the two
-    this.said[name] = undefined;
+    if (Object.hasOwn(this.fields, name)) throw duplicateKeyError(name); // JSON.parse would keep the last of the two
+    this.fields[name] = undefined;
   }
 
   open(kind: 'array' | 'object', depth: number): void {
@@ -221,7 +221,7 @@ class SmallReply implements JsonEvents {
   scalar(value: unknown, depth: number): void {
     if (depth === 0) throw new JsonError('is not a JSON object');
     if (this.#key === 'dataset' && depth < 3) throw invalidRowsError();
-    if (depth === 1 && SIGNIFICANT_KEYS.has(this.#key)) this.said[this.#key] = value;
+    if (depth === 1 && SIGNIFICANT_KEYS.has(this.#key)) this.fields[this.#key] = value;
     if (this.#key === 'dataset' && depth === 3) this.#addTo(this.#row, value);
   }
 
@@ -239,7 +239,7 @@ const invalidRowsError = (): JsonError => new JsonError('contains a dataset that
 
 function parseServerError(body: Buffer): ServerError | undefined {
   try {
-    checkError(parseBody(body).said);
+    checkError(parseBody(body).fields);
   } catch (error) {
     if (error instanceof ServerError) return error;
   }
@@ -258,9 +258,11 @@ function unexpectedStatusError(response: Response, body: Buffer): UnexpectedResp
   const { status } = response;
   if (status !== 304 && status >= 300 && status < 400)
     return new UnexpectedResponseError('PROTOCOL', describeRedirect(response));
-  const said = parseServerError(body)?.message;
+  const message = parseServerError(body)?.message;
   const what =
-    said === undefined ? describeAnswer(response, body) : `answered ${status}: ${quoteReply(said, 300, response)}`;
+    message === undefined
+      ? describeAnswer(response, body)
+      : `answered ${status}: ${quoteReply(message, 300, response)}`;
   switch (status) {
     case 401:
       return new UnexpectedResponseError('DENIED', what);
@@ -306,7 +308,8 @@ function formatRetryTime(response: Response): string {
 }
 
 /**
- * The seconds that a server requests to wait (Retry-After: a number of them, or a date); undefined where it does not.
+ * The number of seconds that a server asks clients to wait (Retry-After, a number of seconds or a date); undefined if
+ * it does not ask.
  */
 export function retryAfter({ headers }: Response): number | undefined {
   const value = headers['retry-after'];
@@ -315,7 +318,7 @@ export function retryAfter({ headers }: Response): number | undefined {
   return Number.isNaN(seconds) ? undefined : Math.max(seconds, 0);
 }
 
-/** Where a redirect points. Its path and query are not shown, because they may contain secrets. */
+/** Describes where a redirect leads. The path and the query are not shown, because they may contain secrets. */
 function describeRedirect(response: Response): string {
   const { status, headers, url } = response;
   const what = `answered with a redirect (${status})`;
@@ -338,7 +341,7 @@ function describeAnswer(response: Response, body: Buffer): string {
 const quoteReply = (text: string, length: number, response: Response): string =>
   truncate(maskReply(text, response), length);
 
-/** Redacts our secrets: a server or a proxy may quote the request. */
+/** Redacts the secrets of the request, which a server or a proxy may quote. */
 function maskReply(text: string, { url, secrets }: Response): string {
   const all = [...secrets, ...findSecrets(new URL(url).searchParams.get('query') ?? '')];
   return maskSecrets(
@@ -347,7 +350,10 @@ function maskReply(text: string, { url, secrets }: Response): string {
   );
 }
 
-/** Words that other code searches for. If a password is one of these, redacting it would break the search and reveal the password. */
+/**
+ * Words that other code searches for. If a password is one of these, redacting it would break the search and reveal the
+ * password.
+ */
 const SIGNIFICANT_WORDS = "already exists, does not exist, name expected, got, expected 'TABLE', DATABASE, empty query";
 
 /** Maximum length of quoted text before redaction, in UTF-16 code units; longer than the longest secret. */

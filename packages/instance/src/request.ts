@@ -1,16 +1,18 @@
-/*! The one request there is, as the bytes of its target: how a statement is written into it, and how large that gets. */
+/*! The target of a request: how a statement is encoded in it, and how large a buffer the request needs. */
 
-/** Where statements are executed: by its documented path, and by the only one that versions before 9.2 have (observed on 8.1.4 to 9.1.1). */
+/** The paths that execute statements: the documented one, and the only one before 9.2 (observed on 8.1.4 to 9.1.1). */
 export const ENDPOINTS = ['/api/v1/sql/execute', '/exec'] as const;
 
 export type Endpoint = (typeof ENDPOINTS)[number];
 
 /**
- * A statement as a query parameter's value, as short as the server reads it correctly and the URL rules allow.
+ * Encodes a statement as the value of a query parameter, in the shortest form that URLs allow and the server reads
+ * correctly.
  *
- * A blank is `+`. Letters, digits and `-._~!$'()*,;:@/` stand as they are. `& = ? % +` (observed on 9.3.4: a second
- * `=` makes the answer "empty query", a `?` makes it 404), controls, what is not ASCII and what is not legal in a
- * URL's query are `%XX` of their UTF-8 bytes. Throws URIError for half of a surrogate pair.
+ * A blank becomes `+`. Letters, digits and `-._~!$'()*,;:@/` are not changed. All other characters become `%XX` of
+ * their UTF-8 bytes: `& = ? % +`, control characters, non-ASCII characters, and those that a URL's query must not
+ * contain. Observed on 9.3.4: after a second `=` the reply is "empty query", after a `?` it is a 404. Throws URIError
+ * for half of a surrogate pair.
  */
 export function encodeQuery(text: string): string {
   return encodeURI(text)
@@ -18,31 +20,31 @@ export function encodeQuery(text: string): string {
     .replace(/%20/g, '+');
 }
 
-/** The request target for a statement. `path` is that of the instance's URL, without a slash at its end, and an endpoint. */
+/** The request target for a statement. `path` is the path prefix of the instance, followed by an endpoint. */
 export function requestTarget(path: string, statement: string, parameters = ''): string {
   return `${path}?query=${encodeQuery(statement)}${parameters}`;
 }
 
-/** The `http.request.header.buffer.size` of a server whose configuration does not say another. */
+/** The default of a server's `http.request.header.buffer.size`. */
 export const DEFAULT_REQUEST_BUFFER = 64448;
 
 /**
- * The smallest `http.request.header.buffer.size` (bytes) of a server that accepts a request; one byte less and it
- * closes the connection without an answer.
+ * The minimum `http.request.header.buffer.size` B (bytes) of a server that accepts a request. With one byte less the
+ * server closes the connection without a reply.
  *
- * The server keeps the query string twice, as it came (Q bytes) and decoded (D), beside the request line's other bytes
- * (33 without a prefix) and the header (H: a line end counts as one byte, and the empty line is one of them). `33 + 2Q
- * < B` and `33 + Q + D + H <= B` hold to the byte on 9.3.4.
+ * The server stores the query string twice, encoded (Q bytes) and decoded (D), with the other bytes of the request line
+ * (33 without a path prefix) and the header (H: each line end counts as one byte, and the empty line is included).
+ * `33 + 2Q < B` and `33 + Q + D + H <= B` were measured to the byte on 9.3.4.
  *
- * @param target as `requestTarget` makes it
- * @param headers lines of the header, without line ends
+ * @param target a target made by `requestTarget`
+ * @param headers the header lines, without line ends
  */
 export function bufferNeeded(target: string, headers: readonly string[]): number {
   const query = target.slice(target.indexOf('?') + 1);
-  const around = `GET ${target} HTTP/1.1`.length - query.length;
-  let escapes = 0; // counted one by one: to split there makes as many strings
-  for (let at = query.indexOf('%'); at >= 0; at = query.indexOf('%', at + 1)) escapes++;
+  const otherBytes = `GET ${target} HTTP/1.1`.length - query.length;
+  let escapes = 0; // counted in a loop, because splitting at them would create as many strings
+  for (let i = query.indexOf('%'); i >= 0; i = query.indexOf('%', i + 1)) escapes++;
   const decoded = query.length - 2 * escapes;
   const header = headers.reduce((sum, line) => sum + line.length + 1, 1);
-  return Math.max(around + 2 * query.length + 1, around + query.length + decoded + header);
+  return Math.max(otherBytes + 2 * query.length + 1, otherBytes + query.length + decoded + header);
 }

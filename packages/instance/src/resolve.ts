@@ -1,4 +1,4 @@
-/*! From what the command line and the environment say to a `ResolvedInstance`: one place where all of it comes together. */
+/*! Resolves the INSTANCE operand, the options and the environment to a `ResolvedInstance`. */
 import { readFile } from 'node:fs/promises';
 import { escapeControls, suggestWord } from '@sqlpipe/sql';
 import { type Address, parseAddress } from './address.js';
@@ -18,7 +18,7 @@ export interface ResolveContext {
   program: string;
   env: Readonly<Record<string, string | undefined>>;
   options?: InstanceOptions;
-  /** Told what is allowed and unwise: one sentence, without a secret. */
+  /** Called with a warning about an unwise setting: one sentence, without a secret. */
   warn(message: string): void;
   /** Called for each request that has ended, without secrets: method, address, status and time. */
   logRequest?: ((message: string) => void) | undefined;
@@ -26,7 +26,7 @@ export interface ResolveContext {
   promptSecret?(question: string): Promise<string | undefined>;
 }
 
-/** What the command line may say about an instance; each as the option of that name. */
+/** The options about an instance, each as the command line option of that name. */
 export interface InstanceOptions {
   user?: string | undefined;
   passwordFile?: string | undefined;
@@ -34,28 +34,28 @@ export interface InstanceOptions {
   netrcFile?: string | undefined;
   cacert?: string | undefined;
   insecure?: boolean | undefined;
-  /** The longest time for a whole answer, or between two rows of it, in seconds; 0 for no limit. */
+  /** The maximum time for a complete reply, or between two rows of it, in seconds; 0 for no limit. */
   timeout?: number | undefined;
-  /** The longest time for connecting, in seconds; 0 for no limit. */
+  /** The maximum time for connecting, in seconds; 0 for no limit. */
   connectTimeout?: number | undefined;
-  /** Whether the settings are only to be shown: then there is no prompt for a password. */
+  /** Whether the settings are only shown: then nothing prompts for a password. */
   showConfig?: boolean | undefined;
 }
 
-/** The source of a value that nothing gives. */
+/** The source of a value that the user has not set. */
 const DEFAULT = 'default';
 
-/** Seconds. A server gives up a query of its own after 60. */
+/** Seconds. By itself a server ends a query after 60 s. */
 const TIMEOUT = 120;
 const CONNECT_TIMEOUT = 10;
 
 /**
- * What INSTANCE on a command line means, with the credentials that belong to it.
+ * Resolves the operand INSTANCE, with the credentials that belong to it.
  *
- * A name in `instances.toml` is that instance; anything else is an address (`parseAddress`). Credentials are looked
- * for in the options, the address, the program's variables (`SQLDUMP_USER`, `_PASSWORD`, `_TOKEN`), the named
- * instance's variables (`SQLPIPE_PROD_USER`, …) and its entry, and netrc; somebody who is there is asked for a password
- * that only the user is known of. Throws `CONFIG`; nothing is sent.
+ * A name in `instances.toml` stands for that instance; any other operand is an address (`parseAddress`). Credentials
+ * come from the options, the address, the program's variables (`SQLDUMP_USER`, `_PASSWORD`, `_TOKEN`), the named
+ * instance's variables (`SQLPIPE_PROD_USER`, …), its entry, and netrc, in this order. If only the user is known, a
+ * terminal prompts for the password. Throws `CONFIG`; nothing is sent.
  */
 export async function resolveInstance(operand: string, context: ResolveContext): Promise<ResolvedInstance> {
   const { env, options = {} } = context;
@@ -128,7 +128,7 @@ function labelOfUrl(url: string): string {
   try {
     return formatLabel(parseAddress(url).url);
   } catch (error) {
-    if (error instanceof InstanceError) return NO_ADDRESS; // the reason follows when it is used
+    if (error instanceof InstanceError) return NO_ADDRESS; // the reason is reported when the entry is used
     throw error;
   }
 }
@@ -150,7 +150,7 @@ function addressOfEntry({ url }: InstanceEntry, name: string, env: ResolveContex
   }
 }
 
-/** What looks like a path is none of a host. */
+/** An operand of this form is a path, and not a host. */
 const PATH = /^(?:\.{0,2}\/|~)|^[^/:@]+\.(?:sql|stream)$/;
 
 function parseOperand(operand: string, env: ResolveContext['env']): Address {
@@ -162,7 +162,7 @@ function parseOperand(operand: string, env: ResolveContext['env']): Address {
   return parseAddress(operand);
 }
 
-/** Why a word was tried as a host, and which names come close to it; undefined for what is surely a host. */
+/** Why an operand is used as a host name, and which names are similar to it; undefined if it is certainly a host. */
 async function explainUnknownName(operand: string, env: ResolveContext['env']): Promise<string | undefined> {
   if (!canBeName(operand) || operand === 'localhost' || /^[\d.]+$/.test(operand)) return undefined;
   const names = [...(await readInstances(env)).keys()];
@@ -170,13 +170,13 @@ async function explainUnknownName(operand: string, env: ResolveContext['env']): 
   return `"${escapeControls(operand)}" is not in ${file}, so it was treated as a host name${escapeControls(suggestWord(operand, names))}`;
 }
 
-/** A timer can't be set for longer than 2^31 - 1 ms (25 days). */
+/** The maximum is 2^31 - 1 ms (25 days), because a timer accepts no more. */
 function toMilliseconds(name: string, seconds: number): number {
   if (!(seconds >= 0)) throw new InstanceError('CONFIG', `${name} must be a number of seconds, or 0 for no limit`);
   return Math.min(1000 * seconds, 2 ** 31 - 1);
 }
 
-/** Whether an operand can be one: no scheme, no port, no path. */
+/** Whether an operand can be a name in instances.toml: it has no scheme, port or path. */
 function canBeName(operand: string): boolean {
   return !/[:/@]/.test(operand);
 }
@@ -218,7 +218,7 @@ function fromAddress({ user, password, token }: Address, context: ResolveContext
   };
 }
 
-/** Variables that are set to nothing count as not set. */
+/** Empty variables count as not set. */
 function fromEnvironment(name: string, env: ResolveContext['env']): CredentialSource {
   const prefix = name.toUpperCase().replace(/[^A-Z0-9]/g, '_');
   return {
@@ -268,8 +268,8 @@ function fromPrompt(address: string, { promptSecret, options }: ResolveContext):
 
 function warnAboutPlainHttp(url: URL, proxy: URL | undefined, context: ResolveContext): void {
   if (url.protocol === 'https:') return;
-  const way = [proxy, url].filter(each => each !== undefined);
-  if (way.every(({ hostname }) => isLoopbackHost(hostname))) return;
+  const hops = [proxy, url].filter(each => each !== undefined);
+  if (hops.every(({ hostname }) => isLoopbackHost(hostname))) return;
   const by = proxy ? `, by way of the proxy ${proxy.host},` : '';
   context.warn(`credentials go to ${url.host}${by} over plain http, where anyone on the way can read them; use https`);
 }
@@ -296,7 +296,7 @@ async function readCertificates(path: string): Promise<string> {
   return text;
 }
 
-/** Node ignores certificates that it can't read; then it would trust none. */
+/** Rejects certificates that Node cannot read: Node would ignore them, and trust no server. */
 async function checkCertificates(text: string, path: string): Promise<void> {
   const { X509Certificate } = await import('node:crypto'); // few runs need it
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*(?:-----END CERTIFICATE-----)?/g) ?? [];

@@ -1,13 +1,13 @@
 /*!
- * The rows of a reply while it arrives: `dataset[i][0]` passed on at once, everything else checked and dropped. Memory
- * does not grow with the reply. Only this file defines what a complete and valid reply is.
+ * Reads the rows of a reply while it arrives: `dataset[i][0]` is passed on at once, everything else is checked and
+ * dropped. Memory does not grow with the reply. Only this file defines what a complete and valid reply is.
  */
 import { JsonError, type JsonEvents, JsonScanner } from './json.js';
 
-/** A reply that holds an `error` or `notice`: the server's own words, and where in the query it points. */
+/** The error that a reply contains, as `error` or `notice`: the server's message, and its position in the query. */
 export class ServerError extends Error {
   override name = 'ServerError';
-  /** Index into the query (UTF-16 code units), where the server gave one. */
+  /** Index into the query (UTF-16 code units), if the server sent one. */
   readonly position: number | undefined;
 
   constructor(message: string, position: unknown) {
@@ -16,27 +16,27 @@ export class ServerError extends Error {
   }
 }
 
-/** Stands for a cell that is an array or object: nothing of it is kept. */
+/** The value of a cell that is an array or object, whose content is not stored. */
 const NESTED = Symbol('nested');
-/** Enough for the largest statement that a stream carries (16 MiB), half of it escaped. */
-const MAX_ROW = 32 * 1024 * 1024;
-/** Far above any reply's: QuestDB's arrays have 32 dimensions at most. */
+/** In bytes. Enough for the largest statement of a stream (16 MiB) if JSON escapes make it twice as long. */
+const MAX_VALUE_BYTES = 32 * 1024 * 1024;
+/** Maximum nesting of a reply. QuestDB's replies need far less: its arrays have at most 32 dimensions. */
 export const MAX_DEPTH = 128;
 
 /**
- * Reads a reply with rows from bytes cut anywhere.
+ * Reads a reply with rows from chunks that may be cut anywhere.
  *
- * Throws `JsonError` for a reply that is not whole and sane, `ServerError` for one that says `error`. Rows handed
- * out before that were really in the reply; only `end` says that they were all.
+ * Throws `JsonError` for an incomplete or invalid reply, `ServerError` for a reply that contains an error. Rows that
+ * were returned earlier were really in the reply, but only `end` confirms that they are complete.
  */
 export class RowScanner {
   readonly #json: JsonScanner;
-  readonly #reply: RowReply;
+  readonly #handler: ReplyHandler;
 
-  /** @param maxRow the longest single value in bytes, as JSON writes it */
-  constructor(maxRow = MAX_ROW) {
-    this.#reply = new RowReply(maxRow);
-    this.#json = new JsonScanner(this.#reply, { token: maxRow, depth: MAX_DEPTH });
+  /** @param maxValueBytes the maximum length of a single value in bytes, as JSON writes it */
+  constructor(maxValueBytes = MAX_VALUE_BYTES) {
+    this.#handler = new ReplyHandler(maxValueBytes);
+    this.#json = new JsonScanner(this.#handler, { token: maxValueBytes, depth: MAX_DEPTH });
   }
 
   /** The first columns of the rows that this chunk completes. */
@@ -44,37 +44,42 @@ export class RowScanner {
     try {
       this.#json.write(chunk);
     } catch (error) {
-      throw error instanceof JsonError ? this.#reply.addRowNumber(error) : error;
+      throw error instanceof JsonError ? this.#handler.addRowNumber(error) : error;
     }
-    return this.#reply.take();
+    return this.#handler.take();
   }
 
-  /** Throws unless the reply was whole. */
+  /** Throws unless the reply is complete and valid. */
   end(): void {
-    this.#reply.checkError();
+    this.#handler.checkError();
     this.#json.end();
-    this.#reply.checkComplete();
+    this.#handler.checkComplete();
   }
 }
 
-/** Depths within a reply: `{` 0 `"dataset": [` 1 `[` 2 `first column` 3. */
-class RowReply implements JsonEvents {
+/**
+ * Handles the scanner's events: checks a reply and collects its rows. Depths: `{` 0 `"dataset": [` 1 `[` 2 `a cell` 3.
+ */
+class ReplyHandler implements JsonEvents {
   #key = '';
-  readonly #top: Record<string, unknown> = {};
+  readonly #topValues: Record<string, unknown> = {};
   #dataset: 'none' | 'open' | 'closed' = 'none';
   #rows = 0;
   #column = 0;
   #inColumnName = false;
-  /** What the reply calls its first column, where it says so. */
+  /** The name of the first column, if the reply contains it. */
   #columnName: unknown;
-  #first = '';
-  /** The server ends so when it fails in a row. The reason follows after the rows, so reading goes on. */
+  #firstCell = '';
+  /**
+   * Whether the last row is empty: a server ends the dataset with an empty row if it fails while writing a row. The
+   * error follows after the rows, so reading continues.
+   */
   #endsInEmptyRow = false;
   #ready: string[] = [];
-  /** The chunk that was looked at for rows by the many: once is enough. */
+  /** The chunk that was already searched for rows to parse together; each chunk is searched once. */
   #searched: Buffer | undefined;
 
-  constructor(readonly maxRow: number) {}
+  constructor(readonly maxValueBytes: number) {}
 
   take(): string[] {
     const rows = this.#ready;
@@ -82,18 +87,18 @@ class RowReply implements JsonEvents {
     return rows;
   }
 
-  /** An error with the number of the row that it is in. */
+  /** Adds the number of the current row to an error, unless the error contains it already. */
   addRowNumber(error: JsonError): JsonError {
-    const isPlaced = this.#dataset !== 'open' || error.message.endsWith(')');
-    return isPlaced ? error : new JsonError(`${error.message} (row ${this.#rows + 1})`);
+    const hasRowNumber = this.#dataset !== 'open' || error.message.endsWith(')');
+    return hasRowNumber ? error : new JsonError(`${error.message} (row ${this.#rows + 1})`);
   }
 
   key(name: string, depth: number): void {
     if (depth === 3 && this.#key === 'columns') this.#inColumnName = name === 'name';
     if (depth !== 1) return;
-    if (Object.hasOwn(this.#top, name)) throw duplicateKeyError(name);
+    if (Object.hasOwn(this.#topValues, name)) throw duplicateKeyError(name);
     this.#key = name;
-    if (isSignificantKey(name)) this.#top[name] = undefined;
+    if (isSignificantKey(name)) this.#topValues[name] = undefined;
   }
 
   open(kind: 'array' | 'object', depth: number): void {
@@ -118,12 +123,15 @@ class RowReply implements JsonEvents {
     else if (depth === 3) this.#addCell(value);
   }
 
-  /** All rows but the first and the last of a chunk at once, where they are as the service writes them. */
-  elements(chunk: Buffer, at: number, depth: number): number {
+  /**
+   * Reads all rows of a chunk but the first and the last at once, if they have the form in which the server writes
+   * rows.
+   */
+  readElements(chunk: Buffer, at: number, depth: number): number {
     if (this.#dataset !== 'open' || depth !== 2 || chunk === this.#searched) return at;
     this.#searched = chunk;
     const end = chunk.lastIndexOf(BETWEEN_ROWS) + ROW_END;
-    if (end <= at || end - at > this.maxRow || this.#endsInEmptyRow) return at;
+    if (end <= at || end - at > this.maxValueBytes || this.#endsInEmptyRow) return at;
     const rows = parseRows(chunk.toString('utf8', at, end));
     this.#rows += rows.length;
     for (const row of rows) this.#ready.push(row);
@@ -132,13 +140,13 @@ class RowReply implements JsonEvents {
 
   /** Throws when the server reported an error. */
   checkError(): void {
-    checkError(this.#top);
+    checkError(this.#topValues);
   }
 
   checkComplete(): void {
     if (this.#dataset === 'none') throw new JsonError('contains no dataset');
     this.#checkRow();
-    checkCount(this.#top.count, this.#rows);
+    checkCount(this.#topValues.count, this.#rows);
   }
 
   #checkRow(): void {
@@ -147,7 +155,7 @@ class RowReply implements JsonEvents {
 
   #setTopValue(value: unknown): void {
     if (this.#key === 'dataset') throw new JsonError('contains a dataset that is not an array');
-    if (isSignificantKey(this.#key)) this.#top[this.#key] = value;
+    if (isSignificantKey(this.#key)) this.#topValues[this.#key] = value;
   }
 
   /** A proxy may have cached the response to another query. */
@@ -173,32 +181,35 @@ class RowReply implements JsonEvents {
 
   #addCell(value: unknown): void {
     if (this.#column++ > 0) return;
-    this.#first = text(value, this.#rows + 1);
+    this.#firstCell = requireText(value, this.#rows + 1);
   }
 
   #closeRow(): void {
     this.#rows++;
     if (this.#column === 0) this.#endsInEmptyRow = true;
-    else this.#ready.push(this.#first);
+    else this.#ready.push(this.#firstCell);
   }
 }
 
-/** Where a row of one string ends, and another begins. */
+/** The bytes between two rows of one string each. */
 const BETWEEN_ROWS = Buffer.from('"],["');
 const ROW_END = '"]'.length;
 
-/** What may stand for a NUL or half of a surrogate pair, and what bytes that are not UTF-8 become. */
+/**
+ * An escape, which may stand for a NUL or half of a surrogate pair, or the replacement for bytes that are not UTF-8.
+ */
 const AMBIGUOUS = /\\u|\uFFFD/;
 
 /**
- * The strings of rows that hold one each, with commas between them: JSON.parse reads them many times faster all together.
- * None where anything may be wrong with one of them; reading one by one will find and tell.
+ * Parses rows of one string each, separated by commas, because one call of JSON.parse is many times faster than a call
+ * per row. Returns no rows if any of them may be invalid: then they are read one by one, which finds and reports the
+ * error.
  */
 function parseRows(json: string): string[] {
   if (AMBIGUOUS.test(json)) return [];
   try {
     const rows: unknown[] = JSON.parse(`[${json}]`);
-    return rows.every(isSingleString) ? rows.map(([checkText]) => checkText) : [];
+    return rows.every(isSingleString) ? rows.map(([text]) => text) : [];
   } catch {
     return [];
   }
@@ -207,10 +218,10 @@ function parseRows(json: string): string[] {
 const isSingleString = (row: unknown): row is [string] =>
   Array.isArray(row) && row.length === 1 && typeof row[0] === 'string';
 
-/** What the service calls the one column of an answer to SHOW CREATE (observed on 9.3.4 and 9.4.4). */
+/** The name of the only column in the server's reply to SHOW CREATE (observed on 9.3.4 and 9.4.4). */
 const DDL = 'ddl';
 
-/** The keys beside `dataset` that decide whether a reply is good. `notice` is the name of `error` in version 2. */
+/** The keys besides `dataset` that determine whether a reply is valid. In version 2 `error` is named `notice`. */
 const SIGNIFICANT_KEYS = ['error', 'notice', 'position', 'errorPos', 'count'];
 
 function isSignificantKey(key: string): boolean {
@@ -218,7 +229,7 @@ function isSignificantKey(key: string): boolean {
 }
 
 /**
- * Throws `ServerError` when a reply says `error`: with any status, before or after the rows, whatever its value.
+ * Throws `ServerError` if a reply contains an error: with any status and value, before or after the rows.
  * Observed on 9.3.4: after rows the position is called `errorPos`, and an empty query's position is a string.
  */
 export function checkError(reply: Record<string, unknown>): void {
@@ -228,17 +239,17 @@ export function checkError(reply: Record<string, unknown>): void {
   throw new ServerError(message || 'an error without a message', reply.position ?? reply.errorPos);
 }
 
-/** Throws when the reply's `count` (where it has one) is not the number of rows that came. */
+/** Throws if the `count` of a reply, if there is one, is not the number of its rows. */
 export function checkCount(count: unknown, rows: number): void {
   if (count !== undefined && count !== rows)
     throw new JsonError(`contains ${rows} rows, but its count is ${JSON.stringify(count)}`);
 }
 
-/** A key that comes twice at the top of a reply: which of the two to believe? */
+/** The error for a key that occurs twice at the top level of a reply, so that its value is not clear. */
 export const duplicateKeyError = (key: string): JsonError => new JsonError(`contains ${JSON.stringify(key)} twice`);
 
-/** The first column as text that a statement stream can carry. */
-function text(value: unknown, row: number): string {
+/** Requires that the first column is text that a statement stream can contain. */
+function requireText(value: unknown, row: number): string {
   if (typeof value !== 'string')
     throw new JsonError(`contains a row whose first column is ${describeValue(value)} (row ${row})`);
   if (value.includes('\0')) throw new JsonError(`contains a NUL character (row ${row})`);

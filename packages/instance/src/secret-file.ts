@@ -7,9 +7,10 @@ import { InstanceError } from './instance-error.js';
 const OTHERS_READ = 0o044;
 
 /**
- * The one line of a file that holds a single secret (UTF-8). Throws `CONFIG` when it can't be read, or others can.
+ * The only line of a file that contains a secret (UTF-8). Throws `CONFIG` if the file cannot be read, or if other users
+ * can read it.
  *
- * @param what how to call it in a message: `--password-file`
+ * @param what the name of the file in messages: `--password-file`
  */
 export async function readSecretLine(path: string, what: string): Promise<string> {
   const secret = (await readSecretFile(path, what)).replace(/\r?\n$/, '');
@@ -32,20 +33,20 @@ async function readSecretFile(path: string, what: string): Promise<string> {
   }
 }
 
-/** The text of a file with secrets. Throws where it is not UTF-8: another secret would be sent than the one meant. */
+/** The text of a file with secrets. Throws if it is not UTF-8, because a different secret would be sent. */
 export const decodeSecret = (bytes: Uint8Array): string => new TextDecoder('utf-8', { fatal: true }).decode(bytes);
 
-/** Throws `CONFIG` for a file that others can read. A pipe, as the shell's `<(…)` makes, is no file and is taken. */
+/** Throws `CONFIG` for a regular file that other users can read. A pipe, such as the shell's `<(…)`, is accepted. */
 export function requirePrivate(stats: Stats, path: string, what: string): void {
   if (stats.isFile() && (stats.mode & OTHERS_READ) !== 0)
     throw new InstanceError('CONFIG', `${what} ${path} can be read by others; run chmod 600 on it`);
 }
 
-/** Whether an error says that there is no such file; a home may be no folder (`/dev/null`). */
+/** Whether an error means that a file does not exist; ENOTDIR if the home folder is not a folder (`/dev/null`). */
 export const isNotFound = (error: unknown): boolean =>
   ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
 
-/** Why a file can't be read, in words. */
+/** The error for a file that cannot be read. */
 export function readError(what: string, path: string, error: unknown): InstanceError {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA')

@@ -1,8 +1,8 @@
-/*! What a connection uses, value by value, and where each comes from; for people to see. */
+/*! The values that a connection uses, and where each comes from, for people to read. */
 
 /** A value that a connection uses. Never a secret. */
 export interface Setting {
-  /** As in instances.toml, where it can stand there. */
+  /** The key in instances.toml, if there is one for the value. */
   readonly name: string;
   readonly value: string;
   /** An option, a variable, a file with its entry, `default`. */
@@ -15,7 +15,7 @@ export interface Sourced<T> {
   readonly source: string;
 }
 
-/** The first of these that has a value. */
+/** The first candidate that has a value. */
 export function firstGiven<T>(
   ...candidates: readonly (readonly [value: T | undefined, source: string])[]
 ): Sourced<T> | undefined {
@@ -23,6 +23,6 @@ export function firstGiven<T>(
   return undefined;
 }
 
-/** A setting of what was found, if anything was. */
+/** The setting for a value; none if there is no value. */
 export const settingOf = (name: string, found: Sourced<unknown> | undefined): Setting[] =>
   found ? [{ name, value: String(found.value), source: found.source }] : [];

@@ -1,11 +1,11 @@
-/*! A token that a command prints: a password manager's, or whatever else keeps it. */
+/*! A token that a command prints, such as a password manager. */
 import { promisify } from 'node:util';
 import { maskSecrets, truncate } from '@sqlpipe/sql';
 import { InstanceError } from './instance-error.js';
 
 /**
- * The one line that a shell command prints. Its stdin is empty, because ours may be a statement stream. Throws `CONFIG`
- * where it fails, with its stderr, or runs longer than `timeout` (milliseconds; 0 for no limit).
+ * The one line that a shell command prints. The command's stdin is empty, because ours may be a statement stream.
+ * Throws `CONFIG` if the command fails, with its stderr, or runs longer than `timeout` (milliseconds; 0 for no limit).
  */
 export async function runTokenCommand(
   command: string,
@@ -26,10 +26,10 @@ export async function runTokenCommand(
         'CONFIG',
         `token_command of ${name} did not end within ${timeout / 1000} s; does it wait for input? --timeout waits longer`,
       );
-    const said = maskSecrets(String(error.stderr ?? ''), [String(error.stdout ?? '').trim()]).trim();
+    const stderr = maskSecrets(String(error.stderr ?? ''), [String(error.stdout ?? '').trim()]).trim();
     throw new InstanceError(
       'CONFIG',
-      `token_command of ${name} failed: ${truncate(said || `exit status ${error.code}`, 200)}`,
+      `token_command of ${name} failed: ${truncate(stderr || `exit status ${error.code}`, 200)}`,
     );
   });
   const token = stdout.replace(/\r?\n$/, '');

@@ -12,14 +12,14 @@ export interface TransportFailure {
 }
 
 export interface RequestContext {
-  /** In milliseconds, as they were set. */
+  /** The time limits of the connection, in milliseconds. */
   timeout: number;
   connectTimeout: number;
-  /** The buffer that the request needs at the server. */
+  /** The minimum request buffer of a server that accepts the request. */
   bufferNeeded: number;
-  /** Where the request went. */
+  /** The address of the instance. */
   url: URL;
-  /** The proxy that it went through. */
+  /** The proxy that the request went through. */
   proxy?: URL | undefined;
 }
 
@@ -49,33 +49,33 @@ const TLS_MESSAGES: Record<string, string> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: `its TLS certificate comes from an unknown authority; ${CERTIFICATE_HELP}`,
 };
 
-/** By name: the codes that undici promises for these are not set in the version used. */
+/** Names of errors: this version of undici does not set the codes that it documents for them. */
 const NOT_HTTP = new Set(['HTTPParserError', 'AssertionError']);
 /** undici's messages for an unexpected interim response: 100 and 101. */
 const INTERIM_MESSAGES = new Set(['bad response', 'bad upgrade']);
 
 /** The message for a request that got no response, or an incomplete one. */
-export function describeTransportError(error: TransportError, at: RequestContext): TransportFailure {
+export function describeTransportError(error: TransportError, context: RequestContext): TransportFailure {
   const code = error.cause.code ?? '';
   if (code === 'UND_ERR_DESTROYED') return unreachableFailure('the request was canceled');
   if (NOT_HTTP.has(error.cause.name)) return notHttpFailure(error.phase, error.cause);
-  const refused = proxyFailure(error.cause);
-  if (refused !== undefined) return refused;
+  const proxyRejection = proxyFailure(error.cause);
+  if (proxyRejection !== undefined) return proxyRejection;
   if (error.cause.name === 'HeadersOverflowError')
     return protocolFailure('the header of the reply is too large; is this the address of a QuestDB server?');
   if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return protocolFailure(brokenReplyMessage(error.cause));
   if (code === 'UND_ERR_SOCKET' && INTERIM_MESSAGES.has(error.cause.message))
     return protocolFailure('answered 100 or 101, which was not requested; is this the address of a QuestDB server?');
-  if (error.phase === 'connecting') return unreachableFailure(connectMessage(error.cause, at));
+  if (error.phase === 'connecting') return unreachableFailure(connectMessage(error.cause, context));
   if (code === 'TIMEOUT') {
     const what = error.phase === 'waiting' ? 'no answer' : 'no further row and no end of the reply';
     return unreachableFailure(
-      `${what} within ${formatSeconds(at.timeout)}; is the server busy? --timeout waits longer`,
+      `${what} within ${formatSeconds(context.timeout)}; is the server busy? --timeout waits longer`,
     );
   }
   if (error.phase === 'reading')
     return protocolFailure('the reply is truncated: the connection was closed before its end; did the server stop?');
-  if (error.isClose) return unreachableFailure(closedMessage(at));
+  if (error.isClose) return unreachableFailure(closedMessage(context));
   return unreachableFailure(`the request failed (${describeCause(error.cause)}); is the network up?`);
 }
 
@@ -134,7 +134,9 @@ function proxyFailure({ message }: Error): TransportFailure | undefined {
       );
 }
 
-/** A server closes the connection without a reply if a request exceeds its buffer (observed on 9.3.4), or if it stops. */
+/**
+ * A server closes the connection without a reply if a request exceeds its buffer (observed on 9.3.4), or if it stops.
+ */
 function closedMessage({ bufferNeeded: needed, url }: RequestContext): string {
   if (needed <= DEFAULT_REQUEST_BUFFER) {
     const orTls = url.protocol === 'http:' ? ', or does it use https://?' : '?';

@@ -1,12 +1,12 @@
-/*! undici's client alone: its index loads the whole library, which costs a starting program 60 ms more. */
+/*! Only undici's client: its index loads the whole library, which delays the start of a program by 60 ms. */
 import { setFlagsFromString } from 'node:v8';
 import type undici from 'undici';
 // @ts-expect-error undici declares its types for the index only.
 import client from 'undici/lib/dispatcher/client.js';
 
-// V8 would optimise undici's HTTP parser (WebAssembly) after some replies: 80 ms and 35 MB for a program that has ended by
-// then, and waits for it. Its first compiler's code is fast enough. Node 24 heeds the budget alone, Node 20 only as far as
-// that goes: 400 MB.
+// After some replies V8 would optimize undici's HTTP parser (WebAssembly). That takes 80 ms and 35 MB, and a program
+// that is done by then waits for it. The code of V8's first compiler is fast enough. Node 24 obeys only the budget, and
+// Node 20 only up to a budget of 400 MB.
 setFlagsFromString('--liftoff-only --wasm-tiering-budget=2147483647');
 
 export const Client: typeof undici.Client = client;

@@ -1,9 +1,9 @@
-/*! Features that older servers lack: not an error, and queried only once. */
+/*! Features that older servers lack. That is not an error, and is found out only once per instance. */
 
 import type { Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
 
-/** The messages for a function, a column and a statement that are not there (observed on 8.1.4 to 9.3.4). */
+/** The messages for an unknown function, column and statement (observed on 8.1.4 to 9.3.4). */
 const UNSUPPORTED = /^(?:unknown function name: |Invalid column: |expected 'TABLES')/;
 
 const knownUnsupported = new WeakMap<Instance, Set<string>>();

@@ -1,10 +1,10 @@
 import type { Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
 
-/** The enterprise edition counts its versions in its own way. */
+/** Does not match the enterprise edition, which has version numbers of its own. */
 const BUILD = /^(?!.*enterprise).*\bQuestDB (\d+\.\d+(?:\.\d+)?)/i;
 
-/** The version of an instance of the open source edition, such as `9.3.4`; undefined where it does not tell. */
+/** The version of an instance of the open source edition, such as `9.3.4`; undefined if it does not report one. */
 export async function fetchVersion(instance: Instance): Promise<string | undefined> {
   try {
     const [[build] = []] = await instance.table('SELECT build()');

@@ -1,15 +1,15 @@
-/*! Waits for a server that starts. */
+/*! Waits until a server has started. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ConnectionConfig } from './connection-config.js';
 import { connect } from './instance.js';
 import { InstanceError } from './instance-error.js';
 
-/** Milliseconds between two tries. */
+/** Milliseconds between two attempts. */
 const INTERVAL = 500;
 
 /**
- * Failures that pass by themselves while a server starts: nobody listens yet, a load balancer has nobody to pass
- * connections on to, the name of a container is not known yet. A certificate that is not trusted is none of them.
+ * Failures that end by themselves while a server starts: nothing listens on the port yet, a load balancer has no server
+ * yet, the name of a container is not known yet. An untrusted certificate is not among them.
  */
 const TRANSIENT_CODES = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'ETIMEDOUT', 'TIMEOUT'],
@@ -18,17 +18,19 @@ const TRANSIENT_CODES = new Set([
 
 /** How to wait. */
 export interface WaitOptions {
-  /** Maximum time; 0 tries once. A server that answers 429 and names a time is given that time. */
+  /**
+   * Maximum time; 0 for a single attempt. If a server answers 429 and names a time, that time is waited in addition.
+   */
   seconds: number;
-  /** Ends the waiting: then the promise rejects with its reason. */
+  /** Aborts the wait; then the promise rejects with the signal's reason. */
   signal: AbortSignal;
-  /** Called with the message of the first failure, when the waiting begins. */
+  /** Called with the message of the first failure, when the wait begins. */
   onWait(message: string): void;
 }
 
 /**
- * Resolves when an instance answers a query, be it with an error message: it is ready for statements then. A mistake
- * does not become right with time: what is wrong with the address, the certificate or the credentials fails at once.
+ * Resolves when an instance answers a query, even with an error message: then it is ready for statements. A wrong
+ * address, certificate or credential fails at once, because waiting cannot help.
  *
  * @throws InstanceError: `UNREACHABLE` when the time is up
  */
@@ -46,7 +48,9 @@ export async function waitUntilReady(config: ConnectionConfig, options: WaitOpti
   }
 }
 
-/** Asks once, for no longer than `remaining` milliseconds, but for a second at least; resolves to why there was no answer. */
+/**
+ * Tries once, for at most `remaining` milliseconds but at least a second. Resolves to the failure, if there was one.
+ */
 async function probe(
   config: ConnectionConfig,
   remaining: number,

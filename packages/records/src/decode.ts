@@ -10,16 +10,17 @@ import { StreamError } from './stream-error.js';
 export interface ReadOptions {
   /** The longest record in bytes, its NUL included. */
   maxRecord?: number;
-  /** Accept input of zero bytes as a stream of no statements. */
+  /** Accept input of zero bytes as a stream without statements. */
   allowEmpty?: boolean;
 }
 
 /**
- * The statements of a stream: UTF-8 records, each ended by a NUL, with or without `;` and LF. Each comes out
- * normalized (see `normalizeStatement`); records that are empty or nothing but comments are skipped.
+ * Reads the statements of a stream of UTF-8 records. Each record ends with a NUL; the `;` and the LF before it may be
+ * missing. Statements are normalized (see `normalizeStatement`); records that are empty or contain only comments are
+ * skipped.
  *
- * @throws StreamError while it is read: no bytes, no NUL, an end without one, bytes that are not UTF-8, a record over
- * the limit, a second statement in a record, a failure marker of the writer
+ * @throws StreamError while the result is read: no bytes, no NUL at all, no NUL at the end, bytes that are not UTF-8, a
+ * record over the limit, a second statement in a record, a failure marker
  */
 export function decodeRecords(input: Readable, options: ReadOptions = {}): AsyncIterable<string> {
   const { maxRecord = MAX_RECORD, allowEmpty = false } = options;
@@ -36,6 +37,6 @@ export function decodeRecords(input: Readable, options: ReadOptions = {}): Async
         throw new StreamError(`record ${record}: ${(error as Error).message}`, { cause: error });
       }
     }),
-    () => {}, // an error destroys the last stage, and so reaches the reader
+    () => {}, // an error destroys the last stage, which passes it to the reader
   ) as unknown as AsyncIterable<string>;
 }

@@ -1,7 +1,7 @@
 /*!
- * Validates a stream: bytes in, the same bytes out, but only complete and valid records. So truncated input is an
- * error, and split2 never sees it: it would pass the tail as a record, replace bytes that are not UTF-8 by U+FFFD, and
- * search its buffer again with every chunk.
+ * Validates a stream: bytes in, the same bytes out, but only complete and valid records. Truncated input is an error.
+ * Without this step split2 would emit an unterminated tail as a record, replace bytes that are not UTF-8 by U+FFFD, and
+ * search its whole buffer again with every chunk.
  */
 import { isUtf8 } from 'node:buffer';
 import { parseFailureMarker } from '@sqlpipe/sql';
@@ -9,22 +9,22 @@ import { transform } from 'through2';
 import { StreamError } from './stream-error.js';
 
 /**
- * A transform that passes complete records only.
+ * Creates a transform that passes only complete records.
  * @param maxRecord the longest record in bytes, its NUL included
- * @param allowEmpty whether no bytes at all are a stream of no statements
+ * @param allowEmpty whether input of zero bytes is accepted, as a stream without statements
  */
 export function validateFraming(maxRecord: number, allowEmpty: boolean) {
   let partial: Buffer[] = [];
   let partialBytes = 0;
-  let complete = 0;
+  let recordCount = 0;
 
   const checkRecords = (records: Buffer): Buffer => {
-    for (let start = 0; start < records.length; complete++) {
+    for (let start = 0; start < records.length; recordCount++) {
       const end = records.indexOf(0, start) + 1;
-      if (end - start > maxRecord) throw recordTooLong(complete, maxRecord);
+      if (end - start > maxRecord) throw recordTooLong(recordCount, maxRecord);
       if (!isUtf8(records.subarray(start, end)))
         throw new StreamError(
-          `record ${complete + 1} contains bytes that are not UTF-8; iconv converts other encodings`,
+          `record ${recordCount + 1} contains bytes that are not UTF-8; iconv converts other encodings`,
         );
       start = end;
     }
@@ -38,12 +38,13 @@ export function validateFraming(maxRecord: number, allowEmpty: boolean) {
       if (end) [partial, partialBytes] = [[], 0];
       if (end < chunk.length) partial.push(chunk.subarray(end));
       partialBytes += chunk.length - end;
-      if (partialBytes > maxRecord) throw complete ? recordTooLong(complete, maxRecord) : missingNul(maxRecord);
+      if (partialBytes > maxRecord)
+        throw recordCount ? recordTooLong(recordCount, maxRecord) : noNulWithinLimit(maxRecord);
       return records;
     },
     async () => {
-      if (partialBytes) throw truncatedError(Buffer.concat(partial), complete);
-      if (!complete && !allowEmpty)
+      if (partialBytes) throw truncatedError(Buffer.concat(partial), recordCount);
+      if (!recordCount && !allowEmpty)
         throw new StreamError(
           'empty input: a statement stream has at least one NUL byte; the previous command may have failed',
         );
@@ -51,31 +52,32 @@ export function validateFraming(maxRecord: number, allowEmpty: boolean) {
   );
 }
 
-const recordTooLong = (complete: number, maxRecord: number): StreamError =>
-  new StreamError(`record ${complete + 1} is longer than ${maxRecord} bytes; --max-record raises the limit`);
+const recordTooLong = (recordCount: number, maxRecord: number): StreamError =>
+  new StreamError(`record ${recordCount + 1} is longer than ${maxRecord} bytes; --max-record raises the limit`);
 
-const missingNul = (maxRecord: number): StreamError =>
+const noNulWithinLimit = (maxRecord: number): StreamError =>
   new StreamError(
     `no NUL byte in the first ${maxRecord} bytes: it is either .sql text (sqlsplit converts it) or a longer record (--max-record raises the limit)`,
   );
 
-const noNulError = (): StreamError =>
+const noNulInInput = (): StreamError =>
   new StreamError(
     'no NUL byte in the input: it is either .sql text (sqlsplit converts it) or a stream truncated in its first record',
   );
 
-function truncatedError(rest: Buffer, complete: number): StreamError {
+function truncatedError(rest: Buffer, recordCount: number): StreamError {
   const marker = parseFailureMarker(lastLine(rest));
-  if (marker) return new StreamError(`incomplete after ${formatCount(complete)}: ${marker.name}: ${marker.reason}`);
-  return complete
+  if (marker) return new StreamError(`incomplete after ${formatCount(recordCount)}: ${marker.name}: ${marker.reason}`);
+  return recordCount
     ? new StreamError(
-        `truncated after ${formatCount(complete)}: the input does not end with a NUL byte; the previous command may have failed`,
+        `truncated after ${formatCount(recordCount)}: the input does not end with a NUL byte; the previous command may have failed`,
       )
-    : noNulError();
+    : noNulInInput();
 }
 
-/** The last line of a cut stream, as far as a marker may be long. */
+/** The last line of a truncated stream. Only the last 4,096 bytes are searched for its start. */
 const lastLine = (rest: Buffer): string =>
   rest.subarray(-4096).toString().replace(/\n$/, '').split('\n').at(-1) as string;
 
-const formatCount = (complete: number): string => `${complete} complete ${complete === 1 ? 'record' : 'records'}`;
+const formatCount = (recordCount: number): string =>
+  `${recordCount} complete ${recordCount === 1 ? 'record' : 'records'}`;

@@ -1,14 +1,14 @@
-/*! Reads the complete input before anything is done with it. */
+/*! Reads the complete input before the first statement is processed. */
 import { open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream';
 import split2 from 'split2';
 
-/** What is kept in memory, in UTF-16 code units; more goes to a temporary file. */
+/** The maximum size of the text in memory, in UTF-16 code units; more is written to a temporary file. */
 const IN_MEMORY = 4 * 1024 * 1024;
 
-/** Statements of an input that was read completely; they can be read once. */
+/** The statements of an input that was read completely. They can be read once. */
 export interface Spooled extends AsyncIterable<string> {
   /** The number of statements. */
   readonly count: number;
@@ -16,9 +16,9 @@ export interface Spooled extends AsyncIterable<string> {
 
 /**
  * Reads all statements before it resolves; beyond a few MiB they go to a temporary file. The file is unlinked before
- * its first byte is written, so it is gone however the program ends.
+ * its first byte is written, so it disappears however the program ends.
  *
- * @throws whatever the input throws; then nothing is left
+ * @throws the error of the input; the temporary file is then gone
  */
 export async function spool(input: AsyncIterable<string>): Promise<Spooled> {
   let buffered: string[] = [];

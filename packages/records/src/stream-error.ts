@@ -1,4 +1,4 @@
-/** Input that is not a whole statement stream, or a statement that a stream can't carry. The message says what and where. */
+/** Input that is not a complete statement stream, or a statement that a record cannot contain. */
 export class StreamError extends Error {
   override name = 'StreamError';
   readonly code = 'DAMAGED';

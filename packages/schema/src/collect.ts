@@ -1,7 +1,7 @@
-/*! All of a schema in memory, for what can not be done with less: to sort it, to compare it, to find what needs what. */
+/*! Collects a complete schema in memory, which is needed to sort it, to compare it or to find dependencies. */
 import { getHeapStatistics } from 'node:v8';
 
-/** Bytes that a statement needs beside its text, for names and sets that contain it (measured: 400 to 700). */
+/** The number of bytes per statement, besides its text, for names and collections (measured: 400 to 700). */
 const OVERHEAD = 1000;
 
 /** More statements than there is memory for. */
@@ -11,15 +11,15 @@ export class MemoryError extends Error {
 }
 
 /**
- * The memory for statements that are kept: half of Node's heap limit; the other half is for processing them. At its
- * limit Node would abort with a message that helps nobody.
+ * Limits the memory for stored statements to half of Node's heap limit; the other half is for processing them. At the
+ * heap limit Node would abort with a message that does not help the user.
  */
 export class MemoryBudget {
   readonly #size = getHeapStatistics().heap_size_limit / 2;
   #used = 0;
   #statements = 0;
 
-  /** Counts a statement in. @throws MemoryError where there is no room for it */
+  /** Counts a statement. @throws MemoryError if there is no memory for it */
   add({ length }: string): void {
     this.#statements++;
     this.#used += OVERHEAD + 2 * length;
@@ -31,9 +31,9 @@ export class MemoryBudget {
 }
 
 /**
- * All wanted statements, of single ones and of batches.
- * @param budget shared with what else is kept in memory
- * @throws MemoryError, and whatever the input throws
+ * Collects the wanted statements of an input of single statements or batches.
+ * @param budget the memory for statements; it may be shared with other collections
+ * @throws MemoryError, and any error of the input
  */
 export async function collectStatements(
   statements: AsyncIterable<string | string[]>,

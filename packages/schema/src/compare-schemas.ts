@@ -1,4 +1,4 @@
-/*! Two schemas compared, object by object; the order of their statements does not matter. */
+/*! Compares two schemas, object by object. The order of their statements does not matter. */
 import {
   type CompareOptions,
   compareStatements,
@@ -11,29 +11,32 @@ import {
 import { foldCase, givesRight, hasName, type Identity, identify, identityKey, significantTokens } from '@sqlpipe/sql';
 import { Catalog, dumpOrder, type Entry } from './catalog.js';
 
-/** What one schema has and the other has not, or has in another way: one statement or both. */
+/** An object or statement that is only in one schema, or that is different in the two. */
 export interface Difference {
   identity: Identity;
+  /** The statement in schema A, if it is there. */
   a?: string;
+  /** The statement in schema B, if it is there. */
   b?: string;
-  /** How the two differ, where there are two. */
+  /** The result of comparing the two statements, if both are there. */
   comparison?: StatementComparison;
 }
 
 /** The result of comparing two schemas. */
 export interface SchemaComparison {
-  /** What A has, in dump order, then what only B has, in dump order. */
+  /** First the differences of what A contains, in dump order; then what only B contains, in dump order. */
   differences: Difference[];
-  /** The number of objects and other statements of both. */
+  /** The number of objects and other statements that are in A, in B or in both. */
   total: number;
-  /** Properties of objects that are the same otherwise, and that can not be compared. */
+  /** The properties that cannot be compared, of objects without other differences. */
   notComparable: { identity: Identity; properties: string[] }[];
 }
 
-/** What is known of the servers that two schemas are for. */
+/** Options for comparing two schemas. */
 export interface CompareSchemasOptions {
+  /** What the servers of the two schemas fill in if a statement omits it. */
   defaults?: CompareOptions['defaults'];
-  /** Whether another owner is no difference. */
+  /** Whether a different owner is ignored. */
   ignoreOwner?: boolean;
 }
 
@@ -46,18 +49,18 @@ export function compareSchemas(
   b: Iterable<string>,
   { defaults, ignoreOwner = false }: CompareSchemasOptions = {},
 ): SchemaComparison {
-  const [inA, inB] = [new Catalog(a), new Catalog(b)];
+  const [catalogA, catalogB] = [new Catalog(a), new Catalog(b)];
   const options = (catalog: Catalog): CompareOptions => ({
     ...(defaults && { defaults }),
     findTable: name => catalog.findObject(name)?.statement,
   });
-  const [itemsA, itemsB] = [new SchemaItems(inA), new SchemaItems(inB)];
+  const [itemsA, itemsB] = [new SchemaItems(catalogA), new SchemaItems(catalogB)];
   const result: SchemaComparison = { differences: [], total: itemsA.items.size, notComparable: [] };
   for (const [key, { statement, right, identity }] of itemsA.items) {
     const other = itemsB.items.get(key)?.statement;
     if (!itemsB.has(key, right)) result.differences.push({ identity, a: statement });
     else if (other !== undefined && hasName(identity)) {
-      const comparison = dropOwnerDifference(compareStatements(statement, other, options(inA)), ignoreOwner);
+      const comparison = dropOwnerDifference(compareStatements(statement, other, options(catalogA)), ignoreOwner);
       if (comparison.differences.length > 0) result.differences.push({ identity, a: statement, b: other, comparison });
       else if (comparison.notComparable.length > 0)
         result.notComparable.push({ identity, properties: comparison.notComparable });
@@ -71,16 +74,16 @@ export function compareSchemas(
   return result;
 }
 
-/** Something of a schema: a statement, or one of the rights that a statement gives, in its printed form. */
+/** A part of a schema: a statement, or one of the rights that a statement gives, printed as a statement. */
 interface Item {
   statement: string;
   identity: Identity;
   right?: Right;
 }
 
-/** One of the two that are compared. */
+/** One of the two schemas. */
 class SchemaItems {
-  /** By what makes two items ones about the same thing, in dump order. */
+  /** In dump order, by a key that two items for the same object share; see `itemKey`. */
   readonly items = new Map<string, Item>();
   readonly #rights = new RightSet();
 
@@ -97,7 +100,7 @@ class SchemaItems {
     }
   }
 
-  /** Whether an item of the other one is here; a right may be part of a wider one. */
+  /** Whether this schema contains an item of the other schema. A right may be included in a wider right. */
   has(key: string, right: Right | undefined): boolean {
     return right ? this.#rights.has(right) : this.items.has(key);
   }
@@ -108,6 +111,6 @@ function dropOwnerDifference(comparison: StatementComparison, ignoreOwner: boole
   return { ...comparison, differences: comparison.differences.filter(({ property }) => property !== 'owner') };
 }
 
-/** What makes two statements ones about the same thing. */
+/** A key that two statements share if they create the same object, or, without a name, if they are the same. */
 const itemKey = (entry: Entry): string =>
   hasName(entry) ? identityKey(entry) : Array.from(significantTokens(entry.statement), ({ text }) => text).join(' ');

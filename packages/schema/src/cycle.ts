@@ -1,12 +1,12 @@
 /**
- * Names each of which needs the next, and the last the first; undefined where no such cycle is. Always the same one for
- * the same needs.
+ * Finds a cycle: names each of which needs the next one, and the last needs the first. Returns undefined if there is none,
+ * and always the same cycle for the same input.
  *
- * @param needs for each name the names that object needs; names that are not keys themselves are ignored
+ * @param needs for each name, the names that the object needs; names that are not keys themselves are ignored
  */
 export function findCycle(needs: ReadonlyMap<string, Iterable<string>>): string[] | undefined {
   const done = new Set<string>();
-  // The path from a start, with what is left to try at each step: chains of views may be deeper than the call stack.
+  // The current path, with the remaining names to try at each step. Chains of views may be deeper than the call stack.
   const path = new Map<string, Iterator<string>>();
   const names: string[] = [];
   const enter = (name: string) => {

@@ -1,7 +1,7 @@
-/*! The service's categories of statements, as --include and --exclude accept them. */
+/*! The server's categories of statements, which --include and --exclude accept. */
 import { isAcl, isObject, KINDS, type Kind } from '@sqlpipe/sql';
 
-/** What each category selects (SHOW CREATE DATABASE, INCLUDE and EXCLUDE). */
+/** The kinds that each category selects (SHOW CREATE DATABASE, INCLUDE and EXCLUDE). */
 const CATEGORY_KINDS: Record<string, Kind[]> = {
   TABLES: ['table'],
   VIEWS: ['view'],
@@ -16,26 +16,26 @@ const CATEGORY_KINDS: Record<string, Kind[]> = {
   ALL: KINDS.filter(kind => kind !== 'other'),
 };
 
-/** The categories by name. */
+/** The names of the categories. */
 export const CATEGORIES: readonly string[] = Object.keys(CATEGORY_KINDS);
 
-/** Lists of categories that select nothing sensible. */
+/** Invalid lists of categories. */
 export class InvalidSelectionError extends Error {
   override name = 'InvalidSelectionError';
   readonly code = 'USAGE';
 }
 
-/** What a dump is to hold. */
+/** The selection of what a dump contains. */
 export interface Selection {
-  /** The clause after SHOW CREATE DATABASE; empty for all. It may select more of access control than `selects`. */
+  /** The clause after SHOW CREATE DATABASE; empty for everything. It may select more access control than `selects`. */
   clause: string;
-  /** Whether a kind is selected, for servers that do not know the clause. */
+  /** Whether a kind is selected; needed for servers that do not support the clause. */
   selects(kind: Kind): boolean;
   /** Whether access control was selected explicitly. */
   requestsAcl: boolean;
 }
 
-/** The kinds that a word stands for: those of a category (`TABLES`), or one kind (`table`), in any case. */
+/** The kinds of a word, in any case: it is a category (`TABLES`) or one kind (`table`). */
 function kindsOf(word: string): readonly Kind[] | undefined {
   const [category, kind] = [word.toUpperCase(), word.toLowerCase() as Kind];
   if (Object.hasOwn(CATEGORY_KINDS, category)) return CATEGORY_KINDS[category];
@@ -45,8 +45,8 @@ function kindsOf(word: string): readonly Kind[] | undefined {
 const wordsOf = (lists: string[]): string[] => lists.flatMap(list => list.split(',')).map(word => word.trim());
 
 /**
- * The kinds that lists of categories and kinds stand for: any case, separated by commas or given again.
- * @throws InvalidSelectionError for a word that is neither
+ * Parses lists of categories and kinds, in any case and separated by commas, into a set of kinds.
+ * @throws InvalidSelectionError for an unknown word
  */
 export function parseKinds(lists: string[]): Set<Kind> {
   return new Set(
@@ -60,7 +60,9 @@ export function parseKinds(lists: string[]): Set<Kind> {
   );
 }
 
-/** The category for a word in the service's clause; undefined where an EXCLUDE would leave out more than the word says. */
+/**
+ * The category of a word for the server's clause; undefined if an EXCLUDE of that category would omit other kinds too.
+ */
 function categoryOf(word: string, isExcluded: boolean): string | undefined {
   if (Object.hasOwn(CATEGORY_KINDS, word.toUpperCase())) return word.toUpperCase();
   const [category, kinds] =
@@ -69,8 +71,8 @@ function categoryOf(word: string, isExcluded: boolean): string | undefined {
 }
 
 /**
- * The selection that lists of categories and kinds stand for: any case, separated by commas or given again.
- * @throws InvalidSelectionError for an unknown word, and for both lists at once, as the service accepts one clause
+ * Parses lists of categories and kinds, in any case and separated by commas, into a selection.
+ * @throws InvalidSelectionError for an unknown word, and if both lists are used, because the server accepts one clause
  */
 export function parseSelection(include: string[] = [], exclude: string[] = []): Selection {
   if (include.length && exclude.length) throw new InvalidSelectionError('--include and --exclude cannot be combined');

@@ -1,45 +1,48 @@
 /*!
- * The order in which the service dumps its objects, stated as a rule: names ascending by UTF-16 code unit, all kinds
- * together, each object after what it depends on (read in ShowCreateDatabaseRecordCursorFactory, checked on real
- * dumps).
+ * Computes the order in which the server dumps its objects: names ascending by UTF-16 code unit, all kinds together, each
+ * object after its dependencies (read in ShowCreateDatabaseRecordCursorFactory, checked on real dumps).
  */
 
 import { LimitError } from '@sqlpipe/ddl';
 
 /**
- * The names of a set of objects in dependency order.
+ * Sorts the names of objects in dependency order.
  *
- * @param needs for each name the names that object needs; names that are not keys themselves are ignored
- * @param expands whether everything above this name also depends on what the name depends on; so it is with views
+ * @param needs for each name, the names that the object needs; names that are not keys themselves are ignored
+ * @param isTransparent whether the dependents of this object also depend directly on its dependencies, as for views
  * (observed on 9.4.4)
- * @returns every key once. A cycle is no error here: the edge that would close it is ignored, as the service does.
- * @throws LimitError if the dependencies of the names that do not expand are too many to sort in reasonable time
+ * @returns every key once. A cycle is not an error: the edge that would close it is ignored, as the server does.
+ * @throws LimitError if the objects that are not transparent have too many dependencies to sort in reasonable time
  */
 export function topologicalOrder(
   needs: ReadonlyMap<string, Iterable<string>>,
-  expands: (name: string) => boolean = () => false,
+  isTransparent: (name: string) => boolean = () => false,
 ): string[] {
-  const names = [...needs.keys()].sort(); // JavaScript's own order of strings is the service's
-  const graph = new Graph(names, needs, expands);
+  const names = [...needs.keys()].sort(); // JavaScript orders strings as the server does
+  const graph = new Graph(names, needs, isTransparent);
   const order: string[] = [];
-  // An explicit stack, as chains of views may be deeper than the call stack.
-  const path = [new Visit(-1, graph.inOrder(-1, Int32Array.from(names.keys())))];
+  // An explicit stack, because chains of views may be deeper than the call stack.
+  const path = [new Visit(ROOT, graph.sortForVisit(ROOT, Int32Array.from(names.keys())))];
   for (let visit = path.at(-1); visit; visit = path.at(-1)) {
     const next = visit.next();
     if (next === undefined) {
       path.pop();
-      if (visit.node >= 0) order.push(names[visit.node] as string);
+      if (visit.node !== ROOT) order.push(names[visit.node] as string);
     } else if (!graph.seen[next]) {
-      graph.seen[next] = 1; // before its dependencies, which is what ends a cycle
-      const below = graph.unseenBelow(next);
-      if (visit.node >= 0 && below.length * 2 > visit.length) visit.leave(node => graph.foundBy[node] === next);
-      path.push(new Visit(next, below));
+      graph.seen[next] = 1; // before its dependencies, so that a cycle ends
+      const dependencies = graph.unseenDependencies(next);
+      if (visit.node !== ROOT && dependencies.length * 2 > visit.length)
+        visit.handOver(node => graph.foundBy[node] === next);
+      path.push(new Visit(next, dependencies));
     }
   }
   return order;
 }
 
-/** An object being visited, with its dependencies that were not seen yet. Nodes are numbers that sort like names. */
+/** The node of the visit that starts at all objects. Other nodes are numbers from 0 on that sort like names. */
+const ROOT = -1;
+
+/** The visit of an object, with those of its dependencies that were not seen before. */
 class Visit {
   #needed: Int32Array;
   #at = 0;
@@ -51,19 +54,21 @@ class Visit {
     this.#needed = needed;
   }
 
-  /** How many are left. */
+  /** The number of remaining dependencies. */
   get length(): number {
     return this.#needed.length - this.#at;
   }
 
-  /** The next in order. */
+  /** Returns the next dependency in order. */
   next(): number | undefined {
     return this.#needed[this.#at++];
   }
 
-  /** Gives some nodes to the visit of another node. Otherwise a long chain would store each node once per node above it. */
-  leave(toOther: (node: number) => boolean): void {
-    this.#needed = this.#needed.subarray(this.#at).filter(node => !toOther(node));
+  /**
+   * Removes nodes that another visit has taken over. Otherwise each visit on a long chain would store the same nodes.
+   */
+  handOver(isTaken: (node: number) => boolean): void {
+    this.#needed = this.#needed.subarray(this.#at).filter(node => !isTaken(node));
     this.#at = 0;
   }
 }
@@ -72,71 +77,73 @@ class Visit {
  * Maximum number of visited nodes and edges: about a second of work. If only views depend on each other, each is visited
  * once.
  */
-const MOST_STEPS = 10_000_000;
+const MAX_STEPS = 10_000_000;
 
 const NONE = new Int32Array();
 
 class Graph {
   readonly seen: Uint8Array;
-  /** The node from which each was found last. */
+  /** For each node, the node whose dependencies contained it last. */
   readonly foundBy: Int32Array;
   readonly #edges: number[][];
-  readonly #expands: boolean[];
+  readonly #isTransparent: boolean[];
   readonly #hasCycle: boolean;
   #steps = 0;
 
-  constructor(names: string[], needs: ReadonlyMap<string, Iterable<string>>, expands: (name: string) => boolean) {
+  constructor(names: string[], needs: ReadonlyMap<string, Iterable<string>>, isTransparent: (name: string) => boolean) {
     const numbers = new Map(names.map((name, number) => [name, number]));
     this.seen = new Uint8Array(names.length);
-    this.foundBy = new Int32Array(names.length).fill(-1);
+    this.foundBy = new Int32Array(names.length).fill(ROOT);
     this.#edges = names.map((name, node) =>
       [...(needs.get(name) ?? [])].flatMap(need => numbers.get(need) ?? []).filter(need => need !== node),
     );
-    this.#expands = names.map(expands);
+    this.#isTransparent = names.map(isTransparent);
     const all = Int32Array.from(names.keys());
-    this.#hasCycle = !backwards(all, node => this.#edges[node] as number[]);
+    this.#hasCycle = !reverseTopologicalSort(all, node => this.#edges[node] as number[]);
   }
 
   /**
-   * The nodes to visit for a node, in order: its dependencies and, for those that expand, their dependencies. Nodes that
-   * were seen are omitted, because everything below them was seen too.
+   * Returns the nodes to visit for a node, in order: its dependencies and, for transparent ones, their dependencies. Nodes
+   * that were seen are omitted, because all their dependencies were seen too.
    */
-  unseenBelow(node: number): Int32Array {
-    // The dependencies of a node come before it in the visiting order.
-    if (this.#expands[node] && !this.#hasCycle) return NONE;
-    const below: number[] = [];
+  unseenDependencies(node: number): Int32Array {
+    // If there is no cycle, `sortForVisit` puts the dependencies of a transparent node before the node.
+    if (this.#isTransparent[node] && !this.#hasCycle) return NONE;
+    const found: number[] = [];
     const addNeedsOf = (other: number) => {
       const needs = this.#edges[other] as number[];
       this.#count(needs.length + 1);
       for (const need of needs) {
         if (this.seen[need] || this.foundBy[need] === node) continue;
         this.foundBy[need] = node;
-        below.push(need);
+        found.push(need);
       }
     };
     addNeedsOf(node);
-    for (const other of below) if (this.#expands[other]) addNeedsOf(other); // grows while it is walked
-    return this.inOrder(node, Int32Array.from(below));
+    for (const other of found) if (this.#isTransparent[other]) addNeedsOf(other); // the list grows during the loop
+    return this.sortForVisit(node, Int32Array.from(found));
   }
 
   /**
-   * Sorts nodes in visiting order, which is by name. If there is no cycle, a node that expands comes after all its
-   * dependencies: the smallest name comes as early as possible, directly after its own dependencies, then the next name,
-   * and so on. It is the order in which depth-first visits would end.
+   * Sorts nodes in visiting order. With a cycle, the order is by name. Without a cycle, each transparent node comes after
+   * its dependencies: the smallest name comes as early as possible, directly after its own dependencies, then the next
+   * name, and so on. This is the postorder of a depth-first search that visits nodes by name.
    *
-   * @param foundBy the node from which they have just been found
+   * @param node the node whose dependencies are sorted, or ROOT
    */
-  inOrder(foundBy: number, nodes: Int32Array): Int32Array {
-    const among = (need: number) => this.foundBy[need] === foundBy && !this.seen[need];
+  sortForVisit(node: number, nodes: Int32Array): Int32Array {
+    const isAmongNodes = (need: number) => this.foundBy[need] === node && !this.seen[need];
     const order = this.#hasCycle
       ? undefined
-      : backwards(nodes, node => (this.#expands[node] ? (this.#edges[node] as number[]).filter(among) : []));
+      : reverseTopologicalSort(nodes, each =>
+          this.#isTransparent[each] ? (this.#edges[each] as number[]).filter(isAmongNodes) : [],
+        );
     return order?.reverse() ?? nodes.sort();
   }
 
   #count(steps: number): void {
     this.#steps += steps;
-    if (this.#steps > MOST_STEPS)
+    if (this.#steps > MAX_STEPS)
       throw new LimitError(
         'the objects cannot be put in order: too many views in a cycle, or materialized views that depend on each other through long chains of views',
       );
@@ -144,28 +151,29 @@ class Graph {
 }
 
 /**
- * Sorts nodes in reverse: each before its dependencies, and the greatest name first among those that may come next.
+ * Sorts nodes so that each comes before its dependencies. Among the nodes that may come next, the greatest comes first.
  * Returns undefined if there is a cycle.
  */
-function backwards(nodes: Int32Array, needs: (node: number) => number[]): Int32Array | undefined {
-  const above = new Map<number, number>();
-  for (const node of nodes) for (const need of needs(node)) above.set(need, (above.get(need) ?? 0) + 1);
-  const free = new Greatest(nodes.filter(node => !above.has(node)));
+function reverseTopologicalSort(nodes: Int32Array, needs: (node: number) => number[]): Int32Array | undefined {
+  const dependentCounts = new Map<number, number>();
+  for (const node of nodes)
+    for (const need of needs(node)) dependentCounts.set(need, (dependentCounts.get(need) ?? 0) + 1);
+  const ready = new MaxHeap(nodes.filter(node => !dependentCounts.has(node)));
   const order = new Int32Array(nodes.length);
   let length = 0;
-  for (let node = free.take(); node !== undefined; node = free.take()) {
+  for (let node = ready.take(); node !== undefined; node = ready.take()) {
     order[length++] = node;
     for (const need of needs(node)) {
-      const left = (above.get(need) as number) - 1;
-      above.set(need, left);
-      if (!left) free.add(need);
+      const left = (dependentCounts.get(need) as number) - 1;
+      dependentCounts.set(need, left);
+      if (!left) ready.add(need);
     }
   }
   return length === nodes.length ? order : undefined;
 }
 
 /** A binary heap that returns the greatest number first. */
-class Greatest {
+class MaxHeap {
   readonly #heap: number[] = [];
 
   constructor(numbers: Iterable<number>) {
@@ -175,9 +183,9 @@ class Greatest {
   add(number: number): void {
     const heap = this.#heap;
     let at = heap.push(number) - 1;
-    for (let over = (at - 1) >> 1; at > 0 && (heap[over] as number) < number; over = (at - 1) >> 1) {
-      heap[at] = heap[over] as number;
-      at = over;
+    for (let parent = (at - 1) >> 1; at > 0 && (heap[parent] as number) < number; parent = (at - 1) >> 1) {
+      heap[at] = heap[parent] as number;
+      at = parent;
     }
     heap[at] = number;
   }
@@ -188,11 +196,11 @@ class Greatest {
     const last = heap.pop();
     if (!heap.length || last === undefined) return greatest;
     let at = 0;
-    for (let under = 1; under < heap.length; under = 2 * at + 1) {
-      if ((heap[under + 1] ?? -1) > (heap[under] as number)) under++;
-      if ((heap[under] as number) <= last) break;
-      heap[at] = heap[under] as number;
-      at = under;
+    for (let child = 1; child < heap.length; child = 2 * at + 1) {
+      if ((heap[child + 1] ?? -1) > (heap[child] as number)) child++;
+      if ((heap[child] as number) <= last) break;
+      heap[at] = heap[child] as number;
+      at = child;
     }
     heap[at] = last;
     return greatest;

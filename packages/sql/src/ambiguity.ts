@@ -1,6 +1,6 @@
 /*!
- * What a statement is to SQL and what it is to servers: comments may hide from one what the other runs. Code that
- * depends on the kind of a statement checks here first.
+ * SQL and servers may read one statement differently: a comment may hide from one what the other runs. Code that
+ * depends on the kind of a statement first checks here that both agree.
  */
 
 import { truncate } from './format-text.js';
@@ -8,28 +8,28 @@ import { displayName, type Head, type Identity, type Kind, readHead, readPrinted
 import { SERVER_COMMENT_RULES, type ServerCommentRules, serverTokens } from './server-lexer.js';
 import { significantTokens, type Token } from './tokens.js';
 
-/** A statement that is one thing to SQL and another to a server. */
+/** A statement that SQL and a server read differently. */
 export class AmbiguousStatementError extends Error {
   override readonly name = 'AmbiguousStatementError';
   readonly code = 'REFUSED';
 }
 
-/** What a statement is to SQL, which is what our programs show and pick by. */
+/** Reads the head of a statement by the rules of SQL, which our programs show and select statements by. */
 export const readStatementHead = (statement: string): Head =>
   readPrintedHead(statement) ?? readHead(significantTokens(statement));
 
 /**
- * Why a statement must not be acted on: how a server reads it as something else than SQL does; undefined where none does.
- * Of an object kind, name and where it comes from have to agree, as its own text only says what it is like; of all else
- * every word.
- * @param allRules those of the servers that may run it; all unless given
+ * Explains how a server would read a statement differently from SQL, which is why it must not be processed; undefined
+ * if all agree. For an object, the head has to agree (`COMPARED`), because the rest only describes the object. For any
+ * other statement, every token has to agree.
+ * @param allRules the rules of the servers that may run the statement; by default all
  */
 export function findAmbiguity(
   statement: string,
   allRules: readonly ServerCommentRules[] = SERVER_COMMENT_RULES,
 ): string | undefined {
-  const glance = readPrintedHead(statement);
-  if ((glance && OBJECTS.has(glance.kind)) || isPlain(statement)) return undefined;
+  const printedHead = readPrintedHead(statement);
+  if ((printedHead && OBJECTS.has(printedHead.kind)) || isUnambiguous(statement)) return undefined;
   const head = readStatementHead(statement);
   const hasComments = COMMENT.test(statement);
   for (const rules of allRules) {
@@ -44,14 +44,14 @@ export function findAmbiguity(
 }
 
 /**
- * What a statement is, to SQL and to servers alike.
- * @throws AmbiguousStatementError where a server with those rules reads something else; see `findAmbiguity`
+ * Identifies a statement that SQL and servers read alike.
+ * @throws AmbiguousStatementError if a server with these rules reads something else; see `findAmbiguity`
  */
 export function requireUnambiguous(statement: string, allRules: readonly ServerCommentRules[]): Identity {
-  const glance = readPrintedHead(statement);
-  const isSure = glance !== undefined && OBJECTS.has(glance.kind);
-  const { kind, name, verb } = isSure ? glance : readStatementHead(statement);
-  const reason = isSure ? undefined : findAmbiguity(statement, allRules);
+  const printedHead = readPrintedHead(statement);
+  const isPrintedObject = printedHead !== undefined && OBJECTS.has(printedHead.kind);
+  const { kind, name, verb } = isPrintedObject ? printedHead : readStatementHead(statement);
+  const reason = isPrintedObject ? undefined : findAmbiguity(statement, allRules);
   if (reason) throw new AmbiguousStatementError(`${truncate(displayName({ kind, name, verb }), 80)}: ${reason}`);
   return { kind, name, verb };
 }
@@ -60,18 +60,18 @@ const OBJECTS: ReadonlySet<Kind> = new Set(['table', 'view', 'matview', 'livevie
 
 const COMPARED = ['kind', 'name', 'verb', 'replaces', 'runsQuery'] as const satisfies (keyof Head)[];
 
-/** Without these marks no reading leaves anything out. */
+/** What starts a comment. A statement without it has the same tokens by all rules. */
 const COMMENT = /--|\/\*/;
 
 /**
- * Words, common punctuation, and quoted text that is not next to a word: all comment rules give the same tokens there.
+ * Words, common punctuation, and quoted text that is not next to a word: text that has the same tokens by all rules.
  */
-const PLAIN = /^(?:[\w$@ \t\n\r(),;.]|(?<![\w$@'"])(?:'[^']*'|"[^"]*"))*$/;
+const UNAMBIGUOUS = /^(?:[\w$@ \t\n\r(),;.]|(?<![\w$@'"])(?:'[^']*'|"[^"]*"))*$/;
 
-/** Whether a short statement is of nothing else; found fast, as most are that give rights. */
-const isPlain = (statement: string): boolean => statement.length < 1000 && PLAIN.test(statement);
+/** Whether a short statement consists only of such text. This check is fast, and most grants pass it. */
+const isUnambiguous = (statement: string): boolean => statement.length < 1000 && UNAMBIGUOUS.test(statement);
 
-/** What is left of a text without comments, a blank for each gap. */
+/** Joins the tokens of a text, with a blank for each gap of white space or comments. */
 function joinTokens(tokens: Iterable<Token>): string {
   let text = '';
   let end = 0;

@@ -1,22 +1,22 @@
 /*!
- * The marker that a failing writer leaves after its last statement, so that not even a filter that completes the end
- * hides the failure.
+ * The marker that a failing writer adds after its last statement. It reports the failure even if a filter adds the
+ * missing NUL.
  */
 
-/** The program that left a marker, and the reason. */
+/** The program that wrote a marker, and the reason of its failure. */
 export interface FailureMarker {
   readonly name: string;
   readonly reason: string;
 }
 
-/** The line a failing writer adds: `-- NAME: incomplete: REASON`, with its LF. */
+/** Formats the line that a failing writer adds: `-- NAME: incomplete: REASON`, with an LF. */
 export const formatFailureMarker = ({ name, reason }: FailureMarker): string =>
   `-- ${name}: incomplete: ${reason.replace(/[\0-\x1f\x7f]+/g, ' ').trim()}\n`;
 
-/** Whether a text may hold a marker; found fast, as hardly any does. */
+/** Whether a text may contain a marker: a fast check, because hardly any text does. */
 export const mayContainFailureMarker = (text: string): boolean => text.includes(': incomplete: ');
 
-/** What a line comment says if it is a marker. */
+/** Parses a line comment; undefined if it is not a marker. */
 export function parseFailureMarker(comment: string): FailureMarker | undefined {
   const [, name, reason = ''] = /^-- ([\w.-]+): incomplete: (.*)/s.exec(comment) ?? [];
   return name === undefined ? undefined : { name, reason };

@@ -1,11 +1,11 @@
-/*! Which names are one: the service's names keep the case they were made with, and are unique without it. */
+/*! Comparison of names. The server stores a name with its case, but ignores case when it compares names. */
 
 /**
- * The form in which names that differ only in case are equal. Characters are looked at one by one, as the service does
- * (observed on 9.3.4), where `toLowerCase` of a whole word would look at its neighbours too.
+ * Returns the form in which names that differ only in case are equal. Each character is folded separately, as the server
+ * does (observed on 9.3.4); `toLowerCase` of a whole word would also consider neighbouring characters.
  */
 export const foldCase = (name: string): string =>
   /^[\0-\x7f]*$/.test(name) ? name.toLowerCase() : name.replace(/[^]/g, unit => unit.toLowerCase().charAt(0));
 
-/** Whether two names are one to the service. */
+/** Whether two names are the same name to the server. */
 export const isSameName = (a: string, b: string): boolean => foldCase(a) === foldCase(b);

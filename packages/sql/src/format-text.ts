@@ -1,20 +1,24 @@
-/*! Text from servers, files and the system on its way to a terminal: what could move the cursor or reorder a line is escaped. */
+/*!
+ * Text from servers, files and the system for a terminal: characters that move the cursor or reorder a line are
+ * escaped.
+ */
 
 /** Controls (C0, DEL, C1), line separators, bidirectional overrides, the BOM, and halves of surrogate pairs. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu;
 
 const SHORT: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** The text on one line, safe to show: control characters as `\n`, `\x1b`, `\u202e`. Everything else as it is. */
+/** Escapes control characters as `\n`, `\x1b`, `\u202e`: the result is one line that is safe to show. */
 export function escapeControls(text: string): string {
   return text.replace(UNPRINTABLE, character => SHORT[character] ?? escapeCode(character.charCodeAt(0)));
 }
 
-/** As `escapeControls`, but on the lines that it has, with the tabs that are in them. */
+/** Like `escapeControls`, but keeps line feeds and tabs. */
 export const escapeLines = (text: string): string => text.replace(/[^\n\t]+/g, escapeControls);
 
 /**
- * A value as JSON on one line, safe to show: with the same meaning, but with escapes where `escapeControls` has them.
+ * Formats a value as JSON on one line that is safe to show. Characters that `escapeControls` would escape are escaped in
+ * JSON's syntax, so the meaning is the same.
  */
 export const formatSafeJson = (value: unknown): string =>
   JSON.stringify(value).replace(
@@ -22,20 +26,23 @@ export const formatSafeJson = (value: unknown): string =>
     character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** As `escapeControls`, and no longer than `length` characters. */
+/** Cuts a text after `length` characters, and escapes it like `escapeControls`. */
 export function truncate(text: string, length: number): string {
   const shown = text.length > length ? `${text.slice(0, length)}…` : text;
   return escapeControls(shown);
 }
 
-/** What an error says; one of the system's without its number and call: `FILE: no such file or directory`. */
+/**
+ * The message of an error. That of a system error is without its code and system call: `FILE: no such file or
+ * directory`.
+ */
 export function formatError(error: unknown): string {
   const { message, syscall, path } = error as NodeJS.ErrnoException;
   if (!syscall) return message ?? String(error);
   return `${path ?? (syscall === 'uv_cwd' ? 'the current folder' : `${syscall} failed`)}: ${systemErrorReason(error)}`;
 }
 
-/** Why a call to the system failed: `no such file or directory`. */
+/** The reason why a system call failed: `no such file or directory`. */
 export function systemErrorReason(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   return code === 'EISDIR' ? 'is a directory' : message.replace(/^(?:\w+ )?\w+: /, '').replace(/, .*/s, '');

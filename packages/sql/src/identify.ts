@@ -1,8 +1,11 @@
-/*! What kind of statement a text is, and the name of the object it makes (forms: the service's dump, SHOW CREATE and the access control documentation). */
+/*!
+ * Finds the kind of a statement and the name of the object that it creates (forms: the server's dump, SHOW CREATE and
+ * the access control documentation).
+ */
 import { type LocatedName, parseName } from './name.js';
 import { keywordOf, significantTokens, type Token } from './tokens.js';
 
-/** The kinds a schema dump holds; `other` is everything else (ALTER, INSERT, …). */
+/** The kinds of statements in a schema dump; `other` is everything else (ALTER, INSERT, …). */
 export const KINDS = [
   'table',
   'view',
@@ -23,7 +26,7 @@ export type Kind = (typeof KINDS)[number];
 /** What a statement does, and to what. */
 export interface Identity {
   kind: Kind;
-  /** What is made, or for `membership`, `assumption` and `grant` who receives it; empty where it is unknown. */
+  /** The name of what is created, or for `membership`, `assumption` and `grant` of the receiver; empty if unknown. */
   name: string;
   /** The first word in upper case: CREATE, ADD, GRANT, … */
   verb: string;
@@ -41,7 +44,7 @@ const CREATED: [words: string, kind: Kind][] = [
 
 const KEYWORDS: ReadonlyMap<Kind, string> = new Map(CREATED.map(([keywords, kind]) => [kind, keywords]));
 
-/** What statements call an object or a principal of a kind: `MATERIALIZED VIEW`; empty for all others. */
+/** The keywords for an object or a principal of a kind: `MATERIALIZED VIEW`; empty for all other kinds. */
 export const kindKeywords = (kind: Kind): string => KEYWORDS.get(kind) ?? '';
 
 const TITLES: Partial<Record<Kind, string>> = {
@@ -53,33 +56,33 @@ const TITLES: Partial<Record<Kind, string>> = {
   grant: 'grant to',
 };
 
-/** A statement's object in words: `materialized view 'daily'`; its verb where it has none. */
+/** Describes the object of a statement: `materialized view 'daily'`; of kind `other`, the verb. */
 export const displayName = ({ kind, name, verb }: Identity): string =>
   kind === 'other' ? verb : `${TITLES[kind] ?? kind} '${name}'`;
 
-/** What a statement does beyond its identity, as far as it is stated before the object's own text. */
+/** A statement's identity and options, as far as they come before the definition of the object. */
 export interface Head extends Identity {
   /** Whether it replaces an existing object: CREATE OR REPLACE. */
   replaces: boolean;
   /** Whether it ignores an existing object, even a different one: IF NOT EXISTS. */
   keepsExisting: boolean;
-  /** Whether it makes a table from a query, and so runs that: CREATE TABLE … AS, CREATE BATCH, CREATE ATOMIC. */
+  /** Whether it runs a query to create a table from the result: CREATE TABLE … AS, CREATE BATCH, CREATE ATOMIC. */
   runsQuery: boolean;
-  /** Where the name of what it makes stands. */
+  /** The name of what it creates, with its position. */
   located?: LocatedName;
 }
 
 const PRINTED_FORM = /^CREATE ([A-Z ]+) '([^']+)' (?=(\(?))/;
 
-/** The kind, name and verb of one statement. Never fails: what it does not know is `other`. */
+/** Identifies one statement. Never fails: an unknown statement has the kind `other`. */
 export function identify(statement: string): Identity {
   const { kind, name, verb } = readPrintedHead(statement) ?? readHead(significantTokens(statement));
   return { kind, name, verb };
 }
 
 /**
- * The head of a statement in the form that a server prints, as most have: no need to read those word by word. However
- * comments are read, it is the same, as none can begin before its end.
+ * Reads the head of a statement in the form that servers print; undefined for another form. Most statements have this
+ * form, and need not be read token by token. No comment can begin within it, so all comment rules agree.
  */
 export function readPrintedHead(statement: string): Head | undefined {
   const [, phrase, name, parenthesis] = PRINTED_FORM.exec(statement) ?? [];
@@ -90,11 +93,11 @@ export function readPrintedHead(statement: string): Head | undefined {
   return { kind, name, verb: 'CREATE', replaces: false, keepsExisting: false, runsQuery: false, located };
 }
 
-/** The head of the statement that these tokens make; reads no further than it must. */
+/** Reads the head of a statement from its tokens, and no more tokens than necessary. */
 export function readHead(tokens: Iterator<Token>): Head {
   const words = new Cursor(tokens);
-  const no = { replaces: false, keepsExisting: false, runsQuery: false };
-  const head = { kind: 'other' as Kind, name: '', verb: keywordOf(words.peek()), ...no };
+  const noOptions = { replaces: false, keepsExisting: false, runsQuery: false };
+  const head = { kind: 'other' as Kind, name: '', verb: keywordOf(words.peek()), ...noOptions };
   if (words.accept('CREATE')) return { ...head, ...readCreate(words) };
   return { ...head, ...readAccess(words) };
 }
@@ -106,8 +109,8 @@ function readCreate(words: Cursor): Partial<Head> {
   for (const [phrase, kind] of CREATED) {
     if (!words.accept(phrase)) continue;
     const keepsExisting = words.accept('IF NOT EXISTS');
-    const located = words.name();
-    const runsQuery = isBatch || (kind === 'table' && isMadeByQuery(words));
+    const located = words.readName();
+    const runsQuery = isBatch || (kind === 'table' && isCreatedFromQuery(words));
     return { kind, name: located.name, located, replaces, keepsExisting, runsQuery };
   }
   return { replaces, runsQuery: isBatch };
@@ -118,37 +121,37 @@ export function createsToken(statement: string): boolean {
   if (!/\btoken\b/i.test(statement)) return false;
   const words = new Cursor(significantTokens(statement));
   if (!words.accept('ALTER USER') && !words.accept('ALTER SERVICE ACCOUNT')) return false;
-  words.name();
+  words.readName();
   words.skipTo('CREATE');
   return words.accept('CREATE TOKEN');
 }
 
-/** After a table's name: columns in parentheses, or AS and a query. */
-function isMadeByQuery(words: Cursor): boolean {
+/** Whether a table's name is followed by AS and a query, and not by columns in parentheses. */
+function isCreatedFromQuery(words: Cursor): boolean {
   if (words.peek()?.text === '(') return false;
   words.skipTo('AS');
   return words.peek() !== undefined;
 }
 
 /**
- * The statements that give rights, by their whole form: to a server without access control `ASSUME` and `GRANT` are names,
- * and `ASSUME WHERE …` or `GRANT g JOIN …` is a query (observed on 9.3.4).
+ * Reads a statement that gives rights. Its complete form is checked: for a server without access control `ASSUME` and
+ * `GRANT` are names, and `ASSUME WHERE …` or `GRANT g JOIN …` is a query (observed on 9.3.4).
  */
 function readAccess(words: Cursor): Partial<Head> | undefined {
   if (words.accept('ADD USER')) {
-    const { name } = words.name();
+    const { name } = words.readName();
     return words.accept('TO') ? { kind: 'membership', name } : undefined;
   }
   if (words.accept('GRANT ASSUME SERVICE ACCOUNT') || words.accept('ASSUME SERVICE ACCOUNT')) {
-    words.name();
-    return words.accept('TO') ? { kind: 'assumption', name: words.name().name } : undefined;
+    words.readName();
+    return words.accept('TO') ? { kind: 'assumption', name: words.readName().name } : undefined;
   }
   if (!words.accept('GRANT') || !words.skipPermissions()) return undefined;
   if (words.accept('ON') && !words.skipObjects()) return undefined;
-  return words.accept('TO') ? { kind: 'grant', name: words.name().name } : undefined;
+  return words.accept('TO') ? { kind: 'grant', name: words.readName().name } : undefined;
 }
 
-/** Looks at a statement's words one after the other; reads no further than it must, as bodies are long. */
+/** Reads the tokens of a statement one by one, and no more than necessary, because bodies are long. */
 class Cursor {
   readonly #ahead: Token[] = [];
   constructor(private readonly source: Iterator<Token>) {}
@@ -162,7 +165,7 @@ class Cursor {
     return this.#ahead[distance];
   }
 
-  /** Steps over the phrase if it comes next, in any case. */
+  /** Skips the phrase if it comes next, in upper or lower case; returns whether it did. */
   accept(phrase: string): boolean {
     const words = phrase.split(' ');
     if (!words.every((word, i) => keywordOf(this.peek(i)) === word)) return false;
@@ -170,19 +173,21 @@ class Cursor {
     return true;
   }
 
-  /** Steps on until the word comes next. */
+  /** Skips tokens until the word comes next. */
   skipTo(word: string): void {
     while (this.peek() && keywordOf(this.peek()) !== word) this.#ahead.shift();
   }
 
-  /** Steps over a name, which may be of several tokens. */
-  name(): LocatedName {
+  /** Reads a name, which may consist of several tokens. */
+  readName(): LocatedName {
     const located = parseName(distance => this.peek(distance));
     this.#ahead.splice(0, located.tokens);
     return located;
   }
 
-  /** Steps over words and commas up to ON or TO; whether that is what comes. A query would need FROM or punctuation. */
+  /**
+   * Skips words and commas up to ON or TO; false if anything else comes first: a query would have FROM or punctuation.
+   */
   skipPermissions(): boolean {
     for (let word = keywordOf(this.peek()); word !== 'ON' && word !== 'TO'; word = keywordOf(this.peek())) {
       if (word === 'FROM' || (word === '' && this.peek()?.text !== ',')) return false;
@@ -191,11 +196,11 @@ class Cursor {
     return true;
   }
 
-  /** Steps over names, each with a list of columns or without, or ALL TABLES; whether that is what comes. */
+  /** Skips ALL TABLES, or names with or without lists of columns; false if anything else comes. */
   skipObjects(): boolean {
     if (this.accept('ALL TABLES')) return true;
     do {
-      if (!this.name().name) return false;
+      if (!this.readName().name) return false;
       this.#skipParentheses();
     } while (this.#acceptPunctuation(','));
     return true;
@@ -210,8 +215,8 @@ class Cursor {
     } while (depth && this.peek());
   }
 
-  #acceptPunctuation(sign: string): boolean {
-    const isNext = this.peek()?.text === sign;
+  #acceptPunctuation(character: string): boolean {
+    const isNext = this.peek()?.text === character;
     if (isNext) this.#ahead.shift();
     return isNext;
   }

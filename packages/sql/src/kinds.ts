@@ -1,14 +1,16 @@
-/*! What kinds of statements have in common. */
+/*! Groups of kinds of statements. */
 import { foldCase } from './fold-case.js';
 import type { Identity, Kind } from './identify.js';
 
 const OBJECTS: ReadonlySet<Kind> = new Set(['table', 'view', 'matview', 'liveview']);
 const PRINCIPALS: ReadonlySet<Kind> = new Set(['user', 'group', 'service-account']);
 
-/** What the schema part of a dump is made of; these share one namespace. */
+/** Whether a statement of this kind creates a table or a view. All objects share one namespace. */
 export const isObject = (kind: Kind): boolean => OBJECTS.has(kind);
 
-/** What grants and owners refer to; these share another. */
+/**
+ * Whether a statement of this kind creates a user, a group or a service account. All principals share one namespace.
+ */
 export const isPrincipal = (kind: Kind): boolean => PRINCIPALS.has(kind);
 
 /** Whether a statement of this kind is access control. */
@@ -17,9 +19,9 @@ export const isAcl = (kind: Kind): boolean => !isObject(kind) && kind !== 'other
 /** Whether a statement of this kind gives somebody a right. */
 export const givesRight = (kind: Kind): boolean => isAcl(kind) && !isPrincipal(kind);
 
-/** Whether what is made is known by a name, and not by the whole statement as a grant is. */
+/** Whether a statement creates something that has a name of its own; a grant, for example, has none. */
 export const hasName = ({ kind }: Identity): boolean => isObject(kind) || isPrincipal(kind);
 
-/** What two statements for one name have in common, of those that have a name. */
+/** A key that two statements share if they create an object or a principal of the same name. */
 export const identityKey = ({ kind, name }: Identity): string =>
   `${isObject(kind) ? 'object' : 'principal'} ${foldCase(name)}`;

@@ -1,54 +1,62 @@
 /*!
- * The lexer. It finds where quotes, comments, parentheses and semicolons are, chunk by chunk, and loses no byte:
- * the segments of a text, joined, are the text. It splits and names; it does not understand SQL.
+ * The lexer. It finds quotes, comments, parentheses and semicolons, chunk by chunk, and loses no character: the segments
+ * of a text, joined, are the text. It does not understand SQL.
  *
  * Rules (observed on QuestDB 9.3.4): strings in '…', names in "…" and `…`, a doubled quote stays inside, no backslash
  * escapes, no dollar quotes; `--` to LF or a lone CR; block comments nest.
  */
 
-/** `sql`: quotes in comments are just text. `server`: QuestDB's own, which pairs quotes and sees `--` inside block comments. */
+/**
+ * `sql`: quotes in comments are text. `server`: QuestDB's rules, which pair quotes and see `--` inside block comments.
+ */
 export type CommentRules = 'sql' | 'server';
 
-/** What a piece of text is: quoted, commented, punctuation that may end or nest a statement, or other code. */
+/** The type of a piece of text: quoted, commented, punctuation that nests or ends a statement, or other code. */
 export type SegmentType = 'code' | 'string' | 'name' | 'line-comment' | 'block-comment' | '(' | ')' | ';';
 
-/** A piece of text, `[start, end)` in UTF-16 code units. A chunk's border may cut a segment in two of one type. */
+/**
+ * A piece of text, `[start, end)` in UTF-16 code units. A chunk's border may cut a segment into two of the same type.
+ */
 export interface Segment {
   type: SegmentType;
   start: number;
   end: number;
 }
 
-/** What SQL counts as white space; QuestDB knows no other. */
+/** All characters that are white space in QuestDB. */
 export const WHITESPACE = ' \t\n\r';
 
 const LINE_END = /[\n\r]/g;
 const BLOCK_EDGE: Record<CommentRules, RegExp> = { sql: /\/\*|\*\//g, server: /\/\*|\*\/|['"`]|--/g };
 
-/** What code ends at, or the first character of it. */
+/** The first character of what ends a segment of code. */
 const CODE_END = /['"`();]|-(?=-)|\/(?=\*)/g;
 
-/** Reads a text in chunks; what is open at a chunk's end goes on in the next one. A chunk must not end inside one of the two-character marks. */
+/**
+ * Reads a text in chunks; a segment may continue in the next chunk. A chunk must not end between the characters of
+ * `--`, `/*` or its end.
+ */
 export class Lexer {
-  /** What the segment is that was read last. */
+  /** The type of the last segment. */
   type: SegmentType = 'code';
-  /** The character that ends the quoted text we are in. */
+  /** The quote that ends the current quoted text; '' outside of quoted text. */
   #quote = '';
-  #line = false;
-  #block = 0;
+  #isInLineComment = false;
+  /** The number of unclosed block comments: they nest. */
+  #blockDepth = 0;
 
   constructor(readonly rules: CommentRules = 'sql') {}
 
-  /** What is open where the text read so far ends, or undefined. */
+  /** The type of the unclosed segment at the end of the text read so far, if there is one. */
   get open(): SegmentType | undefined {
-    if (this.#quote && !this.#block) return quotedType(this.#quote);
-    if (this.#block) return 'block-comment';
-    return this.#line ? 'line-comment' : undefined;
+    if (this.#quote && !this.#blockDepth) return quotedType(this.#quote);
+    if (this.#blockDepth) return 'block-comment';
+    return this.#isInLineComment ? 'line-comment' : undefined;
   }
 
   /**
-   * Reads the segment of a chunk that starts at `at`, sets `type`, and gives where it ends; that may be `at` itself
-   * where something that was open ends there.
+   * Reads the segment of a chunk that starts at `at`, sets `type`, and returns the segment's end. The end may be `at`
+   * itself if a segment of the previous chunk ends there.
    */
   next(chunk: string, at: number): number {
     const { open } = this;
@@ -70,26 +78,26 @@ export class Lexer {
     }
   }
 
-  /** Reads what a special character starts. */
+  /** Reads the segment that a special character starts. */
   #readSpecial(chunk: string, at: number): number {
     const character = chunk.charAt(at);
     if (character === '(' || character === ')' || character === ';') {
       this.type = character;
       return at + 1;
     }
-    const mark = character === '-' || character === '/' ? chunk.slice(at, at + 2) : character;
-    this.#open(mark);
+    const delimiter = character === '-' || character === '/' ? chunk.slice(at, at + 2) : character;
+    this.#open(delimiter);
     this.type = this.open as SegmentType;
-    return this.#readUntilClosed(chunk, at + mark.length);
+    return this.#readUntilClosed(chunk, at + delimiter.length);
   }
 
-  #open(mark: string): void {
-    if (mark === '--') this.#line = true;
-    else if (mark === '/*') this.#block++;
-    else this.#quote = mark;
+  #open(delimiter: string): void {
+    if (delimiter === '--') this.#isInLineComment = true;
+    else if (delimiter === '/*') this.#blockDepth++;
+    else this.#quote = delimiter;
   }
 
-  /** The end of what is open, as far as this chunk goes. A line comment's LF or CR is not part of it. */
+  /** The end of the open segment in this chunk. A line comment's LF or CR is not part of it. */
   #readUntilClosed(chunk: string, from: number): number {
     let at = from;
     while (at < chunk.length) {
@@ -98,14 +106,14 @@ export class Lexer {
         if (end < 0) return chunk.length;
         at = end + 1;
         this.#quote = '';
-      } else if (this.#line) {
+      } else if (this.#isInLineComment) {
         at = find(LINE_END, chunk, at)?.index ?? chunk.length;
-        if (at < chunk.length) this.#line = false;
+        if (at < chunk.length) this.#isInLineComment = false;
       } else {
         const edge = find(BLOCK_EDGE[this.rules], chunk, at);
         if (!edge) return chunk.length;
         at = edge.index + edge[0].length;
-        if (edge[0] === '*/') this.#block--;
+        if (edge[0] === '*/') this.#blockDepth--;
         else this.#open(edge[0]);
       }
       if (!this.open) return at;
@@ -114,13 +122,13 @@ export class Lexer {
   }
 }
 
-/** Where the next quote, comment, parenthesis or semicolon starts, or the chunk ends. */
+/** The start of the next quote, comment, parenthesis or semicolon, or the end of the chunk. */
 export function endOfCode(chunk: string, from: number): number {
   CODE_END.lastIndex = from;
-  return CODE_END.test(chunk) ? CODE_END.lastIndex - 1 : chunk.length; // test() makes no garbage, as exec() does
+  return CODE_END.test(chunk) ? CODE_END.lastIndex - 1 : chunk.length; // unlike exec(), test() allocates nothing
 }
 
-const quotedType = (mark: string): SegmentType => (mark === "'" ? 'string' : 'name');
+const quotedType = (quote: string): SegmentType => (quote === "'" ? 'string' : 'name');
 
 function find(pattern: RegExp, text: string, from: number): RegExpExecArray | null {
   pattern.lastIndex = from;

@@ -1,9 +1,9 @@
 import { type Token, unquote } from './tokens.js';
 
-/** What ends a bare name; of what else is no letter or digit the server minds nothing, and some principals have dashes. */
+/** The characters that end a bare name. The server accepts all others, and the names of some principals have dashes. */
 const NAME_TERMINATORS = '();,[]~:*/%+&^|<>=';
 
-/** A name without its quotes and the schema `public`, and where it stands in the text, quotes included: `[start, end)`. */
+/** A name without quotes and without the schema `public`, and its position in the text with quotes: `[start, end)`. */
 export interface LocatedName {
   readonly name: string;
   readonly start: number;
@@ -11,8 +11,8 @@ export interface LocatedName {
 }
 
 /**
- * The name that begins with a token, bare or in any quotes, without the schema `public`; '' where none begins.
- * @param peek the tokens from there on, white space and comments left out
+ * Parses a name, bare or in any quotes, and drops the schema `public`. The name is '' if the first token starts none.
+ * @param peek returns the token at a distance from the first one; white space and comments do not count
  */
 export function parseName(peek: (distance: number) => Token | undefined): LocatedName & { tokens: number } {
   let at = isPublicSchema(peek(0), peek(1)) ? 2 : 0;

@@ -1,62 +1,64 @@
-/*! Text that is safe to show: without the secrets of a statement or of a request. */
+/*! Removes the secrets of statements and requests from text that is shown. */
 import { identify, type Kind } from './identify.js';
 import { keywordOf, significantTokens, type Token, unquote } from './tokens.js';
 
 /** Words that a secret follows: `WITH PASSWORD 'x'`, `DROP TOKEN TYPE REST 'x'`. */
 const BEFORE_SECRET = new Set(['PASSWORD', 'TOKEN']);
-/** Words that may come between. */
+/** Words that may come between such a word and its secret. */
 const BETWEEN = new Set(['=', 'TYPE', 'REST']);
-/** What follows those words and is no secret: `GRANT ADD PASSWORD TO`, `CREATE TOKEN TYPE REST WITH TTL`. */
+/** Words that may follow instead of a secret: `GRANT ADD PASSWORD TO`, `CREATE TOKEN TYPE REST WITH TTL`. */
 const NO_SECRET = new Set(['WITH', 'TO', 'FROM', 'ON']);
-/** Statements that hold none: there those words are names. */
+/** Kinds of statements that contain no secrets: in those, PASSWORD and TOKEN are names. */
 const KINDS_WITHOUT_SECRETS: ReadonlySet<Kind> = new Set(['table', 'view', 'matview', 'liveview']);
 
-/** A statement with its secrets replaced by stars; offsets stay the same unless `mask` changes the length. */
+/** Replaces the secrets of a statement by stars. Offsets stay the same unless `mask` changes the length. */
 export function redact(statement: string, mask = (secret: string) => '*'.repeat(secret.length)): string {
-  let shown = '';
+  let redacted = '';
   let end = 0;
   for (const { text, start } of locateSecrets(statement)) {
     const stars = text.replace(QUOTES, (_, open, inner, close) => open + mask(inner) + close);
-    shown += statement.slice(end, start) + stars;
+    redacted += statement.slice(end, start) + stars;
     end = start + text.length;
   }
-  return shown + statement.slice(end);
+  return redacted + statement.slice(end);
 }
 
-/** Quotes around, if there are any, and what is in them. */
+/** Matches the opening quote if there is one, the text, and the closing quote. */
 const QUOTES = /^(['"`]?)([^]*?)(\1?)$/;
 
-/** The secrets of a statement, without quotes: as written, and unescaped. */
+/**
+ * Finds the secrets of a statement, without quotes. Each is returned twice: as written, and with doubled quotes undone.
+ */
 export const findSecrets = (statement: string): string[] =>
   locateSecrets(statement).flatMap(({ text }) => [text.replace(QUOTES, '$2'), unquote(text)]);
 
 /**
- * The positions of the secrets, with their quotes. They do not overlap: overlapping ones could add up to more than a
- * string can hold.
+ * Locates the secrets, with their quotes. The results do not overlap: overlapping ones could together be longer than the
+ * maximum length of a string.
  */
 function locateSecrets(statement: string): Pick<Token, 'text' | 'start'>[] {
   if (!/password|token/i.test(statement) || KINDS_WITHOUT_SECRETS.has(identify(statement).kind)) return [];
-  const found: Pick<Token, 'text' | 'start'>[] = [];
+  const secrets: Pick<Token, 'text' | 'start'>[] = [];
   let end = 0;
-  let isNext = false;
+  let isSecretNext = false;
   for (const token of significantTokens(statement)) {
-    if (isNext && BETWEEN.has(token.text.toUpperCase())) continue;
+    if (isSecretNext && BETWEEN.has(token.text.toUpperCase())) continue;
     const { start } = token;
-    const before = found.at(-1);
-    if (isNext && !NO_SECRET.has(keywordOf(token)) && (start >= end || isQuoted(token))) {
-      if (before && start < end) before.text = before.text.slice(0, start - before.start);
+    const previous = secrets.at(-1);
+    if (isSecretNext && !NO_SECRET.has(keywordOf(token)) && (start >= end || isQuoted(token))) {
+      if (previous && start < end) previous.text = previous.text.slice(0, start - previous.start);
       const text = secretAt(statement, token);
-      if (text) found.push({ text, start });
+      if (text) secrets.push({ text, start });
       end = start + text.length;
     }
-    isNext = BEFORE_SECRET.has(keywordOf(token));
+    isSecretNext = BEFORE_SECRET.has(keywordOf(token));
   }
-  return found;
+  return secrets;
 }
 
 const isQuoted = ({ type }: Token): boolean => type === 'string' || type === 'name';
 
-/** The secret that begins with a token; one that is quoted may hold doubled quotes, and the text may end in it. */
+/** The secret that starts with a token. A quoted secret may contain doubled quotes, and may lack its closing quote. */
 function secretAt(statement: string, token: Token): string {
   const pattern = isQuoted(token) ? QUOTED : BARE;
   pattern.lastIndex = token.start;
@@ -64,25 +66,25 @@ function secretAt(statement: string, token: Token): string {
 }
 
 const QUOTED = /'(?:[^']|'')*'?|"(?:[^"]|"")*"?|`(?:[^`]|``)*`?/y;
-/** A bare one ends as a word of a command does. */
+/** A secret without quotes. */
 const BARE = /[^\s;),]+/y;
 
-/** A text with stars in place of the secrets, also where they are escaped as in URLs, JSON or HTML, even twice. */
+/** Replaces secrets in a text by stars, even if they are escaped as in URLs, JSON or HTML, once or twice. */
 export function maskSecrets(text: string, secrets: readonly string[]): string {
   const forms = secrets.flatMap(secret => [secret, secret.replaceAll('+', ' ')]);
   const wanted = [...new Set(forms.map(toByteString))].filter(Boolean);
   if (!wanted.length) return text;
-  const shown = Buffer.from(text);
-  const raw = { text: toByteString(text), starts: Array.from({ length: shown.length + 1 }, (_, i) => i) };
+  const masked = Buffer.from(text);
+  const raw = { text: toByteString(text), starts: Array.from({ length: masked.length + 1 }, (_, i) => i) };
   const once = decodeEscapes(raw);
   for (const decoded of [raw, ...once, ...once.flatMap(decodeEscapes)])
     for (const secret of wanted)
       for (let at = decoded.text.indexOf(secret); at >= 0; at = decoded.text.indexOf(secret, at + 1))
-        if (isStandalone(decoded.text, at, secret)) shown.fill('*', ...originalSpan(decoded, at, at + secret.length));
-  return shown.toString();
+        if (isStandalone(decoded.text, at, secret)) masked.fill('*', ...originalSpan(decoded, at, at + secret.length));
+  return masked.toString();
 }
 
-/** A text as a string of its bytes in UTF-8, and where each stood before escapes were undone. */
+/** A text as a string of its UTF-8 bytes, and the offset that each byte had in the text before escapes were decoded. */
 interface DecodedText {
   text: string;
   starts: number[];
@@ -93,7 +95,7 @@ const toByteString = (text: string): string => Buffer.from(text).toString('latin
 const JSON_LETTERS: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 const HTML_NAMES: Record<string, string> = { quot: '"', amp: '&', apos: "'", lt: '<', gt: '>' };
 
-const ESCAPES: [pattern: RegExp, meaning: (sequence: string) => string][] = [
+const ESCAPES: [pattern: RegExp, decode: (sequence: string) => string][] = [
   [/%[\da-f]{2}|\+/gi, sequence => (sequence === '+' ? ' ' : String.fromCharCode(Number(`0x${sequence.slice(1)}`)))],
   [
     /(?:\\u[\da-f]{4}){1,1000}|\\[^]/gi,
@@ -112,17 +114,17 @@ const ESCAPES: [pattern: RegExp, meaning: (sequence: string) => string][] = [
   ],
 ];
 
-/** What a text says where escapes of one sort are undone, for each sort that is in it. */
+/** Decodes the escapes of a text: one result for each syntax (URL, JSON, HTML) that the text contains. */
 const decodeEscapes = (source: DecodedText): DecodedText[] =>
-  ESCAPES.flatMap(([pattern, meaning]) => {
+  ESCAPES.flatMap(([pattern, decode]) => {
     const { text, starts } = source;
-    const found = [...text.matchAll(pattern)];
-    if (!found.length) return [];
+    const matches = [...text.matchAll(pattern)];
+    if (!matches.length) return [];
     const parts: string[] = [];
     const origins: number[] = [];
     let end = 0;
-    for (const { 0: sequence, index } of found) {
-      const decoded = meaning(sequence);
+    for (const { 0: sequence, index } of matches) {
+      const decoded = decode(sequence);
       parts.push(text.slice(end, index), decoded);
       for (; end < index; end++) origins.push(starts[end] as number);
       for (const _ of decoded) origins.push(starts[index] as number);
@@ -133,15 +135,15 @@ const decodeEscapes = (source: DecodedText): DecodedText[] =>
     return { text: parts.join(''), starts: origins };
   });
 
-/** The bytes that a piece of a reading stood in; of an sequence all. */
+/** The span of the original bytes of a piece of decoded text. It contains complete escape sequences. */
 function originalSpan({ starts }: DecodedText, from: number, to: number): [start: number, end: number] {
   let end = to;
   while (starts[end] === starts[to - 1]) end++;
   return [starts[from] as number, starts[end] as number];
 }
 
-/** A short secret may be part of many words, and stars there would reveal it: only a separate word counts. */
+/** Whether a secret is a separate word. A short secret may be part of other words, where stars would reveal it. */
 function isStandalone(text: string, at: number, secret: string): boolean {
-  const isWithinWord = (place: number): boolean => /^\w\w$/.test(text.slice(Math.max(0, place - 1), place + 1));
+  const isWithinWord = (offset: number): boolean => /^\w\w$/.test(text.slice(Math.max(0, offset - 1), offset + 1));
   return secret.length >= 8 || !(isWithinWord(at) || isWithinWord(at + secret.length));
 }

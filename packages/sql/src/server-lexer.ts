@@ -1,18 +1,18 @@
 /*!
  * The tokens of SQL text as QuestDB reads it, which differs from the SQL standard: quotes pair inside comments, `a"b"`
- * is one token, a quote that is never closed is a token by itself. Rejections and their positions follow from it, and
- * what a statement does (read in GenericLexer and SqlUtil.fetchNext of 9.0.3 to 9.3.4, and compared with them on two
- * million random texts), so do not correct anything here.
+ * is one token, a quote that is never closed is a token by itself. What a statement does depends on these tokens, and so
+ * do rejections and their positions. Therefore do not correct anything here (read in GenericLexer and SqlUtil.fetchNext
+ * of 9.0.3 to 9.3.4, and compared with them on two million random texts).
  */
 import type { Token, TokenType } from './tokens.js';
 
-/** The versions from which on QuestDB reads comments differently. Before 9.3.2 quotes pair inside line comments too. */
+/** The versions with which QuestDB's rules for comments changed. Before 9.3.2 quotes pair inside line comments too. */
 export const SERVER_COMMENT_RULES = ['9.0', '9.3.2'] as const;
 
 /** One of `SERVER_COMMENT_RULES`. */
 export type ServerCommentRules = (typeof SERVER_COMMENT_RULES)[number];
 
-/** The longest first, as the server looks for them. */
+/** Longer symbols come first, because the server tries them first. */
 const SYMBOLS = [
   ...['<<=', '>>=', '/*+'],
   ...['/*', '*/', '--', ':=', '::', '<<', '>>', '||', '<=', '>=', '!=', '<>', '!~'],
@@ -28,15 +28,15 @@ for (const symbol of SYMBOLS) {
 const symbolAt = (text: string, at: number): string | undefined =>
   SYMBOLS_BY_FIRST.get(text.charAt(at))?.find(symbol => text.startsWith(symbol, at));
 
-/** A token as the server cuts it: `text.slice(at, end)`. Blanks and the marks of comments are tokens too. */
+/** A token by the server's rules: `text.slice(at, end)`. Blanks and the delimiters of comments are tokens too. */
 export interface ServerToken {
   readonly at: number;
   readonly end: number;
-  /** How far the server had read when it knew the token: past the symbol or blank that ended it. */
+  /** How far the server has read when it returns the token: to the end of the symbol or blank that ended the token. */
   readonly reach: number;
 }
 
-/** The server's token that starts at `from`, or undefined at the end of the text. */
+/** Scans the token that starts at `from`; undefined at the end of the text. */
 export function scanToken(text: string, from: number): ServerToken | undefined {
   if (from >= text.length) return;
   for (let pos = from; pos < text.length; pos++) {
@@ -52,7 +52,7 @@ export function scanToken(text: string, from: number): ServerToken | undefined {
   return { at: from, end: text.length, reach: text.length };
 }
 
-/** A doubled quote does not close, but for the backtick. */
+/** The offset of the closing quote, or -1. A doubled quote does not close, except for a backtick. */
 function closingQuote(text: string, from: number, quote: string): number {
   for (let pos = text.indexOf(quote, from); pos >= 0; pos = text.indexOf(quote, pos + 2)) {
     if (quote === '`' || text.charAt(pos + 1) !== quote) return pos;
@@ -62,7 +62,7 @@ function closingQuote(text: string, from: number, quote: string): number {
 
 const WHITESPACE_TOKENS: ReadonlySet<string> = new Set([' ', '\t', '\n', '\r']);
 
-/** The tokens that mean something to a server of that reading: no white space, no comments. */
+/** The tokens without white space and comments, by the rules of a server. */
 export function* serverTokens(text: string, rules: ServerCommentRules): Generator<Token> {
   let depth = 0;
   for (let token = scanToken(text, 0); token; token = scanToken(text, token.end)) {
@@ -74,7 +74,7 @@ export function* serverTokens(text: string, rules: ServerCommentRules): Generato
   }
 }
 
-/** Where a line comment ends: after the first line end that is a token; since 9.3.2 also after one in quotes. */
+/** The end of a line comment: after the first line end that is a token; since 9.3.2 also after a line end in quotes. */
 function endOfLineComment(text: string, from: number, rules: ServerCommentRules): number {
   let end = from;
   for (let token = scanToken(text, end); token; token = scanToken(text, end)) {
@@ -87,7 +87,7 @@ function endOfLineComment(text: string, from: number, rules: ServerCommentRules)
   return end;
 }
 
-/** The type of a token. `a"b"` counts as a word: it is no keyword, and nothing can be called so. */
+/** The type of a token. `a"b"` counts as a word: it is not a keyword, and the server accepts it as no name. */
 function typeOf(token: string): TokenType {
   const first = token.charAt(0);
   const isQuote = first === "'" || first === '"' || first === '`';

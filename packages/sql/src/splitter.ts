@@ -19,13 +19,15 @@ export class SplitError extends Error {
   }
 }
 
-/** What `--`, `/*` and their end are made of: a chunk is not cut among these. */
-const MARKS = '-/*';
+/**
+ * The characters of `--`, `/*` and its end. A chunk is never cut next to one, so that both characters stay together.
+ */
+const COMMENT_DELIMITER_CHARACTERS = '-/*';
 
 const NON_WHITESPACE = /[^ \t\n\r]/;
 
-/** How much of a chunk is looked at first for the end of a statement; see `#scan`. */
-const FIRST_LOOK = 256;
+/** The size of the first piece of a chunk that is scanned for the end of a statement; see `#scan`. */
+const FIRST_PIECE = 256;
 
 const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
   string: 'unterminated string',
@@ -37,9 +39,10 @@ const UNCLOSED_MESSAGES: Partial<Record<SegmentType, string>> = {
  * Cuts text into statements at each `;` outside quotes, comments and parentheses.
  *
  * Statements come out normalized: no white space at the ends, one `;`, on a line of its own after a `--` comment.
- * Comments before a statement stay with it; text of nothing but comments is no statement. Text is read by the rules of
- * SQL. If a block comment contains quotes, the server may read on differently (it pairs them); then both rules are
- * followed and the one that ends the statement first wins, because the wrong one swallows what follows.
+ * Comments before a statement stay with it; text that contains only comments is not a statement. Text is read by the
+ * rules of SQL. If a block comment contains a quote, the server may take it as the start of a string. Then the text is
+ * scanned by both rules. The scanner that ends the statement first wins, because the wrong one would run into the next
+ * statement.
  */
 export class Splitter {
   #scanners = [new StatementScanner('sql')];
@@ -53,7 +56,7 @@ export class Splitter {
   /** @param maxLength the longest statement in UTF-16 code units; a longer one is a SplitError */
   constructor(private readonly maxLength = Number.POSITIVE_INFINITY) {}
 
-  /** The line on which the statement that came out last starts, its comments included; from 1. */
+  /** The line on which the last returned statement starts, with its comments; counted from 1. */
   get startLine(): number {
     return this.#startLine;
   }
@@ -63,53 +66,56 @@ export class Splitter {
     return this.#pieces.join('') + this.#carry;
   }
 
-  /** The statements that end in this chunk. */
+  /** Returns the statements that end in this chunk. */
   write(text: string): string[] {
     return [...this.each(text)];
   }
 
-  /** As `write`, one after the other: the caller may stop early. */
+  /** Like `write`, but one statement at a time: the caller may stop early. */
   *each(text: string): Generator<string> {
-    const end = lastIndexNotOf(MARKS, text) + 1;
-    // What is carried is not looked at again before it ends, or marks without end would be with each chunk.
+    const end = lastIndexNotOf(COMMENT_DELIMITER_CHARACTERS, text) + 1;
+    // Carried characters are scanned once, when another character follows. Scanning them with each chunk is quadratic.
     const chunk = end ? this.#carry + text.slice(0, end) : '';
     this.#carry = end ? text.slice(end) : this.#carry + text;
     yield* this.#cut(chunk);
   }
 
   /**
-   * The statements that are left at the end of the text, with or without a `;`.
-   * @throws SplitError where a quote, a comment or a parenthesis is open, saying where that began
+   * Ends the text and returns the remaining statements; the last one may lack its `;`.
+   * @throws SplitError if a quote, a comment or a parenthesis is unclosed, with the position where it starts
    */
   end(): string[] {
     const chunk = this.#carry;
     this.#carry = '';
     const statements = [...this.#cut(chunk)];
-    const complete = this.#scanners.find(scanner => !scanner.unclosed);
-    if (!complete) throw this.#unclosedError();
-    const statement = this.#finish(complete);
+    const closedScanner = this.#scanners.find(scanner => !scanner.unclosed);
+    if (!closedScanner) throw this.#unclosedError();
+    const statement = this.#finish(closedScanner);
     return statement ? [...statements, statement] : statements;
   }
 
   *#cut(chunk: string): Generator<string> {
     let start = 0;
-    for (let end = this.#endIn(chunk, start); end; end = this.#endIn(chunk, start)) {
+    for (let end = this.#findEnd(chunk, start); end; end = this.#findEnd(chunk, start)) {
       const statement = end.scanner
         ? this.#finishScanned(chunk.slice(start, end.at), end.scanner)
-        : this.#normalizePlain(chunk.slice(start, end.at + 1));
+        : this.#finishUnscanned(chunk.slice(start, end.at + 1));
       start = end.at + 1;
       if (statement) yield statement;
     }
     this.#append(chunk.slice(start));
   }
 
-  /** Where the current statement ends in this chunk, if it does, and which reading says so: none where all do. */
-  #endIn(chunk: string, from: number): { at: number; scanner?: StatementScanner } | undefined {
-    const at = this.#length ? -1 : endOfPlain(chunk, from);
+  /**
+   * Finds the `;` that ends the current statement in this chunk. `scanner` is the scanner that found it; it is missing
+   * if `findEndFast` did.
+   */
+  #findEnd(chunk: string, from: number): { at: number; scanner?: StatementScanner } | undefined {
+    const at = this.#length ? -1 : findEndFast(chunk, from);
     return at < 0 ? this.#scan(chunk, from) : { at };
   }
 
-  /** The normalized statement that ends with this piece, up to its `;`. */
+  /** Normalizes the current statement, which ends with this piece; its `;` comes after the piece. */
   #finishScanned(piece: string, scanner: StatementScanner): string {
     this.#append(piece);
     const statement = this.#finish(scanner);
@@ -117,8 +123,8 @@ export class Splitter {
     return statement;
   }
 
-  /** Normalizes a statement that arrived in one piece with its `;`, and has no comments or quoted names. */
-  #normalizePlain(text: string): string {
+  /** Normalizes a statement whose end `findEndFast` found: it has its `;`, and no comments or quoted names. */
+  #finishUnscanned(text: string): string {
     this.#checkLength(text.length - 1);
     this.#startLine = this.#firstLine(text);
     [this.#line, this.#column] = this.#position(text);
@@ -128,13 +134,12 @@ export class Splitter {
   }
 
   /**
-   * Follows all readings of the current statement; the first semicolon that ends it, if this chunk has one.
-   * They look ahead by steps that double: where one reading ends a statement that the other does not, the other would
-   * read the rest of the chunk in vain, with each statement.
+   * Finds the first semicolon that ends the current statement by either rule. All scanners read pieces of doubling size.
+   * Otherwise the scanner that finds no end would read the rest of the chunk for every statement.
    */
   #scan(chunk: string, from: number): { at: number; scanner: StatementScanner } | undefined {
-    for (let start = from, size = FIRST_LOOK; start < chunk.length; size *= 2) {
-      const end = offsetAfterMarks(chunk, start + size);
+    for (let start = from, size = FIRST_PIECE; start < chunk.length; size *= 2) {
+      const end = offsetAfterDelimiter(chunk, start + size);
       const found = this.#scanPiece(chunk, from, start, end);
       if (found) return found;
       start = end;
@@ -142,7 +147,7 @@ export class Splitter {
     return undefined;
   }
 
-  /** The same in a piece of a chunk that has been read from `from` to `start`. */
+  /** Scans the piece from `start` to `end`. The statement starts at `from`; it was already scanned up to `start`. */
   #scanPiece(
     chunk: string,
     from: number,
@@ -150,19 +155,21 @@ export class Splitter {
     end: number,
   ): { at: number; scanner: StatementScanner } | undefined {
     const [sql, server] = this.#scanners as [StatementScanner, StatementScanner?];
-    const inSql = sql.read(chunk.slice(start, end));
-    const other = server ?? (sql.isAmbiguous ? this.#startServerScanner(chunk.slice(from, start)) : undefined);
-    const inServer = other ? other.read(chunk.slice(start, inSql < 0 ? end : start + inSql)) : -1;
-    if (other && inServer >= 0) return { at: start + inServer, scanner: other };
-    return inSql < 0 ? undefined : { at: start + inSql, scanner: sql };
+    const sqlEnd = sql.read(chunk.slice(start, end));
+    const serverScanner = server ?? (sql.isAmbiguous ? this.#startServerScanner(chunk.slice(from, start)) : undefined);
+    const serverEnd = serverScanner ? serverScanner.read(chunk.slice(start, sqlEnd < 0 ? end : start + sqlEnd)) : -1;
+    if (serverScanner && serverEnd >= 0) return { at: start + serverEnd, scanner: serverScanner };
+    return sqlEnd < 0 ? undefined : { at: start + sqlEnd, scanner: sql };
   }
 
-  /** Starts the server's reading of the current statement, from its beginning; its last piece is not kept yet. */
+  /**
+   * Scans the current statement by the server's rules from its start; `last` is its text that is not in `#pieces` yet.
+   */
   #startServerScanner(last: string): StatementScanner {
-    const course = new StatementScanner('server');
-    for (const piece of [...this.#pieces, last]) course.read(piece);
-    this.#scanners.push(course);
-    return course;
+    const serverScanner = new StatementScanner('server');
+    for (const piece of [...this.#pieces, last]) serverScanner.read(piece);
+    this.#scanners.push(serverScanner);
+    return serverScanner;
   }
 
   #append(piece: string): void {
@@ -180,7 +187,7 @@ export class Splitter {
       );
   }
 
-  /** The statement collected so far, normalized, or '' where it is only comments; then starts over. */
+  /** Returns the normalized statement, or '' if it is only comments, and starts the next one. */
   #finish(scanner: StatementScanner): string {
     const text = this.#pieces.join('');
     this.#rejectFailureMarker(text);
@@ -193,18 +200,18 @@ export class Splitter {
     return `${trim(text)}${scanner.lastType === 'line-comment' ? '\n;' : ';'}`;
   }
 
-  /** A failure marker counts on a line of its own before or after the statement. */
+  /** Rejects a failure marker that is on a line of its own before or after the statement. */
   #rejectFailureMarker(text: string): void {
     if (!mayContainFailureMarker(text)) return;
-    let before = true;
+    let isBeforeStatement = true;
     let startsLine = this.#column === 1;
     let markerToken: Token | undefined;
     for (const token of tokens(text)) {
       const isComment = token.type === 'comment';
       if (isComment && startsLine && parseFailureMarker(token.text)) markerToken = token;
       else if (!isComment && token.type !== 'space') {
-        if (before && markerToken) break;
-        [before, markerToken] = [false, undefined];
+        if (isBeforeStatement && markerToken) break;
+        [isBeforeStatement, markerToken] = [false, undefined];
       }
       startsLine = token.type === 'space' && (startsLine || token.text.includes('\n'));
     }
@@ -221,7 +228,7 @@ export class Splitter {
     return new SplitError(UNCLOSED_MESSAGES[type] ?? 'unclosed parenthesis', ...this.#position(this.remainder, at));
   }
 
-  /** The line of the first character of the current statement that is not white space. */
+  /** The line of the statement's first character that is not white space. */
   #firstLine(text: string): number {
     let line = this.#line;
     for (let at = 0; WHITESPACE.includes(text.charAt(at)) && at < text.length; at++)
@@ -243,15 +250,15 @@ export class Splitter {
 }
 
 /**
- * The statement of one record, normalized, or '' where there is none. A `;` before closing comments moves after them,
- * so that the statement still ends with it.
- * @throws SplitError where something is left open or a second statement follows
+ * Normalizes the statement of one record; '' if the record has no statement. A `;` that is followed by comments moves
+ * after them, so that the statement still ends with it.
+ * @throws SplitError if a quote, a comment or a parenthesis is unclosed, or if a second statement follows
  */
 export function normalizeStatement(text: string): string {
   const trimmed = trim(text);
-  if (isPlain(trimmed)) return trimmed;
+  if (isNormalized(trimmed)) return trimmed;
   const splitter = new Splitter();
-  const [first, second] = splitter.each(text); // reads no further than that
+  const [first, second] = splitter.each(text); // stops reading after a second statement
   if (first && second) throw secondStatementError(first);
   const comments = splitter.remainder;
   const [last] = splitter.end();
@@ -263,24 +270,24 @@ export function normalizeStatement(text: string): string {
 const secondStatementError = (first: string): SplitError =>
   new SplitError('a second statement after the first', 1, first.length + 1);
 
-/** Whether a text without white space at its ends is one plain normalized statement: nearly all are. */
-function isPlain(text: string): boolean {
+/** Whether a trimmed text is one normalized statement, as nearly all are; false if `findEndFast` cannot say. */
+function isNormalized(text: string): boolean {
   const last = text.length - 1;
-  return last > 0 && endOfPlain(text, 0) === last && !WHITESPACE.includes(text.charAt(last - 1));
+  return last > 0 && findEndFast(text, 0) === last && !WHITESPACE.includes(text.charAt(last - 1));
 }
 
 /**
- * The offset of the `;` that ends the statement at `from`, found fast; -1 where it has a comment or a name in quotes, which
- * are read with care, or is not balanced, or does not end in this text.
+ * Finds the offset of the `;` that ends the statement at `from`, without a scanner. Returns -1 if the statement needs a
+ * scanner: if it has a comment or a quoted name, if its parentheses are not balanced, or if it does not end in this text.
  */
-function endOfPlain(text: string, from: number): number {
+function findEndFast(text: string, from: number): number {
   let open = 0;
   for (let at = endOfCode(text, from); at < text.length; at = endOfCode(text, at + 1)) {
-    const sign = text.charAt(at);
-    if (sign === '(') open++;
-    else if (sign === ')') open--;
-    else if (sign === "'") at = text.indexOf(sign, at + 1);
-    else return sign === ';' && open === 0 ? at : -1;
+    const character = text.charAt(at);
+    if (character === '(') open++;
+    else if (character === ')') open--;
+    else if (character === "'") at = text.indexOf(character, at + 1);
+    else return character === ';' && open === 0 ? at : -1;
     if (open < 0 || at < 0) return -1;
   }
   return -1;
@@ -292,14 +299,17 @@ function trim(text: string): string {
   return text.slice(start, lastIndexNotOf(WHITESPACE, text) + 1);
 }
 
-/** The first offset from `at` on that does not cut a mark of two characters. */
-function offsetAfterMarks(text: string, at: number): number {
+/** The first offset at or after `at` that is not within a `--`, a `/*` or its end. */
+function offsetAfterDelimiter(text: string, at: number): number {
   let end = Math.min(at, text.length);
-  while (end < text.length && MARKS.includes(text.charAt(end - 1))) end++;
+  while (end < text.length && COMMENT_DELIMITER_CHARACTERS.includes(text.charAt(end - 1))) end++;
   return end;
 }
 
-/** Where the last character stands that is none of these; -1 where all are. A regular expression would be quadratic. */
+/**
+ * The offset of the last character that is not in `characters`; -1 if there is none. A RegExp would take quadratic
+ * time.
+ */
 function lastIndexNotOf(characters: string, text: string): number {
   let at = text.length - 1;
   while (at >= 0 && characters.includes(text.charAt(at))) at--;

@@ -1,26 +1,26 @@
-/*! One reading of one statement as its text arrives: where it ends, and what was open when it didn't. */
+/*! Scans one statement by one set of comment rules while its text arrives. Finds its end, or what is unclosed. */
 import { type CommentRules, Lexer, type SegmentType } from './lexer.js';
 
-/** Something that was opened, at an offset into the statement. */
+/** A segment or parenthesis that is not closed, and the offset in the statement at which it starts. */
 export interface UnclosedSegment {
   type: SegmentType;
   at: number;
 }
 
-/** Where the two readings may part: a block comment that holds a quote or dashes. */
-const DOUBTFUL = /['"`]|--/;
+/** Text in a block comment that the two sets of comment rules may read differently. */
+const AMBIGUOUS = /['"`]|--/;
 const NON_WHITESPACE = /[^ \t\n\r]/;
 
 export class StatementScanner {
-  /** Whether there was anything but comments. */
+  /** Whether the statement has anything but white space and comments. */
   hasContent = false;
-  /** Whether the other reading may end the statement elsewhere. */
+  /** Whether the statement may end elsewhere by the other rules. */
   isAmbiguous = false;
-  /** What the last segment was that is not white space. */
+  /** The type of the last segment that is not white space. */
   lastType: SegmentType = 'code';
 
   readonly #lexer: Lexer;
-  /** How many parentheses are open, and the first of them: as many objects as a text can open would not fit into memory. */
+  /** The number of open parentheses. Only the first is stored, because memory may not suffice for all of them. */
   #depth = 0;
   #outermost: UnclosedSegment | undefined;
   #openSegment: UnclosedSegment | undefined;
@@ -30,19 +30,19 @@ export class StatementScanner {
     this.#lexer = new Lexer(rules);
   }
 
-  /** What is open where the text read so far ends; a line comment may be. */
+  /** What is unclosed at the end of the text read so far; a line comment does not count. */
   get unclosed(): UnclosedSegment | undefined {
     const { open } = this.#lexer;
     if (open && open !== 'line-comment') return this.#openSegment;
     return this.#depth ? this.#outermost : undefined;
   }
 
-  /** White space matters only at the start and after a line comment. */
-  get #mayBeWhitespace(): boolean {
+  /** Whether a segment of only white space must be ignored: before the first content and after a line comment. */
+  get #ignoresWhitespace(): boolean {
     return !this.hasContent || this.lastType === 'line-comment';
   }
 
-  /** Reads a chunk; the offset in it of the `;` that ends the statement, or -1. */
+  /** Reads a chunk; returns the offset in the chunk of the `;` that ends the statement, or -1. */
   read(chunk: string): number {
     for (let start = 0, end = 0; start < chunk.length; start = end) {
       end = this.#lexer.next(chunk, start);
@@ -57,10 +57,10 @@ export class StatementScanner {
   #consume(type: SegmentType, chunk: string, start: number, end: number): void {
     const at = this.#length + start;
     this.#openSegment = this.#lexer.open ? (this.#openSegment ?? { type, at }) : undefined;
-    if (type === 'code' && this.#mayBeWhitespace && !NON_WHITESPACE.test(chunk.slice(start, end))) return;
+    if (type === 'code' && this.#ignoresWhitespace && !NON_WHITESPACE.test(chunk.slice(start, end))) return;
     if (type === '(' && this.#depth++ === 0) this.#outermost = { type, at };
     if (type === ')' && this.#depth > 0) this.#depth--;
-    if (type === 'block-comment') this.isAmbiguous ||= DOUBTFUL.test(chunk.slice(start, end));
+    if (type === 'block-comment') this.isAmbiguous ||= AMBIGUOUS.test(chunk.slice(start, end));
     if (type !== 'line-comment' && type !== 'block-comment') this.hasContent = true;
     this.lastType = type;
   }

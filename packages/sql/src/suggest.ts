@@ -1,6 +1,6 @@
 /*! Suggestions for mistyped words. */
 
-/** `; did you mean WORD?` for the word that comes closest, or nothing where none is close. */
+/** Returns `; did you mean WORD?` for the most similar word, or '' if none is similar. */
 export function suggestWord(typed: string, words: readonly string[]): string {
   const close = words
     .map(word => ({ word, edits: editDistance(typed.toLowerCase(), word.toLowerCase()) }))
@@ -9,9 +9,9 @@ export function suggestWord(typed: string, words: readonly string[]): string {
   return close[0] ? `; did you mean ${close[0].word}?` : '';
 }
 
-/** How many letters have to be inserted, removed, replaced or swapped with the next to turn one word into the other. */
+/** The number of letters to insert, remove, replace or swap with the next one to turn one word into the other. */
 function editDistance(a: string, b: string): number {
-  if (Math.abs(a.length - b.length) > 3) return Number.POSITIVE_INFINITY; // the caller needs fewer, and words may be long
+  if (Math.abs(a.length - b.length) > 3) return Number.POSITIVE_INFINITY; // the caller accepts 3 at most, and words may be long
   let [beforeLast, last]: number[][] = [[], Array.from({ length: b.length + 1 }, (_, j) => j)];
   for (let i = 1; i <= a.length; i++) {
     const row = [i];

@@ -1,16 +1,16 @@
 /*!
- * Tokens: the lexer's segments, with the code between quotes and comments cut into words, white space and punctuation.
+ * Tokens: the lexer's segments, with the code between quotes and comments split into words, white space and punctuation.
  */
 import { type CommentRules, Lexer, type Segment, type SegmentType } from './lexer.js';
 
 /** A `name` is quoted by `"` or backticks; a bare one is a `word`. */
 export type TokenType = 'space' | 'comment' | 'string' | 'name' | 'word' | 'sign';
 
-/** A token of SQL text; all tokens joined are the text. */
+/** A token of SQL text. */
 export interface Token {
   type: TokenType;
   text: string;
-  /** Offset in UTF-16 code units, which is how the server counts positions too (observed on 9.3.4). */
+  /** Offset in UTF-16 code units, the server's unit for positions (observed on 9.3.4). */
   start: number;
 }
 
@@ -28,9 +28,9 @@ const TYPE: Record<Exclude<SegmentType, 'code'>, TokenType> = {
   ';': 'sign',
 };
 
-/** All tokens of a text; joined they are the text, whatever it holds. */
+/** All tokens of a text. Joined, they are the text, whatever it contains. */
 export function* tokens(text: string, rules: CommentRules = 'sql'): Generator<Token> {
-  let quoted: Segment | undefined;
+  let quoted: Segment | undefined; // the pending quoted text, which a doubled quote may continue
   for (const segment of new Lexer(rules).segments(text)) {
     const { type, start, end } = segment;
     if (quoted && isContinued(text, quoted, start)) {
@@ -45,7 +45,9 @@ export function* tokens(text: string, rules: CommentRules = 'sql'): Generator<To
   if (quoted) yield toToken(text, quoted);
 }
 
-/** Whether quoted text goes on at a place, as its quote was a doubled one; to the server a doubled backtick is none. */
+/**
+ * Whether quoted text continues at an offset, because its quote is doubled. A doubled backtick does not continue it.
+ */
 const isContinued = (text: string, { start, end }: Segment, at: number): boolean =>
   at === end && text.charAt(at) === text.charAt(start) && text.charAt(start) !== '`';
 
@@ -55,7 +57,7 @@ const toToken = (text: string, { type, start, end }: Segment): Token => ({
   start,
 });
 
-/** The tokens that mean something: no white space, no comments. */
+/** The tokens of a text without white space and comments. */
 export function* significantTokens(text: string, rules?: CommentRules): Generator<Token> {
   for (const token of tokens(text, rules)) if (token.type !== 'space' && token.type !== 'comment') yield token;
 }
@@ -70,20 +72,24 @@ function* codeTokens(code: string, offset: number): Generator<Token> {
   }
 }
 
-/** Where what a pattern finds at `at` ends; `at` itself where it finds nothing. */
+/** The end of the pattern's match at `at`; `at` itself if the pattern does not match. */
 function endOf(pattern: RegExp, code: string, at: number): number {
   pattern.lastIndex = at;
-  return pattern.test(code) ? pattern.lastIndex : at; // test() makes no garbage, as exec() does
+  return pattern.test(code) ? pattern.lastIndex : at; // unlike exec(), test() allocates nothing
 }
 
-/** A bare word of plain letters in upper case, as keywords are written here; '' for any other token, and for none. */
+/**
+ * The text of a bare ASCII word in upper case, as keywords are written here; '' for any other token and for undefined.
+ */
 export const keywordOf = (token: Token | undefined): string =>
-  token?.type === 'word' && PLAIN.test(token.text) ? token.text.toUpperCase() : '';
+  token?.type === 'word' && ASCII_WORD.test(token.text) ? token.text.toUpperCase() : '';
 
-/** What a keyword may be made of: `ß` must not make one of two letters. */
-const PLAIN = /^[\w$@]+$/;
+/** The words that may be keywords. Only ASCII, because `ß` in upper case is `SS`. */
+const ASCII_WORD = /^[\w$@]+$/;
 
-/** The name that a word, a string or a quoted name stands for: its text without the quotes, doubled ones made single. */
+/**
+ * The name that a word, a string or a quoted name stands for: without its quotes, and with doubled quotes made single.
+ */
 export function unquote(text: string): string {
   const quote = text[0];
   if (quote !== "'" && quote !== '"' && quote !== '`') return text;

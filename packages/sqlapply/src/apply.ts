@@ -1,6 +1,6 @@
 /*!
- * The replay: statements in, outcomes out, in order. A generator and not a stream on purpose: a stream would run
- * ahead, and statements after a rejected one would have been sent before anyone read the rejection.
+ * The replay: it turns statements into outcomes, in order. It is a generator, because a stream would read ahead: it
+ * would send the statements after a rejected one before its reader gets the rejection.
  */
 import { identify } from '@sqlpipe/sql';
 import { findBlockers, type InFlight } from './blockers.js';
@@ -11,9 +11,9 @@ import { isReject, type Outcome } from './outcome.js';
 export interface RunOptions {
   /** Continue after a rejection. A failure of the instance always ends the run. */
   keepGoing: boolean;
-  /** Aborted when the user wants to stop: what is in flight is finished, the rest is not reached. */
+  /** Aborted when the user wants to stop: statements in flight are finished, later ones are `not reached`. */
   interrupted: AbortSignal;
-  /** Where the statements are, in their order, as far as that is known. */
+  /** The location of each statement in the order of the statements; undefined if it is not known. */
   locations?: readonly (Location | undefined)[];
 }
 
@@ -21,8 +21,8 @@ export interface RunOptions {
 export type Executor = (statement: string) => Promise<StatementResult>;
 
 /**
- * An outcome per statement, in order. After the one that ends the run they are `not reached`.
- * @param executors one for each statement in flight; a statement waits for earlier ones that it depends on
+ * Yields an outcome for each statement, in order. Statements after the one that ends the run are `not reached`.
+ * @param executors one for each statement that may be in flight; a statement waits for those that `findBlockers` finds
  */
 export async function* applyStatements(
   statements: AsyncIterable<string>,
@@ -32,8 +32,8 @@ export async function* applyStatements(
   const inFlight: InFlight[] = [];
   let ended = false;
 
-  const executeInTurn = async (n: number, statement: string, before: InFlight[]): Promise<Outcome> => {
-    for (const { outcome } of before) await outcome;
+  const executeInTurn = async (n: number, statement: string, blockers: InFlight[]): Promise<Outcome> => {
+    for (const { outcome } of blockers) await outcome;
     const started = process.uptime();
     const execute = executors[n % executors.length] as Executor;
     const result: StatementResult = ended || interrupted.aborted ? { result: 'not reached' } : await execute(statement);
@@ -52,9 +52,9 @@ export async function* applyStatements(
 
   let n = 0;
   for await (const statement of statements) {
-    const before = findBlockers(statement, inFlight);
-    inFlight.push({ identity: identify(statement), outcome: executeInTurn(++n, statement, before) });
-    // The next statement uses the executor of the first.
+    const blockers = findBlockers(statement, inFlight);
+    inFlight.push({ identity: identify(statement), outcome: executeInTurn(++n, statement, blockers) });
+    // Executors are assigned in turn: the next statement needs that of the first one in flight, which has to end.
     if (inFlight.length === executors.length) yield await (inFlight.shift() as InFlight).outcome;
   }
   for (const { outcome } of inFlight) yield await outcome;

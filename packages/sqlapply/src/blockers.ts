@@ -1,4 +1,4 @@
-/*! Which statements may be in flight at once: those that create objects that do not depend on each other. */
+/*! Only statements that create objects which do not depend on each other may be in flight at the same time. */
 import { findReferences } from '@sqlpipe/ddl';
 import { foldCase, type Identity, identify, isObject, isSameName } from '@sqlpipe/sql';
 import type { Outcome } from './outcome.js';
@@ -10,8 +10,8 @@ export interface InFlight {
 }
 
 /**
- * Which statements in flight have to end before this one: those that make what it reads from or is called, and around
- * a statement that makes no object (a GRANT, an ALTER, …) all.
+ * The statements in flight that must end before a statement is sent: those that create an object that it reads from or
+ * that has its name. A statement that creates no object (a GRANT, an ALTER, …) waits for all, and all wait for it.
  */
 export function findBlockers(statement: string, inFlight: readonly InFlight[]): InFlight[] {
   if (!inFlight.length) return [];

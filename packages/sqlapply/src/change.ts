@@ -1,6 +1,6 @@
 /*!
- * Statements that change what exists: what has to be waited for after each, as a server goes on with it by itself, and
- * whether it is as it should be then.
+ * Statements that change existing objects. The server completes some of them in the background: so this file waits
+ * until a change is complete, and then checks the object.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { applyAlteration, type Change, kindOf, parseChange, parseMeaning, printDefinition } from '@sqlpipe/ddl';
@@ -17,26 +17,26 @@ import type { ExistingObjects } from './existing.js';
 import type { Outcome } from './outcome.js';
 import { verifyObject } from './verify.js';
 
-/** Milliseconds between two looks at what a server does; they grow up to the longest. */
+/** Milliseconds between two queries while waiting for the server: the first pause and the longest one. */
 const [SHORTEST, LONGEST] = [5, 500];
 
-/** A change before it is sent, with what has to be known of what it changes. */
+/** A change that is about to be sent, with what must be known about its object. */
 export interface PendingChange {
   readonly change: Change;
-  /** What the object is to be afterwards, for ALTER of one that is there. */
+  /** The definition that the object should have after an ALTER, if the object exists. */
   readonly expected: string | undefined;
   readonly refresh: RefreshState | undefined;
 }
 
 /** How long to wait. */
 export interface Patience {
-  /** Milliseconds in all; 0 for ever. */
+  /** Milliseconds in total; 0 for no limit. */
   readonly timeout: number;
   /** Aborted when the user wants to stop. */
   readonly interrupted: AbortSignal;
 }
 
-/** Looks at what a statement is going to change; undefined where that is nothing that is known here. */
+/** Queries the object that a statement is about to change; undefined if the kind of change is not known. */
 export async function prepareChange(
   statement: string,
   target: Instance,
@@ -49,7 +49,7 @@ export async function prepareChange(
   return { change, refresh, expected: verify ? await expectedAfter(change, existing) : undefined };
 }
 
-/** The statement that creates an object as an ALTER is to leave it. */
+/** The statement that would create an object as it should be after an ALTER. */
 async function expectedAfter(change: Change, existing: ExistingObjects): Promise<string | undefined> {
   if (change.verb !== 'alter') return undefined;
   const [first] = change.alters;
@@ -59,7 +59,7 @@ async function expectedAfter(change: Change, existing: ExistingObjects): Promise
   return definition && printDefinition(definition, { quoted: true });
 }
 
-/** Waits until a change that was sent is done, and looks at what came of it. */
+/** Waits until a change that was sent is complete, and checks its result. */
 export async function confirmChange(
   { change, expected, refresh }: PendingChange,
   target: Instance,
@@ -107,7 +107,7 @@ async function verifyRenamed(
   return isThere && isGone ? { proven: true } : { result: 'differs', error: NOT_DONE };
 }
 
-/** Undefined where all that was sent to a table has been applied. */
+/** Waits until everything that was sent to a table is applied. Returns undefined then, and the outcome otherwise. */
 async function waitForWal(name: string, target: Instance, patience: Patience): Promise<Partial<Outcome> | undefined> {
   const state = await poll(patience, async () => {
     const state = await fetchWalState(target, name);
@@ -121,7 +121,7 @@ async function waitForWal(name: string, target: Instance, patience: Patience): P
   return unfinished(problem, target);
 }
 
-/** The outcome of a change that the server has accepted, and not carried out. */
+/** The outcome of a change that the server has accepted but not completed. */
 const unfinished = (problem: string, { label }: Instance): Partial<Outcome> => ({
   result: 'unknown',
   error: problem,
@@ -155,7 +155,7 @@ const NO_REASON = 'the columns of the view may have other types than its query g
 const isAnnouncement = ({ status, reason, started, finished }: RefreshState): boolean =>
   status !== 'valid' && (reason === undefined ? started === finished : isChangeOfBase(reason));
 
-/** Asks again and again; undefined when the time is up. */
+/** Repeats a query until it has a result; undefined when the time is up. */
 async function poll<T>({ timeout, interrupted }: Patience, ask: () => Promise<T | undefined>): Promise<T | undefined> {
   const end = timeout > 0 ? performance.now() + timeout : Number.POSITIVE_INFINITY;
   for (let delay = SHORTEST; ; delay = Math.min(2 * delay, LONGEST)) {

@@ -10,16 +10,16 @@ import {
 import type { DeferredInput } from '@sqlpipe/records';
 import type { ApplyOptions } from './options.js';
 
-/** More connections do not help, and the server has other clients. */
+/** Maximum number of jobs: more connections do not help, and the server has other clients. */
 const MAX_JOBS = 64;
 
 /** The connections of a run. */
 export interface Connections {
   /** How to connect. */
   config: ConnectionConfig;
-  /** Those that statements are sent on, one for each job. */
+  /** The connections that statements are sent on, one for each job. */
   jobs: readonly Instance[];
-  /** The one for everything else. */
+  /** The connection for everything else. */
   target: Instance;
   close(): Promise<void>;
 }
@@ -37,7 +37,7 @@ export function resolveTarget(
 
 /** Connects to the instance that the operand names. @throws UsageError, InstanceError */
 export async function openConnections(options: ApplyOptions, input: DeferredInput, io: Io): Promise<Connections> {
-  // The program before in the pipe may prompt too: it goes first.
+  // The previous program in the pipe may prompt too: its prompt comes first.
   const promptSecret = (question: string) => input.ready().then(() => io.promptSecret(question));
   const resolved = await resolveTarget(options, io, promptSecret);
   requirePermission(resolved, options);
@@ -53,7 +53,7 @@ export async function openConnections(options: ApplyOptions, input: DeferredInpu
   };
 }
 
-/** A protected instance is changed only by name. */
+/** A protected instance is changed only if --yes-to names it. */
 function requirePermission({ name, protected: isProtected }: ConnectionConfig, { dryRun, yesTo }: ApplyOptions): void {
   if (isProtected && !dryRun && yesTo !== name)
     throw new UsageError(`${name} is protected; to change it, give --yes-to=${name}`);

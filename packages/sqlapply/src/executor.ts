@@ -14,11 +14,11 @@ export interface ExecutorOptions {
   existing: ExistingObjects;
   /** What to do about an object that exists: compare it, count it as an error, or skip it. */
   ifExists: 'compare' | 'fail' | 'skip';
-  /** Look what would happen, and change nothing. */
+  /** Determine what would happen, and change nothing. */
   dryRun: boolean;
-  /** Whether what a statement changed is not read back. */
+  /** Do not read back what a statement changed. */
   noVerify: boolean;
-  /** How long to wait for what a server does by itself after a change. */
+  /** How long to wait for the server's background work after a change. */
   patience: Patience;
   /** The side effects of statements, for a dry run. */
   impact?: ImpactAnalyzer | undefined;
@@ -26,13 +26,19 @@ export interface ExecutorOptions {
   printRows(rows: unknown[][]): Promise<void>;
 }
 
-/** The result and what belongs to it. */
+/** The parts of an outcome that an executor determines. */
 export type StatementResult = Omit<Outcome, 'n' | 'statement' | 'identity' | 'ms'>;
 
-/** The server rejects a name that exists, whatever the definition (observed on 9.3.4). Its message for users is not known. */
+/**
+ * The server rejects an existing name, even with the same definition (observed on 9.3.4). Its message for users is
+ * unknown.
+ */
 const ALREADY_EXISTS = /already exists/;
 
-/** Why a statement can look empty to the server: it pairs quotes and sees `--` inside block comments (observed on 9.3.4). */
+/**
+ * Why a statement can look empty to the server: it pairs quotes and sees `--` inside block comments (observed on
+ * 9.3.4).
+ */
 const EMPTY_QUERY_HELP =
   '; the server also reads quotes and -- inside /* */ comments: is there such a comment before the statement?';
 
@@ -42,10 +48,10 @@ const EXISTS_MESSAGE = 'already exists';
 const DIFFERENT_MESSAGE = 'already exists with a different definition';
 const GRANT_OPTION_MESSAGE =
   'already granted WITH GRANT OPTION, which this statement would remove; it was not sent; add WITH GRANT OPTION to it, or revoke the grant option first';
-/** A newer version may print in other words what means the same. */
+/** A newer version may print the same definition in different words. */
 const TEXT_DIFFERS_MESSAGE = `already exists with a different text, and the definitions cannot be compared; if they mean the same, ${SKIP_HELP}`;
 
-/** Creates the executor for a target. It throws only for bugs: what went wrong is in the result. */
+/** Creates the executor for a target. The executor throws only for bugs: failures are results. */
 export function createExecutor(
   target: Instance,
   { check, existing, ifExists, dryRun, noVerify, patience, impact, printRows }: ExecutorOptions,
@@ -78,7 +84,7 @@ export function createExecutor(
     const { replaces, keepsExisting } = readStatementHead(statement);
     const identity = identify(statement);
     const isKnown = ifExists === 'compare' && (await existing.isKnown(identity));
-    // The server's OK does not tell whether there was an object, nor what it is like.
+    // The server's OK says neither whether the object existed, nor what its definition was.
     const before = replaces || keepsExisting || isKnown ? await compare(statement) : undefined;
     if (before && (!replaces || before.result === 'skipped' || ifExists !== 'compare')) return resolveExisting(before);
     if (identity.kind === 'other' && identity.verb === 'SELECT') return checkAssertion(statement);
@@ -90,7 +96,7 @@ export function createExecutor(
       if (reply.rows) await printRows(reply.rows);
       await existing.access.recordChange(statement);
       const confirmed = pending && (await confirmChange(pending, target, existing, { patience, verify: !noVerify }));
-      if (pending) existing.invalidate(identity); // what was fetched before a change was applied says nothing
+      if (pending) existing.invalidate(identity); // a definition that was fetched before the change is outdated
       return { result: 'applied', ...(before && { replaced: before }), ...confirmed };
     }
     const { message, position, denied } = reply;
@@ -131,13 +137,13 @@ export function createExecutor(
     }
   }
 
-  /** The result for an existing object, by --if-exists. */
+  /** The result for an existing object, as --if-exists selects. */
   function resolveExisting(found: StatementResult): StatementResult {
     if (ifExists === 'compare') return found;
     return ifExists === 'skip' ? { result: 'skipped' } : { result: 'rejected', error: EXISTS_MESSAGE };
   }
 
-  /** How a statement's object compares with the target's; undefined where the target has nothing to show. */
+  /** Compares a statement's object with the target's; undefined if the target has none, or does not show it. */
   async function compare(statement: string): Promise<StatementResult | undefined> {
     if (givesRight(identify(statement).kind)) return compareRights(statement);
     const found = await existing.fetch(identify(statement));
@@ -163,7 +169,7 @@ export function createExecutor(
       throw lost;
     });
     if (found?.result === 'skipped') return { result: 'applied' };
-    // Not every server shows users and the like.
+    // Not every server shows its access control.
     if (found || isAcl(identify(statement).kind)) throw lost;
     if (tries > 0) return send(statement, tries);
     return { result: 'failed', error: lost.message, failure: lost };

@@ -1,5 +1,6 @@
 /*!
- * The access control of the target, to compare statements with: queried once, and kept up to date with what is sent.
+ * The access control of the target, to compare statements with: it is queried once, and updated with each statement
+ * sent.
  */
 import {
   type Comparison,
@@ -13,16 +14,16 @@ import {
 import { fetchPrincipals, fetchRights, fetchRightsOf, type Instance, InstanceError } from '@sqlpipe/instance';
 import { foldCase, givesRight, type Identity, identify, isPrincipal } from '@sqlpipe/sql';
 
-/** How a statement compares with what the target has. */
+/** The comparison of a statement with the rights on the target. */
 export interface AccessComparison extends StatementComparison {
-  /** Whether the target has all that the statement gives. */
+  /** Whether all rights that the statement grants exist on the target. */
   readonly exists: boolean;
 }
 
 /** The rights of the target that were queried: all of them, or those of some users, groups and service accounts. */
 interface KnownRights {
   readonly set: RightSet;
-  /** Undefined where all are known. */
+  /** The principals whose rights are known; undefined if all rights are known. */
   readonly of?: Set<string>;
 }
 
@@ -30,7 +31,7 @@ interface KnownRights {
 export class ExistingAccess {
   readonly #target: Instance;
   readonly #warn: (message: string) => void;
-  /** The statements that create them, by kind and name. */
+  /** The statements that create the principals, by kind and name. */
   #principals: Promise<Map<string, string> | undefined> | undefined;
   #rights: Promise<KnownRights | undefined> | undefined;
   #isHidden = false;
@@ -41,12 +42,12 @@ export class ExistingAccess {
     this.#warn = warn;
   }
 
-  /** The statement that creates a user, group or service account, as the target has it; undefined where it has or shows none. */
+  /** The target's own statement for a user, group or service account; undefined if the target has or shows none. */
   async findPrincipal(identity: Identity): Promise<string | undefined> {
     return (await this.#fetchPrincipals())?.get(principalKey(identity));
   }
 
-  /** Compares what a statement gives with what the target has; undefined where either is not known. */
+  /** Compares the rights that a statement grants with those on the target; undefined if either are not known. */
   async compare(statement: string): Promise<AccessComparison | undefined> {
     const rights = parseRights(statement);
     const known = rights && (await this.#fetchRightsFor(rights));
@@ -60,7 +61,7 @@ export class ExistingAccess {
     return { differences, notComparable: [], asText: false, exists: rights.every(right => known.has(right)) };
   }
 
-  /** Records what was sent; after a statement that may remove something everything is queried again. */
+  /** Records a statement that was sent. After one that may remove something, everything is queried again. */
   async recordChange(statement: string): Promise<void> {
     const identity = identify(statement);
     const { kind } = identity;
@@ -72,20 +73,20 @@ export class ExistingAccess {
     }
   }
 
-  /** Drops what is known, so that it is queried again. */
+  /** Discards what is known, so that it is queried again. */
   invalidate(): void {
     this.#principals = undefined;
     this.#rights = undefined;
   }
 
-  /** How a statement that was applied reads back; undefined where that is unknown. */
+  /** Compares a statement that was applied with the target; undefined if the target does not show the result. */
   async readBack(statement: string): Promise<(Comparison & { exists: boolean }) | undefined> {
     const identity = identify(statement);
     if (givesRight(identity.kind)) {
       // The server stores `*` as the list of columns.
       if (parseRights(statement)?.some(right => right.kind === 'grant' && right.column === '*')) return undefined;
       const exists = (await this.compare(statement))?.exists;
-      // Queried one by one, rights that a group has too can not be distinguished.
+      // If principals are queried one by one, a right that a group has too cannot be attributed to its member.
       if (exists === undefined || (!exists && (await this.#rights)?.of)) return undefined;
       return { differences: [], notComparable: [], exists };
     }
@@ -128,7 +129,7 @@ export class ExistingAccess {
       return await query();
     } catch (error) {
       if (!(error instanceof InstanceError)) throw error;
-      // A query changes nothing, so a lost reply leaves nothing unknown.
+      // The new error has no `outcomeUnknown`, because a query changes nothing.
       if (error.serverMessage === undefined)
         throw new InstanceError(error.code, error.message, { status: error.status, cause: error });
       if (!this.#isHidden)

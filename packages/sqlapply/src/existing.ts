@@ -1,20 +1,20 @@
-/*! What the target holds already, and whether it is what a statement makes. */
+/*! The existing objects of the target, and their comparison with statements. */
 import { compareStatements, type Defaults, parseMeaning, type StatementComparison } from '@sqlpipe/ddl';
 import { fetchDefaults, fetchDefinitions, type Instance, InstanceError, listAllObjects } from '@sqlpipe/instance';
 import { foldCase, type Identity, identify, isObject, isPrincipal } from '@sqlpipe/sql';
 import { ExistingAccess } from './existing-access.js';
 
-/** Whether every target shows its definition of an object of this kind. Access control is not shown by every target. */
+/** Whether every target shows the definition of such an object. Not every target shows access control. */
 export const isShowable = ({ kind, name }: Identity): boolean => isObject(kind) && name !== '';
 
-/** Definitions fetched together: as many as SHOW CREATE takes in one request. */
+/** Number of definitions that are fetched together: the maximum of SHOW CREATE in one request. */
 const BATCH = 100;
 
 const keyOf = ({ kind, name }: Identity): string => `${kind} ${foldCase(name)}`;
 
-/** What is known of a run before it begins. */
+/** What is known about a run before it begins. */
 export interface ExistingOptions {
-  /** Nothing is sent, so what is missing stays missing. */
+  /** Nothing is sent, so an object that does not exist will not exist later either. */
   readonly isDryRun: boolean;
   /** Objects of the stream probably exist already. */
   readonly isRerun: boolean;
@@ -24,16 +24,18 @@ export interface ExistingOptions {
 export class ExistingObjects {
   readonly #target: Instance;
   #defaults: Promise<Defaults> | undefined;
-  /** What the next statements make. */
+  /** The objects of the next statements. */
   #upcoming: readonly Identity[] = [];
-  /** The keys of all objects of the target, for as long as only statements of this stream add to them. */
+  /**
+   * The keys of all objects of the target. They are listed again after a statement that may have changed any object.
+   */
   #keys: Promise<ReadonlySet<string>> | undefined;
-  /** Definitions of what the next statements make, undefined where there was no such object. */
+  /** The definitions of the objects of the next statements; undefined for an object that did not exist. */
   #prefetched = new Map<string, string | undefined>();
   #prefetching: Promise<void> | undefined;
-  /** Number of statements that may have changed any object. A fetch that was under way then is discarded. */
+  /** Number of statements that may have changed any object. It discards a fetch that was in flight meanwhile. */
   #changes = 0;
-  /** Whether objects of this stream exist, so that it is worth fetching more than one. */
+  /** Whether objects of this stream exist, so that it is worth fetching many definitions at once. */
   #isRerun: boolean;
   readonly #isDryRun: boolean;
   readonly access: ExistingAccess;
@@ -46,7 +48,7 @@ export class ExistingObjects {
     this.access = new ExistingAccess(target, warn);
   }
 
-  /** The target's own definition of what a statement makes; undefined where it shows none of that kind and name. */
+  /** The target's own definition of an object; undefined if the target shows none of that kind and name. */
   async fetch(identity: Identity): Promise<string | undefined> {
     if (isPrincipal(identity.kind)) return this.access.findPrincipal(identity);
     if (!isShowable(identity)) return undefined;
@@ -68,7 +70,7 @@ export class ExistingObjects {
     return this.#prefetched.get(keyOf(identity)) !== undefined;
   }
 
-  /** To be called before and after a statement is sent: what it makes or changes has to be fetched again. */
+  /** Must be called before and after a statement is sent: the objects that it creates or changes are fetched again. */
   invalidate(identity: Identity): void {
     if (identity.kind !== 'other') return void this.#prefetched.delete(keyOf(identity));
     this.#prefetched.clear();
@@ -76,7 +78,7 @@ export class ExistingObjects {
     this.#changes++;
   }
 
-  /** The same statements. Where objects exist, as in a rerun, those of the next statements are fetched together. */
+  /** Passes statements on. In a rerun the existing definitions of the next statements are fetched together. */
   async *lookAhead(statements: AsyncIterable<string>): AsyncGenerator<string> {
     let batch: string[] = [];
     for await (const statement of statements) {
@@ -94,7 +96,7 @@ export class ExistingObjects {
     yield* batch;
   }
 
-  /** Ignores errors: `fetch` then asks for each object by itself, and reports the error. */
+  /** Ignores errors of the instance: then `fetch` queries each object alone, and reports the error. */
   async #prefetch(): Promise<void> {
     const upcoming = this.#upcoming;
     const changes = this.#changes;
@@ -116,7 +118,7 @@ export class ExistingObjects {
     return new Set((await listAllObjects(this.#target)).map(object => keyOf({ ...object, verb: '' })));
   }
 
-  /** Compares a statement, as the target would read it, with a definition of the target's own. */
+  /** Compares a statement, completed with the target's defaults, with a definition of the target. */
   async compare(statement: string, existing: string): Promise<StatementComparison> {
     if (statement === existing) return compareStatements(statement, existing);
     this.#defaults ??= fetchDefaults(this.#target);

@@ -1,5 +1,6 @@
 /*!
- * The message about a statement that is not in force on the target: what happened, where, and the position in its text.
+ * The message about a statement that is not in force on the target: which statement, what happened, and the position in
+ * its text.
  */
 
 import { formatPropertyLines } from '@sqlpipe/cli';
@@ -17,7 +18,8 @@ const MAX_LINE = 100;
 const DENIED_HELP = '; does the user have the permission, or is the server read-only?';
 
 /**
- * The message for a reject: statement number, kind and name, the server's message, a caret or the differences, and a hint where there is one.
+ * The message for a reject: statement number, kind and name, the server's message, a caret or the differences, and a
+ * hint if one is known.
  * @param target the label of the target
  * @param colors whether to color the lines below the first
  */
@@ -38,7 +40,10 @@ export function formatReplacement(outcome: Outcome, target: string): string[] {
   return formatRejection(replaced, target).flatMap(lines => lines ?? []);
 }
 
-/** Which statement it is: `statement 3 (table 'fx_trades')`, or `schema.sql:42: table 'fx_trades'` where it is in a file. */
+/**
+ * The name of a statement in messages: `schema.sql:42: table 'fx_trades'` for a file, or `statement 3 (table
+ * 'fx_trades')`.
+ */
 export function statementLabel({ n, statement, identity, location, position }: LabelledStatement): string {
   const what = escapeControls(displayName(identity));
   if (location?.line !== undefined) return `${escapeControls(formatLocation(location, statement, position))}: ${what}`;
@@ -47,7 +52,7 @@ export function statementLabel({ n, statement, identity, location, position }: L
 
 type LabelledStatement = Pick<Outcome, 'n' | 'statement' | 'identity' | 'location' | 'position'>;
 
-/** The line of a text that holds a position, and a caret under it. */
+/** The line of a text that contains a position, and a caret below that position. */
 function formatCaret(text: string, position: number): string[] {
   const at = Math.min(Math.max(position, 0), text.length);
   const lineStart = text.lastIndexOf('\n', at - 1) + 1;

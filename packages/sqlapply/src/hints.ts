@@ -1,13 +1,13 @@
-/*! What to do about rejections that the edition of the server, or a lack of rights, explains. */
+/*! Hints for rejections that are caused by the server's edition or by a missing permission. */
 import { isAcl } from '@sqlpipe/sql';
 import type { Outcome } from './outcome.js';
 
-/** What the open source edition says of access control: it knows none of the words (observed on 9.3.4). */
+/** The open source edition's messages for access control, whose keywords it does not know (observed on 9.3.4). */
 const NO_ACCESS_CONTROL = /'atomic' or 'table'|\bsuch as "|unexpected token \[(?:SERVICE|ACCOUNT)\]/i;
 
 const ACCESS_CONTROL = 'the open source edition has no access control; sqltr --to open-source --lossy removes it';
 
-/** What it says of clauses that only the enterprise edition knows (observed on 9.3.4). */
+/** The open source edition's messages for clauses of the enterprise edition (observed on 9.3.4). */
 const CLAUSES: [message: RegExp, hint: string][] = [
   [
     /unexpected token \[storage\]/i,
@@ -19,7 +19,7 @@ const CLAUSES: [message: RegExp, hint: string][] = [
   ],
 ];
 
-/** One hint for a rejected statement; undefined where nothing is known to help. */
+/** A hint for a rejected statement; undefined if none is known. */
 export function hintFor({ identity: { kind }, error = '', denied }: Outcome): string | undefined {
   if (!isAcl(kind)) return CLAUSES.find(([message]) => message.test(error))?.[1];
   if (denied) return 'access control requires permissions of its own; sqldump --include SCHEMA leaves it out';

@@ -1,13 +1,13 @@
-/*! What statements would do on a target beside what they say, for a dry run. */
+/*! The side effects of statements on a target, for a dry run. */
 import type { Io } from '@sqlpipe/cli';
 import { type Instance, InstanceError } from '@sqlpipe/instance';
 import { ImpactAnalyzer, SchemaState } from '@sqlpipe/schema';
 import type { TargetSchema } from './plan.js';
 
 /**
- * Analyzes statements for a target.
- * @param fetchSchema reads what the target has now
- * @returns undefined where the target does not show that
+ * Creates the analyzer of side effects for a target.
+ * @param fetchSchema reads the current schema of the target
+ * @returns undefined if the target does not show its schema
  */
 export async function createImpactAnalyzer(
   { label }: Instance,

@@ -1,20 +1,23 @@
-/*! What a run applies: files and folders that are named, or a stream on standard input; and where each statement is. */
+/*! The input of a run: files and folders, or a stream on standard input; and the location of each statement. */
 import { type Io, UsageError } from '@sqlpipe/cli';
 import { type LocatedStatement, readLocatedSource } from '@sqlpipe/files';
 import { decodeRecords, StreamError } from '@sqlpipe/records';
 import { significantTokens } from '@sqlpipe/sql';
 import type { ApplyOptions } from './options.js';
 
-/** Where a statement is. */
+/** The file and line of a statement. */
 export type Location = Omit<LocatedStatement, 'statement'>;
 
 /** The statements of a run. */
 export interface Input extends AsyncIterable<string> {
-  /** Where the statements are that have been read, in their order; undefined for those of standard input. */
+  /** The locations of the statements read so far, in their order; undefined for those of standard input. */
   readonly locations: readonly (Location | undefined)[];
 }
 
-/** The input that the operands after the instance name. @throws UsageError, and errors of reading the files */
+/**
+ * Opens the input: the files and folders that are the operands after INSTANCE.
+ * @throws UsageError, and errors of reading
+ */
 export function openInput({ operands: [, ...files], ...options }: ApplyOptions, io: Io): Input {
   if (files.length && options.stream) throw new UsageError('--stream works only with standard input, not with files');
   if (files.indexOf('-') !== files.lastIndexOf('-')) throw new UsageError('standard input can be read only once');
@@ -42,11 +45,11 @@ export function openInput({ operands: [, ...files], ...options }: ApplyOptions, 
   return { locations, [Symbol.asyncIterator]: read };
 }
 
-/** Whether the input is, or has in it, a stream on standard input. */
+/** Whether the input includes standard input. */
 export const readsStdin = ({ operands: [, ...files] }: Pick<ApplyOptions, 'operands'>): boolean =>
   files.length === 0 || files.includes('-');
 
-/** An error in a stream does not contain the name of its file. */
+/** Adds the file's name to errors of a stream, which do not contain it. */
 async function* withLabel<T>(source: AsyncIterable<T>, label: string): AsyncGenerator<T> {
   try {
     yield* source;
@@ -56,7 +59,9 @@ async function* withLabel<T>(source: AsyncIterable<T>, label: string): AsyncGene
   }
 }
 
-/** A location for messages: `schema.sql:42` with the line of a position in the statement, else with that of its first word. */
+/**
+ * A location for messages, `schema.sql:42`: the line of a position in the statement or, without one, of its first word.
+ */
 export function formatLocation({ path, line }: Location, statement: string, position?: number): string {
   if (line === undefined) return path;
   const [first] = significantTokens(statement);

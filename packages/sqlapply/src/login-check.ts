@@ -1,20 +1,20 @@
-/*! Which users and service accounts can not log in: a dump never carries credentials. */
+/*! Finds the users and service accounts that cannot log in: a dump never contains credentials. */
 
 import { quotePrincipal } from '@sqlpipe/ddl';
 import { BestEffortClient, type ConnectionConfig, hasCredentials } from '@sqlpipe/instance';
 import { foldCase, type Identity, quoteLiteral } from '@sqlpipe/sql';
 import type { Outcome, Result } from './outcome.js';
 
-/** Each is a request; beyond this number only the statements count. */
+/** Maximum number of queries, one per principal. For further principals only the statements are considered. */
 const MAX_QUERIES = 200;
 
-/** Whether one of the name is there afterwards. */
+/** The results after which the principal exists. */
 const EXISTING_RESULTS: ReadonlySet<Result> = new Set(['applied', 'skipped']);
 
 /** The users and service accounts of a stream. */
 export class LoginCheck {
   readonly #target: ConnectionConfig;
-  /** By folded name, and whether they were created without credentials now. */
+  /** By case-folded name; `isNew` if the principal was created in this run without credentials. */
   readonly #found = new Map<string, { identity: Identity; isNew: boolean }>();
 
   constructor(target: ConnectionConfig) {
@@ -28,7 +28,8 @@ export class LoginCheck {
   }
 
   /**
-   * A line for each that can not log in, as the target shows, or else as the statements say. Never fails.
+   * A line for each principal that cannot log in, according to the target or, if it does not show that, to the
+   * statements. Never fails.
    * @param canAsk whether the target may be queried
    */
   async messages(canAsk: boolean): Promise<string[]> {

@@ -84,7 +84,7 @@ async function run(options: ApplyOptions, summary: Summary, io: Io): Promise<num
     const count = plan?.statements.length ?? complete?.count;
     const planned = plan ? Readable.from(plan.statements) : checked;
 
-    // At the start of a container, for which --wait is made, the schema is usually there already.
+    // --wait is made for the start of a container, when the schema usually exists already.
     const isRerun = options.wait !== undefined;
     const existing = new ExistingObjects(target, io.warn, { isDryRun: options.dryRun, isRerun });
     const fetchSchema = async () => schema ?? fetchTargetSchema(config, target);

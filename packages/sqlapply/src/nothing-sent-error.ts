@@ -13,7 +13,7 @@ export class NothingSentError extends Error {
   }
 }
 
-/** The error with the state added; unchanged if it says so itself, or is a usage error or a bug. */
+/** Adds to an error that nothing was sent; not to a usage error, a bug, or an error that already says so. */
 export function toNothingSentError(error: unknown): unknown {
   const isPlain = [Exit.usage, Exit.bug].some(status => status === exitStatus(error));
   return isPlain || error instanceof PreflightError ? error : new NothingSentError(error as NodeJS.ErrnoException);

@@ -9,17 +9,17 @@ import {
 } from '@sqlpipe/cli';
 import { MAX_RECORD } from '@sqlpipe/records';
 
-/** The options as the command line has them. */
+/** The parsed options and operands. */
 export type ApplyOptions = Args<CommandLineOptions<ReturnType<typeof declareOptions>>>;
 
-/** Takes the options of a command line out of its type. */
+/** The type of the options in the type of a command line. */
 type CommandLineOptions<Line> = Line extends CommandLine<infer Options> ? Options : never;
 
-/** Whether standard output is for data, and not for what a dry run prints. */
+/** Whether standard output is used for data, so that a dry run must not print there. */
 export const hasDataOnStdout = ({ report, rejects, json }: ApplyOptions): boolean =>
   json || [report, rejects].includes('-');
 
-/** Declares them. */
+/** Declares the options of sqlapply. */
 export const declareOptions = (cli: CommandLine) =>
   addInstanceOptions(cli)
     .option('dry-run', {

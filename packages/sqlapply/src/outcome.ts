@@ -4,9 +4,9 @@ import type { Identity } from '@sqlpipe/sql';
 import type { Location } from './input.js';
 
 /**
- * The result of a statement; the man page has the table. `skipped`: the target has it already. `unknown`: sent, and no
- * reply came that settles it. `not reached`: never sent. `would create`, `would replace` and `would send` are a dry run's;
- * `would send` where there is nothing to compare with.
+ * The result of a statement; the man page lists them. `skipped`: the target already has the object. `unknown`: sent,
+ * but no reply says whether it was executed. `not reached`: never sent. `would create`, `would replace` and `would
+ * send` are results of a dry run; `would send` is for statements that cannot be compared with an object.
  */
 export type Result =
   | 'applied'
@@ -22,10 +22,10 @@ export type Result =
 
 /** A statement and its result. */
 export interface Outcome {
-  /** Its number in the stream, from 1. */
+  /** The number of the statement in the stream, from 1. */
   n: number;
   statement: string;
-  /** Where it is, if it is in a file. */
+  /** The location of the statement, if it is in a file. */
   location?: Location;
   identity: Identity;
   result: Result;
@@ -33,26 +33,28 @@ export interface Outcome {
   error?: string;
   /** Index into the statement that the error points at, in UTF-16 code units. */
   position?: number;
-  /** Whether the error is a matter of permission. */
+  /** Whether the reason is a missing permission. */
   denied?: boolean;
-  /** For `rejected`: that the server has one of the name, which was not or can not be compared. */
+  /** For `rejected`: whether the server has an object of that name, which was not or cannot be compared. */
   exists?: boolean;
-  /** How it compares with what the target has, where they were compared. */
+  /** The comparison with the object of the target, if there was one. */
   comparison?: StatementComparison;
-  /** For `applied`: whether the target's definition, read back, is the statement's in all that it says. */
+  /** For `applied`: whether the target's definition, read back, is equal in every property that the statement sets. */
   proven?: boolean;
-  /** For `applied` and `would replace`: how the definition differs that CREATE OR REPLACE puts another in the place of. */
+  /**
+   * For `applied` and `would replace`: how the definition that CREATE OR REPLACE replaces differs from the statement's.
+   */
   replaced?: Partial<Outcome>;
-  /** In a dry run: what the statement would do beside what it says. */
+  /** In a dry run: the side effects that the statement would have. */
   consequences?: readonly Consequence[];
-  /** In a dry run: whether it would lose what nobody has allowed to be lost. */
+  /** In a dry run: whether the statement would cause a loss that --allow-loss does not allow. */
   breaks?: boolean | undefined;
   /** A failure of the instance, which ends the run. */
   failure?: Error;
-  /** Milliseconds it took, with its reply. */
+  /** Milliseconds until the result was known, with those for the reply. */
   ms: number;
 }
 
-/** Whether the statement is not in force on the target as it should be, and belongs among the rejects. */
+/** Whether the statement is a reject: it is not in force on the target. */
 export const isReject = ({ result }: Outcome): boolean =>
   ['differs', 'rejected', 'unknown', 'failed', 'not reached'].includes(result);

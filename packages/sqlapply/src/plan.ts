@@ -1,4 +1,7 @@
-/*! Plans: those of `sqldiff --alter`, which hold for the state that they were made for, and those that --alter makes here. */
+/*!
+ * Plans: those of `sqldiff --alter`, which are valid only for one state of the target, and those that --alter makes
+ * here.
+ */
 import type { Defaults } from '@sqlpipe/ddl';
 import {
   type ConnectionConfig,
@@ -23,14 +26,14 @@ import {
 } from '@sqlpipe/schema';
 import { identify, identityKey, isObject } from '@sqlpipe/sql';
 
-/** A plan that can not be carried out as it is. */
+/** A plan that cannot be executed as it is. */
 export class PlanError extends Error {
   override name = 'PlanError';
   readonly code = 'REFUSED';
 }
 
 /**
- * The same statements; where they are a plan, only if the target is what the plan was made for.
+ * Passes statements on. If they are a plan, the target must be in the state that the plan was made for.
  * @throws PlanError
  */
 export async function checkPlan(
@@ -58,23 +61,23 @@ export async function checkPlan(
   })();
 }
 
-/** What --alter makes of a schema. */
+/** The run that --alter plans for a schema. */
 export interface AlterRun {
-  /** The changes, and behind them what they are to lead to. */
+  /** The changes, and after them the statements of the schema that they should lead to. */
   readonly statements: readonly string[];
-  /** What --allow has to hold for the changes. */
+  /** The values of --allow that the changes need. */
   readonly permissions: readonly string[];
   readonly omissions: readonly Omission[];
 }
 
-/** How --alter is to go about it. */
+/** How --alter plans. */
 export interface AlterOptions {
   readonly allowLoss: readonly string[];
   readonly renamed: readonly string[];
   readonly dryRun: boolean;
 }
 
-/** What the target has, and what has to be known of it to say what a statement would do. */
+/** The schema of the target, and its states that determine the effects of a statement. */
 export interface TargetSchema extends RefreshStates {
   /** The statements of its dump. */
   readonly statements: readonly string[];
@@ -87,7 +90,7 @@ export async function fetchTargetSchema(config: ConnectionConfig, target: Instan
   return { statements, defaults: await fetchDefaults(target), ...(await fetchRefreshStates(target)) };
 }
 
-/** Plans the changes by which a target gets what statements say. What only the target has stays. */
+/** Plans the changes that give a target the schema of the statements. Objects that only the target has are kept. */
 export async function planAlter(
   statements: AsyncIterable<string>,
   { statements: b, ...known }: TargetSchema,
@@ -108,7 +111,7 @@ export async function planAlter(
 
 const isOfSchema = (statement: string): boolean => identify(statement).kind !== 'other';
 
-/** @throws PlanError for what a plan leaves out */
+/** @throws PlanError if a plan leaves anything out */
 export function rejectOmissions(omissions: readonly Omission[]): void {
   if (omissions.length > 0)
     throw new PlanError(`${omissions.map(describeOmission).join('; ')}; --keep-going applies the rest`);

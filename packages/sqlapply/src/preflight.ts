@@ -1,4 +1,4 @@
-/*! Checks of statements before anything is sent. */
+/*! Checks statements before anything is sent. */
 import { dependsOnVersion, findMissingFeatures, isLaterVersion, isRepairForm } from '@sqlpipe/ddl';
 import { DEFAULT_REQUEST_BUFFER, fetchVersion, type Instance } from '@sqlpipe/instance';
 import {
@@ -13,8 +13,8 @@ import { statementLabel } from './format-rejection.js';
 import type { Location } from './input.js';
 
 /**
- * Statements up to this length need not be measured: the server keeps a request twice, and nine bytes are the most that a
- * UTF-16 code unit is written with. It leaves 16 KiB for the rest of the request.
+ * Statements up to this length need not be measured: the server stores a request twice, and a UTF-16 code unit is
+ * encoded in at most nine bytes. 16 KiB are left for the rest of the request.
  */
 const SURELY_FITS = (DEFAULT_REQUEST_BUFFER - 16 * 1024) / (2 * 9);
 
@@ -37,7 +37,8 @@ export class PreflightError extends Error {
 /**
  * The checks for this target. They reject a statement that the server reads differently than SQL, that is not part of a
  * schema dump and not allowed, that the server's version does not support, or that is too large for a request.
- * @param allow more verbs, in any case, and what more a CREATE may do: `CTAS`, `REPLACE`; `all` allows everything
+ * @param allow verbs, in any case, that are allowed too; `CTAS` and `REPLACE` for such a CREATE; `all` allows
+ * everything
  */
 export function createPreflightCheck(target: Instance, allow: string[]): PreflightCheck {
   const allowed = new Set(allow.flatMap(list => list.toUpperCase().split(',')));
@@ -95,7 +96,7 @@ const permissionHint = (permissions: readonly string[], pronoun: 'it' | 'them'):
 export const formatPreflightRejection = ({ reason, permission }: PreflightRejection): string =>
   `${reason}${permissionHint(permission ? [permission] : [], 'it')}`;
 
-/** How a target of that version reads comments; where it is not known, every way. */
+/** The comment rules of a server of that version; those of all servers if the version is not known. */
 const commentRulesOf = (version: string | undefined): readonly ServerCommentRules[] =>
   version === undefined ? SERVER_COMMENT_RULES : [isLaterVersion('9.3.2', version) ? '9.0' : '9.3.2'];
 
@@ -113,7 +114,7 @@ async function fetchRequestBuffer(target: Instance): Promise<number> {
 const MAX_LISTED = 20;
 
 /**
- * Passes statements on until one fails the check; all that fail are listed at the end.
+ * Passes statements on until one fails the check. At the end, all that failed are listed.
  * @throws PreflightError
  */
 export async function* requireAllowed(

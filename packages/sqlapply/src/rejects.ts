@@ -1,15 +1,15 @@
-/*! The file that keeps what is not in force on the target. */
+/*! The file of statements that are not in force on the target. */
 import type { Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { writeOutput } from '@sqlpipe/files';
 import { createCommitWriter, encodeRecords } from '@sqlpipe/records';
 
-/** Statements may hold passwords. */
+/** Statements may contain passwords. */
 const PRIVATE_MODE = 0o600;
 
 /**
- * Writes statements as a stream, to standard output where the path is `-`. Where their source fails, what came before is kept all the same, without the last NUL
- * and with a note of why, so that it does not pass for all there is.
+ * Writes statements as a stream; to standard output if the path is `-`. If their source fails, the earlier statements
+ * are still written, without the last NUL and with a failure marker, so that the stream is recognized as incomplete.
  * @throws what the source throws, once the file is written; errors of the file system
  */
 export async function writeRejects(
@@ -25,7 +25,7 @@ export async function writeRejects(
       await pipeline(rejects, encodeRecords(maxRecord), end);
     } catch (error) {
       failure = error;
-      await finished(end).catch(() => {}); // then its note is written
+      await finished(end).catch(() => {}); // now the failure marker is written
     }
   };
   await writeOutput(path, stdout, write, undefined, PRIVATE_MODE);

@@ -2,8 +2,9 @@ import { formatSafeJson } from '@sqlpipe/sql';
 import type { Outcome } from './outcome.js';
 
 /**
- * One line of a report: a JSON object with `n`, `kind`, `name`, `result`, `ms`, and where there is one `error`,
- * `position` (UTF-16 code units into the statement), `proven`, `replaced` and, in a dry run, `consequences`. Never the statement's text. Safe to show.
+ * One line of a report: a JSON object with `n`, `kind`, `name`, `result`, `ms` and, if they exist, `error`, `position`
+ * (UTF-16 code units into the statement), `proven`, `replaced` and, in a dry run, `consequences`. It never contains the
+ * statement's text, and is safe to show.
  */
 export function formatReportLine({
   n,

@@ -9,7 +9,11 @@ import { isReject, type Outcome, type Result } from './outcome.js';
 import { formatReportLine } from './report-line.js';
 import type { Summary } from './summary.js';
 
-/** Passes outcomes on and writes each to the report. One that can't be written is no reason to stop half-way. @param path a file, or `-` for standard output */
+/**
+ * Passes outcomes on and writes each to the report. A report that cannot be written does not stop the run; the error is
+ * thrown at the end.
+ * @param path a file, or `-` for standard output
+ */
 export async function* writeReport(outcomes: AsyncIterable<Outcome>, path: string, io: Io): AsyncGenerator<Outcome> {
   if (path === '-') return yield* writeReportToStdout(outcomes, io);
   const file = await open(path, 'w');
@@ -41,8 +45,8 @@ async function* writeReportToStdout(outcomes: AsyncIterable<Outcome>, io: Io): A
 }
 
 /**
- * Passes outcomes on, counts them and tells about them; a summary comes however the run ends.
- * @param summarize shows the summary of a run that went well
+ * Passes outcomes on, counts them and prints a message for each reject. The summary is printed however the run ends.
+ * @param summarize prints the summary of a successful run
  */
 export async function* reportOutcomes(
   outcomes: AsyncIterable<Outcome>,
@@ -80,8 +84,8 @@ export async function* reportOutcomes(
 }
 
 /**
- * Passes outcomes on and prints what would happen: `would create table 'fx_trades'`; at the end how many statements would do
- * nothing: `skipped: 31 statements`.
+ * Passes outcomes on and prints what would happen: `would create table 'fx_trades'`; at the end the number of
+ * statements that would do nothing: `skipped: 31 statements`.
  */
 export async function* printDryRun(
   outcomes: AsyncIterable<Outcome>,
@@ -108,7 +112,7 @@ const shorten = (statement: string): string => {
   return truncate(redact(statement).slice(first?.start).replace(/;$/, '').replace(/\s+/g, ' '), 120);
 };
 
-/** Results of a dry run by which nothing would happen. */
+/** The results of a dry run for statements that would do nothing. */
 const WITHOUT_EFFECT: ReadonlySet<Result> = new Set(['skipped', 'not reached']);
 
 /** The statements that are not in force on the target: rejected, different, or not reached. */
@@ -116,7 +120,7 @@ export async function* selectRejects(outcomes: AsyncIterable<Outcome>): AsyncGen
   for await (const outcome of outcomes) if (isReject(outcome)) yield outcome.statement;
 }
 
-/** Writes the rows that a statement is answered with: cells between tabs, and no header. */
+/** Writes the rows of a statement's reply: cells separated by tabs, without a header. */
 export async function printRows(rows: unknown[][], io: Io): Promise<void> {
   const show = io.stdout.isTTY ? escapeControls : (text: string) => text;
   for (const row of rows) await io.print(`${row.map(cell => show(String(cell ?? ''))).join('\t')}\n`);

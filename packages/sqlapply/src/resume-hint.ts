@@ -1,4 +1,7 @@
-/*! How to continue an incomplete run: by rerunning the same command, as far as that recognizes existing objects. */
+/*!
+ * How to continue an incomplete run: by rerunning the same command, with the options that make it skip existing
+ * objects.
+ */
 import { isCleanTable, parseMeaning } from '@sqlpipe/ddl';
 import { plannedState } from '@sqlpipe/schema';
 import { isObject } from '@sqlpipe/sql';
@@ -6,7 +9,7 @@ import type { ExecutorOptions } from './executor.js';
 import { isShowable } from './existing.js';
 import { isReject, type Outcome, type Result } from './outcome.js';
 
-/** What is there afterwards, or may be. */
+/** The results after which the object exists, or may exist. */
 const MAY_EXIST: ReadonlySet<Result> = new Set(['applied', 'differs', 'unknown']);
 
 /** Whether the meaning of a statement is known. */
@@ -14,17 +17,17 @@ const canInterpret = (statement: string): boolean => isCleanTable(statement) || 
 
 export class ResumeHint {
   readonly #ifExists: ExecutorOptions['ifExists'];
-  /** Whether anything has to be fixed first. */
+  /** Whether an error must be fixed first. */
   #hasError = false;
-  /** Whether something exists that can only be compared as text, or not at all. */
+  /** Whether an object exists that can be compared only as text, or not at all. */
   #incomparable = false;
-  /** What would be done a second time. */
+  /** The verbs of applied statements that a rerun would execute again. */
   readonly #appliedVerbs = new Set<string>();
   #unknown: number | undefined;
-  /** Whether the input is a plan, which holds for the state that it was made for. */
+  /** Whether the input is a plan, which is valid only for the state that it was made for. */
   #isPlan = false;
 
-  /** @param isPlannedHere whether the plan is made by the same command */
+  /** @param isPlannedHere whether the plan was made by the same command */
   constructor(
     ifExists: ExecutorOptions['ifExists'],
     readonly isPlannedHere = false,

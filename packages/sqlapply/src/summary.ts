@@ -5,29 +5,29 @@ import type { ApplyOptions } from './options.js';
 import { isReject, type Outcome, type Result } from './outcome.js';
 import { ResumeHint } from './resume-hint.js';
 
-/** Statements that are named in a line about several. */
+/** Maximum number of statements that one line names. */
 const MAX_LISTED = 5;
 
 export class Summary {
-  /** The target's; empty before the run has started. */
+  /** The label of the target; empty before the run has started. */
   label = '';
   readonly #counts = new Map<Result, number>();
   /** The number of statements that were reported. */
   total = 0;
-  /** What the target does not show of each statement. */
+  /** For each statement, the properties that the target does not show. */
   readonly #notComparable: string[] = [];
   #denied = false;
   #rejects = false;
   /** The first failure of the instance, if there was one. */
   failure: Error | undefined;
-  /** None in a dry run: it leaves nothing half done. */
+  /** Undefined in a dry run, which leaves nothing incomplete. */
   readonly #resumeHint: ResumeHint | undefined;
 
   constructor({ ifExists, dryRun, alter }: Pick<ApplyOptions, 'ifExists' | 'dryRun' | 'alter'>) {
     this.#resumeHint = dryRun ? undefined : new ResumeHint(ifExists, alter);
   }
 
-  /** Says that statements are sent from now on. @param label the target's, for the summary */
+  /** Must be called before the first statement is sent. @param label the label of the target, for the summary */
   start(label: string): void {
     this.label = label;
   }
@@ -56,7 +56,7 @@ export class Summary {
     this.#rejects = true;
   }
 
-  /** The exit status the run comes to: a failure of the instance counts before a rejection. */
+  /** The exit status of the run: a failure of the instance takes precedence over a rejection. */
   get status(): number {
     if (this.failure) return exitStatus(this.failure);
     if (!this.#rejects) return Exit.ok;
@@ -68,7 +68,9 @@ export class Summary {
     return this.status === Exit.ok && !this.#counts.has('not reached');
   }
 
-  /** What could not be compared, as the target does not show it, on one line; undefined for nothing. */
+  /**
+   * A line with the properties that could not be compared, because the target does not show them; undefined if none.
+   */
   get notComparable(): string | undefined {
     const [some, more] = [this.#notComparable.slice(0, MAX_LISTED), this.#notComparable.length - MAX_LISTED];
     if (some.length === 0) return undefined;
@@ -76,8 +78,8 @@ export class Summary {
   }
 
   /**
-   * One line: `http://host:9000: 5 statements: 3 applied, 2 skipped`; where that was not all,
-   * `http://host:9000: 3 of 5 applied, 1 skipped, 1 rejected` and how to go on.
+   * One line: `http://host:9000: 5 statements: 3 applied, 2 skipped`; for an incomplete run
+   * `http://host:9000: 3 of 5 applied, 1 skipped, 1 rejected` and how to continue.
    */
   toString(): string {
     if (!this.complete && this.#resumeHint) return `${this.label}: ${this.#formatState()}; ${this.#resumeHint}`;

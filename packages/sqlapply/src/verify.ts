@@ -1,16 +1,18 @@
 /*!
- * Reading back: OK does not mean the same object (the same statement makes a non-WAL table where the target's default
- * says so). Applied objects are queried again, many per request, and compared.
+ * Reading back: the server's OK does not mean that the object is the same (with another default of the target, a
+ * statement creates a table without WAL). Applied objects are queried again, many per request, and compared.
  */
 import { fetchDefinitions, type Instance, InstanceError } from '@sqlpipe/instance';
 import { givesRight, isAcl } from '@sqlpipe/sql';
 import { type ExistingObjects, isShowable } from './existing.js';
 import type { Outcome } from './outcome.js';
 
-/** Outcomes wait until this many can be read back at once, not counting access control, which is read as a whole. */
+/** Outcomes wait until this number can be read back together. Access control does not count: it is read all at once. */
 const BATCH_SIZE = 100;
 
-/** The same outcomes, those that were applied with `proven`, or turned to `differs` where the target made something else. */
+/**
+ * Passes outcomes on. Those that were applied get `proven`, or become `differs` if the target's object is different.
+ */
 export async function* verifyOutcomes(
   outcomes: AsyncIterable<Outcome>,
   target: Instance,
@@ -61,14 +63,14 @@ async function readBack(outcomes: Outcome[], target: Instance, existing: Existin
 const MISSING_MESSAGE = 'the server reported success, but the object does not exist';
 const CREATED_DIFFERENTLY = 'the server created it with a different definition';
 
-/** The number of the last statement that may have changed what others made: an ALTER, a DROP. What differs before it proves nothing. */
+/** The number of the last statement that may have changed earlier objects, such as ALTER: those may rightly differ. */
 const lastChange = (outcomes: readonly Outcome[]): number =>
   outcomes.findLast(({ identity, result }) => identity.kind === 'other' && result === 'applied')?.n ?? 0;
 
 /**
- * Whether an object is what a statement makes.
- * @param found the server's own definition; undefined where there is no such object
- * @param message the error where it is something else
+ * Checks whether an object has the definition of a statement.
+ * @param found the server's own definition; undefined if there is no such object
+ * @param message the error if the definitions differ
  */
 export async function verifyObject(
   statement: string,
@@ -80,12 +82,12 @@ export async function verifyObject(
   const comparison = await existing.compare(statement, found);
   const { differences, notComparable, asText } = comparison;
   if (differences.length === 0) return { proven: notComparable.length === 0, comparison };
-  // What only a newer version understands may come back in other words.
+  // A newer server may print the same definition in different words.
   if (asText) return { proven: false, comparison };
   return { result: 'differs', error: message, comparison };
 }
 
-/** A user, a group, a service account, or what was given to one. Not every server shows them. */
+/** Checks a user, group or service account, or the rights that were granted to one. Not every server shows them. */
 async function verifyAccess({ statement, identity }: Outcome, existing: ExistingObjects): Promise<Partial<Outcome>> {
   const found = await existing.access.readBack(statement);
   if (!found) return {};

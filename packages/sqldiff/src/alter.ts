@@ -1,11 +1,11 @@
-/*! The plan that turns B into A: its statements as a stream, and what it leaves out on standard error. */
+/*! The plan that turns B into A: writes its statements as a stream, and on standard error what it leaves out. */
 import { Exit, type Io } from '@sqlpipe/cli';
 import { connect, fetchRefreshStates, type RefreshStates } from '@sqlpipe/instance';
 import { describeOmission, type PlanOptions, planChanges, printPlan } from '@sqlpipe/schema';
 import type { Side } from './operands.js';
 import { writeStatements } from './write-statements.js';
 
-/** Writes the plan. @returns the exit status: whether nothing was left out */
+/** Writes the plan that turns B into A. @returns the exit status, which is negative if anything was left out */
 export async function writePlan(
   a: readonly string[],
   b: readonly string[],
@@ -18,7 +18,7 @@ export async function writePlan(
   return plan.omissions.length > 0 ? Exit.negative : Exit.ok;
 }
 
-/** How the materialized views of a side are, as far as it is an instance that tells. */
+/** The states of the materialized views of a side; none if the side is not an instance. */
 export async function findRefreshStates({ target }: Side): Promise<RefreshStates> {
   if (!target) return { neverRefreshed: new Set(), invalidated: new Set(), ahead: new Set() };
   const instance = connect(target);

@@ -1,25 +1,27 @@
-/*! Differences as people read them, and as programs do: without the secrets that statements hold. */
+/*! Differences as text and as JSON, without the secrets that statements contain. */
 import { formatPropertyLines, unifiedDiff } from '@sqlpipe/cli';
 import { type Definition, parseMeaning, printDefinition } from '@sqlpipe/ddl';
 import type { Difference } from '@sqlpipe/schema';
 import { displayName, escapeControls, formatSafeJson, hasName, redact } from '@sqlpipe/sql';
 import type { Sides } from './operands.js';
 
-/** A line per difference: `only in src: table 'trades'`, `differs: view 'spreads'`; a grant is shown as its statement. */
+/**
+ * A line per difference: `only in src: table 'trades'`, `differs: view 'spreads'`; a grant is shown as its statement.
+ */
 export function formatName({ identity, a, b }: Difference, sides: Sides): string {
   const what = hasName(identity) ? displayName(identity) : redactFully(a ?? b ?? '').replace(/;$/, '');
   const how = b === undefined ? `only in ${sides[0].label}` : a === undefined ? `only in ${sides[1].label}` : 'differs';
   return `${escapeControls(`${how}: ${what}`)}\n`;
 }
 
-/** How to show what differs. */
+/** How to show differences. */
 export interface FormatOptions {
-  /** Line by line, in the form that servers print, and not property by property. */
+  /** Compare the statements line by line, in the form that servers print, instead of property by property. */
   text: boolean;
   colors: boolean;
 }
 
-/** The same, and below what differs how: in A, in B. */
+/** The line of `formatName`, and below it the properties or lines that differ, as they are in A and in B. */
 export function formatDifference(difference: Difference, sides: Sides, { text, colors }: FormatOptions): string {
   const { a, b, comparison } = difference;
   const head = paint(formatName(difference, sides), colors ? BOLD : undefined);
@@ -29,7 +31,7 @@ export function formatDifference(difference: Difference, sides: Sides, { text, c
   return head + lines.map(line => `  ${line}\n`).join('');
 }
 
-/** A unified diff below the names of the two sides: `-` is in A, `+` is in B. */
+/** The names of the two sides and a unified diff: lines with `-` are in A, lines with `+` in B. */
 function formatTextDiff(a: string, b: string, sides: Sides, colors: boolean): string {
   const names = [`--- ${escapeControls(sides[0].label)}`, `+++ ${escapeControls(sides[1].label)}`];
   const lines = unifiedDiff(printStatement(a, b), printStatement(b, a)).map(line =>
@@ -41,25 +43,31 @@ function formatTextDiff(a: string, b: string, sides: Sides, colors: boolean): st
   );
 }
 
-/** A statement in the form that servers print, where its meaning is known; what it leaves open is as in the other. */
+/**
+ * A statement in the form that servers print, if its meaning is known. A property that the statement does not define
+ * is printed as in the other statement.
+ */
 function printStatement(statement: string, other: string): string {
-  const [definition, filling] = [parseMeaning(statement), parseMeaning(other)];
+  const [definition, otherDefinition] = [parseMeaning(statement), parseMeaning(other)];
   if (!definition) return redactFully(statement);
-  const isOpen = definition.kind === filling?.kind;
-  return printDefinition(isOpen ? ({ ...filling, ...definedProperties(definition) } as Definition) : definition, {
-    quoted: true,
-  });
+  const isSameKind = definition.kind === otherDefinition?.kind;
+  return printDefinition(
+    isSameKind ? ({ ...otherDefinition, ...definedProperties(definition) } as Definition) : definition,
+    {
+      quoted: true,
+    },
+  );
 }
 
-/** What a definition does not leave open. */
+/** The properties that a definition defines. */
 const definedProperties = (definition: Definition): Partial<Definition> =>
   Object.fromEntries(Object.entries(definition).filter(([, value]) => value !== undefined));
 
-/** Not even how long a secret is. */
+/** Redacts secrets, and their lengths too. */
 const redactFully = (statement: string): string => redact(statement, () => '***');
 
 const BOLD = 1;
-/** By the first character of a line, as git has them. */
+/** git's colors of lines, by the first character of the line. */
 const COLORS: Record<string, number> = { '@': 36, '-': 31, '+': 32 };
 
 const paint = (line: string, code: number | undefined): string =>
@@ -67,7 +75,7 @@ const paint = (line: string, code: number | undefined): string =>
 
 /**
  * A line of JSON: an object with `kind`, `name`, `result` (`only-a`, `only-b` or `differs`), the statements `a` and `b`
- * where there is one, and of what differs the `properties`, each with `property`, `a` and `b`.
+ * if they exist, and for `differs` the `properties` that differ, each with `property`, `a` and `b`.
  */
 export function formatJsonLine({ identity: { kind, name }, a, b, comparison }: Difference): string {
   const result = b === undefined ? 'only-a' : a === undefined ? 'only-b' : 'differs';

@@ -1,6 +1,6 @@
 /*!
- * Same text, different meaning: server settings that apply where statements say nothing, and properties of objects
- * that no dump contains. Queried as far as both servers show them (their names observed on 9.3.4).
+ * Same text, different meaning: server settings that apply if a statement does not set a property, and properties of
+ * objects that no dump contains. They are compared if both servers show them (their names observed on 9.3.4).
  */
 
 import { BestEffortClient, type ConnectionConfig } from '@sqlpipe/instance';
@@ -8,10 +8,10 @@ import type { Difference } from '@sqlpipe/schema';
 import { displayName, foldCase, type Identity, identify, type Kind, quoteLiteral } from '@sqlpipe/sql';
 import type { Sides } from './operands.js';
 
-/** What a catalogue says: by property, and of each by object; a setting of the server is of none, ''. */
+/** Values by property, and for each property by object. The object of a server setting is ''. */
 type Facts = Map<string, Map<string, string>>;
 
-/** Whether symbol capacities are the server's to change; then they mean nothing. */
+/** Whether the server changes symbol capacities by itself; then they are not compared. */
 const AUTO_SCALE = 'cairo.auto.scale.symbol.capacity';
 
 const SETTINGS = [
@@ -27,8 +27,8 @@ const SETTINGS = [
 ];
 
 /**
- * Queries for lists of objects: each row is a name and the properties that are named beside the query; of objects of
- * one kind alone where the others' are of no use and differ from version to version.
+ * Queries whose rows are the name of an object and the properties that are listed after the query. `of` is the only
+ * kind of objects to compare, if the properties of other kinds have no use and differ between versions.
  */
 const LISTS: [query: string, properties: string[], of?: Kind][] = [
   ['SELECT table_name, maxUncommittedRows, o3MaxLag FROM tables()', ['maxUncommittedRows', 'o3MaxLag'], 'table'],
@@ -40,10 +40,10 @@ const LISTS: [query: string, properties: string[], of?: Kind][] = [
   ],
 ];
 
-/** Maximum number of objects per request for columns: it has to fit, with names of any length. */
+/** Maximum number of objects per request for columns. The request must fit with names of any length. */
 const MAX_PER_REQUEST = 20;
 
-/** Objects that are named in a warning; of the others, how many. */
+/** Maximum number of objects that a warning names; of the others it gives the number. */
 const MAX_LISTED = 3;
 
 /** The objects of A that are the same in B. */
@@ -53,9 +53,9 @@ export function selectUnchanged(a: string[], differences: Difference[]): Identit
 }
 
 /**
- * Sentences on what two instances make of the same statements; none where either side is no instance.
- * Never fails: what an instance does not tell is not compared.
- * @param same the objects that are the same on both
+ * Warnings about statements that are the same on two instances and mean different things there; none if one side is not
+ * an instance. Never fails: a property that an instance does not show is not compared.
+ * @param same the objects whose statements are the same on both sides
  */
 export async function findHiddenDifferences([a, b]: Sides, same: Identity[]): Promise<string[]> {
   if (!a.target || !b.target) return [];
@@ -90,11 +90,11 @@ async function fetchFacts(target: ConnectionConfig, same: Identity[]): Promise<F
     for (const [path, value] of (await client.table('SELECT property_path, value FROM (SHOW PARAMETERS)')) ?? [])
       if (SETTINGS.includes(String(path))) add(String(path), '', value);
     await addProperties(client, same, add);
-    const scaled = facts.get(AUTO_SCALE)?.get('') !== 'false';
+    const isAutoScaled = facts.get(AUTO_SCALE)?.get('') !== 'false';
     await addColumns(
       client,
-      same.filter(({ kind }) => kind === 'matview' || (kind === 'table' && !scaled)),
-      scaled,
+      same.filter(({ kind }) => kind === 'matview' || (kind === 'table' && !isAutoScaled)),
+      isAutoScaled,
       add,
     );
   } finally {
@@ -115,19 +115,27 @@ async function addProperties(client: BestEffortClient, same: Identity[], add: Ad
     }
 }
 
-/** What CREATE MATERIALIZED VIEW says of columns and is not printed, and symbol capacities where they do not change by themselves. */
-async function addColumns(client: BestEffortClient, objects: Identity[], scaled: boolean, add: Add): Promise<void> {
-  for (let at = 0; at < objects.length; at += MAX_PER_REQUEST) {
-    const some = objects.slice(at, at + MAX_PER_REQUEST);
-    const query = some.map(
+/**
+ * Adds properties of columns: those of materialized views that CREATE MATERIALIZED VIEW sets and servers do not print,
+ * and symbol capacities unless the server changes them by itself.
+ */
+async function addColumns(
+  client: BestEffortClient,
+  objects: Identity[],
+  isAutoScaled: boolean,
+  add: Add,
+): Promise<void> {
+  for (let start = 0; start < objects.length; start += MAX_PER_REQUEST) {
+    const batch = objects.slice(start, start + MAX_PER_REQUEST);
+    const query = batch.map(
       ({ name }, i) =>
         `SELECT ${i}, "column", indexed, designated, symbolCapacity FROM table_columns(${quoteLiteral(name)})`,
     );
     for (const [i, column, indexed, designated, capacity] of (await client.table(query.join(' UNION ALL '))) ?? []) {
-      const object = `column ${column} of ${displayName(some[Number(i)] as Identity)}`;
+      const object = `column ${column} of ${displayName(batch[Number(i)] as Identity)}`;
       add('INDEX', object, indexed);
       add('TIMESTAMP', object, designated);
-      if (!scaled) add('the symbol capacity', object, capacity);
+      if (!isAutoScaled) add('the symbol capacity', object, capacity);
     }
   }
 }

@@ -65,7 +65,7 @@ runProgram({
     if (!alter && (args.allowLoss.length || args.renamed.length || args.rebuild.length || args.dropOld))
       throw new UsageError('--allow-loss, --renamed, --rebuild and --drop-old work only with --alter');
     const stdin = deferInput(() => decodeRecords(io.stdin(), { maxRecord }));
-    const reading = {
+    const readOptions = {
       maxRecord,
       budget: new MemoryBudget(),
       selection: parseSelection(args.include, args.exclude),
@@ -77,7 +77,7 @@ runProgram({
       options: args,
       warn: io.warn,
       logRequest: io.logRequest,
-      // The program before in the pipe may prompt too: it goes first.
+      // The previous program in the pipe may prompt too: its prompt comes first.
       promptSecret: async question => {
         if ([a, b].includes('-')) await stdin.ready();
         return io.promptSecret(question);
@@ -88,7 +88,7 @@ runProgram({
         sides.flatMap(({ target }) => (target ? [target.settings] : [])),
         io,
       );
-    const [inA, inB] = [await readSide(sides[0], reading), await readSide(sides[1], reading)];
+    const [inA, inB] = [await readSide(sides[0], readOptions), await readSide(sides[1], readOptions)];
     const defaults = await fetchTargetDefaults(sides);
     if (alter) {
       const states = await findRefreshStates(sides[1]);
@@ -99,9 +99,9 @@ runProgram({
       io.info(`${displayName(identity)}: cannot be compared: ${properties.join(', ')}`);
     for (const warning of await findHiddenDifferences(sides, selectUnchanged(inA, differences))) io.warn(warning);
 
-    const found = args.ignoreExtra || missing ? differences.filter(each => each.a !== undefined) : differences;
-    if (missing) return writeMissing(found, maxRecord, io);
-    for (const each of found)
+    const relevant = args.ignoreExtra || missing ? differences.filter(each => each.a !== undefined) : differences;
+    if (missing) return writeMissing(relevant, maxRecord, io);
+    for (const each of relevant)
       await io.print(
         json
           ? formatJsonLine(each)
@@ -111,8 +111,8 @@ runProgram({
       );
     if (!json)
       io.info(
-        `${found.length} of ${total} ${total === 1 ? 'object' : 'objects'} ${found.length === 1 ? 'differs' : 'differ'}`,
+        `${relevant.length} of ${total} ${total === 1 ? 'object' : 'objects'} ${relevant.length === 1 ? 'differs' : 'differ'}`,
       );
-    return found.length ? Exit.negative : Exit.ok;
+    return relevant.length ? Exit.negative : Exit.ok;
   },
 });

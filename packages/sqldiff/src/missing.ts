@@ -4,15 +4,15 @@ import { displayName } from '@sqlpipe/sql';
 import { writeStatements } from './write-statements.js';
 
 /**
- * Writes the stream of what A has and B lacks. What differs can't be repaired by creating: it
- * is reported, and the status is 1.
- * @param found what A has and B has not, or has in another way, in an order that replays
+ * Writes the stream of the objects that only A has. An object that differs cannot be repaired by CREATE: it is
+ * reported, and the status is 1.
+ * @param differences the objects that only A has or that differ in B, in an order that can be replayed
  */
-export async function writeMissing(found: Difference[], maxRecord: number, io: Io): Promise<number> {
-  const different = found.filter(({ b }) => b !== undefined);
+export async function writeMissing(differences: Difference[], maxRecord: number, io: Io): Promise<number> {
+  const different = differences.filter(({ b }) => b !== undefined);
   for (const { identity } of different)
     io.warn(`${displayName(identity)} exists and differs; CREATE cannot repair that`);
-  const missing = found.flatMap(({ a, b }) => (a !== undefined && b === undefined ? [a] : []));
+  const missing = differences.flatMap(({ a, b }) => (a !== undefined && b === undefined ? [a] : []));
   await writeStatements(missing, maxRecord, io);
   return different.length ? Exit.negative : Exit.ok;
 }

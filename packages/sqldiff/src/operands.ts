@@ -1,6 +1,6 @@
 /*!
- * What an operand stands for: an instance, or statements at rest. A name in instances.toml is that instance, as in all
- * programs; then an existing file; then an address.
+ * What an operand stands for: an instance, or a file or folder of statements. A name in instances.toml stands for that
+ * instance, as in all programs; then the path of an existing file or folder for that; any other operand is an address.
  */
 import { stat } from 'node:fs/promises';
 import { UsageError } from '@sqlpipe/cli';
@@ -18,11 +18,11 @@ import {
 
 /** One of the two that are compared. */
 export interface Side {
-  /** What it is called in the output; never a secret. */
+  /** The name in the output; never a secret. */
   label: string;
-  /** Where it is, if it is an instance. */
+  /** The instance, if the side is one. */
   target?: ResolvedInstance;
-  /** Where it is, if it is a file or a folder; `-` is standard input. */
+  /** The file or folder, if the side is one; `-` is standard input. */
   path: string;
 }
 
@@ -32,8 +32,8 @@ export type Sides = [a: Side, b: Side];
 /**
  * What the two operands stand for, with the credentials of each.
  *
- * One instance gets what the options and the variables `SQLDIFF_…` say. Of two, each has variables of its own,
- * `SQLDIFF_A_…` and `SQLDIFF_B_…`, and what could be meant for either is given to none.
+ * A single instance gets the credentials of the options and of the variables `SQLDIFF_…`. Two instances have variables
+ * of their own, `SQLDIFF_A_…` and `SQLDIFF_B_…`; credentials that could be meant for either are an error.
  * @throws UsageError, InstanceError
  */
 export async function resolveOperands(
@@ -46,14 +46,14 @@ export async function resolveOperands(
   const [a, b] = operands;
   const [isA, isB] = [await isInstance(a, names), await isInstance(b, names)];
   if (isA && isB) rejectSharedCredentials(context);
-  const side = async (operand: string, isOne: boolean, program: string): Promise<Side> => {
-    if (!isOne) return { label: operand === '-' ? 'standard input' : operand, path: operand };
+  const resolveSide = async (operand: string, isInstance: boolean, program: string): Promise<Side> => {
+    if (!isInstance) return { label: operand === '-' ? 'standard input' : operand, path: operand };
     const target = await resolveInstance(operand, { ...context, program });
     return { label: target.name ?? target.label, path: '', target };
   };
   const sides: Sides = [
-    await side(a, isA, isB ? 'sqldiff_a' : 'sqldiff'),
-    await side(b, isB, isA ? 'sqldiff_b' : 'sqldiff'),
+    await resolveSide(a, isA, isB ? 'sqldiff_a' : 'sqldiff'),
+    await resolveSide(b, isB, isA ? 'sqldiff_b' : 'sqldiff'),
   ];
   if (context.options?.insecure && sides.every(({ target }) => target?.url.protocol === 'https:'))
     throw new UsageError(
@@ -62,20 +62,20 @@ export async function resolveOperands(
   return sides;
 }
 
-/** What looks like a path is one, so that a file that is missing is not looked for on the network. */
+/** An operand of this form is a path, even if no such file exists: it must not be tried as a host name. */
 const PATH = /^[./~]|\.(sql|stream)$/;
 
 async function isInstance(operand: string, names: string[]): Promise<boolean> {
   if (operand === '-') return false;
   if (names.includes(operand)) return true;
-  const isThere = await stat(operand).then(
+  const exists = await stat(operand).then(
     () => true,
     () => false,
   );
-  return !isThere && !PATH.test(operand);
+  return !exists && !PATH.test(operand);
 }
 
-/** Credentials that may belong to either of two instances would go to both. */
+/** Rejects credentials that may belong to either of two instances, because they would be sent to both. */
 function rejectSharedCredentials({ env, options }: Omit<ResolveContext, 'program'>): void {
   const areCredentialsGiven = (['user', 'passwordFile', 'tokenFile'] as const satisfies (keyof InstanceOptions)[]).some(
     option => options?.[option] !== undefined,
@@ -93,8 +93,8 @@ function rejectSharedCredentials({ env, options }: Omit<ResolveContext, 'program
 }
 
 /**
- * What the instance fills in that a file is compared with. Two instances print what they filled in; two files are compared
- * as a server without configuration reads them.
+ * The defaults of the instance that a file is compared with. Two instances print complete statements, so they need no
+ * defaults; two files are compared with the defaults of a server without configuration.
  */
 export async function fetchTargetDefaults([a, b]: Sides): Promise<Defaults> {
   const target = a.target ?? b.target;

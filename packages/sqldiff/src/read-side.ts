@@ -1,4 +1,4 @@
-/*! The statements of one side, all of them: nothing is compared with half a schema. */
+/*! Reads all statements of one side: an incomplete schema is never compared. */
 import { readSource } from '@sqlpipe/files';
 import { type DumpOptions, dump, InstanceError } from '@sqlpipe/instance';
 import { StreamError } from '@sqlpipe/records';
@@ -9,20 +9,20 @@ import type { Side } from './operands.js';
 export interface ReadSideOptions extends Pick<DumpOptions, 'warn'> {
   maxRecord: number;
   selection: Selection;
-  /** For the statements of both sides. */
+  /** Shared by the statements of both sides. */
   budget: MemoryBudget;
   /** The statements of standard input. */
   stdin: AsyncIterable<string>;
 }
 
 /**
- * The statements of a side that are selected, each once.
- * @throws what reading it says: InstanceError, StreamError, TextError, DuplicateNameError, errors of the file system
+ * The selected statements of a side, each once.
+ * @throws InstanceError, StreamError, TextError, DuplicateNameError, errors of the file system
  */
 export async function readSide({ target, path, label }: Side, options: ReadSideOptions): Promise<string[]> {
   const { selection, maxRecord, warn, stdin, budget } = options;
-  const atRest = path === '-' ? stdin : readSource(path, maxRecord);
-  const source = target ? dump(target, { selection, maxRecord, warn }) : atRest;
+  const stored = path === '-' ? stdin : readSource(path, maxRecord);
+  const source = target ? dump(target, { selection, maxRecord, warn }) : stored;
   try {
     return deduplicate(
       await collectStatements(source, statement => selection.selects(identify(statement).kind), budget),
@@ -32,7 +32,10 @@ export async function readSide({ target, path, label }: Side, options: ReadSideO
   }
 }
 
-/** What went wrong, and on which side where the error does not say. A rejection by a server does not say that they differ. */
+/**
+ * Adds the side to errors that do not name it. A rejection by a server gets another code: the status for it would mean
+ * that the sides differ.
+ */
 function addLabel(error: NodeJS.ErrnoException, label: string): Error {
   if (error instanceof StreamError || error instanceof DuplicateNameError)
     return new StreamError(`${label}: ${error.message}`, { cause: error });

@@ -29,7 +29,7 @@ runProgram({
     ['sqldump -o schema.sql localhost:9000', 'save it as .sql text'],
     ['sqldump localhost:9000 | grep -z "^CREATE TABLE \'fx_" | sqlapply other:9000', 'copy some tables'],
   ],
-  standaloneOption: 'list-instances',
+  standaloneOption: 'list-instances', // it needs no instance
   values: { include: CATEGORIES, exclude: CATEGORIES },
   options: cli =>
     addInstanceOptions(cli)
@@ -59,9 +59,9 @@ runProgram({
   run: async ({ operands: [instance = ''], output, text, maxRecord, include, exclude, ...options }, io) => {
     limitHeapGrowth();
     if (options.listInstances) return printInstances(io);
-    const asked = parseSelection(include, exclude);
+    const selection = parseSelection(include, exclude);
     const { env, warn, promptSecret, logRequest } = io;
-    const target = await resolveInstance(instance, {
+    const source = await resolveInstance(instance, {
       program: 'sqldump',
       env,
       options,
@@ -69,23 +69,23 @@ runProgram({
       promptSecret,
       logRequest,
     });
-    if (options.showConfig) return printSettings([target.settings], io);
-    const dumped = dump(target, { ...options, maxRecord, selection: asked, warn });
-    const wanted = options.noOwner ? withoutOwners(dumped) : dumped;
+    if (options.showConfig) return printSettings([source.settings], io);
+    const dumped = dump(source, { ...options, maxRecord, selection, warn });
+    const statements = options.noOwner ? removeOwners(dumped) : dumped;
     const isShown = isStdout(output) && io.stdout.isTTY === true;
-    const statements = isShown ? wanted : reportProgress(wanted, io);
+    const watched = isShown ? statements : reportProgress(statements, io);
     const isText = text || isShown || output?.endsWith('.sql');
     const write = (out: Writable) =>
       isText
-        ? (isShown ? writeSqlText : writeMarkedText)(statements, out)
-        : pipeline(statements, encodeRecords(maxRecord), createCommitWriter(out, 'sqldump'));
+        ? (isShown ? writeSqlText : writeTextOrFailureMarker)(watched, out)
+        : pipeline(watched, encodeRecords(maxRecord), createCommitWriter(out, 'sqldump'));
     await writeOutput(output, io.stdout, write, io.interrupted);
     return Exit.ok;
   },
 });
 
-/** Writes text. If the dump fails, a failure marker ends the text, which sqlsplit rejects. */
-async function writeMarkedText(statements: AsyncIterable<string[]>, out: Writable): Promise<void> {
+/** Writes text. If the dump fails, the text ends in a failure marker, so that sqlsplit rejects it. */
+async function writeTextOrFailureMarker(statements: AsyncIterable<string[]>, out: Writable): Promise<void> {
   try {
     await writeSqlText(statements, out);
   } catch (error) {
@@ -94,6 +94,6 @@ async function writeMarkedText(statements: AsyncIterable<string[]>, out: Writabl
   }
 }
 
-async function* withoutOwners(batches: AsyncIterable<string[]>): AsyncGenerator<string[]> {
+async function* removeOwners(batches: AsyncIterable<string[]>): AsyncGenerator<string[]> {
   for await (const batch of batches) yield batch.map(removeOwner);
 }

@@ -1,6 +1,6 @@
 import { type Io, withProgress } from '@sqlpipe/cli';
 
-/** Passes statements on, shows people how far it is, and at the end how many they were. */
+/** Passes statements on while it shows the progress; reports the number of statements at the end. */
 export async function* reportProgress(batches: AsyncIterable<string[]>, io: Io): AsyncGenerator<string[]> {
   let count = 0;
   for await (const batch of withProgress(batches, io.progress())) {

@@ -1,25 +1,25 @@
 /**
- * Whether a glob stands for a whole text: `*` for anything, `?` for one character, all else for itself. No name of an
- * object holds either, so neither needs a way to stand for itself.
+ * Whether a glob matches a whole text: `*` matches any characters, `?` one character, and any other character itself.
+ * There is no escape for `*` and `?`, because no name of an object contains them.
  *
- * On a mismatch only the last `*` matches one character more, so the time stays polynomial.
+ * After a mismatch only the last `*` is tried with one character more, so the time stays polynomial.
  */
 export function matchesGlob(glob: string, text: string): boolean {
   const [pattern, characters] = [[...glob], [...text]];
   let star = -1;
-  let starred = 0;
-  let at = 0;
+  let starEnd = 0;
+  let next = 0;
   for (let i = 0; i < characters.length; ) {
-    if (pattern[at] === '*') {
-      star = at++;
-      starred = i;
-    } else if (pattern[at] === '?' || pattern[at] === characters[i]) {
-      at++;
+    if (pattern[next] === '*') {
+      star = next++;
+      starEnd = i;
+    } else if (pattern[next] === '?' || pattern[next] === characters[i]) {
+      next++;
       i++;
     } else if (star >= 0) {
-      at = star + 1;
-      i = ++starred;
+      next = star + 1;
+      i = ++starEnd;
     } else return false;
   }
-  return pattern.slice(at).every(rest => rest === '*');
+  return pattern.slice(next).every(rest => rest === '*');
 }

@@ -1,14 +1,14 @@
-/*! What is printed of statements instead of a stream. */
+/*! The output of --list, --json and --count: lines of text instead of a stream. */
 import type { Io } from '@sqlpipe/cli';
 import { escapeControls, formatSafeJson, identify } from '@sqlpipe/sql';
 
-/** `table`, a tab, `fx_trades`. */
+/** The kind of an object, a tab, its name. */
 export function formatListLine(statement: string): string {
   const { kind, name } = identify(statement);
   return `${kind}\t${escapeControls(name)}\n`;
 }
 
-/** A line of JSON: an object with `kind`, `name` and `statement`, which is as it is in the stream, secrets too. */
+/** A line of JSON: an object with `kind`, `name` and `statement`. The statement is unchanged, with its secrets. */
 export function formatJsonLine(statement: string): string {
   const { kind, name } = identify(statement);
   return `${formatSafeJson({ kind, name, statement })}\n`;
@@ -23,7 +23,7 @@ export async function printLines(
   for await (const statement of statements) await io.print(formatLine(statement));
 }
 
-/** Prints how many statements there are, when all have come. */
+/** Prints the number of statements, after the last one. */
 export async function printCount(statements: AsyncIterable<string>, io: Io): Promise<void> {
   let count = 0;
   for await (const _ of statements) count++;

@@ -65,21 +65,21 @@ runProgram({
       .option('max-record', maxRecordOption(MAX_RECORD)),
   run: async ({ operands: patterns, maxRecord, ...options }, io) => {
     const matcher = createMatcher({ ...options, patterns });
-    let found = 0;
+    let matchCount = 0;
     const matches = (entry: Entry): boolean => {
-      const selected = matcher(entry);
-      if (selected) found++;
-      return selected;
+      const isMatch = matcher(entry);
+      if (isMatch) matchCount++;
+      return isMatch;
     };
     const { count, list, json } = options;
     if (Number(count) + Number(list) + Number(json) > 1)
       throw new UsageError('--count, --list and --json cannot be combined');
-    const picked = selectStatements(decodeRecords(io.stdin(), { maxRecord }), matches, options);
-    if (count) await printCount(picked, io);
-    else if (list) await printLines(picked, formatListLine, io);
-    else if (json) await printLines(picked, formatJsonLine, io);
-    else await pipeline(picked, encodeRecords(maxRecord), createCommitWriter(io.stdout, 'sqlgrep'));
-    if (!found) io.info('nothing matched');
-    return found ? Exit.ok : Exit.negative;
+    const selected = selectStatements(decodeRecords(io.stdin(), { maxRecord }), matches, options);
+    if (count) await printCount(selected, io);
+    else if (list) await printLines(selected, formatListLine, io);
+    else if (json) await printLines(selected, formatJsonLine, io);
+    else await pipeline(selected, encodeRecords(maxRecord), createCommitWriter(io.stdout, 'sqlgrep'));
+    if (!matchCount) io.info('nothing matched');
+    return matchCount ? Exit.ok : Exit.negative;
   },
 });

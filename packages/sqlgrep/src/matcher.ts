@@ -1,4 +1,4 @@
-/*! Which statements match: by kind, and by the name of what they create or concern. */
+/*! Which statements match: by their kind, and by the names of the objects or principals that they concern. */
 
 import { UsageError } from '@sqlpipe/cli';
 import { grantTargets } from '@sqlpipe/ddl';
@@ -7,9 +7,9 @@ import { foldCase } from '@sqlpipe/sql';
 import { matchesGlob } from './glob.js';
 
 export interface Criteria {
-  /** Globs for whole names. */
+  /** Globs that match whole names. */
   patterns: string[];
-  /** Regular expressions for parts of names. */
+  /** Regular expressions that match parts of names. */
   regexp?: string[] | undefined;
   /** Kinds and categories, separated by commas. */
   kind?: string[] | undefined;
@@ -18,24 +18,26 @@ export interface Criteria {
 }
 
 /**
- * Returns a function that says whether a statement matches. It has to be of one of the kinds, and its name has to
- * match one of the patterns and expressions, in any case; where none are given, all do.
- * @throws InvalidSelectionError for an unknown kind, UsageError for an expression that is none
+ * Returns a function that says whether a statement matches. The statement must have one of the kinds, and one of its
+ * names must match a pattern or an expression, in any case. Without kinds every kind matches, and without patterns and
+ * expressions every name.
+ * @throws InvalidSelectionError for an unknown kind, UsageError for an invalid regular expression
  */
 export function createMatcher({ patterns, regexp = [], kind = [], invertMatch }: Criteria): (entry: Entry) => boolean {
   const globs = patterns.map(foldCase);
   const expressions = regexp.map(parseRegexp);
   const kinds = parseKinds(kind);
-  const anyName = !globs.length && !expressions.length;
+  const matchesAnyName = !globs.length && !expressions.length;
   const matches = (name: string): boolean =>
     globs.some(glob => matchesGlob(glob, foldCase(name))) || expressions.some(each => each.test(name));
   return entry =>
-    ((!kinds.size || kinds.has(entry.kind)) && (anyName || searchableNames(entry).some(matches))) !== invertMatch;
+    ((!kinds.size || kinds.has(entry.kind)) && (matchesAnyName || searchableNames(entry).some(matches))) !==
+    invertMatch;
 }
 
 /**
- * The names by which a statement is matched. A grant is matched by the objects that it is on, a membership with its
- * user, an assumption with its service account; a grant on the database or on all tables, by its receiver.
+ * The names by which a statement is selected: for a grant its objects, or its receiver if it is on the database or on
+ * all tables; for a membership its user, for an assumption its service account, for others the name of the object.
  */
 function searchableNames({ kind, name, statement }: Entry): string[] {
   const { objects, principals } = grantTargets(statement, kind);

@@ -31,9 +31,9 @@ runProgram({
   run: async ({ output, directory, maxRecord }, io) => {
     limitHeapGrowth();
     if (output && directory) throw new UsageError('--output and --directory cannot be combined');
-    const whole = await spool(decodeRecords(io.stdin(), { maxRecord }));
-    if (directory) await writeFolder(directory, whole, io.interrupted);
-    else await writeOutput(output, io.stdout, out => writeSqlText(whole, out), io.interrupted);
+    const statements = await spool(decodeRecords(io.stdin(), { maxRecord }));
+    if (directory) await writeFolder(directory, statements, io.interrupted);
+    else await writeOutput(output, io.stdout, out => writeSqlText(statements, out), io.interrupted);
     return Exit.ok;
   },
 });

@@ -1,4 +1,4 @@
-/*! `sqlpipe check`: whether an instance can be dumped, and replayed on. */
+/*! `sqlpipe check`: whether an instance can be dumped, and whether a schema can be replayed on it. */
 import { addInstanceOptions, Exit, printSettings, runProgram } from '@sqlpipe/cli';
 import { dump, inspect, resolveInstance } from '@sqlpipe/instance';
 import { escapeControls } from '@sqlpipe/sql';
@@ -23,25 +23,25 @@ runProgram({
       logRequest,
     });
     if (options.showConfig) return printSettings([target.settings], { print });
-    const line = (name: string, value: string) => print(`${name}: ${escapeControls(value)}\n`);
-    await line('instance', target.label);
-    const found = await inspect(target);
-    await line('endpoint', found.endpoint);
-    await line('version', found.version);
-    await line('user', found.user);
-    await line('access control', found.accessControl);
-    if (found.permissions.length) await line('permissions', found.permissions.join(', '));
-    await line('request limit', found.requestLimit);
-    for (const [name, reason] of found.invalid) await line('invalid', `'${name}': ${reason}`);
-    for (const name of found.suspended) await line('suspended', `'${name}'`);
+    const printLine = (name: string, value: string) => print(`${name}: ${escapeControls(value)}\n`);
+    await printLine('instance', target.label);
+    const inspection = await inspect(target);
+    await printLine('endpoint', inspection.endpoint);
+    await printLine('version', inspection.version);
+    await printLine('user', inspection.user);
+    await printLine('access control', inspection.accessControl);
+    if (inspection.permissions.length) await printLine('permissions', inspection.permissions.join(', '));
+    await printLine('request limit', inspection.requestLimit);
+    for (const [name, reason] of inspection.invalid) await printLine('invalid', `'${name}': ${reason}`);
+    for (const name of inspection.suspended) await printLine('suspended', `'${name}'`);
 
     let count = 0;
     for await (const batch of dump(target)) count += batch.length;
-    await line('statements', String(count));
-    if (found.denied) {
-      error(`${target.label}: ${found.denied}`);
+    await printLine('statements', String(count));
+    if (inspection.denied) {
+      error(`${target.label}: ${inspection.denied}`);
       return Exit.denied;
     }
-    return found.invalid.size || found.suspended.length ? Exit.negative : Exit.ok;
+    return inspection.invalid.size || inspection.suspended.length ? Exit.negative : Exit.ok;
   },
 });

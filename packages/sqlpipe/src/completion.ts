@@ -1,16 +1,16 @@
 /*!
- * Completion of all programs by one line in a shell's start-up file. It has to be quick there: the script of a program
- * is loaded when it is completed for the first time.
+ * Completion of all programs by one line in a shell's start-up file. That line must be fast, so the script of a program
+ * is loaded when the program is completed for the first time.
  */
 import { type CompletionSpec, LIST_INSTANCES_COMMAND, zshBootstrap } from '@sqlpipe/cli';
 import { OWN_COMMANDS, PROGRAMS } from './programs.js';
 
 const programs = PROGRAMS.map(({ name }) => name).join(' ');
-const members = PROGRAMS.map(({ command }) => command);
-const commands = [...members, ...Object.keys(OWN_COMMANDS)];
+const programCommands = PROGRAMS.map(({ command }) => command);
+const commands = [...programCommands, ...Object.keys(OWN_COMMANDS)];
 const flagsOf = ({ flags }: CompletionSpec) => flags.flatMap(({ names }) => names).join(' ');
 
-/** bash starts again where a completion ends with 124. */
+/** bash repeats a completion that returns 124. */
 const bash = (
   self: CompletionSpec,
 ) => `# bash completion for sqlpipe; source it: it completes all programs of the family
@@ -24,13 +24,13 @@ _sqlpipe() {
     return
   fi
   case $command in
-    ${members.join(' | ')})
+    ${programCommands.join(' | ')})
       declare -F "_sql$command" > /dev/null || source <(sqlpipe "$command" --completion bash)
       local COMP_WORDS=("sql$command" "\${COMP_WORDS[@]:2}") COMP_CWORD=$((COMP_CWORD - 1))
       "_sql$command" ;;
     check) COMPREPLY=($(compgen -W "$(${LIST_INSTANCES_COMMAND} | cut -f1)" -- "$word")) ;;
     completion) COMPREPLY=($(compgen -W 'bash fish zsh' -- "$word")) ;;
-    help) COMPREPLY=($(compgen -W '${members.join(' ')} check' -- "$word")) ;;
+    help) COMPREPLY=($(compgen -W '${programCommands.join(' ')} check' -- "$word")) ;;
   esac
 }
 complete -F _sqlpipe sqlpipe
@@ -55,14 +55,14 @@ ${Object.entries(OWN_COMMANDS)
     return
   fi
   case $words[2] in
-    ${members.join('|')})
+    ${programCommands.join('|')})
       local service=sql$words[2]
       words=($service "\${(@)words[3,-1]}")
       (( CURRENT-- ))
       if (( $+functions[_$service] )); then _$service; else _sqlpipe_load; fi ;;
     check) compadd -- \${(f)"$(${LIST_INSTANCES_COMMAND} | cut -f1)"} ;;
     completion) compadd bash fish zsh ;;
-    help) compadd ${members.join(' ')} check ;;
+    help) compadd ${programCommands.join(' ')} check ;;
   esac
 }
 ${zshBootstrap('sqlpipe', `compdef _sqlpipe sqlpipe\n  compdef _sqlpipe_load ${programs}`)}`;
@@ -91,16 +91,16 @@ ${[...PROGRAMS.map(({ command, summary }) => [command, summary]), ...Object.entr
   .join('\n')}
 ${flags
   .map(({ names, describe }) => {
-    const spelled = names.map(name => (name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`));
-    return `complete -c sqlpipe -n __fish_use_subcommand ${spelled.join(' ')} -d '${describe}'`;
+    const options = names.map(name => (name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`));
+    return `complete -c sqlpipe -n __fish_use_subcommand ${options.join(' ')} -d '${describe}'`;
   })
   .join('\n')}
-complete -c sqlpipe -n '__fish_seen_subcommand_from ${members.join(' ')}' -a '(__sqlpipe_program)'
+complete -c sqlpipe -n '__fish_seen_subcommand_from ${programCommands.join(' ')}' -a '(__sqlpipe_program)'
 complete -c sqlpipe -n '__fish_seen_subcommand_from check' -a '(${LIST_INSTANCES_COMMAND})'
 complete -c sqlpipe -n '__fish_seen_subcommand_from completion' -a 'bash fish zsh'
-complete -c sqlpipe -n '__fish_seen_subcommand_from help' -a '${members.join(' ')} check'
+complete -c sqlpipe -n '__fish_seen_subcommand_from help' -a '${programCommands.join(' ')} check'
 ${PROGRAMS.map(({ name }) => `complete -c ${name} -a '(__sqlpipe_first)'`).join('\n')}
 `;
 
-/** Makers of these scripts, by shell. */
+/** The functions that write these scripts, by shell. */
 export const COMPLETION_WRITERS = { bash, zsh, fish };

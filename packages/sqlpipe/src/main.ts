@@ -4,7 +4,8 @@ import { PROGRAMS } from './programs.js';
 
 function start(): Promise<unknown> {
   const { argv } = process;
-  const linked = PROGRAMS.find(({ name }) => name === basename(process.argv0)); // an executable has a link for each
+  // The single executable has a link for each program.
+  const linked = PROGRAMS.find(({ name }) => name === basename(process.argv0));
   if (linked) return linked.run();
   if (argv[2] === 'help') argv.splice(2, 2, ...argv.slice(3, 4), '--help');
   const word = argv[2] ?? '';

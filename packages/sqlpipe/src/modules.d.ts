@@ -1,2 +1,2 @@
-/** Programs have no exports: to load one is to run it on the process's arguments. */
+/** Programs have no exports: loading one runs it on the arguments of the process. */
 declare module '@sqlpipe/sql*';

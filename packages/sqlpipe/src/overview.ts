@@ -1,4 +1,4 @@
-/*! What `sqlpipe` says of itself: its help, its version, its completion; and of a program that there is not. */
+/*! What `sqlpipe` prints itself: its help, its version, its completion, and the error for an unknown program. */
 import { runProgram, UsageError } from '@sqlpipe/cli';
 import { suggestWord } from '@sqlpipe/sql';
 import { COMPLETION_WRITERS } from './completion.js';
@@ -10,7 +10,7 @@ const commands = [
 ];
 const names = commands.map(([name]) => name);
 const [, , word = ''] = process.argv;
-// The options that follow are those of the program that was meant.
+// The options after an unknown program's name belong to that program.
 if (word && !word.startsWith('-')) process.argv.splice(3);
 
 runProgram({

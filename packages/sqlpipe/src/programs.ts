@@ -1,4 +1,4 @@
-/*! The programs by the names that they have here and of their own; the only place that imports them. */
+/*! The programs, each by its own name and as a command of sqlpipe; only this file imports them. */
 
 /** A program of the family. */
 export interface ProgramEntry {
@@ -6,13 +6,13 @@ export interface ProgramEntry {
   command: string;
   /** `sqldump` */
   name: string;
-  /** What it does, as its man page has it. */
+  /** What the program does, in the words of its man page. */
   summary: string;
-  /** Loads the program, which runs it on the arguments of this process. */
+  /** Loads the program. That runs it on the arguments of this process. */
   run(): Promise<unknown>;
 }
 
-/** The programs that have a file of their own. */
+/** The programs that are also installed under their own name. */
 export const PROGRAMS: readonly ProgramEntry[] = [
   {
     command: 'dump',
@@ -70,7 +70,7 @@ export const PROGRAMS: readonly ProgramEntry[] = [
   },
 ];
 
-/** What there is besides, with what it does. */
+/** The commands that only sqlpipe has, and what they do. */
 export const OWN_COMMANDS = {
   check: 'check whether sqldump and sqlapply can use an instance',
   completion: 'print a shell completion script for all programs',

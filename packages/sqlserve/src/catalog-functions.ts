@@ -1,6 +1,6 @@
 /*!
- * The catalog functions: `tables()`, `views()`, `materialized_views()`, `table_columns('t')`, and the few things that
- * drivers and tools ask before they start. Columns that would tell of rows are there and say that there are none.
+ * The catalog functions: `tables()`, `views()`, `materialized_views()`, `table_columns('t')`, and the few functions
+ * that drivers and tools call when they connect. Columns about rows exist and report that there are none.
  */
 
 import type { FunctionCall, SelectItem, SelectStatement, TableFunctionCall } from '@questdb/sql-parser';
@@ -13,13 +13,13 @@ import { requireReadAccess } from './references.js';
 import type { ColumnHead, Value } from './reply.js';
 import { requireReadable, type Session } from './session.js';
 
-/** Rows with a name for each value; the types stand apart. */
+/** The columns of a result, and its rows. */
 interface ResultTable {
   readonly heads: readonly ColumnHead[];
   readonly rows: readonly (readonly Value[])[];
 }
 
-/** How this service calls itself. The build is the one whose behaviour it follows. */
+/** The version that sqlserve reports: the version of QuestDB whose behaviour it follows. */
 export const EMULATED_VERSION = '9.4.4';
 
 const scalars: Readonly<Record<string, string>> = {
@@ -27,14 +27,14 @@ const scalars: Readonly<Record<string, string>> = {
   version: 'PostgreSQL 12.3, compiled by Visual C++ build 1914, 64-bit, QuestDB',
 };
 
-/** Answers a query on the catalog. @throws RejectionError for any other query, as no rows are kept */
+/** Answers a query on the catalog. @throws RejectionError for any other query, because no rows are stored */
 export function answerQuery(query: Query, session: Session): ResultTable {
-  const { select, at } = query;
+  const { select, positionOf } = query;
   // Errors of the query are reported before the fact that no rows are stored.
   analyzeRelation(query, session.catalog);
   requireReadAccess(session, query);
   const [from, ...joins] = select.from ?? [];
-  const plain = !(
+  const hasOnlyColumns = !(
     select.where ||
     select.groupBy ||
     select.sampleBy ||
@@ -43,26 +43,33 @@ export function answerQuery(query: Query, session: Session): ResultTable {
     select.setOperations ||
     select.pivot
   );
-  if (!from && plain) return scalarRow(select.columns);
+  if (!from && hasOnlyColumns) return scalarRow(select.columns);
   const source = from?.table;
-  if (source?.type !== 'tableFunctionCall' || joins.length > 0 || from?.joins?.length || !plain) throw noRowsError();
-  return limitRows(sortRows(project(callFunction(source, session, at), select.columns, at), select), select);
+  if (source?.type !== 'tableFunctionCall' || joins.length > 0 || from?.joins?.length || !hasOnlyColumns)
+    throw noRowsError();
+  return limitRows(
+    sortRows(project(callFunction(source, session, positionOf), select.columns, positionOf), select),
+    select,
+  );
 }
 
 /** The result of a catalog function. */
-function callFunction(source: TableFunctionCall, session: Session, at: Query['at']): ResultTable {
-  const { name: written, args } = source;
+function callFunction(source: TableFunctionCall, session: Session, positionOf: Query['positionOf']): ResultTable {
+  const { name: spelling, args } = source;
   const [argument] = args;
-  const name = written.toLowerCase();
+  const name = spelling.toLowerCase();
   if (name === 'table_columns') {
-    if (argument?.type === 'literal') return listColumnsOf(session, String(argument.value), at(argument));
-    throw new RejectionError(at(source), 'function `table_columns` requires arguments: table_columns(STRING constant)');
+    if (argument?.type === 'literal') return listColumnsOf(session, String(argument.value), positionOf(argument));
+    throw new RejectionError(
+      positionOf(source),
+      'function `table_columns` requires arguments: table_columns(STRING constant)',
+    );
   }
   const list = name === 'live_views' && !session.enterprise ? undefined : lists[name];
-  if (!list) throw new RejectionError(at(source), `unknown function name: ${written}()`);
+  if (!list) throw new RejectionError(positionOf(source), `unknown function name: ${spelling}()`);
   if (args.length === 0) return list(session);
   throw new RejectionError(
-    at(source),
+    positionOf(source),
     `wrong number of arguments for function \`${name}\`; expected: 0, provided: ${args.length}`,
   );
 }
@@ -83,63 +90,67 @@ function scalarRow(items: readonly SelectItem[]): ResultTable {
   };
 }
 
-/** The columns asked for, in the order they were asked for. */
-function project(toResult: ResultTable, items: readonly SelectItem[], at: Query['at']): ResultTable {
-  const picks = items.flatMap(item => pickColumns(toResult, item, at));
+/** The selected columns, in the order of the select list. */
+function project(table: ResultTable, items: readonly SelectItem[], positionOf: Query['positionOf']): ResultTable {
+  const picks = items.flatMap(item => pickColumns(table, item, positionOf));
   return {
     heads: picks.map(({ head }) => head),
-    rows: toResult.rows.map(row => picks.map(({ index }) => row[index] ?? null)),
+    rows: table.rows.map(row => picks.map(({ index }) => row[index] ?? null)),
   };
 }
 
-function pickColumns({ heads }: ResultTable, item: SelectItem, at: Query['at']): { head: ColumnHead; index: number }[] {
+function pickColumns(
+  { heads }: ResultTable,
+  item: SelectItem,
+  positionOf: Query['positionOf'],
+): { head: ColumnHead; index: number }[] {
   if (item.type === 'star') return heads.map((head, index) => ({ head, index }));
   if (item.type !== 'selectItem' || item.expression.type !== 'column') throw noRowsError();
   const name = item.expression.name.parts.at(-1) ?? '';
   const index = heads.findIndex(head => head.name.toLowerCase() === name.toLowerCase());
   const head = heads[index];
-  if (!head) throw new RejectionError(at(item.expression), `Invalid column: ${name}`);
+  if (!head) throw new RejectionError(positionOf(item.expression), `Invalid column: ${name}`);
   return [{ head: { name: item.alias ?? head.name, type: head.type }, index }];
 }
 
-function sortRows(relation: ResultTable, { orderBy }: SelectStatement): ResultTable {
-  if (!orderBy) return relation;
+function sortRows(table: ResultTable, { orderBy }: SelectStatement): ResultTable {
+  if (!orderBy) return table;
   const keys = orderBy.map(({ expression, direction }) => {
     const name = expression.type === 'column' ? (expression.name.parts.at(-1) ?? '') : '';
-    const index = relation.heads.findIndex(head => head.name.toLowerCase() === name.toLowerCase());
+    const index = table.heads.findIndex(head => head.name.toLowerCase() === name.toLowerCase());
     if (index < 0) throw noRowsError();
     return { index, sign: direction === 'desc' ? -1 : 1 };
   });
-  const rows = relation.rows.toSorted((a, b) => {
+  const rows = table.rows.toSorted((a, b) => {
     for (const { index, sign } of keys) {
       const order = compare(a[index] ?? null, b[index] ?? null);
       if (order !== 0) return order * sign;
     }
     return 0;
   });
-  return { heads: relation.heads, rows };
+  return { heads: table.heads, rows };
 }
 
-/** The first rows, where LIMIT is one number. */
-function limitRows(relation: ResultTable, { limit }: SelectStatement): ResultTable {
-  if (!limit) return relation;
+/** The first rows. LIMIT must be one number. */
+function limitRows(table: ResultTable, { limit }: SelectStatement): ResultTable {
+  if (!limit) return table;
   const { lowerBound, upperBound } = limit;
   const count = lowerBound.type === 'literal' && !upperBound ? Number(lowerBound.value) : Number.NaN;
   if (!Number.isInteger(count)) throw noRowsError();
-  return { heads: relation.heads, rows: relation.rows.slice(0, count) };
+  return { heads: table.heads, rows: table.rows.slice(0, count) };
 }
 
 const compare = (a: Value, b: Value): number => (a === b ? 0 : (a ?? '') < (b ?? '') ? -1 : 1);
 
-/** A column of a catalog function: its head, and where its value comes from. */
+/** A column of a catalog function: its name, its type, and how its value is computed. */
 type Field<T> = readonly [name: string, type: string, value: (object: T, index: number) => Value];
 
-const relation = <T>(fields: readonly Field<T>[], objects: readonly T[]): ResultTable => ({
+const listObjects = <T>(fields: readonly Field<T>[], objects: readonly T[]): ResultTable => ({
   heads: fields.map(([name, type]) => ({ name, type })),
   rows: objects.map((object, index) => fields.map(([, , value]) => value(object, index))),
 });
 
-const marks = { table: 'T', view: 'V', 'materialized view': 'M', 'live view': 'L' } as const;
+const tableTypes = { table: 'T', view: 'V', 'materialized view': 'M', 'live view': 'L' } as const;
 
 const tableFields: readonly Field<CatalogObject>[] = [
   ['id', 'INT', (_, index) => index + 1],
@@ -155,7 +166,7 @@ const tableFields: readonly Field<CatalogObject>[] = [
   ['maxUncommittedRows', 'INT', ({ kind }) => (kind === 'view' ? 0 : 500_000)],
   ['o3MaxLag', 'LONG', ({ kind }) => ({ table: 600_000_000, view: 0 })[kind as string] ?? -1],
   ['table_suspended', 'BOOLEAN', () => false],
-  ['table_type', 'CHAR', ({ kind }) => marks[kind]],
+  ['table_type', 'CHAR', ({ kind }) => tableTypes[kind]],
   ['table_row_count', 'LONG', () => 0],
 ];
 
@@ -179,15 +190,15 @@ const materializedFields: readonly Field<MaterializedView>[] = [
   ['timer_start', 'TIMESTAMP', ({ refresh }) => refresh.start ?? null],
 ];
 
-/** What is sure of what QuestDB 10 tells: it tells more. */
-const liveFields: readonly Field<LiveView & { based: boolean }>[] = [
+/** The columns that QuestDB 10 certainly has; it has others too. */
+const liveFields: readonly Field<LiveView & { hasBase: boolean }>[] = [
   ['view_name', 'STRING', ({ name }) => name],
   ['base_table_name', 'STRING', ({ base }) => base],
   ['view_sql', 'STRING', ({ body }) => body],
-  ['view_status', 'STRING', ({ based }) => (based ? 'valid' : 'invalid')],
+  ['view_status', 'STRING', ({ hasBase }) => (hasBase ? 'valid' : 'invalid')],
 ];
 
-/** A view's column stores nothing, so that a symbol there has no table of its values. */
+/** `stored` is false for the columns of a view: a view stores nothing, so its symbols have no capacity. */
 type ListedColumn = Column & { designated: boolean; stored: boolean };
 
 const symbolSize = ({ type, stored }: ListedColumn): number => (type === 'SYMBOL' && stored ? 256 : 0);
@@ -206,7 +217,7 @@ const columnFields: readonly Field<ListedColumn>[] = [
 
 /** The columns of one object, as SHOW COLUMNS lists them. */
 export const listColumns = ({ kind, columns, timestamp }: CatalogObject): ResultTable =>
-  relation(
+  listObjects(
     columnFields,
     columns.map(column => ({ ...column, designated: column.name === timestamp, stored: kind !== 'view' })),
   );
@@ -223,27 +234,27 @@ const listVisibleObjects = ({ catalog, canRead }: Session): CatalogObject[] =>
   catalog.list().filter(({ name }) => canRead(name));
 
 const lists: Readonly<Record<string, (session: Session) => ResultTable>> = {
-  tables: session => relation(tableFields, listVisibleObjects(session)),
+  tables: session => listObjects(tableFields, listVisibleObjects(session)),
   views: session =>
-    relation(
+    listObjects(
       viewFields,
       listVisibleObjects(session).filter(object => object.kind === 'view'),
     ),
   materialized_views: session =>
-    relation(
+    listObjects(
       materializedFields,
       listVisibleObjects(session).filter(object => object.kind === 'materialized view'),
     ),
   live_views: session =>
-    relation(
+    listObjects(
       liveFields,
       listVisibleObjects(session).flatMap(object =>
-        object.kind === 'live view' ? { ...object, based: session.catalog.find(object.base) !== undefined } : [],
+        object.kind === 'live view' ? { ...object, hasBase: session.catalog.find(object.base) !== undefined } : [],
       ),
     ),
 };
 
-/** Settings that drivers ask for with SHOW, by the names that their columns have. */
+/** Settings that drivers query with SHOW; each name is also the name of the result's column. */
 const settingValues: Readonly<Record<string, string | number>> = {
   transaction_isolation: 'read committed',
   default_transaction_read_only: 'off',
@@ -256,16 +267,16 @@ const settingValues: Readonly<Record<string, string | number>> = {
   server_version_num: '123000',
 };
 
-export function showSetting(asked: string): ResultTable {
-  const [name, value = null] = Object.entries(settingValues).find(([setting]) => setting.toLowerCase() === asked) ?? [
-    asked,
+export function showSetting(setting: string): ResultTable {
+  const [name, value = null] = Object.entries(settingValues).find(([key]) => key.toLowerCase() === setting) ?? [
+    setting,
   ];
   return { heads: [{ name, type: typeof value === 'number' ? 'INT' : 'STRING' }], rows: [[value]] };
 }
 
 const heads = (type: string, names: string): ColumnHead[] => names.split(' ').map(name => ({ name, type }));
 
-/** None of the server's settings is one here. */
+/** The result of SHOW PARAMETERS: sqlserve has none of the server's settings. */
 export const PARAMETERS: ResultTable = {
   heads: [
     ...heads('STRING', 'property_path env_var_name value value_source'),

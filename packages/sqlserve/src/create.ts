@@ -1,4 +1,6 @@
-/*! CREATE, checked against the catalog: what exists already, what must exist, which names may not be. */
+/*!
+ * CREATE, checked against the catalog: the name must be valid and free, and what the statement refers to must exist.
+ */
 
 import { addTimestampToIndex, type Column, defaultPartition, type Refresh, toTableDefinition } from '@sqlpipe/ddl';
 import {
@@ -26,34 +28,37 @@ import { requireReadable, type Session } from './session.js';
 
 type Create = CreateTable | CreateView | CreateMaterializedView | CreateLiveView;
 
-/** Whether there is nothing to do: the name is taken by an object of the same kind, and IF NOT EXISTS allows that. */
-function isKeptExisting(catalog: ServerCatalog, statement: Create): boolean {
+/**
+ * Whether there is nothing to do, because an object of the same kind has the name and IF NOT EXISTS allows that.
+ * @throws RejectionError if the name is taken in any other way
+ */
+function isNoOpCreate(catalog: ServerCatalog, statement: Create): boolean {
   const { name, position, ifNotExists } = statement;
   const kind = statement.statement.replace('create ', '');
   const object = catalog.find(name);
   if (!object) return false;
   if (object.kind !== kind)
-    throw new RejectionError(position, `${others[kind]} with the requested name already exists`);
+    throw new RejectionError(position, `${otherKinds[kind]} with the requested name already exists`);
   if (ifNotExists) return true;
   throw new RejectionError(position, `${kind} already exists`);
 }
 
-const others: Readonly<Record<string, string>> = {
+const otherKinds: Readonly<Record<string, string>> = {
   table: 'view or materialized view',
   view: 'table or materialized view',
   'materialized view': 'table or view',
   'live view': 'table or view',
 };
 
-/** CREATE TABLE, with its columns, LIKE another or AS a query. */
-export function createTable(session: Session, given: CreateTable): void {
+/** CREATE TABLE, with columns, LIKE another table or AS a query. */
+export function createTable(session: Session, parsed: CreateTable): void {
   const { catalog } = session;
-  const owned = { ...given, owner: given.owner ?? session.owner };
-  // TTL is turned into a storage policy where there are any.
-  const statement = session.enterprise ? { ...owned, ttl: 0, policy: given.policy ?? ttlToPolicy(given.ttl) } : owned;
+  const owned = { ...parsed, owner: parsed.owner ?? session.owner };
+  // The enterprise edition has storage policies, and turns a TTL into one.
+  const statement = session.enterprise ? { ...owned, ttl: 0, policy: parsed.policy ?? ttlToPolicy(parsed.ttl) } : owned;
   const { name, position, like, select } = statement;
   if (like && !catalog.find(like.name)) throw noTableError(like.name, like.position);
-  if (isKeptExisting(catalog, statement)) return;
+  if (isNoOpCreate(catalog, statement)) return;
   rejectVolume(statement);
   session.authorize('CREATE TABLE');
   if (like) requireReadable(session, like.name);
@@ -64,7 +69,7 @@ export function createTable(session: Session, given: CreateTable): void {
       : toTableDefinition(statement);
   if (select) requireReadAccess(session, parsedQuery(select));
   rejectBadName(name, position, select ? '' : 'Could not create table, ');
-  // Longer than a file name: the service fails to make the folder, and reports that the table exists.
+  // QuestDB cannot create a folder with a name longer than a file name, and reports that the table exists.
   if (Buffer.byteLength(name) > MAX_FILE_NAME_BYTES) throw new RejectionError(position, 'table already exists');
   catalog.put(table);
 }
@@ -80,7 +85,7 @@ function copyTable(catalog: ServerCatalog, { name, owner }: CreateTable, like: L
   return { kind: 'table', ...stored, policy, wal, parquet };
 }
 
-/** The columns of a query, with what CAST, INDEX and DEDUP say of them. */
+/** The table that a query creates: the query's columns, with the types and options that CAST, INDEX and DEDUP set. */
 function tableFromQuery(catalog: ServerCatalog, statement: CreateTable): Table {
   const { name, position, select, partition, ttl, policy, wal, parquet, owner } = statement;
   const relation = select ? analyzeRelation(parsedQuery(select), catalog) : { fields: [] };
@@ -93,21 +98,21 @@ function tableFromQuery(catalog: ServerCatalog, statement: CreateTable): Table {
     if (!isValidColumnName(column)) {
       throw new RejectionError(position, `invalid column name [name=${column}, position=${index}]`);
     }
-    const said = statement.columns.find(column);
-    if (said?.type && type) rejectCast(statement, column, type, said.type);
-    if (!said && type === 'NULL') {
+    const declared = statement.columns.find(column);
+    if (declared?.type && type) rejectCast(statement, column, type, declared.type);
+    if (!declared && type === 'NULL') {
       throw new RejectionError(0, `cannot create NULL-type column, please use type cast, e.g. ${column}::type`);
     }
-    const own = {
+    const definition = {
       name: column,
-      type: said?.type || type || 'DOUBLE',
-      cached: said?.cached ?? true,
-      dedup: said?.dedup ?? false,
+      type: declared?.type || type || 'DOUBLE',
+      cached: declared?.cached ?? true,
+      dedup: declared?.dedup ?? false,
     };
-    if (said?.index && own.type !== 'SYMBOL') {
+    if (declared?.index && definition.type !== 'SYMBOL') {
       throw new RejectionError(0, `indexes are supported only for SYMBOL columns: ${column}`);
     }
-    return addTimestampToIndex(said?.index ? { ...own, index: said.index } : own, timestamp);
+    return addTimestampToIndex(declared?.index ? { ...definition, index: declared.index } : definition, timestamp);
   });
   const dedup = statement.located.dedup.toSorted((a, b) => a.position - b.position);
   if (dedup[0] && !dedup.some(key => key.name.toLowerCase() === timestamp?.toLowerCase())) {
@@ -143,7 +148,7 @@ function rejectUnknownColumns({ located }: CreateTable, { fields, open }: Relati
   }
 }
 
-/** Types that CAST of a CREATE TABLE AS turns into each other, as 9.3.4 was seen to. */
+/** Groups of types that CAST in CREATE TABLE AS converts into each other (observed on 9.3.4). */
 const castGroups: readonly RegExp[] = [
   /^(?:BYTE|SHORT|CHAR|INT|LONG|DATE|TIMESTAMP|TIMESTAMP_NS|FLOAT|DOUBLE)$/,
   /^(?:STRING|VARCHAR|SYMBOL)$/,
@@ -151,8 +156,8 @@ const castGroups: readonly RegExp[] = [
 ];
 
 function rejectCast({ located }: CreateTable, column: string, from: string, to: string): void {
-  const texts = ['STRING', 'VARCHAR'];
-  if (from === to || from === 'NULL' || (texts.includes(from) && to === 'IPv4')) return;
+  const textTypes = ['STRING', 'VARCHAR'];
+  if (from === to || from === 'NULL' || (textTypes.includes(from) && to === 'IPv4')) return;
   if (castGroups.some(group => group.test(from) && group.test(to))) return;
   const cast = located.cast.find(({ name }) => name.toLowerCase() === column.toLowerCase());
   if (cast) throw new RejectionError(cast.position, `unsupported cast [column=${column}, from=${from}, to=${to}]`);
@@ -171,7 +176,7 @@ function rejectBadName(name: string, position: number, lead: string): void {
   throw new RejectionError(position, `${lead}invalid table name [table=${escapeForMessage(name)}]`);
 }
 
-/** Control characters as the service writes them into its own messages. */
+/** Escapes control characters as QuestDB does in its own messages. */
 const escapeForMessage = (text: string): string =>
   text.replace(/[\0-\x1f\x7f]/g, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
@@ -181,10 +186,10 @@ export function createView(session: Session, statement: CreateView): void {
   const { name, position, body, orReplace } = statement;
   const replaces = orReplace && !statement.ifNotExists && catalog.find(name)?.kind === 'view';
   if (!replaces) {
-    if (!isKeptExisting(catalog, statement)) putView(session, statement, position);
+    if (!isNoOpCreate(catalog, statement)) putView(session, statement, position);
     return;
   }
-  // In CREATE OR REPLACE VIEW the service counts from before the parenthesis, but for what its parser finds.
+  // In CREATE OR REPLACE VIEW QuestDB counts from before the parenthesis, except for errors that its parser finds.
   const shift = body.position - body.start;
   try {
     putView(session, statement, body.position);
@@ -195,7 +200,7 @@ export function createView(session: Session, statement: CreateView): void {
   }
 }
 
-/** `errorPosition` is the position reported for a name that no column can have. */
+/** `errorPosition` is the position that is reported for an invalid column name. */
 function putView(session: Session, statement: CreateView, errorPosition: number): void {
   const { catalog } = session;
   const { name, position, body, owner = session.owner, orReplace } = statement;
@@ -221,14 +226,14 @@ function putView(session: Session, statement: CreateView, errorPosition: number)
 
 /** A view cannot depend on itself. */
 function rejectCycle(catalog: ServerCatalog, { name, body }: CreateView): void {
-  const below = findQueryReferences(parsedQuery(body), catalog).find(below =>
-    catalog.closure([below]).has(name.toLowerCase()),
+  const reference = findQueryReferences(parsedQuery(body), catalog).find(reference =>
+    catalog.closure([reference]).has(name.toLowerCase()),
   );
-  if (below === undefined) return;
+  if (reference === undefined) return;
   const problem =
-    below.toLowerCase() === name.toLowerCase()
+    reference.toLowerCase() === name.toLowerCase()
       ? `view '${name}' cannot reference itself`
-      : `'${name}' cannot depend on '${below}' because '${below}' already depends on '${name}'`;
+      : `'${name}' cannot depend on '${reference}' because '${reference}' already depends on '${name}'`;
   throw new RejectionError(body.position, `circular dependency detected: ${problem}`);
 }
 
@@ -240,8 +245,8 @@ export const toColumns = ({ fields }: Relation): Column[] =>
 export function createMaterializedView(session: Session, statement: CreateMaterializedView): void {
   const { catalog } = session;
   const { name, position, body, partition, ttl, owner = session.owner } = statement;
-  const base = statement.base as LocatedName; // found by `findBase` where it is not named
-  if (isKeptExisting(catalog, statement)) return;
+  const base = statement.base as LocatedName; // `findBase` sets it if the statement names none
+  if (isNoOpCreate(catalog, statement)) return;
   rejectVolume(statement);
   session.authorize('CREATE MATERIALIZED VIEW');
   const { timeZone } = statement.refresh;
@@ -278,10 +283,10 @@ function resolveRefresh(
   { refresh }: CreateMaterializedView,
   sampling: { period?: string | undefined; timeZone?: string | undefined },
 ): Refresh {
-  const { period, ...given } = refresh;
-  const rest = { ...given, start: given.start ?? defaultStart(refresh) };
-  if (period !== 'sample by interval') return { ...rest, period };
-  return { ...rest, timeZone: sampling.timeZone, period: { length: sampling.period ?? '' } };
+  const { period, ...options } = refresh;
+  const started = { ...options, start: options.start ?? defaultStart(refresh) };
+  if (period !== 'sample by interval') return { ...started, period };
+  return { ...started, timeZone: sampling.timeZone, period: { length: sampling.period ?? '' } };
 }
 
 /** A timer without START starts now. */
@@ -295,7 +300,7 @@ export const defaultStart = ({
 export function createLiveView(session: Session, statement: CreateLiveView): void {
   const { catalog } = session;
   const { name, position, body, flush, inMemory, start, owner = session.owner } = statement;
-  if (isKeptExisting(catalog, statement)) return;
+  if (isNoOpCreate(catalog, statement)) return;
   session.authorize('CREATE LIVE VIEW');
   const relation = analyzeRelation(parsedQuery(body), catalog);
   const base = findLiveBase(statement, catalog);
@@ -317,7 +322,7 @@ export function createLiveView(session: Session, statement: CreateLiveView): voi
   });
 }
 
-/** The one table that a live view is over. It must have what makes rows come in order. */
+/** The one base table of a live view. Only a WAL table with a designated timestamp delivers its rows in order. */
 function findLiveBase({ body }: CreateLiveView, catalog: ServerCatalog): Table {
   const [name = '', ...others] = findQueryReferences(parsedQuery(body), catalog);
   const base = catalog.find(name);

@@ -8,18 +8,18 @@ import type { ServerCatalog } from './server-catalog.js';
 import type { Session } from './session.js';
 
 export interface Edition {
-  /** As `/settings` tells it. */
+  /** The release type that `/settings` reports. */
   readonly release: 'OSS' | 'EE';
   readonly dialect: Omit<Dialect, 'verbs' | 'findBase' | 'checkQuery' | 'defaults'>;
   readonly handlers: StatementHandlers;
   /** The caller that an Authorization header identifies; undefined if access is denied. */
   authenticate(authorization: string | undefined): Promise<string | undefined>;
   session(catalog: ServerCatalog, caller: string): Session;
-  /** The rows of a dump before and after the objects. @throws DenialError */
+  /** The statements of a dump that precede and follow the objects. @throws DenialError */
   dump(categories: ReadonlySet<string>, session: Session): { before: string[]; after: string[] };
   /** Answers a SHOW that only this edition has. */
   show(show: Extract<Show, { statement: 'show acl' }>, session: Session): ExecutionResult;
-  /** The changes besides objects since the last call, in order. */
+  /** The changes of access control since the last call, in order. */
   takeChanges(): AclChange[];
   /** Applies a recorded change. */
   replay(change: AclChange): void;

@@ -1,8 +1,9 @@
 /*!
- * The endpoint, on bare sockets: Node's HTTP server would correct what this service does differently. It accepts one
- * request at a time and drops what is sent ahead, keeps every connection open whatever the client says, answers in
- * chunks, and hangs up without a word where it cannot read (observed on 9.3.4). Three things it does not do: wait for
- * ever for the end of a request, let idle connections keep new ones out, read on after a body.
+ * The HTTP endpoint, on bare sockets, because Node's HTTP server would correct what QuestDB does differently. QuestDB
+ * accepts one request at a time and drops bytes that are sent ahead, keeps every connection open whatever the client
+ * says, replies in chunks, and closes the connection without a reply if it cannot read a request (observed on 9.3.4).
+ * In three points sqlserve differs: it does not wait for ever for the end of a request, does not let idle connections
+ * keep new ones out, and does not read on after a body.
  */
 import { createServer, type Server, type Socket } from 'node:net';
 import type { HttpReply } from './reply.js';
@@ -13,7 +14,7 @@ export interface EndpointOptions {
   answer(request: HttpRequest): Promise<HttpReply>;
   /** `http.request.header.buffer.size`, in bytes. */
   readonly requestLimit: number;
-  /** Called for each request that ended; without a reply where the connection was closed unanswered. */
+  /** Called after each request; `status` is undefined if the connection was closed without a reply. */
   readonly onRequest?:
     | ((request: HttpRequest | undefined, status: number | undefined, milliseconds: number) => void)
     | undefined;
@@ -28,7 +29,7 @@ export function createEndpoint(options: EndpointOptions): Server {
 /** `http.net.connection.timeout`: how long a connection stays open without a byte on it. */
 const idleTimeout = 300_000;
 
-/** How long a request may take to arrive, and a client to hang up after a `Connection: close`. */
+/** How long a request may take to arrive, and how long a client may take to hang up after `Connection: close`. */
 const requestTimeout = 30_000;
 
 /** `http.net.connection.limit`. */
@@ -36,7 +37,7 @@ const maxConnections = 256;
 
 interface Connections {
   readonly open: Set<Socket>;
-  /** Those without a request under way; first the one that waits longest. */
+  /** Connections without a request in progress; the one that has waited longest is the first. */
   readonly waiting: Set<Socket>;
 }
 
@@ -61,15 +62,15 @@ function serveConnection(
   socket.on('data', async (bytes: string) => {
     if (busy) return;
     received += bytes;
-    const reading = readRequest(received, requestLimit);
-    if (reading === 'incomplete') {
+    const readResult = readRequest(received, requestLimit);
+    if (readResult === 'incomplete') {
       deadline ??= closeLater();
       return;
     }
     clearTimeout(deadline);
     deadline = undefined;
     received = '';
-    if (reading === 'hang up') {
+    if (readResult === 'hang up') {
       onRequest?.(undefined, undefined, 0);
       socket.destroy();
       return;
@@ -77,7 +78,7 @@ function serveConnection(
     busy = true;
     waiting.delete(socket);
     const start = performance.now();
-    const { request } = reading;
+    const { request } = readResult;
     const reply = await answer(request);
     onRequest?.(request, reply.status, performance.now() - start);
     if (socket.destroyed) return;
@@ -86,7 +87,7 @@ function serveConnection(
       deadline = closeLater();
       return;
     }
-    // The next request waits until this reply is out: replies that nobody reads must not pile up.
+    // The next request waits until this reply is sent: replies that the client does not read must not pile up.
     socket.write(formatMessage(reply), () => {
       busy = false;
       waiting.add(socket);
@@ -135,7 +136,7 @@ function splitChunks(bytes: Buffer): Buffer[] {
   return [...parts, Buffer.from('00\r\n\r\n')];
 }
 
-/** Two digits for each byte of the number, as the service writes them. */
+/** The size in hexadecimal, with two digits for each byte of the number, as QuestDB writes it. */
 function formatChunkSize(length: number): string {
   const digits = length.toString(16);
   return digits.padStart(digits.length + (digits.length % 2), '0');

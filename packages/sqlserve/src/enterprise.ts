@@ -19,7 +19,7 @@ import type { LoginCredentials } from './open-source.js';
 import type { ServerCatalog } from './server-catalog.js';
 import { DenialError, type Session } from './session.js';
 
-/** Somebody has the name of the administrator, if not in the same case, and so would have all rights. */
+/** A stored principal has the administrator's name, in any case, and so would have all rights. */
 export class AdminNameError extends Error {
   override name = 'AdminNameError';
   readonly code = 'CONFIG';
@@ -50,8 +50,8 @@ export function createEnterprise(admin: LoginCredentials): Edition {
       acl.replay(change);
     },
     checkPrincipals() {
-      const taken = acl.find(admin.user);
-      if (taken) throw new AdminNameError(taken);
+      const principal = acl.find(admin.user);
+      if (principal) throw new AdminNameError(principal);
     },
     snapshotChanges: () => acl.snapshotChanges(),
   };
@@ -59,7 +59,7 @@ export function createEnterprise(admin: LoginCredentials): Edition {
 
 function createSession(catalog: ServerCatalog, acl: Acl, caller: string): AclSession {
   const owns = (name: string) => isSameName(catalog.find(name)?.owner, caller);
-  const may = (permission: string, table?: string, columns?: readonly string[]) =>
+  const isAllowed = (permission: string, table?: string, columns?: readonly string[]) =>
     (table !== undefined && owns(table)) ||
     acl.has(caller, permission, { table }) ||
     (columns !== undefined &&
@@ -77,24 +77,25 @@ function createSession(catalog: ServerCatalog, acl: Acl, caller: string): AclSes
       acl.grant({ entity: owner, permission: 'ALL', option: true, table, column });
     },
     authorize(permission, table, columns) {
-      if (may(permission, table, columns)) return;
+      if (isAllowed(permission, table, columns)) return;
       const on = table === undefined ? '' : ` on ${table}`;
       throw new DenialError(0, `Access denied for ${caller} [${permission}${on}]`);
     },
   };
 }
 
-/** A change that needs users: every session here has them. */
+/** Adapts a handler that needs access control: in this edition every session has it. */
 const forAclSession =
   (
-    change: (cursor: Parameters<StatementHandler>[0], session: AclSession) => ReturnType<StatementHandler>,
+    handler: (cursor: Parameters<StatementHandler>[0], session: AclSession) => ReturnType<StatementHandler>,
   ): StatementHandler =>
   (cursor, session) =>
-    change(cursor, session as AclSession);
+    handler(cursor, session as AclSession);
 
-const orElse =
+/** Calls `handlePrincipal` if the next word is USER, GROUP or SERVICE ACCOUNT, and `other` if not. */
+const handlePrincipalOr =
   (
-    change: (
+    handlePrincipal: (
       cursor: Parameters<StatementHandler>[0],
       session: AclSession,
       kind: PrincipalKind,
@@ -103,16 +104,16 @@ const orElse =
   ): StatementHandler =>
   (cursor, session: Session) => {
     const kind = parsePrincipalKind(cursor, cursor.next());
-    if (kind) return change(cursor, session as AclSession, kind);
+    if (kind) return handlePrincipal(cursor, session as AclSession, kind);
     cursor.unread();
     return other?.(cursor, session);
   };
 
 const aclHandlers: StatementHandlers = {
   ...statementHandlers,
-  create: orElse(createPrincipal, undefined),
-  drop: orElse(dropPrincipal, statementHandlers['drop']),
-  alter: orElse(alterPrincipal, statementHandlers['alter']),
+  create: handlePrincipalOr(createPrincipal, undefined),
+  drop: handlePrincipalOr(dropPrincipal, statementHandlers['drop']),
+  alter: handlePrincipalOr(alterPrincipal, statementHandlers['alter']),
   add: forAclSession((cursor, session) => changeMembership(cursor, session, true)),
   remove: forAclSession((cursor, session) => changeMembership(cursor, session, false)),
   grant: forAclSession((cursor, session) => changeGrants(cursor, session, true)),
@@ -121,7 +122,7 @@ const aclHandlers: StatementHandlers = {
   exit: rejectAssumption,
 };
 
-/** It lasts as long as a connection of the PostgreSQL protocol does; each request here stands alone. */
+/** An assumption lasts as long as a connection of the PostgreSQL protocol; over HTTP each request stands alone. */
 function rejectAssumption(): never {
   throw new RejectionError(0, 'service accounts are not assumed over HTTP: log in as the account');
 }

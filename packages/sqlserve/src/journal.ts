@@ -1,8 +1,8 @@
 /*!
- * The catalog on disk: a line of JSON for what each statement changed, synced before the statement is acknowledged.
- * After a crash the last line may be half there; it was never acknowledged, so it is dropped. At the start, and when
- * the journal has grown to more than twice its size, the complete state is written to a new file, which then replaces
- * the old one.
+ * The catalog on disk: one line of JSON with the changes of each statement, synced before the statement is
+ * acknowledged. After a crash the last line may be incomplete; its statement was never acknowledged, so the line is
+ * dropped. At the start, and when the journal has grown to more than twice the size of the state, the complete state
+ * is written to a new file, which then replaces the old one.
  */
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
@@ -18,10 +18,12 @@ export class JournalError extends Error {
   readonly code = 'DAMAGED';
 }
 
-/** What a journal is opened with. */
 export interface JournalOptions {
+  /** Applies one change that the journal contains. */
   replay(change: Change): void;
+  /** Creates the initial state, if the journal contains no changes. */
   begin(): Promise<void>;
+  /** The changes that recreate the current state. */
   state(): Change[];
 }
 
@@ -31,22 +33,22 @@ export class Journal {
 
   private constructor(
     readonly path: string,
+    /** Holds the lock on the folder until it is closed; undefined if the system has no such locks. */
     readonly lock: Server | undefined,
     readonly state: () => readonly Change[],
     private file: OpenJournal,
   ) {}
 
   /**
-   * Opens the journal of a folder, made if it is not there. Each change in it is given to `replay`, or `begin` is called
-   * where there is none; what `state` then says is written as the new journal. No other service can open the folder
-   * until this one is closed.
+   * Opens or creates the journal in a folder. Replays its changes, or calls `begin` if there are none; then writes
+   * `state` as the new journal. No other sqlserve can open the folder until this journal is closed.
    */
   static async open(folder: string, { replay, begin, state }: JournalOptions): Promise<Journal> {
     await makeFolder(folder);
     const lock = await lockFolder(folder);
     const path = join(folder, 'journal.jsonl');
     let empty = true;
-    await read(path, change => {
+    await replayJournal(path, change => {
       empty = false;
       replay(change);
     });
@@ -56,7 +58,7 @@ export class Journal {
     return new Journal(path, lock, state, file);
   }
 
-  /** Resolves when the changes of one statement are on disk, all of them or, after a crash, none. */
+  /** Resolves when the changes of one statement are on disk. After a crash all of them are there, or none. */
   append(changes: readonly Change[]): Promise<void> {
     return new Promise((done, fail) => {
       this.#pending.push({ line: `${JSON.stringify(changes)}\n`, done, fail });
@@ -64,7 +66,7 @@ export class Journal {
     });
   }
 
-  /** Whatever waits is written and synced together: connections share the price of a sync. */
+  /** Writes and syncs all pending lines together, so that connections share the cost of a sync. */
   async #write(): Promise<void> {
     this.#writing = true;
     while (this.#pending.length > 0) {
@@ -80,7 +82,7 @@ export class Journal {
     this.#writing = false;
   }
 
-  /** A write that failed in the middle is undone, as nothing after half a line can be read. */
+  /** Appends lines. A write that fails halfway is undone, because no line after an incomplete one could be read. */
   async #commit(lines: string): Promise<void> {
     const { file } = this;
     const bytes = Buffer.from(lines);
@@ -95,13 +97,16 @@ export class Journal {
     if (file.size >= 2 * file.initialSize + COMPACTION_SLACK) await this.#compact();
   }
 
-  /** All that was executed is in the state, also what still waits to be written: to do it again changes nothing. */
+  /**
+   * Rewrites the journal as the current state. The state includes the changes that are pending; their lines follow
+   * later, and replaying those again changes nothing.
+   */
   async #compact(): Promise<void> {
     const old = this.file;
     try {
       this.file = await rewriteJournal(this.path, this.state());
     } catch {
-      old.initialSize = old.size; // It grows on, as nothing is wrong with it, and is tried again later.
+      old.initialSize = old.size; // The old journal is intact: it stays in use, and is rewritten at twice this size.
       return;
     }
     await old.handle.close();
@@ -114,31 +119,32 @@ export class Journal {
   }
 }
 
-/** How much longer than twice the state a journal gets before it is rewritten. */
+/** A journal is rewritten when it is this number of bytes longer than twice its initial size. */
 const COMPACTION_SLACK = 4 * 1024 * 1024;
 
-/** A journal that is being written, and where its last whole line ends. */
 interface OpenJournal {
   readonly handle: FileHandle;
+  /** The size of the state that the file started with. */
   initialSize: number;
+  /** Where the last complete line ends. */
   size: number;
 }
 
 /**
- * Writes a new journal, which then replaces the old one. Who else can write to the folder may have put a link there
- * for us to follow: the file is made by us, for us alone.
+ * Writes a new journal, which then replaces the old one. Other users who can write to the folder may have put a link
+ * at the new path; so the file is always created, and only its owner can read it.
  */
 async function rewriteJournal(path: string, state: readonly Change[]): Promise<OpenJournal> {
-  const fresh = `${path}.new`;
-  await rm(fresh, { force: true });
-  const handle = await open(fresh, 'wx', 0o600);
+  const newPath = `${path}.new`;
+  await rm(newPath, { force: true });
+  const handle = await open(newPath, 'wx', 0o600);
   try {
     const size = await writeState(handle, state);
-    await rename(fresh, path);
+    await rename(newPath, path);
     return { handle, initialSize: size, size };
   } catch (error) {
     await handle.close();
-    await rm(fresh, { force: true });
+    await rm(newPath, { force: true });
     throw error;
   }
 }
@@ -163,8 +169,8 @@ async function writeAt(handle: FileHandle, bytes: Buffer, position: number): Pro
 }
 
 /**
- * A folder and those above it, for nobody else where they are made. Node's own `recursive` never ends where the system
- * lets nobody make one, as in /proc.
+ * Creates a folder and its missing parents, accessible to no other user. The option `recursive` of `mkdir` is not
+ * used: with it `mkdir` never returns if the system lets nobody create a folder, as in /proc.
  */
 async function makeFolder(path: string): Promise<void> {
   try {
@@ -178,26 +184,26 @@ async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** Gives every change to `replay`, but for a last line that is not whole. */
-async function read(path: string, replay: (change: Change) => void): Promise<void> {
+/** Calls `replay` for each change. An incomplete last line is ignored. */
+async function replayJournal(path: string, replay: (change: Change) => void): Promise<void> {
   const file = await openRegular(path);
   if (!file) return;
-  let torn: number | undefined;
-  let number = 0;
+  let tornLine: number | undefined;
+  let lineNumber = 0;
   for await (const line of createInterface({ input: file.createReadStream(), crlfDelay: Number.POSITIVE_INFINITY })) {
-    number++;
-    if (torn) throw new JournalError(`${path}: line ${torn} is damaged; restore the folder from a copy`);
-    const changes = parse(line);
+    lineNumber++;
+    if (tornLine) throw new JournalError(`${path}: line ${tornLine} is damaged; restore the folder from a copy`);
+    const changes = parseLine(line);
     if (changes) changes.forEach(replay);
-    else torn = number;
+    else tornLine = lineNumber;
   }
 }
 
-/** Undefined where there is none. @throws JournalError for a link, a pipe and the like, which we never made */
+/** Undefined if there is no file. @throws JournalError for a link, a pipe and the like, which sqlserve never creates */
 async function openRegular(path: string): Promise<FileHandle | undefined> {
   try {
-    const found = await lstat(path);
-    if (!found.isFile()) throw new JournalError(`${path} is not a regular file; restore the folder from a copy`);
+    const stats = await lstat(path);
+    if (!stats.isFile()) throw new JournalError(`${path} is not a regular file; restore the folder from a copy`);
     return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
@@ -205,7 +211,7 @@ async function openRegular(path: string): Promise<FileHandle | undefined> {
   }
 }
 
-function parse(line: string): Change[] | undefined {
+function parseLine(line: string): Change[] | undefined {
   try {
     const changes: unknown = JSON.parse(line);
     return Array.isArray(changes) && changes.every(isChange) ? (changes as Change[]) : undefined;
@@ -215,9 +221,9 @@ function parse(line: string): Change[] | undefined {
 }
 
 const isChange = (change: unknown): boolean =>
-  typeof change === 'object' && change !== null && ['put', 'drop', 'clear', 'acl'].some(step => step in change);
+  typeof change === 'object' && change !== null && ['put', 'drop', 'clear', 'acl'].some(key => key in change);
 
-/** A rename is safe when the folder is. */
+/** A rename is durable only after the folder is synced. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   await folder.sync();

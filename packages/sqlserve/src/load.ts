@@ -1,4 +1,4 @@
-/*! Statements from files, run before the service listens. */
+/*! Statements from files, executed before the server listens. */
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { readSource } from '@sqlpipe/files';
 import { MAX_RECORD } from '@sqlpipe/records';
@@ -10,7 +10,7 @@ export class LoadError extends Error {
   readonly code = 'REFUSED';
 }
 
-/** Runs every statement of a file or a folder. @throws LoadError at the first rejection, and what reading throws */
+/** Executes every statement of a file or a folder. @throws LoadError at the first rejection, and errors of reading */
 export async function loadFiles(path: string, execute: (statement: string) => Promise<unknown>): Promise<void> {
   let number = 0;
   for await (const batch of readSource(path, MAX_RECORD)) {

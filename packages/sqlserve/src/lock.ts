@@ -1,22 +1,22 @@
 /*!
- * One service per folder. Node has no file locks, and a file that says "in use" outlives a killed process; so the
- * lock is a socket in Linux's abstract namespace, which the kernel hands out once and releases when its process ends.
+ * One sqlserve per folder. Node has no file locks, and a lock file outlives a killed process; so the lock is a socket
+ * in Linux's abstract namespace: the kernel gives its name to one process only, and frees it when that process ends.
  */
 import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { platform } from 'node:os';
 
-/** A folder that another service uses. */
+/** Another sqlserve uses the folder. */
 export class LockError extends Error {
   override name = 'LockError';
   readonly code = 'IO';
 }
 
 /**
- * Holds a folder until the socket is closed or this process ends, however it ends. Elsewhere than on Linux, and across
- * containers with networks of their own, nothing is held.
- * @throws LockError where another process holds it
+ * Locks a folder until the socket is closed or this process ends, however it ends. On other systems than Linux, and
+ * between containers with separate networks, nothing is locked.
+ * @throws LockError if another process has locked the folder
  */
 export async function lockFolder(folder: string): Promise<Server | undefined> {
   if (platform() !== 'linux') return;

@@ -1,4 +1,4 @@
-/*! sqlserve: the service itself, for demos, tests and CI without a database. */
+/*! sqlserve: a QuestDB-compatible server for demos, tests and CI without a database. */
 import { runProgram } from '@sqlpipe/cli';
 import { serve } from './serve.js';
 

@@ -1,4 +1,4 @@
-/*! The objects of the catalog: definitions, and what was found out when they were created. */
+/*! The objects of the catalog: their definitions, and what was derived from their queries. */
 import type {
   Column,
   LiveViewDefinition,
@@ -9,11 +9,11 @@ import type {
 import type { PartitionUnit, Ttl } from '@sqlpipe/ddl/grammar';
 
 export interface Table extends TableDefinition {
-  /** How often columns came and went: one rejection tells it. */
+  /** How often the columns were added, dropped or renamed: one error message contains this number. */
   readonly structure?: number;
 }
 
-/** What is known of a query's result. */
+/** The known properties of a query's result. */
 interface QueryResult {
   readonly columns: Column[];
   /** The name of the designated timestamp. */
@@ -21,9 +21,9 @@ interface QueryResult {
 }
 
 export interface View extends ViewDefinition, QueryResult {
-  /** Tables, views and materialized views that the body names, as they are called in the catalog. */
+  /** Tables, views and materialized views that the body refers to, as the catalog spells them. */
   readonly references: readonly string[];
-  /** Why the body can no longer be run, and where in it that is. */
+  /** Why the body can no longer be executed, and the position of the error in the body. */
   readonly invalid?: { readonly reason: string; readonly position: number };
 }
 
@@ -34,7 +34,7 @@ export interface MaterializedView extends MaterializedViewDefinition {
   /** The bucket that the query samples by. */
   readonly interval: string;
   readonly references: readonly string[];
-  /** Why it is refreshed no more. */
+  /** Why the view is no longer refreshed. */
   readonly invalid?: string;
 }
 

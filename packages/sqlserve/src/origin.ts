@@ -1,7 +1,7 @@
 /*!
- * Requests that a web page sent. A browser sends a GET to any address, this machine's too, for any page; so whatever
- * says that it comes from another page is rejected. A page can also give its own name this machine's address (DNS
- * rebinding); so a service for this machine alone answers to this machine's names alone.
+ * Detects requests that a web page sent. A browser sends a GET to any address, this machine's too, for any page; so a
+ * request is rejected if its headers name a page of another origin. A page can also point its own host name to this
+ * machine's address (DNS rebinding); so a server that listens on this machine only accepts this machine's names only.
  */
 import { BlockList } from 'node:net';
 
@@ -14,8 +14,8 @@ export const isLoopback = (address: string): boolean =>
   loopback.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
 
 /**
- * Why a request is rejected, if it is.
- * @param hosts names, in lower case, that it may be addressed to besides this machine's own; any where undefined
+ * The reason to reject a request, if there is one.
+ * @param hosts lower-case host names that are allowed besides this machine's own; undefined allows any
  */
 export function foreignRequestReason(
   headers: ReadonlyMap<string, string>,
@@ -39,7 +39,7 @@ function isAllowed(host: string, hosts: ReadonlySet<string>): boolean {
   return name === 'localhost' || hosts.has(name) || isLoopback(name);
 }
 
-/** Whether a page is this server's own, by the address that the client used. */
+/** Whether a page has the origin of this server, as the client addressed it. */
 function isSameOrigin(page: string, host: string | undefined): boolean {
   const url = parseUrl(page);
   return url !== undefined && host !== undefined && url.host === parseUrl(`${url.protocol}//${host}`)?.host;

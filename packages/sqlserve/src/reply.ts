@@ -1,5 +1,5 @@
 /*!
- * The shapes of the service's replies: rows, "OK", a rejection, the empty query. Compact, in the service's key order.
+ * The bodies of replies: rows, "OK", a rejection, the empty query. They are compact JSON with QuestDB's order of keys.
  */
 
 export interface ColumnHead {
@@ -20,18 +20,18 @@ export interface HttpReply {
   readonly type: 'json' | 'text';
   readonly body: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent with its length, not in chunks. */
+  /** Send the body with its length, not in chunks. */
   readonly whole?: boolean;
 }
 
-/** What the parameters of the request ask for. */
+/** The options that the parameters of a request set. */
 export interface ResponseOptions {
   readonly query: string;
   /** `nm=true`: no metadata. */
   readonly bare: boolean;
   /** `limit=lo,hi`: which rows. */
   readonly limit?: readonly [number, number] | undefined;
-  /** `count=true`: the number of all rows, whatever the limit. */
+  /** `count=true`: report the number of all rows, not of those within the limit. */
   readonly count: boolean;
   readonly version: number;
   /** `cols=a,b`: which columns. */
@@ -40,43 +40,45 @@ export interface ResponseOptions {
   readonly explain: boolean;
 }
 
-export function formatReply(outcome: ExecutionResult, wishes: ResponseOptions): HttpReply {
+export function formatReply(outcome: ExecutionResult, options: ResponseOptions): HttpReply {
   if (outcome.kind === 'ddl') return jsonReply(200, '{"ddl":"OK"}');
   if (outcome.kind === 'empty') {
-    const key = wishes.version >= 2 ? 'notice' : 'error';
-    return jsonReply(200, `{"${key}":"empty query","query":${quote(wishes.query)},"position":"0"}`);
+    const key = options.version >= 2 ? 'notice' : 'error';
+    return jsonReply(200, `{"${key}":"empty query","query":${quote(options.query)},"position":"0"}`);
   }
-  const unknown = wishes.columns?.find(name => !outcome.columns.some(column => column.name === name));
+  const unknown = options.columns?.find(name => !outcome.columns.some(column => column.name === name));
   if (unknown !== undefined) {
-    return jsonReply(400, `{"query":${quote(wishes.query)},"error":${quote(`column not found: '${unknown}'`)}}`);
+    return jsonReply(400, `{"query":${quote(options.query)},"error":${quote(`column not found: '${unknown}'`)}}`);
   }
-  const { columns, rows } = wishes.columns ? pick(outcome, wishes.columns) : outcome;
-  const shown = wishes.limit ? rows.slice(...wishes.limit) : rows;
+  const { columns, rows } = options.columns ? pickColumns(outcome, options.columns) : outcome;
+  const limitedRows = options.limit ? rows.slice(...options.limit) : rows;
   const heads = columns.map(({ name, type }) => `{"name":${quote(name)},"type":${quote(type)}}`).join();
-  const dataset = shown.map(row => `[${row.map((value, i) => formatValue(value, columns[i]?.type)).join()}]`).join();
-  const meta = wishes.bare ? '' : `"query":${quote(wishes.query)},"columns":[${heads}],"timestamp":-1,`;
-  const count = wishes.count ? rows.length : shown.length;
-  return jsonReply(200, `{${meta}"dataset":[${dataset}],"count":${count}${formatExtras(wishes)}}`);
+  const dataset = limitedRows
+    .map(row => `[${row.map((value, i) => formatValue(value, columns[i]?.type)).join()}]`)
+    .join();
+  const meta = options.bare ? '' : `"query":${quote(options.query)},"columns":[${heads}],"timestamp":-1,`;
+  const count = options.count ? rows.length : limitedRows.length;
+  return jsonReply(200, `{${meta}"dataset":[${dataset}],"count":${count}${formatExtras(options)}}`);
 }
 
 type Rows = Extract<ExecutionResult, { kind: 'rows' }>;
 
-function pick({ columns, rows }: Rows, names: readonly string[]): Pick<Rows, 'columns' | 'rows'> {
+function pickColumns({ columns, rows }: Rows, names: readonly string[]): Pick<Rows, 'columns' | 'rows'> {
   const indexes = names.map(name => columns.findIndex(column => column.name === name));
-  const of = <T>(values: readonly T[]) => indexes.flatMap(index => values.slice(index, index + 1));
-  return { columns: of(columns), rows: rows.map(of) };
+  const pickValues = <T>(values: readonly T[]) => indexes.flatMap(index => values.slice(index, index + 1));
+  return { columns: pickValues(columns), rows: rows.map(pickValues) };
 }
 
-/** No time is measured, as it would tell nothing of a real server. */
+/** Times are always 0: measured ones would say nothing about a real server. */
 const formatExtras = ({ timings, explain }: ResponseOptions): string =>
   (timings ? ',"timings":{"authentication":0,"compiler":0,"execute":0,"count":0}' : '') +
   (explain ? ',"explain":{"jitCompiled":false}' : '');
 
-/** A rejected statement, or a caller without the right. */
+/** The reply for a rejected statement, or for a caller without the permission. */
 export const rejectionReply = (status: number, query: string, message: string, position: number): HttpReply =>
   jsonReply(status, `{"query":${quote(query)},"error":${quote(message)},"position":${position}}`);
 
-/** A rejection by the endpoint itself. */
+/** The reply for a request that is rejected before its statement is read. */
 export const textReply = (status: number, message: string): HttpReply => ({
   status,
   type: 'text',
@@ -94,13 +96,13 @@ export const emptyReply = (status: number, headers = {}): HttpReply => ({
 
 export const jsonReply = (status: number, body: string): HttpReply => ({ status, type: 'json', body });
 
-/** A VARCHAR's NUL goes out as it is, which is not JSON: the service does so too (observed on 9.3.4). */
+/** The NUL of a VARCHAR is written unescaped, which is invalid JSON: QuestDB does so too (observed on 9.3.4). */
 function formatValue(value: Value, type: string | undefined): string {
   return typeof value === 'string' ? quote(value, type === 'VARCHAR' ? '\0' : '\\u0000') : String(value);
 }
 
-/** JSON as the service escapes it: no short forms but for newline, return and tab. */
+/** JSON as QuestDB escapes it: newline, carriage return and tab are the only control characters with a short form. */
 function quote(value: string, nul = '\\u0000'): string {
-  const own: Record<string, string> = { '\\b': '\\u0008', '\\f': '\\u000c', '\\u0000': nul };
-  return JSON.stringify(value).replace(/\\(?:u....|.)/g, sequence => own[sequence] ?? sequence);
+  const replacements: Record<string, string> = { '\\b': '\\u0008', '\\f': '\\u000c', '\\u0000': nul };
+  return JSON.stringify(value).replace(/\\(?:u....|.)/g, sequence => replacements[sequence] ?? sequence);
 }

@@ -1,23 +1,23 @@
 /*!
- * A request as the service reads it, which is not quite HTTP: lines may end in a bare LF, any method and version is
- * taken, the path is compared as it stands, and what is too long or badly encoded is answered with silence.
+ * Reads a request as QuestDB does, which is not quite HTTP: lines may end in a bare LF, any method and version is
+ * accepted, the path is not decoded, and a request that is too long or badly encoded gets no reply.
  */
 
 export interface HttpRequest {
   readonly method: string;
   readonly path: string;
-  /** Decoded parameters as bytes in a Latin-1 string; of one given twice the last. */
+  /** Decoded parameters as bytes in a Latin-1 string; if a parameter is repeated, the last one. */
   readonly parameters: ReadonlyMap<string, string>;
-  /** By lower-case name; values of one given twice are joined by a comma. */
+  /** By lower-case name; the values of a repeated header are joined by a comma. */
   readonly headers: ReadonlyMap<string, string>;
-  /** Whether a body follows, or may: it is not read, and the end of it is unknown. */
+  /** Whether a body follows or may follow: it is not read, so where it ends is unknown. */
   readonly hasBody: boolean;
 }
 
-/** What of a connection's bytes: a request and where it ends, nothing yet, or a reason to hang up. */
+/** What the bytes of a connection contain: a request and where it ends, an incomplete one, or a reason to hang up. */
 export type ReadResult = { readonly request: HttpRequest; readonly end: number } | 'incomplete' | 'hang up';
 
-/** The first bytes of a client that speaks TLS. */
+/** The first bytes that a TLS client sends. */
 const tlsHandshake = '\x16\x03';
 
 /** Reads the first request of `bytes` (Latin-1). `limit` is `http.request.header.buffer.size`. */
@@ -30,7 +30,7 @@ export function readRequest(bytes: string, limit: number): ReadResult {
   const [requestLine = '', ...lines] = bytes.slice(0, blank.index).replaceAll('\r', '').split('\n');
   const [method = '', target, version] = requestLine.split(' ');
   if (method === '' || target === undefined) return 'hang up';
-  // Without a version the target never ends, and what its parameters are is never known.
+  // Without a version QuestDB does not find the end of the target, and so no parameters.
   const [path = '', query, ...more] = version === undefined ? [target.split('?', 1)[0]] : target.split('?');
   if (query === '') return 'hang up';
   const parameters = parseParameters(query ?? '');
@@ -39,13 +39,13 @@ export function readRequest(bytes: string, limit: number): ReadResult {
   const headers = parseHeaders(lines);
   if (!headers) return 'hang up';
   const hasBody = headers.has('transfer-encoding') || (headers.get('content-length') ?? '0') !== '0';
-  // A second question mark is part of no path that exists.
+  // A target with a second question mark matches no path.
   return { request: { method, path: more.length > 0 ? '' : path, parameters, headers, hasBody }, end };
 }
 
 /**
- * The laws of the request limit, measured to the byte on 9.3.4: with Q the raw query string, D its decoded length
- * and H the headers, `33 + 2Q < limit` and `33 + Q + D + H <= limit`, where 33 is the rest of the request line.
+ * The rules of the request limit, measured to the byte on 9.3.4: `33 + 2Q < limit` and `33 + Q + D + H <= limit`. Q is
+ * the length of the raw query string, D its decoded length, H that of the headers, 33 the rest of the request line.
  */
 function isTooLong(requestLine: string, query: string, headers: number, limit: number): boolean {
   const rest = requestLine.length - query.length;
@@ -54,8 +54,8 @@ function isTooLong(requestLine: string, query: string, headers: number, limit: n
 }
 
 /**
- * Undefined where a line is no header: `Content-Length : 9` and folded lines are read differently by different
- * programs, so a request could hide in what another considers a body.
+ * Undefined if a line is not a header: `Content-Length : 9` and folded lines are read differently by different
+ * programs, so a request could hide in what another program considers a body.
  */
 function parseHeaders(lines: readonly string[]): Map<string, string> | undefined {
   const headers = new Map<string, string>();
@@ -63,13 +63,13 @@ function parseHeaders(lines: readonly string[]): Map<string, string> | undefined
     const [, name, value = ''] = /^([^\s:]+):(.*)$/.exec(line) ?? [];
     if (name === undefined) return;
     const key = name.toLowerCase();
-    const before = headers.get(key);
-    headers.set(key, before === undefined ? value.trim() : `${before}, ${value.trim()}`);
+    const previous = headers.get(key);
+    headers.set(key, previous === undefined ? value.trim() : `${previous}, ${value.trim()}`);
   }
   return headers;
 }
 
-/** Decoded names and values; undefined where an escape is malformed. A second `=` leaves a parameter without a value. */
+/** Decoded names and values; undefined if an escape is malformed. A parameter with a second `=` is ignored. */
 function parseParameters(query: string): Map<string, string> | undefined {
   const parameters = new Map<string, string>();
   for (const pair of query.split('&')) {
@@ -87,7 +87,10 @@ function decode(text: string): string | undefined {
   return spaced.replace(/%(..)/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/** The text of bytes in a Latin-1 string; `valid` tells whether they are UTF-8. What is not is shown as the service shows it. */
+/**
+ * Decodes the bytes of a Latin-1 string as UTF-8. If they are not UTF-8, `valid` is false, and `text` shows them as
+ * QuestDB does.
+ */
 export function decodeBytes(bytes: string): { text: string; valid: boolean } {
   try {
     return {

@@ -1,6 +1,6 @@
 /*!
- * Which request goes where: the two paths that execute, what is answered without a login, and every rejection before
- * SQL.
+ * Routes requests: the two paths that execute statements, the paths that need no login, and every rejection of a
+ * request whose statement is not read.
  */
 
 import { RejectionError } from '@sqlpipe/ddl/grammar';
@@ -21,8 +21,8 @@ import type { Service } from './service.js';
 import { DenialError } from './session.js';
 
 /**
- * The service's answer to any request.
- * @param hosts names that requests may be addressed to besides this machine's own; any where undefined
+ * Returns a function that answers any request.
+ * @param hosts host names that are allowed besides this machine's own; undefined allows any
  */
 export function createRouter(
   service: Service,
@@ -30,10 +30,10 @@ export function createRouter(
 ): (request: HttpRequest) => Promise<HttpReply> {
   const { edition } = service;
   return async request => {
-    const foreign = foreignRequestReason(request.headers, hosts);
-    if (foreign !== undefined) return textReply(403, foreign);
-    const refused = rejectRequest(request);
-    if (refused) return refused;
+    const foreignReason = foreignRequestReason(request.headers, hosts);
+    if (foreignReason !== undefined) return textReply(403, foreignReason);
+    const rejection = rejectRequest(request);
+    if (rejection) return rejection;
     if (request.path === '/settings') return settings(edition);
     if (request.path === '/ping') return emptyReply(204);
     if (request.path === '/') return emptyReply(301, { Location: '/index.html' });
@@ -97,7 +97,7 @@ async function execute(service: Service, parameters: HttpRequest['parameters'], 
 function formatFailure(query: string, error: unknown): HttpReply {
   if (error instanceof RejectionError)
     return rejectionReply(error instanceof DenialError ? 403 : 400, query, error.message, error.position);
-  // What reads the statement goes as deep as the statement does, and nothing was changed before it had been read.
+  // The parsers recurse as deep as the statement is nested, and nothing is changed before a statement is parsed.
   if (error instanceof RangeError) return rejectionReply(400, query, 'the statement is nested too deeply', 0);
   return rejectionReply(500, query, `internal error: ${(error as Error).message}`, 0);
 }

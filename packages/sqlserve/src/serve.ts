@@ -1,4 +1,4 @@
-/*! The service from start to end: what it knew is read, files are run, requests are answered until a signal comes. */
+/*! Runs the server: restores its schema or loads files, then answers requests until a signal comes. */
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -37,15 +37,15 @@ export async function serve(
   const edition = name === 'oss' ? createOpenSource(readCredentials(io.env)) : createEnterprise(admin);
   const naming = io.env['QDB_CAIRO_SQL_COLUMN_ALIAS_EXPRESSION_ENABLED'] === 'false' ? 'by function' : 'by expression';
   const catalog = new ServerCatalog(naming);
-  let kept = data !== undefined;
+  let isRestored = data !== undefined;
   const begin = async () => {
-    kept = false;
+    isRestored = false;
     const service = new Service({ edition, catalog });
     for (const file of files) await loadFiles(file, statement => service.execute(statement, admin.user));
   };
   const journal = data === undefined ? await begin() : await openJournal(data, catalog, edition, begin);
   edition.checkPrincipals();
-  if (kept && files.length > 0) io.warn(`${data} already contains a schema; --load is ignored`);
+  if (isRestored && files.length > 0) io.warn(`${data} already contains a schema; --load is ignored`);
   const service = new Service({ edition, catalog, journal: journal ?? undefined });
 
   const isPublic = !isLoopback((await lookup(address)).address);
@@ -77,14 +77,14 @@ const openJournal = (
 
 type LogEntry = [request: HttpRequest | undefined, status: number | undefined, milliseconds: number];
 
-/** Neither the query, which may hold a password, nor a login before the host. */
+/** Omits the query, which may contain a password, and a login before the host. */
 function formatLogLine(request: LogEntry[0], status: LogEntry[1], milliseconds: number): string {
   if (!request) return 'closed a connection without an answer: not a request, or longer than --request-limit';
   const path = request.path.replace(/\/\/[^/]*@/, '//').slice(0, 100);
   return `${request.method.slice(0, 20)} ${path} ${status} ${milliseconds.toFixed(1)} ms`;
 }
 
-/** The one login of the open source edition, by the names that QuestDB gives to it. */
+/** The one login of the open source edition, from the variables that QuestDB reads too. */
 function readCredentials({
   QDB_HTTP_USER: user,
   QDB_HTTP_PASSWORD: password,

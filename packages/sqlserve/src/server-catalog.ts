@@ -1,14 +1,14 @@
-/*! The objects of one database: found by name in any case, listed in the order the service lists them. */
+/*! The objects of one database: found by name in any case, listed in QuestDB's order. */
 import { isSystemTable } from '@sqlpipe/ddl';
 import { topologicalOrder } from '@sqlpipe/schema';
 import { foldCase } from '@sqlpipe/sql';
 import type { AclChange } from './acl/acl.js';
 import type { CatalogObject } from './objects.js';
 
-/** How columns without an alias are named: `cairo.sql.column.alias.expression.enabled` chooses the first. */
+/** How columns without an alias are named: `cairo.sql.column.alias.expression.enabled` selects 'by expression'. */
 export type Naming = 'by expression' | 'by function';
 
-/** One step of what a statement did; `acl` is for the edition that has access control. */
+/** One change that a statement made; only the edition with access control has `acl`. */
 export type Change =
   | { readonly put: CatalogObject }
   | { readonly drop: string }
@@ -18,7 +18,7 @@ export type Change =
 export class ServerCatalog {
   readonly #objects = new Map<string, CatalogObject>();
 
-  /** Views by what they name, in lower case, whether it is there or not. */
+  /** For each name, the views that refer to it, all in lower case. The named object need not exist. */
   readonly #dependents = new Map<string, Set<string>>();
 
   #changes: Change[] = [];
@@ -29,7 +29,7 @@ export class ServerCatalog {
     return this.#objects.get(key(name));
   }
 
-  /** Adds an object, or puts it in the place of the one with its name. */
+  /** Adds an object, or replaces the one of the same name. */
   put(object: CatalogObject): void {
     this.#removeReferences(object.name);
     this.#objects.set(key(object.name), object);
@@ -46,7 +46,7 @@ export class ServerCatalog {
     this.#changes.push({ drop: name });
   }
 
-  /** What the object of that name referred to, it refers to no more. */
+  /** Removes the object of that name from the dependents of what it refers to. */
   #removeReferences(name: string): void {
     const object = this.find(name);
     for (const reference of object ? referencesOf(object) : []) {
@@ -62,7 +62,7 @@ export class ServerCatalog {
     this.#changes.push({ clear: true });
   }
 
-  /** The views that name an object, which need not be there. */
+  /** The views that refer to a name; an object of that name need not exist. */
   dependentsOf(name: string): CatalogObject[] {
     return [...(this.#dependents.get(key(name)) ?? [])].flatMap(view => this.find(view) ?? []);
   }
@@ -96,12 +96,12 @@ export class ServerCatalog {
     return [...this.#objects.values()].filter(object => object.owner && key(object.owner) === key(owner));
   }
 
-  /** Everything that is not the service's own, in the order it came. */
+  /** All objects but QuestDB's own tables, in the order of their creation. */
   list(): CatalogObject[] {
     return [...this.#objects.values()].filter(({ name }) => !isSystemTable(name));
   }
 
-  /** The objects chosen, as the dump orders them: what is not chosen leads nowhere. */
+  /** The chosen objects in the order of a dump. Dependencies on other objects are ignored. */
   inDependencyOrder(chosen: (object: CatalogObject) => boolean): CatalogObject[] {
     const objects = new Map(
       this.list()
@@ -112,7 +112,7 @@ export class ServerCatalog {
     return topologicalOrder(needs).flatMap(name => objects.get(name) ?? []);
   }
 
-  /** What an object needs: its references, and through each view among them what that one needs. */
+  /** The names that an object depends on: its references, and for each view among them that view's references too. */
   #dependencies(object: CatalogObject): string[] {
     if (object.kind === 'table') return [];
     if (object.kind === 'live view') return this.#names([object.base]);
@@ -120,7 +120,7 @@ export class ServerCatalog {
     return this.#names(this.closure(object.references));
   }
 
-  /** Names in lower case, and through each view among them the names that one refers to. */
+  /** The names, and for each view among them the names that the view refers to; all in lower case. */
   closure(names: readonly string[]): Set<string> {
     const seen = new Set<string>();
     const pending = [...names];

@@ -1,4 +1,4 @@
-/*! Statements in, outcomes out: each is parsed, checked against the catalog and applied, one after the other. */
+/*! Executes statements, one after the other: each is parsed, checked against the catalog and applied. */
 
 import { DEFAULTS, printDefinition } from '@sqlpipe/ddl';
 import { type Body, type LocatedName, RejectionError } from '@sqlpipe/ddl/grammar';
@@ -19,7 +19,7 @@ import { recompile } from './validity.js';
 export interface ServiceDeps {
   readonly edition: Edition;
   readonly catalog?: ServerCatalog;
-  /** Where changes are written before they are acknowledged; nowhere without one. */
+  /** Changes are written here before they are acknowledged. Without a journal they are not stored. */
   readonly journal?: Journal | undefined;
 }
 
@@ -37,15 +37,15 @@ export class Service {
     this.#verbs = new Set(Object.keys(edition.handlers));
   }
 
-  /** Runs one statement for a caller; what it changed is on disk then. @throws RejectionError */
+  /** Executes one statement for a caller. Its changes are on disk when the promise resolves. @throws RejectionError */
   async execute(text: string, caller = ''): Promise<ExecutionResult> {
-    // One at a time, as a statement may wait for the grammar between looking and changing.
+    // One at a time, because a statement may wait for the grammar between its checks and its changes.
     const run = this.#last.then(() => this.#execute(text, caller));
     this.#last = run.catch(() => {});
-    const outcome = await run;
+    const result = await run;
     const changes = [...this.catalog.takeChanges(), ...this.edition.takeChanges().map(acl => ({ acl }))];
     if (changes.length > 0) await this.#journal?.append(changes);
-    return outcome;
+    return result;
   }
 
   async #execute(text: string, caller: string): Promise<ExecutionResult> {
@@ -61,9 +61,9 @@ export class Service {
     await loadGrammarFor(text);
     const statement = parseStatement(text, dialect);
     if (!statement) return { kind: 'empty' };
-    const outcome = await this.#run(statement, session);
+    const result = await this.#run(statement, session);
     await recompile(this.catalog, [...this.catalog.changes]);
-    return outcome;
+    return result;
   }
 
   async #run(statement: Statement, session: Session): Promise<ExecutionResult> {
@@ -100,7 +100,7 @@ export class Service {
     switch (show.statement) {
       case 'show create':
         return ddlRows(
-          show.parts.map(({ kind, name, position }) => printDefinition(find(session, kind, name, position))),
+          show.parts.map(({ kind, name, position }) => printDefinition(requireObject(session, kind, name, position))),
         );
       case 'show create database':
         return this.#dump(show.categories, session);
@@ -126,17 +126,17 @@ export class Service {
     }
   }
 
-  #dump(wanted: ReadonlySet<string>, session: Session): ExecutionResult {
-    const { before, after } = this.edition.dump(wanted, session);
+  #dump(selectedCategories: ReadonlySet<string>, session: Session): ExecutionResult {
+    const { before, after } = this.edition.dump(selectedCategories, session);
     const objects = this.catalog.inDependencyOrder(
-      ({ kind, name }) => wanted.has(categories[kind]) && session.canRead(name),
+      ({ kind, name }) => selectedCategories.has(categories[kind]) && session.canRead(name),
     );
     return ddlRows([...before, ...objects.map(object => printDefinition(object)), ...after]);
   }
 }
 
-/** The object of that kind. Each kind has its own words for what it is not. */
-function find(session: Session, kind: ObjectKind, name: string, position: number): CatalogObject {
+/** The object of that name and kind. @throws RejectionError with an error message of that kind's own */
+function requireObject(session: Session, kind: ObjectKind, name: string, position: number): CatalogObject {
   const object = session.catalog.find(name);
   if (!object) throw new RejectionError(position, missingMessage(kind, name));
   requireReadable(session, object.name);

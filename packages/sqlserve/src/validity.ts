@@ -1,6 +1,6 @@
 /*!
- * What happens to views when the objects that they depend on change. The service finds out a moment later, in jobs of
- * its own; here it is known when the statement is answered (observed on 9.3.4).
+ * What happens to views when the objects that they depend on change. QuestDB updates the views a moment later, in
+ * background jobs (observed on 9.3.4); sqlserve updates them before it answers the statement.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
@@ -10,29 +10,29 @@ import type { View } from './objects.js';
 import { parseQueryStatement } from './parser/queries.js';
 import type { Change, ServerCatalog } from './server-catalog.js';
 
-/** Compiles again each view over what was changed: what it gives now, or why it gives nothing, is put in its place. */
+/** Compiles each view over a changed object again, and stores its new columns or the reason why it is invalid. */
 export async function recompile(catalog: ServerCatalog, changes: readonly Change[]): Promise<void> {
   const changed = changes.flatMap(change => ('put' in change ? change.put.name : 'drop' in change ? change.drop : []));
-  const above = viewsOver(catalog, changed);
-  if (above.size === 0) return;
-  for (const view of catalog.inDependencyOrder(({ name }) => above.has(name))) {
+  const dependents = findViewsOver(catalog, changed);
+  if (dependents.size === 0) return;
+  for (const view of catalog.inDependencyOrder(({ name }) => dependents.has(name))) {
     if (view.kind !== 'view') continue;
-    const now = await compileView(view, catalog);
-    if (!isDeepStrictEqual(now, view)) catalog.put(now);
+    const compiled = await compileView(view, catalog);
+    if (!isDeepStrictEqual(compiled, view)) catalog.put(compiled);
   }
 }
 
-function viewsOver(catalog: ServerCatalog, names: readonly string[]): Set<string> {
-  const found = new Set<string>();
+function findViewsOver(catalog: ServerCatalog, names: readonly string[]): Set<string> {
+  const views = new Set<string>();
   const pending = [...names];
   for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
     for (const view of catalog.dependentsOf(name)) {
-      if (view.kind !== 'view' || found.has(view.name)) continue;
-      found.add(view.name);
+      if (view.kind !== 'view' || views.has(view.name)) continue;
+      views.add(view.name);
       pending.push(view.name);
     }
   }
-  return found;
+  return views;
 }
 
 async function compileView({ invalid: _, ...view }: View, catalog: ServerCatalog): Promise<View> {
@@ -46,8 +46,8 @@ async function compileView({ invalid: _, ...view }: View, catalog: ServerCatalog
 }
 
 /**
- * Ends the refreshing of materialized views over a table, and of those over them: for the first reason, and until they
- * are made again. One that was not refreshed yet has nothing that could be wrong.
+ * Makes the materialized views over a table invalid, and the materialized views over those. A view that is invalid
+ * already keeps its first reason; a deferred view was never refreshed, so it has no data that could be wrong.
  */
 export function invalidate(catalog: ServerCatalog, base: string, reason: string): void {
   for (const view of catalog.dependentsOf(base)) {
@@ -58,5 +58,5 @@ export function invalidate(catalog: ServerCatalog, base: string, reason: string)
   }
 }
 
-/** Why materialized views do without a table that is gone. */
+/** Why materialized views over a dropped or renamed table are invalid. */
 export const GONE_TABLE = 'base table is dropped or renamed';

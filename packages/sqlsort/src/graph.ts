@@ -1,17 +1,17 @@
 /*!
- * A schema as a picture: its objects as nodes, with an arrow from each to those that read from it. Names are hostile, so
- * nodes are called by numbers, and names stand in labels only, escaped for the language.
+ * A schema as a graph: its objects are the nodes, with an arrow from each object to those that depend on it. Names may
+ * be hostile, so nodes are identified by numbers; names are only in labels, escaped for the language.
  */
 import { type Catalog, dumpOrder, type Entry } from '@sqlpipe/schema';
 import { escapeControls, isObject, type Kind } from '@sqlpipe/sql';
 
 interface Graph {
   nodes: { id: string; entry: Entry }[];
-  /** By the nodes' ids. */
+  /** Pairs of ids of nodes. */
   arrows: [from: string, to: string][];
 }
 
-/** The same schema gives the same graph: nodes are numbered in the order of a dump. */
+/** Nodes are numbered in the order of a dump, so that the same schema gives the same graph. */
 function buildGraph(catalog: Catalog): Graph {
   const nodes = dumpOrder(catalog)
     .filter(({ kind }) => isObject(kind))
@@ -45,7 +45,7 @@ export function toDot(catalog: Catalog): string {
   ]);
 }
 
-/** Labels know backslash escapes and HTML's entities. */
+/** Labels may contain backslash escapes and HTML entities. */
 const formatDotLabel = (name: string): string =>
   escapeControls(name).replace(/[\\"]/g, '\\$&').replaceAll('&', '&amp;');
 
@@ -67,8 +67,8 @@ export function toMermaid(catalog: Catalog): string {
 }
 
 /**
- * Labels are HTML, Markdown in some versions, and looked through for words such as `direction LR`. So what is no letter or
- * digit, nor a `_` between such, goes by its number.
+ * Labels are HTML, in some versions Markdown, and Mermaid searches them for words such as `direction LR`. So every
+ * character is written as its number, except for letters, digits and a `_` between these.
  */
 const formatMermaidLabel = (name: string): string =>
   escapeControls(name).replace(
@@ -76,4 +76,4 @@ const formatMermaidLabel = (name: string): string =>
     character => `#${character.codePointAt(0)};`,
   );
 
-const joinLines = (all: string[]): string => all.map(line => `${line}\n`).join('');
+const joinLines = (lines: string[]): string => lines.map(line => `${line}\n`).join('');

@@ -1,15 +1,16 @@
 import { Catalog, collectStatements, deduplicate, dumpOrder, type Entry, findCycle } from '@sqlpipe/schema';
 import { displayName } from '@sqlpipe/sql';
 
-/** Objects that need one another, which no order can be right for. */
+/** Objects that depend on each other, so that no order is correct. */
 class CycleError extends Error {
   override name = 'CycleError';
   readonly code = 'DAMAGED';
 }
 
 /**
- * All that a stream holds, each statement once.
- * @throws DuplicateNameError where two of one name differ, Cycle where objects need one another, and whatever the input throws
+ * Reads a complete stream, each statement once.
+ * @throws DuplicateNameError if two statements of one name differ, CycleError if objects depend on each other, and the
+ * errors of the input
  */
 export async function readCatalog(statements: AsyncIterable<string>): Promise<Catalog> {
   const catalog = new Catalog(deduplicate(await collectStatements(statements)));
@@ -18,19 +19,19 @@ export async function readCatalog(statements: AsyncIterable<string>): Promise<Ca
   return catalog;
 }
 
-/** The statements in the order of a dump; the first when all have come. @throws as `readCatalog` */
+/** The statements in the order of a dump. Yields none before the input has ended. @throws as `readCatalog` */
 export async function* sortStatements(statements: AsyncIterable<string>): AsyncGenerator<string> {
   for (const { statement } of dumpOrder(await readCatalog(statements))) yield statement;
 }
 
-/** Maximum number of names shown of a cycle. */
+/** Maximum number of names that are shown of a cycle. */
 const MAX_LISTED = 20;
 
 /** `view 'a' needs view 'b', which needs view 'a'`. */
 function formatCycle(catalog: Catalog, cycle: string[]): string {
-  const named = [...cycle.slice(0, MAX_LISTED), ...cycle.slice(0, 1)].map(name =>
+  const names = [...cycle.slice(0, MAX_LISTED), ...cycle.slice(0, 1)].map(name =>
     displayName(catalog.findObject(name) as Entry),
   );
-  if (cycle.length > MAX_LISTED) named.splice(-1, 0, `${cycle.length - MAX_LISTED} more`);
-  return named.join(', which needs ').replace(', which needs ', ' needs ');
+  if (cycle.length > MAX_LISTED) names.splice(-1, 0, `${cycle.length - MAX_LISTED} more`);
+  return names.join(', which needs ').replace(', which needs ', ' needs ');
 }

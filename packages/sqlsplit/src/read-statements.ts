@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { isFolder, parseSqlText, readFolder, readTextFile } from '@sqlpipe/files';
 
-/** The statements of the files and folders one after the other; of standard input where there is none, or for `-`. */
+/** The statements of the files and folders in order. `-`, or no file at all, stands for standard input. */
 export async function* readStatements(
   files: string[],
   stdin: () => Readable,

@@ -1,30 +1,32 @@
-/*! Statements for another edition or version, and what of their meaning is lost on the way. */
+/*! Adapts statements to another edition or version, and reports what they lose by that. */
 import { findReferences } from '@sqlpipe/ddl';
 import { toEntry } from '@sqlpipe/schema';
 import { foldCase, isObject } from '@sqlpipe/sql';
 import { type Numbered, place, TranslationError } from './errors.js';
 
-/** What becomes of a statement. */
+/** An adapted statement. */
 export interface Adapted {
-  /** Undefined where it is left out. */
+  /** Undefined if the statement is left out. */
   readonly statement?: string | undefined;
-  /** What is lost, a sentence each. */
+  /** A sentence for each thing that is lost. */
   readonly losses: readonly string[];
 }
 
-/** How a statement becomes one for another server. */
+/** Adapts a statement to another server. */
 export type Adapt = (statement: string) => Adapted;
 
 /** What to do about losses. */
 export interface LossOptions {
   readonly isLossy: boolean;
-  /** Tells of one, where they are accepted. */
+  /** Called for each statement with losses, if losses are accepted. */
   readonly warn: (message: string) => void;
 }
 
 /**
- * The statements as the adapters make them, one after the other; what reads from an object that is left out is left out too.
- * @throws TranslationError at the end where meaning is lost and that is not accepted, AmbiguousStatementError as `toEntry`
+ * Applies the adapters to each statement, in order. A statement that reads from an object that is left out is left out
+ * too.
+ * @throws TranslationError at the end if anything was lost and losses are not accepted; AmbiguousStatementError as
+ * `toEntry`
  */
 export async function* adapt(
   statements: AsyncIterable<string>,
@@ -64,7 +66,7 @@ function applyAll(adapters: readonly Adapt[], given: string): Adapted {
   return { statement, losses };
 }
 
-/** Leaves out what reads from an object that is left out. */
+/** Leaves out statements that read from an object that is left out. */
 const reading =
   (leftOut: ReadonlySet<string>): Adapt =>
   statement => {

@@ -1,21 +1,21 @@
-/*! Where those clauses of a CREATE TABLE stand that another edition or version may not have. */
+/*! Finds the clauses of a CREATE TABLE that another edition or version may not support. */
 import { keywordOf, significantTokens, type Token } from '@sqlpipe/sql';
 
-/** A clause, from the white space before it on: `[start, end)`, and its tokens. */
+/** A clause with its tokens. Its range `[start, end)` includes the white space before it. */
 export interface Clause {
   readonly start: number;
   readonly end: number;
   readonly tokens: readonly Token[];
 }
 
-/** What begins a clause after the columns, with the number of its tokens. */
+/** The number of tokens of each clause after the columns, by its first word. */
 const OF_TABLE: Record<string, (tokens: readonly Token[]) => number> = {
   TTL: tokens => (/^\d+$/.test(tokens[1]?.text ?? '') ? 3 : 2), // `14 DAYS` or `2w`
   STORAGE: tokens => closing(tokens, 2) + 1,
   FORMAT: () => 2,
 };
 
-/** What begins a clause after the type of a column. */
+/** The number of tokens of each clause after the type of a column, by its first word. */
 const OF_COLUMN: Record<string, (tokens: readonly Token[]) => number> = {
   INDEX: tokens => lengthOfIndex(tokens),
   PARQUET: tokens => closing(tokens, 1) + 1,
@@ -35,14 +35,14 @@ export function columnClauses(statement: string, word: string): Clause[] {
   const tokens = [...significantTokens(statement)];
   const open = tokens.findIndex(({ text }) => text === '(');
   const inside = tokens.slice(open + 1, closing(tokens, open));
-  let start = 0; // of the column: its name and its type are no clauses
+  let start = 0; // the first token of the column: its name and its type are not clauses
   return topLevel(inside).flatMap(at => {
     if (inside[at]?.text === ',') start = at + 1;
     return at > start + 1 && keywordOf(inside[at]) === word ? clauseAt(inside, at, OF_COLUMN[word]) : [];
   });
 }
 
-/** The statement with other text in the place of clauses. */
+/** Replaces clauses of a statement by other text. */
 export function replaceClauses(
   statement: string,
   clauses: readonly Clause[],
@@ -74,7 +74,7 @@ const INDEX_WORDS = new Set(['TYPE', 'DELTA', 'EF', 'INCLUDE', 'CAPACITY']);
 
 const endOf = (token: Token | undefined): number => (token ? token.start + token.text.length : 0);
 
-/** The indexes of tokens that are in no parentheses. */
+/** The indexes of the tokens outside of parentheses. */
 function topLevel(tokens: readonly Token[]): number[] {
   let depth = 0;
   return [...tokens.keys()].filter(at => {
@@ -86,7 +86,7 @@ function topLevel(tokens: readonly Token[]): number[] {
   });
 }
 
-/** Where the parenthesis at an index closes. */
+/** The index of the parenthesis that closes the one at an index. */
 function closing(tokens: readonly Token[], open: number): number {
   let depth = 0;
   for (let at = open; at < tokens.length; at++) {

@@ -1,4 +1,4 @@
-/*! From one edition to the other: storage policies and times to live, owners, access control. */
+/*! Translates from one edition to the other: storage policies and TTL, owners, access control. */
 import { isUnderstood, ownerOf, removeOwner } from '@sqlpipe/ddl';
 import { identify, isAcl, keywordOf, type Token, truncate } from '@sqlpipe/sql';
 import type { Adapted } from './adapt.js';
@@ -6,7 +6,7 @@ import { replaceClauses, tableClause } from './clauses.js';
 
 const OPEN_SOURCE = 'the open source edition has no';
 
-/** What the open source edition has of a statement. */
+/** Translates a statement for the open source edition. */
 export function toOpenSource(statement: string): Adapted {
   const { kind } = identify(statement);
   if (isAcl(kind)) return { losses: [`removed, because ${OPEN_SOURCE} access control`] };
@@ -21,10 +21,10 @@ export function toOpenSource(statement: string): Adapted {
   };
 }
 
-/** Nothing is known to be lost of what is not understood. */
+/** The loss of a statement that is not understood: it is not changed. */
 export const UNKNOWN = 'not changed, because its syntax is unknown';
 
-/** A storage policy as the time to live after which no data is left, if there is such a time. */
+/** Replaces a storage policy by the TTL after which no data is left, if there is such a time. */
 function withoutPolicy(statement: string): { statement: string; losses: string[] } {
   const clause = tableClause(statement, 'STORAGE');
   if (!clause) return { statement, losses: [] };
@@ -39,7 +39,7 @@ function withoutPolicy(statement: string): { statement: string; losses: string[]
   };
 }
 
-/** `DROP LOCAL` and the like, each with what comes after it: `1 MONTH`. */
+/** The stages of a policy, such as `DROP LOCAL`, each with its time: `1 MONTH`. */
 function stagesIn(tokens: readonly Token[]): Map<string, string> {
   const stages = new Map<string, string>();
   let at = 3; // STORAGE POLICY (
@@ -52,7 +52,7 @@ function stagesIn(tokens: readonly Token[]): Map<string, string> {
   return stages;
 }
 
-/** A table's time to live as the storage policy that the enterprise edition makes of it, in the form that it prints. */
+/** Replaces a table's TTL by the storage policy that the enterprise edition would create and print for it. */
 export function toEnterprise(statement: string): Adapted {
   const isTable = identify(statement).kind === 'table' && /\bttl\b/i.test(statement);
   const clause = isTable && isUnderstood(statement, 'table') ? tableClause(statement, 'TTL') : undefined;

@@ -1,4 +1,4 @@
-/*! Gives the objects and principals of a schema other names, wherever statements mention them. */
+/*! Renames the objects and principals of a schema, wherever statements mention them. */
 import { findCommonTableExpressions, findMentions, findUnknownNames, type Mention } from '@sqlpipe/ddl';
 import { spool } from '@sqlpipe/records';
 import { displayName, foldCase, isSameName, readStatementHead, truncate } from '@sqlpipe/sql';
@@ -6,17 +6,18 @@ import { type Numbered, place, TranslationError } from './errors.js';
 import { isValidName, quoteLike } from './quotes.js';
 import type { Rules } from './rules.js';
 
-/** Which names become which. */
+/** The rules for each kind of name. */
 export interface NameRules {
   readonly objects: Rules;
-  /** For OWNED BY alone; where none of them matches, those for principals do. */
+  /** Only for OWNED BY. If none of these rules matches an owner, those for principals apply. */
   readonly owners: Rules;
   readonly principals: Rules;
 }
 
 /**
  * Renames statements. Reads all input before it returns the first one, to detect two objects that would get one name.
- * @throws TranslationError for such a conflict, and if the names in a statement cannot be found; whatever the input throws
+ * @throws TranslationError for such a conflict, and if the names in a statement cannot be found; whatever the input
+ * throws
  */
 export async function* rename(statements: AsyncIterable<Numbered>, rules: NameRules): AsyncGenerator<string> {
   const renaming = new Renaming(rules);
@@ -26,7 +27,7 @@ export async function* rename(statements: AsyncIterable<Numbered>, rules: NameRu
   for await (const packed of await spool(surveyed())) yield renaming.apply(...unpack(packed));
 }
 
-/** A statement with its mentions, as to find these takes longest: they are on the first line. */
+/** A statement with its mentions on the first line: finding them takes longest, so they are stored with it. */
 const pack = (statement: string, mentions: readonly Mention[]): string => `${JSON.stringify(mentions)}\n${statement}`;
 
 function unpack(packed: string): [statement: string, mentions: Mention[]] {
@@ -34,11 +35,11 @@ function unpack(packed: string): [statement: string, mentions: Mention[]] {
   return [packed.slice(end + 1), JSON.parse(packed.slice(0, end))];
 }
 
-/** What has to be known of a schema before a name of it is changed. */
+/** The renaming of a schema. All statements are surveyed before the first one is changed. */
 class Renaming {
   /** The old name for each final name, existing or new. Only final names that another rule could produce are kept. */
   readonly #taken = new Map<string, string>();
-  /** The names of views before and after, in lower case. A view hides a common table expression of its name. */
+  /** The old and new names of views, case-folded. A view shadows a common table expression of its name. */
   readonly #views = new Set<string>();
   readonly #newViews = new Set<string>();
   readonly #inQueries: boolean;
@@ -47,7 +48,7 @@ class Renaming {
     this.#inQueries = !rules.objects.isEmpty;
   }
 
-  /** Remembers what a statement says of names; gives those in it. */
+  /** Records the names in a statement, and returns its mentions. */
   survey({ n, statement }: Numbered): Mention[] {
     const { kind, name } = readStatementHead(statement);
     const mentions = findMentions(statement, { inQueries: this.#inQueries });
@@ -60,7 +61,7 @@ class Renaming {
     return mentions;
   }
 
-  /** A statement with its new names. @param surveyed the result of `survey`, which did not know later views yet */
+  /** Renames a statement. @param surveyed the result of `survey`, which did not know the views after the statement */
   apply(statement: string, surveyed: Mention[]): string {
     const expressions = this.#inQueries ? [...findCommonTableExpressions(statement)] : [];
     const isShadowed = expressions.some(name => this.#views.has(name));
@@ -94,7 +95,7 @@ class Renaming {
     const target = this.#newName(mention) ?? name;
     if (target !== name && !isValidName(target, mention))
       throw new TranslationError(`'${shorten(name)}' would become '${shorten(target)}', which is not a valid name`);
-    if (role === 'owner' && owners.apply(name) !== undefined) return; // several may get one owner
+    if (role === 'owner' && owners.apply(name) !== undefined) return; // several owners may become one
     const rules = role === 'object' ? objects : principals;
     if (rules.isEmpty) return;
     const key = `${role === 'object'} ${foldCase(target)}`;
@@ -103,10 +104,10 @@ class Renaming {
       throw new TranslationError(
         `'${shorten(other)}' and '${shorten(name)}' would have the same name, '${shorten(target)}'; choose another name, or remove one of them`,
       );
-    if (remember && other === undefined && rules.isContested(name)) this.#taken.set(detach(key), detach(name));
+    if (remember && other === undefined && rules.mayCollide(name)) this.#taken.set(detach(key), detach(name));
   }
 
-  /** @throws TranslationError where a statement may hold a name to change, and it is not known where */
+  /** @throws TranslationError if a statement that is not understood may contain a name to change */
   #rejectUnknown(n: number, statement: string, mentions: readonly Mention[]): void {
     const { objects, owners, principals } = this.rules;
     const rules = [objects, principals, ...(/\bowned\b/i.test(statement) ? [owners] : [])].filter(
@@ -122,7 +123,7 @@ class Renaming {
       );
   }
 
-  /** A new name that occurs in the statement already, and may be an alias there. */
+  /** A new name that already occurs in the statement, and may be an alias there. */
   #findClash(statement: string, mentions: readonly Mention[]): string | undefined {
     const folded = foldCase(statement);
     return mentions
@@ -132,8 +133,8 @@ class Renaming {
   }
 
   /**
-   * Reads a statement with its new names again, where one of them may mean something else in it: an alias, or a common table
-   * expression that a view now comes before.
+   * Parses a renamed statement again, if a new name may mean something else in it: an alias, or a common table
+   * expression that a renamed view now shadows.
    */
   #verify(statement: string, mentions: readonly Mention[], renamed: string, suspect = ''): void {
     const expected = mentions.map(mention => this.#newName(mention) ?? mention.name);
@@ -147,10 +148,10 @@ class Renaming {
   readonly #isIn = (views: ReadonlySet<string>, name: string): boolean => views.has(foldCase(name));
 }
 
-/** A name in a message is no longer than this, in UTF-16 code units. */
+/** Maximum length of a name in messages, in UTF-16 code units. */
 const NAMED = 140;
 
 const shorten = (name: string): string => truncate(name, NAMED);
 
-/** A copy that does not keep all of the statement in memory that it was cut from, as V8 does. */
+/** Copies a name, because a substring in V8 keeps the complete statement in memory. */
 const detach = (name: string): string => Buffer.from(name).toString();

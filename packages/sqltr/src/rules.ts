@@ -1,37 +1,38 @@
-/*! Rules by which a name becomes another: `fx_*=acme_*`, or one name for one. */
+/*! Rules that map names to new names: `fx_*=acme_*`, or one name to one name. */
 import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '@sqlpipe/cli';
 import { foldCase, systemErrorReason } from '@sqlpipe/sql';
 
-/** One side of a rule: a whole name, or what stands before and after a star. */
+/** One side of a rule: a whole name, or the prefix and suffix around a star. */
 class Pattern {
-  readonly #before: string;
-  readonly #after: string;
+  readonly #foldedPrefix: string;
+  readonly #foldedSuffix: string;
 
   constructor(
-    readonly before: string,
-    /** Undefined where there is no star. */
-    readonly after?: string,
+    /** The whole name if there is no star. */
+    readonly prefix: string,
+    /** Undefined if there is no star. */
+    readonly suffix?: string,
   ) {
-    this.#before = foldCase(before);
-    this.#after = foldCase(after ?? '');
+    this.#foldedPrefix = foldCase(prefix);
+    this.#foldedSuffix = foldCase(suffix ?? '');
   }
 
   get hasStar(): boolean {
-    return this.after !== undefined;
+    return this.suffix !== undefined;
   }
 
-  /** @param folded a name as `foldCase` has it */
+  /** @param folded a name, folded by `foldCase` */
   matches(folded: string): boolean {
-    if (!this.hasStar) return folded === this.#before;
-    const shortest = this.#before.length + this.#after.length;
-    return folded.length >= shortest && folded.startsWith(this.#before) && folded.endsWith(this.#after);
+    if (!this.hasStar) return folded === this.#foldedPrefix;
+    const minimum = this.#foldedPrefix.length + this.#foldedSuffix.length;
+    return folded.length >= minimum && folded.startsWith(this.#foldedPrefix) && folded.endsWith(this.#foldedSuffix);
   }
 
-  /** What stands for the star in a name that matches. */
+  /** The part of a matching name that the star stands for. */
   starOf(name: string): string {
-    return name.slice(this.before.length, name.length - (this.after ?? '').length);
+    return name.slice(this.prefix.length, name.length - (this.suffix ?? '').length);
   }
 }
 
@@ -40,63 +41,65 @@ interface Rule {
   readonly to: Pattern;
 }
 
-/** A side is bare, or in double quotes so that it may hold `=`. */
+/** A side may be in double quotes, so that it can contain `=`. */
 const RULE = /^("[^"]*"|[^"=]+)=("[^"]*"|[^"=]+)$/;
 
-/** Rules in the order given: the first that matches a name decides. Names are compared without regard to case. */
+/** Rules in their order: the first one that matches a name applies. Names are compared without regard to case. */
 export class Rules {
   readonly #rules: Rule[];
-  /** Of the rules for one name the first for each. */
-  readonly #exact = new Map<string, number>();
-  readonly #globs: number[] = [];
-  /** How many rules make one name, whatever from. */
-  readonly #constants = new Map<string, number>();
-  readonly #patterns: Rule[];
+  /** For each whole name on the left, the index of the first rule for it. */
+  readonly #firstExactRule = new Map<string, number>();
+  /** The indexes of the rules with a star on the left. */
+  readonly #globIndexes: number[] = [];
+  /** For each whole name on the right, the number of rules that map to it. */
+  readonly #fixedTargetCounts = new Map<string, number>();
+  /** The rules with a star on the right. */
+  readonly #rulesToStar: Rule[];
 
   /**
    * @param given `OLD=NEW`
-   * @param option what they are called in messages
-   * @throws UsageError for what is no rule
+   * @param option the name of the rules in messages
+   * @throws UsageError for an invalid rule
    */
   constructor(given: readonly string[], option: string) {
     this.#rules = given.map(rule => parseRule(rule, option));
-    this.#patterns = this.#rules.filter(({ to }) => to.hasStar);
-    for (const [at, { from, to }] of this.#rules.entries()) {
-      const [old, name] = [from, to].map(({ before }) => foldCase(before)) as [string, string];
-      if (from.hasStar) this.#globs.push(at);
-      else if (!this.#exact.has(old)) this.#exact.set(old, at);
-      if (!to.hasStar) this.#constants.set(name, (this.#constants.get(name) ?? 0) + 1);
+    this.#rulesToStar = this.#rules.filter(({ to }) => to.hasStar);
+    for (const [index, { from, to }] of this.#rules.entries()) {
+      const [oldName, newName] = [from, to].map(({ prefix }) => foldCase(prefix)) as [string, string];
+      if (from.hasStar) this.#globIndexes.push(index);
+      else if (!this.#firstExactRule.has(oldName)) this.#firstExactRule.set(oldName, index);
+      if (!to.hasStar) this.#fixedTargetCounts.set(newName, (this.#fixedTargetCounts.get(newName) ?? 0) + 1);
     }
   }
 
-  /** Whether there is none. */
+  /** Whether there are no rules. */
   get isEmpty(): boolean {
     return this.#rules.length === 0;
   }
 
-  /** The new name; undefined where no rule matches. */
+  /** The new name; undefined if no rule matches. */
   apply(name: string): string | undefined {
     const rule = this.#find(name);
-    return rule && (rule.to.hasStar ? rule.to.before + rule.from.starOf(name) + rule.to.after : rule.to.before);
+    return rule && (rule.to.hasStar ? rule.to.prefix + rule.from.starOf(name) + rule.to.suffix : rule.to.prefix);
   }
 
   /**
-   * Whether another name may become what this one becomes, or be it already. Where that is not so the name need not be
-   * remembered: the names that one rule with a star on both sides makes are as different as those it makes them from.
+   * Whether another name could collide with this name's result: map to it, or already be equal to it. If not, the name
+   * need not be stored: a rule with a star on both sides maps different names to different names.
    */
-  isContested(name: string): boolean {
-    const maker = this.#find(name);
-    if (maker?.from.hasStar && !maker.to.hasStar) return true;
+  mayCollide(name: string): boolean {
+    const ownRule = this.#find(name);
+    if (ownRule?.from.hasStar && !ownRule.to.hasStar) return true;
     const folded = foldCase(this.apply(name) ?? name);
-    const own = maker && !maker.to.hasStar ? 1 : 0;
-    if ((this.#constants.get(folded) ?? 0) > own) return true;
-    return this.#patterns.some(rule => rule !== maker && rule.to.matches(folded));
+    const ownCount = ownRule && !ownRule.to.hasStar ? 1 : 0;
+    if ((this.#fixedTargetCounts.get(folded) ?? 0) > ownCount) return true;
+    return this.#rulesToStar.some(rule => rule !== ownRule && rule.to.matches(folded));
   }
 
   #find(name: string): Rule | undefined {
     const folded = foldCase(name);
-    const exact = this.#exact.get(folded) ?? this.#rules.length;
-    const glob = this.#globs.find(at => at > exact || this.#rules[at]?.from.matches(folded)) ?? exact;
+    const exact = this.#firstExactRule.get(folded) ?? this.#rules.length;
+    const glob = this.#globIndexes.find(index => index > exact || this.#rules[index]?.from.matches(folded)) ?? exact;
     return this.#rules[Math.min(exact, glob)];
   }
 }
@@ -111,14 +114,14 @@ function parseRule(text: string, option: string): Rule {
   return { from: new Pattern(...(from as [string, string?])), to: new Pattern(...(to as [string, string?])) };
 }
 
-/** A file of rules that can not be read. */
+/** A file of rules cannot be read. */
 class RuleFileError extends Error {
   readonly code = 'NOINPUT';
 }
 
 /**
- * The rules in a UTF-8 file, one per line; lines that are empty or begin with `#` are none.
- * @throws RuleFileError where it can not be read
+ * The rules in a UTF-8 file, one per line. Empty lines and lines that begin with `#` are ignored.
+ * @throws RuleFileError if the file cannot be read
  */
 export async function readRules(path: string): Promise<string[]> {
   const bytes = await readFile(path).catch(error => {

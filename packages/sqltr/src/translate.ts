@@ -1,4 +1,4 @@
-/*! A schema as it would be under other names, for other owners, on another edition or version. */
+/*! Translates a schema to other names, owners, editions or versions. */
 import { UsageError } from '@sqlpipe/cli';
 import { spool } from '@sqlpipe/records';
 import { type Adapt, adapt, type LossOptions } from './adapt.js';
@@ -7,16 +7,17 @@ import type { Numbered } from './errors.js';
 import { type NameRules, rename } from './rename.js';
 import { toVersion } from './version.js';
 
-/** What to make of a schema. */
+/** How to translate a schema. */
 export interface Translation {
   readonly names: NameRules;
-  /** As `adaptersFor` gives them. */
+  /** The result of `adaptersFor`. */
   readonly adapters: readonly Adapt[];
 }
 
 /**
- * The translated statements; the first comes when all have been read, and nothing is wrong with any.
- * @throws TranslationError where there is no translation, AmbiguousStatementError where it is not clear what a statement is
+ * The translated statements. The first one is yielded after all of them were read and translated without an error.
+ * @throws TranslationError if there is no translation, AmbiguousStatementError if the meaning of a statement is not
+ * clear
  */
 export async function* translate(
   statements: AsyncIterable<string>,
@@ -36,8 +37,8 @@ async function* texts(statements: AsyncIterable<Numbered>): AsyncGenerator<strin
 const EDITIONS: Record<string, Adapt> = { 'open-source': toOpenSource, enterprise: toEnterprise };
 
 /**
- * How to make statements for the servers that are named: `open-source`, `enterprise`, a version, or an edition and a version.
- * @throws UsageError for anything else
+ * The adapters for targets: `open-source`, `enterprise`, a version, or an edition and a version.
+ * @throws UsageError for any other targets
  */
 export function adaptersFor(targets: readonly string[]): Adapt[] {
   const isVersion = (target: string): boolean => /^\d+(?:\.\d+){0,2}$/.test(target);

@@ -1,11 +1,11 @@
-/*! To a version of QuestDB that does not have all that a statement needs. */
+/*! Adapts statements to a version of QuestDB that does not support all of their features. */
 import { findMissingFeatures, isLaterVersion, isUnderstood } from '@sqlpipe/ddl';
 import { identify, isObject, keywordOf } from '@sqlpipe/sql';
 import type { Adapted } from './adapt.js';
 import { columnClauses, replaceClauses, tableClause } from './clauses.js';
 import { UNKNOWN } from './edition.js';
 
-/** What a table can do without, and the table without it. The name is that of the feature. */
+/** By feature, how to remove one that a table does not need. */
 const DISPENSABLE: Record<string, (statement: string) => string> = {
   TTL: statement => without(statement, 'TTL'),
   'FORMAT PARQUET': statement => without(statement, 'FORMAT'),
@@ -15,7 +15,7 @@ const DISPENSABLE: Record<string, (statement: string) => string> = {
 /** The last version without INDEX TYPE. */
 const WITHOUT_INDEX_TYPES = '9.3.4';
 
-/** What a version has of a statement. @param version such as `9.3`, which is 9.3.0 */
+/** Adapts statements to a version. @param version such as `9.3`, which means 9.3.0 */
 export const toVersion =
   (version: string) =>
   (given: string): Adapted => {
@@ -45,7 +45,7 @@ function without(statement: string, word: string): string {
   return clause ? replaceClauses(statement, [clause], () => '') : statement;
 }
 
-/** Indexes of some types as those of the one type that there was before there were types. */
+/** Replaces indexes of some types by indexes without a type, as they were before there were types. */
 function withPlainIndexes(statement: string, types: RegExp): string {
   if (!/\bindex\s/i.test(statement)) return statement;
   const typed = columnClauses(statement, 'INDEX').filter(({ tokens }) => {

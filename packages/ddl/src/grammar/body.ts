@@ -1,30 +1,30 @@
 /*!
- * The query of a view, a materialized view, a live view or a CREATE TABLE AS: where it ends and what of it is comment,
- * found with the service's lexer. What it says is for code with a grammar of queries.
+ * Finds the end and the comments of the query in a view, a materialized view, a live view or a CREATE TABLE AS, with the
+ * server's lexer. The query itself is not parsed here.
  */
 import type { Cursor } from './cursor.js';
 import { rejectReserved } from './names.js';
 import { RejectionError, unexpectedTokenError } from './rejection-error.js';
 
 export interface Body {
-  /** The text as views keep it: blanks and controls at both ends are dropped. */
+  /** The text as views store it: without blanks and control characters at both ends. */
   readonly text: string;
-  /** The text as it was written. */
+  /** The text as written. */
   readonly written: string;
-  /** The text with its comments blanked, as the service reads them: offsets are those of `written`. */
+  /** The text with the comments (by the server's rules) replaced by blanks; offsets are the same as in `written`. */
   readonly code: string;
-  /** Where the text starts, blanks included: several rejections point there. */
+  /** The offset at which the text starts, with its blanks: several rejections point there. */
   readonly position: number;
-  /** Where its enclosing part begins: before the parenthesis, if there is one. */
+  /** The offset at which the body starts; for a view in parentheses, the offset before the parenthesis. */
   readonly start: number;
-  /** Whether it stands in parentheses, and more may follow. */
+  /** Whether it is in parentheses, so that clauses may follow. */
   readonly enclosed: boolean;
 }
 
-/** Called with each query as soon as it has been read, which is when the service rejects what is wrong in it. */
+/** Checks a query. It is called as soon as the query has been read, because the server rejects errors in it then. */
 export type CheckQuery = (body: Body) => void;
 
-/** `(query` or, to the end of the statement, `query`: the closing parenthesis is left to be read by `expectEndOfBody`. */
+/** Parses `(query`, or `query` up to the end of the statement. `expectEndOfBody` reads the closing parenthesis. */
 export function parseViewBody(cursor: Cursor, check: CheckQuery): Body {
   const position = cursor.readOffset;
   if (cursor.require("'(' or 'with' or 'select'") === '(') {
@@ -33,14 +33,14 @@ export function parseViewBody(cursor: Cursor, check: CheckQuery): Body {
   cursor.unread();
   const code = readCode(cursor, position, false);
   const token = cursor.next();
-  // The service keeps the semicolon with the query (observed on 9.3.4 and 9.4.4).
+  // The server stores the semicolon with the query (observed on 9.3.4 and 9.4.4).
   const end = token === undefined ? cursor.text.length : cursor.end;
   const body = { ...trimBody(cursor.text.slice(position, end)), code, position, start: position, enclosed: false };
   check(body);
   return body;
 }
 
-/** The query after an opening parenthesis, which was read already. */
+/** Parses the query after an opening parenthesis that has been read. */
 export function parseEnclosedBody(
   cursor: Cursor,
   check: CheckQuery,
@@ -58,7 +58,7 @@ export function parseEnclosedBody(
   return body;
 }
 
-/** What must follow a query: its closing parenthesis, or nothing. */
+/** Requires the closing parenthesis of a query, or the end of the statement if it has no parentheses. */
 export function expectEndOfBody(cursor: Cursor, { enclosed }: Body): void {
   if (enclosed) cursor.expect(')');
   else {
@@ -68,8 +68,8 @@ export function expectEndOfBody(cursor: Cursor, { enclosed }: Body): void {
 }
 
 /**
- * The text from `position` to the closing parenthesis or a semicolon, comments blanked as the service reads them.
- * The cursor stands before what ended it.
+ * Reads the text from `position` to the closing parenthesis or a semicolon, and replaces its comments by blanks. The
+ * cursor stops before the parenthesis or semicolon.
  */
 export function readCode(cursor: Cursor, position: number, enclosed: boolean): string {
   const pieces: string[] = [];
@@ -95,7 +95,7 @@ export function readCode(cursor: Cursor, position: number, enclosed: boolean): s
   return pieces.join('');
 }
 
-/** Later than 9.3.4, which kept the ends as they were. A regular expression would be quadratic in blanks. */
+/** Trims a query, as versions after 9.3.4 do; 9.3.4 did not. A regular expression would take quadratic time. */
 function trimBody(written: string): Pick<Body, 'text' | 'written'> {
   let start = 0;
   let end = written.length;

@@ -1,4 +1,4 @@
-/*! The column list of CREATE TABLE, and what may stand after a column: capacity, cache, index, parquet. */
+/*! The column list of CREATE TABLE, and the options of a column: capacity, cache, index, parquet. */
 import { foldCase } from '@sqlpipe/sql';
 import type { Column, Defaults, Index } from '../definition.js';
 import type { Cursor } from './cursor.js';
@@ -12,7 +12,7 @@ import { parseColumnType } from './types.js';
 const symbolCapacity = { min: 2, max: 2 ** 30, maxCached: 2 ** 25 };
 const indexCapacity = { min: 2, max: 2 ** 23 };
 
-/** Columns by name in any case, in the order they were given. */
+/** Columns in the order of the statement. They can be found by name in any case. */
 export class Columns extends Map<string, Column> {
   find(name: string): Column | undefined {
     return this.get(foldCase(name));
@@ -28,14 +28,14 @@ export class Columns extends Map<string, Column> {
 export const duplicateColumnError = (name: string, position: number) =>
   new RejectionError(position, `Duplicate column [name=${name}]`);
 
-/** `ts TIMESTAMP, s SYMBOL …)`, to the closing parenthesis. */
+/** Parses `ts TIMESTAMP, s SYMBOL …)`, with the closing parenthesis. */
 export function parseColumnList(cursor: Cursor, defaults: Defaults): Columns {
   const columns = new Columns();
   while (parseColumn(cursor, columns, defaults) === ',');
   return columns;
 }
 
-/** One column; what ended it is the answer. */
+/** Parses one column and returns the token after it: a comma or the closing parenthesis. */
 function parseColumn(cursor: Cursor, columns: Columns, defaults: Defaults): string {
   const nameToken = readColumnToken(cursor);
   rejectReserved(nameToken, cursor.at);
@@ -60,7 +60,7 @@ function parseColumn(cursor: Cursor, columns: Columns, defaults: Defaults): stri
     column.parquet = parseParquet(cursor, type);
     token = cursor.require("',' or ')'");
   }
-  // PRECISION, NULL and NOT NULL say nothing.
+  // PRECISION, NULL and NOT NULL have no effect.
   if (isWord(token, 'precision')) token = cursor.require("'NOT' or 'NULL' or ',' or ')'");
   if (isWord(token, 'not')) token = cursor.require("'NULL'");
   if (isWord(token, 'null')) token = cursor.require("','");
@@ -74,7 +74,7 @@ function readColumnToken(cursor: Cursor): string {
   return token;
 }
 
-/** `CAPACITY n NOCACHE INDEX …` after SYMBOL. Returns the token that follows, if one had to be read. */
+/** Parses `CAPACITY n NOCACHE INDEX …` after SYMBOL. Returns the next token if it had to be read. */
 function parseSymbolOptions(cursor: Cursor, column: Column, defaults: Defaults): string | undefined {
   let token = cursor.require("'capacity', 'nocache', 'cache', 'index' or ')'");
   if (isWord(token, 'capacity')) {
@@ -87,13 +87,13 @@ function parseSymbolOptions(cursor: Cursor, column: Column, defaults: Defaults):
   return parseInlineIndex(cursor, column, defaults);
 }
 
-/** The number after CAPACITY of a symbol. */
+/** Parses the number after CAPACITY of a symbol. */
 export function parseSymbolCapacity(cursor: Cursor): number {
   const position = cursor.readOffset;
   return toValidCapacity(expectInt(cursor), position);
 }
 
-/** A capacity of a symbol as it is kept: a power of two. @throws RejectionError where it is out of bounds */
+/** The capacity of a symbol as the server stores it: a power of two. @throws RejectionError if it is out of bounds */
 export function toValidCapacity(capacity: number, position: number): number {
   if (capacity < symbolCapacity.min) throw new RejectionError(position, `min symbol capacity is ${symbolCapacity.min}`);
   if (capacity > symbolCapacity.max) throw new RejectionError(position, `max symbol capacity is ${symbolCapacity.max}`);
@@ -128,7 +128,7 @@ function parseInlineIndex(cursor: Cursor, column: Column, defaults: Defaults): s
   return;
 }
 
-/** The number after CAPACITY of an index. */
+/** Parses the number after CAPACITY of an index. */
 export function parseIndexCapacity(cursor: Cursor): number {
   const position = cursor.readOffset;
   const capacity = expectInt(cursor);
@@ -139,7 +139,7 @@ export function parseIndexCapacity(cursor: Cursor): number {
   return ceilPow2(capacity);
 }
 
-/** `BITMAP CAPACITY n` or `POSTING [DELTA|EF] [INCLUDE (…)]` after INDEX TYPE (the later build only). */
+/** Parses `BITMAP CAPACITY n` or `POSTING [DELTA|EF] [INCLUDE (…)]` after INDEX TYPE (only in versions after 9.3.4). */
 export function parseIndexType(cursor: Cursor, defaults: Defaults): Index {
   const type = cursor.require('index type');
   if (isWord(type, 'bitmap')) {

@@ -1,6 +1,6 @@
 /*!
- * CREATE LIVE VIEW, as documented for QuestDB 10: no such server was available, so the wording of rejections is our
- * own.
+ * CREATE LIVE VIEW, as documented for QuestDB 10. No such server was available, so the messages of rejections are not the
+ * server's.
  */
 import { type Body, expectEndOfBody, parseViewBody } from './body.js';
 import type { Cursor } from './cursor.js';
@@ -16,19 +16,19 @@ export interface CreateLiveView {
   readonly name: string;
   readonly position: number;
   readonly ifNotExists: boolean;
-  /** `5s` after FLUSH EVERY. */
+  /** The interval after FLUSH EVERY: `5s`. */
   readonly flush?: string | undefined;
-  /** `1h` after IN MEMORY. */
+  /** The time after IN MEMORY: `1h`. */
   readonly inMemory?: string | undefined;
-  /** By default that of the base table. */
+  /** By default the partitioning of the base table. */
   readonly partition?: PartitionUnit | undefined;
-  /** NOW, BEGINNING or a timestamp in quotes. */
+  /** NOW, BEGINNING or a quoted timestamp. */
   readonly start: string;
   readonly body: Body;
   readonly owner?: string | undefined;
 }
 
-/** After CREATE LIVE. */
+/** Parses the rest of a statement after CREATE LIVE. */
 export function parseCreateLiveView(cursor: Cursor, { owner, checkQuery }: Dialect): CreateLiveView {
   cursor.expect('view');
   const named = parseIfNotExists(cursor, cursor.require("view name or 'if'"), 'view name');

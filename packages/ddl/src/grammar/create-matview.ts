@@ -1,4 +1,4 @@
-/*! CREATE MATERIALIZED VIEW, check by check in the order of the service's own parser. */
+/*! CREATE MATERIALIZED VIEW, check by check in the order of the server's own parser. */
 import { foldCase } from '@sqlpipe/sql';
 import { type Body, expectEndOfBody, parseViewBody } from './body.js';
 import { parseIndexCapacity } from './columns.js';
@@ -31,11 +31,11 @@ export interface CreateMaterializedView {
   readonly name: string;
   readonly position: number;
   readonly ifNotExists: boolean;
-  /** The table to follow, if it is named, or if `findBase` found it. */
+  /** The base table, if the statement names it or `findBase` found it. */
   readonly base?: LocatedName | undefined;
   readonly refresh: RefreshClause;
   readonly body: Body;
-  /** Columns named by INDEX, with the capacity asked for. */
+  /** The columns in INDEX, with the requested capacity. */
   readonly indexes: ReadonlyMap<string, number>;
   readonly timestamp?: LocatedName | undefined;
   readonly partition?: PartitionUnit | undefined;
@@ -44,10 +44,10 @@ export interface CreateMaterializedView {
   readonly owner?: string | undefined;
 }
 
-/** Finds the base table of a query, and rejects what the service's parser rejects before it reads on. */
+/** Finds the base table of a query. It throws what the server's parser rejects before it continues. */
 export type FindBase = (body: Body, given: LocatedName | undefined) => LocatedName;
 
-/** After CREATE MATERIALIZED. */
+/** Parses the rest of a statement after CREATE MATERIALIZED. */
 export function parseCreateMaterializedView(cursor: Cursor, dialect: Dialect): CreateMaterializedView {
   cursor.expect('view');
   const named = parseIfNotExists(cursor, cursor.require("view name or 'if'"), 'view name');
@@ -76,7 +76,7 @@ function parseBase(cursor: Cursor): LocatedName {
   return { name: unquote(token), position: cursor.at };
 }
 
-/** What may stand after the query. */
+/** The clauses that may follow the query. */
 function parseClauses(cursor: Cursor, { owner, defaults }: Dialect) {
   const indexes = new Map<string, number>();
   let token = cursor.next();

@@ -1,6 +1,6 @@
 /*!
- * CREATE TABLE, clause by clause and check by check in the order of the service's own parser: the first thing wrong
- * is the one it tells.
+ * CREATE TABLE, clause by clause and check by check in the order of the server's own parser, because the server reports
+ * only the first error.
  */
 import { isSameName } from '@sqlpipe/sql';
 import type { Column, Defaults } from '../definition.js';
@@ -30,17 +30,17 @@ import { RejectionError, unexpectedTokenError } from './rejection-error.js';
 import { parseStoragePolicy, type StoragePolicy } from './storage-policy.js';
 import { isArray, isTimestamp, parseColumnType } from './types.js';
 
-/** What CREATE TABLE asks for, before it is checked against a catalog. */
+/** A parsed CREATE TABLE, not yet checked against a catalog. */
 export interface CreateTable {
   readonly statement: 'create table';
   readonly name: string;
   readonly position: number;
   readonly ifNotExists: boolean;
-  /** The columns listed; after AS (…) what CAST, INDEX and DEDUP say of columns of the query. */
+  /** The listed columns; after AS (…) the columns of the query that CAST, INDEX and DEDUP name. */
   readonly columns: Columns;
   readonly like?: LocatedName | undefined;
   readonly select?: Body | undefined;
-  /** Where CAST, INDEX and DEDUP name a column of the query. */
+  /** The positions at which CAST, INDEX and DEDUP name a column of the query. */
   readonly located: { cast: LocatedName[]; index: LocatedName[]; dedup: LocatedName[] };
   readonly timestamp?: LocatedName | undefined;
   readonly partition?: { readonly unit: PartitionUnit; readonly position: number } | undefined;
@@ -55,7 +55,7 @@ export interface CreateTable {
   readonly owner?: string | undefined;
 }
 
-/** After CREATE, whose next token was read already. */
+/** Parses the rest of a statement after CREATE; the next token has been read. */
 export function parseCreateTable(cursor: Cursor, first: string, dialect: Dialect): CreateTable {
   const batched = parseLeadIn(cursor, first);
   const named = parseIfNotExists(cursor, cursor.require("table name or 'if'"), 'table name');
@@ -88,7 +88,7 @@ export function parseCreateTable(cursor: Cursor, first: string, dialect: Dialect
   return { ...head, columns, located, select, ...new ClauseParser(cursor, columns, located, true).parse(dialect) };
 }
 
-/** `ATOMIC TABLE`, `BATCH n [o3MaxLag x] TABLE` or `TABLE`: whether one of the first two. */
+/** Parses `ATOMIC TABLE`, `BATCH n [o3MaxLag x] TABLE` or `TABLE`; returns whether it is one of the first two. */
 function parseLeadIn(cursor: Cursor, first: string): boolean {
   if (isWord(first, 'table')) return false;
   if (isWord(first, 'atomic')) {
@@ -123,7 +123,7 @@ const MICROS = new Map([
   ['d', 86_400e6],
 ]);
 
-/** `5s`, `250ms`, `10us` in microseconds. @throws RejectionError where it is no such thing */
+/** Parses `5s`, `250ms` or `10us` into microseconds. @throws RejectionError for anything else */
 export function parseInterval(text: string, position: number): number {
   const digits = /^\d*/.exec(text)?.[0].length ?? 0;
   const qualifier = text.slice(digits);
@@ -138,10 +138,10 @@ export function parseInterval(text: string, position: number): number {
   throw new RejectionError(position + text.length, `invalid interval qualifier ${text}`);
 }
 
-/** What WITH can set. */
+/** The parameters that WITH can set. */
 type Parameters = Pick<CreateTable, 'maxUncommittedRows' | 'o3MaxLag'>;
 
-/** Everything after the columns. */
+/** Parses everything after the columns. */
 class ClauseParser {
   #token: string | undefined;
 
@@ -222,7 +222,7 @@ class ClauseParser {
     return column;
   }
 
-  /** A column of the query, of which no more is known than what the clauses say: the service then caches no symbols. */
+  /** Adds a column of the query. Unless a CAST states its type, the server does not cache its symbols. */
   #columnOfQuery(name: string): Column {
     return this.columns.add({ name, type: '', cached: false, dedup: false }, 0);
   }
@@ -303,7 +303,7 @@ class ClauseParser {
     return policy;
   }
 
-  /** FORMAT PARQUET or NATIVE, which the later build accepts in several places. */
+  /** Parses FORMAT PARQUET or NATIVE, which versions after 9.3.4 accept in several positions. */
   #format(): { parquet: boolean; position: number } | undefined {
     if (!isWord(this.#token, 'format')) return;
     const token = this.cursor.require("'PARQUET' or 'NATIVE'");
@@ -314,7 +314,7 @@ class ClauseParser {
     return { parquet: isWord(token, 'parquet'), position };
   }
 
-  /** Undefined where it is left to the server. */
+  /** Parses WAL and BYPASS WAL; undefined if neither comes next. */
   #wal(unit: PartitionUnit): boolean | undefined {
     if (isWord(this.#token, 'wal')) {
       if (unit === 'NONE') {
@@ -333,7 +333,7 @@ class ClauseParser {
     return false;
   }
 
-  /** `WITH maxUncommittedRows=n, o3MaxLag=x` */
+  /** Parses `WITH maxUncommittedRows=n, o3MaxLag=x`. */
   #with(): Parameters {
     const parameters: Parameters = {};
     if (!isWord(this.#token, 'with')) return parameters;
@@ -420,7 +420,7 @@ class ClauseParser {
   }
 }
 
-/** `VOLUME <alias>` after IN. */
+/** Parses `VOLUME <alias>` after IN. */
 export function parseVolume(cursor: Cursor): LocatedName {
   cursor.expect('volume');
   const alias = cursor.require('path for volume');

@@ -1,4 +1,4 @@
-/*! CREATE [OR REPLACE] VIEW, check by check in the order of the service's own parser. */
+/*! CREATE [OR REPLACE] VIEW, check by check in the order of the server's own parser. */
 import { type Body, expectEndOfBody, parseViewBody } from './body.js';
 import type { Cursor } from './cursor.js';
 import { isWord } from './cursor.js';
@@ -16,7 +16,7 @@ export interface CreateView {
   readonly owner?: string | undefined;
 }
 
-/** After CREATE [OR REPLACE] VIEW. */
+/** Parses the rest of a statement after CREATE [OR REPLACE] VIEW. */
 export function parseCreateView(cursor: Cursor, orReplace: boolean, { owner, checkQuery }: Dialect): CreateView {
   const named = parseIfNotExists(cursor, cursor.require("view name or 'if'"), 'view name');
   const { name, position } = parseObjectName(cursor, named.token);

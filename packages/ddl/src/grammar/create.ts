@@ -1,4 +1,4 @@
-/*! CREATE of an object: the words after it tell which parser reads the rest. */
+/*! CREATE of an object: the words after it decide which parser reads the rest. */
 import { type CreateLiveView, parseCreateLiveView } from './create-live-view.js';
 import { type CreateMaterializedView, parseCreateMaterializedView } from './create-matview.js';
 import { type CreateTable, parseCreateTable } from './create-table.js';
@@ -8,10 +8,13 @@ import type { Dialect } from './dialect.js';
 
 export type CreateStatement = CreateTable | CreateView | CreateMaterializedView | CreateLiveView;
 
-/** What must follow CREATE, in the service's words. */
+/** What must follow CREATE, in the wording of the server's message. */
 export const AFTER_CREATE = "'atomic' or 'table' or 'batch' or 'materialized' or 'view' or 'or replace'";
 
-/** After CREATE, whose next token was read already. @throws RejectionError as the service rejects it */
+/**
+ * Parses the rest of a statement after CREATE; the next token has been read.
+ * @throws RejectionError with the server's message
+ */
 export function parseCreate(cursor: Cursor, first: string, dialect: Dialect): CreateStatement {
   let token = first;
   const orReplace = isWord(token, 'or');

@@ -1,13 +1,13 @@
 /*!
- * Reads the tokens of one statement in the ways that the service does. It keeps the service's two positions: most
- * rejections point at the last token, some at the end of what had been read.
+ * Reads the tokens of one statement as the server does. Like the server, it has two positions: most rejections point at
+ * the last token, some at the end of the text that has been read.
  */
 import { type ServerToken, scanToken } from '@sqlpipe/sql';
 import { RejectionError, unexpectedTokenError } from './rejection-error.js';
 
 const blank = new Set([' ', '\t', '\n', '\r']);
 
-/** True if the token is that word, in any case. The word is given in lower case. */
+/** Whether a token is a word, in any case. @param word in lower case */
 export const isWord = (token: string | undefined, word: string): boolean => token?.toLowerCase() === word;
 
 export class Cursor {
@@ -17,43 +17,43 @@ export class Cursor {
 
   constructor(readonly text: string) {}
 
-  /** Where the last token starts. */
+  /** The start of the last token. */
   get at(): number {
     return this.#last.at;
   }
 
-  /** After the last token. */
+  /** The end of the last token. */
   get end(): number {
     return this.#last.end;
   }
 
-  /** How far the service has read: past the blank or symbol that ended the last token. */
+  /** How far the server has read: to the end of the blank or symbol that ended the last token. */
   get readOffset(): number {
     return this.#last.reach;
   }
 
-  /** The next token that is neither blank nor comment; undefined at the end. */
+  /** Reads the next token that is neither blank nor comment; undefined at the end. */
   next(): string | undefined {
     if (this.#isUnread) {
       this.#isUnread = false;
       return this.#word;
     }
-    this.#word = this.#significant();
+    this.#word = this.#readSignificant();
     return this.#word;
   }
 
-  /** Gives the last token back, to be read again. At the end there is nothing to give back. */
+  /** Puts the last token back, to be read again. At the end there is none. */
   unread(): void {
     this.#isUnread = this.#word !== undefined;
   }
 
-  /** Goes on reading at `position`. */
+  /** Continues reading at `position`. */
   seek(position: number): void {
     this.#last = { at: position, end: position, reach: position };
     this.#isUnread = false;
   }
 
-  /** The next token, which must be there. */
+  /** Reads the next token; rejects the end of the statement. */
   require(expected: string): string {
     const { readOffset } = this;
     const token = this.next();
@@ -61,7 +61,7 @@ export class Cursor {
     return token;
   }
 
-  /** The next token, which must be there, and no semicolon: how the service asks outside of CREATE. */
+  /** Reads the next token; rejects the end of the statement and a semicolon, as the server does outside of CREATE. */
   requireNoSemicolon(expected: string): string {
     const token = this.next();
     if (token === undefined) throw new RejectionError(this.readOffset, `${expected} expected`);
@@ -69,35 +69,35 @@ export class Cursor {
     return token;
   }
 
-  /** The next token, which must be that word or symbol. */
+  /** Reads the next token; rejects any other than this word or symbol. */
   expect(word: string): void {
     const token = this.next();
     if (token === undefined) throw new RejectionError(this.readOffset, `'${word}' expected`);
     this.expectToken(token, word);
   }
 
-  /** A token already read, which must be that word or symbol. */
+  /** Rejects a token that is not this word or symbol. The token has been read. */
   expectToken(token: string | undefined, word: string): void {
     if (!isWord(token, word)) throw new RejectionError(this.at, `'${word}' expected`);
   }
 
-  /** The end of the statement. */
+  /** Rejects anything but the end of the statement. */
   expectEnd(): void {
     const token = this.next();
     if (token !== undefined && token !== ';') throw unexpectedTokenError(this.at, token);
   }
 
-  #raw(): string | undefined {
+  #readRaw(): string | undefined {
     const token = scanToken(this.text, this.#last.end);
     if (!token) return;
     this.#last = token;
     return this.text.slice(token.at, token.end);
   }
 
-  #significant(): string | undefined {
+  #readSignificant(): string | undefined {
     let depth = 0;
-    for (let token = this.#raw(); token !== undefined; token = this.#raw()) {
-      if (token === '--') this.#lineComment();
+    for (let token = this.#readRaw(); token !== undefined; token = this.#readRaw()) {
+      if (token === '--') this.#skipLineComment();
       else if (token === '/*' || token === '/*+') depth++;
       else if (token === '*/' && depth > 0) depth--;
       else if (depth === 0 && !blank.has(token)) {
@@ -108,9 +108,9 @@ export class Cursor {
     return;
   }
 
-  /** To the end of the line, even if that is inside what the lexer considers a quoted token. */
-  #lineComment(): void {
-    for (let token = this.#raw(); token !== undefined; token = this.#raw()) {
+  /** Skips to the end of the line, even if that is inside of what the lexer considers a quoted token. */
+  #skipLineComment(): void {
+    for (let token = this.#readRaw(); token !== undefined; token = this.#readRaw()) {
       const lineEnd = token.search(/[\r\n]/);
       if (lineEnd < 0) continue;
       const skip = token.startsWith('\r\n', lineEnd) ? 2 : 1;

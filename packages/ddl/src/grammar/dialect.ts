@@ -1,4 +1,4 @@
-/*! In what the grammar of CREATE differs from server to server. */
+/*! The differences between servers in the grammar of CREATE. */
 import type { Defaults } from '../definition.js';
 import type { Body, CheckQuery } from './body.js';
 import type { Cursor } from './cursor.js';
@@ -8,27 +8,30 @@ import { RejectionError, unexpectedTokenError } from './rejection-error.js';
 
 /** One server's grammar of CREATE. */
 export interface Dialect {
-  /** Whether there are storage policies and live views. */
+  /** Whether the server has storage policies and live views. */
   readonly enterprise: boolean;
-  /** What may stand at the end of a CREATE statement. */
+  /** Parses the end of a CREATE statement. */
   readonly owner: OwnerClause;
   readonly defaults: Defaults;
   readonly checkQuery: CheckQuery;
-  /** Finds the base table of a query, and rejects what the service's parser rejects before it reads on. */
+  /** Finds the base table of a query. It throws what the server's parser rejects before it continues. */
   readonly findBase?: (body: Body, given: LocatedName | undefined) => LocatedName;
 }
 
-/** What an edition allows at the end of a CREATE statement. Called with the token that follows; reads to the end. */
+/**
+ * Parses what an edition allows at the end of a CREATE statement, up to its end.
+ * @param token the next token, already read
+ */
 export type OwnerClause = (cursor: Cursor, token: string | undefined) => string | undefined;
 
-/** The open source edition has no owners: a statement ends where its clauses do. */
+/** Accepts only the end of the statement, because the open source edition has no owners. */
 export const rejectOwner: OwnerClause = (cursor, token) => {
   if (token !== undefined && token !== ';') throw unexpectedTokenError(cursor.at, token);
   if (token === ';') expectOnlySemicolons(cursor);
   return undefined;
 };
 
-/** `OWNED BY name`, which the enterprise edition has. */
+/** Accepts `OWNED BY name`, as the enterprise edition does. */
 export const parseOwner: OwnerClause = (cursor, token) => {
   if (!isWord(token, 'owned')) return rejectOwner(cursor, token);
   cursor.expect('by');
@@ -38,7 +41,7 @@ export const parseOwner: OwnerClause = (cursor, token) => {
   return name;
 };
 
-/** Rejects anything that follows a statement but semicolons. */
+/** Rejects anything after a statement except semicolons. */
 export function expectOnlySemicolons(cursor: Cursor): void {
   for (let token = cursor.next(); token !== undefined; token = cursor.next()) {
     if (token !== ';') throw unexpectedTokenError(cursor.at, token);

@@ -1,4 +1,4 @@
-/*! QuestDB's grammar of DDL, check by check, for code that needs more than the meaning of a statement. */
+/*! QuestDB's grammar of DDL, check by check, for code that needs more than the definition in a statement. */
 export { type Body, expectEndOfBody, parseViewBody, readCode } from './body.js';
 export {
   duplicateColumnError,

@@ -1,11 +1,11 @@
-/*! Names: which words must be quoted, what quotes do, which characters tables and columns may not have. */
+/*! Names: which words must be quoted, and which characters are invalid in names of tables and columns. */
 import { foldCase } from '@sqlpipe/sql';
 import { RESERVED } from '../names.js';
 import type { Cursor } from './cursor.js';
 import { isWord } from './cursor.js';
 import { RejectionError } from './rejection-error.js';
 
-/** A name, and where it stands in the statement. */
+/** A name and its position in the statement. */
 export interface LocatedName {
   readonly name: string;
   readonly position: number;
@@ -14,14 +14,14 @@ export interface LocatedName {
 /** QuestDB's `cairo.max.file.name.length`, in UTF-16 code units. */
 const MAX_NAME_LENGTH = 127;
 
-/** What a file name may have on disk in bytes, less what the service adds to a table's name. */
+/** The maximum length of a file name in bytes, minus what the server adds to the name of a table. */
 export const MAX_FILE_NAME_BYTES = 250;
 
 const isQuoted = (token: string): boolean => token.length > 1 && /^(['"`]).*\1$/s.test(token);
 
 export const unquote = (token: string): string => (isQuoted(token) ? token.slice(1, -1) : token);
 
-/** Whether a name must be quoted for being a word of the language. */
+/** Whether a name is a reserved word and therefore must be quoted. */
 export const isReserved = (name: string): boolean => RESERVED.has(foldCase(name));
 
 export function rejectReserved(token: string, position: number): void {
@@ -32,12 +32,12 @@ export function rejectReserved(token: string, position: number): void {
   );
 }
 
-/** A column name where only a literal may stand: `'x'` and symbols are none. */
+/** Rejects a column name that is not a literal, such as `'x'` or a symbol. */
 export function requireLiteral(token: string, position: number): void {
   if ("(),`';".includes(token.charAt(0))) throw new RejectionError(position, 'literal expected');
 }
 
-/** The next token as a name of a column, a unit or the like. */
+/** Reads the next token as the name of a column, a unit or similar. */
 export function parseLiteral(cursor: Cursor): { name: string; position: number } {
   const token = cursor.require('literal');
   const position = cursor.at;
@@ -46,7 +46,7 @@ export function parseLiteral(cursor: Cursor): { name: string; position: number }
   return { name: unquote(token), position };
 }
 
-/** What may stand before a name: the schema `public.`, which is dropped. */
+/** Drops the schema `public.` before a name. Returns the token of the name. */
 export function stripPublic(cursor: Cursor, token: string): string {
   if (unquote(token).toLowerCase() !== 'public') return token;
   const dot = cursor.next();
@@ -58,7 +58,7 @@ export function stripPublic(cursor: Cursor, token: string): string {
   return cursor.require('table name');
 }
 
-/** A name for a table or view from a token, rejected as the service's parser rejects it. */
+/** Parses the name of a table or view, with the checks of the server's parser. */
 export function parseObjectName(
   cursor: Cursor,
   token: string,
@@ -77,7 +77,7 @@ export function rejectDotsAndSlashes(name: string, position: number): void {
   if (bad >= 0) throw new RejectionError(position + bad, `'${name.charAt(bad)}' is not allowed`);
 }
 
-/** `IF NOT EXISTS` after CREATE: whether it is present, and the token after it. */
+/** Parses `IF NOT EXISTS` after CREATE. Returns whether it is present, and the token after it. */
 export function parseIfNotExists(
   cursor: Cursor,
   token: string,

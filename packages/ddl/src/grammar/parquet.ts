@@ -1,6 +1,6 @@
 /*!
- * PARQUET(encoding, codec(level), BLOOM_FILTER) after a column. Which encoding goes with which type was found from
- * the rejections of a real server (9.3.4 and the later build).
+ * PARQUET(encoding, codec(level), BLOOM_FILTER) after a column. The types that each encoding is valid for were found from
+ * the rejections of real servers (9.3.4 and a later build).
  */
 import type { Cursor } from './cursor.js';
 import { isWord } from './cursor.js';
@@ -10,7 +10,7 @@ import { RejectionError } from './rejection-error.js';
 const text = new Set(['STRING', 'VARCHAR', 'BINARY']);
 const integers = new Set(['BYTE', 'SHORT', 'CHAR', 'INT', 'LONG', 'DATE', 'TIMESTAMP', 'TIMESTAMP_NS', 'IPv4']);
 
-/** Each encoding, and the types it is valid for. */
+/** Each encoding, with the types that it is valid for. */
 const encodings = new Map<string, (type: string) => boolean>([
   ['plain', type => type !== 'SYMBOL' && type !== 'VARCHAR'],
   ['rle_dictionary', type => type !== 'BOOLEAN' && !type.endsWith('[]')],
@@ -36,8 +36,8 @@ const codecs = new Map<string, Codec>(
 );
 
 /**
- * What stands after PARQUET, in the service's own form; the closing parenthesis is read.
- * @returns empty for `(default)`, which says nothing (the later build prints nothing then; 9.3.4 did)
+ * Parses the parentheses after PARQUET, and returns the settings in the form that the server prints.
+ * @returns '' for `(default)`, which has no effect (9.3.4 printed it, later versions do not)
  */
 export function parseParquet(cursor: Cursor, type: string): string {
   cursor.expect('(');

@@ -1,16 +1,16 @@
-/*! PARTITION BY and TTL: units, how long, and which lengths go with which unit. */
+/*! PARTITION BY and TTL: units, lengths, and the lengths that are valid for each unit. */
 import type { Cursor } from './cursor.js';
 import { isWord } from './cursor.js';
 import { parseLiteral } from './names.js';
 import { MAX_INT, parseInt64 } from './numbers.js';
 import { RejectionError } from './rejection-error.js';
 
-/** What a table's partitions hold: an hour of it, a day, …; `NONE` for no partitions. */
+/** The size of a table's partitions: an hour, a day, …; `NONE` for no partitions. */
 export type PartitionUnit = 'NONE' | 'HOUR' | 'DAY' | 'WEEK' | 'MONTH' | 'YEAR';
 
 const units = new Set(['NONE', 'HOUR', 'DAY', 'WEEK', 'MONTH', 'YEAR']);
 
-/** `PARTITION BY <name>`, if it is there: the name is looked at later. */
+/** Parses `PARTITION BY <name>` if it comes next. The name is checked later. */
 export function parsePartitionBy(
   cursor: Cursor,
   token: string | undefined,
@@ -20,16 +20,16 @@ export function parsePartitionBy(
   return parseLiteral(cursor);
 }
 
-/** The unit a name stands for. */
+/** The unit of that name, in any case. */
 export function parsePartitionUnit(name: string): PartitionUnit | undefined {
   const unit = name.toUpperCase();
   return units.has(unit) ? (unit as PartitionUnit) : undefined;
 }
 
-/** A time to live as the service keeps it: hours above zero, months below, 0 for none. */
+/** A time to live as the server stores it: a positive number of hours, a negative number of months, or 0 for none. */
 export type Ttl = number;
 
-/** Each unit: how many hours, or (negative) months it has. */
+/** The number of hours, or the negative number of months, of each unit. */
 const lengths = new Map<string, { words: string[]; length: number }>(
   Object.entries({ HOUR: 1, DAY: 24, WEEK: 168, MONTH: -1, YEAR: -12 }).map(([unit, length]) => {
     const word = unit.toLowerCase();
@@ -42,7 +42,7 @@ const unitOf = (word: string): string | undefined =>
 
 const longForms = "'HOUR(S)', 'DAY(S)', 'WEEK(S)', 'MONTH(S)' or 'YEAR(S)'";
 
-/** The `14 DAYS` or `2w` after TTL. */
+/** Parses `14 DAYS` or `2w` after TTL. */
 export function parseTtl(cursor: Cursor): { ttl: Ttl; position: number } {
   const position = cursor.readOffset;
   const token = cursor.next();
@@ -93,10 +93,10 @@ function checkedTtl(count: number, unit: string, position: number): Ttl {
   return toTtl(count, unit);
 }
 
-/** So many of a unit, such as `HOUR`. */
-export const toTtl = (count: number, unit: string): Ttl => count * (lengths.get(unit)?.length ?? 0) || 0; // months above zero are negative, none are not
+/** The TTL of a number of units, such as `HOUR`. */
+export const toTtl = (count: number, unit: string): Ttl => count * (lengths.get(unit)?.length ?? 0) || 0; // `|| 0` turns -0 months into 0
 
-/** Refuses a TTL that does not end on a partition's edge. The words changed between 9.3.4 and the later build. */
+/** Rejects a TTL that is not a multiple of the partition size. The message is that of versions after 9.3.4. */
 export function rejectUnevenTtl(unit: PartitionUnit, ttl: Ttl, position: number): void {
   if (unit === 'NONE') throw new RejectionError(position, 'cannot set TTL on a non-partitioned table');
   const months = ttl < 0;
@@ -111,7 +111,7 @@ export function rejectUnevenTtl(unit: PartitionUnit, ttl: Ttl, position: number)
   throw new RejectionError(position, 'TTL value must be an integer multiple of the partition size (its time interval)');
 }
 
-/** A time to live in the largest unit that it is a whole number of. */
+/** A TTL in the largest unit of which it is a whole number. */
 export function splitTtl(ttl: Ttl): { value: number; unit: string } {
   const months = -ttl;
   if (ttl < 0) return months % 12 === 0 ? { value: months / 12, unit: 'YEAR' } : { value: months, unit: 'MONTH' };

@@ -1,4 +1,4 @@
-/*! REFRESH of a materialized view: when, how often, over which period. */
+/*! REFRESH of a materialized view: when, how often, for which period. */
 import type { Cursor } from './cursor.js';
 import { isWord } from './cursor.js';
 import { unquote } from './names.js';
@@ -13,11 +13,11 @@ export interface RefreshClause {
   /** An ISO timestamp; EVERY without one starts at the moment of creation. */
   readonly start?: string | undefined;
   readonly timeZone?: string | undefined;
-  /** The period's length, or that it is the query's sampling interval. */
+  /** The period with its length, or that its length is the query's sampling interval. */
   readonly period?: { readonly length: string; readonly delay?: string | undefined } | 'sample by interval' | undefined;
 }
 
-/** REFRESH, where the token says so, and the token after it. */
+/** Parses REFRESH if the token is that word. Returns the clause and the token after it. */
 export function parseRefresh(
   cursor: Cursor,
   first: string,
@@ -32,7 +32,7 @@ export function parseRefresh(
   return type === 'EVERY' ? parseStart(cursor, head, token, next) : { clause: head, token };
 }
 
-/** The refresh that ALTER … SET REFRESH asks for, to the end of the statement; undefined for LIMIT. */
+/** Parses ALTER … SET REFRESH after REFRESH, up to the end of the statement; undefined for REFRESH LIMIT. */
 export function parseSetRefresh(cursor: Cursor): RefreshClause | undefined {
   const choices = "'immediate' or 'manual' or 'period' or 'every' or 'limit'";
   const first = cursor.requireNoSemicolon(choices);
@@ -53,7 +53,7 @@ export function parseSetRefresh(cursor: Cursor): RefreshClause | undefined {
   return clause;
 }
 
-/** How to get at the token after a clause: in CREATE it must be there, at the end of ALTER it reads as AS. */
+/** Reads the token after a clause. In CREATE the token is required; at the end of an ALTER the result is `as`. */
 type ReadNext = (expected: string) => string;
 
 type RefreshHead = Pick<RefreshClause, 'type' | 'deferred' | 'every'>;
@@ -63,7 +63,7 @@ function parseHead(
   next: ReadNext,
 ): { type: RefreshClause['type']; every?: string | undefined; token: string } {
   const token = cursor.require("'immediate' or 'manual' or 'period' or 'every' or 'as'");
-  // INCREMENTAL is the old word for IMMEDIATE.
+  // INCREMENTAL is the former name of IMMEDIATE.
   if (isWord(token, 'incremental')) return { type: 'IMMEDIATE', token: next("'as'") };
   if (isWord(token, 'immediate')) return { type: 'IMMEDIATE', token: next("'deferred' or 'period' or 'as'") };
   if (isWord(token, 'manual')) return { type: 'MANUAL', token: next("'deferred' or 'period' or 'as'") };
@@ -82,7 +82,7 @@ function parseHead(
   };
 }
 
-/** `START '…' [TIME ZONE '…']`, if it is there. */
+/** Parses `START '…' [TIME ZONE '…']` if it comes next. */
 function parseStart(
   cursor: Cursor,
   head: RefreshHead,
@@ -148,7 +148,7 @@ function parsePeriodTimeZone(cursor: Cursor): string {
   return timeZone;
 }
 
-/** An IANA name or an offset such as `+01:00`. */
+/** Whether a text is the IANA name of a time zone, or an offset such as `+01:00`. */
 export function isTimeZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
@@ -163,7 +163,7 @@ export interface Interval {
   readonly unit: string;
 }
 
-/** `10m`: a number that may be left out, and a unit. */
+/** Parses `10m`: a number, which is optional, and a unit. */
 function parseInterval(cursor: Cursor, text: string): Interval {
   if (text === '-') throw new RejectionError(cursor.at, `positive number expected: ${text}`);
   const count = text.length > 1 ? parseInt32(text.slice(0, -1)) : 1;
@@ -184,7 +184,7 @@ function toSeconds({ count, unit }: Interval, what: string, position: number): n
   );
 }
 
-/** A period is a day at most. */
+/** Rejects a period of more than a day. */
 export function rejectLongPeriod(length: Interval, position: number): void {
   if (toSeconds(length, 'length', position) <= 86400) return;
   throw new RejectionError(position, `maximum supported length interval is 24 hours: ${length.count}${length.unit}`);

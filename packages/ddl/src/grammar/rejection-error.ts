@@ -1,4 +1,4 @@
-/*! A rejected statement: the service's message and the position in the text, which make up the reply. */
+/*! The rejection of a statement: the server's message, and the position in the text that the message is about. */
 
 /** The statement is rejected. `position` counts UTF-16 code units from the start of the statement. */
 export class RejectionError extends Error {
@@ -13,10 +13,10 @@ export class RejectionError extends Error {
   }
 }
 
-/** A token that has no place there. */
+/** The rejection of a token that is not allowed in its position. */
 export const unexpectedTokenError = (position: number, token: string) =>
   new RejectionError(position, `unexpected token [${token}]`);
 
-/** The service's form for a token that was looked at closely and found wanting. */
+/** The rejection of an invalid token, in the form of the server's messages. */
 export const tokenError = (position: number, token: string, problem: string) =>
   new RejectionError(position, `found [tok='${token}', len=${token.length}] ${problem}`);

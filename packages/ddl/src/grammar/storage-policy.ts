@@ -1,6 +1,6 @@
 /*!
- * STORAGE POLICY of the enterprise edition: how old partitions become Parquet files, move away and go. Its server is
- * closed: the stages are those documented, lengths are read and printed as those of TTL.
+ * STORAGE POLICY of the enterprise edition: when partitions are converted to Parquet, moved and dropped. The source of
+ * that server is not public: the stages are those of its documentation, and lengths have the syntax of TTL.
  */
 import type { Cursor } from './cursor.js';
 import { type PartitionUnit, parseTtl, rejectUnevenTtl, type Ttl } from './partition.js';
@@ -11,13 +11,13 @@ export const STAGES = ['TO PARQUET', 'TO REMOTE', 'DROP LOCAL', 'DROP REMOTE'] a
 
 export type Stage = (typeof STAGES)[number];
 
-/** After how long a partition reaches each stage; a disabled one is kept and not printed. */
+/** The age at which a partition reaches each stage. A disabled policy is stored but not printed. */
 export interface StoragePolicy {
   readonly after: { readonly [stage in Stage]?: Ttl };
   readonly disabled?: boolean;
 }
 
-/** After STORAGE: `POLICY(TO PARQUET 3 DAYS, DROP LOCAL 1 MONTH)`. */
+/** Parses `POLICY(TO PARQUET 3 DAYS, DROP LOCAL 1 MONTH)` after STORAGE. */
 export function parseStoragePolicy(cursor: Cursor, unit: PartitionUnit): StoragePolicy {
   cursor.expect('policy');
   cursor.expect('(');
@@ -46,6 +46,6 @@ function parseStage(cursor: Cursor): Stage {
   return stage;
 }
 
-/** What TTL in CREATE means where there are storage policies: local data goes. */
+/** The storage policy that a TTL in CREATE means on a server with storage policies: local data is dropped. */
 export const ttlToPolicy = (ttl: Ttl): StoragePolicy | undefined =>
   ttl === 0 ? undefined : { after: { 'DROP LOCAL': ttl } };

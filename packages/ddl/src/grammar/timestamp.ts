@@ -1,9 +1,11 @@
-/*! Timestamps in statements: ISO 8601 cut off anywhere after the year, to the microsecond. */
+/*! Timestamps in statements: ISO 8601 with microseconds; all parts after the year are optional. */
 
 const shape =
   /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d)(?::(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?)?)?)?(Z|[-+]\d\d(?::?\d\d)?)?$/;
 
-/** The moment in the service's own form, `2025-01-01T00:00:00.000000Z`, or undefined where the text is none. */
+/**
+ * Parses a timestamp into the form that the server prints, `2025-01-01T00:00:00.000000Z`; undefined if it is invalid.
+ */
 export function parseTimestamp(text: string): string | undefined {
   const match = shape.exec(text);
   if (!match) return;

@@ -1,11 +1,11 @@
-/*! Column types: what may be written for one, and the one name the service prints for it. */
+/*! Column types: the names that a statement may use, and the name that the server prints. */
 import type { Cursor } from './cursor.js';
 import { isWord } from './cursor.js';
 import { parseLiteral } from './names.js';
 import { parseInt32 } from './numbers.js';
 import { RejectionError } from './rejection-error.js';
 
-/** Written names to printed ones (read in ColumnType). */
+/** Maps written names to printed names (read in ColumnType). */
 const typeNames = new Map(
   Object.entries({
     ...{
@@ -39,7 +39,7 @@ const typeNames = new Map(
   }),
 );
 
-/** Types that exist in expressions only. */
+/** Types that exist only in expressions. */
 const EXPRESSION_ONLY = new Set(['INTERVAL', 'PARAMETER', 'CURSOR', 'regclass', 'regprocedure']);
 
 const maxDimensions = 32;
@@ -47,7 +47,7 @@ const maxDimensions = 32;
 export const isTimestamp = (type: string): boolean => type === 'TIMESTAMP' || type === 'TIMESTAMP_NS';
 export const isArray = (type: string): boolean => type.endsWith('[]');
 
-/** A column type, whose first token was read already. */
+/** Parses a column type; its first token has been read. */
 export function parseColumnType(cursor: Cursor, token: string): string {
   const position = cursor.at;
   if (token === '[') throw misplacedBracketError(cursor, position);
@@ -73,7 +73,7 @@ function toArrayType(type: string, dimensions: number, position: number): string
   return type + '[]'.repeat(dimensions);
 }
 
-/** `[` in the place of a type is a misspelt array. */
+/** The rejection of a `[` in the position of a type, which is a misspelt array. */
 function misplacedBracketError(cursor: Cursor, position: number): RejectionError {
   const second = cursor.next();
   if (second === undefined) return new RejectionError(position, "dangling '[' where column type is expected");
@@ -103,7 +103,7 @@ function parseArrayDimensions(cursor: Cursor, type: string, typePosition: number
     if (inside === ']') dimensions++;
     else if (inside !== undefined && parseInt32(inside) !== undefined) {
       sized ??= cursor.at;
-      // What follows the number is taken for the next bracket, as the service does.
+      // Like the server, treat the token after the number as the next bracket.
     } else throw arrayTypeError(cursor, type, typePosition, open, dimensions);
   }
   cursor.unread();
@@ -133,7 +133,7 @@ function arrayTypeError(
   );
 }
 
-/** `(5c)` or `(33b)`: printed in characters where the bits are a multiple of five. */
+/** Parses `(5c)` or `(33b)`. The server prints characters if the number of bits is a multiple of five. */
 function parseGeohash(cursor: Cursor): string {
   cursor.expect('(');
   const position = cursor.at;
@@ -159,7 +159,7 @@ export const formatGeohashType = (bits: number): string =>
 
 const maxPrecision = 76;
 
-/** `(precision[, scale])`; without, 18 digits, 3 of them after the point. */
+/** Parses `(precision[, scale])`; without it the type has 18 digits, 3 of them after the point. */
 function parseDecimal(cursor: Cursor): string {
   const start = cursor.at;
   const bad = (position: number, problem: string) => new RejectionError(position, `Invalid decimal type. ${problem}`);

@@ -1,13 +1,15 @@
-/*! Which changes in place turn a materialized view into another one. */
+/*! Finds the ALTER statements that turn a materialized view into another one. */
 import { type Alteration, compareDefinitions, type MaterializedViewDefinition, type Refresh } from '@sqlpipe/ddl';
 import { canSetTtl } from './alter-table.js';
 
 const REFRESH_PROPERTIES = ['refresh', 'refresh start', 'refresh period', 'refresh time zone'];
 
-/** Properties that need no new materialized view: ALTER changes them, or another statement, or none does. */
+/**
+ * Properties for which a materialized view is not recreated: ALTER or another statement changes them, or nothing does.
+ */
 const ALTERABLE = new Set([...REFRESH_PROPERTIES, 'TTL', 'owner', 'name']);
 
-/** Whether one materialized view becomes the other without being dropped. No ALTER changes DEFERRED. */
+/** Whether a materialized view can become the wanted one without being dropped. No ALTER changes DEFERRED. */
 export function canAlter(wanted: MaterializedViewDefinition, now: MaterializedViewDefinition): boolean {
   const { differences } = compareDefinitions(wanted, now);
   const isAlterable = (property: string): boolean =>
@@ -16,9 +18,9 @@ export function canAlter(wanted: MaterializedViewDefinition, now: MaterializedVi
 }
 
 /**
- * Tries the alterations that lead to what is wanted.
- * @param current the materialized view as the alterations before have left it
- * @param attempt tries one; `properties` names what differs if it is not done
+ * Tries the alterations that lead to the wanted materialized view.
+ * @param current returns the materialized view after the previous alterations
+ * @param attempt tries one alteration; `properties` names what differs if it is not made
  */
 export function alterMaterializedView(
   wanted: MaterializedViewDefinition,

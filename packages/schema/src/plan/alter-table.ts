@@ -1,4 +1,6 @@
-/*! Which changes in place turn a table into another one, as far as there are any; each is tried on what the last one left. */
+/*!
+ * Finds the ALTER statements that turn a table into another one, if possible. Each is tried after the previous ones.
+ */
 import {
   type Alteration,
   type Column,
@@ -13,17 +15,23 @@ import {
 } from '@sqlpipe/ddl';
 import { foldCase, isSameName } from '@sqlpipe/sql';
 
-/** What alterations are tried on. */
+/** The table that is altered. */
 export interface TableTarget {
-  /** The table as it is now. */
+  /** Returns the table after the previous alterations. */
   current(): TableDefinition;
-  /** Does one, unless it loses what must not be lost. @param properties what differs where it is not done, as a comparison calls it */
+  /**
+   * Makes an alteration, unless it causes a loss that is not allowed.
+   * @param properties what differs if it is not made
+   */
   attempt(alteration: Alteration, ...properties: string[]): boolean;
-  /** Whether the server is of the enterprise edition, which has storage policies in the place of TTL. */
+  /** Whether the server is the enterprise edition, which has storage policies instead of TTLs. */
   readonly isEnterprise: boolean;
 }
 
-/** Alters a table until it is the wanted one, or nothing more can be altered. @param renamed old names of columns to new ones */
+/**
+ * Alters a table until it is the wanted one, or nothing more can be altered.
+ * @param renamed the new names of columns by their old names
+ */
 export function alterTable(wanted: TableDefinition, renamed: ReadonlyMap<string, string>, target: TableTarget): void {
   const kept = renameColumns(renamed, target);
   const keys = wanted.columns.filter(({ dedup }) => dedup).map(({ name }) => name);
@@ -43,10 +51,10 @@ export function alterTable(wanted: TableDefinition, renamed: ReadonlyMap<string,
   alterStorage(wanted, target);
 }
 
-/** What a comparison calls a column. */
+/** The name of a column's property in a comparison. */
 export const columnProperty = (name: string, what = ''): string => `column '${name}'${what}`;
 
-/** @returns the names that must be left alone, as a rename of theirs was not done */
+/** Renames columns. @returns the old and new names of renames that were not made: these columns must not be changed */
 function renameColumns(renamed: ReadonlyMap<string, string>, target: TableTarget): Set<string> {
   const kept = new Set<string>();
   for (const [column, to] of renamed) {
@@ -58,7 +66,7 @@ function renameColumns(renamed: ReadonlyMap<string, string>, target: TableTarget
   return kept;
 }
 
-/** Sets those of the dedup keys that are there. */
+/** Sets the dedup keys, except columns that do not exist yet. */
 function alterKeys(wanted: readonly string[], target: TableTarget): void {
   const table = target.current();
   const keys = wanted.filter(name => findColumn(table, name));
@@ -108,7 +116,7 @@ function alterStorage(wanted: TableDefinition, target: TableTarget): void {
     target.attempt({ change: 'parameter', name: 'o3MaxLag', value: o3MaxLag }, 'o3MaxLag');
 }
 
-/** Whether a value is known, and another one than the one that is known. */
+/** Whether both values are known and differ. */
 const isOther = (wanted: number | undefined, now: number | undefined): wanted is number =>
   wanted !== undefined && now !== undefined && wanted !== now;
 
@@ -118,7 +126,7 @@ function alterTtl(wanted: TableDefinition, target: TableTarget): void {
   if (ttl !== now && canSetTtl(ttl, partitionBy)) target.attempt({ change: 'ttl', ttl }, 'TTL');
 }
 
-/** The enterprise edition makes a storage policy of a TTL. */
+/** Alters the storage policy. The enterprise edition turns a TTL into one. */
 function alterPolicy(wanted: TableDefinition, target: TableTarget): void {
   const table = target.current();
   const [policy, now] = [wanted.policy ?? ttlToPolicy(wanted.ttl), table.policy ?? ttlToPolicy(table.ttl)];
@@ -128,8 +136,8 @@ function alterPolicy(wanted: TableDefinition, target: TableTarget): void {
 }
 
 /**
- * Whether a server accepts a TTL for these partitions: a multiple of one. Of those by month or year it can not be removed
- * (each observed on 9.3.4).
+ * Whether a server accepts a TTL for a partitioning: it must be a multiple of the partition size. With partitions by month
+ * or year, a TTL cannot be removed (each observed on 9.3.4).
  */
 export function canSetTtl(ttl: Ttl, partitionBy: TableDefinition['partitionBy']): boolean {
   const isMonths = ttl < 0;

@@ -1,6 +1,6 @@
 /*!
- * What statements do beside what they say: what they rewrite, lose, remove and break. Each rule was observed on a real server
- * (9.3.4); what is not known to happen is not predicted.
+ * Predicts the side effects of statements: what they rewrite, lose, remove and invalidate. Each rule was observed on a real
+ * server (9.3.4). Effects that were not observed are not predicted.
  */
 import {
   type Alter,
@@ -21,53 +21,54 @@ import { isShorter, retention } from './retention.js';
 import type { SchemaObject, SchemaState } from './state.js';
 import { ViewIndex } from './view-index.js';
 
-/** One thing that a statement does beside what it says. */
+/** A side effect of a statement. */
 export interface Consequence {
   /**
-   * `rewrite`: work that grows with the rows. `loss`: rows, values or a guarantee that nothing brings back. `removal`: what
-   * can be made again. `invalid`: a view or materialized view that gives nothing, or is refreshed no more.
+   * `rewrite`: work that grows with the number of rows. `loss`: rows, values or a guarantee are lost for good. `removal`:
+   * something is removed that can be created again. `invalid`: a view cannot be queried, or a materialized view is no
+   * longer refreshed.
    */
   readonly effect: 'rewrite' | 'loss' | 'removal' | 'invalid';
-  /** The object that it happens to. */
+  /** The affected object. */
   readonly object: string;
-  /** The column, where it is one's. */
+  /** The affected column, if the effect is on one column. */
   readonly column?: string;
-  /** In words that go on after "it": `rewrites column 'qty'`. */
+  /** A description that continues a sentence: `rewrites column 'qty'`. */
   readonly text: string;
 }
 
-/** What is known of a server's objects beside their definitions. */
+/** Information about the objects of a server besides their definitions. */
 export interface ImpactOptions {
   /** What may be lost: `trades`, `trades.qty`. */
   readonly allowLoss?: readonly string[];
-  /** Materialized views, in lower case, that were never refreshed: nothing in them can become wrong. */
+  /** Materialized views, in lower case, that were never refreshed: a change of their base does not invalidate them. */
   readonly neverRefreshed?: ReadonlySet<string>;
-  /** Materialized views, in lower case, that are refreshed no more, as their base was changed. */
+  /** Materialized views, in lower case, that are no longer refreshed because their base was changed. */
   readonly invalidated?: ReadonlySet<string>;
-  /** Materialized views, in lower case, that hold rows of times for which their base has none any more. */
+  /** Materialized views, in lower case, with rows for times of which their base no longer has rows. */
   readonly ahead?: ReadonlySet<string>;
 }
 
-/** A column that a view uses and that is not there any more. */
+/** A column that a view uses and that no longer exists. */
 interface MissingColumn {
   readonly table: string;
   readonly column: string;
 }
 
-/** Analyzes one statement after the other. */
+/** Predicts the side effects of one statement after another. */
 export class ImpactAnalyzer {
   readonly #neverRefreshed: Set<string>;
   readonly #ahead: Set<string>;
-  /** Materialized views that are refreshed no more, in lower case, each with how long it kept its rows until then. */
+  /** Materialized views that are no longer refreshed, in lower case, each with its retention at that time. */
   readonly #invalidated = new Map<string, number>();
-  /** What views use and is not there any more, by view. */
+  /** By view, the columns that it uses and that no longer exist. */
   readonly #missing = new Map<string, MissingColumn[]>();
   readonly #views: ViewIndex;
   readonly #allowed: ReadonlySet<string>;
   /** Views and materialized views, in lower case, that were invalid before the first statement. */
   readonly #before: ReadonlySet<string>;
 
-  /** @throws InvalidSelectionError where it is not clear what may be lost */
+  /** @throws InvalidSelectionError if a name of what may be lost is ambiguous */
   constructor(
     readonly state: SchemaState,
     { neverRefreshed = new Set(), invalidated = new Set(), ahead = new Set(), allowLoss = [] }: ImpactOptions = {},
@@ -82,7 +83,7 @@ export class ImpactAnalyzer {
     );
   }
 
-  /** Whether what a statement does is a loss that nobody has allowed. */
+  /** Whether a side effect is a loss that is not allowed. */
   isForbiddenLoss(consequence: Consequence): boolean {
     return consequence.effect === 'loss' && !this.#allowed.has(pathKey(consequence));
   }
@@ -93,13 +94,13 @@ export class ImpactAnalyzer {
     return object && new Set(columns.map(column => foldCase(column.name)));
   }
 
-  /** What a statement would do now. */
+  /** Predicts the side effects of a statement without applying it. */
   preview(statement: string): Consequence[] {
     const change = parseChange(statement);
     return change ? this.#consequences(change) : [];
   }
 
-  /** The same, and does it. */
+  /** Predicts the side effects of a statement, and applies it to the schema in memory. */
   apply(statement: string): Consequence[] {
     const change = parseChange(statement);
     const consequences = change ? this.#consequences(change) : [];
@@ -111,18 +112,18 @@ export class ImpactAnalyzer {
     return consequences;
   }
 
-  /** The objects that statements have broken and none has repaired, in words. */
+  /** The display names of the objects that statements have invalidated and that none has repaired. */
   broken(): string[] {
     const names = [...this.#brokenViews(), ...this.#invalidated.keys()];
     return names.filter(name => !this.#before.has(name)).map(name => this.#title(name));
   }
 
-  /** Whether a materialized view has been invalidated and not been refreshed since. */
+  /** Whether a materialized view was invalidated and has not been refreshed since. */
   isInvalidated(name: string): boolean {
     return this.#invalidated.has(foldCase(name));
   }
 
-  /** Whether a materialized view holds rows of times for which its base has none any more. */
+  /** Whether a materialized view has rows for times of which its base no longer has rows. */
   isAhead(name: string): boolean {
     return this.#ahead.has(foldCase(name));
   }
@@ -253,7 +254,7 @@ export class ImpactAnalyzer {
     }
   }
 
-  /** The materialized views that a change of their base stops: those over it, whatever they use, and those over them. */
+  /** A change of a base invalidates all materialized views over it, whatever they use, and all over these. */
   #invalidatedBy(base: string, reason: string, seen = new Set<string>()): Consequence[] {
     const found: Consequence[] = [];
     for (const key of this.#views.materializedViewsOver(base)) {
@@ -266,7 +267,7 @@ export class ImpactAnalyzer {
     return found;
   }
 
-  /** The views that read from an object, which will be gone, and those that read from them. */
+  /** If an object is dropped or renamed, all views that read from it directly or indirectly become invalid. */
   #viewsWithout(name: string): Consequence[] {
     return this.#invalidViews(this.#views.viewsOver(name), `${this.#title(name)} is gone`);
   }
@@ -278,7 +279,7 @@ export class ImpactAnalyzer {
     );
   }
 
-  /** Those of the views that are not broken yet. */
+  /** Reports the views as invalid, except those that are already. */
   #invalidViews(keys: Iterable<string>, reason: string): Consequence[] {
     return [...keys].flatMap(key => {
       const view = this.state.find(key);
@@ -286,7 +287,7 @@ export class ImpactAnalyzer {
     });
   }
 
-  /** The views that lose columns where another view gets another query. */
+  /** The views that become invalid because the new query of a view no longer has columns that they use. */
   #viewsOver(view: string, before: string, after: string): Consequence[] {
     const lost = this.#views.columnsLost(before, after).flatMap(name => this.#viewsUsing(view, name));
     return [...new Map(lost.map(each => [each.object, each])).values()];
@@ -299,7 +300,7 @@ export class ImpactAnalyzer {
     return [removal(table, `removes ${count} ${count === 1 ? 'grant' : 'grants'} on ${what}`)];
   }
 
-  /** Keeps in mind what a change breaks and repairs. */
+  /** Records what a change invalidates and repairs. */
   #note(change: Change): void {
     for (const { effect, object } of this.#consequences(change)) {
       const found = this.state.find(object);
@@ -330,7 +331,7 @@ export class ImpactAnalyzer {
     if (added !== undefined) this.#repair(({ table, column }) => isSameName(table, name) && isSameName(column, added));
   }
 
-  /** No view misses these columns any more. */
+  /** Records that columns exist again. */
   #repair(isThere: (column: MissingColumn) => boolean): void {
     for (const [view, missing] of this.#missing)
       this.#missing.set(
@@ -356,7 +357,7 @@ export class ImpactAnalyzer {
     this.#neverRefreshed.delete(key);
   }
 
-  /** In lower case. */
+  /** The names of all invalid views, in lower case. */
   #brokenViews(): string[] {
     const views = [...this.state.objects].filter(({ kind }) => kind === 'view');
     return views.filter(view => this.#isBroken(view)).map(({ name }) => foldCase(name));
@@ -384,7 +385,7 @@ export class ImpactAnalyzer {
 
 const GONE = 'base table is dropped or renamed';
 
-/** The objects that a change is about. */
+/** The names of the objects that a change affects. */
 function namesIn(change: Change): string[] {
   if (change.verb === 'alter') return change.alters.map(({ name }) => name);
   return change.verb === 'rename' ? [change.name, change.to] : [change.name];
@@ -406,7 +407,10 @@ const narrowing = (object: string, { name, type }: Column, to: string): Conseque
   text: `may lose values of column '${name}': ${type} to ${to}`,
 });
 
-/** Rows that were kept apart overwrite each other; without keys, rows that came twice stay twice. */
+/**
+ * Removing dedup keys is a loss: with fewer keys, rows that were distinct overwrite each other; without any key, duplicate
+ * rows remain.
+ */
 function keysLost(before: TableDefinition, after: TableDefinition): Consequence[] {
   const keys = before.columns.filter(({ dedup }) => dedup);
   const left = new Set(after.columns.filter(({ dedup }) => dedup).map(({ name }) => foldCase(name)));

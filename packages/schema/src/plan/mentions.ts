@@ -1,23 +1,23 @@
-/*! Whether a query uses a column, told from its tokens alone. */
+/*! Finds the columns that a query uses, from its tokens alone. */
 import { tokenizeQuery } from '@sqlpipe/ddl';
 import { foldCase, unquote } from '@sqlpipe/sql';
 
-/** After these an expression comes, and a name in it is that of a column; after anything else it is an alias. */
+/** The tokens before an expression. A name after such a token is a column; after any other token it is an alias. */
 const BEFORE_EXPRESSION = new Set(
   '( , . [ = == < > <= >= != <> ~ !~ + - * / % & | ^ || := select distinct where and or not by on in between case when then else like ilike within is from'.split(
     ' ',
   ),
 );
 
-/** What is known of a query without its tables. */
+/** What a query uses, as far as its text alone shows. */
 export interface QueryMentions {
-  /** Whether a column of that name is used. */
+  /** Whether the query uses a column of this name. */
   mentions(column: string): boolean;
-  /** Whether it takes all columns of what it reads from. */
+  /** Whether the query selects `*`. */
   readonly hasStar: boolean;
 }
 
-/** Reads a query once, to be asked about many columns. */
+/** Reads a query once; the result can be checked for many columns. */
 export function readMentions(query: string): QueryMentions {
   const tokens = tokenizeQuery(query).map(({ text }) => text);
   const used = new Set<string>();

@@ -1,4 +1,4 @@
-/*! Names of objects and columns as people write them on a command line: `trades`, `trades.qty`, `'my.table'.'a column'`. */
+/*! Names of objects and columns as written on a command line: `trades`, `trades.qty`, `'my.table'.'a column'`. */
 import { foldCase, unquote } from '@sqlpipe/sql';
 import { InvalidSelectionError } from '../selection.js';
 
@@ -8,13 +8,13 @@ export interface ObjectPath {
   readonly column?: string | undefined;
 }
 
-/** The columns of what has a name, in lower case; undefined where there is nothing of the name. */
+/** Returns the columns of an object in lower case; undefined if there is no object of this name. */
 export type FindColumns = (object: string) => ReadonlySet<string> | undefined;
 
 /**
- * What a name stands for. Names may hold dots: the reading that names something that is there wins.
- * Undefined where there is nothing of the name.
- * @throws InvalidSelectionError where two readings name something
+ * Resolves a name to an existing object or column; undefined if there is none. A dot may be part of a name or separate two
+ * names, so a name may have several readings.
+ * @throws InvalidSelectionError if two readings match existing objects or columns
  */
 export function resolvePath(text: string, find: FindColumns): ObjectPath | undefined {
   const paths = readings(text).filter(({ object, column }) => {
@@ -28,30 +28,30 @@ export function resolvePath(text: string, find: FindColumns): ObjectPath | undef
   return paths[0];
 }
 
-/** What is the same for two spellings of a path. */
+/** A key that is the same for all spellings of a path. */
 export const pathKey = ({ object, column }: ObjectPath): string =>
   column === undefined ? foldCase(object) : `${foldCase(object)}\0${foldCase(column)}`;
 
-/** A path in quotes, such that nobody can read it in another way. */
+/** A path in quotes, which is unambiguous. */
 const quotePath = ({ object, column }: ObjectPath): string =>
   column === undefined ? `'${object}'` : `'${object}'.'${column}'`;
 
-/** A path as short as it can be. */
+/** A path without quotes if possible. */
 export function formatPath(path: ObjectPath): string {
   const isPlain = [path.object, path.column ?? ''].every(name => PLAIN.test(name));
   if (!isPlain) return quotePath(path);
   return path.column === undefined ? path.object : `${path.object}.${path.column}`;
 }
 
-/** A path as a word of a shell's command line. */
+/** A path as one word of a shell command. */
 export const formatPathForShell = (path: string): string => (path.includes("'") ? `"${path}"` : path);
 
-/** Names that no shell and no dot divides. */
+/** Matches names that need no quotes: without a dot, and without characters that are special in a shell. */
 const PLAIN = /^[\w$-]*$/;
 
 const QUOTED = /^(?:'([^']+)'|"([^"]+)")(?:\.(.+))?$/s;
 
-/** All ways to read a name: its dots may be part of it. */
+/** All readings of a name: each dot may be part of a name or separate an object from a column. */
 export function readings(text: string): ObjectPath[] {
   const [, single, double, column] = QUOTED.exec(text) ?? [];
   const quoted = single ?? double;
@@ -61,7 +61,7 @@ export function readings(text: string): ObjectPath[] {
   return [{ object: text }, ...splits.filter(({ object, column }) => object && column)];
 }
 
-/** The two sides of `OLD=NEW`. @throws InvalidSelectionError where it is none */
+/** Splits `OLD=NEW`. @throws InvalidSelectionError if a text is not of this form */
 export function splitRename(text: string): [from: string, to: string] {
   let quote = '';
   for (const [at, char] of [...text].entries()) {

@@ -1,6 +1,6 @@
 /*!
- * The statements that turn one schema into another, in an order that runs, without losing anything by surprise: what would
- * lose rows, values or a guarantee, and what no statement can change, is left out and listed.
+ * Plans the statements that turn one schema into another, in an executable order. A statement that would lose rows, values
+ * or a guarantee is left out and listed, unless that loss is allowed. A difference that no statement changes is listed too.
  */
 import {
   type Alteration,
@@ -49,47 +49,47 @@ import { type SchemaObject, SchemaState } from './state.js';
 import { whyUnalterable } from './unalterable.js';
 import { WantedSchema } from './wanted-schema.js';
 
-/** How to plan. */
+/** Options for planning. */
 export interface PlanOptions extends ImpactOptions, RequestOptions {
   readonly defaults?: CompareOptions['defaults'];
-  /** Whether another owner is no difference. */
+  /** Whether a different owner is ignored. */
   readonly ignoreOwner?: boolean;
-  /** Whether what only B has stays, and is no difference. */
+  /** Whether objects, principals and rights that only B has are kept, and do not count as differences. */
   readonly keepExtra?: boolean;
   /** Whether the old table of a rebuild is dropped. */
   readonly dropOld?: boolean;
 }
 
-/** A statement of a plan, and what it does beside what it says. */
+/** A statement of a plan, and its side effects. */
 export interface PlannedStatement {
   readonly statement: string;
   readonly consequences: readonly Consequence[];
-  /** The same in words, a line each. */
+  /** Descriptions of the side effects, one line each. */
   readonly costs: readonly string[];
 }
 
-/** A difference that stays. */
+/** A difference that remains. */
 export interface Omission {
   readonly identity: Identity;
-  /** What of it differs, as a comparison calls it; all of it where there are none. */
+  /** The properties that differ, as in a comparison; empty for the complete object. */
   readonly properties: readonly string[];
-  /** What is not done: `DROP COLUMN qty`. */
+  /** What is left out: `DROP COLUMN qty`. */
   readonly what: string;
   readonly reason: string;
-  /** What would allow it: the value of --allow-loss. */
+  /** The values of --allow-loss that would allow it. */
   readonly allow?: readonly string[];
 }
 
-/** How to turn B into A. */
+/** A plan that turns B into A. */
 export interface Plan {
   readonly statements: readonly PlannedStatement[];
   readonly omissions: readonly Omission[];
 }
 
 /**
- * The plan that turns the schema B into A; checked, as it is applied to B's definitions in memory.
- * @throws InvalidSelectionError for names that say nothing, or more than one thing; an error without a code where the
- *   plan does not lead to A
+ * Plans the statements that turn schema B into A, and checks the plan by applying it to B's definitions in memory.
+ * @throws InvalidSelectionError for names that match nothing or are ambiguous; an error without a code if the plan does not
+ *   lead to A
  */
 export function planChanges(a: Iterable<string>, b: Iterable<string>, options: PlanOptions = {}): Plan {
   return new Planner([...a], [...b], options).run();
@@ -103,9 +103,9 @@ class Planner {
   readonly #isEnterprise: boolean;
   readonly #statements: { statement: string; consequences: Consequence[] }[] = [];
   readonly #omissions: Omission[] = [];
-  /** Names of A that are not there in the end as A has them, so that nothing can be made over them. */
+  /** Names of objects of A that will not exist as wanted after the plan, so that no object over them can be created. */
   readonly #blocked = new Set<string>();
-  /** What a rebuild leaves beside. */
+  /** The old tables that rebuilds keep. */
   readonly #leftovers = new Set<string>();
   /** Materialized views that have been dropped to be created again with their rows. */
   readonly #toRefill = new Set<string>();
@@ -146,7 +146,10 @@ class Planner {
     this.#statements.push({ statement, consequences: this.#impact.apply(statement).map(reword) });
   }
 
-  /** Adds a statement to the plan, unless it loses what may not be lost, or breaks a materialized view that stays. */
+  /**
+   * Adds a statement to the plan, unless it causes a loss that is not allowed, or breaks a materialized view that
+   * remains.
+   */
   #attempt(statement: string, identity: Identity, properties: readonly string[]): boolean {
     const consequences = this.#impact.preview(statement);
     const retyped = this.#retypedBy(statement);
@@ -181,7 +184,9 @@ class Planner {
     this.#omissions.push({ identity, properties, what, reason, ...(allow.length > 0 && { allow }) });
   }
 
-  /** What is lost where a materialized view that a statement invalidates is built again from a base that has forgotten more. */
+  /**
+   * The losses if a statement invalidates a materialized view, and its base no longer has all rows to rebuild it from.
+   */
   #lostByRefresh(consequences: readonly Consequence[]): Consequence[] {
     return consequences.flatMap(({ effect, object }): Consequence[] => {
       const view = this.#state.find(object)?.definition;
@@ -218,7 +223,7 @@ class Planner {
     if (wasRefreshed) this.#toRefill.add(foldCase(name));
   }
 
-  /** Whether a materialized view could not be refreshed after a statement, as its query would not run. */
+  /** Whether a materialized view could not be refreshed after a statement, because its query would fail. */
   #staysBroken(consequence: Consequence, statement: string): boolean {
     const change = parseChange(statement);
     if (change?.verb !== 'alter') return this.#isUnwanted(consequence) !== undefined;
@@ -228,7 +233,10 @@ class Planner {
     return this.#isUnwantedOver(consequence, gone);
   }
 
-  /** Whether what is invalidated is a materialized view that uses one of these columns, and that A has not, or has in another way. */
+  /**
+   * Whether the invalidated object is a materialized view that uses one of these columns, and that is missing or
+   * different in A.
+   */
   #isUnwantedOver(consequence: Consequence, columns: readonly string[]): boolean {
     const view = this.#isUnwanted(consequence);
     return view !== undefined && columns.some(column => this.#impact.mentions(view, column));
@@ -245,7 +253,7 @@ class Planner {
     return isWanted ? undefined : view;
   }
 
-  /** Rights that A does not give, or gives without the grant option, go first. */
+  /** First revokes the rights that A does not give, or gives without the grant option. */
   #revoke(): void {
     if (this.options.keepExtra) return;
     const wanted = rightsOf(this.#a);
@@ -295,7 +303,9 @@ class Planner {
     }
   }
 
-  /** Drops what A does not have, and what has to be created again; what reads from others first. */
+  /**
+   * Drops the objects that A does not have or that have to be recreated, each before the objects that it reads from.
+   */
   #dropObjects(): void {
     for (const entry of dumpOrder(this.#b).reverse()) {
       if (!isObject(entry.kind)) continue;
@@ -314,7 +324,7 @@ class Planner {
 
   #dropExtra(statement: string, entry: Entry): void {
     const isAllowed = this.#requests.mayLose({ object: entry.name });
-    // A view holds no rows, and yet nobody may have its query elsewhere.
+    // A view has no rows, but its query may not be stored anywhere else.
     if (entry.kind === 'view' && !isAllowed)
       this.#omit(entry, [], describe(statement), `loses ${displayName(entry)}`, [formatPath({ object: entry.name })]);
     else this.#attempt(statement, entry, []);
@@ -336,7 +346,7 @@ class Planner {
     return compareDefinitions(then, now).differences.some(({ property }) => !['owner', 'name'].includes(property));
   }
 
-  /** A name that another table has yet is taken when that one has been renamed. */
+  /** Renames tables. If the new name is still that of another table, the other table is renamed first. */
   #renameTables(): void {
     const pending = [...this.#requests.renamedObjects].filter(([from]) => this.#state.find(from)?.kind === 'table');
     for (let isMore = true; isMore; ) {
@@ -356,7 +366,7 @@ class Planner {
     for (const [from, to] of pending) this.#blocked.add(foldCase(from)).add(foldCase(to));
   }
 
-  /** Whether a rebuild of this plan, begun before, has made a table; one that it leaves is no difference. */
+  /** Whether an earlier, interrupted rebuild has created a table. An old table that it kept is not a difference. */
   #isOfRebuild(name: string): boolean {
     const { table, role } = parseRebuildName(name) ?? {};
     if (table === undefined || !this.#requests.isToRebuild(table)) return false;
@@ -364,7 +374,10 @@ class Planner {
     return true;
   }
 
-  /** Of a rebuild that ended between the two renames the new table, which was checked before, gets its name; half a copy goes. */
+  /**
+   * Completes interrupted rebuilds. If a rebuild ended between its two renames, the new table was checked and is renamed;
+   * otherwise the new table may be incomplete and is dropped.
+   */
   #resumeRebuilds(): void {
     for (const { name } of [...this.#state.objects]) {
       const { table = '', role, mark } = parseRebuildName(name) ?? {};
@@ -374,12 +387,12 @@ class Planner {
     }
   }
 
-  /** Turns one object of B into what A has. */
+  /** Turns one object of B into that of A. */
   #reconcile(entry: Entry): void {
     const now = this.#state.find(entry.name);
     const isBlocked = this.#blocked.has(foldCase(entry.name));
     if (isBlocked && (now === undefined || now.kind !== entry.kind)) return void this.#omitUnlessListed(entry);
-    if (isBlocked && now) return; // it stays as it is
+    if (isBlocked && now) return; // it is not changed
     const missing = this.#a
       .prerequisites(entry)
       .find(({ name, kind }) => isObject(kind) && this.#blocked.has(foldCase(name)));
@@ -455,7 +468,7 @@ class Planner {
     for (const statement of statements) this.#emit(statement);
   }
 
-  /** What is different yet no statement changes. */
+  /** Lists the remaining differences, which no statement changes. */
   #omitUnalterable(entry: Entry, wanted: Definition): void {
     const now = this.#state.find(entry.name)?.definition;
     if (!now) return;
@@ -479,14 +492,16 @@ class Planner {
     if (!isListed) this.#omit(entry, [], displayName(entry), 'another object still has this name');
   }
 
-  /** Materialized views that are refreshed no more, by what the plan does or since before, each after the one that it reads from. */
+  /**
+   * Refreshes the materialized views that the plan has invalidated or that were invalid before, each after its base.
+   */
   #refresh(): void {
     const order = [...dumpOrder(this.#a), ...dumpOrder(this.#b)].filter(({ kind }) => kind === 'matview');
     for (const { name } of order) {
       const view = this.#state.find(name);
       if (!view || !(this.#impact.isInvalidated(name) || this.#isEmpty(view))) continue;
       const statement = `REFRESH MATERIALIZED VIEW '${view.name}' FULL;`;
-      // What may be lost was checked before the plan invalidated it.
+      // If the plan has invalidated it, losses were checked before.
       if (!this.options.invalidated?.has(foldCase(name))) this.#emit(statement);
       else if (this.#a.findObject(name)) this.#attempt(statement, identityOf(view), []);
     }
@@ -504,7 +519,7 @@ class Planner {
         this.#omit(entry, [], displayName(entry), 'it creates no object that can be compared');
   }
 
-  /** @throws Error where what the plan leads to is neither A nor listed */
+  /** Checks that the plan leads to A. @throws Error for a difference that is not listed */
   #check(): void {
     const after = [...this.#state.statements()];
     const { differences } = compareSchemas(
@@ -558,7 +573,7 @@ const uniqueByText = (consequences: readonly Consequence[]): Consequence[] => [
 
 const identityOf = ({ kind, name }: Pick<SchemaObject, 'kind' | 'name'>): Identity => ({ kind, name, verb: 'CREATE' });
 
-/** A statement in few words, for a list. */
+/** A statement on one line, for a list. */
 const describe = (statement: string): string => statement.replace(/;$/, '').replace(/\s+/g, ' ');
 
 function defaultCost(statement: string): string {

@@ -1,4 +1,7 @@
-/*! A plan as the statements of a stream: each with its costs in comments, the first one with what the plan was made for. */
+/*!
+ * Prints a plan as the statements of a stream, with their costs in comments. The first one also names the planned
+ * state.
+ */
 import { createHash } from 'node:crypto';
 import { kindOf, parseChange, parseMeaning, printDefinition } from '@sqlpipe/ddl';
 import { displayName, escapeControls, foldCase, identify, isObject, type Kind, significantTokens } from '@sqlpipe/sql';
@@ -6,15 +9,15 @@ import { Catalog } from '../catalog.js';
 import { formatPathForShell } from './names.js';
 import type { Omission, Plan } from './plan.js';
 
-/** An object by kind and name. */
+/** The kind and name of an object. */
 export interface PlannedObject {
   readonly kind: Kind;
   readonly name: string;
 }
 
 /**
- * The statements of a plan. The first one begins with `-- plan for state …`, by which sqlapply knows whether the plan still
- * fits, and with the permissions that sqlapply needs.
+ * Prints the statements of a plan. The first one starts with `-- plan for state …`, from which sqlapply knows whether the
+ * plan is still valid, and with the permissions that sqlapply needs.
  * @param b the statements of the schema that the plan is for
  */
 export function printPlan({ statements }: Plan, b: Iterable<string>): string[] {
@@ -40,19 +43,19 @@ export function describeOmission({ identity, what, reason, allow }: Omission): s
   return `${displayName(identity)}: left out: ${what}: ${reason}${options && `; ${options} allows it`}`;
 }
 
-/** What --allow has to hold for statements that no schema dump contains. */
+/** The values of --allow that sqlapply needs for statements that no schema dump contains. */
 export function requiredPermissions(statements: readonly string[]): string[] {
   const verbs = statements.map(identify).flatMap(({ kind, verb }) => (kind === 'other' ? [verb] : []));
   return [...new Set(verbs)].sort();
 }
 
-/** The state that a plan was made for, where a statement is the first one of a plan. */
+/** The state that a plan is for, if the statement is the first one of a plan. */
 export function plannedState(statement: string): string | undefined {
   const [first] = significantTokens(statement);
   return /^-- plan for state ([0-9a-f]+)\b/m.exec(statement.slice(0, first?.start))?.[1];
 }
 
-/** The objects that statements create, change or drop, each once, in an order of their own. */
+/** The objects that statements create, change or drop, sorted and without duplicates. */
 export function plannedObjects(statements: readonly string[]): PlannedObject[] {
   const found = new Map<string, PlannedObject>();
   for (const object of statements.flatMap(objectsOf)) found.set(`${foldCase(object.name)} ${object.kind}`, object);
@@ -78,8 +81,8 @@ function objectsOf(statement: string): PlannedObject[] {
 }
 
 /**
- * A short text that is the same for the same definitions.
- * @param statements those that create the objects; undefined for one that is not there
+ * A hash that is the same for the same definitions.
+ * @param statements the statements that create the objects; undefined for an object that does not exist
  */
 export function fingerprint(objects: readonly PlannedObject[], statements: readonly (string | undefined)[]): string {
   const hash = createHash('sha256');

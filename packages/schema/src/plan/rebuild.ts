@@ -1,4 +1,4 @@
-/*! Recreates a table where no ALTER changes what differs: the documented way, with the old table kept. */
+/*! Recreates a table if no ALTER can change what differs. As documented by QuestDB, the old table is kept. */
 import { createHash } from 'node:crypto';
 import { findColumn, printDefinition, type TableDefinition } from '@sqlpipe/ddl';
 import { foldCase } from '@sqlpipe/sql';
@@ -6,7 +6,7 @@ import { foldCase } from '@sqlpipe/sql';
 /** The statements of a rebuild. */
 export interface Rebuild {
   readonly statements: readonly string[];
-  /** What the old table is called afterwards. */
+  /** The name of the old table after the rebuild. */
   readonly oldName: string;
 }
 
@@ -17,8 +17,9 @@ export function parseRebuildName(name: string): { table: string; role: 'new' | '
 }
 
 /**
- * A new table under another name, filled from the old one, put in its place when both have as many rows.
- * @param renamed old names of columns to new ones
+ * Creates a new table under a temporary name, copies the rows of the old table, and exchanges the names if both tables have
+ * the same number of rows.
+ * @param renamed the new names of columns by their old names
  */
 export function rebuildTable(
   wanted: TableDefinition,

@@ -1,4 +1,4 @@
-/*! What somebody asks of a plan by name: what is called otherwise now, what may be lost, and what to rebuild. */
+/*! Resolves the options of a plan that contain names: renames, allowed losses, and tables to rebuild. */
 import { foldCase, isSameName, unquote } from '@sqlpipe/sql';
 import type { Catalog } from '../catalog.js';
 import { InvalidSelectionError } from '../selection.js';
@@ -6,34 +6,34 @@ import { type ObjectPath, pathKey, readings, resolvePath, splitRename } from './
 import type { SchemaState } from './state.js';
 import type { WantedSchema } from './wanted-schema.js';
 
-/** The values of the options that name something. */
+/** The options of a plan that contain names. */
 export interface RequestOptions {
   /** What may be lost: `trades`, `trades.qty`. */
   readonly allowLoss?: readonly string[];
-  /** What is called otherwise now: `old=new`, `trades.old=new`. */
+  /** Renames of objects and columns: `old=new`, `trades.old=new`. */
   readonly renamed?: readonly string[];
-  /** Tables to recreate where they differ. */
+  /** Tables to recreate if they differ. */
   readonly rebuild?: readonly string[];
 }
 
-/** These values, resolved against both schemas. */
+/** The values of these options, resolved against both schemas. */
 export class Requests {
   readonly #a: WantedSchema;
   readonly #b: Catalog;
   readonly #state: SchemaState;
-  /** New names of objects that are to be renamed, by their old names in lower case. */
+  /** The new names of objects to be renamed, by their old names in lower case. */
   readonly renamedObjects = new Map<string, string>();
-  /** The same, with objects that have been renamed already. */
+  /** The new names of all renamed objects, including those that were renamed before. */
   readonly #newNames = new Map<string, string>();
-  /** New names of columns by their old ones, by the new name of their table in lower case. */
+  /** By the new name of a table in lower case: the new names of its columns by their old names. */
   readonly #renamedColumns = new Map<string, Map<string, string>>();
-  /** Keys of what may be lost: objects, and columns of objects. */
+  /** The keys of the objects and columns that may be lost. */
   readonly #allowed = new Set<string>();
   readonly #tablesToRebuild: ReadonlySet<string>;
 
   /**
    * @param state B's objects as they are before the plan
-   * @throws InvalidSelectionError for names that say nothing, or more than one thing
+   * @throws InvalidSelectionError for names that match nothing or are ambiguous
    */
   constructor(a: WantedSchema, b: Catalog, state: SchemaState, options: RequestOptions) {
     this.#a = a;
@@ -54,7 +54,7 @@ export class Requests {
     return this.#tablesToRebuild.has(foldCase(table));
   }
 
-  /** New names of the columns of a table by their old ones. */
+  /** The new names of the columns of a table by their old names. */
   renamedColumns(table: string): ReadonlyMap<string, string> {
     return this.#renamedColumns.get(foldCase(table)) ?? new Map();
   }
@@ -76,7 +76,7 @@ export class Requests {
     );
   };
 
-  /** Those of objects first, as those of columns may name a table by its old name. */
+  /** Reads renames of objects first, because a rename of a column may use the old name of its table. */
   #readRenames(renames: readonly string[]): void {
     const ofColumns: [rename: string, from: string, to: string][] = [];
     for (const rename of renames) {

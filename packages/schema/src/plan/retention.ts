@@ -1,16 +1,16 @@
 /*! How long a table or a materialized view keeps its rows. */
 import type { Definition, Ttl } from '@sqlpipe/ddl';
 
-/** Hours that rows are kept at least; Infinity for ever. */
+/** The minimum number of hours for which rows are kept; Infinity if they never expire. */
 export const retention = (definition: Definition | undefined): number => Math.min(...ttlsOf(definition).map(hoursOf));
 
-/** Months count as 28 days, the shortest, so that a retention is never overestimated. */
+/** Counts a month as 28 days, so that a retention is never overestimated. */
 function hoursOf(ttl: Ttl): number {
   if (ttl === 0) return Number.POSITIVE_INFINITY;
   return ttl > 0 ? ttl : -ttl * 28 * 24;
 }
 
-/** Whether the retention after a change can expire rows that the one before keeps. */
+/** Whether rows can expire after a change that did not expire before. */
 export function isShorter(after: Definition | undefined, before: Definition | undefined): boolean {
   const [now, then] = [ttlsOf(after), ttlsOf(before)];
   return now.some((length, i) => length !== 0 && length !== then[i] && !isAtLeast(length, then[i] ?? 0));
@@ -21,11 +21,14 @@ function ttlsOf(definition: Definition | undefined): readonly Ttl[] {
   if (definition?.kind !== 'table') return [];
   const { ttl, policy } = definition;
   const after = policy && !policy.disabled ? policy.after : {};
-  // The enterprise edition makes the one of the other.
+  // The enterprise edition turns a TTL into DROP LOCAL.
   return [ttl || (after['DROP LOCAL'] ?? 0), after['DROP REMOTE'] ?? 0];
 }
 
-/** Whether a TTL is at least as long as another, for months of any length: hours are positive, months negative, 0 is for ever. */
+/**
+ * Whether a TTL is at least as long as another, for months of any length. Hours are positive, months negative; 0 never
+ * expires.
+ */
 function isAtLeast(ttl: Ttl, than: Ttl): boolean {
   if (than === 0) return false;
   if (ttl > 0 === than > 0) return Math.abs(ttl) >= Math.abs(than);

@@ -1,4 +1,4 @@
-/*! A schema in memory that statements are applied to: what is there after each, as far as statements tell. */
+/*! A schema in memory to which statements are applied. */
 import {
   type AliasChange,
   type Alter,
@@ -26,11 +26,11 @@ export interface SchemaObject {
   readonly name: string;
   /** The statement that creates it. */
   readonly statement: string;
-  /** What that means; undefined where it is not known here. */
+  /** The definition in the statement; undefined if its syntax is unknown. */
   readonly definition: Definition | undefined;
 }
 
-/** What is known of a server that statements are for. */
+/** Information about the server of a schema. */
 export interface StateOptions {
   readonly defaults?: CompareOptions['defaults'];
 }
@@ -41,7 +41,7 @@ export class SchemaState {
   readonly #objects = new Map<string, SchemaObject>();
   readonly #principals = new Map<string, string>();
   readonly #rights = new RightSet();
-  /** What gives rights in a form that is not known here. */
+  /** Statements that give rights and whose syntax is unknown. */
   readonly #otherRights = new Set<string>();
 
   constructor(statements: Iterable<string> = [], options: StateOptions = {}) {
@@ -51,7 +51,7 @@ export class SchemaState {
       else this.apply(statement);
   }
 
-  /** The object of a name in any case. */
+  /** Finds an object by its name, in any case. */
   find(name: string): SchemaObject | undefined {
     return this.#objects.get(foldCase(name));
   }
@@ -64,7 +64,7 @@ export class SchemaState {
     return this.#rights;
   }
 
-  /** The statements that create what is there. */
+  /** The statements that create the current objects, principals and rights. */
   *statements(): Generator<string> {
     yield* this.#principals.values();
     for (const { statement } of this.#objects.values()) yield statement;
@@ -72,7 +72,7 @@ export class SchemaState {
     yield* this.#otherRights;
   }
 
-  /** A copy, to try things on. */
+  /** Returns an independent copy. */
   clone(): SchemaState {
     const copy = new SchemaState([], this.#options);
     for (const [key, object] of this.#objects) copy.#objects.set(key, object);
@@ -82,7 +82,7 @@ export class SchemaState {
     return copy;
   }
 
-  /** Does what a statement does; nothing where that is not known. */
+  /** Applies a statement; a statement whose syntax is unknown changes nothing. */
   apply(statement: string): void {
     const { kind, name } = toEntry(statement);
     if (isObject(kind)) this.#create(kind, name, statement);
@@ -144,13 +144,13 @@ export class SchemaState {
     this.#objects.set(foldCase(name), { kind, name, statement, definition });
   }
 
-  /** What was given on it goes with it. */
+  /** Drops an object and the rights on it. */
   #drop(name: string): void {
     this.#objects.delete(foldCase(name));
     for (const right of this.rightsOn(name)) this.#rights.delete(right);
   }
 
-  /** Whether rights go with a table to its new name is not known, so they count as gone. */
+  /** Renames a table and drops the rights on it, because it is unknown whether they apply to the new name. */
   #rename(name: string, to: string): void {
     const object = this.find(name);
     if (object?.definition?.kind !== 'table' || this.find(to)) return;

@@ -1,6 +1,6 @@
-/*! What no ALTER changes, and why. */
+/*! The properties that no ALTER changes, with the reasons. */
 
-/** Why something of a table, or of an object of any kind, can not be altered. */
+/** The reasons why properties cannot be altered. */
 const UNALTERABLE: [property: RegExp, reason: string][] = [
   [/^designated timestamp$|^column order$|^volume$/, 'needs a new table'],
   [/^partitioning$/, 'needs a new table'],
@@ -18,6 +18,6 @@ const UNALTERABLE: [property: RegExp, reason: string][] = [
   [/^credentials$/, 'no server shows them'],
 ];
 
-/** Why no ALTER changes a property, as a comparison calls it; undefined if one does. */
+/** The reason why no ALTER changes a property, named as in a comparison; undefined if an ALTER does. */
 export const whyUnalterable = (property: string): string | undefined =>
   UNALTERABLE.find(([pattern]) => pattern.test(property))?.[1];

@@ -1,29 +1,29 @@
-/*! Which views read from which objects, and which columns they use. It follows the schema as that changes. */
+/*! An index of the objects and columns that views use. It is updated when the schema changes. */
 import { findQueryColumns, findReferences, tokenizeQuery } from '@sqlpipe/ddl';
 import { foldCase, unquote } from '@sqlpipe/sql';
 import { type QueryMentions, readMentions } from './mentions.js';
 import type { SchemaObject, SchemaState } from './state.js';
 
-/** What is known of the query of an object. */
+/** What the query of an object uses. */
 interface Query extends QueryMentions {
   /** The objects that it reads from. */
   readonly sources: readonly string[];
 }
 
-/** Names are in lower case, but for those of columns. */
+/** The index. Names of objects are in lower case; names of columns are as written. */
 export class ViewIndex {
   readonly #queries = new Map<string, Query>();
-  /** The views that read from an object, and the materialized views over a base, by its name. */
+  /** By the name of an object, the views that read from it; below, the materialized views over it. */
   readonly #readers = new Map<string, Set<string>>();
   readonly #overBase = new Map<string, Set<string>>();
-  /** For each object, its keys in `#readers` and `#overBase`, to remove it there. */
+  /** For each object, its keys in `#readers` and `#overBase`, which are needed to remove it. */
   readonly #sources = new Map<string, { readers: readonly string[]; overBase: readonly string[] }>();
 
   constructor(readonly state: SchemaState) {
     for (const { name } of state.objects) this.update(name);
   }
 
-  /** Registers what an object reads from now. */
+  /** Updates the index after an object was created, changed or dropped. */
   update(name: string): void {
     const key = foldCase(name);
     const before = this.#sources.get(key);
@@ -52,11 +52,14 @@ export class ViewIndex {
 
   #withReaders(names: Iterable<string>): Set<string> {
     const found = new Set(names);
-    for (const name of found) for (const reader of this.#readers.get(name) ?? []) found.add(reader); // grows while it is walked
+    for (const name of found) for (const reader of this.#readers.get(name) ?? []) found.add(reader); // the set grows during the loop
     return found;
   }
 
-  /** Views that use a column. `direct`: their query names it, also through `SELECT *`; `all`: these, and all that read from them. */
+  /**
+   * Finds the views that use a column. `direct` are the views whose query names it, possibly through a view with
+   * `SELECT *`; `all` are these views and all that read from them.
+   */
   usersOf(relation: string, column: string): { all: Set<string>; direct: Set<string> } {
     const exposing = new Set([foldCase(relation)]);
     const direct = new Set<string>();
@@ -69,7 +72,7 @@ export class ViewIndex {
     return { all: this.#withReaders(direct), direct };
   }
 
-  /** What the query of an object uses and reads from. */
+  /** Returns what the query of an object uses and reads from. */
   queryOf({ statement, definition }: SchemaObject): Query {
     const isView = (name: string) => this.state.find(name)?.kind === 'view';
     const known = this.#queries.get(statement);
@@ -80,14 +83,17 @@ export class ViewIndex {
     return query;
   }
 
-  /** The columns that one query gives and another one does not; none where that can not be told. */
+  /** The columns that query `before` has and query `after` does not; empty if the columns of one are unknown. */
   columnsLost(before: string, after: string): string[] {
     const [had, has] = [this.#columnsOf(before), this.#columnsOf(after)];
     const left = new Set(has?.map(foldCase));
     return has ? (had ?? []).filter(name => !left.has(foldCase(name))) : [];
   }
 
-  /** The columns that a query gives: those that it names, or all of one object; undefined for any other query. */
+  /**
+   * The columns of a query: those that it names, or for `SELECT *` all columns of the object; undefined for other
+   * queries.
+   */
   #columnsOf(query: string, above: readonly string[] = []): string[] | undefined {
     const [select, star, from, name = '', ...rest] = tokenizeQuery(query).map(({ text }) => text);
     const isWhole =

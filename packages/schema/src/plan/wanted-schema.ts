@@ -2,7 +2,7 @@ import { type CompareOptions, type Definition, parseMeaning } from '@sqlpipe/ddl
 import { Catalog, type Entry } from '../catalog.js';
 import type { StateOptions } from './state.js';
 
-/** The schema that a plan leads to, with the meaning of each statement. */
+/** The schema that a plan leads to, with the definition in each statement. */
 export class WantedSchema extends Catalog {
   readonly #options: StateOptions;
   readonly #meanings = new Map<Entry, Definition | undefined>();
@@ -12,7 +12,7 @@ export class WantedSchema extends Catalog {
     this.#options = options;
   }
 
-  /** What a statement means; undefined if its syntax is unknown. */
+  /** The definition in a statement; undefined if its syntax is unknown. */
   meaning(entry: Entry | undefined): Definition | undefined {
     if (!entry) return undefined;
     if (this.#meanings.has(entry)) return this.#meanings.get(entry);
@@ -22,7 +22,7 @@ export class WantedSchema extends Catalog {
     return meaning;
   }
 
-  /** What the statement of an object means. */
+  /** The definition in the statement of an object. */
   definitionOf(name: string): Definition | undefined {
     return this.meaning(this.findObject(name));
   }

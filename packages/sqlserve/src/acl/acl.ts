@@ -12,11 +12,11 @@ export interface Principal {
   readonly password?: string | undefined;
   readonly tokens: readonly Token[];
   readonly disabled?: boolean;
-  /** Groups only: what they are called elsewhere. */
+  /** Groups only: their name outside of the database. */
   readonly alias?: string | undefined;
 }
 
-/** A permission on everything, on all tables, on one, or on some of its columns. */
+/** What a permission applies to: the whole database, all tables, one table, or one of its columns. */
 export interface Scope {
   /** A table's name, or `*` for all tables; undefined for the whole database. */
   readonly table?: string | undefined;
@@ -36,7 +36,7 @@ export interface Assumption {
   readonly option: boolean;
 }
 
-/** One step of what a statement did, as it is written to the journal. */
+/** One change that a statement made, as it is written to the journal. */
 export type AclChange =
   | { readonly put: Principal }
   | { readonly remove: string }
@@ -45,13 +45,13 @@ export type AclChange =
   | { readonly assume: Assumption }
   | { readonly unassume: Omit<Assumption, 'option'> };
 
-/** Names differ by more than case. */
+/** Whether two names are the same, in any case. */
 export const isSameName = (a: string | undefined, b: string | undefined): boolean =>
   a?.toLowerCase() === b?.toLowerCase();
 
 const key = (name: string): string => name.toLowerCase();
 
-/** By table and column, each in lower case; the database and a whole table have keys that no name is. */
+/** Grants by table and column, each in lower case. The keys of the database and of a whole table are no valid names. */
 type Grants = Map<string, Map<string, Grant>>;
 const database = '';
 const allTables = '*';
@@ -67,7 +67,7 @@ export class Acl {
   #assumptions: Assumption[] = [];
   #changes: AclChange[] = [];
 
-  /** @param admin the built-in administrator, who may everything */
+  /** @param admin the built-in administrator, who has every permission */
   constructor(readonly admin: string) {}
 
   /** The changes since the last call, in order. */
@@ -111,13 +111,13 @@ export class Acl {
     return ofKind.sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** Adds a principal, or puts it in the place of the one with its name. */
+  /** Adds a principal, or replaces the one of the same name. */
   put(principal: Principal): void {
     this.#changes.push({ put: principal });
     this.#principals.set(key(principal.name), principal);
   }
 
-  /** Removes a principal, and what was said of it. */
+  /** Removes a principal with its memberships, grants and assumptions. */
   remove(name: string): void {
     this.#changes.push({ remove: name });
     this.#principals.delete(key(name));
@@ -135,7 +135,7 @@ export class Acl {
     return [...this.#grants.keys()].flatMap(entity => this.grantsTo(entity));
   }
 
-  /** What was granted to somebody, not to their groups. */
+  /** The grants to a principal itself, without those to its groups. */
   grantsTo(entity: string): Grant[] {
     const permissions = [...(this.#grants.get(key(entity))?.values() ?? [])];
     return permissions.flatMap(tables => [...tables.values()].flatMap(columns => [...columns.values()]));
@@ -145,14 +145,14 @@ export class Acl {
     return this.#assumptions;
   }
 
-  /** Adds a grant, in the place of an equal one: its option may differ. A wider one includes the narrower. */
+  /** Adds a grant. It replaces an equal one, whose option may differ, and narrower ones; a wider one includes it. */
   grant(grant: Grant): void {
     this.#changes.push({ grant });
-    const permissions = entry(this.#grants, key(grant.entity));
-    const tables: Grants = entry(permissions, grant.permission);
+    const permissions = getOrAdd(this.#grants, key(grant.entity));
+    const tables: Grants = getOrAdd(permissions, grant.permission);
     removeCovered(tables, grant);
     if (findCovering(tables, grant).some(wider => wider.option || !grant.option)) return;
-    entry(tables, tableKey(grant)).set(columnKey(grant), grant);
+    getOrAdd(tables, tableKey(grant)).set(columnKey(grant), grant);
   }
 
   revoke(revoked: Omit<Grant, 'option'>): void {
@@ -161,7 +161,7 @@ export class Acl {
       if (revoked.permission === 'ALL' || revoked.permission === permission) removeCovered(tables, revoked);
   }
 
-  /** Adds an assumption, in the place of an equal one: its option may differ. */
+  /** Adds an assumption, or replaces an equal one, whose option may differ. */
   assume(assumption: Assumption): void {
     this.#changes.push({ assume: assumption });
     this.#assumptions = [...this.#assumptionsExcept(assumption), assumption];
@@ -176,7 +176,7 @@ export class Acl {
     return this.#assumptions.filter(old => !(isSameName(old.account, account) && isSameName(old.entity, entity)));
   }
 
-  /** Whether somebody has a permission, of their own or by a group; and, if asked, may pass it on. */
+  /** Whether a principal or one of its groups has a permission; with `withOption`, whether it may pass it on. */
   has(name: string, permission: string, scope: Scope, withOption = false): boolean {
     if (isSameName(name, this.admin)) return true;
     return this.#grantsFor(name, permission).some(tables =>
@@ -184,7 +184,7 @@ export class Acl {
     );
   }
 
-  /** Whether somebody may read a column of a table at least. */
+  /** Whether a principal may read at least one column of a table. */
   canRead(name: string, table: string): boolean {
     return (
       this.has(name, 'SELECT', { table }) ||
@@ -192,38 +192,38 @@ export class Acl {
     );
   }
 
-  /** Somebody, and the groups that they are in. */
+  /** The name of a principal, and the names of its groups. */
   namesWithGroups(name: string): string[] {
     return [name, ...(this.find(name)?.groups ?? [])];
   }
 
-  /** What holds a permission: itself, and those that hold every other one. ALL is less than DATABASE ADMIN. */
+  /** The grants that may include a permission: its own, those of ALL (without DATABASE ADMIN) and of DATABASE ADMIN. */
   #grantsFor(name: string, permission: string): Grants[] {
-    const holding = permission === 'DATABASE ADMIN' ? [permission] : [permission, 'ALL', 'DATABASE ADMIN'];
-    return this.namesWithGroups(name).flatMap(own =>
-      holding.flatMap(held => this.#grants.get(key(own))?.get(held) ?? []),
+    const including = permission === 'DATABASE ADMIN' ? [permission] : [permission, 'ALL', 'DATABASE ADMIN'];
+    return this.namesWithGroups(name).flatMap(entity =>
+      including.flatMap(granted => this.#grants.get(key(entity))?.get(granted) ?? []),
     );
   }
 }
 
-function entry<K, L, V>(map: Map<K, Map<L, V>>, at: K): Map<L, V> {
-  const found = map.get(at) ?? new Map<L, V>();
-  map.set(at, found);
-  return found;
+function getOrAdd<K, L, V>(map: Map<K, Map<L, V>>, id: K): Map<L, V> {
+  const inner = map.get(id) ?? new Map<L, V>();
+  map.set(id, inner);
+  return inner;
 }
 
-/** The grants whose scope holds another one. */
+/** The grants whose scope includes another scope. */
 function findCovering(tables: Grants, scope: Scope): Grant[] {
-  const places = [
+  const coveringKeys = [
     [database, wholeTable],
     ...(scope.table === undefined ? [] : [[allTables, wholeTable]]),
     [tableKey(scope), wholeTable],
     [tableKey(scope), columnKey(scope)],
   ] as const;
-  return places.flatMap(([table, column]) => tables.get(table)?.get(column) ?? []);
+  return coveringKeys.flatMap(([table, column]) => tables.get(table)?.get(column) ?? []);
 }
 
-/** Removes the grants whose scope is inside that of another one. */
+/** Removes the grants whose scope lies within another scope. */
 function removeCovered(tables: Grants, scope: Scope): void {
   if (scope.table === undefined) tables.clear();
   else if (scope.table === allTables) {

@@ -1,11 +1,11 @@
 /*!
- * Access control as statements. The exact form of an enterprise server's rows is not public: these are the documented
- * statements that can be run, names bare where they can be, in an order that replays to the same rows.
+ * Access control as statements. The exact rows of an enterprise server are not public. These are the documented
+ * statements, with names quoted only if necessary, in an order in which they can be replayed and give the same rows.
  */
 import { isReserved } from '@sqlpipe/ddl/grammar';
 import type { Acl, Grant, PrincipalKind } from './acl.js';
 
-/** Bare, or in double quotes where it must be. */
+/** The name, in double quotes if they are necessary. */
 export const quoteEntity = (name: string): string =>
   /^[\p{L}_][\p{L}\d_]*$/u.test(name) && !isReserved(name) ? name : `"${name}"`;
 
@@ -15,7 +15,7 @@ const kinds: readonly (readonly [category: string, kind: PrincipalKind])[] = [
   ['SERVICE_ACCOUNTS', 'service account'],
 ];
 
-/** CREATE USER, GROUP and SERVICE ACCOUNT, without credentials: what stands before the objects. */
+/** CREATE USER, GROUP and SERVICE ACCOUNT, without credentials: the statements that precede the objects. */
 export function formatPrincipals(acl: Acl, categories: ReadonlySet<string>): string[] {
   return kinds.flatMap(([category, kind]) =>
     categories.has(category)
@@ -29,7 +29,7 @@ export function formatPrincipals(acl: Acl, categories: ReadonlySet<string>): str
   );
 }
 
-/** Memberships, assumptions and grants: what follows the objects. */
+/** Memberships, assumptions and grants: the statements that follow the objects. */
 export function formatPermissions(acl: Acl, categories: ReadonlySet<string>): string[] {
   if (!categories.has('PERMISSIONS')) return [];
   const members = acl.list('user').filter(({ groups }) => groups.length > 0);

@@ -1,4 +1,4 @@
-/*! Who a login stands for. How long the answer takes does not tell whether there is somebody of that name. */
+/*! Finds the principal of a login. The time that this takes does not reveal whether a name exists. */
 import type { Acl, Principal } from './acl.js';
 import { digest, hashPassword, isExpired, PasswordCheck, type Token } from './credentials.js';
 
@@ -13,7 +13,7 @@ export function createAuthenticator(
   const check = new PasswordCheck();
   let adminHash: Promise<string> | undefined;
 
-  async function byPassword(user: string, password: string): Promise<string | undefined> {
+  async function findByPassword(user: string, password: string): Promise<string | undefined> {
     adminHash ??= hashPassword(admin.password);
     const principal = user === admin.user ? undefined : acl.find(user);
     const hash = user === admin.user ? await adminHash : principal?.password;
@@ -21,11 +21,11 @@ export function createAuthenticator(
     return user === admin.user ? user : nameIfEnabled(principal);
   }
 
-  function byToken(secret: string): string | undefined {
+  function findByToken(secret: string): string | undefined {
     const id = digest(secret);
-    const isIt = (token: Token) => token.digest === id;
-    const principal = acl.principals().find(({ tokens }) => tokens.some(isIt));
-    const token = principal?.tokens.find(isIt);
+    const hasDigest = (token: Token) => token.digest === id;
+    const principal = acl.principals().find(({ tokens }) => tokens.some(hasDigest));
+    const token = principal?.tokens.find(hasDigest);
     if (!principal || !token || isExpired(token) || principal.disabled) return;
     if (token.refresh !== undefined) {
       const renewed = { ...token, expires: Date.now() + token.refresh };
@@ -36,10 +36,10 @@ export function createAuthenticator(
 
   return async authorization => {
     const [scheme, value = ''] = authorization?.split(' ') ?? [];
-    if (scheme === 'Bearer') return byToken(value);
+    if (scheme === 'Bearer') return findByToken(value);
     if (scheme !== 'Basic') return;
     const [, user = '', password = ''] = /^([^:]*):(.*)$/s.exec(Buffer.from(value, 'base64').toString()) ?? [];
-    return byPassword(user, password);
+    return findByPassword(user, password);
   };
 }
 

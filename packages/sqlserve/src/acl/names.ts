@@ -1,7 +1,7 @@
-/*! Names of users, groups and service accounts. Whether anybody has one is said only to those who may know. */
+/*! Names of users, groups and service accounts. */
 import { type Cursor, type LocatedName, RejectionError, unquote } from '@sqlpipe/ddl/grammar';
 
-/** The next token as a user, group or service account. A dump puts names in quotes: they hold none. */
+/** The next token as a name. It must not contain quotes, because a dump puts names in quotes. */
 export function parseEntityName(cursor: Cursor, expected: string): LocatedName {
   const name = unquote(cursor.requireNoSemicolon(expected));
   const position = cursor.at;

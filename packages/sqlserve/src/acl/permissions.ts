@@ -1,4 +1,4 @@
-/*! What can be granted: the documented permissions, and those that statements over views need. */
+/*! The permissions that can be granted: the documented ones, and those for statements on views. */
 
 const permissions = new Set([
   ...['ALL', 'DATABASE ADMIN', 'HTTP', 'ILP', 'PGWIRE', 'SELECT', 'INSERT', 'UPDATE', 'SETTINGS', 'SNAPSHOT'],

@@ -1,6 +1,6 @@
 /*!
  * SHOW USERS, GROUPS, SERVICE ACCOUNTS, USER, SERVICE ACCOUNT and PERMISSIONS, with the columns that the documentation
- * of the enterprise edition says. What is one's own everybody may look at.
+ * of the enterprise edition lists. Callers need no permission to see what concerns themselves.
  */
 import { type Cursor, isWord, RejectionError, unquote } from '@sqlpipe/ddl/grammar';
 import type { CatalogObject } from '../objects.js';
@@ -12,7 +12,7 @@ import type { AclSession } from './statements.js';
 
 type ShowAcl = Extract<Show, { statement: 'show acl' }>;
 
-/** What SHOW of this edition is about, and whom it names. */
+/** Parses the SHOW statements that only this edition has: the list that is requested, and the principal named. */
 export function parseAclShow(cursor: Cursor, token: string): Show | undefined {
   const what = isWord(token, 'service') ? `service ${cursor.requireNoSemicolon("'account' or 'accounts'")}` : token;
   const kind = what.toLowerCase();
@@ -24,20 +24,19 @@ export function parseAclShow(cursor: Cursor, token: string): Show | undefined {
   return { statement: 'show acl', what: kind };
 }
 
-/** @throws DenialError, and a Rejection where there is nobody of that name */
+/** @throws DenialError, and RejectionError if there is no principal of that name */
 export function answerAclShow({ what, entity }: ShowAcl, session: AclSession): ExecutionResult {
   if (entity !== undefined) requireDetailsAccess(session, entity);
   const { heads, rows } = answersByKind[what]?.(session, entity) ?? { heads: [], rows: [] };
   return { kind: 'rows', columns: heads, rows };
 }
 
-/** Oneself, one's groups and the accounts that one may assume are nobody else's business. */
+/** Requires USER DETAILS, except for the caller, its groups and the service accounts that it may assume. */
 function requireDetailsAccess({ acl, caller, authorize }: AclSession, entity: string): void {
-  const own = acl.namesWithGroups(caller);
-  const isOwn = (name: string) => own.some(other => isSameName(other, name));
-  if (isOwn(entity) || acl.assumptions.some(({ account, entity: who }) => isSameName(account, entity) && isOwn(who))) {
-    return;
-  }
+  const ownNames = acl.namesWithGroups(caller);
+  const isOwn = (name: string) => ownNames.some(own => isSameName(own, name));
+  if (isOwn(entity)) return;
+  if (acl.assumptions.some(assumption => isSameName(assumption.account, entity) && isOwn(assumption.entity))) return;
   authorize('USER DETAILS');
 }
 
@@ -73,8 +72,8 @@ const answersByKind: Readonly<Record<string, Answer>> = {
       return { heads: [...stringColumns('name'), booleanColumn('enabled')], rows };
     }
     requirePrincipal(acl, entity);
-    const who = acl.namesWithGroups(entity);
-    const assumptions = acl.assumptions.filter(({ entity: name }) => who.some(own => isSameName(own, name)));
+    const names = acl.namesWithGroups(entity);
+    const assumptions = acl.assumptions.filter(assumption => names.some(own => isSameName(own, assumption.entity)));
     return {
       heads: [...stringColumns('name'), booleanColumn('grant_option')],
       rows: assumptions.map(({ account, option }): Value[] => [account, option]).toSorted(),
@@ -96,14 +95,14 @@ const answersByKind: Readonly<Record<string, Answer>> = {
   },
 };
 
-/** Somebody of that name; undefined for the administrator. */
+/** The principal of that name; undefined for the administrator. */
 function requirePrincipal(acl: Acl, name: string): Principal | undefined {
   const principal = acl.find(name);
   if (principal || isSameName(name, acl.admin)) return principal;
   throw new RejectionError(0, `entity does not exist [name=${name}]`);
 }
 
-/** Which ways to log in somebody has. */
+/** The ways to log in that a principal has. */
 function credentialRows({ acl, caller }: AclSession, kind: Principal['kind'], name = caller): ResultTable {
   const principal = requirePrincipal(acl, name);
   if ((principal?.kind ?? 'user') !== kind) throw new RejectionError(0, `${kind} does not exist [name=${name}]`);
@@ -119,8 +118,9 @@ function credentialRows({ acl, caller }: AclSession, kind: Principal['kind'], na
 }
 
 /**
- * A row for each permission and scope, the wider option where somebody has it twice; nothing of objects and columns that
- * are not there. Who may read or update some columns may do so to the designated timestamp: origin `I`.
+ * A row for each permission and scope; if it is granted twice, with the grant option of either. Objects and columns
+ * that do not exist are left out. The right to read or update some columns includes the designated timestamp: origin
+ * `I`.
  */
 function permissionRows(grants: readonly Grant[], find: (name: string) => CatalogObject | undefined): Value[][] {
   const rows = new Map<string, Value[]>();
@@ -136,10 +136,10 @@ function permissionRows(grants: readonly Grant[], find: (name: string) => Catalo
       continue;
     }
     const object = find(table);
-    const there = object?.columns.find(({ name }) => isSameName(name, column));
-    if (!object || (column !== undefined && !there)) continue;
-    add(permission, object.name, there?.name ?? null, option);
-    if (there && object.timestamp !== undefined && (permission === 'SELECT' || permission === 'UPDATE')) {
+    const existingColumn = object?.columns.find(({ name }) => isSameName(name, column));
+    if (!object || (column !== undefined && !existingColumn)) continue;
+    add(permission, object.name, existingColumn?.name ?? null, option);
+    if (existingColumn && object.timestamp !== undefined && (permission === 'SELECT' || permission === 'UPDATE')) {
       implied.push([permission, object.name, object.timestamp]);
     }
   }

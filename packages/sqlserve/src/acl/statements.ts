@@ -25,7 +25,7 @@ export interface AclSession extends Session {
   readonly caller: string;
 }
 
-/** USER, GROUP or SERVICE ACCOUNT, where the token starts one. */
+/** Parses USER, GROUP or SERVICE ACCOUNT; undefined if the token is not the start of one. */
 export function parsePrincipalKind(cursor: Cursor, token: string | undefined): PrincipalKind | undefined {
   if (isWord(token, 'user')) return 'user';
   if (isWord(token, 'group')) return 'group';
@@ -34,7 +34,7 @@ export function parsePrincipalKind(cursor: Cursor, token: string | undefined): P
   return 'service account';
 }
 
-/** `IF …` before a name, and the name. */
+/** Parses a name, before which `IF` and the words may stand. */
 function parseOptionalName(
   cursor: Cursor,
   kind: PrincipalKind,
@@ -52,10 +52,10 @@ export async function createPrincipal(cursor: Cursor, session: AclSession, kind:
   const { optional, name, position } = parseOptionalName(cursor, kind, 'not', 'exists');
   const { owner = session.caller, password, alias } = parseOptions(cursor, kind);
   session.authorize(`CREATE ${kind.toUpperCase()}`);
-  const requirePrincipal = acl.find(name);
-  if (requirePrincipal?.kind === kind && optional) return;
-  if (requirePrincipal || isSameName(name, acl.admin)) {
-    throw new RejectionError(position, `${requirePrincipal?.kind ?? 'user'} already exists [name=${name}]`);
+  const namesake = acl.find(name);
+  if (namesake?.kind === kind && optional) return;
+  if (namesake || isSameName(name, acl.admin)) {
+    throw new RejectionError(position, `${namesake?.kind ?? 'user'} already exists [name=${name}]`);
   }
   const hash = password && (await hashPassword(password));
   acl.put({ kind, name, groups: [], tokens: [], password: hash, alias });
@@ -67,29 +67,29 @@ export async function createPrincipal(cursor: Cursor, session: AclSession, kind:
 interface Options {
   password?: string | undefined;
   alias?: string;
-  /** Of a service account: who may assume it, and let others. */
+  /** Service accounts only: the principal that may assume it and may let others assume it. */
   owner?: string;
 }
 
-/** What may follow the name, each once, to the end. */
+/** Parses the options after the name to the end of the statement. Each may occur once. */
 function parseOptions(cursor: Cursor, kind: PrincipalKind): Options {
-  const chosen: Options = {};
+  const options: Options = {};
   for (let token = cursor.next(); token !== undefined && token !== ';'; token = cursor.next()) {
-    if (isWord(token, 'owned') && kind === 'service account' && !('owner' in chosen)) {
+    if (isWord(token, 'owned') && kind === 'service account' && !('owner' in options)) {
       cursor.expect('by');
-      chosen.owner = parseEntityName(cursor, 'owner name').name;
-    } else if (!isWord(token, 'with') || 'alias' in chosen || 'password' in chosen)
+      options.owner = parseEntityName(cursor, 'owner name').name;
+    } else if (!isWord(token, 'with') || 'alias' in options || 'password' in options)
       throw unexpectedTokenError(cursor.at, token);
     else if (kind === 'group') {
       cursor.expect('external');
       cursor.expect('alias');
-      chosen.alias = parseText(cursor, 'alias');
-    } else chosen.password = parsePassword(cursor);
+      options.alias = parseText(cursor, 'alias');
+    } else options.password = parsePassword(cursor);
   }
-  return chosen;
+  return options;
 }
 
-/** The next token as a text, which may be in quotes. */
+/** The next token as a string, which may be in quotes. */
 const parseText = (cursor: Cursor, expected: string): string =>
   unquote(cursor.requireNoSemicolon(expected)).replaceAll("''", "'");
 
@@ -106,7 +106,10 @@ function parsePassword(cursor: Cursor): string | undefined {
   return password;
 }
 
-/** After DROP USER, GROUP or SERVICE ACCOUNT. What it owned is the administrator's: nobody inherits by a name. */
+/**
+ * After DROP USER, GROUP or SERVICE ACCOUNT. The administrator becomes the owner of its objects, so that a later
+ * principal of the same name does not own them.
+ */
 export function dropPrincipal(cursor: Cursor, session: AclSession, kind: PrincipalKind): void {
   const { acl, catalog } = session;
   const { optional, name, position } = parseOptionalName(cursor, kind, 'exists');
@@ -120,7 +123,7 @@ export function dropPrincipal(cursor: Cursor, session: AclSession, kind: Princip
   for (const object of catalog.ownedBy(name)) catalog.put({ ...object, owner: acl.admin });
 }
 
-/** After ALTER USER, GROUP or SERVICE ACCOUNT. A new token is answered with. */
+/** After ALTER USER, GROUP or SERVICE ACCOUNT. Returns a new token, if one was created. */
 export async function alterPrincipal(
   cursor: Cursor,
   session: AclSession,
@@ -138,7 +141,7 @@ export async function alterPrincipal(
     case 'disable':
       cursor.expectEnd();
       session.authorize(`${verb.toUpperCase()} USER`);
-      acl.put({ ...existing(acl, kind, named), disabled: verb === 'disable' });
+      acl.put({ ...requirePrincipal(acl, kind, named), disabled: verb === 'disable' });
       return;
     case 'with':
       await setPassword(cursor, session, kind, named);
@@ -153,7 +156,10 @@ export async function alterPrincipal(
   }
 }
 
-/** `WITH EXTERNAL ALIAS 'a'` or `DROP EXTERNAL ALIAS 'a'`: a group has no more that could be changed, and never logs in. */
+/**
+ * `WITH EXTERNAL ALIAS 'a'` or `DROP EXTERNAL ALIAS 'a'`: nothing else of a group can be changed, because it never logs
+ * in.
+ */
 function changeAlias(cursor: Cursor, session: AclSession, named: LocatedName): void {
   const { acl } = session;
   const adds = isWord(cursor.requireNoSemicolon("'with' or 'drop'"), 'with');
@@ -164,7 +170,7 @@ function changeAlias(cursor: Cursor, session: AclSession, named: LocatedName): v
   const position = cursor.at;
   cursor.expectEnd();
   session.authorize(`${adds ? 'ADD' : 'REMOVE'} EXTERNAL ALIAS`);
-  const group = existing(acl, 'group', named);
+  const group = requirePrincipal(acl, 'group', named);
   if (!adds && group.alias !== alias)
     throw new RejectionError(position, `external alias does not exist [name=${alias}]`);
   acl.put({ ...group, alias: adds ? alias : undefined });
@@ -180,13 +186,13 @@ async function setPassword(
   const password = parsePassword(cursor);
   cursor.expectEnd();
   if (!isSameName(caller, named.name)) session.authorize(`${password === undefined ? 'REMOVE' : 'ADD'} PASSWORD`);
-  existing(acl, kind, named);
+  requirePrincipal(acl, kind, named);
   const hash = password && (await hashPassword(password));
-  // Read again: a login in the meantime may have made a token live longer.
-  acl.put({ ...existing(acl, kind, named), password: hash });
+  // Read again: a login in the meantime may have renewed a token.
+  acl.put({ ...requirePrincipal(acl, kind, named), password: hash });
 }
 
-/** TOKEN TYPE REST: those for other protocols are not made here. */
+/** TOKEN TYPE REST: sqlserve has no tokens for other protocols. */
 function expectRestToken(cursor: Cursor): void {
   cursor.expect('token');
   cursor.expect('type');
@@ -198,7 +204,7 @@ function createToken(cursor: Cursor, session: AclSession, kind: PrincipalKind, n
   const { ttl, refresh } = parseTokenLifetime(cursor);
   cursor.expectEnd();
   session.authorize('CREATE REST TOKEN');
-  const principal = existing(session.acl, kind, named);
+  const principal = requirePrincipal(session.acl, kind, named);
   const { token, stored } = generateToken(ttl, refresh);
   session.acl.put({ ...principal, tokens: [...principal.tokens.filter(old => !isExpired(old)), stored] });
   return {
@@ -213,17 +219,17 @@ function createToken(cursor: Cursor, session: AclSession, kind: PrincipalKind, n
   };
 }
 
-/** `[token]` and the end: one token or, where none is named, all. */
+/** After `DROP TOKEN TYPE REST`: `[token]`. Drops that token or, if none is named, all. */
 function dropTokens(cursor: Cursor, session: AclSession, kind: PrincipalKind, named: LocatedName): void {
   expectRestToken(cursor);
   const token = cursor.next();
   const position = cursor.at;
-  const one = token === undefined || token === ';' ? undefined : digest(unquote(token));
-  if (one !== undefined) cursor.expectEnd();
+  const droppedDigest = token === undefined || token === ';' ? undefined : digest(unquote(token));
+  if (droppedDigest !== undefined) cursor.expectEnd();
   session.authorize('DROP REST TOKEN');
-  const principal = existing(session.acl, kind, named);
-  const tokens = principal.tokens.filter(kept => one !== undefined && kept.digest !== one);
-  if (one !== undefined && tokens.length === principal.tokens.length) {
+  const principal = requirePrincipal(session.acl, kind, named);
+  const tokens = principal.tokens.filter(old => droppedDigest !== undefined && old.digest !== droppedDigest);
+  if (droppedDigest !== undefined && tokens.length === principal.tokens.length) {
     throw new RejectionError(position, 'token does not exist');
   }
   session.acl.put({ ...principal, tokens });
@@ -245,13 +251,13 @@ function parseTokenLifetime(cursor: Cursor): { ttl: number; refresh: boolean } {
   return { ttl: seconds * 1000, refresh };
 }
 
-function existing(acl: Acl, kind: PrincipalKind, { name, position }: LocatedName): Principal {
+function requirePrincipal(acl: Acl, kind: PrincipalKind, { name, position }: LocatedName): Principal {
   const principal = acl.find(name);
   if (principal?.kind === kind) return principal;
   throw new RejectionError(position, `${kind} does not exist [name=${name}]`);
 }
 
-/** After ADD or REMOVE: a user and the groups. */
+/** After ADD or REMOVE: a user and groups. */
 export function changeMembership(cursor: Cursor, session: AclSession, add: boolean): void {
   const { acl } = session;
   cursor.expect('user');
@@ -263,8 +269,8 @@ export function changeMembership(cursor: Cursor, session: AclSession, add: boole
   cursor.unread();
   cursor.expectEnd();
   session.authorize(add ? 'ADD USER' : 'REMOVE USER');
-  const user = existing(acl, 'user', named);
-  const names = listed.map(group => existing(acl, 'group', group).name);
+  const user = requirePrincipal(acl, 'user', named);
+  const names = listed.map(group => requirePrincipal(acl, 'group', group).name);
   const others = user.groups.filter(group => !names.includes(group));
   acl.put({ ...user, groups: add ? [...new Set([...user.groups, ...names])] : others });
 }
@@ -297,15 +303,15 @@ export function changeGrants(cursor: Cursor, session: AclSession, grant: boolean
   }
 }
 
-/** Words up to ON, TO, FROM or a comma are one permission. */
+/** Parses permissions: the words up to ON, TO, FROM or a comma are one permission. */
 function parsePermissions(cursor: Cursor, first: string): string[] {
   const permissions: string[] = [];
   let words = [first];
   let position = cursor.at;
   for (let token = cursor.next(); ; token = cursor.next()) {
     if (words.length === 0) position = cursor.at;
-    const ends = token === undefined || ['on', 'to', 'from', ','].includes(token.toLowerCase());
-    if (!ends) {
+    const isEnd = token === undefined || ['on', 'to', 'from', ','].includes(token.toLowerCase());
+    if (!isEnd) {
       words.push(token ?? '');
       continue;
     }
@@ -319,15 +325,15 @@ function parsePermissions(cursor: Cursor, first: string): string[] {
   return permissions;
 }
 
-/** A scope, and where the name of its table stands. */
+/** A scope, and the position of its table's name. */
 interface LocatedScope {
   readonly scope: Scope;
   readonly position: number;
 }
 
 /**
- * After ON, `ALL TABLES` or tables, each with columns or without; without ON the database. `(*)` and EXCLUDE are
- * resolved now, as the service does.
+ * Parses `ON`, and after it `ALL TABLES` or tables with or without columns; without ON the scope is the database. `(*)`
+ * and EXCLUDE are resolved to the current columns, as QuestDB does.
  */
 function parseScopes(cursor: Cursor, session: AclSession): LocatedScope[] {
   if (!isWord(cursor.next(), 'on')) {
@@ -358,7 +364,7 @@ function parseScopes(cursor: Cursor, session: AclSession): LocatedScope[] {
   return scopes;
 }
 
-/** In parentheses after a table's name: columns, or `*` for those that it has now, but for some. */
+/** In parentheses after a table's name: columns, or `*` for all its current columns, with EXCLUDE all but some. */
 function parseColumns(cursor: Cursor, { catalog }: AclSession, table: string): string[] {
   if (cursor.requireNoSemicolon('column name') !== '*') {
     cursor.unread();
@@ -407,7 +413,7 @@ function parseColumnNames(cursor: Cursor): LocatedName[] {
 
 interface GrantOptions {
   readonly option: boolean;
-  /** Whether what is granted on and to must exist: else it may come later. */
+  /** Whether the objects and the principal must exist; if not, they may be created later. */
   readonly verified: boolean;
 }
 
@@ -467,7 +473,7 @@ function changeAssumption(cursor: Cursor, session: AclSession, grant: boolean): 
       acl.namesWithGroups(caller).some(name => isSameName(name, assumption.entity)),
   );
   if (!own) requireGrantRight(session, 'ASSUME SERVICE ACCOUNT', {});
-  const account = existing(acl, 'service account', named).name;
+  const account = requirePrincipal(acl, 'service account', named).name;
   if (verified) rejectUnknownPrincipal(session, assuming);
   const entity = acl.find(assuming.name)?.name ?? assuming.name;
   if (grant) acl.assume({ account, entity, option });

@@ -1,19 +1,19 @@
-/*! Expressions: what type they have, as far as it is known, and how the service writes them where it names a column. */
+/*! Expressions: their types, as far as they are known, and their text when QuestDB names a column after them. */
 
 import type { Expression } from '@questdb/sql-parser';
 import { Cursor, formatGeohashType, isTimestamp, parseColumnType } from '@sqlpipe/ddl/grammar';
 import type { Query } from '../parser/query.js';
 import { functionType } from './functions.js';
 
-/** What an expression may name. */
+/** The names that an expression may use. */
 export interface Names {
-  /** The type of a column. @throws RejectionError where there is none of that name */
+  /** The type of a column. @throws RejectionError if there is no column of that name */
   column(parts: readonly string[], expression: Expression): string | undefined;
-  /** What a variable was declared as. */
+  /** The expression that a variable was declared as. */
   variable(name: string): Expression | undefined;
 }
 
-/** The type of an expression, undefined where it is not known. Each column in it is looked up. */
+/** The type of an expression, undefined if it is not known. Each column in the expression is looked up. */
 export function inferType(expression: Expression, names: Names, query: Query): string | undefined {
   const type = (inner: Expression) => inferType(inner, names, query);
   switch (expression.type) {
@@ -60,7 +60,7 @@ export function inferType(expression: Expression, names: Names, query: Query): s
   }
 }
 
-/** The type of a function whose arguments say how large its values are. */
+/** The type of a function whose arguments determine the size of its values. */
 function sizedType({ name, args }: Extract<Expression, { type: 'function' }>, query: Query): string | undefined {
   const [first, second] = args.map(argument => Number(query.text(argument)));
   switch (name.toLowerCase()) {
@@ -101,7 +101,7 @@ function numberType(text: string): string {
   return /m$/i.test(text) ? 'DECIMAL(18,3)' : 'DOUBLE';
 }
 
-/** `x::float` is PostgreSQL's double; CAST has the service's own names. */
+/** `x::float` is PostgreSQL's double; CAST uses QuestDB's own type names. */
 function castType(text: string, postgres: boolean): string | undefined {
   if (postgres && /^float(?![a-z0-9_])/i.test(text)) return text.replace(/^float/i, 'DOUBLE');
   const cursor = new Cursor(text);
@@ -131,10 +131,10 @@ function widerType(left: string | undefined, right: string | undefined, floor: s
   return ranks.includes(-1) ? (left ?? right) : numbers[Math.max(...ranks)];
 }
 
-/** One type for rows from several queries, or for the branches of a CASE. */
+/** The common type of the rows of several queries, or of the branches of a CASE. */
 export function unifyTypes(left: string | undefined, right: string | undefined): string | undefined {
   if (left === right) return left;
-  // A character beside anything else is text.
+  // A CHAR before a NULL becomes a STRING.
   if (right === 'NULL') return left === 'CHAR' ? 'STRING' : left;
   if (left === 'NULL') return right;
   if (left !== undefined && right !== undefined && numbers.includes(left) && numbers.includes(right)) {
@@ -152,7 +152,7 @@ function caseType(expression: Extract<Expression, { type: 'case' }>, type: TypeO
   return known.reduce((united, branch) => unifyTypes(united, branch));
 }
 
-/** `ARRAY[]`, whose name and type are the bare word (observed on both versions). */
+/** `ARRAY[]`, whose name and type are the word `ARRAY` (observed on both versions). */
 const isEmptyArray = ({ elements }: Extract<Expression, { type: 'arrayLiteral' }>): boolean => elements.length === 0;
 
 function dimensions(array: Extract<Expression, { type: 'arrayLiteral' }>): number {
@@ -165,7 +165,7 @@ function accessType(array: string | undefined, subscripts: readonly { type: stri
   return array?.replace(new RegExp(`(?:\\[\\]){${single}}$`), '');
 }
 
-/** How strongly operators bind, the strongest first, as the service has it: it writes parentheses by this. */
+/** QuestDB's operators by precedence, the highest first. It determines where QuestDB writes parentheses. */
 const precedence = [
   ['::'],
   ['*', '/', '%'],
@@ -193,7 +193,7 @@ const stripParentheses = (expression: Expression): Expression =>
     ? stripParentheses(expression.expression)
     : expression;
 
-/** The expression as the service writes it: one blank around operators, parentheses only where they are needed. */
+/** The expression as QuestDB writes it: with one space around operators, and with parentheses only if necessary. */
 export function printExpression(expression: Expression, names: Names, query: Query): string {
   const text = (inner: Expression): string => printExpression(inner, names, query);
   const list = (inner: readonly Expression[]): string => inner.map(text).join(', ');
@@ -222,9 +222,9 @@ export function printExpression(expression: Expression, names: Names, query: Que
         '-$1',
       );
     case 'binary': {
-      const own = rank(expression);
-      const left = rank(expression.left) > own ? `(${text(expression.left)})` : text(expression.left);
-      const right = rank(expression.right) >= own ? `(${text(expression.right)})` : text(expression.right);
+      const ownRank = rank(expression);
+      const left = rank(expression.left) > ownRank ? `(${text(expression.left)})` : text(expression.left);
+      const right = rank(expression.right) >= ownRank ? `(${text(expression.right)})` : text(expression.right);
       return `${left} ${query.text(expression, 'operator')} ${right}`;
     }
     case 'arrayAccess':

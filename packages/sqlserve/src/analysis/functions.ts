@@ -1,9 +1,9 @@
 /*!
- * What is known of functions: the type each gives, which ones aggregate, which ones never answer the same twice. A
- * function that is not here may be anything: this service has no query engine.
+ * What is known of functions: their result types, which ones aggregate, which ones are not deterministic. A function
+ * that is not listed here may return anything: sqlserve has no query engine.
  */
 
-/** Functions by the type they give. */
+/** Functions by their result type. */
 const byType: Readonly<Record<string, string>> = {
   BOOLEAN: 'rnd_boolean starts_with ends_with isOrdered touch',
   BYTE: 'rnd_byte',
@@ -45,8 +45,8 @@ for (const [type, names] of Object.entries(byType)) {
   for (const name of names.split(' ')) typesByName.set(name.toLowerCase(), type);
 }
 
-/** Functions that give what they are given. */
-const likeArgument = new Set(
+/** Functions that return the type of their first argument. */
+const typedByArgument = new Set(
   (
     'min max first last first_not_null last_not_null first_value last_value nth_value lag lead mode coalesce nullif ' +
     'abs round round_up round_down round_half_even floor ceil ceiling arg_min arg_max greatest least ema any_value'
@@ -65,27 +65,27 @@ const aggregates = new Set(
     .split(' '),
 );
 
-const neverTheSame = new Set(
+const nonDeterministic = new Set(
   'now now_ns today tomorrow yesterday sysdate systimestamp systimestamp_ns current_timestamp'.split(' '),
 );
 
 export const isAggregate = (name: string): boolean => aggregates.has(name.toLowerCase());
 
-/** Whether a materialized view may not use it. */
+/** Whether materialized views must not use a function. */
 export const isNonDeterministic = (name: string): boolean =>
-  neverTheSame.has(name.toLowerCase()) || name.toLowerCase().startsWith('rnd_');
+  nonDeterministic.has(name.toLowerCase()) || name.toLowerCase().startsWith('rnd_');
 
-/** The type a call gives, as far as it is known. */
+/** The type that a call returns, undefined if it is not known. */
 export function functionType(name: string, argumentTypes: readonly (string | undefined)[]): string | undefined {
   const key = name.toLowerCase();
   const [first] = argumentTypes;
   if (key === 'sum') return first === 'DOUBLE' || first === 'FLOAT' ? first : sumTypes.get(first ?? '');
-  if (first === 'SYMBOL' && textOfSymbols.has(key)) return 'STRING';
-  return likeArgument.has(key) ? first : typesByName.get(key);
+  if (first === 'SYMBOL' && symbolToString.has(key)) return 'STRING';
+  return typedByArgument.has(key) ? first : typesByName.get(key);
 }
 
-/** Functions that give only the text of a symbol (observed on 9.3.4). */
-const textOfSymbols = new Set(['min', 'max', 'coalesce', 'nullif']);
+/** Functions that return a STRING for a SYMBOL (observed on 9.3.4). */
+const symbolToString = new Set(['min', 'max', 'coalesce', 'nullif']);
 
 const sumTypes = new Map([
   ['BYTE', 'LONG'],

@@ -1,6 +1,6 @@
 /*!
- * What a materialized view's query may not be, in the order of the service: first what its parser looks at (the base
- * table, aliases, windows, FILL, unions), then what its compiler does (the timestamp, the sampling interval).
+ * What a materialized view's query must not contain, in QuestDB's order: first the checks of its parser (the base
+ * table, aliases, windows, FILL, unions), then those of its compiler (the timestamp, the sampling interval).
  */
 
 import type { Expression, SelectStatement } from '@questdb/sql-parser';
@@ -29,11 +29,11 @@ type TableRef = NonNullable<Select['from']>[number];
 /** Queries by the names that WITH gave them. */
 type NamedQueries = ReadonlyMap<string, Select>;
 
-/** The base table of a view. @throws RejectionError where the query has none, or treats it in a way that is not supported */
-export function findBaseTable(body: Body, given: LocatedName | undefined, catalog: ServerCatalog): LocatedName {
+/** The base table of a view. @throws RejectionError if the query has none, or uses it in an unsupported way */
+export function findBaseTable(body: Body, statedBase: LocatedName | undefined, catalog: ServerCatalog): LocatedName {
   const check = new BaseCheck(parsedQuery(body), catalog);
   const names = check.tables(parsedQuery(body).select, new Map());
-  const base = given ?? requireSingleBase(names, body.position);
+  const base = statedBase ?? requireSingleBase(names, body.position);
   if (!names.has(base.name.toLowerCase())) {
     const isView = catalog.find(base.name)?.kind === 'view';
     const problem = isView
@@ -61,60 +61,61 @@ class BaseCheck {
     readonly catalog: ServerCatalog,
   ) {}
 
-  /** The tables under a query, by lower-case name; views stand for the tables under them. */
+  /** The tables that a query reads, by lower-case name. A view is replaced by the tables that it reads. */
   tables(select: Select, outer: NamedQueries): Map<string, LocatedName> {
     const names = new Map<string, LocatedName>();
-    const around = addNamedQueries(select, outer);
+    const namedQueries = addNamedQueries(select, outer);
     const add = (located: LocatedName) =>
       names.has(located.name.toLowerCase()) || names.set(located.name.toLowerCase(), located);
-    for (const ref of listTableRefs(select)) for (const located of this.#under(ref, around)) add(located);
+    for (const ref of listTableRefs(select)) for (const located of this.#tablesOf(ref, namedQueries)) add(located);
     for (const { select: next } of select.setOperations ?? [])
-      for (const located of this.tables(next, around).values()) add(located);
+      for (const located of this.tables(next, namedQueries).values()) add(located);
     return names;
   }
 
-  #under(ref: TableRef, around: NamedQueries): Iterable<LocatedName> {
+  #tablesOf(ref: TableRef, namedQueries: NamedQueries): Iterable<LocatedName> {
     const { table } = ref;
-    if (table.type === 'select') return this.tables(table, around).values();
+    if (table.type === 'select') return this.tables(table, namedQueries).values();
     const name = tableName(ref);
     if (name === undefined) return [];
-    const named = around.get(name.toLowerCase());
-    if (named) return this.tables(named, without(around, name)).values();
-    const position = table.type === 'qualifiedName' ? tablePosition(this.query, table) : this.query.at(table);
-    return this.#physical(name).map(name => ({ name, position }));
+    const named = namedQueries.get(name.toLowerCase());
+    if (named) return this.tables(named, without(namedQueries, name)).values();
+    const position = table.type === 'qualifiedName' ? tablePosition(this.query, table) : this.query.positionOf(table);
+    return this.#physicalTables(name).map(name => ({ name, position }));
   }
 
-  #physical(name: string): string[] {
+  #physicalTables(name: string): string[] {
     const object = this.catalog.find(name);
-    return object?.kind === 'view' ? object.references.flatMap(reference => this.#physical(reference)) : [name];
+    return object?.kind === 'view' ? object.references.flatMap(reference => this.#physicalTables(reference)) : [name];
   }
 
-  /** Every query that reads the base table, the outer before the inner. */
+  /** Checks every query that reads the base table, an outer one before those in it. */
   validate(select: Select, outer: NamedQueries, base: string): void {
-    const around = addNamedQueries(select, outer);
+    const namedQueries = addNamedQueries(select, outer);
     const names = this.tables(select, outer);
     const readsBase = names.has(base.toLowerCase());
-    if (readsBase) this.#columns(select, base);
+    if (readsBase) this.#rejectBadColumns(select, base);
     for (const { select: next } of select.setOperations ?? []) {
-      if (readsBase && names.size > 1) throw new RejectionError(this.query.at(next), `union ${notSupported(base)}`);
-      this.validate(next, around, base);
+      if (readsBase && names.size > 1)
+        throw new RejectionError(this.query.positionOf(next), `union ${notSupported(base)}`);
+      this.validate(next, namedQueries, base);
     }
-    const own = new Map(
+    const directTables = new Map(
       listTableRefs(select)
-        .flatMap(ref => [...this.#under(ref, around)])
+        .flatMap(ref => [...this.#tablesOf(ref, namedQueries)])
         .map(located => [located.name.toLowerCase(), located]),
     );
-    if (own.has(base.toLowerCase())) this.#sampling(select, base);
+    if (directTables.has(base.toLowerCase())) this.#rejectBadSampling(select, base);
     for (const ref of listTableRefs(select)) {
       const { table } = ref;
-      const named = around.get(tableName(ref)?.toLowerCase() ?? '');
-      if (table.type === 'select') this.validate(table, around, base);
-      else if (named) this.validate(named, without(around, tableName(ref) ?? ''), base);
+      const named = namedQueries.get(tableName(ref)?.toLowerCase() ?? '');
+      if (table.type === 'select') this.validate(table, namedQueries, base);
+      else if (named) this.validate(named, without(namedQueries, tableName(ref) ?? ''), base);
     }
   }
 
-  /** Each column needs a name that can stand in a table; none may be a window function. */
-  #columns(select: Select, base: string): void {
+  /** Each column needs a name that is valid in a table; window functions are not allowed. */
+  #rejectBadColumns(select: Select, base: string): void {
     const taken = new TakenNames();
     let window: Expression | undefined;
     const variables = new Variables(select.declare?.assignments);
@@ -133,24 +134,24 @@ class BaseCheck {
         );
       }
       throw new RejectionError(
-        this.query.at(expression),
+        this.query.positionOf(expression),
         `column '${name}' requires an explicit alias. Use: ${name} AS your_column_name`,
       );
     }
-    if (window) throw new RejectionError(this.query.at(window), `window function ${notSupported(base)}`);
+    if (window) throw new RejectionError(this.query.positionOf(window), `window function ${notSupported(base)}`);
   }
 
-  #sampling({ sampleBy }: Select, base: string): void {
+  #rejectBadSampling({ sampleBy }: Select, base: string): void {
     if (!sampleBy) return;
     const { query } = this;
     if (sampleBy.alignTo?.mode === 'firstObservation') {
-      const position = query.at(sampleBy, 'DurationLiteral') + sampleBy.duration.length + 1;
+      const position = query.positionOf(sampleBy, 'DurationLiteral') + sampleBy.duration.length + 1;
       throw new RejectionError(position, `ALIGN TO FIRST OBSERVATION ${notSupported(base)}`);
     }
     const bound = sampleBy.from ?? sampleBy.to;
-    if (bound) throw new RejectionError(query.at(bound), `FROM-TO ${notSupported(base)}`);
+    if (bound) throw new RejectionError(query.positionOf(bound), `FROM-TO ${notSupported(base)}`);
     if (sampleBy.fill?.length)
-      throw new RejectionError(query.at(sampleBy.fill, 'fillValue'), `FILL ${notSupported(base)}`);
+      throw new RejectionError(query.positionOf(sampleBy.fill, 'fillValue'), `FILL ${notSupported(base)}`);
   }
 }
 
@@ -166,12 +167,12 @@ function addNamedQueries(select: Select, outer: NamedQueries): NamedQueries {
   return new Map([...outer, ...(select.with ?? []).map(({ name, query }) => [name.toLowerCase(), query] as const)]);
 }
 
-/** A query cannot name itself. */
+/** The queries without one of them: a query cannot refer to itself. */
 function without(queries: NamedQueries, name: string): NamedQueries {
   return new Map([...queries].filter(([key]) => key !== name.toLowerCase()));
 }
 
-/** What the compiler finds out about the query of a view: its bucket and which column is the timestamp. */
+/** What QuestDB's compiler derives from the query of a view: the sampling interval and the timestamp column. */
 export interface ViewSampling {
   readonly interval: string;
   readonly timestamp: string;
@@ -179,7 +180,7 @@ export interface ViewSampling {
   readonly timeZone?: string | undefined;
 }
 
-/** @throws RejectionError for a query without a timestamp or an interval, and a base table that cannot be followed */
+/** @throws RejectionError for a query without a timestamp or an interval, and for a base table without WAL */
 export function analyzeSampling(
   statement: CreateMaterializedView,
   base: LocatedName,
@@ -234,12 +235,14 @@ function rejectNoWal(base: LocatedName, catalog: ServerCatalog): void {
 
 interface Bucket {
   readonly interval: string;
-  /** The column of the bucket's start, as the query that makes it calls it. */
+  /** The column with the start of the bucket, by its name in the query that computes it. */
   readonly column: string | undefined;
   readonly position: number;
 }
 
-/** SAMPLE BY, or a column of timestamp_floor(): in the query or in the one that it only selects from. */
+/**
+ * The bucket of SAMPLE BY or of a timestamp_floor() column, in the query or in a subquery that it only selects from.
+ */
 function findBucket(body: Body, catalog: ServerCatalog): Bucket | undefined {
   const { position } = body;
   const query = parsedQuery(body);
@@ -251,7 +254,7 @@ function findBucket(body: Body, catalog: ServerCatalog): Bucket | undefined {
       return {
         interval,
         column: findTimestamp(select, catalog),
-        position: query.at(sampleBy, 'DurationLiteral') - position,
+        position: query.positionOf(sampleBy, 'DurationLiteral') - position,
       };
     }
     const floor = select.columns.find(item => item.type === 'selectItem' && isFloor(item.expression));
@@ -259,7 +262,7 @@ function findBucket(body: Body, catalog: ServerCatalog): Bucket | undefined {
       const [interval] = floor.expression.args;
       const text = interval?.type === 'literal' ? String(interval.value) : '';
       const column = floor.alias ?? 'timestamp_floor';
-      return { interval: text, column, position: interval ? query.at(interval) - position : 0 };
+      return { interval: text, column, position: interval ? query.positionOf(interval) - position : 0 };
     }
   }
   return;
@@ -268,14 +271,14 @@ function findBucket(body: Body, catalog: ServerCatalog): Bucket | undefined {
 const isFloor = (expression: Expression): boolean =>
   expression.type === 'function' && expression.name.toLowerCase() === 'timestamp_floor';
 
-/** The query that another only selects from. */
+/** The subquery of a query that only selects from it. */
 function findInnerQuery(select: Select, named: NamedQueries): Select | undefined {
   const [ref, ...more] = select.from ?? [];
   if (!ref || more.length > 0 || ref.joins?.length || select.groupBy || select.setOperations) return;
   return ref.table.type === 'select' ? ref.table : named.get(tableName(ref)?.toLowerCase() ?? '');
 }
 
-/** The designated timestamp of what is sampled, under the name it is selected by. */
+/** The designated timestamp of the sampled table, under the name that the query selects it by. */
 function findTimestamp(select: Select, catalog: ServerCatalog): string | undefined {
   const [ref] = select.from ?? [];
   const object = ref && catalog.find(tableName(ref) ?? '');
@@ -292,7 +295,9 @@ function findTimestamp(select: Select, catalog: ServerCatalog): string | undefin
   return (named?.type === 'selectItem' && named.alias) || designated;
 }
 
-/** PERIOD (SAMPLE BY INTERVAL): the bucket is the period. Positions count from the query, as the service has them. */
+/**
+ * PERIOD (SAMPLE BY INTERVAL): the bucket is the period. Positions count from the start of the query, as in QuestDB.
+ */
 function periodOfSampling(
   { sampleBy }: Select,
   { interval, position }: Bucket,
@@ -313,7 +318,7 @@ function rejectNonDeterministic(query: Query): void {
     const { type, name } = node as { type?: string; name?: unknown };
     if (type === 'function' && typeof name === 'string' && isNonDeterministic(name)) {
       throw new RejectionError(
-        query.at(node),
+        query.positionOf(node),
         `non-deterministic function cannot be used in materialized view: ${name}`,
       );
     }

@@ -1,7 +1,7 @@
 /*!
  * What a query returns, checked against the catalog: its columns, their types as far as known, its designated
- * timestamp. References to tables and columns are checked on the way, in the order of the service's compiler: what a
- * query depends on before the query itself.
+ * timestamp. References to tables and columns are checked on the way, in the order of QuestDB's compiler: the sources
+ * of a query before the query itself.
  */
 
 import type { Expression, QualifiedName, SelectStatement } from '@questdb/sql-parser';
@@ -20,14 +20,14 @@ type SelectItem = SelectStatement['columns'][number];
 
 export interface Field {
   readonly name: string;
-  /** Undefined where it is not known. */
+  /** Undefined if it is not known. */
   readonly type: string | undefined;
 }
 
 export interface Relation {
   readonly fields: readonly Field[];
   readonly timestamp?: string | undefined;
-  /** It may have columns that are not known: a function of which nothing is known gives such a relation. */
+  /** Whether the relation may have more columns, which are not known; such as the result of an unknown function. */
   readonly open?: boolean;
 }
 
@@ -37,18 +37,23 @@ interface Source {
   readonly relation: Relation;
 }
 
-/** The meaning of names in a query: results of WITH, variables of DECLARE. */
+/** The names that WITH and DECLARE define in a query. */
 interface Environment {
   readonly queries: ReadonlyMap<string, Relation>;
   readonly variables: Variables;
 }
 
-/** A few words can name any number of columns: each query over `a JOIN a` has twice as many. */
+/**
+ * Maximum number of columns of a query. A short text can name many: each query over `a JOIN a` doubles their number.
+ */
 const maxColumns = 20_000;
 
 const isSameIdentifier = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
-/** The relation of a query. @throws RejectionError for a table or column that does not exist, and for SAMPLE BY misused */
+/**
+ * The relation of a query.
+ * @throws RejectionError for a table or column that does not exist, and for a misused SAMPLE BY
+ */
 export function analyzeRelation(query: Query, catalog: ServerCatalog): Relation {
   return new Analysis(query, catalog).relation(query.select, { queries: new Map(), variables: new Variables() });
 }
@@ -59,17 +64,15 @@ class Analysis {
     readonly catalog: ServerCatalog,
   ) {}
 
-  /**
-   * `united` are the columns of the union that the query is a part of: an ORDER BY after its last part refers to them.
-   */
-  relation(select: SelectStatement, outer: Environment, united: readonly Field[] = []): Relation {
-    const around = this.#environment(select, outer);
-    const first = this.#single(select, around, united);
+  /** `unionFields` are the columns of the union that the query is a part of: the union's ORDER BY refers to them. */
+  relation(select: SelectStatement, outer: Environment, unionFields: readonly Field[] = []): Relation {
+    const environment = this.#environment(select, outer);
+    const first = this.#analyzeSelect(select, environment, unionFields);
     const order = select.setOperations?.at(-1)?.select.orderBy;
-    const whole = (select.setOperations ?? []).reduce((left, { operator, select: next }) => {
-      const right = this.relation(next, around, left.fields);
+    const union = (select.setOperations ?? []).reduce((left, { operator, select: next }) => {
+      const right = this.relation(next, environment, left.fields);
       if (!left.open && !right.open && left.fields.length !== right.fields.length)
-        throw new RejectionError(this.query.at(next), 'queries have different number of columns');
+        throw new RejectionError(this.query.positionOf(next), 'queries have different number of columns');
       const type = operator === 'UNION' ? unifyRowTypes : unifyTypes;
       return {
         ...(left.open && { open: true }),
@@ -77,10 +80,10 @@ class Analysis {
         fields: left.fields.map((field, i) => ({ ...field, type: type(field.type, right.fields[i]?.type) })),
       };
     }, first);
-    return order ? { ...whole, timestamp: findSortTimestamp(order, select, whole.fields) } : whole;
+    return order ? { ...union, timestamp: findSortTimestamp(order, select, union.fields) } : union;
   }
 
-  /** WITH and DECLARE, each seeing those before it. */
+  /** The environment with the names of WITH and DECLARE. Each query of WITH can use those before it. */
   #environment(select: SelectStatement, outer: Environment): Environment {
     const variables = new Variables(select.declare?.assignments, outer.variables);
     const queries = new Map(outer.queries);
@@ -90,36 +93,36 @@ class Analysis {
     return { queries, variables };
   }
 
-  #single(select: SelectStatement, around: Environment, united: readonly Field[]): Relation {
+  #analyzeSelect(select: SelectStatement, environment: Environment, unionFields: readonly Field[]): Relation {
     const tables = new Scope(
       this.query,
-      (select.from ?? []).flatMap(ref => this.#sources(ref, around)),
-      around.variables,
+      (select.from ?? []).flatMap(ref => this.#sources(ref, environment)),
+      environment.variables,
     );
     this.#rejectMisusedSampling(select);
     const sources = select.pivot ? [this.#pivoted(select.pivot, tables)] : tables.sources;
-    const scope = new Scope(this.query, sources, around.variables);
+    const scope = new Scope(this.query, sources, environment.variables);
     const fields = this.#fields(select, scope);
-    this.#visitSubqueries(select, around);
+    this.#visitSubqueries(select, environment);
     if (select.where) inferType(select.where, tables.withAliases([]), this.query);
     const { timestamp, partitionBy = [] } = select.latestOn ?? {};
     for (const name of timestamp ? [timestamp, ...partitionBy] : partitionBy) scope.rejectUnknown(name);
     for (const expression of select.groupBy ?? []) inferType(expression, scope.withAliases(fields), this.query);
-    const ordered = scope.withAliases([...fields, ...united]);
+    const ordered = scope.withAliases([...fields, ...unionFields]);
     for (const { expression } of select.orderBy ?? []) inferType(expression, ordered, this.query);
     return { fields, timestamp: findTimestamp(select, sources, fields), open: sources.some(isOpenStar(select)) };
   }
 
-  #sources(ref: TableRef, around: Environment): Source[] {
-    const own = { alias: ref.alias ?? tableName(ref), relation: this.#table(ref, around) };
-    return [own, ...(ref.joins ?? []).flatMap(join => this.#sources(join.table, around))];
+  #sources(ref: TableRef, environment: Environment): Source[] {
+    const own = { alias: ref.alias ?? tableName(ref), relation: this.#table(ref, environment) };
+    return [own, ...(ref.joins ?? []).flatMap(join => this.#sources(join.table, environment))];
   }
 
-  #table(ref: TableRef, around: Environment): Relation {
+  #table(ref: TableRef, environment: Environment): Relation {
     const { table } = ref;
     const designated = ref.timestampDesignation;
     if (table.type === 'select') {
-      const relation = this.relation(table, around);
+      const relation = this.relation(table, environment);
       return designated ? { ...relation, timestamp: designated } : relation;
     }
     if (table.type === 'tableFunctionCall') {
@@ -127,13 +130,13 @@ class Analysis {
     }
     if (table.type !== 'qualifiedName') return open;
     const name = tableName(ref) ?? '';
-    const relation = around.queries.get(name.toLowerCase());
+    const relation = environment.queries.get(name.toLowerCase());
     if (relation) return relation;
     if (name.startsWith('@')) return open;
     const object = this.catalog.find(name);
     if (!object && isBuiltIn(name)) return open;
     if (!object) throw new RejectionError(tablePosition(this.query, table), `table does not exist [table=${name}]`);
-    // The service counts in the view's text, as if that stood where this query does.
+    // QuestDB reports the position in the view's text, as if that text stood in the place of this query.
     if (object.kind === 'view' && object.invalid)
       throw new RejectionError(this.query.position + object.invalid.position, object.invalid.reason);
     return { fields: object.columns, timestamp: object.timestamp, open: object.columns.length === 0 };
@@ -145,15 +148,19 @@ class Analysis {
     const star = select.columns[index];
     if (star) {
       // A star at the head of the list has no node of its own.
-      const position = index === 0 ? this.query.at(select, 'selectList') : this.query.at(star);
+      const position = index === 0 ? this.query.positionOf(select, 'selectList') : this.query.positionOf(star);
       throw new RejectionError(position, 'wildcard column select is not allowed in sample-by queries');
     }
     if (select.groupBy) {
       const [first = select] = select.groupBy;
-      throw new RejectionError(this.query.at(first), 'SELECT query must not contain both GROUP BY and SAMPLE BY');
+      throw new RejectionError(
+        this.query.positionOf(first),
+        'SELECT query must not contain both GROUP BY and SAMPLE BY',
+      );
     }
     if (!select.columns.some(item => hasAggregate(item))) {
-      const position = this.query.at(select.sampleBy, 'DurationLiteral') || this.query.at(select.sampleBy);
+      const position =
+        this.query.positionOf(select.sampleBy, 'DurationLiteral') || this.query.positionOf(select.sampleBy);
       throw new RejectionError(position, "at least one aggregation function must be present in 'select' clause");
     }
   }
@@ -161,16 +168,16 @@ class Analysis {
   #fields(select: SelectStatement, scope: Scope): Field[] {
     const fields: Field[] = [];
     const taken = new TakenNames();
-    // What is selected by name gets a name of its own before anybody knows the columns of a star.
+    // Named items get unique names before the columns of a star are known.
     const named: Field[] = [];
     const takenByName = new TakenNames();
     for (const item of select.columns) {
       const isStar = item.type !== 'selectItem';
-      const columns = isStar ? scope.of(starQualifier(item)) : [this.#field(item, scope, named, takenByName)];
+      const columns = isStar ? scope.columnsOf(starQualifier(item)) : [this.#field(item, scope, named, takenByName)];
       if (!isStar) named.push(...columns);
       if (fields.length + columns.length > maxColumns)
         throw new RejectionError(
-          this.query.at(item),
+          this.query.positionOf(item),
           `sqlserve does not store a query of more than ${maxColumns} columns`,
         );
       for (const { name, type } of columns) {
@@ -185,11 +192,11 @@ class Analysis {
   #field(
     item: Extract<SelectItem, { type: 'selectItem' }>,
     scope: Scope,
-    before: readonly Field[],
+    preceding: readonly Field[],
     taken: TakenNames,
   ): Field {
     const { expression, alias } = item;
-    const names = scope.withAliases(before);
+    const names = scope.withAliases(preceding);
     const type = inferType(expression, names, this.query);
     if (alias !== undefined && taken.has(alias)) throw duplicateColumnError(alias, aliasPosition(this.query, item));
     const name = alias ?? columnAlias(expression, names, this.query, taken, this.catalog.naming);
@@ -197,7 +204,7 @@ class Analysis {
     return { name, type };
   }
 
-  /** What PIVOT makes of tables: the columns it groups by, then each aggregate for each choice of values. */
+  /** The result of PIVOT: the columns that it groups by, then each aggregate for each combination of values. */
   #pivoted({ aggregations, pivots, groupBy = [] }: Pivot, tables: Scope): Source {
     const names = tables.withAliases([]);
     const field = (expression: Expression, alias?: string): Field => ({
@@ -205,35 +212,37 @@ class Analysis {
       type: inferType(expression, names, this.query),
     });
     const results = aggregations.map(({ expression, alias }) => field(expression, alias));
-    const short = results.length === 1 && aggregations[0]?.alias === undefined;
+    const hasShortNames = results.length === 1 && aggregations[0]?.alias === undefined;
     const values = pivots.map(({ in: { values = [] } }) =>
       values.map(({ expression }) => this.query.text(expression).replace(/^'(.*)'$/s, '$1')),
     );
     if (values.reduce((count, texts) => count * texts.length, results.length) > maxColumns)
       throw new RejectionError(0, `sqlserve does not store a query of more than ${maxColumns} columns`);
-    const choices = values.reduce((before, texts) => before.flatMap(choice => texts.map(text => `${choice}_${text}`)));
-    const fields = choices.flatMap(choice =>
-      results.map(({ name, type }) => ({ name: short ? choice : `${choice}_${name}`, type })),
+    const combinations = values.reduce((prefixes, texts) =>
+      prefixes.flatMap(prefix => texts.map(text => `${prefix}_${text}`)),
+    );
+    const fields = combinations.flatMap(combination =>
+      results.map(({ name, type }) => ({ name: hasShortNames ? combination : `${combination}_${name}`, type })),
     );
     const relation = {
       fields: [...groupBy.map(expression => field(expression)), ...fields],
-      // Values that a query gives are not known.
+      // The values of a subquery are not known.
       open: pivots.some(pivot => pivot.in.select),
     };
     return { alias: undefined, relation };
   }
 
-  /** Queries inside expressions name tables too. */
-  #visitSubqueries(node: TreeNode, around: Environment): void {
+  /** Checks the queries inside expressions. */
+  #visitSubqueries(node: TreeNode, environment: Environment): void {
     for (const child of childrenOf(node)) {
       const { type, query } = child as { type?: string; query?: SelectStatement };
-      if (type === 'subquery' && query) this.relation(query, around);
-      else if (type !== 'tableRef' && type !== 'cte') this.#visitSubqueries(child, around);
+      if (type === 'subquery' && query) this.relation(query, environment);
+      else if (type !== 'tableRef' && type !== 'cte') this.#visitSubqueries(child, environment);
     }
   }
 }
 
-/** The type of rows one after the other: symbols of two tables are only text. */
+/** The common type of the rows of a UNION: symbols of two tables become strings. */
 function unifyRowTypes(left: string | undefined, right: string | undefined): string | undefined {
   return left === 'SYMBOL' && right === 'SYMBOL' ? 'STRING' : unifyTypes(left, right);
 }
@@ -245,14 +254,14 @@ const isOpenStar =
   ({ relation }: Source): boolean =>
     (relation.open ?? false) && select.columns.some(item => item.type !== 'selectItem');
 
-/** The name a table is called by, without the schema `public`. */
+/** The name of a table, without the schema `public`. */
 export function tableName({ table }: TableRef): string | undefined {
   if (table.type !== 'qualifiedName') return;
   const [first, ...rest] = table.parts;
   return (first?.toLowerCase() === 'public' && rest.length > 0 ? rest : table.parts).join('.');
 }
 
-/** What is there in every database and can be named without parentheses: catalog functions. */
+/** Whether a name is a catalog function that every database has, and that can be called without parentheses. */
 export const isBuiltIn = (name: string): boolean =>
   /^(?:pg_catalog|information_schema)\./i.test(name) || builtIn.has(name);
 
@@ -264,18 +273,18 @@ const builtIn = new Set([
   ...['pg_attrdef', 'pg_roles', 'pg_type'],
 ]);
 
-/** The position of a table's name, after the schema. */
+/** The position of a table's name, after the schema `public`. */
 export function tablePosition(query: Query, table: Extract<TableRef['table'], { type: 'qualifiedName' }>): number {
   const isPublic = table.parts.length > 1 && table.parts[0]?.toLowerCase() === 'public';
-  return query.at(table) + (isPublic ? query.text(table).indexOf('.') + 1 : 0);
+  return query.positionOf(table) + (isPublic ? query.text(table).indexOf('.') + 1 : 0);
 }
 
-/** Where a column's alias is given: AS, if it is there. */
+/** The position of a column's alias, or of the AS before it. */
 export function aliasPosition(query: Query, item: SelectItem): number {
-  return query.text(item, 'As') === '' ? query.at(item, 'identifier') : query.at(item, 'As');
+  return query.text(item, 'As') === '' ? query.positionOf(item, 'identifier') : query.positionOf(item, 'As');
 }
 
-/** The columns that may be named in one query. */
+/** The columns that one query may refer to. */
 class Scope {
   constructor(
     readonly query: Query,
@@ -283,7 +292,7 @@ class Scope {
     readonly variables: Variables,
   ) {}
 
-  /** Names, where those given by the query itself count too. */
+  /** The names in scope, including the aliases that the query itself defines. */
   withAliases(aliases: readonly Field[]): Names {
     return {
       column: (parts, expression) => this.#column(parts, expression, aliases),
@@ -291,10 +300,10 @@ class Scope {
     };
   }
 
-  /** A name of LATEST ON, where only a column can stand: the first table's where several have it. */
+  /** Rejects an unknown column of LATEST ON. If several tables have the column, that of the first one is meant. */
   rejectUnknown(name: QualifiedName): void {
-    const held = this.sources.flatMap(({ relation }) => relation.fields);
-    if (name.parts.length > 1 || !held.some(field => isSameIdentifier(field.name, name.parts[0] ?? '')))
+    const fields = this.sources.flatMap(({ relation }) => relation.fields);
+    if (name.parts.length > 1 || !fields.some(field => isSameIdentifier(field.name, name.parts[0] ?? '')))
       this.#column(name.parts, name, []);
   }
 
@@ -305,10 +314,10 @@ class Scope {
       ({ alias }) => qualifier === undefined || (alias !== undefined && isSameIdentifier(alias, qualifier)),
     );
     if (qualifier !== undefined && sources.length === 0)
-      throw new RejectionError(this.query.at(expression), 'Invalid table name or alias');
+      throw new RejectionError(this.query.positionOf(expression), 'Invalid table name or alias');
     const holders = sources.filter(({ relation }) => relation.fields.some(field => isSameIdentifier(field.name, name)));
     if (qualifier === undefined && holders.length > 1 && !aliases.some(alias => isSameIdentifier(alias.name, name)))
-      throw new RejectionError(this.query.at(expression), `Ambiguous column [name=${name}]`);
+      throw new RejectionError(this.query.positionOf(expression), `Ambiguous column [name=${name}]`);
     const field = [...sources.flatMap(({ relation }) => relation.fields), ...(qualifier ? [] : aliases)].find(field =>
       isSameIdentifier(field.name, name),
     );
@@ -317,11 +326,11 @@ class Scope {
     // A function without arguments may be called without parentheses.
     const type = qualifier === undefined ? functionType(name, []) : undefined;
     if (type !== undefined) return type;
-    throw new RejectionError(this.query.at(expression), `Invalid column: ${parts.join('.')}`);
+    throw new RejectionError(this.query.positionOf(expression), `Invalid column: ${parts.join('.')}`);
   }
 
   /** The columns of one table, or of all. */
-  of(qualifier: string | undefined): readonly Field[] {
+  columnsOf(qualifier: string | undefined): readonly Field[] {
     if (qualifier === undefined) return this.sources.flatMap(({ relation }) => relation.fields);
     return (
       this.sources.find(({ alias }) => alias !== undefined && isSameIdentifier(alias, qualifier))?.relation.fields ?? []
@@ -329,11 +338,11 @@ class Scope {
   }
 }
 
-/** Whose columns a star stands for, where not everybody's. */
+/** The table of `t.*`; undefined for `*`. */
 const starQualifier = (item: SelectItem): string | undefined =>
   item.type === 'qualifiedStar' ? item.qualifier.parts.at(-1) : undefined;
 
-/** The name of a column that was given none, one that is not taken. */
+/** The name of a column without an alias, one that is not taken. */
 export function columnAlias(
   expression: Expression,
   names: Names,
@@ -346,7 +355,7 @@ export function columnAlias(
   return taken.unused(base, n => (naming === 'by expression' ? `${base}_${n + 1}` : `${base}${n}`));
 }
 
-/** The expression itself; with a point inside it is quoted. */
+/** The expression itself, in quotes if it contains a dot. */
 function expressionAlias(expression: Expression, names: Names, query: Query): string {
   if (expression.type === 'column') return expression.name.parts.at(-1) ?? '';
   const declared = expression.type === 'variable' ? names.variable(expression.name) : undefined;
@@ -355,7 +364,7 @@ function expressionAlias(expression: Expression, names: Names, query: Query): st
   return text.includes('.') ? `"${text}"` : text;
 }
 
-/** A function's name, and `column` for anything else that is no column. */
+/** The name of a column or function; `column` for most other expressions. */
 function functionAlias(expression: Expression, query: Query): string {
   switch (expression.type) {
     case 'column':
@@ -378,7 +387,7 @@ function functionAlias(expression: Expression, query: Query): string {
   }
 }
 
-/** Whether a select item calls an aggregate, and not as a window function. */
+/** Whether a select item calls an aggregate function, other than as a window function. */
 function hasAggregate(node: TreeNode): boolean {
   const { type, name, over } = node as { type?: string; name?: string; over?: unknown };
   if (type === 'subquery') return false;
@@ -386,7 +395,7 @@ function hasAggregate(node: TreeNode): boolean {
   return childrenOf(node).some(hasAggregate);
 }
 
-/** The designated timestamp of a result: the one of the first source, where it is selected and order keeps it. */
+/** The designated timestamp of a result: that of the first source, if it is selected and the rows keep their order. */
 function findTimestamp(
   select: SelectStatement,
   sources: readonly Source[],
@@ -402,7 +411,7 @@ function findTimestamp(
   return select.columns.some(item => item.type === 'star') ? designated : nameFromStar(select, sources, fields);
 }
 
-/** Whatever rows are in the order of, if it is a timestamp, is the designated one (observed on 9.3.4). */
+/** The column that rows are sorted by is the designated timestamp, if it is a timestamp (observed on 9.3.4). */
 function findSortTimestamp(
   [order]: NonNullable<SelectStatement['orderBy']>,
   select: SelectStatement,
@@ -451,7 +460,7 @@ function nameFromStar(
   ]?.name;
 }
 
-/** The name of the select item, counted where no star stands before it. */
+/** The name of a select item's column; it is found by the item's index if no star precedes the item. */
 function itemName(select: SelectStatement, index: number, fields: readonly Field[]): string | undefined {
   const stars = select.columns.slice(0, index).some(item => item.type !== 'selectItem');
   const item = select.columns[index];

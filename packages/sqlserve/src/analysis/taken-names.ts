@@ -1,8 +1,8 @@
-/*! Names of columns that are taken, in any case, and the next that is not. */
+/*! The names of columns that are taken, in any case, and the next free name. */
 
 export class TakenNames {
   readonly #names = new Set<string>();
-  /** The number that was free at last, by the name that it goes with: those below it stay taken. */
+  /** For each name the number that was free last time: lower numbers stay taken. */
   readonly #numbers = new Map<string, number>();
 
   has(name: string): boolean {
@@ -13,7 +13,7 @@ export class TakenNames {
     this.#names.add(name.toLowerCase());
   }
 
-  /** The name, or the first with a number that is not taken. */
+  /** The name if it is free, or the first free one with a number. */
   unused(name: string, numbered: (n: number) => string): string {
     if (!this.has(name)) return name;
     let n = this.#numbers.get(name.toLowerCase()) ?? 1;

@@ -1,23 +1,25 @@
-/*! Variables of DECLARE. One may stand for an expression of others, those again, and so for a text without an end. */
+/*!
+ * Variables of DECLARE. A variable may stand for an expression with other variables, and so for a text of any length.
+ */
 
 import type { Expression } from '@questdb/sql-parser';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 
-/** How often the variables of one query are looked up. */
+/** Maximum number of lookups of variables per query. */
 const maxLookups = 10_000;
 
 export class Variables {
   readonly #values: ReadonlyMap<string, Expression>;
   readonly #lookups: { left: number };
 
-  /** @param outer those of the query around, which are seen too */
+  /** @param outer the variables of the enclosing query, which are visible too */
   constructor(assignments: readonly { readonly name: string; readonly value: Expression }[] = [], outer?: Variables) {
     const own = assignments.map(({ name, value }) => [name.toLowerCase(), value] as const);
     this.#values = new Map([...(outer ? outer.#values : []), ...own]);
     this.#lookups = outer ? outer.#lookups : { left: maxLookups };
   }
 
-  /** What a variable was declared as. @throws RejectionError where they stand for too much */
+  /** The expression that a variable was declared as. @throws RejectionError after too many lookups */
   get(name: string): Expression | undefined {
     if (this.#lookups.left-- > 0) return this.#values.get(name.toLowerCase());
     throw new RejectionError(0, 'variables of DECLARE stand for too many expressions');

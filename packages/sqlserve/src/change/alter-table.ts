@@ -1,6 +1,6 @@
 /*!
- * ALTER TABLE. The service looks at the table while it reads, so that a column that is not there is rejected before
- * the text after it is read: parsing and checking are one step here too. Nothing changes before the end is reached.
+ * ALTER TABLE. QuestDB checks a statement against the table while it parses it, so that an unknown column is rejected
+ * before the text after it is parsed: here too, parsing and checking are one step. Nothing changes before the end.
  */
 import { type Column, DEFAULTS, isAcceptedConversion } from '@sqlpipe/ddl';
 import {
@@ -56,18 +56,18 @@ export function alterTable(cursor: Cursor, session: Session): void {
   if (operation) invalidate(session.catalog, object.name, operation);
 }
 
-/** What was done to columns that were there, as materialized views over the table report it. */
-function columnOperation({ columns: before }: Table, { columns: after }: Table): string | undefined {
-  if (after.length < before.length) return 'drop column operation';
-  if (before.some(({ name }, i) => after[i]?.name !== name)) return 'rename column operation';
-  return before.some(({ type }, i) => after[i]?.type !== type) ? 'change column type operation' : undefined;
+/** How the existing columns were changed, in the words in which materialized views over the table report it. */
+function columnOperation({ columns: oldColumns }: Table, { columns: newColumns }: Table): string | undefined {
+  if (newColumns.length < oldColumns.length) return 'drop column operation';
+  if (oldColumns.some(({ name }, i) => newColumns[i]?.name !== name)) return 'rename column operation';
+  return oldColumns.some(({ type }, i) => newColumns[i]?.type !== type) ? 'change column type operation' : undefined;
 }
 
 class TableAlteration {
-  /** What the designated timestamp is called now. */
+  /** The current name of the designated timestamp. */
   #timestamp: string | undefined;
 
-  /** Columns that were not there, and whose they are where that is said. */
+  /** The columns that were added, and their owner if the statement names one. */
   readonly added: Column[] = [];
   owner: string | undefined;
 
@@ -91,12 +91,12 @@ class TableAlteration {
       case 'drop':
         return this.#drop();
       case 'rename':
-        this.#word('column');
+        this.#expectWord('column');
         this.#authorize('RENAME COLUMN');
         this.#renameColumns();
         return { ...table, timestamp: this.#timestamp };
       case 'alter':
-        this.#word('column', "'column' or 'partition' expected");
+        this.#expectWord('column', "'column' or 'partition' expected");
         this.#alterColumn();
         return table;
       case 'set':
@@ -115,7 +115,7 @@ class TableAlteration {
       case 'suspend':
         return suspendWal(cursor, table);
       case 'squash':
-        this.#word('partitions');
+        this.#expectWord('partitions');
         return table;
       case 'attach':
       case 'detach':
@@ -135,7 +135,7 @@ class TableAlteration {
     return this.table.columns.find(column => column.name.toLowerCase() === name.toLowerCase());
   }
 
-  #word(word: string, problem = `'${word}' expected`): void {
+  #expectWord(word: string, problem = `'${word}' expected`): void {
     if (!isWord(this.cursor.requireNoSemicolon(`'${word}'`), word)) throw new RejectionError(this.cursor.at, problem);
   }
 
@@ -143,12 +143,12 @@ class TableAlteration {
     const { cursor } = this;
     if (!isWord(cursor.next(), 'column')) cursor.unread();
     do this.#addColumn(cursor.requireNoSemicolon("'column' or column name"));
-    while (!this.#isOwned() && this.#more());
+    while (!this.#parseOwner() && this.#hasMore());
     this.#rejectSeveral(this.added.length);
   }
 
-  /** `OWNED BY name`, which ends the columns. */
-  #isOwned(): boolean {
+  /** Parses `OWNED BY name`, if it follows; it ends the columns. */
+  #parseOwner(): boolean {
     const { cursor } = this;
     if (this.session.enterprise && isWord(cursor.next(), 'owned')) {
       cursor.expect('by');
@@ -198,8 +198,8 @@ class TableAlteration {
     return cursor.requireNoSemicolon('column name');
   }
 
-  /** Whether a comma follows; nothing else may but the end. */
-  #more(): boolean {
+  /** Whether a comma follows. Anything else but the end is rejected. */
+  #hasMore(): boolean {
     const token = this.cursor.next();
     if (token === ',') return true;
     if (token === undefined || (token === ';' && this.cursor.next() === undefined)) return false;
@@ -210,7 +210,7 @@ class TableAlteration {
     const { cursor, table } = this;
     const token = cursor.requireNoSemicolon("'column' or 'partition'");
     if (this.session.enterprise && isWord(token, 'storage')) {
-      this.#word('policy');
+      this.#expectWord('policy');
       this.#authorize('REMOVE STORAGE POLICY');
       return { ...table, policy: undefined };
     }
@@ -223,14 +223,14 @@ class TableAlteration {
       if (!column) throw new RejectionError(cursor.at, `Invalid column: ${name}`);
       if (column.name === table.timestamp) this.#dropTimestamp();
       names.push(column.name);
-    } while (this.#more());
+    } while (this.#hasMore());
     this.#rejectSeveral(names.length);
     this.#authorize('DROP COLUMN', names);
     const columns = table.columns.filter(column => !names.includes(column.name));
     return { ...table, columns, timestamp: this.#timestamp };
   }
 
-  /** Rows may only be in no order where they need not be. */
+  /** Only a table without WAL and without partitions can lose its designated timestamp. */
   #dropTimestamp(): void {
     this.#rejectTimestampOfWal('remove');
     if (this.table.partitionBy !== 'NONE')
@@ -249,7 +249,7 @@ class TableAlteration {
     do {
       this.#renameColumn(unquote(this.cursor.requireNoSemicolon('current column name')));
       count++;
-    } while (this.#more());
+    } while (this.#hasMore());
     this.#rejectSeveral(count);
   }
 
@@ -291,7 +291,7 @@ class TableAlteration {
 
   #columnActions(column: Column, name: string, position: number): Record<string, () => void> {
     const { cursor, table } = this;
-    const symbolOnly = (what: string) => {
+    const requireSymbol = (what: string) => {
       if (column.type === 'SYMBOL') return;
       throw new RejectionError(
         position,
@@ -299,25 +299,25 @@ class TableAlteration {
       );
     };
     const cache = (cached: boolean) => () => {
-      symbolOnly('cache is');
+      requireSymbol('cache is');
       this.#authorize('ALTER COLUMN CACHE', [column.name]);
       column.cached = cached;
     };
     return {
       add: () => {
-        this.#word('index');
+        this.#expectWord('index');
         const index = this.#indexOptions();
-        symbolOnly('indexes are');
-        // A WAL table is altered later, and then it is no matter.
+        requireSymbol('indexes are');
+        // QuestDB alters a WAL table later, when an existing index is no error.
         if (column.index && !table.wal)
           throw new RejectionError(this.position, `column is already indexed [column=${name}]`);
         this.#authorize('ADD INDEX', [column.name]);
         column.index = index;
       },
       drop: () => {
-        this.#word('index');
-        this.#end('to drop index');
-        symbolOnly('indexes are');
+        this.#expectWord('index');
+        this.#expectEnd('to drop index');
+        requireSymbol('indexes are');
         if (!column.index && !table.wal) throw new RejectionError(position, `column is not indexed [column=${name}]`);
         this.#authorize('DROP INDEX', [column.name]);
         delete column.index;
@@ -327,15 +327,15 @@ class TableAlteration {
       type: () => this.#changeType(column, name),
       symbol: () => {
         if (column.type !== 'SYMBOL') throw new RejectionError(position, `column '${name}' is not of symbol type`);
-        this.#word('capacity');
+        this.#expectWord('capacity');
         parseSymbolCapacity(cursor, 'numeric capacity');
-        this.#end('to change symbol capacity');
+        this.#expectEnd('to change symbol capacity');
         this.#authorize('ALTER SYMBOL CAPACITY', [column.name]);
       },
       set: () => {
-        this.#word('parquet');
+        this.#expectWord('parquet');
         column.parquet = parseParquet(cursor, column.type);
-        this.#end('to set parquet encoding');
+        this.#expectEnd('to set parquet encoding');
       },
     };
   }
@@ -351,7 +351,7 @@ class TableAlteration {
     throw new RejectionError(cursor.at, 'positive integer literal expected as index capacity');
   }
 
-  #end(doing: string): void {
+  #expectEnd(doing: string): void {
     const token = this.cursor.next();
     if (token === undefined) return;
     if (token === ';') return this.cursor.expectEnd();
@@ -361,7 +361,7 @@ class TableAlteration {
   #changeType(column: Column, name: string): void {
     const { cursor, table } = this;
     const { column: changed } = parseAddedColumn(cursor, name);
-    this.#end('to change column type');
+    this.#expectEnd('to change column type');
     if (column.name === table.timestamp) {
       throw new RejectionError(cursor.at, 'cannot change type of designated timestamp column');
     }
@@ -401,7 +401,7 @@ class TableAlteration {
     throw new RejectionError(cursor.at, "'param' or 'type' expected");
   }
 
-  /** Replaces the policy as a whole: stages that are not named are cleared. */
+  /** Replaces the whole policy: stages that are not named are cleared. */
   #setPolicy(): Table {
     const policy = parseStoragePolicy(this.cursor, this.table.partitionBy);
     this.#authorize('SET STORAGE POLICY');
@@ -409,8 +409,8 @@ class TableAlteration {
   }
 
   #switchPolicy(disabled: boolean): Table {
-    this.#word('storage');
-    this.#word('policy');
+    this.#expectWord('storage');
+    this.#expectWord('policy');
     this.#authorize(`${disabled ? 'DISABLE' : 'ENABLE'} STORAGE POLICY`);
     const { policy, name } = this.table;
     if (!policy) throw new RejectionError(this.cursor.at, `table has no storage policy [table=${name}]`);
@@ -436,12 +436,12 @@ class TableAlteration {
   #setType(): Table {
     const { cursor, table } = this;
     const bypass = isWord(cursor.requireNoSemicolon("'bypass' or 'wal'"), 'bypass');
-    if (bypass) this.#word('wal');
+    if (bypass) this.#expectWord('wal');
     else if (!isWord(cursor.text.slice(cursor.at, cursor.end), 'wal'))
       throw new RejectionError(cursor.at, "'bypass' or 'wal' expected");
     this.#authorize('SET TABLE TYPE');
     if (table.partitionBy === 'NONE') throw new RejectionError(this.position, 'Cannot convert non-partitioned table');
-    // It would take effect when the server starts again.
+    // The change would take effect when the server is restarted.
     return table;
   }
 

@@ -22,7 +22,7 @@ import type { Session } from '../session.js';
 import { parseSymbolCapacity } from './column.js';
 import { resumeWal, suspendWal } from './wal.js';
 
-/** After ALTER VIEW: a new query in the place of the old one. */
+/** After ALTER VIEW: replaces the query. */
 export function alterView(cursor: Cursor, session: Session): void {
   const position = cursor.readOffset;
   const token = cursor.requireNoSemicolon('view name');
@@ -48,7 +48,7 @@ export function alterView(cursor: Cursor, session: Session): void {
   });
 }
 
-/** After ALTER MATERIALIZED: how it is refreshed, kept and indexed. */
+/** After ALTER MATERIALIZED: changes how a view is refreshed, how long its data is kept, and its indexes. */
 export function alterMaterializedView(cursor: Cursor, session: Session): void {
   if (!isWord(cursor.requireNoSemicolon("'view'"), 'view')) throw new RejectionError(cursor.at, "'view' expected'");
   const position = cursor.readOffset;
@@ -67,7 +67,7 @@ export function alterMaterializedView(cursor: Cursor, session: Session): void {
 
 function readAlteration(verb: string, cursor: Cursor, session: Session, view: MaterializedView): MaterializedView {
   if (isWord(verb, 'alter')) return alterColumn(cursor, session, view);
-  if (isWord(verb, 'set')) return set(cursor, session, view);
+  if (isWord(verb, 'set')) return setProperty(cursor, session, view);
   if (isWord(verb, 'suspend')) return suspendWal(cursor, { ...view, wal: true });
   if (!isWord(verb, 'resume')) throw new RejectionError(cursor.at, "'alter' or 'resume' or 'suspend' expected");
   session.authorize('RESUME WAL', view.name);
@@ -97,7 +97,7 @@ function alterColumn(cursor: Cursor, session: Session, view: MaterializedView): 
       );
     }
     session.authorize('ADD INDEX', view.name, [column.name]);
-    column.index = { type: 'BITMAP', capacity: indexCapacity(cursor) };
+    column.index = { type: 'BITMAP', capacity: parseIndexCapacity(cursor) };
   } else if (isWord(token, 'drop')) {
     cursor.expect('index');
     if (!column.index) throw new RejectionError(position, `column '${name}' is not indexed`);
@@ -107,7 +107,7 @@ function alterColumn(cursor: Cursor, session: Session, view: MaterializedView): 
   return view;
 }
 
-function indexCapacity(cursor: Cursor): number {
+function parseIndexCapacity(cursor: Cursor): number {
   const token = cursor.next();
   if (token === undefined || token === ';') return DEFAULTS.indexCapacity;
   if (!isWord(token, 'capacity')) throw new RejectionError(cursor.at, "'capacity' keyword expected");
@@ -116,7 +116,7 @@ function indexCapacity(cursor: Cursor): number {
   return ceilPow2(capacity);
 }
 
-function set(cursor: Cursor, session: Session, view: MaterializedView): MaterializedView {
+function setProperty(cursor: Cursor, session: Session, view: MaterializedView): MaterializedView {
   const token = cursor.requireNoSemicolon("'ttl' or 'refresh'");
   if (isWord(token, 'ttl')) {
     const value = parseTtl(cursor);

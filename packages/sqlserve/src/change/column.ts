@@ -1,4 +1,4 @@
-/*! A column as ALTER TABLE adds it or changes its type: less may be said than in CREATE TABLE, and in other words. */
+/*! A column as ALTER TABLE adds it or changes its type: with fewer options than in CREATE TABLE, and other errors. */
 
 import { type Column, DEFAULTS } from '@sqlpipe/ddl';
 import {
@@ -23,12 +23,12 @@ export function parseAddedColumn(cursor: Cursor, name: string): { column: Column
     throw new RejectionError(typePosition, `${name} has an unmatched \`]\` - were you trying to define an array?`);
   }
   cursor.unread();
-  if (type === 'SYMBOL' && next !== undefined && next !== ',' && next !== ';') symbolOptions(cursor, column);
+  if (type === 'SYMBOL' && next !== undefined && next !== ',' && next !== ';') parseSymbolOptions(cursor, column);
   else skipNullability(cursor);
   return { column, typePosition };
 }
 
-function symbolOptions(cursor: Cursor, column: Column): void {
+function parseSymbolOptions(cursor: Cursor, column: Column): void {
   let token = cursor.next();
   let capacity = 0;
   if (isWord(token, 'capacity')) {
@@ -43,7 +43,7 @@ function symbolOptions(cursor: Cursor, column: Column): void {
     column.index = { type: 'BITMAP', capacity: DEFAULTS.indexCapacity };
     token = cursor.next();
   }
-  // That of an index is read where there is none, too (observed on 9.3.4).
+  // The CAPACITY of an index is accepted even without INDEX (observed on 9.3.4).
   if (isWord(token, 'capacity')) {
     const value = parseInt32(cursor.requireNoSemicolon('symbol index capacity'));
     if (value === undefined) throw new RejectionError(cursor.at, 'numeric capacity expected');
@@ -53,14 +53,14 @@ function symbolOptions(cursor: Cursor, column: Column): void {
   cursor.unread();
 }
 
-/** NULL and NOT NULL say nothing. */
+/** NULL and NOT NULL have no effect. */
 function skipNullability(cursor: Cursor): void {
   let token = cursor.next();
   if (isWord(token, 'not')) token = cursor.next();
   if (!isWord(token, 'null')) cursor.unread();
 }
 
-/** The number after CAPACITY of a symbol, checked. */
+/** Parses and checks the number after the CAPACITY of a symbol. */
 export function parseSymbolCapacity(cursor: Cursor, expected: string): number {
   const token = cursor.requireNoSemicolon(expected);
   const position = cursor.at;

@@ -13,8 +13,8 @@ import type { Session } from '../session.js';
 import { GONE_TABLE, invalidate } from '../validity.js';
 
 /**
- * Each kind: what its name is called where it is missing, what else its name may not be of, which right dropping it
- * needs.
+ * For each kind: two ways in which error messages say that its name is missing, the error for the name of another
+ * kind, and the permission to drop it.
  */
 const kinds = {
   table: {
@@ -137,7 +137,7 @@ function renameTable(
   invalidate(catalog, table.name, GONE_TABLE);
 }
 
-/** After TRUNCATE: there are no rows, but the tables must be there. */
+/** After TRUNCATE: there are no rows, but the tables must exist. */
 export function truncate(cursor: Cursor, { catalog, authorize }: Session): void {
   const what = cursor.next();
   if (!isWord(what, 'table'))
@@ -181,7 +181,7 @@ function truncateOne(
   invalidate(catalog, table.name, 'truncate operation');
 }
 
-/** After VACUUM: there is nothing to clear away, but the table must be there. */
+/** After VACUUM: there is nothing to clean up, but the table must exist. */
 export function vacuum(cursor: Cursor, { catalog, authorize }: Session): void {
   const what = cursor.requireNoSemicolon("'table'");
   if (!isWord(what, 'table') && !isWord(what, 'partitions'))

@@ -1,4 +1,4 @@
-/*! Statements that change what is there: which word leads to which. */
+/*! Statements that change the catalog: their handlers by first word. */
 import { type Cursor, isWord, RejectionError, unquote } from '@sqlpipe/ddl/grammar';
 import type { ExecutionResult } from '../reply.js';
 import type { Session } from '../session.js';
@@ -15,9 +15,10 @@ type Result = ExecutionResult | undefined | void;
 
 export type StatementHandlers = Readonly<Record<string, StatementHandler>>;
 
-/** Statements that are about rows or the server: there are none here, and little to set. */
+/** Statements of a client's session, which have no effect. */
 const noOpHandlers = Object.fromEntries(['set', 'begin', 'commit', 'rollback'].map(verb => [verb, () => undefined]));
 
+/** Statements about rows or the server's files, which are rejected. */
 const rowHandlers = Object.fromEntries(
   ['insert', 'update', 'copy', 'reindex', 'backup', 'checkpoint', 'snapshot', 'cancel'].map(verb => [
     verb,
@@ -40,7 +41,7 @@ export const statementHandlers: StatementHandlers = {
   ...rowHandlers,
 };
 
-/** Views are compiled as soon as what they depend on changes. */
+/** COMPILE VIEW only reports an invalid view: views are compiled as soon as an object changes that they depend on. */
 function compile(cursor: Cursor, { catalog, authorize }: Session): void {
   cursor.expectToken(cursor.requireNoSemicolon("'view'"), 'view');
   const name = unquote(cursor.requireNoSemicolon('view name'));

@@ -1,11 +1,11 @@
-/*! REFRESH MATERIALIZED VIEW: there are no rows to build it from, but a view that was invalidated is valid again if its query runs. */
+/*! REFRESH MATERIALIZED VIEW: there are no rows to refresh, but an invalid view becomes valid if its query is valid. */
 import { type Cursor, isWord, RejectionError, unquote } from '@sqlpipe/ddl/grammar';
 import { analyzeRelation } from '../analysis/relation.js';
 import type { MaterializedView } from '../objects.js';
 import { parseQueryStatement } from '../parser/queries.js';
 import type { Session } from '../session.js';
 
-/** Behind REFRESH. */
+/** After REFRESH. */
 export async function refresh(cursor: Cursor, session: Session): Promise<void> {
   cursor.expect('materialized');
   cursor.expect('view');
@@ -20,10 +20,10 @@ export async function refresh(cursor: Cursor, session: Session): Promise<void> {
   if (isWord(how, 'range')) while (cursor.next() !== undefined);
   else cursor.expectEnd();
   session.authorize('REFRESH MATERIALIZED VIEW', view.name);
-  if (isWord(how, 'full')) session.catalog.put(await refreshed(view, session));
+  if (isWord(how, 'full')) session.catalog.put(await revalidate(view, session));
 }
 
-async function refreshed({ invalid: _, ...view }: MaterializedView, { catalog }: Session): Promise<MaterializedView> {
+async function revalidate({ invalid: _, ...view }: MaterializedView, { catalog }: Session): Promise<MaterializedView> {
   try {
     analyzeRelation(await parseQueryStatement(view.body), catalog);
     return view;

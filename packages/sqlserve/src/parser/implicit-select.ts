@@ -1,10 +1,10 @@
 /*!
- * A statement that starts with no word the service knows is to it a query without SELECT: the word is a table, the
- * next one its alias. This explains its rejections of unknown statements.
+ * QuestDB reads a statement that starts with an unknown word as a query without SELECT: the word is a table, the next
+ * one its alias. This explains its rejections of unknown statements.
  */
 import { type Cursor, isWord, rejectReserved, unexpectedTokenError, unquote } from '@sqlpipe/ddl/grammar';
 
-/** Words that are no alias (read in SqlParser). */
+/** Words that cannot be an alias (from QuestDB's SqlParser). */
 const aliasStops = new Set(
   (
     'where latest join inner left outer asof splice lt cross sample order on timestamp limit ) ; union group except ' +
@@ -13,7 +13,7 @@ const aliasStops = new Set(
 );
 
 /**
- * The table of such a query; undefined where the word is a function that is called. The first token was read.
+ * The table of such a query, whose first token was already read; undefined if that token calls a function.
  * @throws RejectionError for what cannot follow a table
  */
 export function parseImplicitTable(cursor: Cursor, first: string): { name: string; position: number } | undefined {

@@ -1,28 +1,28 @@
 /*!
- * Queries as QuestDB's own grammar reads them. The grammar is loaded when the first statement with a query comes,
- * because that needs most of a second.
+ * Queries, parsed with QuestDB's own grammar. The grammar is loaded when the first statement with a query arrives,
+ * because loading it takes most of a second.
  */
 import { type Body, Cursor, readCode, unexpectedTokenError } from '@sqlpipe/ddl/grammar';
 import type { Query } from './query.js';
 
 let parser: typeof import('./query.js') | undefined;
 
-/** Loads the grammar, if a statement may hold a query. */
+/** Loads the grammar if a statement may contain a query. */
 export async function loadGrammarFor(statement: string): Promise<void> {
   if (!parser && /\bas\b/i.test(statement)) parser = await import('./query.js');
 }
 
 const parsed = new WeakMap<Body, Query>();
 
-/** What the query of a statement says. @throws RejectionError where it is none */
+/** Parses the query of a statement, once. @throws RejectionError if it is not a query */
 export function parsedQuery(body: Body): Query {
   const { code, position, enclosed } = body;
-  const known = parsed.get(body) ?? (parser as NonNullable<typeof parser>).parseQuery(code, position, enclosed);
-  parsed.set(body, known);
-  return known;
+  const query = parsed.get(body) ?? (parser as NonNullable<typeof parser>).parseQuery(code, position, enclosed);
+  parsed.set(body, query);
+  return query;
 }
 
-/** A whole statement that is a query. @throws RejectionError */
+/** Parses a statement that is a query. @throws RejectionError */
 export async function parseQueryStatement(text: string): Promise<Query> {
   const cursor = new Cursor(text);
   const code = readCode(cursor, 0, false);

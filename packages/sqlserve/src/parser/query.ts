@@ -1,24 +1,24 @@
 /*!
- * QuestDB's own grammar, asked for one query, and a syntax tree that remembers where things stood: the tree as the
- * package builds it has no positions, but the service's rejections do.
+ * Parses a query with QuestDB's own grammar, and records the positions of its parts: the syntax tree that the package
+ * builds has no positions, but QuestDB's rejections do.
  */
 
 import { type Expression, parser, type SelectStatement, tokenize, visitor } from '@questdb/sql-parser';
 import { RejectionError, tokenError, unexpectedTokenError } from '@sqlpipe/ddl/grammar';
 import { childrenOf, type TreeNode } from './tree.js';
 
-/** A query, and where its parts stand in the statement. */
+/** A query, and the positions of its parts in the statement. */
 export interface Query {
   readonly select: SelectStatement;
   /** Where the query starts in its statement. */
   readonly position: number;
-  /** Where the service points to: the first token of a node, the operator of a binary expression, or a named part. */
-  at(node: object, part?: string): number;
-  /** The text of a node, of a named part of it, or (`operator`) what joins the sides of a binary expression. */
+  /** The position that QuestDB reports: of a node's first token, a binary expression's operator, or a named part. */
+  positionOf(node: object, part?: string): number;
+  /** The text of a node or of a named part of it; `operator` is the operator of a binary expression. */
   text(node: object, part?: string): string;
 }
 
-/** A concrete syntax tree of chevrotain, as far as places need it. */
+/** A concrete syntax tree of chevrotain, as far as it is needed for positions. */
 interface Cst {
   readonly name: string;
   readonly children: Readonly<Record<string, readonly (Cst | CstToken)[]>>;
@@ -66,21 +66,21 @@ export function parseQuery(text: string, position: number, enclosed: boolean): Q
   const [error] = parser.errors;
   if (error) throw toRejectionError(error.token, tokens, text, { position, enclosed });
 
-  const places = new NodePositions();
-  const select = places.visit(cst as Cst) as SelectStatement;
-  declareTables(select, new Map());
+  const nodePositions = new NodePositions();
+  const select = nodePositions.visit(cst as Cst) as SelectStatement;
+  resolveTableVariables(select, new Map());
   return {
     select,
     position,
-    at: (node, part) => position + places.span(node, part).start,
+    positionOf: (node, part) => position + nodePositions.span(node, part).start,
     text: (node, part) => {
-      const { start, end } = places.span(node, part);
+      const { start, end } = nodePositions.span(node, part);
       return text.slice(start, end);
     },
   };
 }
 
-/** A view may be over SHOW TABLES, which is no query to the grammar: the query that it stands for. */
+/** A view may be over SHOW TABLES, which is not a query in this grammar; it is replaced by the equivalent query. */
 function tokensOfQuery(text: string): readonly IToken[] {
   const { tokens } = tokenize(text);
   const words = tokens.map(({ image }) => image.toLowerCase());
@@ -88,8 +88,8 @@ function tokensOfQuery(text: string): readonly IToken[] {
   return tokenize('select table_name::string as table_name from tables()').tokens;
 }
 
-/** Puts what DECLARE says in the place of `@t` where a table is named: a query, or the table's own name. */
-function declareTables(node: TreeNode, outer: ReadonlyMap<string, Expression>): void {
+/** Replaces `@t` in the place of a table by what DECLARE defines it as: a query, or the name of a table. */
+function resolveTableVariables(node: TreeNode, outer: ReadonlyMap<string, Expression>): void {
   const variables = new Map(outer);
   if (node.type === 'select')
     for (const { name, value } of (node as SelectStatement).declare?.assignments ?? [])
@@ -101,10 +101,10 @@ function declareTables(node: TreeNode, outer: ReadonlyMap<string, Expression>): 
     if (value?.type === 'subquery') ref.table = value.query;
     else if (value?.type === 'column') ref.table = value.name;
   }
-  for (const child of childrenOf(node)) declareTables(child, variables);
+  for (const child of childrenOf(node)) resolveTableVariables(child, variables);
 }
 
-/** The grammar calls itself for each parenthesis: thousands of them are too many. */
+/** The grammar recurses for each parenthesis: thousands of them overflow the stack. */
 function runRule<T>(rule: () => T, position: number): T {
   try {
     return rule();
@@ -114,7 +114,7 @@ function runRule<T>(rule: () => T, position: number): T {
   }
 }
 
-/** Visits the concrete tree with the package's own visitor and notes which node came from where. */
+/** Visits the concrete tree with the package's own visitor, and records what each node was built from. */
 class NodePositions {
   readonly #nodes = new WeakMap<object, Cst>();
   readonly #operators = new WeakMap<object, CstToken>();
@@ -127,13 +127,13 @@ class NodePositions {
     const result: unknown = visitor.visit.call(this.#visitor, node as never);
     if (cst && typeof result === 'object' && result && !this.#nodes.has(result)) {
       this.#nodes.set(result, cst);
-      this.#noteOperators(result as { type?: string; left?: object }, cst);
+      this.#recordOperators(result as { type?: string; left?: object }, cst);
     }
     return result;
   }
 
   /** `a + b - c` is one node of the grammar and two of the tree, the last operator outermost. */
-  #noteOperators(result: { type?: string; left?: object }, cst: Cst): void {
+  #recordOperators(result: { type?: string; left?: object }, cst: Cst): void {
     const operators = Object.values(cst.children)
       .flat()
       .filter(isToken)
@@ -156,8 +156,8 @@ class NodePositions {
 }
 
 /**
- * Two things that the service accepts and the package's grammar does not: a comma before FROM, and numbers that end
- * in `d` or `f`, which its lexer cuts in two.
+ * Adapts what QuestDB accepts and the package's grammar does not: a comma before FROM is dropped, and a number that
+ * ends in `d` or `f`, which the package's lexer splits, is one token again.
  */
 function adaptTokens(tokens: readonly IToken[]): IToken[] {
   const adapted: IToken[] = [];
@@ -175,7 +175,7 @@ const endOf = (token: IToken): number => token.endOffset ?? token.startOffset;
 const isSuffix = (number: IToken, token: IToken): boolean =>
   /^[df]$/i.test(token.image) && /^[\d.][\d._]*$/.test(number.image) && token.startOffset === endOf(number) + 1;
 
-/** The service's words for what the grammar did not expect. */
+/** QuestDB's error message for a token that the grammar did not expect. */
 function toRejectionError(
   bad: IToken | undefined,
   tokens: readonly IToken[],
@@ -185,21 +185,21 @@ function toRejectionError(
   const { position, enclosed } = place;
   if (!bad || Number.isNaN(bad.startOffset)) return endOfInputError(tokens, position + text.trimEnd().length);
   const at = position + bad.startOffset;
-  const shown = endOfShow(tokens, bad);
-  if (shown !== undefined) return new RejectionError(position + shown, "')' expected");
-  const before = tokens.filter(token => token.startOffset < bad.startOffset);
+  const showEnd = endOfShow(tokens, bad);
+  if (showEnd !== undefined) return new RejectionError(position + showEnd, "')' expected");
+  const preceding = tokens.filter(token => token.startOffset < bad.startOffset);
   if (bad.image === '.' && tokens.some(token => token.startOffset === bad.startOffset + 1 && token.image === '.')) {
     return new RejectionError(at + 1, 'too many dots');
   }
   const inSelectList =
-    before[0]?.image.toLowerCase() === 'select' && !before.some(token => token.image.toLowerCase() === 'from');
-  if (inSelectList && before.length > 2) return tokenError(at, bad.image, "',', 'from' or 'over' expected");
+    preceding[0]?.image.toLowerCase() === 'select' && !preceding.some(token => token.image.toLowerCase() === 'from');
+  if (inSelectList && preceding.length > 2) return tokenError(at, bad.image, "',', 'from' or 'over' expected");
   return enclosed ? new RejectionError(at, "')' expected") : unexpectedTokenError(at, bad.image);
 }
 
 /**
- * What follows a SHOW in parentheses that contains `bad`: the service considers the closing one the end of SHOW, and
- * then looks for it once more.
+ * The position after a SHOW in parentheses that contains `bad`: to QuestDB the closing parenthesis ends SHOW, and then
+ * another one is expected.
  */
 function endOfShow(tokens: readonly IToken[], bad: IToken): number | undefined {
   const start = tokens.findIndex(({ image }, i) => image === '(' && tokens[i + 1]?.image.toLowerCase() === 'show');

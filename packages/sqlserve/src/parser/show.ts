@@ -1,4 +1,4 @@
-/*! SHOW: what it asks for, and the whole INCLUDE / EXCLUDE grammar of SHOW CREATE DATABASE. */
+/*! SHOW: what is requested, and the complete INCLUDE / EXCLUDE grammar of SHOW CREATE DATABASE. */
 import {
   type Cursor,
   isWord,
@@ -27,8 +27,8 @@ export type Show =
 /** What an edition adds to SHOW. */
 export interface ShowDialect {
   /**
-   * Whether there is what only the enterprise edition has here: users, groups and service accounts, storage policies, and
-   * live views, which came with QuestDB 10. The open source edition follows 9.4.4, which has none.
+   * Whether the edition has users, groups, service accounts, storage policies and live views. Live views came with
+   * QuestDB 10, but the open source edition follows 9.4.4, which has none.
    */
   readonly enterprise: boolean;
   /** SHOW with a word that only this edition knows. */
@@ -96,7 +96,7 @@ function parseTableName(cursor: Cursor): { name: string; position: number } {
   return { name, position: cursor.at };
 }
 
-/** After SHOW CREATE. Several may be joined by UNION ALL, but for the whole database. */
+/** After SHOW CREATE. Several may be joined by UNION ALL, except for DATABASE. */
 function parseShowCreate(cursor: Cursor, dialect: ShowDialect): Show {
   const token = cursor.next();
   if (isWord(token, 'database'))
@@ -133,7 +133,7 @@ function parseShowCreateOne(
 
 type Categories = ReadonlyMap<string, readonly string[]>;
 
-/** `[INCLUDE|EXCLUDE {ALL | (category, …)}]`: the categories chosen. */
+/** `[INCLUDE|EXCLUDE {ALL | (category, …)}]`: the selected categories. */
 function parseCategories(cursor: Cursor, categories: Categories): Set<string> {
   const all = new Set(categories.get('ALL'));
   const clause = cursor.next();
@@ -161,7 +161,7 @@ function parseCategoryList(cursor: Cursor, categories: Categories): Set<string> 
   }
 }
 
-/** A bare word: quoted it is none. */
+/** Parses a category: a word without quotes. */
 function parseCategory(cursor: Cursor, categories: Categories): readonly string[] {
   const token = cursor.require('category');
   const named = categories.get(token.toUpperCase());

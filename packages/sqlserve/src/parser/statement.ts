@@ -1,4 +1,4 @@
-/*! One statement of any kind: its first words tell which parser reads the rest. */
+/*! One statement of any kind: its first words select the parser for the rest. */
 import {
   AFTER_CREATE,
   type Dialect as CreateDialect,
@@ -14,10 +14,10 @@ import { parseShow, type Show, type ShowDialect } from './show.js';
 export type Statement =
   | CreateStatement
   | Show
-  /** A statement that looks at the catalog while it is read: the cursor stands after its first word. */
+  /** A statement that is checked against the catalog while it is parsed: the cursor stands after its first word. */
   | { readonly statement: 'change'; readonly verb: string; readonly cursor: Cursor }
   | { readonly statement: 'explain show create database' }
-  /** A query that is no more than the name of a table. */
+  /** A query that consists of the name of a table only. */
   | { readonly statement: 'table'; readonly name: string; readonly position: number }
   | { readonly statement: 'query'; readonly text: string };
 
@@ -27,7 +27,7 @@ export interface Dialect extends ShowDialect, CreateDialect {
   readonly verbs: ReadonlySet<string>;
 }
 
-/** Reads one statement; undefined where the text holds none. */
+/** Parses one statement; undefined if the text contains none. */
 export function parseStatement(text: string, dialect: Dialect): Statement | undefined {
   const cursor = new Cursor(text);
   const token = cursor.next();
@@ -37,7 +37,7 @@ export function parseStatement(text: string, dialect: Dialect): Statement | unde
   if (verb === 'show') return expectEnd(cursor, parseShow(cursor, dialect));
   if (verb === 'explain') return parseExplain(cursor, dialect);
   if (dialect.verbs.has(verb)) {
-    // The service's ALTER looks after the semicolon itself, or not at all.
+    // QuestDB's ALTER checks the text after the semicolon itself, or not at all.
     if (verb !== 'alter') rejectMore(text);
     return { statement: 'change', verb, cursor };
   }
@@ -56,7 +56,7 @@ function parseCreateOrChange(cursor: Cursor, dialect: Dialect): Statement {
   return { statement: 'change', verb: 'create', cursor };
 }
 
-/** No plan is made but for the one statement that needs none. */
+/** After EXPLAIN: the only statement with a plan here is one whose plan is fixed. */
 function parseExplain(cursor: Cursor, dialect: Dialect): Statement {
   cursor.expect('show');
   const shown = parseShow(cursor, dialect);
@@ -65,7 +65,7 @@ function parseExplain(cursor: Cursor, dialect: Dialect): Statement {
   throw new RejectionError(0, 'sqlserve has no query engine: only SHOW CREATE DATABASE can be explained');
 }
 
-/** Where anything but semicolons stands after the first of them, nothing of a request is run. */
+/** Rejects a text with anything but semicolons after its first semicolon, before any of it is executed. */
 function rejectMore(text: string): void {
   const cursor = new Cursor(text);
   for (let token = cursor.next(); token !== undefined && token !== ';'; ) token = cursor.next();

@@ -1,11 +1,11 @@
-/*! The tree that the grammar makes of a query, for those who look for something in it wherever that stands. */
+/*! A walk through the syntax tree of a query, for code that searches all of its nodes. */
 
-/** A node, as far as a walk needs to know it. */
+/** A node of the tree, with the one property that a walk needs. */
 export interface TreeNode {
   readonly type?: string;
 }
 
-/** The nodes right below a node, those in its lists too, in order. */
+/** The children of a node in order, including those in its lists. */
 export function childrenOf(node: object): TreeNode[] {
   return Object.values(node).flatMap((child: unknown) => {
     if (typeof child !== 'object' || child === null) return [];
