@@ -1,23 +1,28 @@
 /*!
- * Reconciles random pairs of schemas on a real QuestDB, with rows in the tables, and compares the effects of changes on views
- * with the predictions. PAIRS and CHANGES set their numbers, SEED the first seed.
+ * Reconciles random pairs of schemas, with rows in the tables, on a real QuestDB: generated ones, and recorded objects with
+ * changes. Does the same with access control on sqlserve, and compares the effects of changes on views with the predictions.
+ * PAIRS (of each kind) and CHANGES set their numbers, SEED the first seed.
  */
 
+import { corpusPair } from '../test/support/corpus-pairs.js';
 import { openScope } from '../test/support/open-scope.js';
 import { predict } from '../test/support/predict.js';
-import { type Run, reconcile } from '../test/support/reconcile.js';
+import { type Reconciled, type Run, reconcile } from '../test/support/reconcile.js';
+import { reconcileEnterprise } from '../test/support/reconcile-enterprise.js';
+import { type SchemaPair, schemaPair } from '../test/support/schema-pairs.js';
 import { type Server, startServer } from '../test/support/server.js';
 import { shell } from '../test/support/shell.js';
+import { startSqlserve } from '../test/support/sqlserve.js';
 
 const number = (name: string, otherwise: number): number => Number(process.env[name] ?? otherwise);
 const [PAIRS, CHANGES, SEED] = [number('PAIRS', 300), number('CHANGES', 300), number('SEED', 0)];
 
 /** @returns whether no pair failed */
-async function reconcileAll(server: Server, run: Run): Promise<boolean> {
+async function reconcileAll(what: string, reconcileOne: (seed: number) => Promise<Reconciled>): Promise<boolean> {
   let [reconciled, partly, failed] = [0, 0, 0];
   for (let seed = SEED; seed < SEED + PAIRS; seed++)
     try {
-      const { isReconciled } = await reconcile(server, run, seed);
+      const { isReconciled } = await reconcileOne(seed);
       if (isReconciled) reconciled++;
       else partly++;
     } catch (error) {
@@ -25,9 +30,18 @@ async function reconcileAll(server: Server, run: Run): Promise<boolean> {
       console.log((error as Error).message);
     }
   console.log(
-    `${PAIRS} pairs: ${reconciled} reconciled, ${partly} except for properties that cannot be altered, ${failed} failed`,
+    `${PAIRS} ${what}: ${reconciled} reconciled, ${partly} except for properties that cannot be altered, ${failed} failed`,
   );
   return failed === 0;
+}
+
+async function reconcileOnSqlserve(run: Run, seed: number): Promise<Reconciled> {
+  const scope = openScope();
+  try {
+    return await reconcileEnterprise((await startSqlserve(scope, ['--edition', 'enterprise'])).url, run, seed);
+  } finally {
+    await scope.end();
+  }
 }
 
 /** @returns whether at most 1 % of the predictions are wrong */
@@ -64,9 +78,18 @@ async function predictAll(server: Server): Promise<boolean> {
 const scope = openScope();
 try {
   const server = await startServer(scope, process.execPath, ['--import=tsx', 'scripts/questdb.ts']);
-  const areReconciled = await reconcileAll(server, await shell(scope));
-  const isPredicted = await predictAll(server);
-  process.exitCode = areReconciled && isPredicted ? 0 : 1;
+  const run = await shell(scope);
+  const isCorpus = corpusPair(0) !== undefined;
+  const results = [
+    await reconcileAll('generated pairs', seed => reconcile(server, run, schemaPair(seed), seed)),
+    !isCorpus ||
+      (await reconcileAll('pairs of recorded objects', seed =>
+        reconcile(server, run, corpusPair(seed) as SchemaPair, seed),
+      )),
+    await reconcileAll('pairs with access control', seed => reconcileOnSqlserve(run, seed)),
+    await predictAll(server),
+  ];
+  process.exitCode = results.every(Boolean) ? 0 : 1;
 } finally {
   await scope.end();
 }

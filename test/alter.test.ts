@@ -1,11 +1,14 @@
 /*!
- * Changing a schema: plans of `sqldiff --alter`, applied by `sqlapply` to a real server with rows. PAIRS sets the number of
- * random pairs of schemas, KILLS how often sqlapply is killed.
+ * Changing a schema: plans of `sqldiff --alter`, applied by `sqlapply` to a real server with rows, and to sqlserve with access
+ * control. PAIRS sets the number of random pairs of schemas, KILLS how often sqlapply is killed.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
+import { corpusPair } from './support/corpus-pairs.js';
 import { startQuestDB, testWithQuestDB } from './support/questdb.js';
 import { execute, ROWS, reconcile, waitUntilApplied } from './support/reconcile.js';
+import { reconcileEnterprise } from './support/reconcile-enterprise.js';
+import { schemaPair } from './support/schema-pairs.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
@@ -13,6 +16,8 @@ import { startSqlserve } from './support/sqlserve.js';
 import { test } from './support/test.js';
 
 const PAIRS = Number(process.env.PAIRS ?? 5);
+/** Of recorded objects, where the recordings are. */
+const RECORDED_PAIRS = 2;
 const KILLS = Number(process.env.KILLS ?? 2);
 
 const file = fileScope();
@@ -39,7 +44,12 @@ testWithQuestDB(
     const server = await emptyServer();
     const run = await shell(t);
     let reconciled = 0;
-    for (let seed = 0; seed < PAIRS; seed++) reconciled += Number((await reconcile(server, run, seed)).isReconciled);
+    for (let seed = 0; seed < RECORDED_PAIRS; seed++) {
+      const recorded = corpusPair(seed);
+      if (recorded) await reconcile(server, run, recorded, seed);
+    }
+    for (let seed = 0; seed < PAIRS; seed++)
+      reconciled += Number((await reconcile(server, run, schemaPair(seed), seed)).isReconciled);
     t.true(reconciled > PAIRS / 2, `${reconciled} of ${PAIRS}`);
   },
 );
@@ -152,6 +162,30 @@ async function waitUntilRefreshed(server: Server): Promise<void> {
   while ((await execute(server, 'SELECT count() FROM hourly'))[0]?.[0] !== ROWS) await pause(20);
 }
 
+testWithQuestDB(
+  'a materialized view is created again where its columns get other types, as a refresh would empty it',
+  async t => {
+    const server = await emptyServer();
+    await makeLedger(server);
+    await waitUntilRefreshed(server);
+    const run = await shellWithFiles(t, server, { 'after.sql': LEDGER.before.replace('x LONG', 'x DOUBLE') });
+    const replay = await run(
+      'sqldiff --alter --allow-loss ledger.x after.sql $DB > plan && sqlapply --allow ALTER,DROP $DB < plan',
+    );
+    t.is(replay.code, 0, replay.stderr);
+    t.regex((await run('cat plan')).stdout.toString(), /columns of other types; CREATE follows/);
+    await waitUntilRefreshed(server);
+    t.is((await run('sqldiff after.sql $DB')).code, 0);
+    await server.dropAll();
+    await makeLedger(server);
+    await waitUntilRefreshed(server);
+    const byHand = "ALTER TABLE ledger ALTER COLUMN x TYPE DOUBLE;\nREFRESH MATERIALIZED VIEW 'hourly' FULL;";
+    const failed = await run(`sqlsplit <<< "${byHand}" | sqlapply --allow ALTER,REFRESH $DB`);
+    t.is(failed.code, 1, failed.stderr);
+    t.regex(failed.stderr, /the refresh failed: the columns of the view may have other types/);
+  },
+);
+
 testWithQuestDB('a plan is rejected if the target has changed since the plan was made', async t => {
   const server = await emptyServer();
   await makeLedger(server);
@@ -250,6 +284,9 @@ testWithQuestDB('a rebuild stops if the new table has a different number of rows
   t.deepEqual(await execute(server, 'SELECT count() FROM ledger'), [[2 * ROWS]]);
 });
 
+/** Those that change most, and can be reconciled. */
+const ENTERPRISE_SEEDS = [21, 23];
+
 const ENTERPRISE: [what: string, before: string, after: string, options?: string][] = [
   [
     'rights',
@@ -296,3 +333,13 @@ for (const [what, before, after, options = ''] of ENTERPRISE)
     const rest = await run(`sqldiff ${account} --ignore-owner after.sql $DB`);
     t.is(rest.stdout.toString(), '');
   });
+
+test('enterprise: random pairs of schemas are reconciled, and nothing is lost unless allowed', async t => {
+  const run = await shell(t);
+  for (const seed of ENTERPRISE_SEEDS) {
+    const server = await startSqlserve(t, ['--edition', 'enterprise']);
+    const { isReconciled, left } = await reconcileEnterprise(server.url, run, seed);
+    t.true(isReconciled, `seed ${seed}: ${left}`);
+    await server.end();
+  }
+});

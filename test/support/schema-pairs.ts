@@ -36,7 +36,8 @@ export function randomness(seed: number) {
   };
 }
 
-type Randomness = ReturnType<typeof randomness>;
+/** What makes the choices. */
+export type Randomness = ReturnType<typeof randomness>;
 
 interface View {
   name: string;

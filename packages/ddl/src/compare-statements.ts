@@ -110,6 +110,8 @@ function comparePrincipals(a: string, b: string): StatementComparison | undefine
     .map(
       (property): PropertyDifference => ({ property, a: principalA[property] ?? '', b: principalB[property] ?? '' }),
     );
+  if (principalA.alias !== principalB.alias)
+    differences.push({ property: 'external alias', a: principalA.alias ?? 'none', b: principalB.alias ?? 'none' });
   if (areDifferent(principalA.credentials, principalB.credentials))
     differences.push({ property: 'credentials', a: '***', b: '***' });
   const isOneSided = (principalA.credentials === undefined) !== (principalB.credentials === undefined);

@@ -29,6 +29,13 @@ export { isSystemTable, needsQuotes, quoteName } from './names.js';
 export { ownerOf, removeOwner } from './owner.js';
 export { addTimestampToIndex, defaultPartition, parseDefinition, toTableDefinition } from './parse.js';
 export { type Change, kindOf, parseChange } from './parse-change.js';
+export {
+  type AliasChange,
+  parseAliasChange,
+  parsePrincipal,
+  printAliasChanges,
+  printGroup,
+} from './principal.js';
 export { formatTtlLength, type PrintOptions, printDefinition } from './print.js';
 export { findQueryColumns } from './query-columns.js';
 export { isBareName } from './query-names.js';

@@ -95,12 +95,28 @@ export class RightSet {
     for (const right of rights) this.add(right);
   }
 
-  /** Adds a right. It replaces the same right with another grant option. */
+  /** Adds a right. Of the same right with the grant option and without it, the one with it remains. */
   add(right: Right): void {
     const { subject, table, column } = rightKey(right);
+    const same = this.#rights.get(subject)?.get(table)?.get(column);
+    if (same && hasOption(same)) return;
     const tables = this.#rights.get(subject) ?? new Map<string, Map<string, Right>>();
     const columns = tables.get(table) ?? new Map<string, Right>();
     this.#rights.set(subject, tables.set(table, columns.set(column, right)));
+  }
+
+  /** Gives a right as a server does: it takes the place of those that it covers, unless a wider one gives it already. */
+  grant(right: Right): void {
+    for (const covered of this.#findCovered(right)) this.delete(covered);
+    if (!this.has(right)) this.add(right);
+  }
+
+  /** Takes a right away as a server does: those that it covers go too, and with ALL those of each permission. */
+  revoke(right: Right): void {
+    const isAll = right.kind === 'grant' && right.permission === 'ALL';
+    const permissions = isAll ? [...this].flatMap(other => (other.kind === 'grant' ? other.permission : [])) : [];
+    const revoked = isAll ? [...new Set(permissions)].map(permission => ({ ...right, permission })) : [right];
+    for (const covered of revoked.flatMap(each => this.#findCovered(each))) this.delete(covered);
   }
 
   /** Whether these rights include a right, possibly with the grant option or on a wider scope. */

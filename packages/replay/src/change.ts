@@ -162,15 +162,19 @@ async function waitForRefresh(
     return hasRun && !isAnnouncement(state) ? state : undefined;
   });
   if (state?.status === 'valid') return {};
-  if (state) return { result: 'rejected', error: `accepted, but the refresh failed: ${state.reason}` };
+  if (state) return { result: 'rejected', error: `accepted, but the refresh failed: ${state.reason ?? NO_REASON}` };
   return unfinished('accepted, but not finished in time; --timeout waits longer', target);
 }
 
+/** The server says nothing more where the query gives columns of other types than the view has (observed on 9.3.4). */
+const NO_REASON = 'the columns of the view may have other types than its query gives; drop and recreate it';
+
 /**
- * Whether a view is invalid only because its base was changed, and not because a refresh failed (observed on 9.3.4).
+ * Whether it is a change of its base that a materialized view has just learned of, and no refresh that failed: that begins
+ * and ends at the same time (observed on 9.3.4).
  */
-const isAnnouncement = ({ status, reason }: RefreshState): boolean =>
-  status !== 'valid' && (reason === undefined || isChangeOfBase(reason));
+const isAnnouncement = ({ status, reason, started, finished }: RefreshState): boolean =>
+  status !== 'valid' && (reason === undefined ? started === finished : isChangeOfBase(reason));
 
 /** Repeats a query until it has a result; undefined when the time is up. */
 async function poll<T>({ timeout, interrupted }: Patience, ask: () => Promise<T | undefined>): Promise<T | undefined> {

@@ -69,7 +69,7 @@ export class ExistingAccess {
     else if (kind === 'other') this.invalidate();
     else if (givesRight(kind)) {
       const known = await this.#rights;
-      for (const right of parseRights(statement) ?? []) known?.set.add(right);
+      for (const right of parseRights(statement) ?? []) known?.set.grant(right);
     }
   }
 

@@ -133,6 +133,22 @@ export class ImpactAnalyzer {
     return this.#views.queryOf(object).mentions(column);
   }
 
+  /** The materialized views whose queries use a column of their base, and those over them, each after the ones over it. */
+  materializedViewsUsing(base: string, column: string): SchemaObject[] {
+    const found = [...this.#views.materializedViewsOver(base)].map(key => this.state.find(key) as SchemaObject);
+    return found.filter(view => this.mentions(view, column)).flatMap(view => [...this.#allOver(view.name), view]);
+  }
+
+  #allOver(base: string): SchemaObject[] {
+    const found = [...this.#views.materializedViewsOver(base)].map(key => this.state.find(key) as SchemaObject);
+    return found.flatMap(view => [...this.#allOver(view.name), view]);
+  }
+
+  /** Whether a materialized view has rows, as far as is known. */
+  wasRefreshed(name: string): boolean {
+    return !this.#neverRefreshed.has(foldCase(name));
+  }
+
   #consequences(change: Change): Consequence[] {
     switch (change.verb) {
       case 'alter':

@@ -6,15 +6,19 @@ import {
   type Alteration,
   type CompareOptions,
   compareDefinitions,
+  compareStatements,
   type Definition,
   findColumn,
   ownerOf,
   parseChange,
+  parsePrincipal,
   parseRights,
+  printAliasChanges,
   printAlter,
   printRevocation,
   printRight,
   quotePrincipal,
+  type Right,
   RightSet,
   type TableDefinition,
 } from '@sqlpipe/ddl';
@@ -103,6 +107,8 @@ class Planner {
   readonly #blocked = new Set<string>();
   /** The old tables that rebuilds keep. */
   readonly #leftovers = new Set<string>();
+  /** Materialized views that have been dropped to be created again with their rows. */
+  readonly #toRefill = new Set<string>();
   readonly #requests: Requests;
 
   constructor(
@@ -129,15 +135,15 @@ class Planner {
     this.#resumeRebuilds();
     for (const entry of dumpOrder(this.#a)) if (isObject(entry.kind)) this.#reconcile(entry);
     this.#refresh();
-    this.#grant();
     this.#dropPrincipals();
+    this.#grant();
     this.#omitOthers();
     this.#check();
     return { statements: this.#statements.map(each => this.#withCosts(each)), omissions: this.#omissions };
   }
 
-  #emit(statement: string): void {
-    this.#statements.push({ statement, consequences: this.#impact.apply(statement) });
+  #emit(statement: string, reword = (each: Consequence): Consequence => each): void {
+    this.#statements.push({ statement, consequences: this.#impact.apply(statement).map(reword) });
   }
 
   /**
@@ -146,10 +152,19 @@ class Planner {
    */
   #attempt(statement: string, identity: Identity, properties: readonly string[]): boolean {
     const consequences = this.#impact.preview(statement);
-    const lost = [...consequences.filter(({ effect }) => effect === 'loss'), ...this.#lostByRefresh(consequences)];
-    const forbidden = lost.filter(each => !this.#requests.mayLose(each));
-    const broken = consequences.filter(each => this.#staysBroken(each, statement));
+    const retyped = this.#retypedBy(statement);
+    const lost = [
+      ...consequences.filter(({ effect }) => effect === 'loss'),
+      ...this.#lostByRefresh(consequences),
+      ...this.#lostByRefresh(retyped.map(toRetyped)),
+    ];
+    const forbidden = uniqueByText(lost.filter(each => !this.#requests.mayLose(each)));
+    const broken = [
+      ...consequences.filter(each => this.#staysBroken(each, statement)),
+      ...retyped.map(toRetyped).filter(each => this.#isUnwanted(each)),
+    ];
     if (forbidden.length === 0 && broken.length === 0) {
+      for (const view of retyped) this.#dropToRefill(view);
       this.#emit(statement);
       return true;
     }
@@ -184,6 +199,28 @@ class Planner {
       const text = `rebuilding materialized view '${object}' loses what '${base}' no longer holds`;
       return [{ effect: 'loss', object, text }];
     });
+  }
+
+  /** The materialized views whose columns may have other types after a statement. */
+  #retypedBy(statement: string): SchemaObject[] {
+    const change = parseChange(statement);
+    if (change?.verb !== 'alter') return [];
+    return change.alters.flatMap(({ name, alteration }) =>
+      alteration.change === 'type' ? this.#impact.materializedViewsUsing(name, alteration.column) : [],
+    );
+  }
+
+  /**
+   * Drops a materialized view that is created again from its base. A refresh empties it and fails where its columns have
+   * other types than its query gives (observed on 9.3.4).
+   */
+  #dropToRefill({ kind, name }: SchemaObject): void {
+    if (!this.#state.find(name)) return;
+    const wasRefreshed = this.#impact.wasRefreshed(name);
+    this.#emit(`DROP ${kindKeywords(kind)} '${name}';`, each =>
+      each.effect === 'loss' && each.object === name ? toRefilled(name) : each,
+    );
+    if (wasRefreshed) this.#toRefill.add(foldCase(name));
   }
 
   /** Whether a materialized view could not be refreshed after a statement, because its query would fail. */
@@ -223,8 +260,14 @@ class Planner {
     for (const right of [...this.#state.rights]) if (!wanted.has(right)) this.#emit(printRevocation(right));
   }
 
+  /** Rights on more go first, as they take the place of those on less: where that loses a grant option, it is given again. */
   #grant(): void {
-    for (const right of rightsOf(this.#a)) if (!this.#state.rights.has(right)) this.#emit(printRight(right));
+    const rights = [...rightsOf(this.#a)].sort((one, other) => breadth(other) - breadth(one));
+    for (const right of rights) {
+      if (this.#state.rights.has(right)) continue;
+      for (const lost of this.#state.rights.findLostOptions(right)) this.#emit(printRevocation(lost));
+      this.#emit(printRight(right));
+    }
   }
 
   #createPrincipals(): void {
@@ -232,7 +275,8 @@ class Planner {
       if (!isPrincipal(entry.kind)) continue;
       const there = this.#b.findPrincipal(entry.name);
       if (!there) this.#emit(entry.statement);
-      else if (there.kind !== entry.kind)
+      else if (there.kind === entry.kind) this.#alterPrincipal(entry, there);
+      else
         this.#omit(
           entry,
           [],
@@ -240,6 +284,15 @@ class Planner {
           `there is already a ${displayName(there)}, which no statement converts`,
         );
     }
+  }
+
+  #alterPrincipal(entry: Entry, there: Entry): void {
+    const [wanted, now] = [parsePrincipal(entry.statement), parsePrincipal(there.statement)];
+    if (wanted && now && wanted.alias !== now.alias)
+      for (const statement of printAliasChanges(there.name, now.alias, wanted.alias)) this.#emit(statement);
+    for (const { property, a, b } of compareStatements(entry.statement, there.statement).differences)
+      if (property !== 'external alias' && (property !== 'owner' || !this.options.ignoreOwner))
+        this.#omit(entry, [property], `${property}: ${b} to ${a}`, `cannot be altered: ${whyUnalterable(property)}`);
   }
 
   #dropPrincipals(): void {
@@ -369,8 +422,11 @@ class Planner {
       (kind: 'table' | 'view' | 'materialized view') =>
       (alteration: Alteration, ...properties: string[]): boolean =>
         this.#attempt(printAlter({ kind, name: current().name, alteration }), entry, properties);
-    if (wanted.kind === 'view') attempt('view')({ change: 'query', body: wanted.body }, 'query');
-    else if (wanted.kind === 'materialized view') alterMaterializedView(wanted, current, attempt('materialized view'));
+    if (wanted.kind === 'view') {
+      const isOther = compareDefinitions(wanted, current()).differences.some(({ property }) => property === 'query');
+      if (isOther) attempt('view')({ change: 'query', body: wanted.body }, 'query');
+    } else if (wanted.kind === 'materialized view')
+      alterMaterializedView(wanted, current, attempt('materialized view'));
     else if (wanted.kind === 'table' && this.#requests.isToRebuild(entry.name)) this.#rebuild(entry, wanted);
     else if (wanted.kind === 'table') {
       const renamed = this.#requests.renamedColumns(entry.name);
@@ -388,6 +444,9 @@ class Planner {
     const rename = `RENAME TABLE '${now.name}' TO '${oldName}';`;
     const consequences = this.#impact.preview(rename);
     const gone = now.columns.filter(({ name }) => !findColumn(wanted, name));
+    const retyped = now.columns
+      .filter(({ name, type }) => (findColumn(wanted, name)?.type ?? type) !== type)
+      .flatMap(({ name }) => this.#impact.materializedViewsUsing(now.name, name));
     const broken = consequences.filter(each =>
       this.#isUnwantedOver(
         each,
@@ -405,6 +464,7 @@ class Planner {
       return this.#omit(entry, [], `rebuild of table '${now.name}'`, reason, allow);
     }
     if (!this.options.dropOld) this.#leftovers.add(foldCase(oldName));
+    for (const view of retyped) if (this.#a.findObject(view.name)) this.#dropToRefill(view);
     for (const statement of statements) this.#emit(statement);
   }
 
@@ -438,13 +498,19 @@ class Planner {
   #refresh(): void {
     const order = [...dumpOrder(this.#a), ...dumpOrder(this.#b)].filter(({ kind }) => kind === 'matview');
     for (const { name } of order) {
-      if (!this.#impact.isInvalidated(name)) continue;
-      const view = this.#state.find(name) as SchemaObject;
+      const view = this.#state.find(name);
+      if (!view || !(this.#impact.isInvalidated(name) || this.#isEmpty(view))) continue;
       const statement = `REFRESH MATERIALIZED VIEW '${view.name}' FULL;`;
       // If the plan has invalidated it, losses were checked before.
       if (!this.options.invalidated?.has(foldCase(name))) this.#emit(statement);
       else if (this.#a.findObject(name)) this.#attempt(statement, identityOf(view), []);
     }
+  }
+
+  /** Whether a materialized view was created again and does not get its rows by itself. */
+  #isEmpty({ name, definition }: SchemaObject): boolean {
+    if (definition?.kind !== 'materialized view' || !this.#toRefill.delete(foldCase(name))) return false;
+    return definition.refresh.deferred || definition.refresh.type !== 'IMMEDIATE';
   }
 
   #omitOthers(): void {
@@ -489,6 +555,22 @@ class Planner {
 
 const ALL = '';
 
+const toRetyped = ({ name }: SchemaObject): Consequence => ({
+  effect: 'invalid',
+  object: name,
+  text: `columns of materialized view '${name}' would get other types`,
+});
+
+const toRefilled = (object: string): Consequence => ({
+  effect: 'rewrite',
+  object,
+  text: `makes way for materialized view '${object}' with columns of other types; CREATE follows`,
+});
+
+const uniqueByText = (consequences: readonly Consequence[]): Consequence[] => [
+  ...new Map(consequences.map(each => [each.text, each])).values(),
+];
+
 const identityOf = ({ kind, name }: Pick<SchemaObject, 'kind' | 'name'>): Identity => ({ kind, name, verb: 'CREATE' });
 
 /** A statement on one line, for a list. */
@@ -503,6 +585,13 @@ const rightsOf = (catalog: Catalog): RightSet =>
   new RightSet(
     catalog.entries.filter(({ kind }) => givesRight(kind)).flatMap(({ statement }) => parseRights(statement) ?? []),
   );
+
+/** More for a right on more: on the database, on all tables, on one, on a column. */
+function breadth(right: Right): number {
+  if (right.kind !== 'grant' || right.table === undefined) return 3;
+  if (right.table === '*') return 2;
+  return right.column === undefined ? 1 : 0;
+}
 
 const isAbout = (omission: Omission, identity: Identity, statement: string): boolean =>
   hasName(identity) && hasName(omission.identity)

@@ -1,15 +1,18 @@
 /*! A schema in memory to which statements are applied. */
 import {
+  type AliasChange,
   type Alter,
   applyAlteration,
   type CompareOptions,
   type Definition,
   kindOf,
+  parseAliasChange,
   parseChange,
   parseMeaning,
   parseRevocation,
   parseRights,
   printDefinition,
+  printGroup,
   printRight,
   type Right,
   RightSet,
@@ -43,7 +46,9 @@ export class SchemaState {
 
   constructor(statements: Iterable<string> = [], options: StateOptions = {}) {
     this.#options = options;
-    for (const statement of statements) this.apply(statement);
+    for (const statement of statements)
+      if (givesRight(toEntry(statement).kind)) this.#give(statement, right => this.#rights.add(right));
+      else this.apply(statement);
   }
 
   /** Finds an object by its name, in any case. */
@@ -82,7 +87,7 @@ export class SchemaState {
     const { kind, name } = toEntry(statement);
     if (isObject(kind)) this.#create(kind, name, statement);
     else if (isPrincipal(kind)) this.#principals.set(foldCase(name), statement);
-    else if (givesRight(kind)) this.#give(statement);
+    else if (givesRight(kind)) this.#give(statement, right => this.#rights.grant(right));
     else this.#change(statement);
   }
 
@@ -93,19 +98,33 @@ export class SchemaState {
     this.#objects.set(foldCase(name), { kind, name, statement, definition });
   }
 
-  #give(statement: string): void {
+  #give(statement: string, give: (right: Right) => void): void {
     const rights = parseRights(statement);
     if (!rights) this.#otherRights.add(statement);
-    for (const right of rights ?? []) this.#rights.add(right);
+    for (const right of rights ?? []) give(right);
   }
 
   #change(statement: string): void {
-    for (const right of parseRevocation(statement) ?? []) this.#rights.delete(right);
+    for (const right of parseRevocation(statement) ?? []) this.#rights.revoke(right);
+    const alias = parseAliasChange(statement);
+    if (alias) return this.#changeAlias(alias);
     const change = parseChange(statement, this.#options.defaults);
     if (change?.verb === 'alter') for (const alter of change.alters) this.#alter(alter);
-    else if (change?.verb === 'drop' && isPrincipal(change.kind)) this.#principals.delete(foldCase(change.name));
+    else if (change?.verb === 'drop' && isPrincipal(change.kind)) this.#dropPrincipal(change.name);
     else if (change?.verb === 'drop' && this.find(change.name)?.kind === change.kind) this.#drop(change.name);
     else if (change?.verb === 'rename') this.#rename(change.name, change.to);
+  }
+
+  #changeAlias({ group, alias }: AliasChange): void {
+    const found = this.#principals.get(foldCase(group));
+    if (found !== undefined) this.#principals.set(foldCase(group), printGroup(toEntry(found).name, alias));
+  }
+
+  /** Who is in it, and what it was given, goes with it. */
+  #dropPrincipal(name: string): void {
+    this.#principals.delete(foldCase(name));
+    for (const right of [...this.#rights])
+      if (receiversOf(right).some(each => foldCase(each) === foldCase(name))) this.#rights.delete(right);
   }
 
   #alter({ kind, name, alteration }: Alter): void {
@@ -149,4 +168,10 @@ export class SchemaState {
         (column === undefined || (right.column !== undefined && isSameName(right.column, column))),
     );
   }
+}
+
+/** The users, groups and service accounts without which nobody has a right. */
+function receiversOf(right: Right): string[] {
+  if (right.kind === 'membership') return [right.user, right.group];
+  return right.kind === 'assumption' ? [right.account, right.entity] : [right.entity];
 }

@@ -1,0 +1,295 @@
+/*! Random schemas of the enterprise edition, and what somebody may have made of each: those of `schemaPair` with access control. */
+import { type Definition, parseMeaning, printDefinition, type StoragePolicy, type TableDefinition } from '@sqlpipe/ddl';
+import { type Randomness, randomness, type SchemaPair, schemaPair } from './schema-pairs.js';
+
+/** A principal with the statement that creates it. */
+interface Principal {
+  readonly kind: 'USER' | 'GROUP' | 'SERVICE ACCOUNT';
+  readonly name: string;
+  readonly alias?: string;
+}
+
+/** On objects, each with some of its columns or as a whole. */
+interface Grant {
+  readonly permissions: readonly string[];
+  /** None: on the database. */
+  readonly scopes: 'ALL TABLES' | readonly { readonly object: string; readonly columns: readonly string[] }[];
+  readonly entity: string;
+  readonly option: boolean;
+}
+
+/** What the enterprise edition has beside tables and views. */
+interface Access {
+  readonly principals: readonly Principal[];
+  readonly memberships: readonly { readonly user: string; readonly group: string }[];
+  readonly assumptions: readonly { readonly account: string; readonly entity: string; readonly option: boolean }[];
+  readonly grants: readonly Grant[];
+  /** By the name of an object. */
+  readonly owners: ReadonlyMap<string, string>;
+  /** By the name of a table. */
+  readonly policies: ReadonlyMap<string, StoragePolicy>;
+}
+
+const PRINCIPALS: readonly Principal[] = [
+  { kind: 'USER', name: 'ann' },
+  { kind: 'USER', name: 'bob' },
+  { kind: 'USER', name: 'eva müller' },
+  { kind: 'GROUP', name: 'staff' },
+  { kind: 'GROUP', name: 'select' },
+  { kind: 'SERVICE ACCOUNT', name: 'app' },
+  { kind: 'SERVICE ACCOUNT', name: 'my app' },
+];
+const ON_TABLES = ['SELECT', 'INSERT', 'UPDATE', 'ALL', 'DROP TABLE', 'ADD COLUMN'];
+const ON_COLUMNS = ['SELECT', 'UPDATE', 'ALTER COLUMN TYPE'];
+const ON_DATABASE = ['SELECT', 'HTTP', 'PGWIRE', 'CREATE TABLE', 'LIST USERS', 'ALL'];
+
+const quote = (name: string): string => (/^\w+$/.test(name) && name !== 'select' ? name : `"${name}"`);
+
+const some = <T>(items: readonly T[], share: number, random: Randomness): T[] =>
+  items.filter(() => random.chance(share));
+
+/** The pair of a seed; `before` and `after` begin with principals and end with rights. */
+export function enterprisePair(seed: number): SchemaPair {
+  const pair = schemaPair(seed);
+  const random = randomness(seed ^ 0xacce55);
+  const [there, wanted] = [pair.before.map(read), pair.after.map(read)];
+  const access = newAccess(there, random);
+  const changes: string[] = [];
+  let later = follow(access, pair, wanted);
+  for (let count = 1 + random.below(4); count > 0; count--) {
+    const [what, change] = random.pick(Object.entries(CHANGES));
+    later = change(later, wanted, random);
+    changes.push(what);
+  }
+  return {
+    ...pair,
+    before: print(there, access),
+    after: print(wanted, settle(later)),
+    changes: [...pair.changes, ...changes],
+  };
+}
+
+function read(statement: string): Definition {
+  const definition = parseMeaning(statement);
+  if (!definition) throw new Error(`not a definition: ${statement}`);
+  return definition;
+}
+
+function newAccess(objects: readonly Definition[], random: Randomness): Access {
+  const principals = some(PRINCIPALS, 0.7, random).map(each =>
+    each.kind === 'GROUP' && random.chance(0.3) ? { ...each, alias: `${each.name} elsewhere` } : each,
+  );
+  const names = (kind: Principal['kind']) => principals.filter(each => each.kind === kind).map(({ name }) => name);
+  const users = names('USER');
+  return {
+    principals,
+    memberships: users.flatMap(user => some(names('GROUP'), 0.5, random).map(group => ({ user, group }))),
+    assumptions: names('SERVICE ACCOUNT').flatMap(account =>
+      some(users, 0.4, random).map(entity => ({ account, entity, option: random.chance(0.3) })),
+    ),
+    grants: Array.from({ length: random.below(8) }, () => newGrant(principals, objects, random)).filter(
+      grant => grant !== undefined,
+    ),
+    owners: new Map(
+      principals.length === 0
+        ? []
+        : some(objects, 0.3, random).map(({ name }) => [name, random.pick(principals).name] as const),
+    ),
+    policies: new Map(
+      some(objects.filter(isPartitioned), 0.5, random).map(table => [table.name, newPolicy(table, random)] as const),
+    ),
+  };
+}
+
+const isPartitioned = (definition: Definition): definition is TableDefinition =>
+  definition.kind === 'table' && definition.partitionBy !== 'NONE';
+
+function newPolicy({ partitionBy }: TableDefinition, random: Randomness): StoragePolicy {
+  const length = () => (partitionBy === 'MONTH' ? -1 - random.below(12) : random.pick([24, 72, 168, -1, -12]));
+  return {
+    after: {
+      ...(random.chance(0.5) && { 'TO PARQUET': length() }),
+      ...(random.chance(0.3) && { 'TO REMOTE': length() }),
+      'DROP LOCAL': length(),
+      ...(random.chance(0.2) && { 'DROP REMOTE': length() }),
+    },
+  };
+}
+
+function newGrant(
+  principals: readonly Principal[],
+  objects: readonly Definition[],
+  random: Randomness,
+): Grant | undefined {
+  const entity = random.pick(principals)?.name;
+  if (entity === undefined) return undefined;
+  const option = random.chance(0.3);
+  if (random.chance(0.15)) return { permissions: permissions(ON_DATABASE, random), scopes: [], entity, option };
+  if (random.chance(0.15)) return { permissions: permissions(ON_TABLES, random), scopes: 'ALL TABLES', entity, option };
+  const chosen = [random.pick(objects), random.pick(objects)].slice(0, 1 + random.below(2)).map(object => ({
+    object: object.name,
+    columns:
+      object.kind === 'table' && random.chance(0.5)
+        ? some(
+            object.columns.map(({ name }) => name),
+            0.5,
+            random,
+          )
+        : [],
+  }));
+  const ofColumns = chosen.filter(({ columns }) => columns.length > 0);
+  const isOfColumns = ofColumns.length > 0;
+  const scopes = isOfColumns ? ofColumns : chosen;
+  return { permissions: permissions(isOfColumns ? ON_COLUMNS : ON_TABLES, random), scopes, entity, option };
+}
+
+function permissions(from: readonly string[], random: Randomness): string[] {
+  const chosen = some(from, 0.4, random);
+  return chosen.length > 0 ? chosen : [random.pick(from)];
+}
+
+/** The same access to what has another name now, and none to what is gone. */
+function follow(access: Access, { names }: SchemaPair, wanted: readonly Definition[]): Access {
+  const renamed = (name: string) => names.get(name)?.name ?? name;
+  const find = (name: string) => wanted.find(each => each.name === renamed(name));
+  const entries = <T>(map: ReadonlyMap<string, T>) =>
+    [...map].flatMap(([name, value]) => (find(name) ? [[renamed(name), value] as const] : []));
+  const grants = access.grants.flatMap((grant): Grant[] => {
+    if (grant.scopes === 'ALL TABLES' || grant.scopes.length === 0) return [grant];
+    const scopes = grant.scopes.flatMap(({ object, columns }) => {
+      const now = find(object);
+      const there = now?.kind === 'table' ? now.columns.map(({ name }) => name) : [];
+      const left = columns
+        .map(column => names.get(object)?.columns.get(column) ?? column)
+        .filter(column => there.includes(column));
+      return !now || (columns.length > 0 && left.length === 0) ? [] : [{ object: now.name, columns: left }];
+    });
+    return scopes.length > 0 ? [{ ...grant, scopes }] : [];
+  });
+  const tables = new Map(wanted.filter(isPartitioned).map(table => [table.name, table.partitionBy]));
+  const policies = entries(access.policies).filter(([name, { after }]) =>
+    tables.get(name) === 'MONTH' ? Object.values(after).every(length => length < 0) : tables.has(name),
+  );
+  return { ...access, grants, owners: new Map(entries(access.owners)), policies: new Map(policies) };
+}
+
+const CHANGES: Record<string, (access: Access, objects: readonly Definition[], random: Randomness) => Access> = {
+  'new principal': (access, _, random) => {
+    const other = random.pick(PRINCIPALS.filter(({ name }) => !access.principals.some(each => each.name === name)));
+    return other ? { ...access, principals: [...access.principals, other] } : access;
+  },
+  'principal gone': (access, _, random) => without(access, random.pick(access.principals)?.name),
+  'another alias': (access, _, random) => ({
+    ...access,
+    principals: access.principals.map(each =>
+      each.kind === 'GROUP' && random.chance(0.5) ? { ...each, alias: 'another' } : each,
+    ),
+  }),
+  memberships: (access, _, random) => ({
+    ...access,
+    memberships: [
+      ...some(access.memberships, 0.5, random),
+      ...access.principals
+        .filter(({ kind }) => kind === 'USER')
+        .flatMap(({ name: user }) =>
+          some(
+            access.principals.filter(({ kind }) => kind === 'GROUP'),
+            0.3,
+            random,
+          ).map(({ name: group }) => ({ user, group })),
+        ),
+    ],
+  }),
+  assumptions: (access, _, random) => ({
+    ...access,
+    assumptions: some(access.assumptions, 0.7, random).map(each => ({ ...each, option: random.chance(0.5) })),
+  }),
+  'grants gone': (access, _, random) => ({ ...access, grants: some(access.grants, 0.5, random) }),
+  'grant options': (access, _, random) => ({
+    ...access,
+    grants: access.grants.map(each => ({ ...each, option: random.chance(0.5) })),
+  }),
+  'new grants': (access, objects, random) => ({
+    ...access,
+    grants: [
+      ...access.grants,
+      ...Array.from({ length: 1 + random.below(4) }, () => newGrant(access.principals, objects, random)).filter(
+        grant => grant !== undefined,
+      ),
+    ],
+  }),
+  'another owner': (access, objects, random) => {
+    const [object, principal] = [random.pick(objects), random.pick(access.principals)];
+    return principal && random.chance(0.5)
+      ? { ...access, owners: new Map([...access.owners, [object.name, principal.name]]) }
+      : access;
+  },
+  'storage policies': (access, objects, random) => ({
+    ...access,
+    policies: new Map(
+      some(objects.filter(isPartitioned), 0.6, random).map(table => [table.name, newPolicy(table, random)] as const),
+    ),
+  }),
+};
+
+function without(access: Access, gone: string | undefined): Access {
+  return {
+    ...access,
+    principals: access.principals.filter(({ name }) => name !== gone),
+    memberships: access.memberships.filter(({ user, group }) => user !== gone && group !== gone),
+    assumptions: access.assumptions.filter(({ account, entity }) => account !== gone && entity !== gone),
+    grants: access.grants.filter(({ entity }) => entity !== gone),
+    owners: new Map([...access.owners].filter(([, owner]) => owner !== gone)),
+  };
+}
+
+/** No server keeps one right with the grant option and without: the last one counts. */
+function settle(access: Access): Access {
+  return {
+    ...access,
+    assumptions: [...new Map(access.assumptions.map(each => [`${each.account} ${each.entity}`, each])).values()],
+  };
+}
+
+function print(objects: readonly Definition[], access: Access): string[] {
+  const { principals, memberships, assumptions, grants, owners, policies } = access;
+  const option = (has: boolean) => (has ? ' WITH GRANT OPTION' : '');
+  return [
+    ...principals.map(
+      ({ kind, name, alias }) =>
+        `CREATE ${kind} ${quote(name)}${alias === undefined ? '' : ` WITH EXTERNAL ALIAS '${alias}'`};`,
+    ),
+    ...objects.map(object => printDefinition(withAccess(object, owners.get(object.name), policies), { quoted: true })),
+    ...memberships.map(({ user, group }) => `ADD USER ${quote(user)} TO ${quote(group)};`),
+    ...assumptions.map(
+      each => `GRANT ASSUME SERVICE ACCOUNT ${quote(each.account)} TO ${quote(each.entity)}${option(each.option)};`,
+    ),
+    ...inOrder(grants).map(
+      grant =>
+        `GRANT ${grant.permissions.join(', ')}${printScopes(grant.scopes)} TO ${quote(grant.entity)}${option(grant.option)};`,
+    ),
+  ];
+}
+
+/** Such that none takes a grant option away that another one gives: those on more first, those without the option first. */
+function inOrder(grants: readonly Grant[]): Grant[] {
+  const breadth = ({ scopes }: Grant): number => {
+    if (scopes === 'ALL TABLES') return 2;
+    if (scopes.length === 0) return 3;
+    return scopes.some(({ columns }) => columns.length > 0) ? 0 : 1;
+  };
+  return grants.toSorted((one, other) => breadth(other) - breadth(one) || Number(one.option) - Number(other.option));
+}
+
+const withAccess = (object: Definition, owner: string | undefined, policies: Access['policies']): Definition => {
+  const policy = policies.get(object.name);
+  return { ...object, ...(owner !== undefined && { owner }), ...(policy && { ttl: 0, policy }) };
+};
+
+function printScopes(scopes: Grant['scopes']): string {
+  if (scopes === 'ALL TABLES') return ' ON ALL TABLES';
+  const list = scopes.map(
+    ({ object, columns }) => `${quote(object)}${columns.length > 0 ? `(${columns.map(quote).join(', ')})` : ''}`,
+  );
+  return list.length > 0 ? ` ON ${list.join(', ')}` : '';
+}
