@@ -66,6 +66,7 @@ test('the package exports exactly these names', t => {
     'quotePrincipal',
     'removeOwner',
     'repair',
+    'scopeOf',
     'toTableDefinition',
     'toTtl',
     'tokenizeQuery',

@@ -46,6 +46,9 @@ const database = [
   'CREATE USER reader WITH PASSWORD s3cret;',
   'GRANT HTTP TO reader;',
   'GRANT SELECT ON ALL TABLES TO reader;',
+  // After the narrower grant, the wider one would remove its option.
+  'GRANT ADD COLUMN TO reader;',
+  'GRANT ADD COLUMN ON trades TO reader WITH GRANT OPTION;',
 ];
 
 test.before(async () => {

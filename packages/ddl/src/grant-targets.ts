@@ -43,6 +43,21 @@ export function locateGrantTargets(statement: string, kind: Kind): LocatedTarget
   return { objects: isOnAll ? [] : namesAfter('ON'), principals: receivers };
 }
 
+/**
+ * The scope of a GRANT, from wide to narrow: 0 for the database, 1 for all tables, 2 for tables, 3 for columns. A wider grant
+ * removes narrower ones, with their grant option (documented for GRANT), so it has to come first.
+ */
+export function scopeOf(grant: string): number {
+  const words: string[] = [];
+  for (const token of significantTokens(grant)) {
+    if (keywordOf(token) === 'TO') break;
+    if (words.length > 0 || keywordOf(token) === 'ON') words.push(token.text.toUpperCase());
+  }
+  if (words.length === 0) return 0;
+  if (words.join(' ') === 'ON ALL TABLES') return 1;
+  return words.includes('(') ? 3 : 2;
+}
+
 /** The index of the first bare word of that text, or the number of tokens if there is none. */
 function indexOfWord(tokens: Token[], word: string): number {
   const at = tokens.findIndex(token => keywordOf(token) === word);

@@ -124,6 +124,13 @@ export class RightSet {
     return this.#findCovering(right).some(wider => hasOption(wider) || !hasOption(right));
   }
 
+  /** Whether exactly this right is stored, with the same grant option: granting it again changes nothing. */
+  stores(right: Right): boolean {
+    const { subject, table, column } = rightKey(right);
+    const same = this.#rights.get(subject)?.get(table)?.get(column);
+    return same !== undefined && hasOption(same) === hasOption(right);
+  }
+
   /**
    * Finds the rights that lose their grant option if this right is granted. A server stores the option of the latest
    * statement, and a right on a table replaces the rights on its columns.

@@ -52,7 +52,8 @@ export class ExistingAccess {
     const rights = parseRights(statement);
     const known = rights && (await this.#fetchRightsFor(rights));
     if (!known) return undefined;
-    const losing = rights.flatMap(right => known.findLostOptions(right));
+    const isStored = rights.every(right => known.stores(right));
+    const losing = isStored ? [] : rights.flatMap(right => known.findLostOptions(right));
     const differences = losing.map(right => ({
       property: printRight({ ...right, option: false } as Right).slice(0, -1),
       a: 'no grant option',

@@ -2,6 +2,7 @@
  * Access control as statements. The exact rows of an enterprise server are not public. These are the documented
  * statements, with names quoted only if necessary, in an order in which they can be replayed and give the same rows.
  */
+import { scopeOf } from '@sqlpipe/ddl';
 import { isReserved } from '@sqlpipe/ddl/grammar';
 import type { Acl, Grant, PrincipalKind } from './acl.js';
 
@@ -67,7 +68,8 @@ function formatGrants(grants: readonly Grant[]): string[] {
     const tail = `${formatScope(first.table, group)} TO ${quoteEntity(first.entity)}${formatOption(first.option)};`;
     permissions.set(tail, [...(permissions.get(tail) ?? []), first.permission]);
   }
-  return [...permissions].map(([tail, names]) => `GRANT ${names.toSorted().join(', ')}${tail}`).toSorted();
+  const statements = [...permissions].map(([tail, names]) => `GRANT ${names.toSorted().join(', ')}${tail}`).toSorted();
+  return statements.toSorted((a, b) => scopeOf(a) - scopeOf(b));
 }
 
 function formatScope(table: string | undefined, grants: readonly Grant[]): string {
