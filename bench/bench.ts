@@ -1,20 +1,23 @@
 /*!
- * Compares the programs with other tools in one run: prints tables, draws plots, and writes both into bench/. A ratio that is
- * more than 1.5 times the recorded one fails the run, and the record is not changed.
+ * Compares the programs with other tools in one run: prints tables, draws plots, and writes both into bench/. It says which
+ * ratios changed by more than 10 % since the latest release in bench/history.jsonl. A ratio that is more than 1.5 times that of
+ * then fails the run, and nothing is recorded.
  * ROUNDS sets how often each command line runs, JQ which jq; `--quick` uses smaller sizes, and records nothing.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { version } from '../scripts/bundler.js';
 import { startLatencyProxy } from '../test/support/latency-proxy.js';
 import { openScope } from '../test/support/open-scope.js';
 import { type Server, startServer } from '../test/support/server.js';
 import { DUMP, DUMP_TABLES, JQ_VERSION, loop, REPLAY, splitters } from './baselines.js';
 import { Comparisons } from './comparisons.js';
 import { growth, shuffledSchema, table } from './growth.js';
+import { compareWithHistory, recordRelease } from './history.js';
 import { draw } from './plot.js';
-import { publish, recorded } from './record.js';
+import { publish } from './record.js';
 
 const ROUNDS = Number(process.env.ROUNDS ?? 5);
 const QUICK = process.argv.includes('--quick');
@@ -181,14 +184,19 @@ try {
 }
 
 const charts = await growth(ROUNDS, QUICK);
-const note = `Medians of ${ROUNDS} rounds, both sides in turn, in one run: Node ${process.version}, ${JQ_VERSION}, ${cpus().length} × ${cpus()[0]?.model}.`;
+const machine = `${cpus().length} × ${cpus()[0]?.model}`;
+const note = `Medians of ${ROUNDS} rounds, both sides in turn, in one run: Node ${process.version}, ${JQ_VERSION}, ${machine}.`;
 const curves = charts.map(table).join('\n\n');
 console.log(`${comparisons.table()}\n\n${note}\n\n${curves}`);
 
-const worse = comparisons.worseThan(recorded('run'));
-for (const complaint of worse) console.error(`worse than recorded: ${complaint}`);
+const { ratios } = comparisons;
+const { changed, worse } = compareWithHistory(ratios);
+for (const change of changed) console.error(`changed by more than 10 %: ${change}`);
+for (const change of worse) console.error(`much worse, so nothing is recorded: ${change}`);
 if (worse.length) process.exitCode = 1;
 else if (!QUICK) {
+  const date = new Date().toISOString().slice(0, 10);
+  recordRelease({ version, date, machine, node: process.version, rounds: ROUNDS, ratios });
   publish('run', `${comparisons.table()}\n\n${note}`);
   publish('run', selectCurlRows(comparisons.table()), 'README.md');
   publish('growth', curves);

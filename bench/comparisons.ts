@@ -1,5 +1,5 @@
 /*! The rows of the table: comparisons and their results. */
-import { type Measured, measure } from './measure.js';
+import { type Cost, type Measured, measure } from './measure.js';
 
 interface Row {
   what: string;
@@ -8,10 +8,12 @@ interface Row {
   theirs: string;
   /** Ours over theirs: below 1 is faster, or smaller. */
   ratio: string;
+  /** The smallest and the largest ratio of a round. */
+  spread: string;
 }
 
-/** The factor by which a ratio may exceed the recorded one: the difference between two runs on a noisy machine. */
-const MARGIN = 1.5;
+/** Ratios by what was compared with what. */
+export type Ratios = Readonly<Record<string, number>>;
 
 interface Circumstances {
   /** Variables of both command lines. */
@@ -39,40 +41,40 @@ export class Comparisons {
   async compare(what: string, ours: string, [against, theirs]: Rival, how: Circumstances = {}): Promise<void> {
     const measured = await measure([ours, theirs], this.#rounds, how.env, how.reset);
     const [mine, other] = measured as [Measured, Measured];
-    const add = (row: string, a: number, b: number, shown: (value: number) => string, more = ''): void => {
-      this.#rows.push({ what: row, against, ours: shown(a) + more, theirs: shown(b), ratio: (a / b).toFixed(2) });
+    const add = (row: string, quantity: keyof Cost, format: (value: number) => string, more = ''): void => {
+      const [a, b] = [mine[quantity], other[quantity]];
+      const ratios = mine.rounds.map((round, i) => round[quantity] / (other.rounds[i]?.[quantity] ?? Number.NaN));
+      this.#rows.push({
+        what: row,
+        against,
+        ours: format(a) + more,
+        theirs: format(b),
+        ratio: (a / b).toFixed(2),
+        spread: `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}`,
+      });
       console.error(this.table().split('\n').at(-1));
     };
     const rate = how.bytes ? `, ${(how.bytes / 1e6 / mine.seconds).toFixed(0)} MB/s` : '';
     const { time = true, memory = false } = how;
-    if (time) add(what, mine.seconds, other.seconds, value => `${value.toFixed(3)} s`, rate);
-    if (memory) add(`${what}: memory`, mine.mebibytes, other.mebibytes, value => `${value.toFixed(0)} MiB`);
+    if (time) add(what, 'seconds', value => `${value.toFixed(3)} s`, rate);
+    if (memory) add(`${what}: memory`, 'mebibytes', value => `${value.toFixed(0)} MiB`);
   }
 
   /** @returns the rows in Markdown */
   table(): string {
     return [
-      '| what | against | ours | theirs | ratio |',
-      '| --- | --- | --- | --- | --- |',
-      ...this.#rows.map(row => `| ${row.what} | ${row.against} | ${row.ours} | ${row.theirs} | ${row.ratio} |`),
+      '| what | against | ours | theirs | ratio | rounds |',
+      '| --- | --- | --- | --- | --- | --- |',
+      ...this.#rows.map(
+        row => `| ${row.what} | ${row.against} | ${row.ours} | ${row.theirs} | ${row.ratio} | ${row.spread} |`,
+      ),
     ].join('\n');
   }
 
-  /**
-   * Compares the ratios with recorded ones.
-   * @param table an earlier `table()`
-   * @returns a line for each ratio that is clearly worse
-   */
-  worseThan(table: string): string[] {
-    const before = new Map(
-      table.split('\n').map(line => {
-        const cells = line.split(' | ');
-        return [cells.slice(0, 2).join(' | '), Number.parseFloat(cells[4] ?? '')];
-      }),
+  /** The ratio of each row. */
+  get ratios(): Ratios {
+    return Object.fromEntries(
+      this.#rows.map(({ what, against, ratio }) => [`${what}, against ${against}`, Number(ratio)]),
     );
-    return this.#rows.flatMap(({ what, against, ratio }) => {
-      const was = before.get(`| ${what} | ${against}`);
-      return was && Number(ratio) > was * MARGIN ? `${what}, against ${against}: was ${was}, is ${ratio}` : [];
-    });
   }
 }

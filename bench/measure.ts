@@ -4,11 +4,17 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/** Medians over the rounds. */
-export interface Measured {
+/** What one run costs. */
+export interface Cost {
   seconds: number;
   /** The sum of the peaks of all processes, in MiB. */
   mebibytes: number;
+}
+
+/** Medians over the rounds. */
+export interface Measured extends Cost {
+  /** Each round, in their order: those of several scripts were measured together. */
+  rounds: readonly Cost[];
 }
 
 /**
@@ -22,7 +28,7 @@ export async function measure(
   env: NodeJS.ProcessEnv = {},
   reset: () => Promise<void> = async () => {},
 ): Promise<Measured[]> {
-  const runs = scripts.map((): Measured[] => []);
+  const runs = scripts.map((): Cost[] => []);
   for (let round = 0; round < rounds; round++) {
     for (const [i, script] of scripts.entries()) {
       await reset();
@@ -32,10 +38,11 @@ export async function measure(
   return runs.map(all => ({
     seconds: median(all.map(one => one.seconds)),
     mebibytes: median(all.map(one => one.mebibytes)),
+    rounds: all,
   }));
 }
 
-async function run(script: string, env: NodeJS.ProcessEnv): Promise<Measured> {
+async function run(script: string, env: NodeJS.ProcessEnv): Promise<Cost> {
   const path = `${resolve('node_modules/.bin')}:${process.env.PATH}`;
   const started = performance.now();
   const bash = spawn('bash', ['-c', `set -e -o pipefail; ${script}`], {

@@ -4,9 +4,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 const README = 'bench/README.md';
 const part = (mark: string): RegExp => new RegExp(`(?<=<!-- ${mark} -->\\n)[^]*(?=\\n<!-- /${mark} -->)`);
 
-/** Reads the recorded text at a marker. */
-export const recorded = (mark: string): string => part(mark).exec(readFileSync(README, 'utf8'))?.[0] ?? '';
-
 /** Replaces the recorded text at a marker. */
 export const publish = (mark: string, text: string, file = README): void =>
   writeFileSync(

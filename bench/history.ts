@@ -1,0 +1,46 @@
+/*! The ratios of each release: bench/history.jsonl, a line per release, the latest last. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import type { Ratios } from './comparisons.js';
+
+const FILE = 'bench/history.jsonl';
+
+/** A ratio that changed less is the same: two runs on one machine differ by as much. */
+const NOISE = 0.1;
+
+/** A ratio that grew by more than this factor is a mistake in the programs, not noise. */
+const MARGIN = 1.5;
+
+/** The results of one release. */
+export interface Release {
+  version: string;
+  date: string;
+  machine: string;
+  node: string;
+  rounds: number;
+  ratios: Ratios;
+}
+
+function readHistory(): Release[] {
+  if (!existsSync(FILE)) return [];
+  const lines = readFileSync(FILE, 'utf8').split('\n').filter(Boolean);
+  return lines.map(line => JSON.parse(line) as Release);
+}
+
+/** Compares ratios with those of the latest line: those that changed noticeably, and of these the ones that are clearly worse. */
+export function compareWithHistory(ratios: Ratios): { changed: string[]; worse: string[] } {
+  const latest = readHistory().at(-1)?.ratios ?? {};
+  const found = Object.entries(ratios).flatMap(([name, now]) => {
+    const before = latest[name];
+    return before ? [{ factor: now / before, text: `${name}: ${before}, now ${now}` }] : [];
+  });
+  return {
+    changed: found.filter(({ factor }) => Math.abs(factor - 1) > NOISE).map(({ text }) => text),
+    worse: found.filter(({ factor }) => factor > MARGIN).map(({ text }) => text),
+  };
+}
+
+/** Adds a release, or replaces its earlier line. */
+export function recordRelease(release: Release): void {
+  const others = readHistory().filter(({ version }) => version !== release.version);
+  writeFileSync(FILE, [...others, release].map(each => `${JSON.stringify(each)}\n`).join(''));
+}
