@@ -2,7 +2,7 @@
 import type { ExecutionContext } from 'ava';
 import { startFaultyServer } from './faults/faulty-server.js';
 import { forwardRequest } from './faults/run.js';
-import { type Replay, replay } from './support/replay.js';
+import { type Replay, runSqlapply } from './support/replay.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { startSqlserve } from './support/sqlserve.js';
@@ -27,7 +27,7 @@ async function replayAndRecord(t: ExecutionContext, text: string, options = ''):
   const { url, requests } = await startFaultyServer(t, async (socket, request) =>
     socket.write(await forwardRequest(good, request)),
   );
-  const outcome = await replay(t, url, { text, options });
+  const outcome = await runSqlapply(t, url, { text, options });
   const sent = requests.map(({ statement }) => statement).filter(statement => !/^\(?SHOW|^SELECT/.test(statement));
   const { dataset } = await good.execute('SHOW COLUMNS FROM t');
   return { ...outcome, sent, columns: dataset?.map(([name]) => name) };

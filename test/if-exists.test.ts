@@ -1,7 +1,7 @@
 /*! `sqlapply --if-exists`: how existing objects are handled, and that other rejections are not hidden. */
 import type { ExecutionContext } from 'ava';
 import { reply, startFaultyServer } from './faults/faulty-server.js';
-import { replay } from './support/replay.js';
+import { runSqlapply } from './support/replay.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { startSqlserve } from './support/sqlserve.js';
@@ -21,7 +21,7 @@ const VIEW = 'CREATE VIEW v AS (SELECT x FROM t);';
 async function replayOnto(t: ExecutionContext, type: string, text: string, options: string) {
   await target.dropAll();
   await target.execute(`CREATE TABLE t (x ${type})`);
-  const outcome = await replay(t, target.url, { text, options });
+  const outcome = await runSqlapply(t, target.url, { text, options });
   const [[definition = ''] = []] = (await target.execute('SHOW CREATE TABLE t')).dataset ?? [];
   return { ...outcome, definition };
 }
@@ -56,7 +56,7 @@ test('--if-exists skip hides no other kind of rejection', async t => {
     const { url } = await startFaultyServer(t, socket =>
       socket.write(reply(JSON.stringify({ error, position: 0 }), 400)),
     );
-    const { code, results } = await replay(t, url, { text: T, options: '--if-exists skip' });
+    const { code, results } = await runSqlapply(t, url, { text: T, options: '--if-exists skip' });
     t.is(code, error === 'permission denied' ? 77 : 1, error);
     t.deepEqual(results, ['rejected'], error);
   }

@@ -173,6 +173,26 @@ for (const [name, ...args] of [['sqlapply', 'http://127.0.0.1:1'], ['sqljoin']] 
     t.deepEqual(await listFiles(), []);
   });
 
+test('a signal at the same moment as the end of an empty input is an interruption', async t => {
+  const { program, ended, stderr } = await startProgram(t, 'sqlapply', 'http://127.0.0.1:1');
+  await waitForSignalHandler(program.pid as number);
+  program.kill('SIGSTOP');
+  program.kill('SIGINT');
+  await new Promise<void>(resolve => program.stdin.end(resolve));
+  program.kill('SIGCONT');
+  t.deepEqual(await ended, [null, 'SIGINT']);
+  t.notRegex(await stderr, /empty input/);
+});
+
+/** Waits until a process catches SIGINT, and sleeps. */
+async function waitForSignalHandler(pid: number): Promise<void> {
+  for (;;) {
+    const status = await readFile(`/proc/${pid}/status`, 'utf8');
+    const caught = BigInt(`0x${/^SigCgt:\s*(\w+)/m.exec(status)?.[1]}`);
+    if (caught & 2n && /^State:\s*S/m.test(status)) return;
+  }
+}
+
 /** Waits until a process has an open file that is deleted. */
 async function waitForDeletedFile(pid: number): Promise<void> {
   for (;;) {

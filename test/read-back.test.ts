@@ -2,7 +2,7 @@
 import type { ExecutionContext } from 'ava';
 import { reply, startFaultyServer } from './faults/faulty-server.js';
 import { forwardRequest } from './faults/run.js';
-import { replay } from './support/replay.js';
+import { runSqlapply } from './support/replay.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { startSqlserve } from './support/sqlserve.js';
@@ -45,7 +45,7 @@ for (const [name, status, bytes] of [
   for (const options of ['', '--keep-going'])
     test(`read-back: if the target ${name}, the status is ${status} ${options}`, async t => {
       const { url, tables } = await startSpoiled(t, statement => (statement.startsWith('SHOW') ? bytes : undefined));
-      const { code, stderr, report, rejects } = await replay(t, url, { text: table('a') + table('b'), options });
+      const { code, stderr, report, rejects } = await runSqlapply(t, url, { text: table('a') + table('b'), options });
       t.is(code, status, stderr);
       t.deepEqual(
         report.map(({ result, proven }) => [result, proven]),
@@ -62,7 +62,7 @@ for (const [name, status, bytes] of [
 
 test('with --no-verify nothing is read back', async t => {
   const { url, requests } = await startSpoiled(t, () => undefined);
-  const { code, report } = await replay(t, url, { text: table('a'), options: '--no-verify' });
+  const { code, report } = await runSqlapply(t, url, { text: table('a'), options: '--no-verify' });
   t.is(code, 0);
   t.deepEqual(
     report.map(({ result, proven }) => [result, proven]),
@@ -83,7 +83,7 @@ const ONE = table('t110');
 async function replayMany(t: ExecutionContext, spoil: Spoiler) {
   const { url, tables } = await startSpoiled(t, spoil);
   await good.execute('CREATE TABLE there (x INT)');
-  const outcome = await replay(t, url, { text: MANY.join(''), options: '--allow ALTER' });
+  const outcome = await runSqlapply(t, url, { text: MANY.join(''), options: '--allow ALTER' });
   const unproven = outcome.report.filter(({ kind, proven }) => kind === 'table' && proven !== true);
   return { ...outcome, unproven: unproven.map(({ n, result }) => [n, result]), tables };
 }
@@ -114,7 +114,7 @@ test('read-back: a view that the target created as a table is reported as missin
   const { url } = await startSpoiled(t, async statement =>
     statement.startsWith('CREATE VIEW') ? reply(JSON.stringify(await good.execute(table('v')))) : undefined,
   );
-  const { code, results, rejects } = await replay(t, url, { text: table('a') + view });
+  const { code, results, rejects } = await runSqlapply(t, url, { text: table('a') + view });
   t.is(code, 1);
   t.deepEqual(results, ['applied', 'differs']);
   t.is(rejects, `${view}\n\0`);

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import type { ExecutionContext } from 'ava';
 import { chunk, head, reply, rowsBody, startFaultyServer } from './faults/faulty-server.js';
 import { forwardRequest } from './faults/run.js';
-import { replay } from './support/replay.js';
+import { runSqlapply } from './support/replay.js';
 import { startSqlserve } from './support/sqlserve.js';
 import { test } from './support/test.js';
 
@@ -46,7 +46,7 @@ async function replayAround(
     return socket.write(isQuery ? shown : OK);
   });
   const text = `CREATE TABLE 'before' (x INT); ${statement} ${AFTER}`;
-  const outcome = await replay(t, url, { text, options: `--no-verify ${options}` });
+  const outcome = await runSqlapply(t, url, { text, options: `--no-verify ${options}` });
   const sent = requests.filter(request => `${request.statement};` === statement).length;
   return { ...outcome, sent, continued: requests.some(request => request.statement.includes("'after'")) };
 }
@@ -169,7 +169,7 @@ test('a lost reply of an ALTER is settled by the object, if that shows the chang
     if (isExecuted) await forwardRequest(good, request);
     return socket.destroy();
   });
-  const apply = (text: string) => replay(t, url, { text, options: '--allow ALTER' });
+  const apply = (text: string) => runSqlapply(t, url, { text, options: '--allow ALTER' });
   const shown = await apply(
     'ALTER TABLE t ADD COLUMN z INT; ALTER TABLE t DROP COLUMN x; ALTER TABLE t RENAME COLUMN y TO x; ALTER TABLE t SET TTL 2 DAYS;',
   );
@@ -194,7 +194,7 @@ test('a lost reply is not settled by an object of another kind', async t => {
     if (request.statement === "SHOW CREATE TABLE 't'") return socket.write(reply(rowsBody(T)));
     return socket.write(await forwardRequest(good, request));
   });
-  const { code, results } = await replay(t, url, { text: T });
+  const { code, results } = await runSqlapply(t, url, { text: T });
   t.is(code, 1);
   t.deepEqual(results, ['rejected']);
   t.is(requests.filter(({ statement }) => statement.startsWith('CREATE')).length, 2);

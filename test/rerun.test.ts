@@ -1,6 +1,6 @@
 /*! Reruns of a stream: existing definitions are fetched together, and fetched again if the stream changes them. */
 import { recordingProxy } from './support/recording-proxy.js';
-import { replay } from './support/replay.js';
+import { runSqlapply } from './support/replay.js';
 import { startSqlserve } from './support/sqlserve.js';
 import { test } from './support/test.js';
 
@@ -10,10 +10,10 @@ const SKIPPED = TABLES.map(() => 'skipped');
 for (const options of ['', '--dry-run', '--jobs 8'])
   test(`a rerun needs few requests ${options}`, async t => {
     const server = await startSqlserve(t);
-    t.is((await replay(t, server.url, { text: TABLES.join('\n') })).code, 0);
+    t.is((await runSqlapply(t, server.url, { text: TABLES.join('\n') })).code, 0);
     await server.execute('ALTER TABLE t120 ADD COLUMN y INT');
     const { url, queries } = await recordingProxy(t, server);
-    const { results } = await replay(t, url, { text: TABLES.join('\n'), options: `-k ${options}` });
+    const { results } = await runSqlapply(t, url, { text: TABLES.join('\n'), options: `-k ${options}` });
     t.deepEqual(results, SKIPPED.with(120, 'differs'));
     t.true(queries.length < TABLES.length / 2, queries.join('\n'));
     const namesListed = queries.filter(query => /\bFROM tables\(\)/i.test(query) && !/WHERE/i.test(query));
@@ -23,12 +23,12 @@ for (const options of ['', '--dry-run', '--jobs 8'])
 test('definitions that a statement of the stream changes are fetched again', async t => {
   const server = await startSqlserve(t);
   const first = ['CREATE TABLE a (x INT);', 'CREATE TABLE b (x INT);', 'CREATE VIEW v AS (SELECT x FROM a);'];
-  t.is((await replay(t, server.url, { text: first.join('\n') })).code, 0);
+  t.is((await runSqlapply(t, server.url, { text: first.join('\n') })).code, 0);
   const text = `${first.join('\n')}
     ALTER TABLE b ADD COLUMN y INT; CREATE TABLE b (x INT, y INT);
     CREATE OR REPLACE VIEW v AS (SELECT x FROM b); CREATE VIEW v AS (SELECT x FROM b);
     DROP TABLE a; CREATE TABLE a (y INT); CREATE TABLE a (y INT);`;
-  const { results, stderr } = await replay(t, server.url, { text, options: '--allow all' });
+  const { results, stderr } = await runSqlapply(t, server.url, { text, options: '--allow all' });
   const [skipped, applied] = ['skipped', 'applied'];
   t.deepEqual(
     results,

@@ -15,7 +15,7 @@ import { certificateAuthority } from './support/certificates.js';
 import { connectTo, TARGET } from './support/client.js';
 import { freshFolder } from './support/folder.js';
 import { freePort } from './support/ports.js';
-import { replay } from './support/replay.js';
+import { runSqlapply } from './support/replay.js';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
 import { test } from './support/test.js';
@@ -237,7 +237,7 @@ test('a table whose reply is lost is looked for, and sent as often as the option
       if (statement.startsWith('CREATE')) socket.end();
       else socket.write(reply('{"error":"table does not exist [table=t]","position":18}', 400));
     });
-    const { code, results } = await replay(t, url, { text: TABLES[0] ?? '', options: `--no-verify ${options}` });
+    const { code, results } = await runSqlapply(t, url, { text: TABLES[0] ?? '', options: `--no-verify ${options}` });
     t.is(code, 69);
     t.deepEqual(results, ['failed']);
     t.is(requests.filter(({ statement }) => statement.startsWith('CREATE')).length, sent, options);

@@ -3,7 +3,7 @@
  * rejects and the summary, and the exit status reports the damage.
  */
 
-import { replay } from './support/replay.js';
+import { runSqlapply } from './support/replay.js';
 import { startSqlserve } from './support/sqlserve.js';
 import { test } from './support/test.js';
 
@@ -28,7 +28,7 @@ const sendDamageAfter = (damage: string) => {
 for (const [name, [bytes, message]] of Object.entries(DAMAGE))
   test(`${name}: earlier statements are applied and reported, and their rejects kept`, async t => {
     const { url, execute } = await startSqlserve(t);
-    const { code, stderr, report, rejects } = await replay(t, url, {
+    const { code, stderr, report, rejects } = await runSqlapply(t, url, {
       input: sendDamageAfter(bytes),
       options: '--stream --keep-going',
     });
@@ -53,7 +53,7 @@ for (const [name, [bytes, message]] of Object.entries(DAMAGE))
 
 test('without --stream nothing is applied from input that is damaged at its end', async t => {
   const { url, execute } = await startSqlserve(t);
-  const { code, report } = await replay(t, url, {
+  const { code, report } = await runSqlapply(t, url, {
     input: `printf "CREATE TABLE a (x INT)\\0CREATE TABLE b (x INT)\\0CREATE TAB"`,
   });
   t.is(code, 65);

@@ -6,7 +6,7 @@ import type { ExecutionContext } from 'ava';
 import { check } from '../scripts/versions/check.js';
 import { reply, rowsBody, startFaultyServer } from './faults/faulty-server.js';
 import { startQuestDB, testWithVersion } from './support/questdb.js';
-import { replay } from './support/replay.js';
+import { runSqlapply } from './support/replay.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
@@ -84,7 +84,7 @@ async function replayViews(t: ExecutionContext, build: Buffer, options = '') {
   const { url, requests } = await startFaultyServer(t, (socket, { statement }) =>
     socket.write(statement === 'SELECT build()' ? build : reply('{"ddl":"OK"}')),
   );
-  const outcome = await replay(t, url, { text: VIEWS, options: `--no-verify ${options}` });
+  const outcome = await runSqlapply(t, url, { text: VIEWS, options: `--no-verify ${options}` });
   return { ...outcome, sent: requests.filter(({ statement }) => statement.startsWith('CREATE')).length };
 }
 
@@ -122,7 +122,7 @@ for (const options of ['', '--keep-going'])
       if (statement.startsWith('CREATE')) return socket.write(reply('{"ddl":"OK"}'));
       return socket.write(statement.startsWith('SHOW') ? reply(rowsBody(...tables)) : denied);
     });
-    const { code, stderr } = await replay(t, url, { text: tables.join('\n'), options });
+    const { code, stderr } = await runSqlapply(t, url, { text: tables.join('\n'), options });
     t.is(code, 77);
     t.is(stderr.split('Access denied').length - 1, 1, stderr);
   });

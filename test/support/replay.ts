@@ -27,7 +27,7 @@ export interface Replay {
  * Applies `.sql` text to an instance. In the script, `report` is the file of `--report`, and `$DST` is the instance.
  * @param input the command that writes the stream; by default it converts the text
  */
-export async function replay(
+export async function runSqlapply(
   scope: Scope,
   url: string,
   { text = '', options = '', input = 'sqlsplit <<< "$TEXT"' }: { text?: string; options?: string; input?: string },

@@ -1,6 +1,7 @@
 /*! The process as the programs see it: its input, its output, and its messages for the user. */
 import { fstatSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import { styleText } from 'node:util';
 import { escapeControls, escapeLines } from '@sqlpipe/sql';
 import { UsageError } from './exit.js';
@@ -120,6 +121,18 @@ let interruption: AbortController | undefined;
 /** The name of the signal that interrupted the program, if there was one. */
 export const interruptSignal = (): NodeJS.Signals | undefined =>
   interruption?.signal.reason as NodeJS.Signals | undefined;
+
+/** Milliseconds by which a signal may arrive later than the end of the input. */
+const SIGNAL_DELAY = 100;
+
+/**
+ * Waits for a signal that may be about to arrive. ^C ends all programs of a pipeline, and one of them can find its input
+ * incomplete before its own signal arrives. A program that catches no signal need not wait.
+ */
+export async function waitForPendingSignal(): Promise<void> {
+  if (interruption && !interruption.signal.aborted)
+    await pause(SIGNAL_DELAY, undefined, { signal: interruption.signal }).catch(() => {});
+}
 
 /** The first signal requests the program to end; a second signal kills it. */
 function createInterruption(): AbortController {

@@ -1,7 +1,7 @@
 /*! Handles what is the same for every program: streams, errors and the exit status of the process. */
 import { escapeControls, formatError } from '@sqlpipe/sql';
 import { Exit, exitStatus } from './exit.js';
-import { createProcessIo, interruptSignal } from './io.js';
+import { createProcessIo, interruptSignal, waitForPendingSignal } from './io.js';
 import { parseCommandLine } from './parse-command-line.js';
 import type { Program } from './program.js';
 
@@ -32,6 +32,7 @@ async function run<Options>(program: Program<Options>): Promise<void> {
     if (parsed.output !== undefined) await io.print(parsed.output);
     process.exitCode = parsed.args ? await program.run(parsed.args, io) : Exit.ok;
   } catch (error) {
+    if (exitStatus(error) === Exit.damaged) await waitForPendingSignal();
     if (!interruptSignal()) fail(error);
   }
   const signal = interruptSignal();
@@ -44,7 +45,8 @@ function reportError(error: unknown, name: string): void {
     { [Exit.usage]: `\nTry '${name} --help'.`, [Exit.bug]: '\nThis is a bug; please report it.' }[process.exitCode] ??
     '';
   const text = formatError(error);
-  // A usage error of yargs has several lines. In other messages a line end is part of a name and could fake a message.
-  const shown = process.exitCode === Exit.usage ? text : escapeControls(text);
-  createProcessIo(name, { quiet: true, verbose: 0 }).error(shown + hint);
+  // A usage error of yargs has several lines. In any other message a line end can only come from a name; printed as it is, it
+  // could fake a second message.
+  const safe = process.exitCode === Exit.usage ? text : escapeControls(text);
+  createProcessIo(name, { quiet: true, verbose: 0 }).error(safe + hint);
 }

@@ -105,7 +105,7 @@ const SECONDS: Readonly<Record<string, number>> = { n: 1e-9, U: 1e-6, T: 1e-3, s
 
 /**
  * The default partitioning of a materialized view: YEAR if its sampling interval is more than an hour, MONTH if more than
- * a minute, otherwise DAY (read in CreateMatViewOperationImpl).
+ * a minute, otherwise DAY (QuestDB's source, CreateMatViewOperationImpl).
  */
 export function defaultPartition(interval: string): PartitionUnit {
   const count = Number.parseInt(interval, 10) || 1;

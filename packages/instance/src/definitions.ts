@@ -12,7 +12,8 @@ import { isUnsupported, queryIfSupported } from './unsupported.js';
 const MAX_PER_REQUEST = 100;
 
 /**
- * Maximum length of all definitions in one reply, in UTF-16 code units. A single definition may be as long as a row.
+ * Maximum length of all definitions in one reply, in UTF-16 code units. A single definition is limited
+ * only by the maximum length of a row.
  */
 const MAX_REPLY_LENGTH = 64 * 1024 * 1024;
 
@@ -35,7 +36,10 @@ export async function fetchDefinitions(
   return all;
 }
 
-/** 9.3.4 answers SHOW CREATE TABLE for a view too, with a table of its columns: so it is checked which are views. */
+/**
+ * For a view, 9.3.4 answers SHOW CREATE TABLE with a CREATE TABLE that has the view's columns. So it is queried which of
+ * the objects are views.
+ */
 async function fetchOfRightKind(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
   const printed = await fetchUncheckedDefinitions(instance, objects);
   const tables = objects.filter(({ kind }, i) => kind === 'table' && printed[i] !== undefined);

@@ -14,7 +14,7 @@ const GATEWAY_STATUSES = new Set([502, 503, 504]);
 export interface RetryOptions {
   /** Maximum number of retries of one request; none where not given. */
   retries?: number | undefined;
-  /** Called before each with a message: what failed, and when the request is sent again. */
+  /** Called before each retry with a message: what failed, and when the request is sent again. */
   onRetry?: ((message: string) => void) | undefined;
   /** Waits that many milliseconds, or until the signal aborts; a timer unless given. */
   pause?: ((milliseconds: number, signal: AbortSignal) => Promise<unknown>) | undefined;
@@ -49,6 +49,6 @@ export class Retries {
   }
 }
 
-/** An error message of the server, missing credentials and the like stay as they are, however often one asks. */
+/** Whether a retry may help. It does not help against an error message of the server, or against missing credentials. */
 const isRetriable = (error: unknown): error is InstanceError =>
   error instanceof InstanceError && (GATEWAY_STATUSES.has(error.status ?? 0) || isTransientFailure(error));

@@ -33,7 +33,7 @@ export class ExistingObjects {
   /** The definitions of the objects of the next statements; undefined for an object that did not exist. */
   #prefetched = new Map<string, string | undefined>();
   #prefetching: Promise<void> | undefined;
-  /** Number of statements that may have changed any object. It discards a fetch that was in flight meanwhile. */
+  /** Number of statements that may have changed any object. If it grows during a fetch, the fetched definitions are discarded. */
   #changes = 0;
   /** Whether objects of this stream exist, so that it is worth fetching many definitions at once. */
   #isRerun: boolean;

@@ -132,7 +132,7 @@ interface OpenJournal {
 
 /**
  * Writes a new journal, which then replaces the old one. Other users who can write to the folder may have put a link
- * at the new path; so the file is always created, and only its owner can read it.
+ * at the new path, so an existing file is never opened: the file is created, readable only by its owner.
  */
 async function rewriteJournal(path: string, state: readonly Change[]): Promise<OpenJournal> {
   const newPath = `${path}.new`;

@@ -1,6 +1,6 @@
 /*!
- * Finds the kind of a statement and the name of the object that it creates (forms: the server's dump, SHOW CREATE and
- * the access control documentation).
+ * Finds the kind of a statement and the name of the object that it creates. It knows the forms in the
+ * server's dump, in SHOW CREATE, and in the documentation of access control.
  */
 import { type LocatedName, parseName } from './name.js';
 import { keywordOf, significantTokens, type Token } from './tokens.js';
@@ -26,7 +26,7 @@ export type Kind = (typeof KINDS)[number];
 /** What a statement does, and to what. */
 export interface Identity {
   kind: Kind;
-  /** The name of what is created, or for `membership`, `assumption` and `grant` of the receiver; empty if unknown. */
+  /** The name of what is created; for `membership`, `assumption` and `grant` the name of the receiver. Empty if unknown. */
   name: string;
   /** The first word in upper case: CREATE, ADD, GRANT, … */
   verb: string;
@@ -82,7 +82,8 @@ export function identify(statement: string): Identity {
 
 /**
  * Reads the head of a statement in the form that servers print; undefined for another form. Most statements have this
- * form, and need not be read token by token. No comment can begin within it, so all comment rules agree.
+ * form, and need not be read token by token. No comment can begin within it, so it does not matter that
+ * versions of QuestDB read comments differently.
  */
 export function readPrintedHead(statement: string): Head | undefined {
   const [, phrase, name, parenthesis] = PRINTED_FORM.exec(statement) ?? [];

@@ -13,11 +13,12 @@ interface Query extends QueryMentions {
 /** The index. Names of objects are in lower case; names of columns are as written. */
 export class ViewIndex {
   readonly #queries = new Map<string, Query>();
-  /** By the name of an object, the views that read from it; below, the materialized views over it. */
+  /** The views that read from an object, by its name. */
   readonly #readers = new Map<string, Set<string>>();
-  readonly #overBase = new Map<string, Set<string>>();
-  /** For each object, its keys in `#readers` and `#overBase`, which are needed to remove it. */
-  readonly #sources = new Map<string, { readers: readonly string[]; overBase: readonly string[] }>();
+  /** The materialized views over a base, by its name. */
+  readonly #materializedViews = new Map<string, Set<string>>();
+  /** What each object reads from: the keys under which it is in the two maps. */
+  readonly #sources = new Map<string, { sources: readonly string[]; bases: readonly string[] }>();
 
   constructor(readonly state: SchemaState) {
     for (const { name } of state.objects) this.update(name);
@@ -27,20 +28,20 @@ export class ViewIndex {
   update(name: string): void {
     const key = foldCase(name);
     const before = this.#sources.get(key);
-    for (const source of before?.readers ?? []) this.#readers.get(source)?.delete(key);
-    for (const source of before?.overBase ?? []) this.#overBase.get(source)?.delete(key);
+    for (const source of before?.sources ?? []) this.#readers.get(source)?.delete(key);
+    for (const base of before?.bases ?? []) this.#materializedViews.get(base)?.delete(key);
     const object = this.state.find(key);
     const definition = object?.definition;
-    const readers = object?.kind === 'view' ? this.queryOf(object).sources.map(foldCase) : [];
-    const overBase = definition?.kind === 'materialized view' && definition.base ? [foldCase(definition.base)] : [];
-    for (const source of readers) addTo(this.#readers, source, key);
-    for (const source of overBase) addTo(this.#overBase, source, key);
-    this.#sources.set(key, { readers, overBase });
+    const sources = object?.kind === 'view' ? this.queryOf(object).sources.map(foldCase) : [];
+    const bases = definition?.kind === 'materialized view' && definition.base ? [foldCase(definition.base)] : [];
+    for (const source of sources) addTo(this.#readers, source, key);
+    for (const base of bases) addTo(this.#materializedViews, base, key);
+    this.#sources.set(key, { sources, bases });
   }
 
   /** The materialized views over a base. */
   materializedViewsOver(base: string): Iterable<string> {
-    return this.#overBase.get(foldCase(base)) ?? [];
+    return this.#materializedViews.get(foldCase(base)) ?? [];
   }
 
   /** The views that read from an object, directly or through other views. */
@@ -85,9 +86,9 @@ export class ViewIndex {
 
   /** The columns that query `before` has and query `after` does not; empty if the columns of one are unknown. */
   columnsLost(before: string, after: string): string[] {
-    const [had, has] = [this.#columnsOf(before), this.#columnsOf(after)];
-    const left = new Set(has?.map(foldCase));
-    return has ? (had ?? []).filter(name => !left.has(foldCase(name))) : [];
+    const [oldColumns, newColumns] = [this.#columnsOf(before), this.#columnsOf(after)];
+    const remaining = new Set(newColumns?.map(foldCase));
+    return newColumns ? (oldColumns ?? []).filter(name => !remaining.has(foldCase(name))) : [];
   }
 
   /**
