@@ -25,9 +25,9 @@ const QUICK = process.argv.includes('--quick');
 const scope = openScope();
 const startScript = (...args: string[]): Promise<Server> =>
   startServer(scope, process.execPath, ['--import=tsx', ...args]);
-/** Starts an instance that replies at once, with the given numbers of tables and columns. */
-const startStub = (tables: number, columns = 8): Promise<Server> =>
-  startScript('bench/stub-server.ts', `${tables}`, `${columns}`);
+/** Starts an instance that replies at once, with the given numbers of tables and columns, printed in a form. */
+const startStub = (tables: number, columns = 8, form = 'usual'): Promise<Server> =>
+  startScript('bench/stub-server.ts', `${tables}`, `${columns}`, form);
 
 const folder = mkdtempSync(join(tmpdir(), 'sqlpipe-bench-'));
 scope.teardown(async () => rmSync(folder, { recursive: true }));
@@ -78,6 +78,22 @@ async function measureDumps(): Promise<void> {
   );
   for (const [name, { url }] of Object.entries({ large: many, small: await startStub(3000, 14) }))
     bash(`sqldump ${url} | tr '\\0' '\\n' > ${folder}/${name}.sql`);
+}
+
+/** Measures rows that are not printed as most are. */
+async function measureForms(): Promise<void> {
+  const size = QUICK ? 30_000 : 100_000;
+  const { url } = await startStub(size, 14);
+  for (const [form, what] of [
+    ['unicode', 'names beyond ASCII'],
+    ['older', 'printed by 9.0'],
+    ['unquoted', 'each in need of a repair'],
+  ] as const)
+    await comparisons.compare(
+      `dump of ${size.toLocaleString('en')} statements, ${what}`,
+      `sqldump -q ${(await startStub(size, 14, form)).url} | cat > /dev/null`,
+      ['as 9.3 prints most', `sqldump ${url} | cat > /dev/null`],
+    );
 }
 
 async function measureSplits(): Promise<void> {
@@ -173,6 +189,7 @@ try {
     measureStart,
     measureCopies,
     measureDumps,
+    measureForms,
     measureSplits,
     measureFilters,
     measureReplays,

@@ -27,9 +27,14 @@ const RESERVED_WORD = [...RESERVED]
   .map(word => word.replace(/./g, letter => `[${letter}${letter.toUpperCase()}]`))
   .join('|');
 
+const CLEAN_COLUMN = `(?!(?:${RESERVED_WORD}) )${BARE_NAME} (?:${TYPE})`;
+
+/** Matches a run of columns that need no repair. Most tables that need one have many of these. */
+const CLEAN_COLUMNS = new RegExp(`(?:${CLEAN_COLUMN},\n\t)+`, 'y');
+
 /** Matches a statement that can be replayed unchanged: names that need no quotes, known types, no volume, one `;`. */
 const CLEAN_TABLE = new RegExp(
-  String.raw`^CREATE TABLE '[^']+' \( \n(?:\t(?!(?:${RESERVED_WORD}) )${BARE_NAME} (?:${TYPE})(?:,\n|\n(?=\))))+\)` +
+  String.raw`^CREATE TABLE '[^']+' \( \n(?:\t${CLEAN_COLUMN}(?:,\n|\n(?=\))))+\)` +
     String.raw`(?: timestamp\(${BARE_NAME}\) PARTITION BY \w+(?: TTL \d+ \w+)?(?: BYPASS WAL| WAL)?)?` +
     String.raw`(?:\nWITH maxUncommittedRows=\d+, o3MaxLag=\d+us)?` +
     String.raw`(?:\nDEDUP UPSERT KEYS\(${BARE_NAME}(?:,${BARE_NAME})*\))?;$`,
@@ -61,10 +66,12 @@ export function repairTable(row: string, notes: string[]): string {
     return { name: repairName(bare), definition: inList(/( INCLUDE \()([^()]*)/, ', ', definition) };
   };
 
-  const columns = row.slice(`${head}( \n\t`.length, end).split(',\n\t').map(column);
+  const columns = row.slice(`${head}( \n\t`.length, end);
   const tail = inList(/^(\n\) timestamp\()([^()]*)/, ',', row.slice(end));
   const repaired =
-    head + formatColumnList(columns, notes) + repairVolume(inList(/(\nDEDUP UPSERT KEYS\()([^()]*)/, ',', tail), notes);
+    head +
+    repairColumns(columns, column, notes) +
+    repairVolume(inList(/(\nDEDUP UPSERT KEYS\()([^()]*)/, ',', tail), notes);
   if (quoted.size) notes.push(`added quotes to names that need them: ${Array.from(quoted, quoteName).join(', ')}`);
   return repaired;
 }
@@ -83,15 +90,35 @@ interface Column {
   definition: string;
 }
 
-/**
- * Formats the columns up to the closing parenthesis. Only a query can create the type of an empty array (`SELECT
- * ARRAY[]`).
- */
-function formatColumnList(columns: Column[], notes: string[]): string {
+const BETWEEN = ',\n\t';
+
+/** Repairs the columns up to the closing parenthesis, each that needs it by `repairColumn`. */
+function repairColumns(list: string, repairColumn: (line: string) => Column, notes: string[]): string {
+  if (list.includes(' ARRAY')) {
+    const query = formatAsQuery(list.split(BETWEEN).map(repairColumn), notes);
+    if (query !== undefined) return query;
+  }
+  let repaired = '( \n\t';
+  for (let at = 0; at < list.length; ) {
+    CLEAN_COLUMNS.lastIndex = at;
+    let end = CLEAN_COLUMNS.test(list) ? CLEAN_COLUMNS.lastIndex : at;
+    if (end > at) repaired += list.slice(at, end);
+    else {
+      const comma = list.indexOf(BETWEEN, at);
+      const { name, definition } = repairColumn(list.slice(at, comma < 0 ? undefined : comma));
+      end = comma < 0 ? list.length : comma + BETWEEN.length;
+      repaired += `${name} ${definition}${comma < 0 ? '' : BETWEEN}`;
+    }
+    at = end;
+  }
+  return repaired;
+}
+
+/** Formats columns as a query, which alone can create the type of an empty array (`SELECT ARRAY[]`); undefined if none has it. */
+function formatAsQuery(columns: Column[], notes: string[]): string | undefined {
   const untyped = columns.filter(({ definition }) => definition === 'ARRAY');
-  const options = columns.some(({ definition }) => definition.includes(' '));
-  if (!untyped.length || options)
-    return `( \n\t${columns.map(each => `${each.name} ${each.definition}`).join(',\n\t')}`;
+  const hasOptions = columns.some(({ definition }) => definition.includes(' '));
+  if (!untyped.length || hasOptions) return undefined;
   notes.push(
     `rewritten as a query, because the type of ${untyped.map(each => each.name).join(', ')} cannot be written`,
   );
