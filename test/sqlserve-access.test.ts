@@ -293,10 +293,10 @@ test('an added column belongs to its OWNED BY, or to the user who added it', asy
   t.is((await executeAs(server, ann, 'alter table t add column his double[] owned by bob;')).ddl, 'OK');
   await setUp(server, 'alter table t add column plain double owned by admin', 'alter table t add column again int');
   t.deepEqual(await fetchGrants(server), [
+    'GRANT HTTP TO ann;',
     'GRANT ADD COLUMN ON t TO ann;',
     'GRANT ALL ON t(his) TO bob WITH GRANT OPTION;',
     'GRANT ALL ON t(mine) TO ann WITH GRANT OPTION;',
-    'GRANT HTTP TO ann;',
   ]);
   t.is((await executeAs(server, ann, 'grant select on t(mine) to bob')).ddl, 'OK');
   t.is((await executeAs(server, ann, 'grant select on t(his) to bob')).status, 403);
