@@ -63,7 +63,7 @@ export class Comparisons {
   /** @returns the rows in Markdown */
   table(): string {
     return [
-      '| what | against | ours | theirs | ratio | rounds |',
+      '| what | against | ours | theirs | ratio | range of the ratio |',
       '| --- | --- | --- | --- | --- | --- |',
       ...this.#rows.map(
         row => `| ${row.what} | ${row.against} | ${row.ours} | ${row.theirs} | ${row.ratio} | ${row.spread} |`,

@@ -16,8 +16,8 @@ for (const options of ['', '--dry-run', '--jobs 8'])
     const { results } = await runSqlapply(t, url, { text: TABLES.join('\n'), options: `-k ${options}` });
     t.deepEqual(results, SKIPPED.with(120, 'differs'));
     t.true(queries.length < TABLES.length / 2, queries.join('\n'));
-    const namesListed = queries.filter(query => /\bFROM tables\(\)/i.test(query) && !/WHERE/i.test(query));
-    t.is(namesListed.length, 1, namesListed.join('\n'));
+    const listingQueries = queries.filter(query => /\bFROM tables\(\)/i.test(query) && !/WHERE/i.test(query));
+    t.is(listingQueries.length, 1, listingQueries.join('\n'));
   });
 
 test('definitions that a statement of the stream changes are fetched again', async t => {

@@ -4,7 +4,7 @@ import { fetchDefaults, fetchDefinitions, type Instance, InstanceError, listAllO
 import { foldCase, type Identity, identify, isObject, isPrincipal } from '@sqlpipe/sql';
 import { ExistingAccess } from './existing-access.js';
 
-/** Whether every target shows the definition of such an object. Not every target shows access control. */
+/** Whether each target can show the definition of this object. Not each target shows access control. */
 export const isShowable = ({ kind, name }: Identity): boolean => isObject(kind) && name !== '';
 
 /** Number of definitions that are fetched together: the maximum of SHOW CREATE in one request. */
@@ -35,8 +35,8 @@ export class ExistingObjects {
   #prefetching: Promise<void> | undefined;
   /** Number of statements that may have changed any object. If it grows during a fetch, the fetched definitions are discarded. */
   #changes = 0;
-  /** Whether objects of this stream exist, so that it is worth fetching many definitions at once. */
-  #isRerun: boolean;
+  /** Whether the definitions of the next statements are fetched together: in a dry run, and if objects of the stream exist. */
+  #fetchesMany: boolean;
   readonly #isDryRun: boolean;
   readonly access: ExistingAccess;
 
@@ -44,7 +44,7 @@ export class ExistingObjects {
   constructor(target: Instance, warn: (message: string) => void, { isDryRun, isRerun }: ExistingOptions) {
     this.#target = target;
     this.#isDryRun = isDryRun;
-    this.#isRerun = isDryRun || isRerun;
+    this.#fetchesMany = isDryRun || isRerun;
     this.access = new ExistingAccess(target, warn);
   }
 
@@ -57,8 +57,8 @@ export class ExistingObjects {
     const prefetched = this.#prefetched.get(key);
     if (prefetched !== undefined || (this.#isDryRun && this.#prefetched.has(key))) return prefetched;
     const [definition] = await fetchDefinitions(this.#target, [identity]);
-    if (definition !== undefined && !this.#isRerun) {
-      this.#isRerun = true;
+    if (definition !== undefined && !this.#fetchesMany) {
+      this.#fetchesMany = true;
       this.#prefetching = this.#prefetch();
     }
     return definition;
@@ -78,7 +78,7 @@ export class ExistingObjects {
     this.#changes++;
   }
 
-  /** Passes statements on. In a rerun the existing definitions of the next statements are fetched together. */
+  /** Passes statements on. If objects of the stream exist, the definitions of the next statements are fetched together. */
   async *lookAhead(statements: AsyncIterable<string>): AsyncGenerator<string> {
     let batch: string[] = [];
     for await (const statement of statements) {
@@ -91,7 +91,7 @@ export class ExistingObjects {
 
   async *#prepare(batch: readonly string[]): AsyncGenerator<string> {
     this.#upcoming = batch.map(identify).filter(isShowable);
-    if (this.#isRerun) this.#prefetching = this.#prefetch();
+    if (this.#fetchesMany) this.#prefetching = this.#prefetch();
     await this.#prefetching;
     yield* batch;
   }

@@ -56,7 +56,7 @@ const TITLES: Partial<Record<Kind, string>> = {
   grant: 'grant to',
 };
 
-/** Describes the object of a statement: `materialized view 'daily'`; of kind `other`, the verb. */
+/** Describes the object of a statement, as in `materialized view 'daily'`; for the kind `other`, returns the verb. */
 export const displayName = ({ kind, name, verb }: Identity): string =>
   kind === 'other' ? verb : `${TITLES[kind] ?? kind} '${name}'`;
 

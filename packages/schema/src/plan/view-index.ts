@@ -17,7 +17,7 @@ export class ViewIndex {
   readonly #readers = new Map<string, Set<string>>();
   /** The materialized views over a base, by its name. */
   readonly #materializedViews = new Map<string, Set<string>>();
-  /** What each object reads from: the keys under which it is in the two maps. */
+  /** What each object reads from, so that `update` can remove it from `#readers` and `#materializedViews`. */
   readonly #sources = new Map<string, { sources: readonly string[]; bases: readonly string[] }>();
 
   constructor(readonly state: SchemaState) {
@@ -95,14 +95,14 @@ export class ViewIndex {
    * The columns of a query: those that it names, or for `SELECT *` all columns of the object; undefined for other
    * queries.
    */
-  #columnsOf(query: string, above: readonly string[] = []): string[] | undefined {
+  #columnsOf(query: string, outerViews: readonly string[] = []): string[] | undefined {
     const [select, star, from, name = '', ...rest] = tokenizeQuery(query).map(({ text }) => text);
     const isWhole =
       select?.toLowerCase() === 'select' && star === '*' && from?.toLowerCase() === 'from' && rest.length === 0;
     if (!isWhole) return findQueryColumns(query)?.map(column => column.name);
-    const definition = above.includes(name) ? undefined : this.state.find(unquote(name))?.definition;
+    const definition = outerViews.includes(name) ? undefined : this.state.find(unquote(name))?.definition;
     if (definition?.kind === 'table') return definition.columns.map(column => column.name);
-    return definition?.kind === 'view' ? this.#columnsOf(definition.body, [...above, name]) : undefined;
+    return definition?.kind === 'view' ? this.#columnsOf(definition.body, [...outerViews, name]) : undefined;
   }
 }
 
