@@ -1,6 +1,6 @@
 /*!
- * A fleet: one schema applied to many instances 20 ms away, so many programs at once (xargs -P) with so many statements in
- * flight each (--jobs). Prints a table. INSTANCES says how many there are.
+ * A fleet: applies one schema to many instances 20 ms away, with a varying number of programs at once (xargs -P) and of
+ * statements in flight (--jobs). Prints a table. INSTANCES sets the number of instances.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

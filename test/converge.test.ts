@@ -146,7 +146,7 @@ testWithStrace('nothing is written outside /tmp, and no capability is needed', a
   t.deepEqual(writes, []);
 });
 
-/** So many tables, materialized views and views that the server can be killed before all exist. */
+/** Enough tables, materialized views and views to kill the server before all of them exist. */
 const GROUPS = 20;
 function writeSchema(folder: string): void {
   const each = (statement: (i: number) => string) => Array.from({ length: GROUPS }, (_, i) => statement(i)).join('\n');

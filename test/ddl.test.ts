@@ -66,7 +66,7 @@ test('the package exports exactly these names', t => {
     'quotePrincipal',
     'removeOwner',
     'repair',
-    'scopeOf',
+    'sortByScope',
     'toTableDefinition',
     'toTtl',
     'tokenizeQuery',

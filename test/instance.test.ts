@@ -30,6 +30,7 @@ test('the package exports exactly these names', t => {
     'connect',
     'dump',
     'encodeQuery',
+    'fetchCommonDefaults',
     'fetchDefaults',
     'fetchDefinitions',
     'fetchPrincipals',
@@ -46,6 +47,7 @@ test('the package exports exactly these names', t => {
     'listInstances',
     'resolveInstance',
     'waitUntilReady',
+    'withInstance',
   ]);
 });
 

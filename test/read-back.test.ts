@@ -79,7 +79,7 @@ const ALTER = 'ALTER TABLE there ADD COLUMN y INT;';
 const MANY = Array.from({ length: 130 }, (_, i) => (i === 105 ? ALTER : table(`t${i}`)));
 const ONE = table('t110');
 
-/** Replays them through a spoiler; resolves to the numbers and results of the statements that are not proven. */
+/** Applies the statements through a proxy that spoils replies; adds the numbers and results of those that are not proven. */
 async function replayMany(t: ExecutionContext, spoil: Spoiler) {
   const { url, tables } = await startSpoiled(t, spoil);
   await good.execute('CREATE TABLE there (x INT)');

@@ -1,9 +1,9 @@
-import { DEFAULTS, type Defaults, type PropertyDifference } from '@sqlpipe/ddl';
-import { connect, fetchDefaults } from '@sqlpipe/instance';
+import type { PropertyDifference } from '@sqlpipe/ddl';
+import { fetchCommonDefaults } from '@sqlpipe/instance';
 import { compareSchemas } from '@sqlpipe/schema';
 import type { Kind } from '@sqlpipe/sql';
 import type { OnWarning } from './instance.js';
-import { collectSchema, type OpenSchema, openSchema, type Schema } from './schema.js';
+import { collectSchema, openSchema, type Schema } from './schema.js';
 
 /** How to compare. */
 export interface DiffOptions {
@@ -65,7 +65,10 @@ export async function diff(
 ): Promise<Diff> {
   const [openA, openB] = [await openSchema(a, onWarning), await openSchema(b, onWarning)];
   const [inA, inB] = [await collectSchema(openA), await collectSchema(openB)];
-  const compared = compareSchemas(inA, inB, { defaults: await fetchCommonDefaults(openA, openB), ignoreOwner });
+  const compared = compareSchemas(inA, inB, {
+    defaults: await fetchCommonDefaults(openA.instance, openB.instance),
+    ignoreOwner,
+  });
   return {
     differences: compared.differences
       .filter(each => !ignoreExtra || each.a !== undefined)
@@ -83,19 +86,4 @@ export async function diff(
       properties,
     })),
   };
-}
-
-/**
- * What the one instance fills in that is compared with statements at rest. Two instances print what they filled in; without
- * any, statements mean what they mean to a server without configuration.
- */
-export async function fetchCommonDefaults(a: OpenSchema, b: OpenSchema): Promise<Defaults> {
-  const target = a.instance ?? b.instance;
-  if (!target || (a.instance && b.instance)) return DEFAULTS;
-  const connection = connect(target);
-  try {
-    return await fetchDefaults(connection);
-  } finally {
-    await connection.close();
-  }
 }

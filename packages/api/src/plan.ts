@@ -1,7 +1,7 @@
-import { connect, fetchRefreshStates, type ResolvedInstance } from '@sqlpipe/instance';
+import { fetchCommonDefaults, fetchRefreshStates, withInstance } from '@sqlpipe/instance';
 import { planChanges, printPlan, requiredPermissions } from '@sqlpipe/schema';
 import type { Kind } from '@sqlpipe/sql';
-import { type DiffOptions, fetchCommonDefaults } from './diff.js';
+import type { DiffOptions } from './diff.js';
 import { collectSchema, openSchema, type Schema } from './schema.js';
 
 /** How to plan. */
@@ -59,8 +59,8 @@ export async function plan(a: Schema, b: Schema, options: PlanOptions = {}): Pro
   const { ignoreExtra = false, onWarning, ...given } = options;
   const [openA, openB] = [await openSchema(a, onWarning), await openSchema(b, onWarning)];
   const [inA, inB] = [await collectSchema(openA), await collectSchema(openB)];
-  const defaults = await fetchCommonDefaults(openA, openB);
-  const states = openB.instance && (await fetchStates(openB.instance));
+  const defaults = await fetchCommonDefaults(openA.instance, openB.instance);
+  const states = openB.instance && (await withInstance(openB.instance, fetchRefreshStates));
   const planned = planChanges(inA, inB, { ...given, ...states, defaults, keepExtra: ignoreExtra });
   return {
     statements: printPlan(planned, inB),
@@ -73,13 +73,4 @@ export async function plan(a: Schema, b: Schema, options: PlanOptions = {}): Pro
       allow,
     })),
   };
-}
-
-async function fetchStates(instance: ResolvedInstance) {
-  const connection = connect(instance);
-  try {
-    return await fetchRefreshStates(connection);
-  } finally {
-    await connection.close();
-  }
 }

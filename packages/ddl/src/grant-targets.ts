@@ -44,10 +44,18 @@ export function locateGrantTargets(statement: string, kind: Kind): LocatedTarget
 }
 
 /**
- * The scope of a GRANT, from wide to narrow: 0 for the database, 1 for all tables, 2 for tables, 3 for columns. A wider grant
- * removes narrower ones, with their grant option (documented for GRANT), so it has to come first.
+ * Sorts grants from the widest scope to the narrowest, otherwise in their order. A wider grant removes narrower ones, with their
+ * grant option (documented for GRANT), so it has to come first.
+ * @param statementOf the statement of an item
  */
-export function scopeOf(grant: string): number {
+export const sortByScope = <T>(grants: readonly T[], statementOf: (grant: T) => string): T[] =>
+  grants
+    .map(grant => ({ grant, scope: scopeOf(statementOf(grant)) }))
+    .sort((a, b) => a.scope - b.scope)
+    .map(({ grant }) => grant);
+
+/** The scope of a GRANT: 0 for the database, 1 for all tables, 2 for tables, 3 for columns. */
+function scopeOf(grant: string): number {
   const words: string[] = [];
   for (const token of significantTokens(grant)) {
     if (keywordOf(token) === 'TO') break;

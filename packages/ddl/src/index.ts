@@ -22,7 +22,7 @@ export {
 } from './definition.js';
 export { type PartitionUnit, type Ttl, toTtl } from './grammar/partition.js';
 export { type StoragePolicy, ttlToPolicy } from './grammar/storage-policy.js';
-export { type GrantTargets, grantTargets, scopeOf } from './grant-targets.js';
+export { type GrantTargets, grantTargets, sortByScope } from './grant-targets.js';
 export { LimitError } from './limit-error.js';
 export { findCommonTableExpressions, findMentions, findUnknownNames, isUnderstood, type Mention } from './mentions.js';
 export { isSystemTable, needsQuotes, quoteName } from './names.js';

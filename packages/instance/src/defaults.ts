@@ -1,6 +1,7 @@
 /*! The defaults that an instance uses for properties that a statement does not set, from its parameters. */
 import { DEFAULTS, type Defaults } from '@sqlpipe/ddl';
-import type { Instance } from './instance.js';
+import type { ConnectionConfig } from './connection-config.js';
+import { type Instance, withInstance } from './instance.js';
 import { InstanceError } from './instance-error.js';
 
 /** The instance's own defaults; those that it does not show are the defaults of a server without configuration. */
@@ -12,6 +13,18 @@ export async function fetchDefaults(instance: Instance): Promise<Defaults> {
     symbolCached: flag('cairo.default.symbol.cache.flag', DEFAULTS.symbolCached),
     indexCapacity: Number(parameters.get('cairo.index.value.block.size')) || DEFAULTS.indexCapacity,
   };
+}
+
+/**
+ * The defaults for comparing two schemas: those of the instance that statements in a file are compared with. Two instances print
+ * complete statements, so they need no defaults; without an instance the defaults are those of a server without configuration.
+ */
+export async function fetchCommonDefaults(
+  a: ConnectionConfig | undefined,
+  b: ConnectionConfig | undefined,
+): Promise<Defaults> {
+  const target = a ?? b;
+  return !target || (a && b) ? DEFAULTS : withInstance(target, fetchDefaults);
 }
 
 /** Values of SHOW PARAMETERS by property; empty if the instance does not show them. */

@@ -6,11 +6,11 @@ export { fetchPrincipals, fetchRights, fetchRightsOf, hasCredentials } from './a
 export { BestEffortClient } from './best-effort-client.js';
 export type { ConnectionConfig, ResolvedInstance } from './connection-config.js';
 export type { Credentials } from './credentials.js';
-export { fetchDefaults } from './defaults.js';
+export { fetchCommonDefaults, fetchDefaults } from './defaults.js';
 export { fetchDefinitions } from './definitions.js';
 export { type DumpOptions, dump } from './dump.js';
 export { type Inspection, inspect } from './inspect.js';
-export { connect, type Instance } from './instance.js';
+export { connect, type Instance, withInstance } from './instance.js';
 export { InstanceError, type InstanceErrorCode, type InstanceErrorDetails } from './instance-error.js';
 export { listAllObjects, type ObjectName } from './objects.js';
 export {

@@ -296,3 +296,13 @@ async function* scanRows(response: Response, maxValueBytes: number | undefined):
 function mayHaveRun(status: number | undefined): boolean {
   return status === undefined || status < 300 || status === 408 || status >= 500;
 }
+
+/** Connects to an instance, uses the connection, and closes it. */
+export async function withInstance<T>(target: ConnectionConfig, use: (instance: Instance) => Promise<T>): Promise<T> {
+  const instance = connect(target);
+  try {
+    return await use(instance);
+  } finally {
+    await instance.close();
+  }
+}

@@ -1,7 +1,7 @@
 /*!
  * The statements of a schema as a set of objects, with their dependencies and the order in which the server dumps them.
  */
-import { findReferences, grantTargets, ownerOf, scopeOf } from '@sqlpipe/ddl';
+import { findReferences, grantTargets, ownerOf, sortByScope } from '@sqlpipe/ddl';
 import { foldCase, type Identity, isObject, isPrincipal, type Kind, requireUnambiguous } from '@sqlpipe/sql';
 import { topologicalOrder } from './topological-order.js';
 
@@ -93,7 +93,7 @@ export function dumpOrder(catalog: Catalog): Entry[] {
     ...orderObjects(catalog),
     ...entriesOf('membership').sort(compareNames),
     ...entriesOf('assumption').sort(compareStatementTexts),
-    ...sortGrants(entriesOf('grant')),
+    ...sortByScope(entriesOf('grant').sort(compareStatementTexts), ({ statement }) => statement),
     ...entriesOf('other'),
   ];
 }
@@ -103,12 +103,6 @@ function orderObjects(catalog: Catalog): Entry[] {
   const entriesByName = new Map(order.map((name): [string, Entry[]] => [foldCase(name), []]));
   for (const entry of catalog.entries) if (isObject(entry.kind)) entriesByName.get(foldCase(entry.name))?.push(entry);
   return [...entriesByName.values()].flat();
-}
-
-function sortGrants(grants: Entry[]): Entry[] {
-  const scopes = new Map(grants.map(grant => [grant, scopeOf(grant.statement)]));
-  const scope = (grant: Entry) => scopes.get(grant) ?? 0;
-  return grants.sort((a, b) => scope(a) - scope(b) || compareStatementTexts(a, b));
 }
 
 const compareStatementTexts = (a: Entry, b: Entry): number => compareText(a.statement, b.statement);

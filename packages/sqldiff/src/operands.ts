@@ -4,10 +4,7 @@
  */
 import { stat } from 'node:fs/promises';
 import { UsageError } from '@sqlpipe/cli';
-import { DEFAULTS, type Defaults } from '@sqlpipe/ddl';
 import {
-  connect,
-  fetchDefaults,
   InstanceError,
   type InstanceOptions,
   listInstances,
@@ -90,19 +87,4 @@ function rejectSharedCredentials({ env, options }: Omit<ResolveContext, 'program
       'CONFIG',
       `it is not clear which of the two instances ${variable} is for; set ${variable.replace('_', '_A_')} or ${variable.replace('_', '_B_')}`,
     );
-}
-
-/**
- * The defaults of the instance that a file is compared with. Two instances print complete statements, so they need no
- * defaults; two files are compared with the defaults of a server without configuration.
- */
-export async function fetchTargetDefaults([a, b]: Sides): Promise<Defaults> {
-  const target = a.target ?? b.target;
-  if (!target || (a.target && b.target)) return DEFAULTS;
-  const instance = connect(target);
-  try {
-    return await fetchDefaults(instance);
-  } finally {
-    await instance.close();
-  }
 }

@@ -1,13 +1,14 @@
 /*! Two schemas, and what of their differences is asked for. */
 import { Exit, type Io, printSettings, UsageError } from '@sqlpipe/cli';
+import { fetchCommonDefaults, fetchRefreshStates, withInstance } from '@sqlpipe/instance';
 import { decodeRecords, deferInput } from '@sqlpipe/records';
 import { compareSchemas, MemoryBudget, parseSelection } from '@sqlpipe/schema';
 import { displayName } from '@sqlpipe/sql';
-import { findRefreshStates, writePlan } from './alter.js';
+import { writePlan } from './alter.js';
 import { formatDifference, formatJsonLine, formatName } from './format.js';
 import { findHiddenDifferences, selectUnchanged } from './hidden-differences.js';
 import { writeMissing } from './missing.js';
-import { fetchTargetDefaults, resolveOperands } from './operands.js';
+import { resolveOperands } from './operands.js';
 import type { DiffOptions } from './options.js';
 import { readSide } from './read-side.js';
 
@@ -43,9 +44,9 @@ export async function writeDifferences({ operands: [a = '', b = ''], ...args }: 
       io,
     );
   const [inA, inB] = [await readSide(sides[0], readOptions), await readSide(sides[1], readOptions)];
-  const defaults = await fetchTargetDefaults(sides);
+  const defaults = await fetchCommonDefaults(sides[0].target, sides[1].target);
   if (alter) {
-    const states = await findRefreshStates(sides[1]);
+    const states = sides[1].target && (await withInstance(sides[1].target, fetchRefreshStates));
     return writePlan(inA, inB, { ...args, defaults, ...states, keepExtra: args.ignoreExtra, maxRecord }, io);
   }
   const { differences, total, notComparable } = compareSchemas(inA, inB, { defaults, ignoreOwner: args.ignoreOwner });

@@ -18,8 +18,8 @@ import {
   printRevocation,
   printRight,
   quotePrincipal,
-  type Right,
   RightSet,
+  sortByScope,
   type TableDefinition,
 } from '@sqlpipe/ddl';
 import {
@@ -262,8 +262,7 @@ class Planner {
 
   /** Rights on more go first, as they take the place of those on less: where that loses a grant option, it is given again. */
   #grant(): void {
-    const rights = [...rightsOf(this.#a)].sort((one, other) => breadth(other) - breadth(one));
-    for (const right of rights) {
+    for (const right of sortByScope([...rightsOf(this.#a)], printRight)) {
       if (this.#state.rights.has(right)) continue;
       for (const lost of this.#state.rights.findLostOptions(right)) this.#emit(printRevocation(lost));
       this.#emit(printRight(right));
@@ -585,13 +584,6 @@ const rightsOf = (catalog: Catalog): RightSet =>
   new RightSet(
     catalog.entries.filter(({ kind }) => givesRight(kind)).flatMap(({ statement }) => parseRights(statement) ?? []),
   );
-
-/** More for a right on more: on the database, on all tables, on one, on a column. */
-function breadth(right: Right): number {
-  if (right.kind !== 'grant' || right.table === undefined) return 3;
-  if (right.table === '*') return 2;
-  return right.column === undefined ? 1 : 0;
-}
 
 const isAbout = (omission: Omission, identity: Identity, statement: string): boolean =>
   hasName(identity) && hasName(omission.identity)

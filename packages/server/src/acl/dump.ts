@@ -2,7 +2,7 @@
  * Access control as statements. The exact rows of an enterprise server are not public. These are the documented
  * statements, with names quoted only if necessary, in an order in which they can be replayed and give the same rows.
  */
-import { scopeOf } from '@sqlpipe/ddl';
+import { sortByScope } from '@sqlpipe/ddl';
 import { isReserved } from '@sqlpipe/ddl/grammar';
 import type { Acl, Grant, PrincipalKind } from './acl.js';
 
@@ -69,7 +69,7 @@ function formatGrants(grants: readonly Grant[]): string[] {
     permissions.set(tail, [...(permissions.get(tail) ?? []), first.permission]);
   }
   const statements = [...permissions].map(([tail, names]) => `GRANT ${names.toSorted().join(', ')}${tail}`).toSorted();
-  return statements.toSorted((a, b) => scopeOf(a) - scopeOf(b));
+  return sortByScope(statements, statement => statement);
 }
 
 function formatScope(table: string | undefined, grants: readonly Grant[]): string {
