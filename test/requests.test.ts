@@ -170,11 +170,11 @@ test('a lost reply of an ALTER is settled by the object, if that shows the chang
     return socket.destroy();
   });
   const apply = (text: string) => runSqlapply(t, url, { text, options: '--allow ALTER' });
-  const shown = await apply(
+  const settled = await apply(
     'ALTER TABLE t ADD COLUMN z INT; ALTER TABLE t DROP COLUMN x; ALTER TABLE t RENAME COLUMN y TO x; ALTER TABLE t SET TTL 2 DAYS;',
   );
-  t.is(shown.code, 0, shown.stderr);
-  t.true(shown.report.every(({ result, proven }) => result === 'applied' && proven));
+  t.is(settled.code, 0, settled.stderr);
+  t.true(settled.report.every(({ result, proven }) => result === 'applied' && proven));
   const same = await apply('ALTER TABLE t DEDUP DISABLE;');
   t.deepEqual([same.code, same.results], [69, ['unknown']]);
   isExecuted = false;

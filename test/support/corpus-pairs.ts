@@ -92,9 +92,9 @@ function draw(from: readonly Recorded[], random: Randomness): Draft {
   const [tables, others]: [TableDefinition[], Definition[]] = [[], []];
   for (let tries = 0; tries < 3 + random.below(3); tries++) {
     const { bases, object } = random.pick(from);
-    const taken = new Map([...tables, ...others].map(each => [foldCase(each.name), printDefinition(each)]));
-    const isFree = (each: Definition) => !taken.has(foldCase(each.name));
-    const fits = bases.every(base => isFree(base) || taken.get(foldCase(base.name)) === printDefinition(base));
+    const definitions = new Map([...tables, ...others].map(each => [foldCase(each.name), printDefinition(each)]));
+    const isFree = (each: Definition) => !definitions.has(foldCase(each.name));
+    const fits = bases.every(base => isFree(base) || definitions.get(foldCase(base.name)) === printDefinition(base));
     if (!fits || !isFree(object) || bases.some(base => foldCase(base.name) === foldCase(object.name))) continue;
     tables.push(...bases.filter(isFree));
     if (object.kind === 'table') tables.push(object);

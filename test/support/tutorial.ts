@@ -57,8 +57,8 @@ export function insertOutput(guide: string, steps: readonly Step[]): string {
       left.shift();
       return block;
     }
-    const shown = typedCommands(text).map(command => `$ ${command}\n${withoutColor(left.shift()?.output ?? '')}`);
-    return `${mark}\`\`\`console\n${shown.join('')}\`\`\``;
+    const session = typedCommands(text).map(command => `$ ${command}\n${withoutColor(left.shift()?.output ?? '')}`);
+    return `${mark}\`\`\`console\n${session.join('')}\`\`\``;
   });
   return guide.replace(tutorialOf(guide), () => tutorial);
 }
