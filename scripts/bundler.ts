@@ -1,6 +1,6 @@
 /*! Bundles sources and libraries into one file, without modules that libraries load but never use here. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, dirname, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 
 /** The version of all packages. */
@@ -9,10 +9,11 @@ export const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as {
 /** The programs by name. */
 export const programs: string[] = readdirSync('packages').filter(name => name.startsWith('sql') && name !== 'sql');
 
-/** Replacements for modules that are slow to load. */
+/** Replacements for modules that are never used, or slow to load; what each saves is in bench/README.md. */
 const STAND_INS: [specifier: RegExp, importer: RegExp, contents: string][] = [
-  // Our help is ASCII; string-width compiles Unicode's tables to measure it.
-  [/^string-width$/, /\/(yargs|cliui|wrap-ansi)\//, 'export default text => text.length'],
+  // yargs for browsers imports two libraries by address: its parser, and one that lays out its help, which is ours.
+  [/^https:.*\/yargs-parser@/, /\/yargs\//, "export { default } from 'yargs-parser/browser'"],
+  [/^https:.*\/cliui@/, /\/yargs\//, 'export default undefined'],
   // yargs checks its arguments, which the compiler has checked.
   [/^\.\/argsert\.js$/, /\/yargs\//, 'export const argsert = () => {}'],
   // To format its message, Node's assert would parse the one long line of the bundle, which takes a minute.
@@ -21,8 +22,6 @@ const STAND_INS: [specifier: RegExp, importer: RegExp, contents: string][] = [
     /\/undici\//,
     "module.exports = (holds, message = 'unexpected state') => { if (!holds) throw Object.assign(new Error(message), { name: 'AssertionError' }) }",
   ],
-  // yargs asserts that its own code is called as its types say.
-  [/^assert$/, /\/yargs\//, 'export const strictEqual = () => {}, notStrictEqual = strictEqual'],
   // undici uses Node's HTTP only for the maximum size of a header, and to recognize its bodies.
   [/^node:http$/, /\/undici\//, 'module.exports = { maxHeaderSize: 16384 }'],
   // undici's HTTP/2 and the bodies of fetch are never used: requests are HTTP/1.1 without bodies.
@@ -36,7 +35,7 @@ const standIns: Plugin = {
     for (const [filter, importedBy, contents] of STAND_INS) {
       const namespace = filter.source;
       onResolve({ filter }, ({ importer, path }) => (importedBy.test(importer) ? { path, namespace } : undefined));
-      onLoad({ filter: /^/, namespace }, () => ({ contents }));
+      onLoad({ filter: /^/, namespace }, () => ({ contents, resolveDir: '.' }));
     }
   },
 };
@@ -53,14 +52,19 @@ const otherPrograms = (asFiles: boolean): Plugin => ({
     }),
 });
 
-/** What the main file of a program imports when it is needed is a file of its own: most of it is not compiled for `--help`. */
-const onDemand: Plugin = {
+/**
+ * What the command line imports when it is needed is a file of its own: most of it is not compiled for `--help`. The files
+ * that are imported so are added to `found`.
+ */
+const onDemand = (found: Set<string>): Plugin => ({
   name: 'on demand',
-  setup: ({ onResolve }) =>
-    onResolve({ filter: /^\.\// }, ({ path, kind, importer }) =>
-      kind === 'dynamic-import' && basename(importer) === 'main.ts' ? { path, external: true } : undefined,
-    ),
-};
+  setup: ({ onResolve, resolve }) =>
+    onResolve({ filter: /^\.\// }, async ({ path, kind, importer, resolveDir }) => {
+      if (kind !== 'dynamic-import' || !/\/main\.ts$|\/packages\/cli\//.test(importer)) return;
+      found.add((await resolve(path, { kind: 'import-statement', resolveDir })).path);
+      return { path, external: true };
+    }),
+});
 
 const common = {
   bundle: true,
@@ -68,14 +72,15 @@ const common = {
   target: 'node20.19',
   minify: true,
   // through2 brings a copy of Node's streams, which Node has itself.
-  alias: { 'readable-stream': 'node:stream' },
+  // yargs for browsers reads no files: no locales, and no package.json of its caller, which it looks for in every folder above.
+  alias: { 'readable-stream': 'node:stream', yargs: 'yargs/browser' },
   define: { VERSION: JSON.stringify(version) },
   legalComments: 'none',
 } as const satisfies BuildOptions;
 
 /** Writes a bundle; a file that is already the same is not written, so that a running program never finds it incomplete. */
-async function writeBundle(options: BuildOptions, plugins = [standIns]): Promise<void> {
-  const { outputFiles } = await build({ ...common, ...options, plugins, write: false });
+async function writeBundle(options: BuildOptions, plugins: Plugin[] = []): Promise<void> {
+  const { outputFiles } = await build({ ...common, ...options, plugins: [standIns, ...plugins], write: false });
   for (const { path, contents } of outputFiles) {
     if (existsSync(path) && readFileSync(path).equals(contents)) continue;
     mkdirSync(dirname(path), { recursive: true });
@@ -88,26 +93,20 @@ const script = {
   format: 'cjs',
   // Node's loader of modules need not be started.
   supported: { 'dynamic-import': false },
-  // What modules know of themselves and CommonJS does not.
-  banner: { js: "const FILE_URL = require('node:url').pathToFileURL(__filename).href, HERE = () => '.';" },
-  // yargs wants to know where it is, whatever for; there may be no such place any more.
-  define: { ...common.define, 'import.meta.url': 'FILE_URL', 'process.cwd': 'HERE' },
 } as const satisfies BuildOptions;
 
 /** Makes one CommonJS file of a program, and all that it and the other programs import. */
 export const bundleScript = (options: BuildOptions): Promise<void> =>
-  writeBundle({ ...script, ...options }, [standIns, otherPrograms(false)]);
+  writeBundle({ ...script, ...options }, [otherPrograms(false)]);
 
-/** Makes CommonJS files of a program: its main file, and what that imports when it is needed. */
+/** Makes CommonJS files of a program: its main file, and what its command line imports when it is needed. */
 export async function bundleProgram(name: string): Promise<void> {
-  const source = readFileSync(`packages/${name}/src/main.ts`, 'utf8');
-  const needed = Array.from(source.matchAll(/\bimport\('\.\/(.+?)\.js'\)/g), ([, file]) => file as string);
-  const entryPoints = ['main', ...needed].map(file => `packages/${name}/src/${file}.ts`);
-  await writeBundle({ ...script, entryPoints, outdir: `packages/${name}/dist` }, [
-    standIns,
-    otherPrograms(true),
-    onDemand,
-  ]);
+  const files = new Set([`packages/${name}/src/main.ts`]);
+  for (const file of files)
+    await writeBundle({ ...script, entryPoints: [file], outdir: `packages/${name}/dist` }, [
+      otherPrograms(true),
+      onDemand(files),
+    ]);
 }
 
 /** Bundles a library and its imports as one module. */

@@ -49,12 +49,12 @@ export interface Verbosity {
 
 /** Creates the `Io` of this process. `name` is put before each message. */
 export function createProcessIo(name: string, { quiet, verbose }: Verbosity): Io {
-  const { isTTY } = process.stderr;
   const writeMessage = (message: string, color?: Color, below: readonly string[] = []): void => {
     activeProgress?.clear();
-    const prefix = color ? styleText(color, `${name}:`, { stream: process.stderr }) : `${name}:`;
-    process.stderr.write(
-      `${isTTY && !isDumb ? CLEAR_LINE : ''}${prefix} ${[escapeLines(message), ...below].join('\n')}\n`,
+    const stream = openStderr();
+    const prefix = color ? styleText(color, `${name}:`, { stream }) : `${name}:`;
+    stream.write(
+      `${stream.isTTY && !isDumb ? CLEAR_LINE : ''}${prefix} ${[escapeLines(message), ...below].join('\n')}\n`,
     );
   };
   return {
@@ -67,20 +67,24 @@ export function createProcessIo(name: string, { quiet, verbose }: Verbosity): Io
     },
     stdout: process.stdout,
     colors: process.stdout.isTTY === true && process.stdout.hasColors(),
-    errorColors: isTTY === true && process.stderr.hasColors(),
+    get errorColors() {
+      const stream = openStderr();
+      return stream.isTTY === true && stream.hasColors();
+    },
     error: (message, below) => writeMessage(message, 'red', below),
     warn: message => {
       if (!quiet) writeMessage(escapeControls(message), 'yellow');
     },
     info: message => {
-      if (!quiet && (verbose || isTTY)) writeMessage(escapeControls(message));
+      if (!quiet && (verbose || openStderr().isTTY)) writeMessage(escapeControls(message));
     },
     summary: message => {
-      if (!quiet && (verbose || (isTTY && !isPiped()))) writeMessage(message);
+      if (!quiet && (verbose || (openStderr().isTTY && !isPiped()))) writeMessage(message);
     },
     logRequest: verbose > 1 && !quiet ? message => writeMessage(escapeControls(message)) : undefined,
     progress() {
-      if (!quiet && isTTY && !isDumb && !isPiped()) activeProgress = new Progress(name, process.stderr);
+      const stream = openStderr();
+      if (!quiet && stream.isTTY && !isDumb && !isPiped()) activeProgress = new Progress(name, stream);
       return activeProgress;
     },
     print: text =>
@@ -98,6 +102,14 @@ export function createProcessIo(name: string, { quiet, verbose }: Verbosity): Io
     },
   };
 }
+
+let stderr: NodeJS.WriteStream | undefined;
+
+/**
+ * Standard error. Node opens it at its first use, which takes a millisecond that `--help` need not wait for. Nobody can
+ * read a message about its failure; the exit status shows that.
+ */
+const openStderr = (): NodeJS.WriteStream => (stderr ??= process.stderr.on('error', () => {}));
 
 /** The visible progress display, if there is one. */
 let activeProgress: Progress | undefined;

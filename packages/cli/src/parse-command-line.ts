@@ -27,13 +27,11 @@ export function parseCommandLine<Options>(program: Program<Options>, words: stri
   const cli = declareAllOptions(program);
   let parsed: Parsed<Options> | undefined;
   checkNames(words, cli);
-  cli.parse(words, {}, (error, values, output) => {
+  cli.parse(words, {}, (error, values) => {
     if (error) throw new UsageError(explainParseError(error.message, cli));
     const verbosity = { quiet: values['quiet'] === true, verbose: Number(values['verbose'] ?? 0) };
-    const text = values['help'] ? formatHelp(program, helpFlagsOf(cli)) : output;
-    if (output) parsed = { ...verbosity, output: `${text}\n` };
-    else if (values['completion'] !== undefined)
-      parsed = { ...verbosity, output: printCompletion(program, cli, String(values['completion'])) };
+    const output = printInstead(program, cli, values);
+    if (output !== undefined) parsed = { ...verbosity, output };
     else {
       const usage = program.standaloneOption && values[program.standaloneOption] ? '' : program.operands;
       const operands = checkOperands(values._.map(String), usage);
@@ -41,6 +39,18 @@ export function parseCommandLine<Options>(program: Program<Options>, words: stri
     }
   });
   return parsed as unknown as Parsed<Options>;
+}
+
+/** The text to print if an option requests one: help, version, completion. */
+function printInstead<Options>(
+  program: Program<Options>,
+  cli: Argv<Options>,
+  { help, version, completion }: Readonly<Record<string, unknown>>,
+): string | undefined {
+  const { name } = program;
+  if (help) return `${formatHelp(program, helpFlagsOf(cli))}\n`;
+  if (version) return `${name.startsWith('sqlpipe') ? name : `${name} (sqlpipe)`} ${VERSION}\n`;
+  return completion === undefined ? undefined : printCompletion(program, cli, String(completion));
 }
 
 /**
@@ -53,12 +63,14 @@ function checkNames(words: string[], cli: unknown): void {
 }
 
 /**
- * Adds a suggestion to a message of yargs. Only the first unknown option is named: in `-pSECRET` each letter is an
+ * Rewords a message of yargs, with a suggestion. Only the first unknown option is named: in `-pSECRET` each letter is an
  * option.
  */
 function explainParseError(message: string, cli: unknown): string {
-  const [, option] = /^unknown options?: ([^,]*)/.exec(message) ?? [];
+  const [, option] = /^Unknown arguments?: ([^,]*)/.exec(message) ?? [];
   if (option !== undefined) return unknownOption(option, cli);
+  const [, incomplete] = /^Not enough arguments following: (.*)/.exec(message) ?? [];
+  if (incomplete !== undefined) return `missing value for option: ${incomplete}`;
   const [, name, value, list] = /^Invalid values:\s+Argument: (.*), Given: "(.*)", Choices: (.*)$/m.exec(message) ?? [];
   if (!name || value === undefined || !list) return message;
   const choices = list.match(/[^", ]+/g) ?? [];
@@ -74,7 +86,8 @@ const unknownOption = (option: string, cli: unknown): string => {
 const camelCase = (name: string): string => name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 function declareAllOptions<Options>({ name, options }: Program<Options>): Argv<Options> {
-  const own = options(yargs() as Argv<object>);
+  // yargs' own help and version are words too: `sqlgrep help` would print the help.
+  const own = options(yargs().help(false).version(false) as Argv<object>);
   const sendsRequests = Object.hasOwn(optionsOf(own).key, 'connect-timeout');
   const hasOwnV = Object.values(optionsOf(own).alias).flat().includes('v'); // as grep does
   return own
@@ -87,7 +100,6 @@ function declareAllOptions<Options>({ name, options }: Program<Options>): Argv<O
       'greedy-arrays': false,
       'parse-positional-numbers': false,
     })
-    .updateStrings(YARGS_MESSAGES)
     .option('quiet', { alias: 'q', type: 'boolean', describe: 'print errors only, no warnings' })
     .option('verbose', {
       alias: hasOwnV ? [] : 'v',
@@ -95,27 +107,12 @@ function declareAllOptions<Options>({ name, options }: Program<Options>): Argv<O
       describe: `print more messages on stderr${sendsRequests ? '; -vv: also requests' : ''}`,
     })
     .option('completion', { type: 'string', describe: 'print a completion script for bash, zsh or fish' })
-    .version(
-      'version',
-      'print the version',
-      name.startsWith('sqlpipe') ? `sqlpipe ${VERSION}` : `${name} (sqlpipe) ${VERSION}`,
-    )
-    .alias('version', 'V')
-    .help('help', 'print this help')
-    .alias('help', 'h')
+    .option('version', { alias: 'V', type: 'boolean', skipValidation: true, describe: 'print the version' })
+    .option('help', { alias: 'h', type: 'boolean', skipValidation: true, describe: 'print this help' })
     .strictOptions()
     .showHelpOnFail(false)
     .exitProcess(false);
 }
-
-/**
- * Replaces messages of yargs by clearer ones. Some have a singular and a plural, which the types of yargs do not
- * include.
- */
-const YARGS_MESSAGES = {
-  'Unknown argument: %s': { one: 'unknown option: %s', other: 'unknown options: %s' },
-  'Not enough arguments following: %s': 'missing value for option: %s',
-} as object as Record<string, string>;
 
 /** Takes the last value of a repeated option, as curl does, unless the option accepts several. */
 function takeLastValues(values: object, cli: unknown): object {

@@ -18,8 +18,6 @@ async function run<Options>(program: Program<Options>): Promise<void> {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') pipeError = error;
   });
-  // Nobody can read a message; the exit status shows the failure.
-  process.stderr.on('error', () => {});
   const fail = (error: unknown): void => {
     if (error === pipeError) process.exitCode = 141;
     else reportError(error, program.name);
