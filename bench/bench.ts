@@ -2,13 +2,15 @@
  * Compares the programs with other tools in one run: prints tables, draws plots, and writes both into bench/. It says which
  * ratios changed by more than 10 % since the latest release in bench/history.jsonl. A ratio that is more than 1.5 times that of
  * then fails the run, and nothing is recorded.
- * ROUNDS sets how often each command line runs, JQ which jq; `--quick` uses smaller sizes, and records nothing.
+ * ROUNDS sets how often each command line runs, JQ which jq, NODES the folders of further Nodes, separated by colons as in
+ * PATH; `--quick` uses smaller sizes, and records nothing.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { version } from '../scripts/bundler.js';
+import { HERE, nodeFor } from '../scripts/executable/nodes.js';
 import { startLatencyProxy } from '../test/support/latency-proxy.js';
 import { openScope } from '../test/support/open-scope.js';
 import { type Server, startServer } from '../test/support/server.js';
@@ -43,20 +45,41 @@ const selectCurlRows = (table: string): string =>
 const comparisons = new Comparisons(ROUNDS);
 const CURL = `curl, ${JQ_VERSION}, xargs`;
 
+/** Further Nodes to start the programs with: how a row names each, and the command that puts it on the PATH. */
+const NODES = (process.env.NODES ?? '')
+  .split(':')
+  .filter(Boolean)
+  .map(folder => {
+    const [major] = execFileSync(`${folder}/node`, ['-p', 'process.versions.node'], { encoding: 'utf8' }).split('.');
+    return { suffix: `, Node ${major}`, select: `PATH=${folder}:$PATH; ` };
+  });
+const ALL_NODES = [{ suffix: '', select: '' }, ...NODES];
+
 async function measureStart(): Promise<void> {
-  await comparisons.compare('sqldump --version', 'sqldump --version', ['node -e 0', 'node -e 0']);
+  for (const { suffix, select } of ALL_NODES)
+    await comparisons.compare(`sqldump --version${suffix}`, `${select}sqldump --version`, [
+      'node -e 0',
+      `${select}node -e 0`,
+    ]);
+  const executable = `dist/sqlpipe-${version}-${HERE}/bin/sqldump`;
+  if (existsSync(executable))
+    await comparisons.compare('sqldump --version, the executable', `${executable} --version`, [
+      'node -e 0',
+      `${nodeFor(HERE)}/bin/node -e 0`,
+    ]);
 }
 
 async function measureCopies(): Promise<void> {
   for (const tables of [20, 200]) {
     const { url } = await startStub(tables);
     const env = { SRC: url, DST: url };
-    await comparisons.compare(
-      `copy of ${tables} objects`,
-      'sqldump $SRC | sqlapply $DST',
-      [CURL, `${DUMP} | ${REPLAY}`],
-      { env },
-    );
+    for (const { suffix, select } of tables === 20 ? ALL_NODES : ALL_NODES.slice(0, 1))
+      await comparisons.compare(
+        `copy of ${tables} objects${suffix}`,
+        `${select}sqldump $SRC | sqlapply $DST`,
+        [CURL, `${DUMP} | ${REPLAY}`],
+        { env },
+      );
   }
 }
 

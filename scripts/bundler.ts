@@ -1,6 +1,6 @@
 /*! Bundles sources and libraries into one file, without modules that libraries load but never use here. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 
 /** The version of all packages. */
@@ -40,17 +40,15 @@ const standIns: Plugin = {
   },
 };
 
-/** Resolves the imports of other programs in `sqlpipe`: to their sources, for one bundle, or to their own bundles. */
-const otherPrograms = (asFiles: boolean): Plugin => ({
+/** The imports of other programs in `sqlpipe`: each is a bundle of its own. */
+const otherPrograms: Plugin = {
   name: 'other programs',
   setup: ({ onResolve }) =>
-    onResolve({ filter: /^@sqlpipe\/sql.+/ }, ({ path }) => {
-      const name = path.slice('@sqlpipe/'.length);
-      return asFiles
-        ? { path: `../../${name}/dist/main.js`, external: true }
-        : { path: resolve(`packages/${name}/src/main.ts`) };
-    }),
-});
+    onResolve({ filter: /^@sqlpipe\/sql.+/ }, ({ path }) => ({
+      path: `../../${path.slice('@sqlpipe/'.length)}/dist/main.js`,
+      external: true,
+    })),
+};
 
 /**
  * What the command line imports when it is needed is a file of its own: most of it is not compiled for `--help`. The files
@@ -95,16 +93,12 @@ const script = {
   supported: { 'dynamic-import': false },
 } as const satisfies BuildOptions;
 
-/** Makes one CommonJS file of a program, and all that it and the other programs import. */
-export const bundleScript = (options: BuildOptions): Promise<void> =>
-  writeBundle({ ...script, ...options }, [otherPrograms(false)]);
-
 /** Makes CommonJS files of a program: its main file, and what its command line imports when it is needed. */
 export async function bundleProgram(name: string): Promise<void> {
   const files = new Set([`packages/${name}/src/main.ts`]);
   for (const file of files)
     await writeBundle({ ...script, entryPoints: [file], outdir: `packages/${name}/dist` }, [
-      otherPrograms(true),
+      otherPrograms,
       onDemand(files),
     ]);
 }

@@ -4,9 +4,9 @@
  * byte, on every machine.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { bundleScript, programs, version } from './bundler.js';
+import { programs, version } from './bundler.js';
 import { debianPackage, tarball } from './executable/archive.js';
 import { machineOf } from './executable/machine.js';
 import { HERE, NODE_VERSION, nodeFor, PLATFORMS, platformNamed } from './executable/nodes.js';
@@ -15,15 +15,20 @@ import { signAdHoc } from './executable/signature.js';
 const packed = 'dist/package';
 
 /**
- * Makes an executable of `sqlpipe.js` in a folder: a copy of a platform's Node that runs it
- * (nodejs.org/api/single-executable-applications). The configuration has names and no paths, because the executable
- * contains them.
+ * Makes an executable in a folder: a copy of a platform's Node that runs the packed programs
+ * (nodejs.org/api/single-executable-applications). They are assets, of which only those are compiled that a run needs; a
+ * code cache or a snapshot would not be the same bytes each time. The main script has a name and no path, because the
+ * executable contains it.
  */
 function makeExecutable(folder: string, platform: string): string {
   const executable = resolve(nodeFor(platform), 'bin/node');
-  const sea = { main: 'sqlpipe.js', output: 'sqlpipe', executable, disableExperimentalSEAWarning: true };
-  // A code cache would work on this machine only.
-  writeFileSync(`${folder}/sea.json`, JSON.stringify({ ...sea, useCodeCache: false }));
+  const files = programs.flatMap(name =>
+    readdirSync(`${packed}/programs/${name}/dist`).map(file => `${name}/dist/${file}`),
+  );
+  const assets = Object.fromEntries(files.map(file => [file, resolve(packed, 'programs', file)]));
+  const sea = { main: 'main.cjs', output: 'sqlpipe', executable, assets, disableExperimentalSEAWarning: true };
+  cpSync('scripts/executable/main.cjs', `${folder}/main.cjs`);
+  writeFileSync(`${folder}/sea.json`, JSON.stringify(sea));
   execFileSync(resolve(nodeFor(HERE), 'bin/node'), ['--build-sea', 'sea.json'], { cwd: folder, stdio: 'pipe' });
   const path = `${folder}/sqlpipe`;
   if (platform.startsWith('darwin')) signAdHoc(path, 'sqlpipe');
@@ -106,7 +111,7 @@ Description: database schema as a Unix stream
 const DEBIAN: Readonly<Record<string, string>> = { 'linux-x64': 'amd64', 'linux-arm64': 'arm64' };
 
 const work = 'dist/executable';
-await bundleScript({ entryPoints: ['packages/sqlpipe/src/main.ts'], outfile: `${work}/sqlpipe.js` });
+mkdirSync(work, { recursive: true });
 const named = process.argv.slice(2);
 for (const platform of named.length ? named : Object.keys(PLATFORMS)) {
   const executable = makeExecutable(work, platform);

@@ -106,6 +106,7 @@ test(exitsWith, `${TEXT} | sqlsplit --max-record 10`, 65, /more than 10 characte
 for (const number of ['x', '0', '1.5', '-1', '1 --max-record=0'])
   test(exitsWith, `sqlsplit --max-record ${number}`, 64, /--max-record must be a whole number of at least 1$/m);
 test(exitsWith, `${TEXT} | sqlsplit --max-record 1 --max-record 1000`, 0);
+test(exitsWith, `${STREAM} | sqlgrep help`, 1); // an operand, not --help
 test(exitsWith, 'sqlsplit --max-record', 64, /missing value for option: max-record$/m);
 test(exitsWith, `${STREAM} | sqljoin extra`, 64, /too many operands: 1 given, 0 accepted/);
 test(exitsWith, `${STREAM} | sqljoin > /dev/full`, 74, 'sqljoin: write failed: no space left on device\n');
