@@ -14,8 +14,6 @@ const STAND_INS: [specifier: RegExp, importer: RegExp, contents: string][] = [
   // yargs for browsers imports two libraries by address: its parser, and one that lays out its help, which is ours.
   [/^https:.*\/yargs-parser@/, /\/yargs\//, "export { default } from 'yargs-parser/browser'"],
   [/^https:.*\/cliui@/, /\/yargs\//, 'export default undefined'],
-  // yargs checks its arguments, which the compiler has checked.
-  [/^\.\/argsert\.js$/, /\/yargs\//, 'export const argsert = () => {}'],
   // To format its message, Node's assert would parse the one long line of the bundle, which takes a minute.
   [
     /^node:assert$/,
@@ -24,9 +22,8 @@ const STAND_INS: [specifier: RegExp, importer: RegExp, contents: string][] = [
   ],
   // undici uses Node's HTTP only for the maximum size of a header, and to recognize its bodies.
   [/^node:http$/, /\/undici\//, 'module.exports = { maxHeaderSize: 16384 }'],
-  // undici's HTTP/2 and the bodies of fetch are never used: requests are HTTP/1.1 without bodies.
+  // undici's HTTP/2 is never used, and loads Node's.
   [/\/client-h2\.js$/, /\/undici\//, 'module.exports = undefined'],
-  [/\/fetch\/body\.js$/, /\/undici\//, 'module.exports = undefined'],
 ];
 
 const standIns: Plugin = {
