@@ -1,6 +1,6 @@
 /*! Bundles sources and libraries into one file, without modules that libraries load but never use here. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, dirname, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 
 /** The version of all packages. */
@@ -41,11 +41,11 @@ const standIns: Plugin = {
   },
 };
 
-/** Resolves the imports of other programs in `sqlpipe`: to their sources, for one bundle, or to their own bundles. */
+/** Resolves programs that `sqlpipe` starts: to their sources, for one bundle, or to their own bundles. */
 const otherPrograms = (asFiles: boolean): Plugin => ({
   name: 'other programs',
   setup: ({ onResolve }) =>
-    onResolve({ filter: /^@sqlpipe\/sql.+/ }, ({ path }) => {
+    onResolve({ filter: /^@sqlpipe\/sql[^/]+$/ }, ({ path }) => {
       const name = path.slice('@sqlpipe/'.length);
       return asFiles
         ? { path: `../../${name}/dist/main.js`, external: true }
@@ -53,14 +53,22 @@ const otherPrograms = (asFiles: boolean): Plugin => ({
     }),
 });
 
-/** What the main file of a program imports when it is needed is a file of its own: most of it is not compiled for `--help`. */
-const onDemand: Plugin = {
+/** What these files import when it is needed is a file of its own: most of a program is not compiled for `--help`. */
+const onDemand = (importers: readonly string[]): Plugin => ({
   name: 'on demand',
   setup: ({ onResolve }) =>
     onResolve({ filter: /^\.\// }, ({ path, kind, importer }) =>
-      kind === 'dynamic-import' && basename(importer) === 'main.ts' ? { path, external: true } : undefined,
+      kind === 'dynamic-import' && importers.some(each => resolve(each) === importer)
+        ? { path, external: true }
+        : undefined,
     ),
-};
+});
+
+/** A source file, the files that it imports when they are needed, and so on. */
+function withOnDemand(path: string): string[] {
+  const needed = readFileSync(path, 'utf8').matchAll(/\bimport\('\.\/(.+?)\.js'\)/g);
+  return [path, ...Array.from(needed, ([, file]) => withOnDemand(`${dirname(path)}/${file}.ts`)).flat()];
+}
 
 const common = {
   bundle: true,
@@ -100,13 +108,11 @@ export const bundleScript = (options: BuildOptions): Promise<void> =>
 
 /** Makes CommonJS files of a program: its main file, and what that imports when it is needed. */
 export async function bundleProgram(name: string): Promise<void> {
-  const source = readFileSync(`packages/${name}/src/main.ts`, 'utf8');
-  const needed = Array.from(source.matchAll(/\bimport\('\.\/(.+?)\.js'\)/g), ([, file]) => file as string);
-  const entryPoints = ['main', ...needed].map(file => `packages/${name}/src/${file}.ts`);
+  const entryPoints = withOnDemand(`packages/${name}/src/main.ts`);
   await writeBundle({ ...script, entryPoints, outdir: `packages/${name}/dist` }, [
     standIns,
     otherPrograms(true),
-    onDemand,
+    onDemand(entryPoints),
   ]);
 }
 

@@ -72,6 +72,7 @@ export const PROGRAMS: readonly ProgramEntry[] = [
 
 /** The commands that only sqlpipe has, and what they do. */
 export const OWN_COMMANDS = {
+  copy: 'copy the schema of an instance to another',
   check: 'check whether sqldump and sqlapply can use an instance',
   completion: 'print a shell completion script for all programs',
   help: 'print the options of a program',
