@@ -28,6 +28,12 @@ const STAND_INS: [specifier: RegExp, importer: RegExp, contents: string][] = [
   // undici's HTTP/2 and the bodies of fetch are never used: requests are HTTP/1.1 without bodies.
   [/\/client-h2\.js$/, /\/undici\//, 'module.exports = undefined'],
   [/\/fetch\/body\.js$/, /\/undici\//, 'module.exports = undefined'],
+  // Only plans need hashes.
+  [
+    /^node:crypto$/,
+    /\/schema\//,
+    "export const createHash = algorithm => require('node:crypto').createHash(algorithm)",
+  ],
 ];
 
 const standIns: Plugin = {
@@ -97,9 +103,17 @@ const script = {
   // Node's loader of modules need not be started.
   supported: { 'dynamic-import': false },
   // What modules know of themselves and CommonJS does not.
-  banner: { js: "const FILE_URL = require('node:url').pathToFileURL(__filename).href, HERE = () => '.';" },
-  // yargs wants to know where it is, whatever for; there may be no such place any more.
-  define: { ...common.define, 'import.meta.url': 'FILE_URL', 'process.cwd': 'HERE' },
+  banner: {
+    js: "const FILE = { get URL() { return require('node:url').pathToFileURL(__filename).href } }, HERE = () => '.', NOW = () => Number(process.hrtime.bigint()) / 1e6;",
+  },
+  define: {
+    ...common.define,
+    // yargs wants to know where it is, whatever for; there may be no such place any more.
+    'import.meta.url': 'FILE.URL',
+    'process.cwd': 'HERE',
+    // Node would load its tools for measuring.
+    'performance.now': 'NOW',
+  },
 } as const satisfies BuildOptions;
 
 /** Makes one CommonJS file of a program, and all that it and the other programs import. */
