@@ -1,5 +1,5 @@
 export type { Argv as CommandLine } from 'yargs';
-export { type CompletionSpec, LIST_INSTANCES_COMMAND } from './completion-spec.js';
+export type { CompletionSpec } from './completion-spec.js';
 export { zshBootstrap } from './completion-zsh.js';
 export { Exit, exitStatus, UsageError } from './exit.js';
 export { addConnectionOptions, addInstanceOptions, printSettings, rejectSharedInsecure } from './instance-options.js';
