@@ -141,7 +141,6 @@ test('a target that fails: its status and its message', async t => {
   const { url: locked } = await startFaultyServer(t, socket => socket.write(reply('Unauthorized\r\n', 401)));
   for (const [url, status, message] of [
     ['http://127.0.0.1:1', 69, 'connection refused'],
-    ['postgres://127.0.0.1', 78, 'postgres:'],
     [locked, 77, 'SQLAPPLY_USER'],
   ] as const) {
     const [piped, copied] = [await run(`sqldump $SRC | sqlapply ${url}`), await run(`sqlpipe copy $SRC ${url}`)];
@@ -149,6 +148,15 @@ test('a target that fails: its status and its message', async t => {
     t.true(copied.stderr.includes(message), copied.stderr);
     t.is(copied.stderr, piped.stderr.replaceAll(/^sql(dump|apply): /gm, 'sqlpipe copy: '));
   }
+});
+
+test('an invalid address of the target is reported before the source is asked', async t => {
+  const { url, requests } = await startFaultyServer(t, () => {});
+  const run = await shell(t);
+  const { code, stderr } = await run(`sqlpipe copy ${url} postgres://127.0.0.1`);
+  t.is(code, 78);
+  t.regex(stderr, /^sqlpipe copy: "postgres:.*; nothing was sent\n$/);
+  t.deepEqual(requests, []);
 });
 
 test('if both ends fail, the source is reported', async t => {
@@ -313,7 +321,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     child.kill(signal);
     setTimeout(release, 100); // after the signal
     t.deepEqual(await ended, [null, signal]);
-    t.regex(await stderr, /^sqlpipe copy: interrupted: .*: \d of 4 applied, \d not reached; to continue, rerun/);
+    t.regex(await stderr, /^sqlpipe copy: interrupted: .*: \d of 4 applied, \d not reached; to continue, rerun/m);
   });
 }
 
