@@ -166,19 +166,25 @@ test('if both ends fail, the source is reported', async t => {
   t.regex(stderr, /^sqlpipe copy: http:\/\/127\.0\.0\.1:1\/source: .*; nothing was sent\n$/);
 });
 
-test('--stream: a dump that breaks off is reported with its own status, after what was sent', async t => {
+test('--stream: a dump that breaks off is reported with its own status, and its last record is not sent', async t => {
   const rows = ['a', 'b', 'c'].map(name => `CREATE TABLE '${name}' (x INT);`);
-  const from = await startSource(t, socket =>
-    socket.end(Buffer.concat([head(), chunk(rowsBody(...rows).slice(0, -9))])),
-  );
-  const run = await shell(t, { SRC: from, DST: target.url });
+  let breakOff = () => {};
+  const from = await startSource(t, socket => {
+    socket.write(Buffer.concat([head(), chunk(rowsBody(...rows).slice(0, -9))]));
+    breakOff = () => socket.destroy();
+  });
+  const { url, queries } = await recordingProxy(t, target, query => {
+    if (query === "CREATE TABLE 'b' (x INT)") setTimeout(breakOff, 200); // there would be time to send the next one
+    return undefined;
+  });
+  const run = await shell(t, { SRC: from, DST: url });
   const { code, stderr } = await run(COPY('--stream'));
   t.is(code, 76);
   t.regex(stderr, /: the reply is truncated: .*\n$/);
   t.notRegex(stderr, /incomplete after|truncated after|nothing was sent/);
-  t.false(
-    (await readDump(target)).some(statement => String(statement).includes("'c'")),
-    'the last record has no commit mark',
+  t.deepEqual(
+    queries.filter(query => query.startsWith('CREATE')),
+    rows.slice(0, 2).map(row => row.slice(0, -1)),
   );
 });
 
