@@ -10,7 +10,7 @@ runProgram({
   summary: 'Copies the schema of an instance to another, as sqldump | sqlapply does.',
   examples: [
     ['sqlpipe copy http://localhost:9000 http://other:9000', 'copy a schema'],
-    ['sqlpipe copy --alter --dry-run prod test', 'show the changes that test needs'],
+    ['sqlpipe copy --alter --dry-run prod laptop', 'show the changes that laptop needs'],
   ],
   values: { include: CATEGORIES, exclude: CATEGORIES, 'yes-to': 'instances' },
   options: declareOptions,
