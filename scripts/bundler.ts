@@ -39,25 +39,25 @@ const standIns: Plugin = {
   },
 };
 
-/** The imports of other programs in `sqlpipe`: each is a bundle of its own. */
+/** The programs that `sqlpipe` starts: each is a bundle of its own. */
 const otherPrograms: Plugin = {
   name: 'other programs',
   setup: ({ onResolve }) =>
-    onResolve({ filter: /^@sqlpipe\/sql.+/ }, ({ path }) => ({
+    onResolve({ filter: /^@sqlpipe\/sql[^/]+$/ }, ({ path }) => ({
       path: `../../${path.slice('@sqlpipe/'.length)}/dist/main.js`,
       external: true,
     })),
 };
 
 /**
- * What the command line imports when it is needed is a file of its own: most of it is not compiled for `--help`. The files
- * that are imported so are added to `found`.
+ * What a program or the command line imports when it is needed is a file of its own: most of it is not compiled for
+ * `--help`. The files that are imported so are added to `found`.
  */
 const onDemand = (found: Set<string>): Plugin => ({
   name: 'on demand',
   setup: ({ onResolve, resolve }) =>
     onResolve({ filter: /^\.\// }, async ({ path, kind, importer, resolveDir }) => {
-      if (kind !== 'dynamic-import' || !/\/main\.ts$|\/packages\/cli\//.test(importer)) return;
+      if (kind !== 'dynamic-import' || !/\/packages\/(cli|sql[^/]+)\//.test(importer)) return;
       found.add((await resolve(path, { kind: 'import-statement', resolveDir })).path);
       return { path, external: true };
     }),

@@ -82,6 +82,10 @@ for (const [complete, testHere] of [
   testHere(assertOffers, complete, 'sqlpipe dump --via ', ['auto', 'catalogue', 'database']);
   testHere(assertOffers, complete, 'sqlpipe apply p', ['prod', 'preview']);
   testHere(assertOffers, complete, 'sqlpipe check p', ['prod', 'preview']);
+  testHere(assertOffers, complete, 'sqlpipe check --t', ['--timeout', '--token-file']);
+  testHere(assertOffers, complete, 'sqlpipe c', ['copy', 'check', 'completion']);
+  testHere(assertOffers, complete, 'sqlpipe copy prod p', ['prod', 'preview']);
+  testHere(assertOffers, complete, 'sqlpipe copy --if-exists ', ['compare', 'fail', 'skip']);
 }
 
 test('the script of sqlpipe completes all programs in bash', async t => {
@@ -139,9 +143,9 @@ testWith('zsh')('the script of a program runs compinit in a zsh without completi
 const optionsIn = (help: string) =>
   Array.from(help.matchAll(/^ +(?:-\w, +)?--[\w-]+/gm), ([line]) => line.match(/(?<![\w-])--?\w[\w-]*/g) ?? []).flat();
 
-for (const program of PROGRAMS)
+for (const program of [...PROGRAMS, 'sqlpipe check', 'sqlpipe copy'])
   test(`${program}: each option of --help is completed`, async t => {
-    const help = spawnSync(`node_modules/.bin/${program}`, ['--help'], { encoding: 'utf8' }).stdout;
+    const help = spawnSync('bash', ['-c', `node_modules/.bin/${program} --help`], { encoding: 'utf8' }).stdout;
     t.deepEqual((await inBash(t, `${program} -`)).sort(), optionsIn(help).sort());
   });
 

@@ -51,6 +51,12 @@ for (const page of manPages.filter(each => each.endsWith('.1'))) {
   });
 }
 
+testWithMandoc('sqlpipe copy: --help and man page have the same options', t => {
+  const { stdout } = spawnSync('node_modules/.bin/sqlpipe', ['copy', '--help'], { encoding: 'utf8' });
+  t.true(inHelp(stdout).size > 20);
+  t.deepEqual([...inManual(manSection('packages/sqlpipe/sqlpipe.1', 'COPY'))].sort(), [...inHelp(stdout)].sort());
+});
+
 for (const page of manPages)
   testWithMandoc(`${basename(page)} has the sections ENVIRONMENT and SECURITY CONSIDERATIONS`, t => {
     for (const heading of ['ENVIRONMENT', 'SECURITY CONSIDERATIONS']) t.not(manSection(page, heading), '', heading);

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { shell } from './support/shell.js';
 import { macro, test } from './support/test.js';
 
-const PROGRAMS = readdirSync('packages').filter(name => /^sql.+/.test(name));
+const PROGRAMS = [...readdirSync('packages').filter(name => /^sql.+/.test(name)), 'sqlpipe copy'];
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 for (const program of PROGRAMS) {
@@ -46,7 +46,7 @@ for (const program of PROGRAMS) {
 
   test(`${program} --version prints its name and version`, async t => {
     const run = await shell(t);
-    const product = program === 'sqlpipe' ? 'sqlpipe' : `${program} (sqlpipe)`;
+    const product = program.startsWith('sqlpipe') ? 'sqlpipe' : `${program} (sqlpipe)`;
     for (const option of ['--version', '-V']) {
       const { code, stdout } = await run(`${program} ${option}`);
       t.deepEqual([code, stdout.toString()], [0, `${product} ${version}\n`]);
@@ -56,7 +56,7 @@ for (const program of PROGRAMS) {
   test(`${program} --completion prints a valid bash script`, async t => {
     const run = await shell(t);
     const { code, stderr } = await run(
-      `${program} --completion > script && bash -n script && grep -q ${program} script`,
+      `${program} --completion > script && bash -n script && grep -q _${program.replace(' ', '_')} script`,
     );
     t.deepEqual([code, stderr], [0, '']);
   });

@@ -18,6 +18,7 @@ export type OperandType = 'instances' | 'files';
 
 /** A program. */
 export interface CompletionSpec {
+  /** `sqldump`; `sqlpipe_copy` for `sqlpipe copy`. */
   name: string;
   flags: Flag[];
   operands: readonly OperandType[];

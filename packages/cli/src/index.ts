@@ -1,8 +1,8 @@
 export type { Argv as CommandLine } from 'yargs';
-export { type CompletionSpec, LIST_INSTANCES_COMMAND } from './completion-spec.js';
+export type { CompletionSpec } from './completion-spec.js';
 export { zshBootstrap } from './completion-zsh.js';
 export { Exit, exitStatus, UsageError } from './exit.js';
-export { addInstanceOptions, printSettings } from './instance-options.js';
+export { addConnectionOptions, addInstanceOptions, printSettings, rejectSharedInsecure } from './instance-options.js';
 export type { Io } from './io.js';
 export { collectGarbageEarly, limitHeapGrowth } from './limit-heap-growth.js';
 export type { Args, ArgsOf, Program } from './program.js';

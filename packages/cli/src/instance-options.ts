@@ -4,7 +4,7 @@
  */
 import { escapeControls } from '@sqlpipe/sql';
 import type { Argv } from 'yargs';
-import { Exit } from './exit.js';
+import { Exit, UsageError } from './exit.js';
 import type { Io } from './io.js';
 
 /** The connection options, as typed. */
@@ -23,10 +23,16 @@ export const CONNECTION_FLAGS = [
 
 /** Adds the options for credentials and for the connection. INSTANCE itself is an operand. */
 export const addInstanceOptions = <Options>(cli: Argv<Options>) =>
+  addConnectionOptions(
+    cli
+      .option('user', { type: 'string', requiresArg: true, describe: 'user name for basic authentication' })
+      .option('password-file', { type: 'string', requiresArg: true, describe: 'file with the password' })
+      .option('token-file', { type: 'string', requiresArg: true, describe: 'file with a bearer token' }),
+  );
+
+/** Adds the options for connections to several instances: credentials would not say which of them they are for. */
+export const addConnectionOptions = <Options>(cli: Argv<Options>) =>
   cli
-    .option('user', { type: 'string', requiresArg: true, describe: 'user name for basic authentication' })
-    .option('password-file', { type: 'string', requiresArg: true, describe: 'file with the password' })
-    .option('token-file', { type: 'string', requiresArg: true, describe: 'file with a bearer token' })
     .option('netrc-file', { type: 'string', requiresArg: true, describe: 'file to read instead of ~/.netrc' })
     .option('cacert', { type: 'string', requiresArg: true, describe: 'certificates to trust (PEM)' })
     .option('insecure', { type: 'boolean', describe: 'accept any TLS certificate' })
@@ -46,6 +52,14 @@ export const addInstanceOptions = <Options>(cli: Argv<Options>) =>
       describe: 'retries if the network fails (default: 0)',
     })
     .option('show-config', { type: 'boolean', describe: 'print these settings and their sources' });
+
+/** Rejects --insecure if it would apply to several instances. @throws UsageError */
+export function rejectSharedInsecure(insecure: boolean | undefined, urls: readonly URL[]): void {
+  if (insecure && urls.filter(({ protocol }) => protocol === 'https:').length > 1)
+    throw new UsageError(
+      '--insecure would accept any certificate from both instances; to accept any from one of them, set tls_verify = false in its entry in instances.toml, or tls_verify=unsafe_off; in its configuration string',
+    );
+}
 
 /** One line of `--show-config`. */
 interface Setting {

@@ -173,7 +173,7 @@ function printCompletion<Options>(program: Program<Options>, cli: Argv<Options>,
     throw new UsageError(
       `no completion script for ${wanted}; there are scripts for ${Object.keys(completions).join(', ')}`,
     );
-  return script({ name, operands: operandTypes, flags: flagsOf(cli, values) });
+  return script({ name: name.replace(' ', '_'), operands: operandTypes, flags: flagsOf(cli, values) });
 }
 
 function flagsOf(cli: unknown, values: NonNullable<Program<never>['values']>): Flag[] {

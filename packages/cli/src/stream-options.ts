@@ -7,7 +7,7 @@ export const INCLUDE_OPTION = {
   type: 'string',
   array: true,
   requiresArg: true,
-  describe: 'select TABLES, VIEWS, SCHEMA, ACL, …, or kinds such as table (see sqlgrep)',
+  describe: 'select kinds such as table, or TABLES, ACL, …',
 } as const;
 
 /** `--exclude`: which part of a schema to leave out. */

@@ -33,6 +33,8 @@ export interface DumpOptions {
   skipInvalid: boolean;
   /** Receives what a reader of the dump should know, one line each. */
   warn(message: string): void;
+  /** Ends the dump with an error when it aborts, also while the server is silent. */
+  signal?: AbortSignal;
 }
 
 const DEFAULTS: DumpOptions = {
@@ -53,10 +55,12 @@ const DEFAULTS: DumpOptions = {
 export async function* dump(target: ConnectionConfig, given: Partial<DumpOptions> = {}): AsyncGenerator<string[]> {
   const options = { ...DEFAULTS, ...given };
   const [source, client] = [connect(target), new BestEffortClient(target)];
+  const close = () => Promise.all([source.close(), client.close()]);
+  options.signal?.addEventListener('abort', close);
   try {
     yield* dumpStatements(target, source, client, options);
   } finally {
-    await Promise.all([source.close(), client.close()]);
+    await close();
   }
 }
 

@@ -4,11 +4,11 @@ import {
   type ConnectionConfig,
   connect,
   type Instance,
+  type InstanceOptions,
   type ResolvedInstance,
   resolveInstance,
 } from '@sqlpipe/instance';
-import type { DeferredInput } from '@sqlpipe/records';
-import type { ApplyOptions } from './options.js';
+import type { RunOptions } from './options.js';
 
 /** Maximum number of jobs: more connections do not help, and the server has other clients. */
 const MAX_JOBS = 64;
@@ -24,22 +24,14 @@ export interface Connections {
   close(): Promise<void>;
 }
 
-/** The target that the operand names. @throws InstanceError */
-export function resolveTarget(
-  options: ApplyOptions,
-  io: Io,
-  promptSecret: Io['promptSecret'],
-): Promise<ResolvedInstance> {
-  const { env, warn, logRequest } = io;
-  const [operand = ''] = options.operands;
+/** The target that an operand names. @throws InstanceError */
+export function resolveTarget(operand: string, options: InstanceOptions, io: Io): Promise<ResolvedInstance> {
+  const { env, warn, logRequest, promptSecret } = io;
   return resolveInstance(operand, { program: 'sqlapply', env, options, warn, logRequest, promptSecret });
 }
 
-/** Connects to the instance that the operand names. @throws UsageError, InstanceError */
-export async function openConnections(options: ApplyOptions, input: DeferredInput, io: Io): Promise<Connections> {
-  // The previous program in the pipe may prompt too: its prompt comes first.
-  const promptSecret = (question: string) => input.ready().then(() => io.promptSecret(question));
-  const resolved = await resolveTarget(options, io, promptSecret);
+/** Connects to the target of a run. @throws UsageError */
+export function openConnections(resolved: ResolvedInstance, options: RunOptions, io: Io): Connections {
   requirePermission(resolved, options);
   if (!(Number.isInteger(options.jobs) && options.jobs >= 1 && options.jobs <= MAX_JOBS))
     throw new UsageError(`--jobs must be a number from 1 to ${MAX_JOBS}`);
@@ -55,7 +47,7 @@ export async function openConnections(options: ApplyOptions, input: DeferredInpu
 }
 
 /** A protected instance is changed only if --yes-to names it. */
-function requirePermission({ name, protected: isProtected }: ConnectionConfig, { dryRun, yesTo }: ApplyOptions): void {
+function requirePermission({ name, protected: isProtected }: ConnectionConfig, { dryRun, yesTo }: RunOptions): void {
   if (isProtected && !dryRun && yesTo !== name)
     throw new UsageError(`${name} is protected; to change it, give --yes-to=${name}`);
 }

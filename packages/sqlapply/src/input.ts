@@ -1,14 +1,16 @@
 /*! The input of a run: files and folders, or a stream on standard input; and the location of each statement. */
 import { type Io, UsageError } from '@sqlpipe/cli';
 import { readLocatedSource } from '@sqlpipe/files';
-import { decodeRecords, StreamError } from '@sqlpipe/records';
+import { type DeferredInput, decodeRecords, deferInput, StreamError } from '@sqlpipe/records';
 import type { Location } from '@sqlpipe/replay';
 import type { ApplyOptions } from './options.js';
 
 /** The statements of a run. */
-export interface Input extends AsyncIterable<string> {
-  /** The locations of the statements read so far, in their order; undefined for those of standard input. */
+export interface Input extends DeferredInput {
+  /** The locations of the statements read so far, in their order; undefined for those of a stream. */
   readonly locations: readonly (Location | undefined)[];
+  /** Stops waiting for more statements. */
+  stop(): void;
 }
 
 /**
@@ -39,12 +41,15 @@ export function openInput({ operands: [, ...files], ...options }: ApplyOptions, 
       }
     }
   }
-  return { locations, [Symbol.asyncIterator]: read };
+  const readsStdin = files.length === 0 || files.includes('-');
+  return {
+    ...deferInput(read),
+    locations,
+    stop() {
+      if (readsStdin) io.stdin().destroy();
+    },
+  };
 }
-
-/** Whether the input includes standard input. */
-export const readsStdin = ({ operands: [, ...files] }: Pick<ApplyOptions, 'operands'>): boolean =>
-  files.length === 0 || files.includes('-');
 
 /** Adds the file's name to errors of a stream, which do not contain it. */
 async function* withLabel<T>(source: AsyncIterable<T>, label: string): AsyncGenerator<T> {

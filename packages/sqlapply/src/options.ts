@@ -12,13 +12,16 @@ import { MAX_RECORD } from '@sqlpipe/records';
 /** The parsed options and operands. */
 export type ApplyOptions = ArgsOf<typeof declareOptions>;
 
+/** The options of a run, wherever its input comes from. */
+export type RunOptions = ArgsOf<typeof declareReplayOptions> & Pick<ApplyOptions, 'json' | 'staleOk'>;
+
 /** Whether standard output is used for data, so that a dry run must not print there. */
-export const hasDataOnStdout = ({ report, rejects, json }: ApplyOptions): boolean =>
+export const hasDataOnStdout = ({ report, rejects, json }: RunOptions): boolean =>
   json || [report, rejects].includes('-');
 
-/** Declares the options of sqlapply. */
-export const declareOptions = (cli: CommandLine) =>
-  addInstanceOptions(cli)
+/** Declares the options that say how statements are applied. */
+export const declareReplayOptions = <Options>(cli: CommandLine<Options>) =>
+  cli
     .option('dry-run', {
       alias: 'n',
       type: 'boolean',
@@ -62,12 +65,6 @@ export const declareOptions = (cli: CommandLine) =>
     .option('alter', { type: 'boolean', default: false, describe: 'alter existing objects that differ' })
     .option('allow-loss', ALLOW_LOSS_OPTION)
     .option('renamed', RENAMED_OPTION)
-    .option('stale-ok', {
-      type: 'boolean',
-      default: false,
-      describe: 'apply an outdated plan',
-    })
-    .option('json', { type: 'boolean', default: false, describe: 'with --dry-run: print JSON lines' })
     .option('no-verify', { type: 'boolean', default: false, describe: 'do not read back created objects' })
     .option('yes-to', {
       type: 'string',
@@ -84,9 +81,19 @@ export const declareOptions = (cli: CommandLine) =>
       requiresArg: true,
       describe: 'write one line of JSON per statement; - is stdout',
     })
+    .option('max-record', maxRecordOption(MAX_RECORD));
+
+/** Declares the options of sqlapply. */
+export const declareOptions = (cli: CommandLine) =>
+  declareReplayOptions(addInstanceOptions(cli))
+    .option('stale-ok', {
+      type: 'boolean',
+      default: false,
+      describe: 'apply an outdated plan',
+    })
+    .option('json', { type: 'boolean', default: false, describe: 'with --dry-run: print JSON lines' })
     .option('allow-empty', {
       type: 'boolean',
       default: false,
       describe: 'accept empty input as a stream without statements',
-    })
-    .option('max-record', maxRecordOption(MAX_RECORD));
+    });

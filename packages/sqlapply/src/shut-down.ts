@@ -1,10 +1,10 @@
-import type { Readable } from 'node:stream';
+import type { Input } from './input.js';
 
 /** Milliseconds for a request in flight to end after the user wants to stop. */
 const GRACE_PERIOD = 2000;
 
-/** Shuts down: stops reading the input, if it is standard input, and aborts requests that outlast the grace period. */
-export function shutDown(input: Readable | undefined, close: () => Promise<void>): void {
-  input?.destroy();
+/** Shuts down: stops reading the input, and aborts requests that outlast the grace period. */
+export function shutDown(input: Input, close: () => Promise<void>): void {
+  input.stop();
   setTimeout(close, GRACE_PERIOD).unref();
 }

@@ -2,7 +2,7 @@
 import { Exit, exitStatus } from '@sqlpipe/cli';
 import { isReject, type Outcome, type Result } from '@sqlpipe/replay';
 import { displayName } from '@sqlpipe/sql';
-import type { ApplyOptions } from './options.js';
+import type { RunOptions } from './options.js';
 import { ResumeHint } from './resume-hint.js';
 
 /** Maximum number of statements that one line names. */
@@ -23,7 +23,7 @@ export class Summary {
   /** Undefined in a dry run, which leaves nothing incomplete. */
   readonly #resumeHint: ResumeHint | undefined;
 
-  constructor({ ifExists, dryRun, alter }: Pick<ApplyOptions, 'ifExists' | 'dryRun' | 'alter'>) {
+  constructor({ ifExists, dryRun, alter }: Pick<RunOptions, 'ifExists' | 'dryRun' | 'alter'>) {
     this.#resumeHint = dryRun ? undefined : new ResumeHint(ifExists, alter);
   }
 

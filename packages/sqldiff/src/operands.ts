@@ -3,7 +3,7 @@
  * instance, as in all programs; then the path of an existing file or folder for that; any other operand is an address.
  */
 import { stat } from 'node:fs/promises';
-import { UsageError } from '@sqlpipe/cli';
+import { rejectSharedInsecure, UsageError } from '@sqlpipe/cli';
 import {
   InstanceError,
   type InstanceOptions,
@@ -52,10 +52,10 @@ export async function resolveOperands(
     await resolveSide(a, isA, isB ? 'sqldiff_a' : 'sqldiff'),
     await resolveSide(b, isB, isA ? 'sqldiff_b' : 'sqldiff'),
   ];
-  if (context.options?.insecure && sides.every(({ target }) => target?.url.protocol === 'https:'))
-    throw new UsageError(
-      '--insecure would accept any certificate from both instances; to accept any from one of them, set tls_verify = false in its entry in instances.toml, or tls_verify=unsafe_off; in its configuration string',
-    );
+  rejectSharedInsecure(
+    context.options?.insecure,
+    sides.flatMap(({ target }) => target?.url ?? []),
+  );
   return sides;
 }
 

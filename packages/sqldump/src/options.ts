@@ -12,29 +12,35 @@ import { MAX_RECORD } from '@sqlpipe/records';
 /** The options as the command line has them. */
 export type DumpOptions = ArgsOf<typeof declareOptions>;
 
-/** Declares them. */
-export const declareOptions = (cli: CommandLine) =>
-  addInstanceOptions(cli)
-    .option('output', {
-      alias: 'o',
-      type: 'string',
-      requiresArg: true,
-      describe: 'write to FILE, completely or not at all; NAME.sql gets text',
-    })
-    .option('text', { type: 'boolean', default: false, describe: 'write .sql text instead of a stream' })
+/** Declares the options that say what the dump contains. */
+export const declareSelectionOptions = <Options>(cli: CommandLine<Options>) =>
+  cli
     .option('include', INCLUDE_OPTION)
     .option('exclude', EXCLUDE_OPTION)
     .option('via', {
       choices: ['auto', 'database', 'catalogue'] as const,
       default: 'auto' as const,
-      describe: 'use SHOW CREATE DATABASE, or query object by object',
+      describe: 'one query, or object by object',
     })
     .option('verbatim', {
       type: 'boolean',
       default: false,
-      describe: 'do not repair statements that the server prints wrongly',
+      describe: 'do not repair what the server prints wrongly',
     })
     .option('no-owner', { type: 'boolean', default: false, describe: 'remove OWNED BY clauses' })
-    .option('skip-invalid', { type: 'boolean', default: false, describe: 'leave out invalid views' })
+    .option('skip-invalid', { type: 'boolean', default: false, describe: 'leave out invalid views' });
+
+/** Declares them. */
+export const declareOptions = (cli: CommandLine) =>
+  declareSelectionOptions(
+    addInstanceOptions(cli)
+      .option('output', {
+        alias: 'o',
+        type: 'string',
+        requiresArg: true,
+        describe: 'write to FILE, completely or not at all; NAME.sql gets text',
+      })
+      .option('text', { type: 'boolean', default: false, describe: 'write .sql text instead of a stream' }),
+  )
     .option('max-record', maxRecordOption(MAX_RECORD))
     .option('list-instances', { type: 'boolean', default: false, describe: 'print the names in instances.toml' });

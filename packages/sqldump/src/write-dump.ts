@@ -2,15 +2,14 @@
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Exit, type Io, limitHeapGrowth, printSettings } from '@sqlpipe/cli';
-import { removeOwner } from '@sqlpipe/ddl';
 import { isStdout, writeOutput, writeSqlText } from '@sqlpipe/files';
-import { dump, resolveInstance } from '@sqlpipe/instance';
 import { createCommitWriter, encodeRecords } from '@sqlpipe/records';
 import { parseSelection } from '@sqlpipe/schema';
 import { formatError, formatFailureMarker } from '@sqlpipe/sql';
 import { printInstances } from './instances.js';
 import type { DumpOptions } from './options.js';
 import { reportProgress } from './report-progress.js';
+import { dumpSource, resolveSource } from './source.js';
 
 /** Writes the schema of the instance that the command line names; gives the exit status. */
 export async function writeDump(
@@ -20,18 +19,9 @@ export async function writeDump(
   limitHeapGrowth();
   if (options.listInstances) return printInstances(io);
   const selection = parseSelection(include, exclude);
-  const { env, warn, promptSecret, logRequest } = io;
-  const source = await resolveInstance(instance, {
-    program: 'sqldump',
-    env,
-    options,
-    warn,
-    promptSecret,
-    logRequest,
-  });
+  const source = await resolveSource(instance, options, io);
   if (options.showConfig) return printSettings([source.settings], io);
-  const dumped = dump(source, { ...options, maxRecord, selection, warn });
-  const statements = options.noOwner ? removeOwners(dumped) : dumped;
+  const statements = dumpSource(source, { ...options, maxRecord, selection, warn: io.warn });
   const isShown = isStdout(output) && io.stdout.isTTY === true;
   const watched = isShown ? statements : reportProgress(statements, io);
   const isText = text || isShown || output?.endsWith('.sql');
@@ -51,8 +41,4 @@ async function writeTextOrFailureMarker(statements: AsyncIterable<string[]>, out
     if (!out.errored) out.write(formatFailureMarker({ name: 'sqldump', reason: formatError(error) }));
     throw error;
   }
-}
-
-async function* removeOwners(batches: AsyncIterable<string[]>): AsyncGenerator<string[]> {
-  for await (const batch of batches) yield batch.map(removeOwner);
 }

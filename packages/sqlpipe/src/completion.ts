@@ -2,12 +2,14 @@
  * Completion of all programs by one line in a shell's start-up file. That line must be fast, so the script of a program
  * is loaded when the program is completed for the first time.
  */
-import { type CompletionSpec, LIST_INSTANCES_COMMAND, zshBootstrap } from '@sqlpipe/cli';
-import { OWN_COMMANDS, PROGRAMS } from './programs.js';
+import { type CompletionSpec, zshBootstrap } from '@sqlpipe/cli';
+import { OWN_COMMANDS, OWN_PROGRAMS, PROGRAMS } from './programs.js';
 
 const programs = PROGRAMS.map(({ name }) => name).join(' ');
-const programCommands = PROGRAMS.map(({ command }) => command);
-const commands = [...programCommands, ...Object.keys(OWN_COMMANDS)];
+const ownPrograms = Object.keys(OWN_PROGRAMS);
+/** The commands with options: each has a script, whose functions are named `sqldump` or `sqlpipe_copy`. */
+const withOptions = [...PROGRAMS.map(({ command }) => command), ...ownPrograms];
+const commands = [...PROGRAMS.map(({ command }) => command), ...Object.keys(OWN_COMMANDS)];
 const flagsOf = ({ flags }: CompletionSpec) => flags.flatMap(({ names }) => names).join(' ');
 
 /** bash repeats a completion that returns 124. */
@@ -23,14 +25,15 @@ _sqlpipe() {
     [[ $word == -* ]] || COMPREPLY=(\${COMPREPLY[@]/#-*})
     return
   fi
+  local name=sql$command
+  case $command in ${ownPrograms.join(' | ')}) name=sqlpipe_$command ;; esac
   case $command in
-    ${programCommands.join(' | ')})
-      declare -F "_sql$command" > /dev/null || source <(sqlpipe "$command" --completion bash)
-      local COMP_WORDS=("sql$command" "\${COMP_WORDS[@]:2}") COMP_CWORD=$((COMP_CWORD - 1))
-      "_sql$command" ;;
-    check) COMPREPLY=($(compgen -W "$(${LIST_INSTANCES_COMMAND} | cut -f1)" -- "$word")) ;;
+    ${withOptions.join(' | ')})
+      declare -F "_$name" > /dev/null || source <(sqlpipe "$command" --completion bash)
+      local COMP_WORDS=("$name" "\${COMP_WORDS[@]:2}") COMP_CWORD=$((COMP_CWORD - 1))
+      "_$name" ;;
     completion) COMPREPLY=($(compgen -W 'bash fish zsh' -- "$word")) ;;
-    help) COMPREPLY=($(compgen -W '${programCommands.join(' ')} check' -- "$word")) ;;
+    help) COMPREPLY=($(compgen -W '${withOptions.join(' ')}' -- "$word")) ;;
   esac
 }
 complete -F _sqlpipe sqlpipe
@@ -40,7 +43,7 @@ complete -F _sqlpipe_load ${programs}
 const zsh = (self: CompletionSpec) => `#compdef sqlpipe
 # zsh completion for sqlpipe; source it: it completes all programs of the family
 _sqlpipe_load() {
-  source <(sqlpipe "\${service#sql}" --completion zsh)
+  source <(sqlpipe "\${\${service#sql}#pipe_}" --completion zsh)
   _$service "$@"
 }
 _sqlpipe() {
@@ -55,14 +58,14 @@ ${Object.entries(OWN_COMMANDS)
     return
   fi
   case $words[2] in
-    ${programCommands.join('|')})
+    ${withOptions.join('|')})
       local service=sql$words[2]
+      case $words[2] in ${ownPrograms.join('|')}) service=sqlpipe_$words[2] ;; esac
       words=($service "\${(@)words[3,-1]}")
       (( CURRENT-- ))
       if (( $+functions[_$service] )); then _$service; else _sqlpipe_load; fi ;;
-    check) compadd -- \${(f)"$(${LIST_INSTANCES_COMMAND} | cut -f1)"} ;;
     completion) compadd bash fish zsh ;;
-    help) compadd ${programCommands.join(' ')} check ;;
+    help) compadd ${withOptions.join(' ')} ;;
   esac
 }
 ${zshBootstrap('sqlpipe', `compdef _sqlpipe sqlpipe\n  compdef _sqlpipe_load ${programs}`)}`;
@@ -78,7 +81,9 @@ function __sqlpipe_program
     set -l words (commandline -opc)
     set -q __sqlpipe_loaded_$words[2]; or __sqlpipe_load $words[2]
     set -g __sqlpipe_loaded_$words[2]
-    complete -C "sql$words[2] $words[3..] "(commandline -ct)
+    set -l name sql$words[2]
+    contains $words[2] ${ownPrograms.join(' ')}; and set name sqlpipe_$words[2]
+    complete -C "$name $words[3..] "(commandline -ct)
 end
 function __sqlpipe_first
     set -l words (commandline -opc)
@@ -95,10 +100,9 @@ ${flags
     return `complete -c sqlpipe -n __fish_use_subcommand ${options.join(' ')} -d '${describe}'`;
   })
   .join('\n')}
-complete -c sqlpipe -n '__fish_seen_subcommand_from ${programCommands.join(' ')}' -a '(__sqlpipe_program)'
-complete -c sqlpipe -n '__fish_seen_subcommand_from check' -a '(${LIST_INSTANCES_COMMAND})'
+complete -c sqlpipe -n '__fish_seen_subcommand_from ${withOptions.join(' ')}' -a '(__sqlpipe_program)'
 complete -c sqlpipe -n '__fish_seen_subcommand_from completion' -a 'bash fish zsh'
-complete -c sqlpipe -n '__fish_seen_subcommand_from help' -a '${programCommands.join(' ')} check'
+complete -c sqlpipe -n '__fish_seen_subcommand_from help' -a '${withOptions.join(' ')}'
 ${PROGRAMS.map(({ name }) => `complete -c ${name} -a '(__sqlpipe_first)'`).join('\n')}
 `;
 

@@ -1,6 +1,6 @@
 /*! Starts the named program with the remaining arguments. The other programs are not loaded. */
 import { basename } from 'node:path';
-import { PROGRAMS } from './programs.js';
+import { OWN_PROGRAMS, PROGRAMS } from './programs.js';
 
 function start(): Promise<unknown> {
   const { argv } = process;
@@ -10,9 +10,10 @@ function start(): Promise<unknown> {
   if (argv[2] === 'help') argv.splice(2, 2, ...argv.slice(3, 4), '--help');
   const word = argv[2] ?? '';
   const program = PROGRAMS.find(({ command, name }) => word === command || word === name);
-  if (program || word === 'check') argv.splice(2, 1);
+  if (program || Object.hasOwn(OWN_PROGRAMS, word)) argv.splice(2, 1);
   if (program) return program.run();
   if (word === 'check') return import('./check.js');
+  if (word === 'copy') return import('./copy.js');
   if (word === 'completion') argv[2] = '--completion';
   return import('./overview.js');
 }

@@ -70,9 +70,15 @@ export const PROGRAMS: readonly ProgramEntry[] = [
   },
 ];
 
+/** The commands that only sqlpipe has and that have options of their own, and what they do. */
+export const OWN_PROGRAMS = {
+  copy: 'copy the schema of one instance to another',
+  check: 'check whether sqldump and sqlapply can use an instance',
+} as const;
+
 /** The commands that only sqlpipe has, and what they do. */
 export const OWN_COMMANDS = {
-  check: 'check whether sqldump and sqlapply can use an instance',
+  ...OWN_PROGRAMS,
   completion: 'print a shell completion script for all programs',
   help: 'print the options of a program',
 } as const;

@@ -1,0 +1,53 @@
+/*! From one instance to another: the pipelines of sqldump and sqlapply, with a stream in memory between them. */
+import { PassThrough } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type Io, printSettings, rejectSharedInsecure } from '@sqlpipe/cli';
+import { createCommitWriter, decodeRecords, deferInput, encodeRecords } from '@sqlpipe/records';
+import { parseSelection } from '@sqlpipe/schema';
+import { applyInput } from '@sqlpipe/sqlapply/apply-input';
+import { resolveTarget } from '@sqlpipe/sqlapply/connections';
+import type { Input } from '@sqlpipe/sqlapply/input';
+import { dumpSource, resolveSource } from '@sqlpipe/sqldump/source';
+import type { CopyOptions } from './copy-options.js';
+
+/** Copies the schema of the first instance that the command line names to the second; gives the exit status. */
+export async function copySchema({ include, exclude, ...options }: CopyOptions, io: Io): Promise<number> {
+  const [from = '', to = ''] = options.operands;
+  const selection = parseSelection(include, exclude);
+  const resolveEnds = async () => {
+    const source = await resolveSource(from, options, io);
+    const target = await resolveTarget(to, options, io);
+    rejectSharedInsecure(options.insecure, [source.url, target.url]);
+    return { source, target };
+  };
+  if (options.showConfig) {
+    const { source, target } = await resolveEnds();
+    return printSettings([source.settings, target.settings], io);
+  }
+  const openEnds = async () => {
+    const { source, target } = await resolveEnds();
+    const config = { ...source, interrupted: io.interrupted };
+    const dump = (signal: AbortSignal) => dumpSource(config, { ...options, selection, signal, warn: io.warn });
+    return { input: openStream(dump, options.maxRecord), target };
+  };
+  return applyInput({ ...options, json: false, staleOk: false }, openEnds, io);
+}
+
+/**
+ * Passes a dump through a stream of records, whose reader sets the pace. A dump that fails gives the reader its own error,
+ * instead of the commit mark.
+ * @param dump gives batches of statements until its signal aborts, when the reader needs no more
+ */
+function openStream(dump: (signal: AbortSignal) => AsyncIterable<string[]>, maxRecord: number): Input {
+  const stream = new PassThrough();
+  const unwanted = new AbortController();
+  stream.on('close', () => unwanted.abort());
+  function read(): AsyncIterable<string> {
+    pipeline(dump(unwanted.signal), encodeRecords(maxRecord), createCommitWriter(stream, 'sqldump')).then(
+      () => stream.end(),
+      error => stream.destroy(error),
+    );
+    return decodeRecords(stream, { maxRecord });
+  }
+  return { ...deferInput(read), locations: [], stop: () => void stream.destroy() };
+}

@@ -1,0 +1,18 @@
+/*! `sqlpipe copy`: sqldump and sqlapply in one process. */
+import { runProgram } from '@sqlpipe/cli';
+import { CATEGORIES } from '@sqlpipe/schema';
+import { declareOptions } from './copy-options.js';
+
+runProgram({
+  name: 'sqlpipe copy',
+  operands: '<source> <target>',
+  operandTypes: ['instances'],
+  summary: 'Copies the schema of an instance to another, as sqldump | sqlapply does.',
+  examples: [
+    ['sqlpipe copy http://localhost:9000 http://other:9000', 'copy a schema'],
+    ['sqlpipe copy --alter --dry-run prod laptop', 'show the changes that laptop needs'],
+  ],
+  values: { include: CATEGORIES, exclude: CATEGORIES, 'yes-to': 'instances' },
+  options: declareOptions,
+  run: async (options, io) => (await import('./copy-schema.js')).copySchema(options, io),
+});
