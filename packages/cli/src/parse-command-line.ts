@@ -49,7 +49,7 @@ function printInstead<Options>(
 ): string | undefined {
   const { name } = program;
   if (help) return `${formatHelp(program, helpFlagsOf(cli))}\n`;
-  if (version) return `${name.startsWith('sqlpipe') ? name : `${name} (sqlpipe)`} ${VERSION}\n`;
+  if (version) return `${name.startsWith('sqlpipe') ? 'sqlpipe' : `${name} (sqlpipe)`} ${VERSION}\n`;
   return completion === undefined ? undefined : printCompletion(program, cli, String(completion));
 }
 
