@@ -32,7 +32,7 @@ const file = fileScope();
 const run = (script: string, ...args: string[]) =>
   execFileSync(process.execPath, ['--import=tsx', script, ...args], {
     encoding: 'utf8',
-    env: { ...process.env, NODE_EXTRA_CA_CERTS: process.env.EXTRA_CA_CERTS },
+    env: { ...process.env, NODE_EXTRA_CA_CERTS: process.env.EXTRA_CA_CERTS, COMPRESSION: '1' },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
 
