@@ -26,7 +26,7 @@ QDB_… variables reach the server: QDB_HTTP_USER, QDB_CAIRO_WAL_ENABLED_DEFAULT
   --jar         only print the path of the server's jar, fetched through Maven the first time, and prepare a quick start
 `;
 
-/** Default settings of every server: only HTTP, few threads, a short log, a quick start. */
+/** Default settings of every server: only HTTP, few threads, a short log, small files, a quick start. */
 const DEFAULTS = {
   QDB_HTTP_MIN_ENABLED: 'false',
   QDB_LINE_TCP_ENABLED: 'false',
@@ -34,6 +34,10 @@ const DEFAULTS = {
   QDB_TELEMETRY_ENABLED: 'false',
   QDB_SHARED_WORKER_COUNT: '2',
   QDB_LOG_W_STDOUT_LEVEL: 'ADVISORY,CRITICAL,ERROR',
+  // Tables of tests are small, and the server fills each page of a new one.
+  QDB_CAIRO_WRITER_DATA_APPEND_PAGE_SIZE: '64K',
+  QDB_CAIRO_WRITER_DATA_INDEX_VALUE_APPEND_PAGE_SIZE: '64K',
+  QDB_CAIRO_WAL_WRITER_DATA_APPEND_PAGE_SIZE: '64K',
   JDK_JAVA_OPTIONS: '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+DisableExplicitGC',
 };
 

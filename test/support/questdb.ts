@@ -1,5 +1,7 @@
 /*! Starts a real QuestDB for tests, with scripts/questdb.ts. */
 import { spawnSync } from 'node:child_process';
+import { existsSync, statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { DEFAULT_VERSION, explainMissing, fetchJar } from '../../scripts/questdb/java.js';
 import type { Scope } from './scope.js';
@@ -8,12 +10,22 @@ import { test } from './test.js';
 
 const SCRIPT = [fileURLToPath(new URL('../../scripts/questdb.js', import.meta.url))];
 
+/** Where servers keep their data: in memory if there is room, since half of what a server does for a table is making files. */
+export const DATA = hasRoom('/dev/shm') ? '/dev/shm' : tmpdir();
+
+/** Whether a folder exists, on a file system with a gibibyte left, of which a server needs a few percent. */
+function hasRoom(folder: string): boolean {
+  if (!existsSync(folder)) return false;
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize > 2 ** 30;
+}
+
 /**
  * Starts an empty QuestDB 9.3.4, or `QUESTDB_VERSION`, with additional `QDB_…` variables. This takes two seconds: if
  * possible, the tests of a file share one.
  */
 export const startQuestDB = (scope: Scope, env: NodeJS.ProcessEnv = {}): Promise<Server> =>
-  startServer(scope, process.execPath, SCRIPT, env);
+  startServer(scope, process.execPath, SCRIPT, { TMPDIR: DATA, ...env });
 
 /** Starts a QuestDB with the data in a folder. `end('SIGUSR2')` ends it without a shutdown. */
 export const startQuestDBIn = (scope: Scope, folder: string, env: NodeJS.ProcessEnv = {}): Promise<Server> =>
