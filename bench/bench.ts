@@ -182,6 +182,13 @@ async function measureRealServers(): Promise<void> {
     ['a bare undici loop', `${asking} | ${loop(source.url)} | cat > /dev/null`],
     { env },
   );
+  bash(`sqldump ${source.url} > ${folder}/existing`);
+  await comparisons.compare(
+    `a rerun of ${tables.toLocaleString('en')} objects on QuestDB`,
+    `sqlapply $SRC < ${folder}/existing`,
+    ['sqldiff', `sqldiff ${folder}/existing $SRC`],
+    { env },
+  );
 }
 
 try {

@@ -207,6 +207,27 @@ test('the size of table() replies is limited, and unused keys are not stored', a
   t.deepEqual(await db.table('keys'), [['a', undefined, undefined]]);
 });
 
+/** A cell, with the characters that also separate cells and rows. */
+const cell = fc.oneof(
+  fc.constantFrom(null, true, -0.5, 1e300),
+  fc.array(fc.constantFrom('],[', '"', '[', ']', ',', '\\', 'a', '\u00e9', '\u{1f600}')).map(parts => parts.join('')),
+  fc.constantFrom([], [1], [[1], [2]], {}, { a: '],[' }),
+);
+
+test('table() returns the rows of a reply of any length, whatever is in their cells', async t => {
+  let body = '';
+  const { db } = await connectTo(t, socket => socket.write(reply(body)));
+  const check = async (some: unknown[][], times: number) => {
+    const rows = Array.from({ length: times }, () => some).flat();
+    body = JSON.stringify({ columns: [{ name: 'a' }], dataset: rows, timings: [[1], [2]], count: rows.length });
+    const expected = rows.map(row =>
+      row.map(value => (value !== null && typeof value === 'object' ? undefined : value)),
+    );
+    t.deepEqual(JSON.stringify(await db.table('q')), JSON.stringify(expected));
+  };
+  await fc.assert(fc.asyncProperty(fc.array(fc.array(cell)), fc.constantFrom(1, 2, 3000), check));
+});
+
 test('a reply to a statement may quote the statement, but not be much longer', async t => {
   const quoted = 'x'.repeat(100_000);
   const { db } = await connectTo(t, (socket, { statement }) =>

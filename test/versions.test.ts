@@ -48,7 +48,7 @@ const T = `CREATE TABLE 't' ( \n\tmy col INT,\n\ts SYMBOL CAPACITY 128 CACHE\n)\
 const OLD: [RegExp, Buffer][] = [
   [/^SHOW CREATE DATABASE/, rejectWith("expected 'TABLE' or 'MATERIALIZED VIEW'")],
   [/table_type/, rejectWith('Invalid column: table_type')],
-  [/matView FROM/, reply('{"dataset":[["t",false]],"count":1}')],
+  [/matView, id FROM/, reply('{"dataset":[["t",false]],"count":1}')],
   [/^SHOW CREATE TABLE/, reply(rowsBody(T))],
 ];
 

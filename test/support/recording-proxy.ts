@@ -17,13 +17,13 @@ export interface RecordingProxy {
 export async function recordingProxy(
   scope: Scope,
   server: { url: string },
-  instead: (query: string) => Instead | undefined = () => undefined,
+  instead: (query: string) => Instead | undefined | Promise<Instead | undefined> = () => undefined,
 ): Promise<RecordingProxy> {
   const queries: string[] = [];
   const proxy = createServer(async ({ url = '', headers: { authorization = '' } }, response) => {
     const query = new URL(url, server.url).searchParams.get('query') ?? '';
     queries.push(query);
-    const own = instead(query);
+    const own = await instead(query);
     if (own) return response.writeHead(own[0]).end(JSON.stringify(own[1]));
     const reply = await fetch(`${server.url}${url}`, { headers: { authorization } });
     return response.writeHead(reply.status).end(Buffer.from(await reply.arrayBuffer()));

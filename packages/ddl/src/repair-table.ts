@@ -55,23 +55,26 @@ export function repairTable(row: string, notes: string[]): string {
     quoted.add(bare);
     return quoteName(bare);
   };
-  const inList = (formatColumns: RegExp, comma: string, text: string): string =>
-    text.replace(
-      formatColumns,
-      (_, before: string, names: string) => before + names.split(comma).map(repairName).join(comma),
-    );
+  /** Repairs the names in parentheses after `opening`, if the text has such a list. */
+  const repairList = (opening: string, comma: string, text: string): string => {
+    const at = text.indexOf(opening);
+    if (at < 0) return text;
+    const start = at + opening.length;
+    const end = text.indexOf(')', start);
+    return end < 0
+      ? text
+      : text.slice(0, start) + text.slice(start, end).split(comma).map(repairName).join(comma) + text.slice(end);
+  };
   const column = (line: string): Column => {
     const blank = line.indexOf(' ');
     const [, bare = line.slice(0, blank), definition = line.slice(blank + 1)] = COLUMN.exec(line) ?? [];
-    return { name: repairName(bare), definition: inList(/( INCLUDE \()([^()]*)/, ', ', definition) };
+    return { name: repairName(bare), definition: repairList(' INCLUDE (', ', ', definition) };
   };
 
   const columns = row.slice(`${head}( \n\t`.length, end);
-  const tail = inList(/^(\n\) timestamp\()([^()]*)/, ',', row.slice(end));
+  const tail = repairList('\n) timestamp(', ',', row.slice(end));
   const repaired =
-    head +
-    repairColumns(columns, column, notes) +
-    repairVolume(inList(/(\nDEDUP UPSERT KEYS\()([^()]*)/, ',', tail), notes);
+    head + repairColumns(columns, column, notes) + repairVolume(repairList('\nDEDUP UPSERT KEYS(', ',', tail), notes);
   if (quoted.size) notes.push(`added quotes to names that need them: ${Array.from(quoted, quoteName).join(', ')}`);
   return repaired;
 }

@@ -252,7 +252,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     });
     // The reader of the body gets its error; without this listener an earlier error would end the process.
     this.#body.on('error', () => {});
-    this.#resolve({ ...this.#request, status, headers, timer: this.#timer, body: this.#body });
+    const { url, secrets } = this.#request;
+    this.#resolve({ url, secrets, status, headers, timer: this.#timer, body: this.#body });
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -271,8 +272,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #log(): void {
+    if (!this.#logRequest) return;
     const milliseconds = (performance.now() - this.#started).toFixed(1);
-    this.#logRequest?.(`GET ${withoutQuery(this.#request.url)} ${this.#status ?? 'no answer'} ${milliseconds} ms`);
+    this.#logRequest(`GET ${withoutQuery(this.#request.url)} ${this.#status ?? 'no answer'} ${milliseconds} ms`);
   }
 
   #fail(cause: NodeJS.ErrnoException): void {

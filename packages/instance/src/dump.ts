@@ -69,7 +69,7 @@ async function* dumpStatements(
   let invalid: Map<string, string> | undefined;
   let hasAcl = false;
   let n = 0;
-  for await (const batch of fetchRows(source, options)) {
+  for await (const batch of fetchRows(source, client, options)) {
     const statements: string[] = [];
     for (const row of batch) {
       n++;
@@ -114,15 +114,16 @@ const MAX_ROW = 32 * 1024 * 1024;
 /** The server's rows, queried in the way that `via` selects. */
 async function* fetchRows(
   source: Instance,
+  client: BestEffortClient,
   { via, selection: selected, maxRecord }: DumpOptions,
 ): AsyncGenerator<string[]> {
-  if (via === 'catalogue') return yield await fetchObjectRows(source, selected.selects);
+  if (via === 'catalogue') return yield await fetchObjectRows(source, client, selected.selects);
   try {
     yield* source.rows(`SHOW CREATE DATABASE${selected.clause}`, Math.max(MAX_ROW, 2 * maxRecord));
   } catch (error) {
     if (!isTooOld(error)) throw addAclHint(error, selected);
     if (via === 'database') throw tooOldError(error);
-    yield await fetchObjectRows(source, selected.selects);
+    yield await fetchObjectRows(source, client, selected.selects);
   }
 }
 

@@ -1,46 +1,75 @@
 /*!
  * The dump of a server without SHOW CREATE DATABASE (QuestDB before 10): its objects, fetched object by object and
- * sorted in the order of that statement. The catalogue is not a snapshot, so it is read until two readings are equal.
+ * sorted in the order of that statement. The catalogue is not a snapshot, so objects are listed again at the end, and
+ * what may have changed is read again, until nothing has changed.
  */
 
 import { isSystemTable } from '@sqlpipe/ddl';
 import { Catalog, dumpOrder } from '@sqlpipe/schema';
 import { isObject, type Kind } from '@sqlpipe/sql';
+import type { BestEffortClient } from './best-effort-client.js';
 import { fetchUncheckedDefinitions } from './definitions.js';
 import type { Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
-import { listAllObjects, type ObjectName } from './objects.js';
+import { fetchVersions, type ListedObject, listAllObjects } from './objects.js';
 
 /** Maximum number of readings of a schema that keeps changing. */
 const MAX_READS = 6;
 
 /**
  * The rows that SHOW CREATE DATABASE would return.
+ * @param client for the queries that save time and are not necessary
  * @throws InstanceError; with code UNREACHABLE if the schema keeps changing while it is read
  */
-export async function fetchObjectRows(source: Instance, selects: (kind: Kind) => boolean): Promise<string[]> {
-  let rows = await readRows(source, selects);
-  for (let reading = 2; ; reading++) {
-    const again = await readRows(source, selects);
-    if (again.length === rows.length && again.every((row, i) => row === rows[i])) break;
-    if (reading === MAX_READS)
-      throw new InstanceError(
-        'UNREACHABLE',
-        `${source.label}: the schema keeps changing while it is read; try again when nothing changes it`,
-      );
-    rows = again;
+export async function fetchObjectRows(
+  source: Instance,
+  client: BestEffortClient,
+  selects: (kind: Kind) => boolean,
+): Promise<string[]> {
+  let previous = new Map<string, ReadObject>();
+  for (let reading = 1; reading <= MAX_READS; reading++) {
+    const objects = await readObjects(source, client, selects, previous);
+    const isSame = ({ name, definition }: ReadObject) => previous.get(name)?.definition === definition;
+    if (objects.length === previous.size && objects.every(isSame))
+      return dumpOrder(new Catalog(objects.map(({ definition }) => definition))).map(({ statement }) => statement);
+    previous = new Map(objects.map(object => [object.name, object]));
   }
-  return dumpOrder(new Catalog(rows)).map(({ statement }) => statement);
+  throw new InstanceError(
+    'UNREACHABLE',
+    `${source.label}: the schema keeps changing while it is read; try again when nothing changes it`,
+  );
 }
 
-/** All definitions. An object that was dropped since it was listed has none; then the next reading differs. */
-async function readRows(source: Instance, selects: (kind: Kind) => boolean): Promise<string[]> {
-  const rows = await fetchUncheckedDefinitions(source, await listObjects(source, selects));
-  return rows.filter(row => row !== undefined);
+/** An object as it was when it was read. */
+interface ReadObject extends ListedObject {
+  version: unknown;
+  definition: string;
+}
+
+/** Lists the objects, and reads those that are not certainly the same as before. */
+async function readObjects(
+  source: Instance,
+  client: BestEffortClient,
+  selects: (kind: Kind) => boolean,
+  previous: ReadonlyMap<string, ReadObject>,
+): Promise<ReadObject[]> {
+  const [listed, versions] = await Promise.all([listObjects(source, selects), fetchVersions(client)]);
+  const objects = listed.map(object => ({ ...object, version: versions.get(object.name) }));
+  const definitionOf = ({ name, id, version }: Omit<ReadObject, 'definition'>): string | undefined => {
+    const before = previous.get(name);
+    return version !== undefined && before?.version === version && before.id === id ? before.definition : undefined;
+  };
+  const stale = objects.filter(object => definitionOf(object) === undefined);
+  const definitions = await fetchUncheckedDefinitions(source, stale);
+  const read = new Map(stale.map(({ name }, i) => [name, definitions[i]]));
+  return objects.flatMap(object => {
+    const definition = read.has(object.name) ? read.get(object.name) : definitionOf(object);
+    return definition === undefined ? [] : [{ ...object, definition }]; // it was dropped since it was listed
+  });
 }
 
 /** The objects that the dump contains: those selected, without system tables. */
-async function listObjects(source: Instance, selects: (kind: Kind) => boolean): Promise<ObjectName[]> {
+async function listObjects(source: Instance, selects: (kind: Kind) => boolean): Promise<ListedObject[]> {
   return (await listAllObjects(source)).filter(
     ({ name, kind }) => isObject(kind) && selects(kind) && !isSystemTable(name),
   );

@@ -1,5 +1,6 @@
 /*! Lists the objects of an instance and their kinds, from its catalogue functions. */
 import { foldCase, type Kind, quoteLiteral } from '@sqlpipe/sql';
+import type { BestEffortClient } from './best-effort-client.js';
 import type { Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
 import { queryIfSupported } from './unsupported.js';
@@ -21,16 +22,29 @@ const COLUMNS = [
 /** Kinds by the values of those columns. */
 const KIND_BY_VALUE: Record<string, Kind> = { T: 'table', V: 'view', M: 'matview', true: 'matview', false: 'table' };
 
-/** All objects, sorted by name. */
-export async function listAllObjects(source: Instance): Promise<ObjectName[]> {
-  const rows = await queryTables(
-    source,
-    ({ column }) => `SELECT table_name, ${column} FROM tables() ORDER BY table_name`,
-  );
+/** An object of a list. */
+export interface ListedObject extends ObjectName {
+  /** The server's number of this object: another object of the same name gets another one. Servers before 9.0 have none. */
+  id?: unknown;
+}
+
+/** All objects, in any order. */
+export async function listAllObjects(source: Instance): Promise<ListedObject[]> {
+  const rows = await queryTables(source, ({ column }) => `SELECT table_name, ${column}, id FROM tables()`);
   return (
-    rows?.map(([name, kind]) => ({ name: String(name), kind: KIND_BY_VALUE[String(kind)] ?? 'other' })) ??
+    rows?.map(([name, kind, id]) => ({ name: String(name), kind: KIND_BY_VALUE[String(kind)] ?? 'other', id })) ??
     listByFunctions(source)
   );
+}
+
+/**
+ * A version for each object of a server that writes a log (a table with WAL; since 9.3 also views), by name. As long as
+ * it stays the same, so does the definition. An object that has changes which are not applied yet has none.
+ */
+export async function fetchVersions(client: BestEffortClient): Promise<Map<string, unknown>> {
+  // Each ALTER, like each insert, adds a transaction (observed on 9.0.3 to 9.3.4).
+  const rows = await client.table('SELECT name, sequencerTxn FROM wal_tables() WHERE writerTxn = sequencerTxn');
+  return new Map(rows?.map(([name, version]) => [String(name), version]));
 }
 
 /** The names, case-folded, whose object exists and is not a table. */
@@ -67,7 +81,7 @@ async function queryTables(
 
 /** All objects, from the functions for each kind. A server without such a function has no objects of that kind. */
 async function listByFunctions(source: Instance): Promise<ObjectName[]> {
-  const names = async (query: string) => (await source.table(query)).map(([name]) => String(name)).sort();
+  const names = async (query: string) => (await source.table(query)).map(([name]) => String(name));
   const namesIn = async (list: string) =>
     new Set(await queryIfSupported(source, list, () => names(`SELECT view_name FROM ${list}`)));
   const [views, matviews] = [await namesIn('views()'), await namesIn('materialized_views()')];

@@ -1,4 +1,5 @@
 /*! What a response means: success, a rejection by the server, or something that is not this protocol. */
+import { isUtf8 } from 'node:buffer';
 import { findSecrets, maskSecrets, truncate } from '@sqlpipe/sql';
 import type { Response } from './connection.js';
 import type { InstanceErrorCode } from './instance-error.js';
@@ -199,6 +200,7 @@ class SmallReply implements JsonEvents {
   readonly rows: unknown[][] = [];
   #key = '';
   #cells = 0;
+  #mustReadOneByOne = false;
 
   key(name: string, depth: number): void {
     if (depth !== 1) return;
@@ -218,6 +220,19 @@ class SmallReply implements JsonEvents {
 
   close(): void {}
 
+  /** Reads rows together, up to the last one in a window. Where that fails, all others are read one by one. */
+  readElements(chunk: Buffer, at: number, depth: number): number {
+    if (this.#key !== 'dataset' || depth !== 2 || this.#mustReadOneByOne) return at;
+    const end = chunk.lastIndexOf(BETWEEN_ROWS, at + WINDOW) + 1;
+    const rows = end > at ? parseRows(chunk.subarray(at, end)) : [];
+    for (const row of rows) {
+      this.#countCells(row.length);
+      this.#addTo(this.rows, row);
+    }
+    this.#mustReadOneByOne = !rows.length;
+    return rows.length ? end : at;
+  }
+
   scalar(value: unknown, depth: number): void {
     if (depth === 0) throw new JsonError('is not a JSON object');
     if (this.#key === 'dataset' && depth < 3) throw invalidRowsError();
@@ -230,10 +245,36 @@ class SmallReply implements JsonEvents {
   }
 
   #addTo<T>(list: T[], item: T): void {
-    if (++this.#cells > MAX_CELLS) throw new JsonError(`contains more than ${MAX_CELLS} values`);
+    this.#countCells(1);
     list.push(item);
   }
+
+  #countCells(count: number): void {
+    this.#cells += count;
+    if (this.#cells > MAX_CELLS) throw new JsonError(`contains more than ${MAX_CELLS} values`);
+  }
 }
+
+/** The bytes between two rows. */
+const BETWEEN_ROWS = '],[';
+
+/** The number of bytes of rows that are parsed together. It limits the memory for cells that are not counted yet. */
+const WINDOW = 64 * 1024;
+
+/** Parses rows, separated by commas, with one call, which is many times faster; none if they may be something else. */
+function parseRows(bytes: Buffer): unknown[][] {
+  if (!isUtf8(bytes)) return [];
+  try {
+    const rows: unknown[] = JSON.parse(`[${bytes}]`);
+    return rows.every(isRow) ? rows : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Whether a value is a row whose cells are no arrays or objects. */
+const isRow = (row: unknown): row is unknown[] =>
+  Array.isArray(row) && row.every(cell => cell === null || typeof cell !== 'object');
 
 const invalidRowsError = (): JsonError => new JsonError('contains a dataset that is not rows of cells');
 

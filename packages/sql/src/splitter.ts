@@ -24,6 +24,8 @@ export class SplitError extends Error {
  */
 const COMMENT_DELIMITER_CHARACTERS = '-/*';
 
+const QUOTES = '\'"`';
+
 const NON_WHITESPACE = /[^ \t\n\r]/;
 
 /** The size of the first piece of a chunk that is scanned for the end of a statement; see `#scan`. */
@@ -123,7 +125,7 @@ export class Splitter {
     return statement;
   }
 
-  /** Normalizes a statement whose end `findEndFast` found: it has its `;`, and no comments or quoted names. */
+  /** Normalizes a statement whose end `findEndFast` found: it has its `;`, and no comments. */
   #finishUnscanned(text: string): string {
     this.#checkLength(text.length - 1);
     this.#startLine = this.#firstLine(text);
@@ -278,7 +280,7 @@ function isNormalized(text: string): boolean {
 
 /**
  * Finds the offset of the `;` that ends the statement at `from`, without a scanner. Returns -1 if the statement needs a
- * scanner: if it has a comment or a quoted name, if its parentheses are not balanced, or if it does not end in this text.
+ * scanner: if it has a comment, if its parentheses are not balanced, or if it does not end in this text.
  */
 function findEndFast(text: string, from: number): number {
   let open = 0;
@@ -286,7 +288,7 @@ function findEndFast(text: string, from: number): number {
     const character = text.charAt(at);
     if (character === '(') open++;
     else if (character === ')') open--;
-    else if (character === "'") at = text.indexOf(character, at + 1);
+    else if (QUOTES.includes(character)) at = text.indexOf(character, at + 1);
     else return character === ';' && open === 0 ? at : -1;
     if (open < 0 || at < 0) return -1;
   }
