@@ -2,18 +2,18 @@
  * Runs a real QuestDB in a new folder until SIGTERM or SIGINT, or until the
  * pipe on its stdin closes. So a test that is killed leaves no server behind.
  */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, fstatSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, fstatSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { freePort } from '../test/support/ports.js';
+import { classArchive, DEFAULT_VERSION, explainMissing, fetchJar } from './questdb/java.js';
 
-const VERSION = process.env.QUESTDB_VERSION ?? '9.3.4';
+const VERSION = process.env.QUESTDB_VERSION ?? DEFAULT_VERSION;
 const USAGE = `usage: node --import=tsx scripts/questdb.ts [--in FOLDER | --jar]
 
 Starts QuestDB ${VERSION} in a new temporary folder on a free port of 127.0.0.1 and prints its URL when it answers.
@@ -23,10 +23,10 @@ SIGUSR2 is its sudden death: the server gets a SIGKILL.
 QDB_… variables reach the server: QDB_HTTP_USER, QDB_CAIRO_WAL_ENABLED_DEFAULT, …
 
   --in FOLDER   start it in this folder, which may hold a database, and leave the folder
-  --jar         only print the path of the server's jar, fetched through Maven the first time
+  --jar         only print the path of the server's jar, fetched through Maven the first time, and prepare a quick start
 `;
 
-/** Default settings of every server: only HTTP, few threads, a short log, a quick start. */
+/** Default settings of every server: only HTTP, few threads, a short log, small files, a quick start. */
 const DEFAULTS = {
   QDB_HTTP_MIN_ENABLED: 'false',
   QDB_LINE_TCP_ENABLED: 'false',
@@ -34,31 +34,23 @@ const DEFAULTS = {
   QDB_TELEMETRY_ENABLED: 'false',
   QDB_SHARED_WORKER_COUNT: '2',
   QDB_LOG_W_STDOUT_LEVEL: 'ADVISORY,CRITICAL,ERROR',
-  JDK_JAVA_OPTIONS: '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC',
+  // Tables of tests are small, and the server fills each page of a new one.
+  QDB_CAIRO_WRITER_DATA_APPEND_PAGE_SIZE: '64K',
+  QDB_CAIRO_WRITER_DATA_INDEX_VALUE_APPEND_PAGE_SIZE: '64K',
+  QDB_CAIRO_WAL_WRITER_DATA_APPEND_PAGE_SIZE: '64K',
+  JDK_JAVA_OPTIONS: '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+DisableExplicitGC',
 };
 
-const CACHE = fileURLToPath(new URL('../.cache', import.meta.url));
-
-/** The path of the server's jar. Maven first copies it into another folder, so that an incomplete jar is never found. */
-function fetchJar(): string {
-  const path = join(CACHE, `questdb-${VERSION}.jar`);
-  if (existsSync(path)) return path;
-  mkdirSync(CACHE, { recursive: true });
-  const folder = mkdtempSync(join(CACHE, 'maven-'));
-  try {
-    const copy = ['dependency:copy', `-Dartifact=org.questdb:questdb:${VERSION}`, `-DoutputDirectory=${folder}`];
-    execFileSync('mvn', ['--quiet', '--batch-mode', ...copy], { cwd: folder, stdio: ['ignore', 2, 2] });
-    renameSync(join(folder, `questdb-${VERSION}.jar`), path);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-  return path;
-}
+const ARCHIVE = classArchive(VERSION);
 
 /** Starts a server; resolves to its URL, or to its error output if it ended. */
-async function start(folder: string): Promise<{ server: ChildProcess; url: string } | { errorOutput: string }> {
+async function start(
+  folder: string,
+  options: readonly string[],
+): Promise<{ server: ChildProcess; url: string } | { errorOutput: string }> {
   const address = process.env.QDB_HTTP_BIND_TO ?? `127.0.0.1:${await freePort()}`;
-  const server = spawn('java', ['-p', fetchJar(), '-m', 'io.questdb/io.questdb.ServerMain', '-d', folder], {
+  const program = ['-p', fetchJar(VERSION), '-m', 'io.questdb/io.questdb.ServerMain', '-d', folder];
+  const server = spawn('java', [...options, ...program], {
     env: { ...DEFAULTS, ...process.env, QDB_HTTP_BIND_TO: address },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -80,11 +72,15 @@ async function waitUntilReady(log: Readable): Promise<boolean> {
 }
 
 /** As `start`, with another port if another process has taken the first one. */
-async function startOnFreePort(folder: string, attempts = 5): Promise<{ server: ChildProcess; url: string }> {
-  const result = await start(folder);
+async function startOnFreePort(
+  folder: string,
+  options: readonly string[] = existsSync(ARCHIVE) ? [`-XX:SharedArchiveFile=${ARCHIVE}`] : [],
+  attempts = 5,
+): Promise<{ server: ChildProcess; url: string }> {
+  const result = await start(folder, options);
   if ('server' in result) return result;
   if (attempts > 1 && result.errorOutput.includes('could not bind socket'))
-    return startOnFreePort(folder, attempts - 1);
+    return startOnFreePort(folder, options, attempts - 1);
   throw new Error(`QuestDB did not start:\n${result.errorOutput}`);
 }
 
@@ -107,26 +103,40 @@ async function serve(folder: string): Promise<void> {
   await ended;
 }
 
-async function serveInNewFolder(): Promise<void> {
+async function inNewFolder(work: (folder: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'questdb-'));
   try {
-    await serve(folder);
+    await work(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
+/** Runs a server for a moment to archive its classes, so that later ones start in half the time. */
+async function archiveClasses(folder: string): Promise<void> {
+  const incomplete = `${ARCHIVE}.${process.pid}`;
+  const { server } = await startOnFreePort(folder, [`-XX:ArchiveClassesAtExit=${incomplete}`]);
+  server.kill();
+  await once(server, 'exit');
+  renameSync(incomplete, ARCHIVE);
+}
+
+async function prepare(): Promise<string> {
+  const jar = fetchJar(VERSION);
+  // An archive takes five seconds, so it pays only for the version that is started often.
+  if (VERSION === DEFAULT_VERSION && !existsSync(ARCHIVE)) await inNewFolder(archiveClasses);
+  return jar;
+}
+
 try {
   const [option, folder] = process.argv.slice(2);
-  if (option === undefined) await serveInNewFolder();
+  if (option === undefined) await inNewFolder(serve);
   else if (option === '--in' && folder) await serve(folder);
-  else if (option === '--jar') console.log(fetchJar());
+  else if (option === '--jar') console.log(await prepare());
   else if (option === '--help') process.stdout.write(USAGE);
   else throw new Error(`unknown option: ${option}\n${USAGE}`);
 } catch (error) {
-  const { code, path, message } = error as NodeJS.ErrnoException;
-  const missing = code === 'ENOENT' && (path === 'java' || path === 'mvn');
-  console.error(`questdb: ${missing ? `${path} is not on the PATH: install Java 17 or later and Maven` : message}`);
+  console.error(`questdb: ${explainMissing(error)}`);
   process.exitCode = 1;
 } finally {
   process.stdin.destroy();

@@ -12,7 +12,7 @@ import type { ExecutionContext } from 'ava';
 import { parse, parseAllDocuments } from 'yaml';
 import { freshFolder } from './support/folder.js';
 import { freePort } from './support/ports.js';
-import { startQuestDBIn, testWithQuestDB } from './support/questdb.js';
+import { DATA, startQuestDBIn, testWithQuestDB } from './support/questdb.js';
 import { recordingProxy } from './support/recording-proxy.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
@@ -162,7 +162,7 @@ function writeSchema(folder: string): void {
 
 testWithQuestDB('the schema is complete after the server starts late, is killed and restarts', async t => {
   t.timeout(120_000);
-  const [schema, data] = [await freshFolder(t), await freshFolder(t)];
+  const [schema, data] = [await freshFolder(t), await freshFolder(t, DATA)];
   writeSchema(schema);
   const address = `127.0.0.1:${await freePort()}`;
   const url = `http://${address}`;

@@ -8,7 +8,7 @@ import type { ExecutionContext } from 'ava';
 import { startFailingTarget } from './faults/run.js';
 import type { TargetFault } from './faults/targets.js';
 import { freshFolder } from './support/folder.js';
-import { startQuestDBIn, testWithQuestDB } from './support/questdb.js';
+import { DATA, startQuestDBIn, testWithQuestDB } from './support/questdb.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
@@ -34,7 +34,7 @@ let folder: string | undefined;
 
 /** The one server of this file; if it is not running, starts it again on its folder. */
 async function ensureServer(): Promise<Server> {
-  folder ??= await freshFolder(scope);
+  folder ??= await freshFolder(scope, DATA);
   server ??= await startQuestDBIn(scope, folder);
   return server;
 }

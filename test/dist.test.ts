@@ -28,9 +28,11 @@ const PROGRAMS = readdirSync('packages').filter(name => /^sql.+/.test(name));
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const file = fileScope();
 
+/** Runs a script, which may use npm to fetch what is missing. */
 const run = (script: string, ...args: string[]) =>
   execFileSync(process.execPath, ['--import=tsx', script, ...args], {
     encoding: 'utf8',
+    env: { ...process.env, NODE_EXTRA_CA_CERTS: process.env.EXTRA_CA_CERTS, COMPRESSION: '1' },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
 

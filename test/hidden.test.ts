@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { findAmbiguity, type ServerCommentRules, serverTokens, tokens } from '@sqlpipe/sql';
 import fc from 'fast-check';
 import { checkTexts } from '../scripts/hidden/check.js';
+import { DEFAULT_VERSION } from '../scripts/questdb/java.js';
 import { reply, startFaultyServer } from './faults/faulty-server.js';
 import { freshFolder } from './support/folder.js';
 import { startQuestDB, testWithQuestDB, testWithVersion } from './support/questdb.js';
@@ -45,19 +46,33 @@ const RECORDS = FORMS.flatMap(({ hides, until }) =>
   COVERS.flatMap(cover => HARMS.map(harm => ({ text: hides(cover, harm), until }))),
 );
 
+const file = fileScope();
+const servers = new Map<string, Promise<Server>>();
+
+/** A server of a version, which the tests of this file share. */
+function serverOf(version: string): Promise<Server> {
+  const server = servers.get(version) ?? startQuestDB(file, { QUESTDB_VERSION: version });
+  servers.set(version, server);
+  return server;
+}
+
+/** The same of the usual version, emptied. */
+async function emptyServer(): Promise<Server> {
+  const server = await serverOf(DEFAULT_VERSION);
+  await server.dropAll();
+  return server;
+}
+
 const VERSIONS: { version: string; reading: ServerCommentRules }[] = [
-  { version: '9.3.4', reading: '9.3.2' },
+  { version: DEFAULT_VERSION, reading: '9.3.2' },
   { version: '9.2.3', reading: '9.0' },
 ];
 
 for (const { version, reading } of VERSIONS) {
-  const file = fileScope();
-  let started: Promise<Server> | undefined;
-  const start = () => (started ??= startQuestDB(file, { QUESTDB_VERSION: version }));
   const hidden = RECORDS.filter(({ until }) => until === undefined || reading === '9.0').map(({ text }) => text);
 
   testWithVersion(version)(`QuestDB ${version}: none of ${hidden.length} hidden statements is executed`, async t => {
-    const server = await start();
+    const server = await serverOf(version);
     const before = await putVictim(server);
     const folder = await freshFolder(t);
     await writeFile(join(folder, 'in'), hidden.map(text => `${text};\n\0`).join(''));
@@ -79,7 +94,7 @@ for (const { version, reading } of VERSIONS) {
   testWithVersion(version)(
     `QuestDB ${version}: hidden statements do harm if they are sent (a quarter is tried)`,
     async t => {
-      const server = await start();
+      const server = await serverOf(version);
       for (const text of hidden.filter((_, i) => i % 4 === 0)) {
         const before = await putVictim(server);
         const { error } = await server.execute(text);
@@ -89,7 +104,7 @@ for (const { version, reading } of VERSIONS) {
   );
 
   testWithVersion(version)(`QuestDB ${version}: accepted random texts are executed as identified`, async t => {
-    const { sent, applied, wrong } = await checkTexts(await start(), { count: 800, seed: 1 });
+    const { sent, applied, wrong } = await checkTexts(await serverOf(version), { count: 800, seed: 1 });
     t.deepEqual(wrong, []);
     t.log(`${sent} sent, ${applied} applied`);
     t.true(applied > 20, `${sent} sent, ${applied} applied`);
@@ -97,7 +112,7 @@ for (const { version, reading } of VERSIONS) {
 }
 
 testWithQuestDB('comments that hide nothing are accepted', async t => {
-  const server = await startQuestDB(t);
+  const server = await emptyServer();
   const folder = await freshFolder(t);
   const legal = [
     "/* it's the owner's */ CREATE TABLE a (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY",
@@ -220,7 +235,7 @@ test('CREATE OR REPLACE shows the replaced definition, and is skipped if nothing
 });
 
 testWithQuestDB('object names are escaped in queries to the server', async t => {
-  const server = await startQuestDB(t);
+  const server = await emptyServer();
   await server.execute('CREATE TABLE secret (ddl VARCHAR)');
   await server.execute(`INSERT INTO secret VALUES ('CREATE VIEW leaked')`);
   await server.execute('CREATE VIEW vv AS (SELECT 1 a)');

@@ -10,6 +10,18 @@ import {
   resolveInstance,
 } from '../packages/instance/src/index.js';
 import { startQuestDB, testWithQuestDB } from './support/questdb.js';
+import { fileScope } from './support/scope.js';
+import type { Server } from './support/server.js';
+
+const file = fileScope();
+let started: Promise<Server> | undefined;
+
+/** A server with default settings that the tests share, emptied. */
+async function emptyServer(): Promise<Server> {
+  started ??= startQuestDB(file);
+  await (await started).dropAll();
+  return started;
+}
 
 async function openInstance(url: string, env = {}) {
   return connect(await resolveInstance(url, { program: 'sqldump', env, warn: () => {} }));
@@ -24,7 +36,7 @@ function maxLength(db: Instance, statement: (length: number) => string): number 
 }
 
 testWithQuestDB('the maximum size of a request is known to the byte', async t => {
-  const { url } = await startQuestDB(t);
+  const { url } = await emptyServer();
   for (const env of [{}, { SQLDUMP_TOKEN: 'x'.repeat(500) }])
     for (const character of ['x', 'ä', '=', ' ']) {
       const statement = (length: number) => `CREATE TABLE IF NOT EXISTS t (x INT) -- ${character.repeat(length)}`;
@@ -42,7 +54,7 @@ const wide = (columns: number) =>
   `CREATE TABLE 'wide' ( \n\tts TIMESTAMP,\n${Array.from({ length: columns }, (_, i) => `\tcolumn_${i} DOUBLE`).join(',\n')}\n) timestamp(ts) PARTITION BY DAY;`;
 
 testWithQuestDB('statements may be larger than with curl --data-urlencode, by the documented sizes', async t => {
-  const { url } = await startQuestDB(t);
+  const { url } = await emptyServer();
   const curlSends = (statement: string) =>
     spawnSync('curl', ['-sG', `${url}/api/v1/sql/execute`, '--data-urlencode', `query=${statement}`]).status === 0;
   t.deepEqual([1230, 1231].map(wide).map(curlSends), [true, false]);
@@ -70,7 +82,7 @@ testWithQuestDB('a dump that the server limits to fewer rows is rejected', async
 });
 
 testWithQuestDB('every character survives a round trip through the server', async t => {
-  const { url } = await startQuestDB(t);
+  const { url } = await emptyServer();
   const db = await openInstance(url);
   t.teardown(() => db.close());
   const all = Array.from({ length: 0x2ff }, (_, i) => String.fromCharCode(i + 1))

@@ -13,7 +13,7 @@ const ENTERPRISE = ['--edition', 'enterprise'];
 const scope = fileScope();
 let server: Server;
 test.before(async () => {
-  server = await startSqlserve(scope, ENTERPRISE);
+  server = await startSqlserve(scope, ENTERPRISE, { NODE_OPTIONS: '' });
   await setUp(server, "create user ann with password 'right'", 'grant http to ann', 'create user empty');
 });
 

@@ -82,18 +82,18 @@ test('the timeout limits the wait for each row, not the whole dump or its reader
   const { url } = await startFaultyServer(t, socket => {
     socket.write(Buffer.concat([head(), chunk('{"dataset":[["CREATE TABLE a0 (x INT)"]')]));
     drip(socket, () => {
-      if (++rows === 15) return Buffer.concat([chunk(']}'), LAST_CHUNK]);
-      return rows < 15 ? chunk(`,["CREATE TABLE a${rows} (x INT)"]`) : '';
+      if (++rows === 40) return Buffer.concat([chunk(']}'), LAST_CHUNK]);
+      return rows < 40 ? chunk(`,["CREATE TABLE a${rows} (x INT)"]`) : '';
     });
   });
   const run = await shell(t, { URL: url });
-  const { code, stdout, stderr } = await run(`sqldump --timeout 1 $URL | tr -cd '\\0' | wc -c`);
+  const { code, stdout, stderr } = await run(`sqldump --timeout 3 $URL | tr -cd '\\0' | wc -c`);
   t.is(code, 0, stderr);
-  t.is(`${stdout}`, '15\n');
+  t.is(`${stdout}`, '40\n');
 
   const long = Array.from({ length: 300 }, (_, i) => `CREATE TABLE 'a${i}' (${'x'.repeat(10_000)} INT)`);
   const large = await startFaultyServer(t, socket => socket.write(reply(rowsBody(...long))));
-  const late = await run(`sqldump --timeout 1 ${large.url} | (sleep 2; cat) | tr -cd '\\0' | wc -c; exit $PIPESTATUS`);
+  const late = await run(`sqldump --timeout 3 ${large.url} | (sleep 4; cat) | tr -cd '\\0' | wc -c; exit $PIPESTATUS`);
   t.is(late.code, 0, late.stderr);
   t.is(`${late.stdout}`, '300\n');
 });

@@ -1,7 +1,11 @@
 /*! The workflows for GitHub, ours and the examples, checked with GitHub's own parser. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { convertWorkflowTemplate, NoOperationTraceWriter, parseWorkflow } from '@actions/workflow-parser';
+import { tsImport } from 'tsx/esm/api';
 import { test } from './support/test.js';
+
+// The parser imports JSON as compilers do, not as Node does.
+const { convertWorkflowTemplate, NoOperationTraceWriter, parseWorkflow }: typeof import('@actions/workflow-parser') =
+  await tsImport('@actions/workflow-parser', import.meta.url);
 
 const own = readdirSync('.github/workflows').map(name => `.github/workflows/${name}`);
 const examples = readdirSync('examples').filter(name => name.startsWith('github-'));

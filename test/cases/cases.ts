@@ -9,7 +9,7 @@ export interface Case {
 
 /** The cases of `test/cases/NAME.txt`. */
 export function cases(name: string): Case[] {
-  const text = readFileSync(new URL(`${name}.txt`, import.meta.url), 'utf8');
+  const text = readFileSync(`test/cases/${name}.txt`, 'utf8');
   return text.split('\n===\n').map(block => {
     const [title = '', input = '', output = ''] = block.split('\n---\n');
     return { title: title.trim(), input, output: output.replace(/\n$/, '') };

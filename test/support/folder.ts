@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Scope } from './scope.js';
 
-/** Path of a new empty folder, removed when the scope ends. */
-export async function freshFolder(scope: Scope): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'sqlpipe-test-'));
+/** Path of a new empty folder, in the folder for temporary files or another, removed when the scope ends. */
+export async function freshFolder(scope: Scope, parent: string = tmpdir()): Promise<string> {
+  const folder = await mkdtemp(join(parent, 'sqlpipe-test-'));
   scope.teardown(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }

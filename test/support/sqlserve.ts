@@ -1,6 +1,7 @@
 /*! sqlserve for tests: the built program, on a port that the system picks. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Scope } from './scope.js';
 import { type Server, startServer } from './server.js';
@@ -12,12 +13,19 @@ export const SQLSERVE = 'packages/sqlserve/bin/sqlserve.js';
 export const CREATE_TRADES =
   'create table trades (ts timestamp, s symbol index, v double) timestamp(ts) partition by day ttl 14 days';
 
-/** Starts an empty sqlserve with additional arguments and environment variables. */
+/** Node's options for a server with users: with real hashes, most of its time would be theirs. */
+const QUICK_HASHES = `--require=${resolve('test/support/quick-hashes.cjs')}`;
+
+/** Starts an empty sqlserve with additional arguments and environment variables. `NODE_OPTIONS: ''` leaves passwords hard to guess. */
 export const startSqlserve = (
   scope: Scope,
   args: readonly string[] = [],
   env: NodeJS.ProcessEnv = {},
-): Promise<Server> => startServer(scope, SQLSERVE, ['--port', '0', ...args], env);
+): Promise<Server> =>
+  startServer(scope, SQLSERVE, ['--port', '0', ...args], {
+    ...(args.includes('enterprise') && { NODE_OPTIONS: QUICK_HASHES }),
+    ...env,
+  });
 
 /** Starts sqlserve with arguments that it rejects. Returns its exit status and message. */
 export async function failToStart(

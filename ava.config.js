@@ -1,0 +1,62 @@
+/*!
+ * How AVA runs the tests. They are compiled once, here: a compiler in the process of each test file would take longer than
+ * most of the files.
+ */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { basename, dirname } from 'node:path';
+import { build } from 'esbuild';
+
+const { outputFiles } = await build({
+  entryPoints: ['./packages/**/src/**/*.ts', './scripts/**/*.ts', './test/**/*.ts'],
+  outdir: '.cache/compiled',
+  outbase: '.',
+  target: 'node20.19',
+  sourcemap: 'inline',
+  write: false,
+});
+// A file that is already the same is not written, so that no other run of tests finds it incomplete.
+for (const { path, contents } of outputFiles) {
+  if (existsSync(path) && readFileSync(path).equals(contents)) continue;
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, contents);
+}
+
+/** The files that take longest begin first, so that none of them is alone at the end. */
+const SLOWEST = [
+  'faults',
+  'pipelines',
+  'dist',
+  'hidden',
+  'docs',
+  'alter',
+  'meaning',
+  'sqldiff',
+  'enterprise',
+  'commit-mark',
+  'crash',
+];
+
+/** The later a file begins, the greater. */
+const orderOf = path => {
+  const index = SLOWEST.indexOf(basename(path, '.test.ts'));
+  return index < 0 ? SLOWEST.length : index;
+};
+
+// biome-ignore lint/style/noDefaultExport: AVA reads this one
+export default {
+  files: ['test/**/*.test.ts'],
+  extensions: { ts: 'commonjs' },
+  require: ['./test/support/compiled.cjs'],
+  workerThreads: false,
+  // Tests wait for servers and for time to pass, and leave a processor idle meanwhile.
+  concurrency: availableParallelism() + 1,
+  sortTestFiles: (a, b) => orderOf(a) - orderOf(b) || (a < b ? -1 : 1),
+  environmentVariables: {
+    LC_ALL: 'C.UTF-8',
+    // Node reads these certificates at every start, which takes longer than the rest of its start.
+    NODE_EXTRA_CA_CERTS: '',
+    EXTRA_CA_CERTS: process.env.NODE_EXTRA_CA_CERTS ?? '',
+  },
+  timeout: '3m',
+};
