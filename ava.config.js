@@ -25,16 +25,19 @@ for (const { path, contents } of outputFiles) {
 /** The files that take longest begin first, so that none of them is alone at the end. */
 const SLOWEST = [
   'faults',
-  'pipelines',
   'dist',
-  'hidden',
-  'docs',
-  'alter',
-  'meaning',
-  'sqldiff',
-  'enterprise',
+  'copy',
+  'pipelines',
   'commit-mark',
+  'docs',
+  'completion',
+  'time',
+  'alter',
+  'sqldiff',
+  'hidden',
   'crash',
+  'requests',
+  'meaning',
 ];
 
 /** The later a file begins, the greater. */

@@ -171,8 +171,8 @@ export const localFaults: LocalFault[] = [
   fault(
     'the current folder is removed',
     74,
-    /the current folder: no such file/,
-    'mkdir gone; cd gone; rmdir ../gone; sqldump $SRC',
+    /: out: no such file/,
+    'mkdir gone; cd gone; rmdir ../gone; sqldump -o out $SRC',
   ),
   fault('an invalid timeout', 64, /--timeout must be a number/, 'sqldump --timeout -1 $SRC'),
   fault('no instance', 64, /missing operand: <instance>/, 'sqlapply < stream'),
