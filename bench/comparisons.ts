@@ -22,6 +22,8 @@ interface Circumstances {
   reset?: () => Promise<void>;
   /** The size of the input; adds the rate to our time. */
   bytes?: number;
+  /** How often each round runs the command lines; more for short ones, whose time varies more. */
+  times?: number;
   time?: boolean;
   /** The peaks of all processes, added up. */
   memory?: boolean;
@@ -39,7 +41,7 @@ export class Comparisons {
 
   /** Runs two command lines in turn, and adds a row for each requested quantity, by default the time. */
   async compare(what: string, ours: string, [against, theirs]: Rival, how: Circumstances = {}): Promise<void> {
-    const measured = await measure([ours, theirs], this.#rounds, how.env, how.reset);
+    const measured = await measure([ours, theirs], this.#rounds * (how.times ?? 1), how.env, how.reset);
     const [mine, other] = measured as [Measured, Measured];
     const add = (row: string, quantity: keyof Cost, format: (value: number) => string, more = ''): void => {
       const [a, b] = [mine[quantity], other[quantity]];
