@@ -53,7 +53,7 @@ export default {
   require: ['./test/support/compiled.cjs'],
   workerThreads: false,
   // Tests wait for servers and for time to pass, and leave a processor idle meanwhile.
-  concurrency: availableParallelism() + 2,
+  concurrency: availableParallelism() + 1,
   sortTestFiles: (a, b) => orderOf(a) - orderOf(b) || (a < b ? -1 : 1),
   environmentVariables: {
     LC_ALL: 'C.UTF-8',
