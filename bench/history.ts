@@ -7,7 +7,7 @@ const FILE = 'bench/history.jsonl';
 /** A ratio that changed less is the same: two runs on one machine differ by as much. */
 const NOISE = 0.1;
 
-/** A ratio that grew by more than this factor is a mistake in the programs, not noise. */
+/** A ratio that grew by more than this factor, even in its best round, is a mistake in the programs, not noise. */
 const MARGIN = 1.5;
 
 /** The results of one release. */
@@ -27,15 +27,16 @@ function readHistory(): Release[] {
 }
 
 /** Compares ratios with those of the latest line: those that changed noticeably, and of these the ones that are clearly worse. */
-export function compareWithHistory(ratios: Ratios): { changed: string[]; worse: string[] } {
+export function compareWithHistory(ratios: Ratios, best: Ratios): { changed: string[]; worse: string[] } {
   const latest = readHistory().at(-1)?.ratios ?? {};
-  const found = Object.entries(ratios).flatMap(([name, now]) => {
-    const before = latest[name];
-    return before ? [{ factor: now / before, text: `${name}: ${before}, now ${now}` }] : [];
-  });
+  const differ = (now: Ratios, isNoticed: (factor: number) => boolean): string[] =>
+    Object.entries(now).flatMap(([name, ratio]) => {
+      const before = latest[name];
+      return before && isNoticed(ratio / before) ? [`${name}: ${before}, now ${ratio}`] : [];
+    });
   return {
-    changed: found.filter(({ factor }) => Math.abs(factor - 1) > NOISE).map(({ text }) => text),
-    worse: found.filter(({ factor }) => factor > MARGIN).map(({ text }) => text),
+    changed: differ(ratios, factor => Math.abs(factor - 1) > NOISE),
+    worse: differ(best, factor => factor > MARGIN),
   };
 }
 

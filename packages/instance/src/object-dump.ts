@@ -54,7 +54,9 @@ async function readObjects(
   previous: ReadonlyMap<string, ReadObject>,
 ): Promise<ReadObject[]> {
   const [listed, versions] = await Promise.all([listObjects(source, selects), fetchVersions(client)]);
-  const objects = listed.map(object => ({ ...object, version: versions.get(object.name) }));
+  // Without an id, a table that was created again could have the version of the one before.
+  const versionOf = ({ id, name }: ListedObject) => (id === undefined ? undefined : versions.get(name));
+  const objects = listed.map(object => ({ ...object, version: versionOf(object) }));
   const definitionOf = ({ name, id, version }: Omit<ReadObject, 'definition'>): string | undefined => {
     const before = previous.get(name);
     return version !== undefined && before?.version === version && before.id === id ? before.definition : undefined;
