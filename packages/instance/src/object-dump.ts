@@ -61,11 +61,12 @@ async function readObjects(
     const before = previous.get(name);
     return version !== undefined && before?.version === version && before.id === id ? before.definition : undefined;
   };
-  const stale = objects.filter(object => definitionOf(object) === undefined);
-  const definitions = await fetchUncheckedDefinitions(source, stale);
-  const read = new Map(stale.map(({ name }, i) => [name, definitions[i]]));
+  const definitions = new Map(objects.map(object => [object.name, definitionOf(object)]));
+  const stale = objects.filter(({ name }) => definitions.get(name) === undefined);
+  for (const [i, definition] of (await fetchUncheckedDefinitions(source, stale)).entries())
+    definitions.set((stale[i] as ListedObject).name, definition);
   return objects.flatMap(object => {
-    const definition = read.has(object.name) ? read.get(object.name) : definitionOf(object);
+    const definition = definitions.get(object.name);
     return definition === undefined ? [] : [{ ...object, definition }]; // it was dropped since it was listed
   });
 }

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { findSecrets, maskSecrets, truncate } from '@sqlpipe/sql';
 import type { Response } from './connection.js';
 import type { InstanceErrorCode } from './instance-error.js';
-import { JsonError, type JsonEvents, JsonScanner } from './json.js';
+import { JsonError, type JsonEvents, JsonScanner, parseElements } from './json.js';
 import { checkCount, checkError, duplicateKeyError, MAX_DEPTH, ServerError } from './row-scanner.js';
 import { PROXY_CREDENTIALS_MESSAGE } from './transport-messages.js';
 
@@ -261,16 +261,8 @@ const BETWEEN_ROWS = '],[';
 /** The number of bytes of rows that are parsed together. It limits the memory for cells that are not counted yet. */
 const WINDOW = 64 * 1024;
 
-/** Parses rows, separated by commas, with one call, which is many times faster; none if they may be something else. */
-function parseRows(bytes: Buffer): unknown[][] {
-  if (!isUtf8(bytes)) return [];
-  try {
-    const rows: unknown[] = JSON.parse(`[${bytes}]`);
-    return rows.every(isRow) ? rows : [];
-  } catch {
-    return [];
-  }
-}
+/** Parses rows, separated by commas; none if they may be something else. */
+const parseRows = (bytes: Buffer): unknown[][] => (isUtf8(bytes) ? parseElements(String(bytes), isRow) : []);
 
 /** Whether a value is a row whose cells are no arrays or objects. */
 const isRow = (row: unknown): row is unknown[] =>

@@ -7,7 +7,7 @@ import { isTransientFailure } from './transient.js';
 const FIRST_PAUSE = 1000;
 const MAX_PAUSE = 30_000;
 
-/** The statuses of a gateway that gets no reply from the server behind it. */
+/** The statuses with which a gateway says that its server does not reply. */
 const GATEWAY_STATUSES = new Set([502, 503, 504]);
 
 /** How often to send a request again, and how. */
