@@ -245,7 +245,7 @@ test('access control: each end has its own credentials, which no message contain
   const run = await shell(t, { SRC: from?.url, DST: to?.url });
   const user = (program: string, password = 'quest') => `${program}_USER=admin ${program}_PASSWORD=${password}`;
   const both = `${user('SQLDUMP')} ${user('SQLAPPLY')}`;
-  const shown: string[] = [];
+  const outputs: string[] = [];
   for (const [command, code, message] of [
     [`${COPY('')}`, 77, /SQLDUMP_USER/],
     [`${user('SQLDUMP')} ${COPY('')}`, 77, /SQLAPPLY_USER/],
@@ -257,14 +257,14 @@ test('access control: each end has its own credentials, which no message contain
     const { stdout, ...outcome } = await run(command);
     t.is(outcome.code, code, outcome.stderr);
     t.regex(outcome.stderr, message, command);
-    shown.push(stdout.toString(), outcome.stderr);
+    outputs.push(stdout.toString(), outcome.stderr);
   }
-  const config = shown.at(-2)?.split('\n\n') ?? [];
+  const config = outputs.at(-2)?.split('\n\n') ?? [];
   t.deepEqual(
     config.map(each => /\(?(SQL\w+)_USER/.exec(each)?.[1]),
     ['SQLDUMP', 'SQLAPPLY'],
   );
-  t.notRegex(shown.join('\n'), /quest$|s3cret|YWRtaW46|:quest/m);
+  t.notRegex(outputs.join('\n'), /quest$|s3cret|YWRtaW46|:quest/m);
 });
 
 test('the options that are left out, and --insecure for two instances, are errors of usage', async t => {

@@ -18,13 +18,13 @@ test.before(async () => {
 const table = (name: string, type = 'INT') => `CREATE TABLE '${name}' ( \n\tx ${type}\n);`;
 
 /** Returns the bytes of a reply, `hang up`, or undefined if the good server replies. */
-type Spoiler = (statement: string) => Promise<Buffer | undefined> | Buffer | 'hang up' | undefined;
+type Corruption = (statement: string) => Promise<Buffer | undefined> | Buffer | 'hang up' | undefined;
 
-/** Empties the good server and starts a proxy that spoils some of its replies. */
-async function startSpoiled(t: ExecutionContext, spoil: Spoiler) {
+/** Empties the good server and starts a proxy that corrupts some of its replies. */
+async function startCorrupting(t: ExecutionContext, corrupt: Corruption) {
   await good.dropAll();
   const { url, requests } = await startFaultyServer(t, async (socket, request) => {
-    const bytes = (await spoil(request.statement)) ?? (await forwardRequest(good, request));
+    const bytes = (await corrupt(request.statement)) ?? (await forwardRequest(good, request));
     if (bytes === 'hang up') socket.destroy();
     else socket.write(bytes);
   });
@@ -44,7 +44,7 @@ for (const [name, status, bytes] of [
 ] as const)
   for (const options of ['', '--keep-going'])
     test(`read-back: if the target ${name}, the status is ${status} ${options}`, async t => {
-      const { url, tables } = await startSpoiled(t, statement => (statement.startsWith('SHOW') ? bytes : undefined));
+      const { url, tables } = await startCorrupting(t, statement => (statement.startsWith('SHOW') ? bytes : undefined));
       const { code, stderr, report, rejects } = await runSqlapply(t, url, { text: table('a') + table('b'), options });
       t.is(code, status, stderr);
       t.deepEqual(
@@ -61,7 +61,7 @@ for (const [name, status, bytes] of [
     });
 
 test('with --no-verify nothing is read back', async t => {
-  const { url, requests } = await startSpoiled(t, () => undefined);
+  const { url, requests } = await startCorrupting(t, () => undefined);
   const { code, report } = await runSqlapply(t, url, { text: table('a'), options: '--no-verify' });
   t.is(code, 0);
   t.deepEqual(
@@ -74,14 +74,14 @@ test('with --no-verify nothing is read back', async t => {
   );
 });
 
-/** More statements than are read back at once, among them one that cannot be read back. `ONE` is the one that is spoiled. */
+/** More statements than are read back at once, among them one that cannot be read back. `ONE` is the one whose reply is corrupted. */
 const ALTER = 'ALTER TABLE there ADD COLUMN y INT;';
 const MANY = Array.from({ length: 130 }, (_, i) => (i === 105 ? ALTER : table(`t${i}`)));
 const ONE = table('t110');
 
-/** Applies the statements through a proxy that spoils replies; adds the numbers and results of those that are not proven. */
-async function replayMany(t: ExecutionContext, spoil: Spoiler) {
-  const { url, tables } = await startSpoiled(t, spoil);
+/** Applies the statements through a proxy that corrupts replies; adds the number and result of each table without proof. */
+async function replayMany(t: ExecutionContext, corrupt: Corruption) {
+  const { url, tables } = await startCorrupting(t, corrupt);
   await good.execute('CREATE TABLE there (x INT)');
   const outcome = await runSqlapply(t, url, { text: MANY.join(''), options: '--allow ALTER' });
   const unproven = outcome.report.filter(({ kind, proven }) => kind === 'table' && proven !== true);
@@ -89,7 +89,7 @@ async function replayMany(t: ExecutionContext, spoil: Spoiler) {
 }
 
 test('read-back: only the object that is missing is named and rejected', async t => {
-  const lose: Spoiler = statement => (`${statement};` === ONE ? reply('{"ddl":"OK"}') : undefined);
+  const lose: Corruption = statement => (`${statement};` === ONE ? reply('{"ddl":"OK"}') : undefined);
   const { code, stderr, unproven, rejects, tables } = await replayMany(t, lose);
   t.is(code, 1);
   t.deepEqual(unproven, [[111, 'differs']]);
@@ -99,7 +99,7 @@ test('read-back: only the object that is missing is named and rejected', async t
 });
 
 test('read-back: only the object that differs is named and rejected', async t => {
-  const change: Spoiler = async statement =>
+  const change: Corruption = async statement =>
     `${statement};` === ONE ? reply(JSON.stringify(await good.execute(table('t110', 'LONG')))) : undefined;
   const { code, stderr, unproven, rejects } = await replayMany(t, change);
   t.is(code, 1);
@@ -111,7 +111,7 @@ test('read-back: only the object that differs is named and rejected', async t =>
 
 test('read-back: a view that the target created as a table is reported as missing', async t => {
   const view = "CREATE VIEW 'v' AS ( \nselect x from a\n);";
-  const { url } = await startSpoiled(t, async statement =>
+  const { url } = await startCorrupting(t, async statement =>
     statement.startsWith('CREATE VIEW') ? reply(JSON.stringify(await good.execute(table('v')))) : undefined,
   );
   const { code, results, rejects } = await runSqlapply(t, url, { text: table('a') + view });
