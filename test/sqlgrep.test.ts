@@ -61,7 +61,7 @@ test(picks, "-e 'top|desk' venues", [3, 7, 9, 13, 14]);
 test(picks, 'bob', [1, 11, 15]);
 test(picks, 'desk ingest', [3, 4, 12]);
 test(picks, '--kind table', [5, 6, 7]);
-test(picks, '--kind view,MatView --kind group', [3, 8, 9, 10]);
+test(picks, '--kind view,Materialized-View --kind group', [3, 8, 9, 10]);
 test(picks, "--kind table 'fx_*'", [5, 6]);
 test(picks, "-v --kind table 'fx_*'", [1, 2, 3, 4, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]);
 test(picks, '--kind grant', [13, 14, 15, 16]);
@@ -120,7 +120,12 @@ const exitsWith = macro<[string, number, RegExp]>({
   },
 });
 
-test(exitsWith, 'sqlgrep --kind tablets < /dev/null', 64, /unknown kind: 'tablets'; there are table, view, matview, /);
+test(
+  exitsWith,
+  'sqlgrep --kind tablets < /dev/null',
+  64,
+  /unknown kind: 'tablets'; there are table, view, materialized-view, /,
+);
 test(exitsWith, `sqlgrep -e '(' < /dev/null`, 64, /Invalid regular expression: .*Unterminated group/);
 test(exitsWith, 'sqlgrep x < /dev/null', 65, /empty input: /);
 test(exitsWith, `printf 'CREATE TABLE x (y INT)' | sqlgrep x`, 65, /no NUL byte in the input/);

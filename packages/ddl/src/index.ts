@@ -28,7 +28,7 @@ export { findCommonTableExpressions, findMentions, findUnknownNames, isUnderstoo
 export { isSystemTable, needsQuotes, quoteName } from './names.js';
 export { ownerOf, removeOwner } from './owner.js';
 export { addTimestampToIndex, defaultPartition, parseDefinition, toTableDefinition } from './parse.js';
-export { type Change, kindOf, parseChange } from './parse-change.js';
+export { type Change, parseChange } from './parse-change.js';
 export {
   type AliasChange,
   parseAliasChange,

@@ -1,7 +1,7 @@
 /*! Parses the known forms of statements that change existing objects: ALTER, DROP, RENAME and others. */
 import type { Kind } from '@sqlpipe/sql';
 import type { Alter, Alteration } from './alteration.js';
-import type { Column, Defaults, Definition, Index } from './definition.js';
+import type { Column, Defaults, Index } from './definition.js';
 import { DEFAULTS } from './definition.js';
 import { expectEndOfBody, parseViewBody } from './grammar/body.js';
 import { parseIndexCapacity, parseIndexType, parseSymbolCapacity } from './grammar/columns.js';
@@ -103,11 +103,11 @@ class Parser {
     const kinds: [Kind, string, ...string[]][] = [
       ['table', 'table'],
       ['view', 'view'],
-      ['matview', 'materialized', 'view'],
-      ['liveview', 'live', 'view'],
+      ['materialized view', 'materialized', 'view'],
+      ['live view', 'live', 'view'],
       ['user', 'user'],
       ['group', 'group'],
-      ['service-account', 'service', 'account'],
+      ['service account', 'service', 'account'],
     ];
     return kinds.find(([, first, ...rest]) => this.#accept(first, ...rest))?.[0];
   }
@@ -283,7 +283,3 @@ class Parser {
 }
 
 const singleAlter = (alter: Alter): Change => ({ verb: 'alter', alters: [alter] });
-
-/** The kind of the statements that create a definition. */
-export const kindOf = (kind: Definition['kind']): Kind =>
-  ({ table: 'table', view: 'view', 'materialized view': 'matview', 'live view': 'liveview' })[kind] as Kind;

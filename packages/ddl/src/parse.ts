@@ -9,7 +9,7 @@ import {
   type TableDefinition,
 } from './definition.js';
 import { AFTER_CREATE, type CreateStatement, parseCreate } from './grammar/create.js';
-import type { CreateMaterializedView } from './grammar/create-matview.js';
+import type { CreateMaterializedView } from './grammar/create-materialized-view.js';
 import type { CreateTable } from './grammar/create-table.js';
 import { Cursor } from './grammar/cursor.js';
 import { parseOwner } from './grammar/dialect.js';

@@ -87,7 +87,7 @@ async function* dumpStatements(
         hasAcl = true;
         if (!options.selection.selects(kind)) continue; // the server has one category for several kinds
       }
-      if (kind === 'view' || kind === 'matview') {
+      if (kind === 'view' || kind === 'materialized view') {
         invalid ??= await fetchInvalidViews(client);
         const reason = invalid.get(name);
         if (reason)

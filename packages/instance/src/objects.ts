@@ -20,7 +20,13 @@ const COLUMNS = [
 ];
 
 /** Kinds by the values of those columns. */
-const KIND_BY_VALUE: Record<string, Kind> = { T: 'table', V: 'view', M: 'matview', true: 'matview', false: 'table' };
+const KIND_BY_VALUE: Record<string, Kind> = {
+  T: 'table',
+  V: 'view',
+  M: 'materialized view',
+  true: 'materialized view',
+  false: 'table',
+};
 
 /** An object of a list. */
 export interface ListedObject extends ObjectName {
@@ -84,7 +90,8 @@ async function listByFunctions(source: Instance): Promise<ObjectName[]> {
   const names = async (query: string) => (await source.table(query)).map(([name]) => String(name));
   const namesIn = async (list: string) =>
     new Set(await queryIfSupported(source, list, () => names(`SELECT view_name FROM ${list}`)));
-  const [views, matviews] = [await namesIn('views()'), await namesIn('materialized_views()')];
-  const kindOf = (name: string): Kind => (views.has(name) ? 'view' : matviews.has(name) ? 'matview' : 'table');
+  const [views, materializedViews] = [await namesIn('views()'), await namesIn('materialized_views()')];
+  const kindOf = (name: string): Kind =>
+    views.has(name) ? 'view' : materializedViews.has(name) ? 'materialized view' : 'table';
   return (await names('SHOW TABLES')).map(name => ({ name, kind: kindOf(name) }));
 }

@@ -3,7 +3,7 @@
  * until a change is complete, and then checks the object.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { applyAlteration, type Change, kindOf, parseChange, parseMeaning, printDefinition } from '@sqlpipe/ddl';
+import { applyAlteration, type Change, parseChange, parseMeaning, printDefinition } from '@sqlpipe/ddl';
 import {
   fetchRefreshState,
   fetchWalState,
@@ -58,7 +58,7 @@ async function predictAlter(
 ): Promise<Pick<PendingChange, 'before' | 'expected'>> {
   if (change.verb !== 'alter') return {};
   const [first] = change.alters;
-  const before = first && (await existing.fetch({ kind: kindOf(first.kind), name: first.name, verb: '' }));
+  const before = first && (await existing.fetch({ kind: first.kind, name: first.name, verb: '' }));
   if (before === undefined) return {};
   let definition = parseMeaning(before);
   for (const { alteration } of change.alters) definition &&= applyAlteration(definition, alteration);
@@ -106,7 +106,7 @@ async function verifyAltered(
   existing: ExistingObjects,
 ): Promise<Partial<Outcome>> {
   if (!first) return {};
-  const found = await existing.fetch({ kind: kindOf(first.kind), name: first.name, verb: '' });
+  const found = await existing.fetch({ kind: first.kind, name: first.name, verb: '' });
   return verifyObject(expected, found, existing, ALTERED_DIFFERENTLY);
 }
 

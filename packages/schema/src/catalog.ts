@@ -89,7 +89,7 @@ export function dumpOrder(catalog: Catalog): Entry[] {
   return [
     ...entriesOf('user').sort(compareNames),
     ...entriesOf('group').sort(compareNames),
-    ...entriesOf('service-account').sort(compareNames),
+    ...entriesOf('service account').sort(compareNames),
     ...orderObjects(catalog),
     ...entriesOf('membership').sort(compareNames),
     ...entriesOf('assumption').sort(compareStatementTexts),

@@ -5,11 +5,11 @@ import { isAcl, isObject, KINDS, type Kind } from '@sqlpipe/sql';
 const CATEGORY_KINDS: Record<string, Kind[]> = {
   TABLES: ['table'],
   VIEWS: ['view'],
-  MATERIALIZED_VIEWS: ['matview'],
-  LIVE_VIEWS: ['liveview'],
+  MATERIALIZED_VIEWS: ['materialized view'],
+  LIVE_VIEWS: ['live view'],
   USERS: ['user'],
   GROUPS: ['group'],
-  SERVICE_ACCOUNTS: ['service-account'],
+  SERVICE_ACCOUNTS: ['service account'],
   PERMISSIONS: ['membership', 'assumption', 'grant'],
   SCHEMA: KINDS.filter(isObject),
   ACL: KINDS.filter(isAcl),
@@ -35,11 +35,15 @@ export interface Selection {
   requestsAcl: boolean;
 }
 
+/** The kind of a word, in any case: on a command line, `materialized-view` needs no quotes. */
+const kindOf = (word: string): Kind | undefined => KINDS.find(kind => kind === word.toLowerCase().replaceAll('-', ' '));
+
 /** The kinds of a word, in any case: it is a category (`TABLES`) or one kind (`table`). */
 function kindsOf(word: string): readonly Kind[] | undefined {
-  const [category, kind] = [word.toUpperCase(), word.toLowerCase() as Kind];
+  const category = word.toUpperCase();
   if (Object.hasOwn(CATEGORY_KINDS, category)) return CATEGORY_KINDS[category];
-  return KINDS.includes(kind) ? [kind] : undefined;
+  const kind = kindOf(word);
+  return kind && [kind];
 }
 
 const wordsOf = (lists: string[]): string[] => lists.flatMap(list => list.split(',')).map(word => word.trim());
@@ -54,7 +58,7 @@ export function parseKinds(lists: string[]): Set<Kind> {
       const kinds = kindsOf(word);
       if (kinds) return kinds;
       throw new InvalidSelectionError(
-        `unknown kind: '${word}'; there are ${KINDS.join(', ')}, and ${Object.keys(CATEGORY_KINDS).join(', ')}`,
+        `unknown kind: '${word}'; there are ${KINDS.map(kind => kind.replace(' ', '-')).join(', ')}, and ${Object.keys(CATEGORY_KINDS).join(', ')}`,
       );
     }),
   );
@@ -66,7 +70,7 @@ export function parseKinds(lists: string[]): Set<Kind> {
 function categoryOf(word: string, isExcluded: boolean): string | undefined {
   if (Object.hasOwn(CATEGORY_KINDS, word.toUpperCase())) return word.toUpperCase();
   const [category, kinds] =
-    Object.entries(CATEGORY_KINDS).find(([, each]) => each.includes(word.toLowerCase() as Kind)) ?? [];
+    Object.entries(CATEGORY_KINDS).find(([, each]) => each.includes(kindOf(word) as Kind)) ?? [];
   return isExcluded && kinds?.length !== 1 ? undefined : category;
 }
 

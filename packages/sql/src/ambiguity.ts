@@ -56,7 +56,7 @@ export function requireUnambiguous(statement: string, allRules: readonly ServerC
   return { kind, name, verb };
 }
 
-const OBJECTS: ReadonlySet<Kind> = new Set(['table', 'view', 'matview', 'liveview']);
+const OBJECTS: ReadonlySet<Kind> = new Set(['table', 'view', 'materialized view', 'live view']);
 
 const COMPARED = ['kind', 'name', 'verb', 'replaces', 'runsQuery'] as const satisfies (keyof Head)[];
 

@@ -9,11 +9,11 @@ import { keywordOf, significantTokens, type Token } from './tokens.js';
 export const KINDS = [
   'table',
   'view',
-  'matview',
-  'liveview',
+  'materialized view',
+  'live view',
   'user',
   'group',
-  'service-account',
+  'service account',
   'membership',
   'assumption',
   'grant',
@@ -35,11 +35,11 @@ export interface Identity {
 const CREATED: [words: string, kind: Kind][] = [
   ['TABLE', 'table'],
   ['VIEW', 'view'],
-  ['MATERIALIZED VIEW', 'matview'],
-  ['LIVE VIEW', 'liveview'],
+  ['MATERIALIZED VIEW', 'materialized view'],
+  ['LIVE VIEW', 'live view'],
   ['USER', 'user'],
   ['GROUP', 'group'],
-  ['SERVICE ACCOUNT', 'service-account'],
+  ['SERVICE ACCOUNT', 'service account'],
 ];
 
 const KEYWORDS: ReadonlyMap<Kind, string> = new Map(CREATED.map(([keywords, kind]) => [kind, keywords]));
@@ -48,9 +48,6 @@ const KEYWORDS: ReadonlyMap<Kind, string> = new Map(CREATED.map(([keywords, kind
 export const kindKeywords = (kind: Kind): string => KEYWORDS.get(kind) ?? '';
 
 const TITLES: Partial<Record<Kind, string>> = {
-  matview: 'materialized view',
-  liveview: 'live view',
-  'service-account': 'service account',
   membership: 'membership of',
   assumption: 'assumption by',
   grant: 'grant to',

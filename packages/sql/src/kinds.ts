@@ -2,8 +2,8 @@
 import { foldCase } from './fold-case.js';
 import type { Identity, Kind } from './identify.js';
 
-const OBJECTS: ReadonlySet<Kind> = new Set(['table', 'view', 'matview', 'liveview']);
-const PRINCIPALS: ReadonlySet<Kind> = new Set(['user', 'group', 'service-account']);
+const OBJECTS: ReadonlySet<Kind> = new Set(['table', 'view', 'materialized view', 'live view']);
+const PRINCIPALS: ReadonlySet<Kind> = new Set(['user', 'group', 'service account']);
 
 /** Whether a statement of this kind creates a table or a view. All objects share one namespace. */
 export const isObject = (kind: Kind): boolean => OBJECTS.has(kind);

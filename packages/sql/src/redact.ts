@@ -9,7 +9,7 @@ const BETWEEN = new Set(['=', 'TYPE', 'REST']);
 /** Words that may follow instead of a secret: `GRANT ADD PASSWORD TO`, `CREATE TOKEN TYPE REST WITH TTL`. */
 const NO_SECRET = new Set(['WITH', 'TO', 'FROM', 'ON']);
 /** Kinds of statements that contain no secrets: in those, PASSWORD and TOKEN are names. */
-const KINDS_WITHOUT_SECRETS: ReadonlySet<Kind> = new Set(['table', 'view', 'matview', 'liveview']);
+const KINDS_WITHOUT_SECRETS: ReadonlySet<Kind> = new Set(['table', 'view', 'materialized view', 'live view']);
 
 /** Replaces the secrets of a statement by stars. Offsets stay the same unless `mask` changes the length. */
 export function redact(statement: string, mask = (secret: string) => '*'.repeat(secret.length)): string {

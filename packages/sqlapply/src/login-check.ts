@@ -22,7 +22,7 @@ export class LoginCheck {
   }
 
   count({ result, identity, statement }: Outcome): void {
-    if ((identity.kind !== 'user' && identity.kind !== 'service-account') || !EXISTING_RESULTS.has(result)) return;
+    if ((identity.kind !== 'user' && identity.kind !== 'service account') || !EXISTING_RESULTS.has(result)) return;
     const isNew = result === 'applied' && !/\bWITH\s+(PASSWORD|JWK)\b/i.test(statement);
     this.#found.set(foldCase(identity.name), { identity, isNew });
   }

@@ -93,7 +93,7 @@ async function fetchFacts(target: ConnectionConfig, same: Identity[]): Promise<F
     const isAutoScaled = facts.get(AUTO_SCALE)?.get('') !== 'false';
     await addColumns(
       client,
-      same.filter(({ kind }) => kind === 'matview' || (kind === 'table' && !isAutoScaled)),
+      same.filter(({ kind }) => kind === 'materialized view' || (kind === 'table' && !isAutoScaled)),
       isAutoScaled,
       add,
     );

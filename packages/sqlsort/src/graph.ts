@@ -27,8 +27,8 @@ function buildGraph(catalog: Catalog): Graph {
 const DOT_SHAPES: Partial<Record<Kind, string>> = {
   table: 'cylinder',
   view: 'ellipse',
-  matview: 'box3d',
-  liveview: 'hexagon',
+  'materialized view': 'box3d',
+  'live view': 'hexagon',
 };
 
 /** The graph in the language of Graphviz. */
@@ -52,8 +52,8 @@ const formatDotLabel = (name: string): string =>
 const MERMAID_SHAPES: Partial<Record<Kind, [before: string, after: string]>> = {
   table: ['[("', '")]'],
   view: ['("', '")'],
-  matview: ['[["', '"]]'],
-  liveview: ['{{"', '"}}'],
+  'materialized view': ['[["', '"]]'],
+  'live view': ['{{"', '"}}'],
 };
 
 /** The graph as a flowchart of Mermaid. */

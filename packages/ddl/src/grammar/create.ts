@@ -1,6 +1,6 @@
 /*! CREATE of an object: the words after it decide which parser reads the rest. */
 import { type CreateLiveView, parseCreateLiveView } from './create-live-view.js';
-import { type CreateMaterializedView, parseCreateMaterializedView } from './create-matview.js';
+import { type CreateMaterializedView, parseCreateMaterializedView } from './create-materialized-view.js';
 import { type CreateTable, parseCreateTable } from './create-table.js';
 import { type CreateView, parseCreateView } from './create-view.js';
 import { type Cursor, isWord } from './cursor.js';

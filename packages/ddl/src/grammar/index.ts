@@ -8,7 +8,7 @@ export {
 } from './columns.js';
 export { AFTER_CREATE, type CreateStatement, parseCreate } from './create.js';
 export type { CreateLiveView } from './create-live-view.js';
-export type { CreateMaterializedView } from './create-matview.js';
+export type { CreateMaterializedView } from './create-materialized-view.js';
 export { type CreateTable, parseInterval } from './create-table.js';
 export type { CreateView } from './create-view.js';
 export { Cursor, isWord } from './cursor.js';

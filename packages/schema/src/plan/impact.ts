@@ -304,7 +304,7 @@ export class ImpactAnalyzer {
   #note(change: Change): void {
     for (const { effect, object } of this.#consequences(change)) {
       const found = this.state.find(object);
-      if (effect === 'invalid' && found?.kind === 'matview')
+      if (effect === 'invalid' && found?.kind === 'materialized view')
         this.#invalidated.set(foldCase(object), retention(found.definition));
     }
     if (change.verb === 'refresh') {

@@ -244,7 +244,7 @@ class Planner {
 
   #isUnwanted({ effect, object }: Consequence): SchemaObject | undefined {
     const view = this.#state.find(object);
-    if (effect !== 'invalid' || view?.kind !== 'matview' || !view.definition) return undefined;
+    if (effect !== 'invalid' || view?.kind !== 'materialized view' || !view.definition) return undefined;
     const wanted = this.#a.definitionOf(object);
     const differences = wanted && compareDefinitions(wanted, view.definition).differences;
     const isWanted = differences?.every(
@@ -495,7 +495,7 @@ class Planner {
    * Refreshes the materialized views that the plan has invalidated or that were invalid before, each after its base.
    */
   #refresh(): void {
-    const order = [...dumpOrder(this.#a), ...dumpOrder(this.#b)].filter(({ kind }) => kind === 'matview');
+    const order = [...dumpOrder(this.#a), ...dumpOrder(this.#b)].filter(({ kind }) => kind === 'materialized view');
     for (const { name } of order) {
       const view = this.#state.find(name);
       if (!view || !(this.#impact.isInvalidated(name) || this.#isEmpty(view))) continue;
@@ -546,7 +546,7 @@ class Planner {
       const found = this.#state.find(object);
       const isRepaired = found && !broken.has(displayName(identityOf(found)));
       if (!isRepaired) return text;
-      return `${text}; ${found.kind === 'matview' ? 'REFRESH … FULL' : 'a repair'} follows`;
+      return `${text}; ${found.kind === 'materialized view' ? 'REFRESH … FULL' : 'a repair'} follows`;
     });
     return { statement, consequences, costs: costs.length > 0 ? costs : [defaultCost(statement)] };
   }
@@ -577,7 +577,7 @@ const describe = (statement: string): string => statement.replace(/;$/, '').repl
 
 function defaultCost(statement: string): string {
   const { kind } = identify(statement);
-  return kind === 'matview' ? 'builds it from its base' : 'metadata only';
+  return kind === 'materialized view' ? 'builds it from its base' : 'metadata only';
 }
 
 const rightsOf = (catalog: Catalog): RightSet =>

@@ -3,7 +3,7 @@
  * state.
  */
 import { createHash } from 'node:crypto';
-import { kindOf, parseChange, parseMeaning, printDefinition } from '@sqlpipe/ddl';
+import { parseChange, parseMeaning, printDefinition } from '@sqlpipe/ddl';
 import { displayName, escapeControls, foldCase, identify, isObject, type Kind, significantTokens } from '@sqlpipe/sql';
 import { Catalog } from '../catalog.js';
 import { formatPathForShell } from './names.js';
@@ -68,13 +68,13 @@ function objectsOf(statement: string): PlannedObject[] {
   const change = parseChange(statement);
   switch (change?.verb) {
     case 'alter':
-      return change.alters.map(({ kind, name }) => ({ kind: kindOf(kind), name }));
+      return change.alters.map(({ kind, name }) => ({ kind, name }));
     case 'drop':
       return isObject(change.kind) ? [{ kind: change.kind, name: change.name }] : [];
     case 'rename':
       return [change.name, change.to].map(name => ({ kind: 'table', name }));
     case 'refresh':
-      return [{ kind: 'matview', name: change.name }];
+      return [{ kind: 'materialized view', name: change.name }];
     default:
       return [];
   }

@@ -5,7 +5,6 @@ import {
   applyAlteration,
   type CompareOptions,
   type Definition,
-  kindOf,
   parseAliasChange,
   parseChange,
   parseMeaning,
@@ -129,7 +128,7 @@ export class SchemaState {
 
   #alter({ kind, name, alteration }: Alter): void {
     const object = this.find(name);
-    if (!object?.definition || object.kind !== kindOf(kind)) return;
+    if (!object?.definition || object.kind !== kind) return;
     this.#put(object.kind, applyAlteration(object.definition, alteration));
     if (alteration.change !== 'rename column' && alteration.change !== 'drop column') return;
     for (const right of this.rightsOn(name, alteration.column)) {
