@@ -1,18 +1,19 @@
 /*! One change that ALTER makes to an existing object: printed as a statement, or applied to a definition in memory. */
 import { foldCase, isSameName } from '@sqlpipe/sql';
-import type { Column, Definition, Index, MaterializedViewDefinition, Refresh, TableDefinition } from './definition.js';
+import type { Column, Definition, Index, MaterializedViewDefinition, TableDefinition } from './definition.js';
 import type { Ttl } from './grammar/partition.js';
+import type { RefreshClause } from './grammar/refresh.js';
 import type { StoragePolicy } from './grammar/storage-policy.js';
 import { needsQuotes } from './names.js';
-import { addTimestampToIndex } from './parse.js';
-import { formatIndex, formatRefresh, formatStages, formatTtlLength } from './print.js';
+import { addTimestampToIndex, resolveRefresh } from './parse.js';
+import { formatIndex, formatOwner, formatRefresh, formatStages, formatTtlLength } from './print.js';
 
 /** The change that one ALTER makes. */
 export type Alteration =
   | { readonly change: 'add column'; readonly column: Column; readonly owner?: string | undefined }
   | { readonly change: 'drop column'; readonly column: string }
   | { readonly change: 'rename column'; readonly column: string; readonly to: string }
-  | { readonly change: 'type'; readonly column: string; readonly type: string; readonly cached: boolean }
+  | ({ readonly change: 'type'; readonly column: string } & Omit<Column, 'name' | 'dedup' | 'parquet'>)
   | { readonly change: 'cache'; readonly column: string; readonly cached: boolean }
   | { readonly change: 'symbol capacity'; readonly column: string; readonly capacity: number }
   | { readonly change: 'add index'; readonly column: string; readonly index: Index }
@@ -25,7 +26,9 @@ export type Alteration =
   | { readonly change: 'format'; readonly parquet: boolean }
   /** If undefined, the policy is dropped. */
   | { readonly change: 'storage policy'; readonly policy: StoragePolicy | undefined }
-  | { readonly change: 'refresh'; readonly refresh: Refresh }
+  /** Stores whether the policy is followed. */
+  | { readonly change: 'storage policy state'; readonly disabled: boolean }
+  | { readonly change: 'refresh'; readonly refresh: RefreshClause }
   | { readonly change: 'query'; readonly body: string };
 
 /** An ALTER of one object. */
@@ -51,7 +54,7 @@ function alterationText(alteration: Alteration): string {
   const { change } = alteration;
   switch (change) {
     case 'add column':
-      return `ADD COLUMN ${addedText(alteration.column)}`;
+      return `ADD COLUMN ${addedText(alteration.column)}${formatOwner(alteration.owner)}`;
     case 'drop column':
       return `DROP COLUMN ${quoteColumn(alteration.column)}`;
     case 'rename column':
@@ -68,6 +71,8 @@ function alterationText(alteration: Alteration): string {
       return `SET FORMAT ${alteration.parquet ? 'PARQUET' : 'NATIVE'}`;
     case 'storage policy':
       return alteration.policy ? `SET STORAGE POLICY(${formatStages(alteration.policy)})` : 'DROP STORAGE POLICY';
+    case 'storage policy state':
+      return `${alteration.disabled ? 'DISABLE' : 'ENABLE'} STORAGE POLICY`;
     case 'refresh':
       return `SET REFRESH ${formatRefresh({ ...alteration.refresh, deferred: false })}`;
     case 'query':
@@ -80,7 +85,7 @@ function alterationText(alteration: Alteration): string {
 function columnChangeText(alteration: Extract<Alteration, { column: string }>): string {
   switch (alteration.change) {
     case 'type':
-      return `TYPE ${alteration.type}${alteration.type === 'SYMBOL' && !alteration.cached ? ' NOCACHE' : ''}`;
+      return `TYPE ${typeText(alteration)}`;
     case 'cache':
       return alteration.cached ? 'CACHE' : 'NOCACHE';
     case 'symbol capacity':
@@ -94,19 +99,24 @@ function columnChangeText(alteration: Extract<Alteration, { column: string }>): 
   }
 }
 
-/** A column as ADD COLUMN accepts it. An index other than BITMAP, and Parquet settings, need an ALTER of their own. */
-function addedText({ name, type, cached, capacity, index }: Column): string {
-  if (type !== 'SYMBOL') return `${quoteColumn(name)} ${type}`;
+/** A column as ADD COLUMN accepts it. Parquet settings need an ALTER of their own. */
+const addedText = (column: Column): string => `${quoteColumn(column.name)} ${typeText(column)}`;
+
+function typeText({ type, cached, capacity, index }: Omit<Column, 'name' | 'dedup' | 'parquet'>): string {
+  if (type !== 'SYMBOL') return type;
   const size = capacity === undefined ? '' : ` CAPACITY ${capacity}`;
-  const indexed = index?.capacity === undefined ? '' : formatIndex(index);
-  return `${quoteColumn(name)} ${type}${size}${cached ? '' : ' NOCACHE'}${indexed}`;
+  return `${type}${size}${cached ? '' : ' NOCACHE'}${formatIndex(index, { form: '9.3', quoted: true })}`;
 }
 
 /**
  * Returns the definition after an ALTER. An ALTER that is not possible, for example of a missing column, changes nothing.
  * TYPE drops the index and the Parquet settings, and DROP COLUMN also removes a dedup key (observed on 9.3.4).
  */
-export function applyAlteration(definition: Definition, alteration: Alteration): Definition {
+export function applyAlteration<T extends Definition>(definition: T, alteration: Alteration): T {
+  return alter(definition, alteration) as T;
+}
+
+function alter(definition: Definition, alteration: Alteration): Definition {
   switch (definition.kind) {
     case 'table':
       return alterTable(definition, alteration);
@@ -121,16 +131,16 @@ function alterTable(table: TableDefinition, alteration: Alteration): TableDefini
   const { change } = alteration;
   switch (change) {
     case 'add column': {
-      const { index, parquet: _, ...column } = alteration.column;
-      const added = { ...column, ...(index?.capacity !== undefined && { index }), dedup: false };
+      const added = addTimestampToIndex({ ...alteration.column, dedup: false }, table.timestamp);
       return findColumn(table, added.name) ? table : { ...table, columns: [...table.columns, added] };
     }
-    case 'drop column':
-      return { ...table, columns: table.columns.filter(({ name }) => !isSameName(name, alteration.column)) };
+    case 'drop column': {
+      const columns = table.columns.filter(({ name }) => !isSameName(name, alteration.column));
+      return { ...table, columns, timestamp: timestampAfter(table, alteration.column, undefined) };
+    }
     case 'rename column': {
-      const isTimestamp = table.timestamp && isSameName(table.timestamp, alteration.column);
       const renamed = withColumn(table, alteration.column, column => ({ ...column, name: alteration.to }));
-      return isTimestamp ? { ...renamed, timestamp: alteration.to } : renamed;
+      return { ...renamed, timestamp: timestampAfter(table, alteration.column, alteration.to) };
     }
     case 'ttl':
       return { ...table, ttl: alteration.ttl };
@@ -147,6 +157,8 @@ function alterTable(table: TableDefinition, alteration: Alteration): TableDefini
       return { ...table, parquet: alteration.parquet };
     case 'storage policy':
       return { ...table, ttl: 0, policy: alteration.policy };
+    case 'storage policy state':
+      return table.policy ? { ...table, policy: { ...table.policy, disabled: alteration.disabled } } : table;
     case 'refresh':
     case 'query':
       return table;
@@ -157,20 +169,29 @@ function alterTable(table: TableDefinition, alteration: Alteration): TableDefini
   }
 }
 
+/** The name of the designated timestamp after a column was renamed or dropped. */
+const timestampAfter = ({ timestamp }: TableDefinition, column: string, to: string | undefined): string | undefined =>
+  timestamp !== undefined && isSameName(timestamp, column) ? to : timestamp;
+
 /** Finds a column by its name, in any case. */
-export const findColumn = ({ columns }: TableDefinition, name: string): Column | undefined =>
+export const findColumn = ({ columns }: { readonly columns: readonly Column[] }, name: string): Column | undefined =>
   columns.find(column => isSameName(column.name, name));
 
-const withColumn = (table: TableDefinition, name: string, change: (column: Column) => Column): TableDefinition => ({
-  ...table,
-  columns: table.columns.map(column => (isSameName(column.name, name) ? change(column) : column)),
+const withColumn = <T extends { readonly columns?: Column[] }>(
+  object: T,
+  name: string,
+  change: (column: Column) => Column,
+): T => ({
+  ...object,
+  ...(object.columns && { columns: object.columns.map(each => (isSameName(each.name, name) ? change(each) : each)) }),
 });
 
 function alterColumn(column: Column, alteration: Extract<Alteration, { column: string }>): Column {
   switch (alteration.change) {
     case 'type': {
+      const { change: _, column: _name, ...changed } = alteration;
       const { name, dedup } = column;
-      return { name, type: alteration.type, cached: alteration.type !== 'SYMBOL' || alteration.cached, dedup };
+      return { ...changed, name, cached: changed.type !== 'SYMBOL' || changed.cached, dedup };
     }
     case 'cache':
       return { ...column, cached: alteration.cached };
@@ -190,10 +211,26 @@ function alterColumn(column: Column, alteration: Extract<Alteration, { column: s
   }
 }
 
-/** Alters a materialized view. DEFERRED belongs to its creation and stays (observed on 9.3.4). */
-function alterMaterializedView(view: MaterializedViewDefinition, alteration: Alteration): MaterializedViewDefinition {
-  const { change } = alteration;
-  if (change === 'ttl') return { ...view, ttl: alteration.ttl };
-  if (change !== 'refresh') return view;
-  return { ...view, refresh: { ...alteration.refresh, deferred: view.refresh.deferred } };
+/**
+ * Alters a materialized view. DEFERRED belongs to its creation and stays (observed on 9.3.4). No statement names its
+ * columns, but a server knows them.
+ */
+function alterMaterializedView(
+  view: MaterializedViewDefinition & { readonly columns?: Column[] },
+  alteration: Alteration,
+): MaterializedViewDefinition {
+  switch (alteration.change) {
+    case 'ttl':
+      return { ...view, ttl: alteration.ttl };
+    case 'refresh': {
+      const { deferred } = view.refresh;
+      return { ...view, refresh: { ...resolveRefresh(alteration.refresh, view.body), deferred } };
+    }
+    case 'add index':
+    case 'drop index':
+    case 'symbol capacity':
+      return withColumn(view, alteration.column, column => alterColumn(column, alteration));
+    default:
+      return view;
+  }
 }

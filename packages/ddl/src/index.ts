@@ -1,4 +1,6 @@
 export { type Alter, type Alteration, applyAlteration, findColumn, printAlter } from './alteration.js';
+export type { Change, PartitionChange } from './change/change.js';
+export { parseChange } from './change/parse-change.js';
 export { type Comparison, compareDefinitions, localTtl, type PropertyDifference } from './compare-definitions.js';
 export {
   type CompareOptions,
@@ -28,7 +30,6 @@ export { findCommonTableExpressions, findMentions, findUnknownNames, isUnderstoo
 export { isSystemTable, needsQuotes, quoteName } from './names.js';
 export { ownerOf, removeOwner } from './owner.js';
 export { addTimestampToIndex, defaultPartition, parseDefinition, toTableDefinition } from './parse.js';
-export { type Change, parseChange } from './parse-change.js';
 export {
   type AliasChange,
   parseAliasChange,

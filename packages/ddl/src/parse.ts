@@ -14,6 +14,7 @@ import type { CreateTable } from './grammar/create-table.js';
 import { Cursor } from './grammar/cursor.js';
 import { parseOwner } from './grammar/dialect.js';
 import type { PartitionUnit } from './grammar/partition.js';
+import type { RefreshClause } from './grammar/refresh.js';
 import { findSampling } from './sampling.js';
 
 /**
@@ -80,17 +81,12 @@ export function addTimestampToIndex(column: Column, timestamp: string | undefine
 
 function toMaterializedView(statement: CreateMaterializedView): Definition {
   const { name, base, refresh, body, indexes, timestamp, partition, ttl, volume, owner } = statement;
-  const { period, ...rest } = refresh;
-  const sampling = !partition || period === 'sample by interval' ? findSampling(body.text) : undefined;
-  const resolved: Refresh =
-    period === 'sample by interval'
-      ? { ...rest, timeZone: sampling?.timeZone, period: { length: sampling?.interval ?? '' } }
-      : { ...rest, period };
+  const sampling = partition ? undefined : findSampling(body.text);
   return {
     kind: 'materialized view',
     name,
     base: base?.name,
-    refresh: resolved,
+    refresh: resolveRefresh(refresh, body.text),
     body: body.text,
     partitionBy: partition ?? (sampling && defaultPartition(sampling.interval)),
     ttl: ttl?.ttl ?? 0,
@@ -99,6 +95,13 @@ function toMaterializedView(statement: CreateMaterializedView): Definition {
     volume: volume?.name,
     owner,
   };
+}
+
+/** When a materialized view with this query is refreshed: its sampling interval may be the period. */
+export function resolveRefresh({ period, ...rest }: RefreshClause, body: string): Refresh {
+  if (period !== 'sample by interval') return { ...rest, period };
+  const { timeZone, interval = '' } = findSampling(body) ?? {};
+  return { ...rest, timeZone, period: { length: interval } };
 }
 
 const SECONDS: Readonly<Record<string, number>> = { n: 1e-9, U: 1e-6, T: 1e-3, s: 1, m: 60, h: 3600 };

@@ -7,11 +7,11 @@ import type {
   Definition,
   LiveViewDefinition,
   MaterializedViewDefinition,
-  Refresh,
   TableDefinition,
   ViewDefinition,
 } from './definition.js';
 import { splitTtl, type Ttl } from './grammar/partition.js';
+import type { RefreshClause } from './grammar/refresh.js';
 import { STAGES, type StoragePolicy } from './grammar/storage-policy.js';
 import { quoteName } from './names.js';
 
@@ -141,9 +141,10 @@ function formatLiveView({ name, flush, inMemory, partitionBy, start, body, owner
 }
 
 /** The text after REFRESH. */
-export function formatRefresh({ type, deferred, every, start, timeZone, period }: Refresh): string {
+export function formatRefresh({ type, deferred, every, start, timeZone, period }: RefreshClause): string {
   const zone = timeZone === undefined ? '' : ` TIME ZONE '${timeZone}'`;
   const head = `${type}${every === undefined ? '' : ` ${every}`}${deferred ? ' DEFERRED' : ''}`;
+  if (period === 'sample by interval') return `${head} PERIOD (SAMPLE BY INTERVAL)`;
   if (period) return `${head} PERIOD (LENGTH ${period.length}${zone}${period.delay ? ` DELAY ${period.delay}` : ''})`;
   return start === undefined ? head : `${head} START '${start}'${zone}`;
 }
@@ -152,4 +153,4 @@ export function formatRefresh({ type, deferred, every, start, timeZone, period }
  * The owner clause. It is documented only where an enterprise server prints it for tables: on a line of its own, at the
  * very end. Views follow the same rule here.
  */
-const formatOwner = (owner: string | undefined): string => (owner === undefined ? '' : `\nOWNED BY '${owner}'`);
+export const formatOwner = (owner: string | undefined): string => (owner === undefined ? '' : `\nOWNED BY '${owner}'`);

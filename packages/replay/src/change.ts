@@ -89,12 +89,31 @@ export async function confirmChange(
 ): Promise<Partial<Outcome>> {
   if (change.verb === 'refresh') return waitForRefresh(change.name, refresh, target, patience);
   if (change.verb === 'drop') return verify && isObject(change.kind) ? verifyDropped(change, existing) : {};
-  const name = change.verb === 'alter' ? change.alters[0]?.name : change.verb === 'rename' ? change.to : change.name;
-  const failure = await waitForWal(name ?? '', target, patience);
-  if (failure) return failure;
+  for (const name of changedTables(change)) {
+    const failure = await waitForWal(name, target, patience);
+    if (failure) return failure;
+  }
   if (!verify) return {};
   if (change.verb === 'rename') return verifyRenamed(change, existing);
   return change.verb === 'alter' && expected !== undefined ? verifyAltered(change, expected, existing) : {};
+}
+
+/** The tables, under their new names, to whose WAL the server writes a change. */
+function changedTables(change: Change): readonly string[] {
+  switch (change.verb) {
+    case 'alter':
+      return change.alters.slice(0, 1).map(({ name }) => name);
+    case 'rename':
+      return [change.to];
+    case 'truncate':
+      return change.names;
+    case 'update':
+    case 'insert':
+    case 'drop partition':
+      return [change.name];
+    default:
+      return [];
+  }
 }
 
 const ALTERED_DIFFERENTLY = 'the server altered it, but to a different definition';

@@ -26,11 +26,12 @@ export type CheckQuery = (body: Body) => void;
 
 /** Parses `(query`, or `query` up to the end of the statement. `expectEndOfBody` reads the closing parenthesis. */
 export function parseViewBody(cursor: Cursor, check: CheckQuery): Body {
-  const position = cursor.readOffset;
-  if (cursor.require("'(' or 'with' or 'select'") === '(') {
-    return { ...parseEnclosedBody(cursor, check, "'with' or 'select'"), start: position };
-  }
+  const start = cursor.readOffset;
+  if (cursor.require("'(' or 'with' or 'select'") === '(')
+    return parseEnclosedBody(cursor, check, { expected: "'with' or 'select'", start });
   cursor.unread();
+  // A symbol directly after AS has been read with it.
+  const position = Math.min(start, cursor.at);
   const code = readCode(cursor, position, false);
   const token = cursor.next();
   // The server stores the semicolon with the query (observed on 9.3.4 and 9.4.4).
@@ -44,7 +45,10 @@ export function parseViewBody(cursor: Cursor, check: CheckQuery): Body {
 export function parseEnclosedBody(
   cursor: Cursor,
   check: CheckQuery,
-  expected = "'select', 'with', 'declare' or table name expected",
+  {
+    expected = "'select', 'with', 'declare' or table name expected",
+    start,
+  }: { expected?: string; start?: number } = {},
 ): Body {
   const position = cursor.readOffset;
   const first = cursor.require(expected);
@@ -53,7 +57,7 @@ export function parseEnclosedBody(
   cursor.unread();
   const code = readCode(cursor, position, true);
   const written = cursor.text.slice(position, position + code.length);
-  const body = { ...trimBody(written), code, position, start: position, enclosed: true };
+  const body = { ...trimBody(written), code, position, start: start ?? position, enclosed: true };
   check(body);
   return body;
 }

@@ -19,6 +19,9 @@ const encodings = new Map<string, (type: string) => boolean>([
   ['byte_stream_split', () => false],
 ]);
 
+/** Two types that together accept every encoding that some type accepts. */
+const BETWEEN_THEM_ALL = ['INT', 'STRING'];
+
 interface Codec {
   readonly name?: string;
   readonly levels?: readonly [number, number];
@@ -36,10 +39,11 @@ const codecs = new Map<string, Codec>(
 );
 
 /**
- * Parses the parentheses after PARQUET, and returns the settings in the form that the server prints.
+ * Parses the parentheses after PARQUET, and returns the settings in the form that the server prints. Of a column whose
+ * type is not known, it accepts the encodings of any type.
  * @returns '' for `(default)`, which has no effect (9.3.4 printed it, later versions do not)
  */
-export function parseParquet(cursor: Cursor, type: string): string {
+export function parseParquet(cursor: Cursor, type: string | undefined): string {
   cursor.expect('(');
   const parts: string[] = [];
   let token = cursor.require('encoding name or BLOOM_FILTER');
@@ -63,10 +67,11 @@ export function parseParquet(cursor: Cursor, type: string): string {
   return first === 'default' && (rest.length === 0 || rest[0] === 'bloom_filter') ? rest.join() : parts.join(', ');
 }
 
-function parseEncoding(cursor: Cursor, token: string, type: string): string {
+function parseEncoding(cursor: Cursor, token: string, type: string | undefined): string {
   const name = token.toLowerCase();
   if (name === 'default') return name;
-  const valid = [...encodings].filter(([, fits]) => fits(type)).map(([encoding]) => encoding);
+  const types = type === undefined ? BETWEEN_THEM_ALL : [type];
+  const valid = [...encodings].filter(([, fits]) => types.some(fits)).map(([encoding]) => encoding);
   if (!encodings.has(name)) {
     throw new RejectionError(cursor.at, `invalid parquet encoding '${token}', supported values: ${valid.join(', ')}`);
   }

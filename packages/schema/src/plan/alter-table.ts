@@ -45,10 +45,15 @@ export function alterTable(wanted: TableDefinition, renamed: ReadonlyMap<string,
   for (const column of wanted.columns) alterType(column, target);
   for (const column of wanted.columns)
     if (!findColumn(target.current(), column.name) && !kept.has(foldCase(column.name)))
-      target.attempt({ change: 'add column', column }, columnProperty(column.name));
+      target.attempt({ change: 'add column', column: toAdded(column) }, columnProperty(column.name));
   for (const column of wanted.columns) alterOptions(column, target);
   setKeys();
   alterStorage(wanted, target);
+}
+
+/** A column as every server adds it: another index than BITMAP, and Parquet settings, need an ALTER of their own. */
+function toAdded({ index, parquet: _, ...column }: Column): Column {
+  return { ...column, ...(index?.capacity !== undefined && { index }), dedup: false };
 }
 
 /** The name of a column's property in a comparison. */

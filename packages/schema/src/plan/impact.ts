@@ -158,9 +158,12 @@ export class ImpactAnalyzer {
       case 'rename':
         return this.#ofRename(change);
       case 'truncate':
+        return change.names.flatMap(name =>
+          this.#ofRows(name, 'truncate operation', [loss(name, `loses all rows of ${this.#title(name)}`)]),
+        );
       case 'drop partition':
-        return this.#ofRows(change.name, `${change.verb} operation`, [
-          loss(change.name, `loses ${change.verb === 'truncate' ? 'all' : 'some'} rows of ${this.#title(change.name)}`),
+        return this.#ofRows(change.name, 'drop partition operation', [
+          loss(change.name, `loses some rows of ${this.#title(change.name)}`),
         ]);
       case 'update':
         return this.#ofRows(change.name, 'update operation', [
@@ -168,8 +171,10 @@ export class ImpactAnalyzer {
         ]);
       case 'refresh':
         return change.isFull ? this.#ofRefresh(change.name) : [];
-      default:
+      case 'insert':
         return [rewrite(change.name, `writes rows to ${this.#title(change.name)}`)];
+      default:
+        return [];
     }
   }
 
@@ -388,6 +393,8 @@ const GONE = 'base table is dropped or renamed';
 /** The names of the objects that a change affects. */
 function namesIn(change: Change): string[] {
   if (change.verb === 'alter') return change.alters.map(({ name }) => name);
+  if (change.verb === 'truncate') return [...change.names];
+  if (change.verb === 'drop all') return [];
   return change.verb === 'rename' ? [change.name, change.to] : [change.name];
 }
 

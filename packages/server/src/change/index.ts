@@ -1,10 +1,13 @@
 /*! Statements that change the catalog: their handlers by first word. */
-import { type Cursor, isWord, RejectionError, unquote } from '@sqlpipe/ddl/grammar';
+import { type Change, DEFAULTS } from '@sqlpipe/ddl';
+import { type Body, type Cursor, parseChangeAfter, RejectionError } from '@sqlpipe/ddl/grammar';
+import { parsedQuery } from '../parser/queries.js';
 import type { ExecutionResult } from '../reply.js';
 import type { Session } from '../session.js';
 import { alterTable } from './alter-table.js';
 import { alterMaterializedView, alterView } from './alter-view.js';
-import { drop, rename, truncate, vacuum } from './drop.js';
+import { dropObject, renameTable, truncate } from './drop.js';
+import { authorizeChange } from './permissions.js';
 import { refresh } from './refresh.js';
 
 /** Reads the rest of a statement after its first word, checks and executes it. Without a result the reply is OK. */
@@ -28,39 +31,66 @@ const rowHandlers = Object.fromEntries(
   ]),
 );
 
-/** Statements of both editions by their first word. */
-export const statementHandlers: StatementHandlers = {
-  alter,
-  compile,
-  drop,
-  refresh,
-  rename,
-  truncate,
-  vacuum,
-  ...noOpHandlers,
-  ...rowHandlers,
-};
+/** Statements that are checked against the catalog while they are parsed. */
+const changeHandlers: StatementHandlers = Object.fromEntries(
+  ['alter', 'compile', 'drop', 'refresh', 'rename', 'truncate', 'vacuum'].map(verb => [
+    verb,
+    (cursor: Cursor, session: Session) => executeChange(verb, cursor, session),
+  ]),
+);
 
-/** COMPILE VIEW only reports an invalid view: views are compiled as soon as an object changes that they depend on. */
-function compile(cursor: Cursor, { catalog, authorize }: Session): void {
-  cursor.expectToken(cursor.requireNoSemicolon("'view'"), 'view');
-  const name = unquote(cursor.requireNoSemicolon('view name'));
-  const position = cursor.at;
-  cursor.expectEnd();
-  const view = catalog.find(name);
-  if (!view) throw new RejectionError(position, `view does not exist [view=${name}]`);
-  if (view.kind !== 'view') throw new RejectionError(position, 'view expected, got table');
-  authorize('COMPILE VIEW', view.name);
-  if (view.invalid) throw new RejectionError(position, view.invalid.reason);
+/** Statements of both editions by their first word. */
+export const statementHandlers: StatementHandlers = { ...changeHandlers, ...noOpHandlers, ...rowHandlers };
+
+function executeChange(verb: string, cursor: Cursor, session: Session): void | Promise<void> {
+  let query: Body | undefined;
+  const change = parseChangeAfter(cursor, verb, {
+    enterprise: session.enterprise,
+    defaults: DEFAULTS,
+    find: name => session.catalog.find(name),
+    checkQuery(body) {
+      parsedQuery(body);
+      query = body;
+    },
+  });
+  authorizeChange(change, session);
+  return applyChange(change, session, query);
 }
 
-function alter(cursor: Cursor, session: Session): void | Promise<void> {
-  const token = cursor.next();
-  if (isWord(token, 'table')) return alterTable(cursor, session);
-  if (isWord(token, 'view')) return alterView(cursor, session);
-  if (isWord(token, 'materialized')) return alterMaterializedView(cursor, session);
-  throw new RejectionError(
-    token === undefined ? cursor.readOffset : cursor.at,
-    "'table' or 'materialized' or 'view' expected",
-  );
+/** Changes the catalog. @param query the query in the statement */
+function applyChange(change: Change, session: Session, query: Body | undefined): void | Promise<void> {
+  switch (change.verb) {
+    case 'alter': {
+      const [first] = change.alters;
+      if (first?.kind === 'table') return alterTable(change.alters, session);
+      if (first?.kind === 'materialized view') return alterMaterializedView(first, session);
+      return first && query && alterView(first, query, session);
+    }
+    case 'drop':
+      return dropObject(change.name, session);
+    case 'drop all':
+      return session.catalog.clear();
+    case 'rename':
+      return renameTable(change, session);
+    case 'truncate':
+      return truncate(change.names, session);
+    case 'refresh':
+      return change.isFull ? refresh(change.name, session) : undefined;
+    case 'compile':
+      return compile(change, session);
+    case 'drop partition':
+    case 'force drop partition':
+    case 'attach partition':
+    case 'detach partition':
+    case 'convert partition':
+      throw new RejectionError(change.position, `sqlserve keeps no rows: nothing to ${change.verb.split(' ', 1)[0]}`);
+    default:
+    // The others change nothing that the catalog contains.
+  }
+}
+
+/** COMPILE VIEW only reports an invalid view: views are compiled as soon as an object changes that they depend on. */
+function compile({ name, position }: Extract<Change, { verb: 'compile' }>, { catalog }: Session): void {
+  const view = catalog.find(name);
+  if (view?.kind === 'view' && view.invalid) throw new RejectionError(position, view.invalid.reason);
 }

@@ -1,54 +1,58 @@
 /*! A column as ALTER TABLE adds it or changes its type: with fewer options than in CREATE TABLE, and other errors. */
+import type { Column, Defaults } from '../definition.js';
+import { parseIndexType, rejectCachedCapacity, toValidCapacity } from '../grammar/columns.js';
+import { type Cursor, isWord } from '../grammar/cursor.js';
+import { ceilPow2, parseInt32 } from '../grammar/numbers.js';
+import { RejectionError } from '../grammar/rejection-error.js';
+import { parseColumnType } from '../grammar/types.js';
 
-import { type Column, DEFAULTS } from '@sqlpipe/ddl';
-import {
-  type Cursor,
-  ceilPow2,
-  isWord,
-  parseColumnType,
-  parseInt32,
-  RejectionError,
-  rejectCachedCapacity,
-  toValidCapacity,
-} from '@sqlpipe/ddl/grammar';
-
-/** The type and options after a column's name. */
-export function parseAddedColumn(cursor: Cursor, name: string): { column: Column; typePosition: number } {
+/** Parses the type and options after a column's name. */
+export function parseAddedColumn(
+  cursor: Cursor,
+  name: string,
+  defaults: Defaults,
+): { column: Column; typePosition: number } {
   const token = cursor.requireNoSemicolon('column type');
   const typePosition = cursor.at;
   const type = parseColumnType(cursor, token);
-  const column: Column = { name, type, cached: true, dedup: false };
+  const column: Column = { name, type, cached: type !== 'SYMBOL' || defaults.symbolCached, dedup: false };
   const next = cursor.next();
   if (next === ']') {
     throw new RejectionError(typePosition, `${name} has an unmatched \`]\` - were you trying to define an array?`);
   }
   cursor.unread();
-  if (type === 'SYMBOL' && next !== undefined && next !== ',' && next !== ';') parseSymbolOptions(cursor, column);
+  if (type === 'SYMBOL' && next !== undefined && next !== ',' && next !== ';')
+    parseSymbolOptions(cursor, column, defaults);
   else skipNullability(cursor);
   return { column, typePosition };
 }
 
-function parseSymbolOptions(cursor: Cursor, column: Column): void {
+function parseSymbolOptions(cursor: Cursor, column: Column, defaults: Defaults): void {
   let token = cursor.next();
-  let capacity = 0;
   if (isWord(token, 'capacity')) {
-    capacity = parseSymbolCapacity(cursor, 'symbol capacity');
+    column.capacity = parseSymbolCapacity(cursor, 'symbol capacity');
     token = cursor.next();
   }
-  column.cached = !isWord(token, 'nocache');
-  if (isWord(token, 'nocache') || isWord(token, 'cache')) token = cursor.next();
-  if (column.cached) rejectCachedCapacity(capacity, cursor.at);
+  if (isWord(token, 'nocache') || isWord(token, 'cache')) {
+    column.cached = isWord(token, 'cache');
+    token = cursor.next();
+  }
+  if (column.cached) rejectCachedCapacity(column.capacity ?? 0, cursor.at);
   const indexed = isWord(token, 'index');
   if (indexed) {
-    column.index = { type: 'BITMAP', capacity: DEFAULTS.indexCapacity };
+    column.index = { type: 'BITMAP', capacity: defaults.indexCapacity };
     token = cursor.next();
+  }
+  if (indexed && isWord(token, 'type')) {
+    column.index = parseIndexType(cursor, defaults);
+    return;
   }
   // The CAPACITY of an index is accepted even without INDEX (observed on 9.3.4).
   if (isWord(token, 'capacity')) {
     const value = parseInt32(cursor.requireNoSemicolon('symbol index capacity'));
     if (value === undefined) throw new RejectionError(cursor.at, 'numeric capacity expected');
     if (indexed) column.index = { type: 'BITMAP', capacity: ceilPow2(value) };
-    token = cursor.next();
+    cursor.next();
   }
   cursor.unread();
 }

@@ -1,0 +1,356 @@
+/*!
+ * ALTER TABLE. QuestDB checks a statement against the table while it parses it, so that an unknown column is rejected
+ * before the text after it is parsed: here too, parsing and checking are one step.
+ */
+import { isSameName } from '@sqlpipe/sql';
+import type { Alteration } from '../alteration.js';
+import type { Column } from '../definition.js';
+import { parseInterval } from '../grammar/create-table.js';
+import { type Cursor, isWord } from '../grammar/cursor.js';
+import { isValidColumnName, requireLiteral, unquote } from '../grammar/names.js';
+import { parseInt32 } from '../grammar/numbers.js';
+import { parseTtl, rejectUnevenTtl } from '../grammar/partition.js';
+import { RejectionError } from '../grammar/rejection-error.js';
+import { parseStoragePolicy } from '../grammar/storage-policy.js';
+import { expectWord, parseColumnAlteration } from './alter-column.js';
+import type { Change, PartitionChange } from './change.js';
+import { parseAddedColumn } from './column.js';
+import { type KnownObject, type NameLookup, parseAlteredObject } from './lookup.js';
+import { skipRest } from './maintenance.js';
+import { parseResumeWal, rejectSuspendWal } from './wal.js';
+
+const VERBS = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash'";
+
+/** After ALTER TABLE. */
+export function parseAlterTable(cursor: Cursor, lookup: NameLookup): Change {
+  const position = cursor.readOffset;
+  const { name, object } = parseAlteredObject(cursor, lookup, 'table');
+  const parsed = new TableParser(cursor, lookup, object, position, name).parse();
+  cursor.expectEnd();
+  if (!Array.isArray(parsed)) return parsed;
+  return { verb: 'alter', alters: parsed.map(alteration => ({ kind: 'table', name, alteration })) };
+}
+
+class TableParser {
+  /** The columns, if they are known, as the statement has changed them so far. */
+  readonly #columns: Column[] | undefined;
+
+  /** The current name of the designated timestamp. */
+  #timestamp: string | undefined;
+
+  constructor(
+    readonly cursor: Cursor,
+    readonly lookup: NameLookup,
+    readonly table: KnownObject,
+    readonly position: number,
+    /** As written. */
+    readonly name: string,
+  ) {
+    this.#columns = table.columns?.map(column => ({ ...column }));
+    this.#timestamp = table.timestamp;
+  }
+
+  parse(): Alteration[] | Exclude<Change, { verb: 'alter' }> {
+    const { cursor, table, name } = this;
+    const verb = cursor.requireNoSemicolon(VERBS).toLowerCase();
+    switch (verb) {
+      case 'add':
+        return this.#addColumns();
+      case 'drop':
+        return this.#drop();
+      case 'rename':
+        expectWord(cursor, 'column');
+        return this.#renameColumns();
+      case 'alter':
+        expectWord(cursor, 'column', "'column' or 'partition' expected");
+        return [this.#alterColumn()];
+      case 'set':
+        return this.#set();
+      case 'dedup':
+      case 'deduplicate':
+        return [{ change: 'dedup keys', keys: this.#dedup() }];
+      case 'enable':
+      case 'disable':
+        if (this.lookup.enterprise === false) break;
+        return [this.#switchPolicy(verb === 'disable')];
+      case 'resume':
+        parseResumeWal(cursor, table);
+        return { verb: 'resume wal', name };
+      case 'suspend':
+        return rejectSuspendWal(cursor, table);
+      case 'squash':
+        expectWord(cursor, 'partitions');
+        return { verb: 'squash partitions', name };
+      case 'attach':
+      case 'detach':
+      case 'convert':
+        return this.#partitions(`${verb} partition`);
+      case 'force':
+        return this.#partitions('force drop partition');
+    }
+    throw new RejectionError(cursor.at, `${VERBS} expected`);
+  }
+
+  /** Skips which partitions are meant. */
+  #partitions(verb: PartitionChange['verb']): PartitionChange {
+    const position = this.cursor.at;
+    skipRest(this.cursor);
+    return { verb, name: this.name, position };
+  }
+
+  #existing(name: string): Column | undefined {
+    return this.#columns?.find(column => isSameName(column.name, name));
+  }
+
+  /** Parses the name of a column; if the columns are known, it has to be one of them. */
+  #parseColumn(expected: string): { name: string; column: Column | undefined } {
+    const name = unquote(this.cursor.requireNoSemicolon(expected));
+    const column = this.#existing(name);
+    if (this.#columns && !column) throw new RejectionError(this.cursor.at, `Invalid column: ${name}`);
+    return { name, column };
+  }
+
+  /** Parses a comma-separated list to the end of the statement, or to where `isLast` says that it ends. */
+  #list<T>(parseItem: () => T, isLast = () => false): T[] {
+    const items = [parseItem()];
+    while (!isLast() && this.#hasMore()) items.push(parseItem());
+    return items;
+  }
+
+  /** Whether a comma follows. Anything else but the end is rejected. */
+  #hasMore(): boolean {
+    const token = this.cursor.next();
+    if (token === ',') return true;
+    if (token === undefined || (token === ';' && this.cursor.next() === undefined)) return false;
+    throw new RejectionError(this.cursor.at, "',' expected");
+  }
+
+  /** A WAL table accepts one change of its structure per transaction. */
+  #rejectSeveral(count: number): void {
+    if (!this.table.wal || count < 2) return;
+    const { name, structure = 0 } = this.table;
+    throw new RejectionError(
+      0,
+      "statement is either no-op, or contains multiple transactions, such as 'alter table add column col1, col2', and " +
+        `currently not supported for WAL tables [table=${name}, oldStructureVersion=${structure}, newStructureVersion=${structure + count}]`,
+    );
+  }
+
+  #addColumns(): Alteration[] {
+    const { cursor } = this;
+    if (!isWord(cursor.next(), 'column')) cursor.unread();
+    let owner: string | undefined;
+    const columns = this.#list(
+      () => this.#addColumn(cursor.requireNoSemicolon("'column' or column name")),
+      () => {
+        owner = this.#parseOwner();
+        return owner !== undefined;
+      },
+    );
+    if (this.#columns) this.#rejectSeveral(this.#columns.length - (this.table.columns?.length ?? 0));
+    return columns.map(column => ({ change: 'add column', column, ...(owner !== undefined && { owner }) }));
+  }
+
+  /** Parses `OWNED BY name`, if it follows; it ends the columns. */
+  #parseOwner(): string | undefined {
+    const { cursor } = this;
+    if (this.lookup.enterprise === false) return undefined;
+    if (!isWord(cursor.next(), 'owned')) {
+      cursor.unread();
+      return undefined;
+    }
+    cursor.expect('by');
+    const name = unquote(cursor.requireNoSemicolon('owner name'));
+    if (name === '' || /['"]/.test(name)) throw new RejectionError(cursor.at, `invalid owner name [name=${name}]`);
+    return name;
+  }
+
+  #addColumn(first: string): Column {
+    const { cursor } = this;
+    const optional = isWord(first, 'if');
+    const name = unquote(optional ? this.#ifNotExists() : first);
+    const position = cursor.at;
+    const existing = this.#existing(name);
+    if (existing && !optional) throw new RejectionError(position, `column '${name}' already exists`);
+    if (!isValidColumnName(name)) throw new RejectionError(position, ' new column name contains invalid characters');
+    const { column, typePosition } = parseAddedColumn(cursor, name, this.lookup.defaults);
+    if (!existing) this.#columns?.push(column);
+    else if (existing.type !== column.type) {
+      throw new RejectionError(
+        typePosition,
+        `column already exists with a different column type [current type=${existing.type}, requested type=${column.type}]`,
+      );
+    }
+    return column;
+  }
+
+  #ifNotExists(): string {
+    const { cursor } = this;
+    if (!isWord(cursor.next(), 'not')) throw new RejectionError(cursor.at, "'not' expected");
+    const token = cursor.next();
+    if (!isWord(token, 'exists')) throw new RejectionError(cursor.at, `unexpected token '${token}' for if not exists`);
+    return cursor.requireNoSemicolon('column name');
+  }
+
+  #drop(): Alteration[] | PartitionChange {
+    const { cursor } = this;
+    const token = cursor.requireNoSemicolon("'column' or 'partition'");
+    if (this.lookup.enterprise !== false && isWord(token, 'storage')) {
+      expectWord(cursor, 'policy');
+      return [{ change: 'storage policy', policy: undefined }];
+    }
+    if (isWord(token, 'partition')) return this.#partitions('drop partition');
+    if (!isWord(token, 'column')) throw new RejectionError(cursor.at, "'column' or 'partition' expected");
+    const names = this.#list(() => {
+      const { name, column } = this.#parseColumn('column name');
+      if (column && column.name === this.#timestamp) this.#rejectDropOfTimestamp();
+      return name;
+    });
+    this.#rejectSeveral(names.length);
+    return names.map(column => ({ change: 'drop column', column }));
+  }
+
+  /** Only a table without WAL and without partitions can lose its designated timestamp. */
+  #rejectDropOfTimestamp(): void {
+    this.#rejectTimestampOfWal('remove');
+    if (this.table.partitionBy === 'NONE') return;
+    throw new RejectionError(0, 'cannot remove timestamp from partitioned table');
+  }
+
+  #rejectTimestampOfWal(verb: string): void {
+    const { wal, name, timestamp } = this.table;
+    if (!wal) return;
+    throw new RejectionError(0, `cannot ${verb} designated timestamp column [table=${name}, column=${timestamp}]`);
+  }
+
+  #renameColumns(): Alteration[] {
+    const alterations = this.#list(() => this.#renameColumn());
+    this.#rejectSeveral(alterations.length);
+    return alterations;
+  }
+
+  #renameColumn(): Alteration {
+    const { cursor } = this;
+    const { name, column } = this.#parseColumn('current column name');
+    if (!isWord(cursor.requireNoSemicolon("'to' expected"), 'to'))
+      throw new RejectionError(cursor.at, "'to' expected'");
+    const to = unquote(cursor.requireNoSemicolon('new column name'));
+    if (name === to) throw new RejectionError(cursor.at, 'new column name is identical to existing name');
+    if (this.#existing(to)) throw new RejectionError(cursor.at, ' column already exists');
+    if (!isValidColumnName(to)) throw new RejectionError(cursor.at, ' new column name contains invalid characters');
+    if (column) {
+      if (column.name === this.#timestamp) {
+        this.#rejectTimestampOfWal('rename');
+        this.#timestamp = to;
+      }
+      column.name = to;
+    }
+    return { change: 'rename column', column: name, to };
+  }
+
+  #alterColumn(): Alteration {
+    const { cursor, table, lookup } = this;
+    const position = cursor.readOffset;
+    const name = unquote(cursor.requireNoSemicolon('column name'));
+    const column = this.#existing(name);
+    if (this.#columns && !column)
+      throw new RejectionError(position, `column '${name}' does not exist in table '${table.name}'`);
+    return parseColumnAlteration(cursor, lookup, { table, name, column, position, tablePosition: this.position });
+  }
+
+  #set(): Alteration[] | Extract<Change, { verb: 'set type' }> {
+    const { cursor, table, lookup } = this;
+    const token = cursor.requireNoSemicolon("'param', 'ttl' or 'type'");
+    if (isWord(token, 'param')) return [this.#setParameter()];
+    if (isWord(token, 'ttl')) return [this.#setTtl()];
+    if (isWord(token, 'type')) return this.#setType();
+    if (lookup.enterprise !== false && isWord(token, 'storage'))
+      return [{ change: 'storage policy', policy: parseStoragePolicy(cursor, table.partitionBy ?? 'HOUR') }];
+    if (isWord(token, 'format')) return [this.#setFormat()];
+    throw new RejectionError(cursor.at, "'param' or 'type' expected");
+  }
+
+  #setTtl(): Alteration {
+    const { ttl, position } = parseTtl(this.cursor);
+    if (this.lookup.enterprise && ttl !== 0)
+      throw new RejectionError(position, 'TTL settings are deprecated, please, create a storage policy instead');
+    if (this.table.partitionBy) rejectUnevenTtl(this.table.partitionBy, ttl, position);
+    return { change: 'ttl', ttl };
+  }
+
+  #switchPolicy(disabled: boolean): Alteration {
+    expectWord(this.cursor, 'storage');
+    expectWord(this.cursor, 'policy');
+    const { columns, policy, name } = this.table;
+    if (columns && !policy) throw new RejectionError(this.cursor.at, `table has no storage policy [table=${name}]`);
+    return { change: 'storage policy state', disabled };
+  }
+
+  #setParameter(): Alteration {
+    const { cursor } = this;
+    const position = cursor.readOffset;
+    const name = cursor.requireNoSemicolon('param name');
+    if (cursor.requireNoSemicolon("'='") !== '=') throw new RejectionError(cursor.at, "'=' expected");
+    const value = cursor.next() ?? '';
+    if (isWord(name, 'o3maxlag'))
+      return { change: 'parameter', name: 'o3MaxLag', value: parseInterval(value, position) };
+    if (!isWord(name, 'maxuncommittedrows')) throw new RejectionError(position, `unknown parameter '${name}'`);
+    const rows = parseInt32(value);
+    if (rows === undefined) throw new RejectionError(position, `invalid value [value=${value},parameter=${name}]`);
+    if (rows < 0) throw new RejectionError(position, 'maxUncommittedRows must be non negative');
+    return { change: 'parameter', name: 'maxUncommittedRows', value: rows };
+  }
+
+  #setType(): Extract<Change, { verb: 'set type' }> {
+    const { cursor, table, name } = this;
+    const token = cursor.requireNoSemicolon("'bypass' or 'wal'");
+    const wal = !isWord(token, 'bypass');
+    if (!wal) expectWord(cursor, 'wal');
+    else if (!isWord(token, 'wal')) throw new RejectionError(cursor.at, "'bypass' or 'wal' expected");
+    if (table.partitionBy === 'NONE') throw new RejectionError(this.position, 'Cannot convert non-partitioned table');
+    return { verb: 'set type', name, wal };
+  }
+
+  #setFormat(): Alteration {
+    const { cursor, table } = this;
+    const token = cursor.requireNoSemicolon("'PARQUET' or 'NATIVE'");
+    const parquet = isWord(token, 'parquet');
+    if (!parquet && !isWord(token, 'native')) throw new RejectionError(cursor.at, "'PARQUET' or 'NATIVE' expected");
+    if (parquet && table.wal === false)
+      throw new RejectionError(cursor.at, 'FORMAT PARQUET is only supported on WAL tables');
+    return { change: 'format', parquet };
+  }
+
+  /** The keys; none if deduplication is disabled. */
+  #dedup(): string[] {
+    const { cursor, table, position } = this;
+    const token = cursor.requireNoSemicolon("'dedup columns'");
+    if (isWord(token, 'disable')) return [];
+    if (table.wal === false) throw new RejectionError(position, 'deduplication is only supported for WAL tables');
+    const upsert = isWord(token, 'enable') ? cursor.next() : token;
+    if (!isWord(upsert, 'upsert')) throw new RejectionError(cursor.at, "expected 'upsert'");
+    if (!isWord(cursor.next(), 'keys')) throw new RejectionError(cursor.at, "expected 'keys'");
+    if (cursor.next() !== '(') throw new RejectionError(cursor.readOffset, 'deduplicate key column list expected');
+    return this.#dedupKeys();
+  }
+
+  #dedupKeys(): string[] {
+    const { cursor, table } = this;
+    const keys: string[] = [];
+    let token = cursor.next();
+    const start = cursor.at;
+    while (token !== undefined && token !== ')') {
+      requireLiteral(token, cursor.at);
+      const name = unquote(token);
+      if (this.#columns && !this.#existing(name))
+        throw new RejectionError(cursor.at, `deduplicate key column not found [column=${name}]`);
+      keys.push(name);
+      token = cursor.next();
+      if (token === ',') token = cursor.next();
+    }
+    if (token !== ')') throw new RejectionError(cursor.readOffset, "')' expected");
+    const isTimestamp = (key: string) => !table.columns || (table.timestamp && isSameName(key, table.timestamp));
+    if (keys.some(isTimestamp)) return keys;
+    throw new RejectionError(start, 'deduplicate key list must include dedicated timestamp column');
+  }
+}

@@ -1,0 +1,102 @@
+/*! ALTER VIEW and ALTER MATERIALIZED VIEW. */
+import { isSameName } from '@sqlpipe/sql';
+import type { Alteration } from '../alteration.js';
+import { expectEndOfBody, parseViewBody } from '../grammar/body.js';
+import { type Cursor, isWord } from '../grammar/cursor.js';
+import { unquote } from '../grammar/names.js';
+import { ceilPow2, parseInt32 } from '../grammar/numbers.js';
+import { parseTtl, rejectUnevenTtl } from '../grammar/partition.js';
+import { parseSetRefresh } from '../grammar/refresh.js';
+import { RejectionError } from '../grammar/rejection-error.js';
+import type { Change } from './change.js';
+import { parseSymbolCapacity } from './column.js';
+import { type FoundObject, type NameLookup, parseAlteredObject } from './lookup.js';
+import { parseResumeWal, rejectSuspendWal } from './wal.js';
+
+/** After ALTER VIEW: replaces the query. */
+export function parseAlterView(cursor: Cursor, lookup: NameLookup): Change {
+  const { name } = parseAlteredObject(cursor, lookup, 'view');
+  cursor.expectToken(cursor.requireNoSemicolon("'as'"), 'as');
+  const body = parseViewBody(cursor, lookup.checkQuery);
+  expectEndOfBody(cursor, body);
+  cursor.expectEnd();
+  return { verb: 'alter', alters: [{ kind: 'view', name, alteration: { change: 'query', body: body.text } }] };
+}
+
+/** After ALTER MATERIALIZED: changes how a view is refreshed, how long its data is kept, and its indexes. */
+export function parseAlterMaterializedView(cursor: Cursor, lookup: NameLookup): Change {
+  if (!isWord(cursor.requireNoSemicolon("'view'"), 'view')) throw new RejectionError(cursor.at, "'view' expected'");
+  const view = parseAlteredObject(cursor, lookup, 'materialized view');
+  const change = parseAction(cursor, lookup, view);
+  cursor.expectEnd();
+  return change;
+}
+
+function parseAction(cursor: Cursor, lookup: NameLookup, view: FoundObject): Change {
+  const { name, object } = view;
+  const alter = (alteration: Alteration): Change => ({
+    verb: 'alter',
+    alters: [{ kind: 'materialized view', name, alteration }],
+  });
+  const verb = cursor.requireNoSemicolon("'alter' or 'resume' or 'suspend'");
+  if (isWord(verb, 'alter')) return alter(parseColumnAction(cursor, lookup, view));
+  if (isWord(verb, 'suspend')) return rejectSuspendWal(cursor, object);
+  if (isWord(verb, 'resume')) {
+    parseResumeWal(cursor, object);
+    return { verb: 'resume wal', name };
+  }
+  if (!isWord(verb, 'set')) throw new RejectionError(cursor.at, "'alter' or 'resume' or 'suspend' expected");
+  const property = cursor.requireNoSemicolon("'ttl' or 'refresh'");
+  if (isWord(property, 'ttl')) {
+    const { ttl, position } = parseTtl(cursor);
+    if (object.partitionBy) rejectUnevenTtl(object.partitionBy, ttl, position);
+    return alter({ change: 'ttl', ttl });
+  }
+  if (!isWord(property, 'refresh')) throw new RejectionError(cursor.at, "'ttl' or 'refresh' expected");
+  const refresh = parseSetRefresh(cursor);
+  return refresh
+    ? alter({ change: 'refresh', refresh })
+    : { verb: 'set refresh limit', name, limit: parseTtl(cursor).ttl };
+}
+
+function parseColumnAction(cursor: Cursor, { defaults }: NameLookup, { object }: FoundObject): Alteration {
+  cursor.expect('column');
+  const position = cursor.readOffset;
+  const name = unquote(cursor.requireNoSemicolon('column name'));
+  const column = object.columns?.find(column => isSameName(column.name, name));
+  if (object.columns && !column)
+    throw new RejectionError(position, `column '${name}' does not exist in materialized view '${object.name}'`);
+  const token = cursor.requireNoSemicolon("'symbol capacity', 'add index' or 'drop index'");
+  if (isWord(token, 'symbol')) {
+    if (column && column.type !== 'SYMBOL')
+      throw new RejectionError(position, `column '${name}' is not of symbol type`);
+    cursor.expect('capacity');
+    return { change: 'symbol capacity', column: name, capacity: parseSymbolCapacity(cursor, 'numeric capacity') };
+  }
+  if (isWord(token, 'add')) {
+    cursor.expect('index');
+    if (column?.index) throw new RejectionError(position, `column '${name}' already indexed`);
+    if (column && column.type !== 'SYMBOL') {
+      throw new RejectionError(
+        position,
+        `column '${name}' is of type '${column.type}'. Index supports column type 'SYMBOL' only.`,
+      );
+    }
+    const capacity = parseIndexCapacity(cursor) ?? defaults.indexCapacity;
+    return { change: 'add index', column: name, index: { type: 'BITMAP', capacity } };
+  }
+  if (!isWord(token, 'drop'))
+    throw new RejectionError(cursor.at, "'symbol capacity', 'add index' or 'drop index' expected");
+  cursor.expect('index');
+  if (column && !column.index) throw new RejectionError(position, `column '${name}' is not indexed`);
+  return { change: 'drop index', column: name };
+}
+
+function parseIndexCapacity(cursor: Cursor): number | undefined {
+  const token = cursor.next();
+  if (token === undefined || token === ';') return undefined;
+  if (!isWord(token, 'capacity')) throw new RejectionError(cursor.at, "'capacity' keyword expected");
+  const capacity = parseInt32(cursor.requireNoSemicolon('index capacity value'));
+  if (capacity === undefined) throw new RejectionError(cursor.at, 'index capacity value must be numeric');
+  return ceilPow2(capacity);
+}

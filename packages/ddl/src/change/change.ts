@@ -1,0 +1,29 @@
+/*! What a statement says that changes existing objects. */
+import type { Kind } from '@sqlpipe/sql';
+import type { Alter } from '../alteration.js';
+import type { Ttl } from '../grammar/partition.js';
+
+/** A statement that changes, fills or refreshes existing objects. Names are as written. */
+export type Change =
+  | { readonly verb: 'alter'; readonly alters: readonly Alter[] }
+  | { readonly verb: 'drop'; readonly kind: Kind; readonly name: string }
+  | { readonly verb: 'drop all' }
+  | { readonly verb: 'rename'; readonly name: string; readonly to: string }
+  | { readonly verb: 'truncate'; readonly names: readonly string[] }
+  | { readonly verb: 'update' | 'insert'; readonly name: string }
+  | { readonly verb: 'refresh'; readonly name: string; readonly isFull: boolean }
+  | PartitionChange
+  /** Changes that no definition shows. */
+  | { readonly verb: 'refresh range' | 'resume wal' | 'squash partitions' | 'vacuum'; readonly name: string }
+  /** The position is that of the name: a view that is not valid is rejected there. */
+  | { readonly verb: 'compile'; readonly name: string; readonly position: number }
+  /** Whether the table has a WAL after the next start of the server. */
+  | { readonly verb: 'set type'; readonly name: string; readonly wal: boolean }
+  | { readonly verb: 'set refresh limit'; readonly name: string; readonly limit: Ttl };
+
+/** A change of some partitions; which ones is not parsed. The position is that of the word that says what is changed. */
+export interface PartitionChange {
+  readonly verb: `${'drop' | 'force drop' | 'attach' | 'detach' | 'convert'} partition`;
+  readonly name: string;
+  readonly position: number;
+}

@@ -1,0 +1,81 @@
+/*! What a statement is checked against while it is parsed: the server's catalog, or nothing. */
+import type { Column, Defaults, Definition } from '../definition.js';
+import type { CheckQuery } from '../grammar/body.js';
+import type { Cursor } from '../grammar/cursor.js';
+import { rejectReserved, stripPublic, unquote } from '../grammar/names.js';
+import type { PartitionUnit } from '../grammar/partition.js';
+import { RejectionError } from '../grammar/rejection-error.js';
+import type { StoragePolicy } from '../grammar/storage-policy.js';
+
+type ObjectKind = Definition['kind'];
+
+/** An object as far as it is known. What is not known is not checked. */
+export interface KnownObject {
+  readonly kind: ObjectKind;
+  readonly name: string;
+  /** If they are not known, there is a column of any name, with any type. */
+  readonly columns?: readonly Column[];
+  readonly timestamp?: string | undefined;
+  readonly partitionBy?: PartitionUnit | undefined;
+  readonly wal?: boolean;
+  readonly policy?: StoragePolicy | undefined;
+  /** How often the columns were added, dropped or renamed. */
+  readonly structure?: number;
+}
+
+/** What the parser looks names up in: QuestDB checks a statement against its catalog while it parses it. */
+export interface NameLookup {
+  /** Whether the server has storage policies, live views and owners; undefined for a server of any edition. */
+  readonly enterprise: boolean | undefined;
+  readonly defaults: Defaults;
+  readonly checkQuery: CheckQuery;
+  /** Finds an object. @param kind the kind that the statement requires; without it any object that has the name */
+  find(name: string, kind?: ObjectKind): KnownObject | undefined;
+}
+
+/** A lookup for those who only want to know what a statement says: every object exists that a statement names. */
+export const acceptAll = (defaults: Defaults): NameLookup => ({
+  enterprise: undefined,
+  defaults,
+  checkQuery() {},
+  find: (name, kind) => kind && { kind, name },
+});
+
+/** An object that a statement names, and its name as written. */
+export interface FoundObject {
+  readonly object: KnownObject;
+  readonly name: string;
+}
+
+/** Parses the name of the object that an ALTER changes. */
+export function parseAlteredObject(cursor: Cursor, lookup: NameLookup, kind: ObjectKind): FoundObject {
+  const position = cursor.readOffset;
+  const token = readName(cursor, lookup, cursor.requireNoSemicolon(`${kind} name`));
+  rejectReserved(token, position);
+  const name = unquote(token);
+  return { name, object: requireObject(lookup, kind, name, { missing: position, wrong: cursor.at }) };
+}
+
+/** The token of a name. Outside of CREATE and RENAME, 9.3.4 has no schema `public` before it. */
+export const readName = (cursor: Cursor, { enterprise }: NameLookup, token: string): string =>
+  enterprise === undefined ? stripPublic(cursor, token) : token;
+
+/** Finds an object of that kind. @throws RejectionError at one of two positions: there is none, or one of another kind */
+export function requireObject(
+  lookup: NameLookup,
+  kind: ObjectKind,
+  name: string,
+  { missing, wrong }: { missing: number; wrong: number },
+): KnownObject {
+  const object = lookup.find(name, kind);
+  if (!object) throw missingError(kind, name, missing);
+  if (object.kind === kind) return object;
+  throw new RejectionError(
+    wrong,
+    kind === 'table' ? `cannot modify ${object.kind} [view=${object.name}]` : `${kind} name expected`,
+  );
+}
+
+/** The rejection of the name of an object that does not exist. */
+export const missingError = (kind: ObjectKind, name: string, position: number): RejectionError =>
+  new RejectionError(position, `${kind} does not exist [${kind === 'table' ? 'table' : 'view'}=${name}]`);

@@ -1,0 +1,103 @@
+/*! Statements about what an object holds: TRUNCATE, VACUUM, REFRESH and COMPILE, and those that write rows. */
+import { type Cursor, isWord } from '../grammar/cursor.js';
+import { unquote } from '../grammar/names.js';
+import { RejectionError } from '../grammar/rejection-error.js';
+import type { Change } from './change.js';
+import { missingError, type NameLookup, readName, requireObject } from './lookup.js';
+
+/** After TRUNCATE. */
+export function parseTruncate(cursor: Cursor, lookup: NameLookup): Change {
+  const what = cursor.next();
+  if (!isWord(what, 'table'))
+    throw new RejectionError(what === undefined ? cursor.readOffset : cursor.at, 'TABLE expected');
+  let token = cursor.next();
+  const ifExists = isWord(token, 'if');
+  if (ifExists) {
+    if (!isWord(cursor.next(), 'exists')) throw new RejectionError(cursor.at, 'expected EXISTS table-name');
+    token = cursor.next();
+  }
+  if (isWord(token, 'only')) token = cursor.next();
+  if (isWord(token, 'with')) throw new RejectionError(cursor.at, 'table name expected');
+  const names: string[] = [];
+  for (;;) {
+    if (token === undefined || token === ',') throw new RejectionError(cursor.readOffset, 'table name expected');
+    const name = unquote(readName(cursor, lookup, token));
+    const at = { missing: cursor.at, wrong: cursor.at };
+    if (!ifExists || lookup.find(name, 'table')) requireObject(lookup, 'table', name, at);
+    names.push(name);
+    token = cursor.next();
+    if (token === undefined || token === ';' || isWord(token, 'keep')) break;
+    if (token !== ',') throw new RejectionError(cursor.readOffset, "',' or 'keep' expected");
+    token = cursor.next();
+    if (isWord(token, 'keep')) throw new RejectionError(cursor.readOffset, 'table name expected');
+  }
+  if (isWord(token, 'keep')) {
+    if (!isWord(cursor.next(), 'symbol')) throw new RejectionError(cursor.at, 'SYMBOL expected');
+    if (!isWord(cursor.next(), 'maps')) throw new RejectionError(cursor.at, 'MAPS expected');
+    cursor.expectEnd();
+  }
+  return { verb: 'truncate', names };
+}
+
+/** After VACUUM. */
+export function parseVacuum(cursor: Cursor, lookup: NameLookup): Change {
+  const what = cursor.requireNoSemicolon("'table'");
+  if (!isWord(what, 'table') && !isWord(what, 'partitions'))
+    throw new RejectionError(cursor.at, "'partitions' expected");
+  const name = unquote(readName(cursor, lookup, cursor.requireNoSemicolon('table name')));
+  const rest = cursor.next();
+  if (rest !== undefined && rest !== ';') throw new RejectionError(cursor.at, "end of line or ';' expected");
+  requireObject(lookup, 'table', name, { missing: cursor.at, wrong: cursor.at });
+  return { verb: 'vacuum', name };
+}
+
+/** After REFRESH. Which range is refreshed is not parsed. */
+export function parseRefreshStatement(cursor: Cursor, lookup: NameLookup): Change {
+  cursor.expect('materialized');
+  cursor.expect('view');
+  const name = unquote(readName(cursor, lookup, cursor.requireNoSemicolon('view name')));
+  const position = cursor.at;
+  const mode = cursor.requireNoSemicolon("'full' or 'incremental' or 'range'").toLowerCase();
+  requireObject(lookup, 'materialized view', name, { missing: position, wrong: position });
+  if (mode === 'range') {
+    skipRest(cursor);
+    return { verb: 'refresh range', name };
+  }
+  if (mode !== 'full' && mode !== 'incremental')
+    throw new RejectionError(cursor.at, "'full' or 'incremental' or 'range' expected");
+  cursor.expectEnd();
+  return { verb: 'refresh', name, isFull: mode === 'full' };
+}
+
+/** After COMPILE. */
+export function parseCompile(cursor: Cursor, lookup: NameLookup): Change {
+  cursor.expectToken(cursor.requireNoSemicolon("'view'"), 'view');
+  const name = unquote(readName(cursor, lookup, cursor.requireNoSemicolon('view name')));
+  const position = cursor.at;
+  cursor.expectEnd();
+  const view = lookup.find(name, 'view');
+  if (!view) throw missingError('view', name, position);
+  if (view.kind !== 'view') throw new RejectionError(position, 'view expected, got table');
+  return { verb: 'compile', name, position };
+}
+
+/** After UPDATE. What is written is not parsed. */
+export function parseUpdate(cursor: Cursor, lookup: NameLookup): Change {
+  const name = unquote(readName(cursor, lookup, cursor.require('table name')));
+  skipRest(cursor);
+  return { verb: 'update', name };
+}
+
+/** After INSERT. What is written is not parsed. */
+export function parseInsert(cursor: Cursor, lookup: NameLookup): Change {
+  if (!isWord(cursor.next(), 'atomic')) cursor.unread();
+  cursor.expect('into');
+  const name = unquote(readName(cursor, lookup, cursor.require('table name')));
+  skipRest(cursor);
+  return { verb: 'insert', name };
+}
+
+/** Skips the rest of the statement. */
+export function skipRest(cursor: Cursor): void {
+  while (cursor.next() !== undefined);
+}

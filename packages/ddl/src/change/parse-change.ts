@@ -1,0 +1,65 @@
+/*! Statements that change existing objects: the first word decides which parser reads the rest. */
+import type { Defaults } from '../definition.js';
+import { DEFAULTS } from '../definition.js';
+import { Cursor, isWord } from '../grammar/cursor.js';
+import { RejectionError, unexpectedTokenError } from '../grammar/rejection-error.js';
+import { parseAlterTable } from './alter-table.js';
+import { parseAlterMaterializedView, parseAlterView } from './alter-view.js';
+import type { Change } from './change.js';
+import { parseDrop, parseRename } from './drop.js';
+import { acceptAll, type NameLookup } from './lookup.js';
+import {
+  parseCompile,
+  parseInsert,
+  parseRefreshStatement,
+  parseTruncate,
+  parseUpdate,
+  parseVacuum,
+} from './maintenance.js';
+
+/**
+ * Parses a statement that changes an existing object, whichever objects there are.
+ * @returns undefined for another statement, or an unknown syntax
+ */
+export function parseChange(statement: string, defaults: Defaults = DEFAULTS): Change | undefined {
+  const cursor = new Cursor(statement);
+  try {
+    return parseChangeAfter(cursor, cursor.require('statement'), acceptAll(defaults));
+  } catch (error) {
+    if (error instanceof RejectionError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Parses the rest of a statement after its first word, and checks it against the objects that the server has.
+ * @throws RejectionError with the server's message and position
+ */
+export function parseChangeAfter(cursor: Cursor, verb: string, lookup: NameLookup): Change {
+  const parse = PARSERS.get(verb.toLowerCase());
+  if (!parse) throw unexpectedTokenError(cursor.at, verb);
+  return parse(cursor, lookup);
+}
+
+const PARSERS: ReadonlyMap<string, (cursor: Cursor, lookup: NameLookup) => Change> = new Map([
+  ['alter', parseAlter],
+  ['compile', parseCompile],
+  ['drop', parseDrop],
+  ['insert', parseInsert],
+  ['refresh', parseRefreshStatement],
+  ['rename', parseRename],
+  ['truncate', parseTruncate],
+  ['update', parseUpdate],
+  ['vacuum', parseVacuum],
+]);
+
+function parseAlter(cursor: Cursor, lookup: NameLookup): Change {
+  const token = cursor.next();
+  if (isWord(token, 'table')) return parseAlterTable(cursor, lookup);
+  if (isWord(token, 'view')) return parseAlterView(cursor, lookup);
+  if (isWord(token, 'materialized')) return parseAlterMaterializedView(cursor, lookup);
+  throw new RejectionError(
+    token === undefined ? cursor.readOffset : cursor.at,
+    "'table' or 'materialized' or 'view' expected",
+  );
+}

@@ -1,0 +1,29 @@
+/*! RESUME WAL and SUSPEND WAL of a table or a materialized view. */
+import { type Cursor, isWord } from '../grammar/cursor.js';
+import { parseInt64 } from '../grammar/numbers.js';
+import { RejectionError } from '../grammar/rejection-error.js';
+import type { KnownObject } from './lookup.js';
+
+/** Parses `WAL [FROM {TXN | TRANSACTION} n]` after RESUME. */
+export function parseResumeWal(cursor: Cursor, object: KnownObject): void {
+  expectWal(cursor, object);
+  const from = cursor.next();
+  if (from === undefined || from === ';') return;
+  cursor.expectToken(from, 'from');
+  const token = cursor.requireNoSemicolon("'transaction' or 'txn'");
+  if (!isWord(token, 'transaction') && !isWord(token, 'txn'))
+    throw new RejectionError(cursor.at, "'transaction' or 'txn' expected");
+  const value = cursor.requireNoSemicolon('transaction value');
+  if (parseInt64(value) === undefined) throw new RejectionError(cursor.at, `invalid value [value=${value}]`);
+}
+
+/** Parses WAL after SUSPEND, which only a server for developers accepts. */
+export function rejectSuspendWal(cursor: Cursor, object: KnownObject): never {
+  expectWal(cursor, object);
+  throw new RejectionError(0, 'Cannot suspend table, database is not in dev mode');
+}
+
+function expectWal(cursor: Cursor, { name, wal }: KnownObject): void {
+  cursor.expectToken(cursor.requireNoSemicolon("'wal'"), 'wal');
+  if (wal === false) throw new RejectionError(cursor.at, `${name} is not a WAL table.`);
+}

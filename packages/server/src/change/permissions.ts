@@ -1,0 +1,66 @@
+/*! The permissions that a change requires. */
+import { type Alteration, type Change, findColumn } from '@sqlpipe/ddl';
+import type { Session } from '../session.js';
+
+/** Requires the permissions for a change. @throws DenialError */
+export function authorizeChange(change: Change, { catalog, authorize }: Session): void {
+  if (change.verb === 'drop all') return authorize('DATABASE ADMIN');
+  if (change.verb === 'alter') {
+    for (const { name, alteration } of change.alters) {
+      const permission = permissionOf(alteration);
+      const object = catalog.find(name);
+      if (permission && object) authorize(permission, object.name, columnsOf(alteration, object.columns));
+    }
+    return;
+  }
+  const permission = change.verb === 'drop' ? `DROP ${change.kind.toUpperCase()}` : PERMISSIONS[change.verb];
+  if (!permission) return;
+  // With IF EXISTS there may be nothing to change.
+  for (const { name } of ('names' in change ? change.names : [change.name]).flatMap(name => catalog.find(name) ?? []))
+    authorize(permission, name);
+}
+
+/** The columns for which a permission suffices. Adding and renaming a column requires it for the table. */
+function columnsOf(alteration: Alteration, columns: Parameters<typeof findColumn>[0]['columns']): string[] | undefined {
+  if (!('column' in alteration) || alteration.change === 'add column' || alteration.change === 'rename column')
+    return undefined;
+  return [findColumn({ columns }, alteration.column)?.name ?? alteration.column];
+}
+
+function permissionOf(alteration: Alteration): string | undefined {
+  switch (alteration.change) {
+    case 'dedup keys':
+      return alteration.keys.length > 0 ? 'DEDUP ENABLE' : 'DEDUP DISABLE';
+    case 'storage policy':
+      return alteration.policy ? 'SET STORAGE POLICY' : 'REMOVE STORAGE POLICY';
+    case 'storage policy state':
+      return `${alteration.disabled ? 'DISABLE' : 'ENABLE'} STORAGE POLICY`;
+    case 'refresh':
+      return 'ALTER MATERIALIZED VIEW';
+    default:
+      return PERMISSIONS[alteration.change];
+  }
+}
+
+const PERMISSIONS: { readonly [what in Change['verb'] | Alteration['change']]?: string } = {
+  'add column': 'ADD COLUMN',
+  'add index': 'ADD INDEX',
+  cache: 'ALTER COLUMN CACHE',
+  compile: 'COMPILE VIEW',
+  'drop column': 'DROP COLUMN',
+  'drop index': 'DROP INDEX',
+  parameter: 'SET TABLE PARAM',
+  query: 'ALTER VIEW',
+  refresh: 'REFRESH MATERIALIZED VIEW',
+  'refresh range': 'REFRESH MATERIALIZED VIEW',
+  rename: 'RENAME TABLE',
+  'rename column': 'RENAME COLUMN',
+  'resume wal': 'RESUME WAL',
+  'set refresh limit': 'ALTER MATERIALIZED VIEW',
+  'set type': 'SET TABLE TYPE',
+  'symbol capacity': 'ALTER SYMBOL CAPACITY',
+  truncate: 'TRUNCATE TABLE',
+  ttl: 'SET TABLE PARAM',
+  type: 'ALTER COLUMN TYPE',
+  vacuum: 'VACUUM TABLE',
+};
