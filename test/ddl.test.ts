@@ -45,7 +45,6 @@ test('the package exports exactly these names', t => {
     'isRepairForm',
     'isSystemTable',
     'isUnderstood',
-    'kindOf',
     'localTtl',
     'needsQuotes',
     'ownerOf',

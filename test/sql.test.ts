@@ -68,6 +68,7 @@ test('the package exports exactly these names', t => {
     'SERVER_COMMENT_RULES',
     'SplitError',
     'Splitter',
+    'TokenReader',
     'WHITESPACE',
     'createsToken',
     'displayName',

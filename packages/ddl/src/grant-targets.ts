@@ -2,7 +2,7 @@
  * Finds the principals and objects that a statement of access control names. It knows the documented forms, because the
  * server's grammar is not public.
  */
-import { type Kind, keywordOf, type LocatedName, parseName, significantTokens, type Token } from '@sqlpipe/sql';
+import { type Kind, keywordOf, type NameSpan, parseName, significantTokens, type Token } from '@sqlpipe/sql';
 
 /** The names in a membership, an assumption or a grant, without quotes, in the order of the text. */
 export interface GrantTargets {
@@ -17,8 +17,8 @@ export interface GrantTargets {
 
 /** Like `GrantTargets`, with the position of each name. */
 interface LocatedTargets {
-  objects: LocatedName[];
-  principals: LocatedName[];
+  objects: NameSpan[];
+  principals: NameSpan[];
 }
 
 /**
@@ -73,7 +73,7 @@ function indexOfWord(tokens: Token[], word: string): number {
 }
 
 /** Parses the names at the start and after each comma. */
-const parseNames = (tokens: Token[]): LocatedName[] =>
+const parseNames = (tokens: Token[]): NameSpan[] =>
   tokens.flatMap((_, at) => (at && tokens[at - 1]?.text !== ',' ? [] : parseName(next => tokens[at + next])));
 
 /** The tokens outside of parentheses, which enclose lists of columns. */

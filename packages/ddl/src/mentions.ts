@@ -7,7 +7,7 @@ import {
   isPrincipal,
   type Kind,
   keywordOf,
-  type LocatedName,
+  type NameSpan,
   parseName,
   readStatementHead,
   serverTokens,
@@ -24,8 +24,8 @@ import { hasReferences, ReferenceFinder } from './references.js';
 import { isCleanTable } from './repair-table.js';
 import { parseRights } from './rights.js';
 
-/** A name in a statement, without its quotes. `[start, end)` includes the quotes, but not the schema `public`. */
-export interface Mention extends LocatedName {
+/** A name in a statement, without its quotes. `[position, end)` includes the quotes, but not the schema `public`. */
+export interface Mention extends NameSpan {
   /** A table or any kind of view; the owner of what is created; any other user, group or service account. */
   readonly role: 'object' | 'owner' | 'principal';
   readonly place: NamePlace;
@@ -57,9 +57,9 @@ export function findMentions(
   return [created, ...sources, ...(owner ? [toMention(owner, 'owner')] : [])];
 }
 
-const toMention = ({ name, start, end }: LocatedName, role: Mention['role'], place: NamePlace = 'name'): Mention => ({
+const toMention = ({ name, position, end }: NameSpan, role: Mention['role'], place: NamePlace = 'name'): Mention => ({
   name,
-  start,
+  position,
   end,
   role,
   place,
@@ -85,7 +85,7 @@ function findSources(statement: string, isView: (name: string) => boolean, title
 }
 
 const isSame = (a: readonly Mention[], b: readonly Mention[]): boolean =>
-  a.length === b.length && a.every(({ start, end }, i) => start === b[i]?.start && end === b[i]?.end);
+  a.length === b.length && a.every(({ position, end }, i) => position === b[i]?.position && end === b[i]?.end);
 
 /** Finds the folded names of all common table expressions of a statement, and possibly of some aliases. */
 export function findCommonTableExpressions(statement: string): Set<string> {
@@ -109,7 +109,7 @@ export function findCommonTableExpressions(statement: string): Set<string> {
 export function findUnknownNames(statement: string, mentions: readonly Mention[]): string[] {
   const { kind } = readStatementHead(statement);
   if (isUnderstood(statement, kind)) return [];
-  const known = new Set(mentions.map(({ start }) => start));
+  const known = new Set(mentions.map(({ position }) => position));
   const tokens = [...significantTokens(statement)];
   return tokens.flatMap((token, at) => {
     if (token.type === 'sign' || known.has(token.start)) return [];

@@ -1,14 +1,5 @@
 /*! Parses CREATE USER, GROUP and SERVICE ACCOUNT, and ALTER GROUP. */
-import {
-  foldCase,
-  identify,
-  type Kind,
-  keywordOf,
-  parseName,
-  significantTokens,
-  type Token,
-  unquote,
-} from '@sqlpipe/sql';
+import { foldCase, identify, type Kind, kindKeywords, significantTokens, TokenReader, unquote } from '@sqlpipe/sql';
 import { quotePrincipal } from './rights.js';
 
 /** A user, a group or a service account. */
@@ -32,35 +23,29 @@ export interface AliasChange {
 /** Parses a statement that creates a user, a group or a service account; undefined if it contains an unknown clause. */
 export function parsePrincipal(statement: string): Principal | undefined {
   const { kind, name } = identify(statement);
-  const tokens = [...significantTokens(statement)].filter(({ text }) => text !== ';');
-  let at = tokens.findIndex(token => ['USER', 'GROUP', 'ACCOUNT'].includes(keywordOf(token))) + 1;
-  if (keywordOf(tokens[at]) === 'IF') at += 3;
-  at += parseName(distance => tokens[at + distance]).tokens;
+  const words = readTokens(statement);
+  words.skipTo(kindKeywords(kind).split(' ').at(-1) as string);
+  words.next();
+  words.accept('IF NOT EXISTS');
+  words.readName();
   let owner: string | undefined;
   let credentials: string | undefined;
   let alias: string | undefined;
-  for (let word = keywordOf(tokens[at]); at < tokens.length; word = keywordOf(tokens[at])) {
-    if (word === 'OWNED' && keywordOf(tokens[at + 1]) === 'BY') {
-      const { name: named, tokens: length } = parseName(distance => tokens[at + 2 + distance]);
-      owner = foldCase(named);
-      at += 2 + length;
-    } else if (word === 'WITH' && ['PASSWORD', 'JWK'].includes(keywordOf(tokens[at + 1]))) {
-      credentials = tokens[at + 2]?.text;
-      at += 3;
-    } else if (isAlias(tokens, at)) {
-      alias = readText(tokens[at + 3]);
-      at += 4;
-    } else if (word === 'WITH' && keywordOf(tokens[at + 1]) === 'NO') at += 3;
-    else return undefined;
+  while (words.peek()) {
+    if (words.accept('OWNED BY')) owner = foldCase(words.readName().name);
+    else if (words.accept('WITH PASSWORD') || words.accept('WITH JWK')) credentials = words.next()?.text;
+    else if (words.accept('WITH EXTERNAL ALIAS') && words.peek()) alias = readText(words);
+    else if (!words.accept('WITH NO PASSWORD')) return undefined;
   }
   return { kind, name: foldCase(name), owner, credentials, alias };
 }
 
-/** `WITH EXTERNAL ALIAS` and its text. */
-const isAlias = (tokens: readonly Token[], at: number): boolean =>
-  ['WITH', 'EXTERNAL', 'ALIAS'].every((word, i) => keywordOf(tokens[at + i]) === word) && tokens[at + 3] !== undefined;
+/** The tokens of a statement without semicolons. */
+const readTokens = (statement: string): TokenReader =>
+  new TokenReader([...significantTokens(statement)].filter(({ text }) => text !== ';'));
 
-const readText = (token: Token | undefined): string => unquote(token?.text ?? '').replaceAll("''", "'");
+/** Reads a string as the server does, which makes doubled single quotes single in any quotes. */
+const readText = (words: TokenReader): string => unquote(words.next()?.text ?? '', 'server').replaceAll("''", "'");
 
 const quoteText = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
@@ -79,12 +64,11 @@ export function printAliasChanges(name: string, from: string | undefined, to: st
 
 /** What an ALTER GROUP does; undefined where it is none, or says more than is known here. */
 export function parseAliasChange(statement: string): AliasChange | undefined {
-  const [alter, kind, ...rest] = [...significantTokens(statement)].filter(({ text }) => text !== ';');
-  if (keywordOf(alter) !== 'ALTER' || keywordOf(kind) !== 'GROUP') return undefined;
-  const { name, tokens } = parseName(distance => rest[distance]);
-  const change = rest.slice(tokens);
-  if (!name || change.length !== 4) return undefined;
-  if (isAlias(change, 0)) return { group: name, alias: readText(change[3]) };
-  const isDrop = ['DROP', 'EXTERNAL', 'ALIAS'].every((word, i) => keywordOf(change[i]) === word);
-  return isDrop ? { group: name, alias: undefined } : undefined;
+  const words = readTokens(statement);
+  if (!words.accept('ALTER GROUP')) return undefined;
+  const { name: group } = words.readName();
+  const adds = words.accept('WITH EXTERNAL ALIAS');
+  if (!group || !(adds || words.accept('DROP EXTERNAL ALIAS')) || !words.peek()) return undefined;
+  const text = readText(words);
+  return words.peek() ? undefined : { group, alias: adds ? text : undefined };
 }

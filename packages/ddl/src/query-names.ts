@@ -3,9 +3,8 @@
  * has no alias. A name before a column may also be an alias or a common table expression, which does not count. Each rule
  * was observed on QuestDB 9.3.4.
  */
-import { foldCase, keywordOf, type LocatedName, type Token, unquote } from '@sqlpipe/sql';
+import { foldCase, keywordOf, type NameSpan, type Token, type TokenReader, unquote } from '@sqlpipe/sql';
 import { RESERVED } from './names.js';
-import type { TokenReader } from './token-reader.js';
 
 /** The position of a name, which decides how another name has to be written there. */
 export type NamePlace =
@@ -15,7 +14,7 @@ export type NamePlace =
   | 'quoted-qualifier'; // before the dot, inside the quotes of `"trades.price"`
 
 /** A name of a table in a query. */
-export interface TableName extends LocatedName {
+export interface TableName extends NameSpan {
   readonly place: NamePlace;
 }
 
@@ -68,10 +67,10 @@ export class QueryNames {
   /** Returns all names in the order of the text. */
   names(): TableName[] {
     for (const scope of this.#scopes) this.#resolve(scope);
-    const sorted = this.#found.sort((a, b) => a.start - b.start || b.end - a.end);
+    const sorted = this.#found.sort((a, b) => a.position - b.position || b.end - a.end);
     const names: TableName[] = [];
     // A part of a table's name with dots may look like another table before a column: skip names within a name.
-    for (const name of sorted) if (name.start >= (names.at(-1)?.end ?? 0)) names.push(name);
+    for (const name of sorted) if (name.position >= (names.at(-1)?.end ?? 0)) names.push(name);
     return names;
   }
 
@@ -105,7 +104,7 @@ export class QueryNames {
    * @param isTable false for a common table expression
    * @param ahead what follows
    */
-  addTable(table: LocatedName, isTable: boolean, ahead: TokenReader): void {
+  addTable(table: NameSpan, isTable: boolean, ahead: TokenReader): void {
     if (isTable) this.#found.push({ ...table, place: 'table' });
     const alias = aliasIn(ahead);
     const scope = this.#scope;
@@ -114,7 +113,7 @@ export class QueryNames {
   }
 
   /** Handles the base table of a materialized view, or the table after LIKE. */
-  addBase(base: LocatedName): void {
+  addBase(base: NameSpan): void {
     this.#found.push({ ...base, place: 'name' });
   }
 
@@ -145,14 +144,14 @@ export class QueryNames {
 
 /** If names with dots come next, all except the last: `fx.usd` of `fx.usd.price`. */
 function qualifierIn(ahead: TokenReader): TableName | undefined {
-  const { start, text } = ahead.peek() as Token;
-  let end = start + text.length;
+  const { start: position, text } = ahead.peek() as Token;
+  let end = position + text.length;
   let name = unquote(text);
-  for (let at = 1; end - start < MAX_LENGTH; at += 2) {
+  for (let at = 1; end - position < MAX_LENGTH; at += 2) {
     if (!isDot(ahead.peek(at), end)) return;
     const part = ahead.peek(at + 1);
     if (part?.start !== end + 1 || (part.type === 'sign' && part.text !== '*')) return;
-    if (!isDot(ahead.peek(at + 2), part.start + part.text.length)) return { name, start, end, place: 'qualifier' };
+    if (!isDot(ahead.peek(at + 2), part.start + part.text.length)) return { name, position, end, place: 'qualifier' };
     name += `.${unquote(part.text)}`;
     end = part.start + part.text.length;
   }
@@ -163,7 +162,7 @@ function qualifierIn(ahead: TokenReader): TableName | undefined {
 function quotedQualifier({ text, start }: Token): TableName | undefined {
   const name = text.slice(1, text.lastIndexOf('.'));
   return name && text.includes('.')
-    ? { name, start: start + 1, end: start + 1 + name.length, place: 'quoted-qualifier' }
+    ? { name, position: start + 1, end: start + 1 + name.length, place: 'quoted-qualifier' }
     : undefined;
 }
 

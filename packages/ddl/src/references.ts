@@ -10,14 +10,14 @@ import {
   isObject,
   type Kind,
   keywordOf,
-  type LocatedName,
+  type NameSpan,
   serverTokens,
   significantTokens,
   type Token,
+  TokenReader,
 } from '@sqlpipe/sql';
 import { LimitError } from './limit-error.js';
 import type { QueryNames } from './query-names.js';
-import { TokenReader } from './token-reader.js';
 
 /** The maximum number of nested parentheses, and of common table expressions and variables. */
 const MAX_NESTING = 200_000;
@@ -103,7 +103,7 @@ type Reads = (string | Definition)[];
 interface Definition {
   reads: Reads;
   /** The first name in the value of a variable: a table if the variable is used as one, otherwise a column. */
-  table?: LocatedName | undefined;
+  table?: NameSpan | undefined;
 }
 
 /** A query or an expression in parentheses. */
@@ -254,7 +254,7 @@ export class ReferenceFinder {
     level.state = 'header';
   }
 
-  #addReference(table: LocatedName): void {
+  #addReference(table: NameSpan): void {
     const definition = this.isView(table.name) ? undefined : this.#findDefinition(table.name);
     this.#sink.push(definition ?? table.name);
     this.names?.addTable(table, definition === undefined, this.#tokens);

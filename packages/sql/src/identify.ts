@@ -2,8 +2,9 @@
  * Finds the kind of a statement and the name of the object that it creates. It knows the forms in the
  * server's dump, in SHOW CREATE, and in the documentation of access control.
  */
-import { type LocatedName, parseName } from './name.js';
-import { keywordOf, significantTokens, type Token } from './tokens.js';
+import type { NameSpan } from './name.js';
+import { TokenReader } from './token-reader.js';
+import { significantTokens, type Token } from './tokens.js';
 
 /** The kinds of statements in a schema dump; `other` is everything else (ALTER, INSERT, …). */
 export const KINDS = [
@@ -66,7 +67,7 @@ export interface Head extends Identity {
   /** Whether it runs a query to create a table from the result: CREATE TABLE … AS, CREATE BATCH, CREATE ATOMIC. */
   runsQuery: boolean;
   /** The name of what it creates, with its position. */
-  located?: LocatedName;
+  located?: NameSpan;
 }
 
 const PRINTED_FORM = /^CREATE ([A-Z ]+) '([^']+)' (?=(\(?))/;
@@ -86,21 +87,21 @@ export function readPrintedHead(statement: string): Head | undefined {
   const [, phrase, name, parenthesis] = PRINTED_FORM.exec(statement) ?? [];
   const kind = CREATED.find(([words]) => words === phrase)?.[1];
   if (!kind || name === undefined || (kind === 'table' && !parenthesis)) return undefined;
-  const start = 'CREATE '.length + (phrase as string).length + 1;
-  const located = { name, start, end: start + name.length + 2 };
+  const position = 'CREATE '.length + (phrase as string).length + 1;
+  const located = { name, position, end: position + name.length + 2 };
   return { kind, name, verb: 'CREATE', replaces: false, keepsExisting: false, runsQuery: false, located };
 }
 
 /** Reads the head of a statement from its tokens, and no more tokens than necessary. */
-export function readHead(tokens: Iterator<Token>): Head {
-  const words = new Cursor(tokens);
+export function readHead(tokens: Iterable<Token>): Head {
+  const words = new TokenReader(tokens);
   const noOptions = { replaces: false, keepsExisting: false, runsQuery: false };
-  const head = { kind: 'other' as Kind, name: '', verb: keywordOf(words.peek()), ...noOptions };
+  const head = { kind: 'other' as Kind, name: '', verb: words.word, ...noOptions };
   if (words.accept('CREATE')) return { ...head, ...readCreate(words) };
   return { ...head, ...readAccess(words) };
 }
 
-function readCreate(words: Cursor): Partial<Head> {
+function readCreate(words: TokenReader): Partial<Head> {
   const replaces = words.accept('OR REPLACE');
   const isBatch = words.accept('ATOMIC') || words.accept('BATCH');
   if (isBatch) words.skipTo('TABLE');
@@ -117,7 +118,7 @@ function readCreate(words: Cursor): Partial<Head> {
 /** Whether a statement is `ALTER USER | SERVICE ACCOUNT … CREATE TOKEN …`, which a server answers with the token. */
 export function createsToken(statement: string): boolean {
   if (!/\btoken\b/i.test(statement)) return false;
-  const words = new Cursor(significantTokens(statement));
+  const words = new TokenReader(significantTokens(statement));
   if (!words.accept('ALTER USER') && !words.accept('ALTER SERVICE ACCOUNT')) return false;
   words.readName();
   words.skipTo('CREATE');
@@ -125,7 +126,7 @@ export function createsToken(statement: string): boolean {
 }
 
 /** Whether a table's name is followed by AS and a query, and not by columns in parentheses. */
-function isCreatedFromQuery(words: Cursor): boolean {
+function isCreatedFromQuery(words: TokenReader): boolean {
   if (words.peek()?.text === '(') return false;
   words.skipTo('AS');
   return words.peek() !== undefined;
@@ -135,7 +136,7 @@ function isCreatedFromQuery(words: Cursor): boolean {
  * Reads a statement that gives rights. Its complete form is checked: for a server without access control `ASSUME` and
  * `GRANT` are names, and `ASSUME WHERE …` or `GRANT g JOIN …` is a query (observed on 9.3.4).
  */
-function readAccess(words: Cursor): Partial<Head> | undefined {
+function readAccess(words: TokenReader): Partial<Head> | undefined {
   if (words.accept('ADD USER')) {
     const { name } = words.readName();
     return words.accept('TO') ? { kind: 'membership', name } : undefined;
@@ -144,78 +145,37 @@ function readAccess(words: Cursor): Partial<Head> | undefined {
     words.readName();
     return words.accept('TO') ? { kind: 'assumption', name: words.readName().name } : undefined;
   }
-  if (!words.accept('GRANT') || !words.skipPermissions()) return undefined;
-  if (words.accept('ON') && !words.skipObjects()) return undefined;
+  if (!words.accept('GRANT') || !skipPermissions(words)) return undefined;
+  if (words.accept('ON') && !skipObjects(words)) return undefined;
   return words.accept('TO') ? { kind: 'grant', name: words.readName().name } : undefined;
 }
 
-/** Reads the tokens of a statement one by one, and no more than necessary, because bodies are long. */
-class Cursor {
-  readonly #ahead: Token[] = [];
-  constructor(private readonly source: Iterator<Token>) {}
-
-  peek(distance = 0): Token | undefined {
-    while (this.#ahead.length <= distance) {
-      const { done, value } = this.source.next();
-      if (done) return undefined;
-      this.#ahead.push(value);
-    }
-    return this.#ahead[distance];
+/**
+ * Skips words and commas up to ON or TO; false if anything else comes first: a query would have FROM or punctuation.
+ */
+function skipPermissions(words: TokenReader): boolean {
+  for (let { word } = words; word !== 'ON' && word !== 'TO'; { word } = words) {
+    if (word === 'FROM' || (word === '' && words.peek()?.text !== ',')) return false;
+    words.next();
   }
+  return true;
+}
 
-  /** Skips the phrase if it comes next, in upper or lower case; returns whether it did. */
-  accept(phrase: string): boolean {
-    const words = phrase.split(' ');
-    if (!words.every((word, i) => keywordOf(this.peek(i)) === word)) return false;
-    this.#ahead.splice(0, words.length);
-    return true;
-  }
+/** Skips ALL TABLES, or names with or without lists of columns; false if anything else comes. */
+function skipObjects(words: TokenReader): boolean {
+  if (words.accept('ALL TABLES')) return true;
+  do {
+    if (!words.readName().name) return false;
+    skipParentheses(words);
+  } while (words.acceptPunctuation(','));
+  return true;
+}
 
-  /** Skips tokens until the word comes next. */
-  skipTo(word: string): void {
-    while (this.peek() && keywordOf(this.peek()) !== word) this.#ahead.shift();
-  }
-
-  /** Reads a name, which may consist of several tokens. */
-  readName(): LocatedName {
-    const located = parseName(distance => this.peek(distance));
-    this.#ahead.splice(0, located.tokens);
-    return located;
-  }
-
-  /**
-   * Skips words and commas up to ON or TO; false if anything else comes first: a query would have FROM or punctuation.
-   */
-  skipPermissions(): boolean {
-    for (let word = keywordOf(this.peek()); word !== 'ON' && word !== 'TO'; word = keywordOf(this.peek())) {
-      if (word === 'FROM' || (word === '' && this.peek()?.text !== ',')) return false;
-      this.#ahead.shift();
-    }
-    return true;
-  }
-
-  /** Skips ALL TABLES, or names with or without lists of columns; false if anything else comes. */
-  skipObjects(): boolean {
-    if (this.accept('ALL TABLES')) return true;
-    do {
-      if (!this.readName().name) return false;
-      this.#skipParentheses();
-    } while (this.#acceptPunctuation(','));
-    return true;
-  }
-
-  #skipParentheses(): void {
-    let depth = 0;
-    do {
-      if (this.#acceptPunctuation('(')) depth++;
-      else if (this.#acceptPunctuation(')')) depth--;
-      else if (depth) this.#ahead.shift();
-    } while (depth && this.peek());
-  }
-
-  #acceptPunctuation(character: string): boolean {
-    const isNext = this.peek()?.text === character;
-    if (isNext) this.#ahead.shift();
-    return isNext;
-  }
+function skipParentheses(words: TokenReader): void {
+  let depth = 0;
+  do {
+    if (words.acceptPunctuation('(')) depth++;
+    else if (words.acceptPunctuation(')')) depth--;
+    else if (depth) words.next();
+  } while (depth && words.peek());
 }

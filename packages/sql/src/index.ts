@@ -22,7 +22,7 @@ export {
 export { givesRight, hasName, identityKey, isAcl, isObject, isPrincipal } from './kinds.js';
 export { type CommentRules, Lexer, type Segment, type SegmentType, WHITESPACE } from './lexer.js';
 export { MAX_RECORD } from './limits.js';
-export { type LocatedName, parseName, quoteLiteral } from './name.js';
+export { type LocatedName, type NameSpan, parseName, quoteLiteral } from './name.js';
 export { findSecrets, maskSecrets, redact } from './redact.js';
 export {
   SERVER_COMMENT_RULES,
@@ -33,4 +33,5 @@ export {
 } from './server-lexer.js';
 export { normalizeStatement, SplitError, Splitter } from './splitter.js';
 export { suggestWord } from './suggest.js';
+export { TokenReader } from './token-reader.js';
 export { keywordOf, significantTokens, type Token, type TokenType, tokens, unquote } from './tokens.js';

@@ -30,7 +30,7 @@ const QUOTES = /^(['"`]?)([^]*?)(\1?)$/;
  * Finds the secrets of a statement, without quotes. Each is returned twice: as written, and with doubled quotes undone.
  */
 export const findSecrets = (statement: string): string[] =>
-  locateSecrets(statement).flatMap(({ text }) => [text.replace(QUOTES, '$2'), unquote(text)]);
+  locateSecrets(statement).flatMap(({ text }) => [text.replace(QUOTES, '$2'), unquote(text.replace(QUOTES, '$1$2$1'))]);
 
 /**
  * Locates the secrets, with their quotes. The results do not overlap: overlapping ones could together be longer than the

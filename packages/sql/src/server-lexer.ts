@@ -62,10 +62,10 @@ function closingQuote(text: string, from: number, quote: string): number {
 
 const WHITESPACE_TOKENS: ReadonlySet<string> = new Set([' ', '\t', '\n', '\r']);
 
-/** The tokens without white space and comments, by the rules of a server. */
-export function* serverTokens(text: string, rules: ServerCommentRules): Generator<Token> {
+/** The tokens from an offset on, without white space and comments, by the rules of a server. */
+export function* serverTokens(text: string, rules: ServerCommentRules, from = 0): Generator<Token> {
   let depth = 0;
-  for (let token = scanToken(text, 0); token; token = scanToken(text, token.end)) {
+  for (let token = scanToken(text, from); token; token = scanToken(text, token.end)) {
     const word = text.slice(token.at, token.end);
     if (word === '--') token = { ...token, end: endOfLineComment(text, token.end, rules) };
     else if (word === '/*' || word === '/*+') depth++;

@@ -88,10 +88,12 @@ export const keywordOf = (token: Token | undefined): string =>
 const ASCII_WORD = /^[\w$@]+$/;
 
 /**
- * The name that a word, a string or a quoted name stands for: without its quotes, and with doubled quotes made single.
+ * The text that a word, a string or a quoted name stands for: without its quotes. SQL makes doubled quotes in it single;
+ * QuestDB keeps them (GenericLexer), and accepts no name with quotes.
  */
-export function unquote(text: string): string {
-  const quote = text[0];
-  if (quote !== "'" && quote !== '"' && quote !== '`') return text;
-  return text.slice(1, -1).replaceAll(quote + quote, quote);
+export function unquote(text: string, rules: CommentRules = 'sql'): string {
+  const quote = text.charAt(0);
+  if (text.length < 2 || !`'"\``.includes(quote) || !text.endsWith(quote)) return text;
+  const inner = text.slice(1, -1);
+  return rules === 'server' ? inner : inner.replaceAll(quote + quote, quote);
 }

@@ -14,11 +14,11 @@ export const isValidName = (name: string, { role }: Mention): boolean =>
  * @param statement the statement with the mention
  * @param name a valid name
  */
-export function quoteLike(statement: string, { place, start, end }: Mention, name: string): string {
+export function quoteLike(statement: string, { place, position, end }: Mention, name: string): string {
   if (place === 'quoted-qualifier') return name;
-  const written = statement.slice(start, end);
+  const written = statement.slice(position, end);
   const isBare = !/^['"`]/.test(written);
-  const isAfterPublic = statement.charAt(start - 1) === '.';
+  const isAfterPublic = statement.charAt(position - 1) === '.';
   const mayHaveDots = place === 'qualifier' || (place === 'table' && !isAfterPublic);
   // In a join, the server fails on a quoted name with a dot before a column (observed on 9.3.4).
   const wantsBare = isBare || (place === 'qualifier' && name.includes('.'));

@@ -87,7 +87,7 @@ class Renaming {
     for (const mention of mentions) {
       const name = this.#changedName(mention);
       if (name === undefined) continue;
-      renamed += statement.slice(end, mention.start) + quoteLike(statement, mention, name);
+      renamed += statement.slice(end, mention.position) + quoteLike(statement, mention, name);
       end = mention.end;
     }
     return end === 0 ? statement : renamed + statement.slice(end);

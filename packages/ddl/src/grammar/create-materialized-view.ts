@@ -1,20 +1,12 @@
 /*! CREATE MATERIALIZED VIEW, check by check in the order of the server's own parser. */
-import { foldCase } from '@sqlpipe/sql';
+import { foldCase, type LocatedName } from '@sqlpipe/sql';
 import { type Body, expectEndOfBody, parseViewBody } from './body.js';
 import { parseIndexCapacity } from './columns.js';
 import { parseVolume } from './create-table.js';
 import type { Cursor } from './cursor.js';
 import { isWord } from './cursor.js';
 import type { Dialect } from './dialect.js';
-import {
-  type LocatedName,
-  parseIfNotExists,
-  parseLiteral,
-  parseObjectName,
-  rejectReserved,
-  stripPublic,
-  unquote,
-} from './names.js';
+import { parseIfNotExists, parseLiteral, parseObjectName, rejectReserved, stripPublic, unquote } from './names.js';
 import {
   type PartitionUnit,
   parsePartitionBy,

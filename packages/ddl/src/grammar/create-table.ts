@@ -2,7 +2,7 @@
  * CREATE TABLE, clause by clause and check by check in the order of the server's own parser, because the server reports
  * only the first error.
  */
-import { isSameName } from '@sqlpipe/sql';
+import { isSameName, type LocatedName } from '@sqlpipe/sql';
 import type { Column, Defaults } from '../definition.js';
 import { type Body, expectEndOfBody, parseEnclosedBody } from './body.js';
 import {
@@ -16,7 +16,7 @@ import {
 import type { Cursor } from './cursor.js';
 import { isWord } from './cursor.js';
 import type { Dialect } from './dialect.js';
-import { type LocatedName, parseIfNotExists, parseLiteral, parseObjectName, requireLiteral, unquote } from './names.js';
+import { parseIfNotExists, parseLiteral, parseObjectName, requireLiteral, unquote } from './names.js';
 import { expectLong, parseInt32, parseInt64 } from './numbers.js';
 import {
   type PartitionUnit,

@@ -1,9 +1,10 @@
 /*! The differences between servers in the grammar of CREATE. */
+import type { LocatedName } from '@sqlpipe/sql';
 import type { Defaults } from '../definition.js';
 import type { Body, CheckQuery } from './body.js';
 import type { Cursor } from './cursor.js';
 import { isWord } from './cursor.js';
-import { type LocatedName, unquote } from './names.js';
+import { unquote } from './names.js';
 import { RejectionError, unexpectedTokenError } from './rejection-error.js';
 
 /** One server's grammar of CREATE. */

@@ -1,4 +1,5 @@
 /*! QuestDB's grammar of DDL, check by check, for code that needs more than the definition in a statement. */
+export type { LocatedName } from '@sqlpipe/sql';
 export type { NameLookup } from '../change/lookup.js';
 export { parseChangeAfter } from '../change/parse-change.js';
 export { type Body, readCode } from './body.js';
@@ -14,7 +15,6 @@ export {
   isReserved,
   isValidColumnName,
   isValidTableName,
-  type LocatedName,
   MAX_FILE_NAME_BYTES,
   rejectDotsAndSlashes,
   rejectReserved,

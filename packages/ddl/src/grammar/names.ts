@@ -1,15 +1,9 @@
 /*! Names: which words must be quoted, and which characters are invalid in names of tables and columns. */
-import { foldCase } from '@sqlpipe/sql';
+import { foldCase, type LocatedName, unquote as unquoteText } from '@sqlpipe/sql';
 import { RESERVED } from '../names.js';
 import type { Cursor } from './cursor.js';
 import { isWord } from './cursor.js';
 import { RejectionError } from './rejection-error.js';
-
-/** A name and its position in the statement. */
-export interface LocatedName {
-  readonly name: string;
-  readonly position: number;
-}
 
 /** QuestDB's `cairo.max.file.name.length`, in UTF-16 code units. */
 const MAX_NAME_LENGTH = 127;
@@ -17,9 +11,8 @@ const MAX_NAME_LENGTH = 127;
 /** The maximum length of a file name in bytes, minus what the server adds to the name of a table. */
 export const MAX_FILE_NAME_BYTES = 250;
 
-const isQuoted = (token: string): boolean => token.length > 1 && /^(['"`]).*\1$/s.test(token);
-
-export const unquote = (token: string): string => (isQuoted(token) ? token.slice(1, -1) : token);
+/** A token without its quotes, as the server reads it. */
+export const unquote = (token: string): string => unquoteText(token, 'server');
 
 /** Whether a name is a reserved word and therefore must be quoted. */
 export const isReserved = (name: string): boolean => RESERVED.has(foldCase(name));
@@ -38,7 +31,7 @@ export function requireLiteral(token: string, position: number): void {
 }
 
 /** Reads the next token as the name of a column, a unit or similar. */
-export function parseLiteral(cursor: Cursor): { name: string; position: number } {
+export function parseLiteral(cursor: Cursor): LocatedName {
   const token = cursor.require('literal');
   const position = cursor.at;
   rejectReserved(token, position);
@@ -59,11 +52,7 @@ export function stripPublic(cursor: Cursor, token: string): string {
 }
 
 /** Parses the name of a table or view, with the checks of the server's parser. */
-export function parseObjectName(
-  cursor: Cursor,
-  token: string,
-  { reserved: allowReserved = false } = {},
-): { name: string; position: number } {
+export function parseObjectName(cursor: Cursor, token: string, { reserved: allowReserved = false } = {}): LocatedName {
   const bare = stripPublic(cursor, token);
   if (!allowReserved) rejectReserved(bare, cursor.at);
   const name = unquote(bare);
