@@ -1,17 +1,17 @@
 /*! The individual rights that memberships, assumptions and grants give. */
-import { foldCase, identify, keywordOf, parseName, significantTokens, type Token } from '@sqlpipe/sql';
+import { foldCase } from '@sqlpipe/sql';
+import { type AccessStatement, parseAccess, type Scope } from './grammar/access.js';
+import { Cursor } from './grammar/cursor.js';
+import { RejectionError } from './grammar/rejection-error.js';
 import { needsQuotes } from './names.js';
 
-/** One permission, on the database, on all tables, on one table, or on one of its columns. */
-export interface Grant {
+/**
+ * One permission, on the database, on all tables, on one table, or on one of its columns. The column `*` stands for each
+ * column that exists when the statement runs.
+ */
+export interface Grant extends Scope {
   readonly kind: 'grant';
   readonly permission: string;
-  /** The name of the table; `*` for ON ALL TABLES, undefined for the database. */
-  readonly table?: string | undefined;
-  /**
-   * The name of the column; `*` for each column that exists when the statement runs, undefined for the complete table.
-   */
-  readonly column?: string | undefined;
   /** The receiver. */
   readonly entity: string;
   /** Whether the receiver may grant it to others. */
@@ -39,21 +39,44 @@ export type Right = Grant | Membership | Assumption;
 /** All columns, or all tables. */
 const ALL = '*';
 
-/** Parses the individual rights that a statement gives; undefined if it gives none, or if its syntax is unknown. */
-export function parseRights(statement: string): Right[] | undefined {
-  const { kind } = identify(statement);
-  if (kind !== 'membership' && kind !== 'assumption' && kind !== 'grant') return undefined;
-  const rights = new RightsParser(statement)[kind]();
-  return rights.length > 0 ? rights : undefined;
+/**
+ * Parses a statement of access control as any server might read it; undefined for another statement, or if its syntax is
+ * unknown. @param ignoresRest whether anything may follow the statement's known clauses
+ */
+export function readAccess(statement: string, ignoresRest = false): AccessStatement | undefined {
+  const cursor = new Cursor(statement);
+  try {
+    const access = parseAccess(cursor);
+    if (!ignoresRest) cursor.expectEnd();
+    return access;
+  } catch (error) {
+    if (error instanceof RejectionError) return undefined;
+    throw error;
+  }
 }
+
+/** Parses the individual rights that a statement gives; undefined if it gives none, or if its syntax is unknown. */
+export const parseRights = (statement: string): Right[] | undefined => rightsOf(readAccess(statement), true);
 
 /**
  * Parses the individual rights that REVOKE or REMOVE USER removes; undefined for another statement, or an unknown
  * syntax.
  */
-export function parseRevocation(statement: string): Right[] | undefined {
-  const rights = new RightsParser(statement).parseRevocation();
-  return rights.length > 0 ? rights : undefined;
+export const parseRevocation = (statement: string): Right[] | undefined => rightsOf(readAccess(statement), false);
+
+/** The rights of a statement; undefined if they depend on the columns of a table, or if it gives what should be removed. */
+function rightsOf(access: AccessStatement | undefined, gives: boolean): Right[] | undefined {
+  if (access?.gives !== gives) return undefined;
+  if (access.kind === 'membership')
+    return access.groups.map(({ name: group }) => ({ kind: 'membership', user: access.user.name, group }));
+  const { option } = access;
+  const entity = access.entity.name;
+  if (access.kind === 'assumption') return [{ kind: 'assumption', account: access.account.name, entity, option }];
+  const { permissions, scopes } = access;
+  if (scopes.some(({ excluded = [] }) => excluded.length > 0)) return undefined;
+  return scopes.flatMap(({ scope }) =>
+    permissions.map((permission): Right => ({ kind: 'grant', permission, ...scope, entity, option })),
+  );
 }
 
 /** The statement that removes one right. */
@@ -198,126 +221,4 @@ function rightKey(right: Right): { subject: string; table: string; column: strin
     table: fold(right.table),
     column: fold(right.column),
   };
-}
-
-/** Parses the documented forms. For any other form a method returns no rights. */
-class RightsParser {
-  readonly #tokens: Token[];
-  #at = 0;
-  /** The keyword before the receiver. */
-  #preposition = 'TO';
-
-  constructor(statement: string) {
-    this.#tokens = [...significantTokens(statement)].filter(({ text }) => text !== ';');
-  }
-
-  parseRevocation(): Right[] {
-    this.#preposition = 'FROM';
-    if (this.#accept('REMOVE', 'USER')) return this.#parseMembers();
-    if (!this.#accept('REVOKE')) return [];
-    return this.#accept('ASSUME', 'SERVICE', 'ACCOUNT') ? this.#parseAssumption() : this.#parseGrant();
-  }
-
-  membership(): Right[] {
-    this.#accept('ADD', 'USER');
-    return this.#parseMembers();
-  }
-
-  #parseMembers(): Right[] {
-    const user = this.#parseName();
-    const groups = this.#accept(this.#preposition) ? this.#parseList(() => this.#parseName()) : [];
-    return this.#isEnd && user ? groups.map(group => ({ kind: 'membership', user, group })) : [];
-  }
-
-  assumption(): Right[] {
-    this.#accept('GRANT');
-    this.#accept('ASSUME', 'SERVICE', 'ACCOUNT');
-    return this.#parseAssumption();
-  }
-
-  #parseAssumption(): Right[] {
-    const account = this.#parseName();
-    const entity = this.#accept(this.#preposition) ? this.#parseName() : '';
-    const option = this.#parseOption();
-    return this.#isEnd && account && entity ? [{ kind: 'assumption', account, entity, option }] : [];
-  }
-
-  grant(): Right[] {
-    this.#accept('GRANT');
-    return this.#parseGrant();
-  }
-
-  #parseGrant(): Right[] {
-    const permissions = this.#parseList(() => this.#parsePermission());
-    const scopes = this.#accept('ON') ? this.#parseScopes() : [{}];
-    const entity = this.#accept(this.#preposition) ? this.#parseName() : '';
-    const option = this.#parseOption();
-    if (!this.#isEnd || !entity || permissions.includes('')) return [];
-    return scopes.flatMap(scope =>
-      permissions.map((permission): Right => ({ kind: 'grant', permission, ...scope, entity, option })),
-    );
-  }
-
-  /** Words up to ON, TO (FROM) or a comma. */
-  #parsePermission(): string {
-    const words: string[] = [];
-    for (let word = this.#word; word && word !== 'ON' && word !== this.#preposition; word = this.#word) {
-      words.push(word);
-      this.#at++;
-    }
-    return words.join(' ');
-  }
-
-  #parseScopes(): Pick<Grant, 'table' | 'column'>[] {
-    if (this.#accept('ALL', 'TABLES')) return [{ table: ALL }];
-    return this.#parseList(() => {
-      const table = this.#parseName();
-      if (!this.#acceptText('(')) return [{ table }];
-      const columns = this.#acceptText('*') ? [ALL] : this.#parseList(() => this.#parseName());
-      // After an unknown list the parenthesis remains unread, so that the statement counts as unknown.
-      this.#acceptText(')');
-      return columns.map(column => ({ table, column }));
-    }).flat();
-  }
-
-  /** Reads `WITH GRANT OPTION` and `WITH VERIFICATION`; returns whether the former is present. */
-  #parseOption(): boolean {
-    let option = false;
-    for (;;) {
-      if (this.#accept('WITH', 'GRANT', 'OPTION')) option = true;
-      else if (!this.#accept('WITH', 'VERIFICATION')) return option;
-    }
-  }
-
-  #parseList<T>(item: () => T): T[] {
-    const items = [item()];
-    while (this.#acceptText(',')) items.push(item());
-    return items;
-  }
-
-  #parseName(): string {
-    const { name, tokens } = parseName(distance => this.#tokens[this.#at + distance]);
-    this.#at += tokens;
-    return name;
-  }
-
-  get #word(): string {
-    return keywordOf(this.#tokens[this.#at]);
-  }
-
-  get #isEnd(): boolean {
-    return this.#at === this.#tokens.length;
-  }
-
-  #accept(...words: string[]): boolean {
-    if (!words.every((word, i) => keywordOf(this.#tokens[this.#at + i]) === word)) return false;
-    this.#at += words.length;
-    return true;
-  }
-
-  #acceptText(text: string): boolean {
-    if (this.#tokens[this.#at]?.text !== text) return false;
-    this.#at++;
-    return true;
-  }
 }

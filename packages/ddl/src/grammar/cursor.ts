@@ -27,6 +27,11 @@ export class Cursor {
     return this.#last.end;
   }
 
+  /** Where the next token is looked for. */
+  get nextOffset(): number {
+    return this.#isUnread ? this.at : this.end;
+  }
+
   /** How far the server has read: to the end of the blank or symbol that ended the last token. */
   get readOffset(): number {
     return this.#last.reach;

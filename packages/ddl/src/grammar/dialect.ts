@@ -4,8 +4,8 @@ import type { Defaults } from '../definition.js';
 import type { Body, CheckQuery } from './body.js';
 import type { Cursor } from './cursor.js';
 import { isWord } from './cursor.js';
-import { unquote } from './names.js';
-import { RejectionError, unexpectedTokenError } from './rejection-error.js';
+import { parseEntityName } from './names.js';
+import { unexpectedTokenError } from './rejection-error.js';
 
 /** One server's grammar of CREATE. */
 export interface Dialect {
@@ -36,8 +36,7 @@ export const rejectOwner: OwnerClause = (cursor, token) => {
 export const parseOwner: OwnerClause = (cursor, token) => {
   if (!isWord(token, 'owned')) return rejectOwner(cursor, token);
   cursor.expect('by');
-  const name = unquote(cursor.requireNoSemicolon('owner name'));
-  if (name === '' || /['"]/.test(name)) throw new RejectionError(cursor.at, `invalid owner name [name=${name}]`);
+  const { name } = parseEntityName(cursor, 'owner name');
   rejectOwner(cursor, cursor.next());
   return name;
 };

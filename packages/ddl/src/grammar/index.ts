@@ -2,6 +2,15 @@
 export type { LocatedName } from '@sqlpipe/sql';
 export type { NameLookup } from '../change/lookup.js';
 export { parseChangeAfter } from '../change/parse-change.js';
+export {
+  type AccessContext,
+  type AssumptionStatement,
+  type GrantStatement,
+  type LocatedScope,
+  parseGrant,
+  parseMembership,
+  type Scope,
+} from './access.js';
 export { type Body, readCode } from './body.js';
 export { duplicateColumnError } from './columns.js';
 export { AFTER_CREATE, type CreateStatement, parseCreate } from './create.js';
@@ -16,6 +25,7 @@ export {
   isValidColumnName,
   isValidTableName,
   MAX_FILE_NAME_BYTES,
+  parseEntityName,
   rejectDotsAndSlashes,
   rejectReserved,
   stripPublic,

@@ -39,6 +39,17 @@ export function parseLiteral(cursor: Cursor): LocatedName {
   return { name: unquote(token), position };
 }
 
+/**
+ * Reads the next token as the name of a user, a group or a service account. It must not contain quotes, because a dump
+ * puts names in quotes.
+ */
+export function parseEntityName(cursor: Cursor, expected: string): LocatedName {
+  const name = unquote(cursor.requireNoSemicolon(expected));
+  const position = cursor.at;
+  if (name === '' || /['"]/.test(name)) throw new RejectionError(position, `invalid ${expected} [name=${name}]`);
+  return { name, position };
+}
+
 /** Drops the schema `public.` before a name. Returns the token of the name. */
 export function stripPublic(cursor: Cursor, token: string): string {
   if (unquote(token).toLowerCase() !== 'public') return token;

@@ -3,18 +3,23 @@
  * positions and wording of rejections are our own.
  */
 import {
+  type AccessContext,
+  type AssumptionStatement,
   type Cursor,
-  isValidColumnName,
-  isValidTableName,
+  type GrantStatement,
   isWord,
   type LocatedName,
+  type LocatedScope,
+  parseGrant,
+  parseMembership,
   RejectionError,
+  type Scope,
   unexpectedTokenError,
   unquote,
 } from '@sqlpipe/ddl/grammar';
 import type { ExecutionResult } from '../reply.js';
 import { DenialError, type Session } from '../session.js';
-import { type Acl, isSameName, type Principal, type PrincipalKind, type Scope } from './acl.js';
+import { type Acl, isSameName, type Principal, type PrincipalKind } from './acl.js';
 import { digest, generateToken, hashPassword, isExpired } from './credentials.js';
 import { parseEntityName } from './names.js';
 import { isPermission } from './permissions.js';
@@ -260,188 +265,51 @@ function requirePrincipal(acl: Acl, kind: PrincipalKind, { name, position }: Loc
 /** After ADD or REMOVE: a user and groups. */
 export function changeMembership(cursor: Cursor, session: AclSession, add: boolean): void {
   const { acl } = session;
-  cursor.expect('user');
-  const named = parseEntityName(cursor, 'user name');
-  cursor.expect(add ? 'to' : 'from');
-  const listed: LocatedName[] = [];
-  do listed.push(parseEntityName(cursor, 'group name'));
-  while (cursor.next() === ',');
-  cursor.unread();
+  const statement = parseMembership(cursor, add, accessContext(session));
   cursor.expectEnd();
   session.authorize(add ? 'ADD USER' : 'REMOVE USER');
-  const user = requirePrincipal(acl, 'user', named);
-  const names = listed.map(group => requirePrincipal(acl, 'group', group).name);
+  const user = requirePrincipal(acl, 'user', statement.user);
+  const names = statement.groups.map(group => requirePrincipal(acl, 'group', group).name);
   const others = user.groups.filter(group => !names.includes(group));
   acl.put({ ...user, groups: add ? [...new Set([...user.groups, ...names])] : others });
 }
 
 /** After GRANT or REVOKE. */
 export function changeGrants(cursor: Cursor, session: AclSession, grant: boolean): void {
-  const { acl } = session;
-  const first = cursor.requireNoSemicolon('permission');
-  if (isWord(first, 'assume')) {
-    changeAssumption(cursor, session, grant);
-    return;
-  }
-  const permissions = parsePermissions(cursor, first);
-  const scopes = parseScopes(cursor, session);
-  cursor.expect(grant ? 'to' : 'from');
-  const named = parseEntityName(cursor, 'entity name');
-  const { option, verified } = grant ? parseGrantOptions(cursor) : noOptions;
+  const statement = parseGrant(cursor, grant, accessContext(session));
   cursor.expectEnd();
+  if (statement.kind === 'assumption') changeAssumption(statement, session);
+  else changePermissions(statement, session);
+}
+
+const accessContext = ({ catalog }: AclSession): AccessContext => ({
+  isPermission,
+  columnsOf: table => catalog.find(table)?.columns.map(({ name }) => name),
+});
+
+function changePermissions(statement: GrantStatement, session: AclSession): void {
+  const { acl } = session;
+  const { gives, permissions, scopes, option, verified } = statement;
   for (const permission of permissions) for (const { scope } of scopes) requireGrantRight(session, permission, scope);
   if (verified) {
-    for (const { scope, position } of scopes) rejectMissing(session, scope, position);
-    rejectUnknownPrincipal(session, named);
+    for (const scope of scopes) rejectMissing(session, scope);
+    rejectUnknownPrincipal(session, statement.entity);
   }
-  const entity = acl.find(named.name)?.name ?? named.name;
+  const entity = acl.find(statement.entity.name)?.name ?? statement.entity.name;
   for (const permission of permissions) {
     for (const { scope } of scopes) {
-      if (grant) acl.grant({ entity, permission, option, ...scope });
+      if (gives) acl.grant({ entity, permission, option, ...scope });
       else acl.revoke({ entity, permission, ...scope });
     }
   }
 }
 
-/** Parses permissions: the words up to ON, TO, FROM or a comma are one permission. */
-function parsePermissions(cursor: Cursor, first: string): string[] {
-  const permissions: string[] = [];
-  let words = [first];
-  let position = cursor.at;
-  for (let token = cursor.next(); ; token = cursor.next()) {
-    if (words.length === 0) position = cursor.at;
-    const isEnd = token === undefined || ['on', 'to', 'from', ','].includes(token.toLowerCase());
-    if (!isEnd) {
-      words.push(token ?? '');
-      continue;
-    }
-    const permission = words.join(' ').toUpperCase();
-    if (!isPermission(permission)) throw new RejectionError(position, `unknown permission [${words.join(' ')}]`);
-    permissions.push(permission);
-    if (token !== ',') break;
-    words = [];
-  }
-  cursor.unread();
-  return permissions;
-}
-
-/** A scope, and the position of its table's name. */
-interface LocatedScope {
-  readonly scope: Scope;
-  readonly position: number;
-}
-
-/**
- * Parses `ON`, and after it `ALL TABLES` or tables with or without columns; without ON the scope is the database. `(*)`
- * and EXCLUDE are resolved to the current columns, as QuestDB does.
- */
-function parseScopes(cursor: Cursor, session: AclSession): LocatedScope[] {
-  if (!isWord(cursor.next(), 'on')) {
-    cursor.unread();
-    return [{ scope: {}, position: cursor.at }];
-  }
-  let token = cursor.requireNoSemicolon('table name');
-  if (isWord(token, 'all')) {
-    cursor.expect('tables');
-    return [{ scope: { table: '*' }, position: cursor.at }];
-  }
-  const scopes: LocatedScope[] = [];
-  for (;;) {
-    const table = unquote(token);
-    const position = cursor.at;
-    if (!isValidTableName(table)) throw new RejectionError(position, `invalid table name [table=${table}]`);
-    const next = cursor.next();
-    if (next === '(')
-      scopes.push(...parseColumns(cursor, session, table).map(column => ({ scope: { table, column }, position })));
-    else {
-      cursor.unread();
-      scopes.push({ scope: { table }, position });
-    }
-    if (cursor.next() !== ',') break;
-    token = cursor.requireNoSemicolon('table name');
-  }
-  cursor.unread();
-  return scopes;
-}
-
-/** In parentheses after a table's name: columns, or `*` for all its current columns, with EXCLUDE all but some. */
-function parseColumns(cursor: Cursor, { catalog }: AclSession, table: string): string[] {
-  if (cursor.requireNoSemicolon('column name') !== '*') {
-    cursor.unread();
-    const listed = parseColumnNames(cursor).map(({ name }) => name);
-    cursor.expect(')');
-    return listed;
-  }
-  const { at } = cursor;
-  const excluded = parseExcludedColumns(cursor);
-  cursor.expect(')');
-  const object = catalog.find(table);
-  if (!object) throw new RejectionError(at, `table does not exist [table=${table}]`);
-  const all = object.columns.map(({ name }) => name);
-  for (const { name, position } of excluded) {
-    if (all.some(column => isSameName(column, name))) continue;
-    throw new RejectionError(position, `column does not exist [table=${table}, column=${name}]`);
-  }
-  const columns = all.filter(column => !excluded.some(({ name }) => isSameName(column, name)));
-  if (columns.length === 0) throw new RejectionError(at, `no column is left [table=${table}]`);
-  return columns;
-}
-
-/** `EXCLUDE (a, b)`, if it is there. */
-function parseExcludedColumns(cursor: Cursor): LocatedName[] {
-  if (!isWord(cursor.next(), 'exclude')) {
-    cursor.unread();
-    return [];
-  }
-  cursor.expect('(');
-  const excluded = parseColumnNames(cursor);
-  cursor.expect(')');
-  return excluded;
-}
-
-/** Names between commas. */
-function parseColumnNames(cursor: Cursor): LocatedName[] {
-  const listed: LocatedName[] = [];
-  do {
-    const name = unquote(cursor.requireNoSemicolon('column name'));
-    if (!isValidColumnName(name)) throw new RejectionError(cursor.at, `invalid column name [column=${name}]`);
-    listed.push({ name, position: cursor.at });
-  } while (cursor.next() === ',');
-  cursor.unread();
-  return listed;
-}
-
-interface GrantOptions {
-  readonly option: boolean;
-  /** Whether the objects and the principal must exist; if not, they may be created later. */
-  readonly verified: boolean;
-}
-
-const noOptions: GrantOptions = { option: false, verified: false };
-
-/** `WITH GRANT OPTION` and `WITH VERIFICATION`. */
-function parseGrantOptions(cursor: Cursor): GrantOptions {
-  let options = noOptions;
-  for (let token = cursor.next(); isWord(token, 'with'); token = cursor.next()) {
-    const word = cursor.requireNoSemicolon("'grant option' or 'verification'");
-    if (isWord(word, 'verification')) {
-      options = { ...options, verified: true };
-      continue;
-    }
-    cursor.expectToken(word, 'grant');
-    cursor.expect('option');
-    options = { ...options, option: true };
-  }
-  cursor.unread();
-  return options;
-}
-
-function rejectMissing({ catalog }: AclSession, { table, column }: Scope, position: number): void {
-  if (table === undefined || table === '*') return;
-  const object = catalog.find(table);
-  if (!object) throw new RejectionError(position, `table does not exist [table=${table}]`);
-  if (column === undefined || object.columns.some(({ name }) => name.toLowerCase() === column.toLowerCase())) return;
-  throw new RejectionError(position, `column does not exist [table=${table}, column=${column}]`);
+function rejectMissing({ catalog }: AclSession, { scope: { column }, table }: LocatedScope): void {
+  if (!table) return;
+  const object = catalog.find(table.name);
+  if (!object) throw new RejectionError(table.position, `table does not exist [table=${table.name}]`);
+  if (column === undefined || object.columns.some(({ name }) => isSameName(name, column))) return;
+  throw new RejectionError(table.position, `column does not exist [table=${table.name}, column=${column}]`);
 }
 
 function rejectUnknownPrincipal({ acl }: AclSession, { name, position }: LocatedName): void {
@@ -457,25 +325,19 @@ function requireGrantRight({ acl, caller, catalog }: AclSession, permission: str
   throw new DenialError(0, `Access denied for ${caller} [${permission} WITH GRANT OPTION${on}]`);
 }
 
-function changeAssumption(cursor: Cursor, session: AclSession, grant: boolean): void {
+function changeAssumption(statement: AssumptionStatement, session: AclSession): void {
   const { acl, caller } = session;
-  cursor.expect('service');
-  cursor.expect('account');
-  const named = parseEntityName(cursor, 'service account name');
-  cursor.expect(grant ? 'to' : 'from');
-  const assuming = parseEntityName(cursor, 'entity name');
-  const { option, verified } = grant ? parseGrantOptions(cursor) : noOptions;
-  cursor.expectEnd();
+  const { gives, option, verified } = statement;
   const own = acl.assumptions.some(
     assumption =>
       assumption.option &&
-      isSameName(assumption.account, named.name) &&
+      isSameName(assumption.account, statement.account.name) &&
       acl.namesWithGroups(caller).some(name => isSameName(name, assumption.entity)),
   );
   if (!own) requireGrantRight(session, 'ASSUME SERVICE ACCOUNT', {});
-  const account = requirePrincipal(acl, 'service account', named).name;
-  if (verified) rejectUnknownPrincipal(session, assuming);
-  const entity = acl.find(assuming.name)?.name ?? assuming.name;
-  if (grant) acl.assume({ account, entity, option });
+  const account = requirePrincipal(acl, 'service account', statement.account).name;
+  if (verified) rejectUnknownPrincipal(session, statement.entity);
+  const entity = acl.find(statement.entity.name)?.name ?? statement.entity.name;
+  if (gives) acl.assume({ account, entity, option });
   else acl.unassume({ account, entity });
 }

@@ -1,0 +1,269 @@
+/*!
+ * The grammar of rights: GRANT, REVOKE, ADD USER, REMOVE USER and ASSUME SERVICE ACCOUNT, as documented for the
+ * enterprise edition. Its server's source is closed, so positions and wording of rejections are our own.
+ */
+import { isSameName, type NameSpan, serverTokens, TokenReader } from '@sqlpipe/sql';
+import { type Cursor, isWord } from './cursor.js';
+import { isValidColumnName, isValidTableName, parseEntityName, unquote } from './names.js';
+import { RejectionError } from './rejection-error.js';
+
+/**
+ * What a server knows while it parses. With it, a statement is read as this server reads it: permissions have to exist, a
+ * name is one token and has to be valid, and `t(*)` means the columns that the table has. Without it, a statement says
+ * what it may say to any server: permissions are any words, a name is read as in SQL (`fx-desk`, `"a""b"`, `public.t`),
+ * and `*` stays.
+ */
+export interface AccessContext {
+  readonly isPermission: (name: string) => boolean;
+  /** The names of a table's columns; undefined if it does not exist. */
+  readonly columnsOf: (table: string) => readonly string[] | undefined;
+}
+
+/** What a permission applies to: the database, all tables, one table, or one of its columns. */
+export interface Scope {
+  /** The name of the table; `*` for all tables, undefined for the database. */
+  readonly table?: string | undefined;
+  /** The name of the column; undefined for the complete table. */
+  readonly column?: string | undefined;
+}
+
+/** A scope with the name of its table as it is written. */
+export interface LocatedScope {
+  readonly scope: Scope;
+  readonly table?: NameSpan;
+  /** The columns that `*` leaves out, if it stays. */
+  readonly excluded?: readonly NameSpan[];
+}
+
+interface Options {
+  /** Whether the statement gives rights; otherwise it takes them away. */
+  readonly gives: boolean;
+  /** WITH GRANT OPTION. */
+  readonly option: boolean;
+  /** WITH VERIFICATION: the objects and the receiver must exist; otherwise they may be created later. */
+  readonly verified: boolean;
+}
+
+/** ADD USER, REMOVE USER. */
+export interface MembershipStatement {
+  readonly kind: 'membership';
+  readonly gives: boolean;
+  readonly user: NameSpan;
+  readonly groups: readonly NameSpan[];
+}
+
+/** [GRANT | REVOKE] ASSUME SERVICE ACCOUNT. */
+export interface AssumptionStatement extends Options {
+  readonly kind: 'assumption';
+  readonly account: NameSpan;
+  readonly entity: NameSpan;
+}
+
+/** GRANT, REVOKE. */
+export interface GrantStatement extends Options {
+  readonly kind: 'grant';
+  readonly permissions: readonly string[];
+  readonly scopes: readonly LocatedScope[];
+  readonly entity: NameSpan;
+}
+
+export type AccessStatement = MembershipStatement | AssumptionStatement | GrantStatement;
+
+/**
+ * Parses a statement that gives or takes away rights, but not what follows it; undefined if its first word is another.
+ * @throws RejectionError
+ */
+export function parseAccess(cursor: Cursor): AccessStatement | undefined {
+  switch (cursor.next()?.toLowerCase()) {
+    case 'add':
+      return parseMembership(cursor, true);
+    case 'remove':
+      return parseMembership(cursor, false);
+    case 'grant':
+      return parseGrant(cursor, true);
+    case 'revoke':
+      return parseGrant(cursor, false);
+    case 'assume':
+      return new AccessParser(cursor).assumption(true);
+    default:
+      return undefined;
+  }
+}
+
+/** Parses what follows ADD or REMOVE. @throws RejectionError */
+export const parseMembership = (cursor: Cursor, gives: boolean, context?: AccessContext): MembershipStatement =>
+  new AccessParser(cursor, context).membership(gives);
+
+/** Parses what follows GRANT or REVOKE. @throws RejectionError */
+export function parseGrant(
+  cursor: Cursor,
+  gives: boolean,
+  context?: AccessContext,
+): AssumptionStatement | GrantStatement {
+  const parser = new AccessParser(cursor, context);
+  if (isWord(cursor.requireNoSemicolon('permission'), 'assume')) return parser.assumption(gives);
+  cursor.unread();
+  return parser.grant(gives);
+}
+
+class AccessParser {
+  constructor(
+    private readonly cursor: Cursor,
+    private readonly context?: AccessContext | undefined,
+  ) {}
+
+  membership(gives: boolean): MembershipStatement {
+    this.cursor.expect('user');
+    const user = this.#name('user');
+    this.cursor.expect(gives ? 'to' : 'from');
+    return { kind: 'membership', gives, user, groups: this.#list(() => this.#name('group')) };
+  }
+
+  assumption(gives: boolean): AssumptionStatement {
+    this.cursor.expect('service');
+    this.cursor.expect('account');
+    const account = this.#name('service account');
+    return { kind: 'assumption', account, ...this.#receiver(gives) };
+  }
+
+  grant(gives: boolean): GrantStatement {
+    const permissions = this.#list(() => this.#permission());
+    const scopes = this.#scopes();
+    return { kind: 'grant', permissions, scopes, ...this.#receiver(gives) };
+  }
+
+  #receiver(gives: boolean): Options & { entity: NameSpan } {
+    this.cursor.expect(gives ? 'to' : 'from');
+    const entity = this.#name('entity');
+    return { gives, entity, ...(gives ? this.#options() : { option: false, verified: false }) };
+  }
+
+  /** Words up to ON, TO, FROM or a comma. */
+  #permission(): string {
+    const words: string[] = [];
+    let token = this.cursor.next();
+    const position = this.cursor.at;
+    for (; token !== undefined && !ENDS_PERMISSION.has(token.toLowerCase()); token = this.cursor.next())
+      words.push(token);
+    this.cursor.unread();
+    const permission = words.join(' ').toUpperCase();
+    if (this.context?.isPermission(permission) ?? WORDS.test(permission)) return permission;
+    throw new RejectionError(position, `unknown permission [${words.join(' ')}]`);
+  }
+
+  /** `ON`, and after it `ALL TABLES` or tables with or without columns; without ON the scope is the database. */
+  #scopes(): LocatedScope[] {
+    if (!this.#accept('on')) return [{ scope: {} }];
+    if (isWord(this.cursor.requireNoSemicolon('table name'), 'all')) {
+      this.cursor.expect('tables');
+      return [{ scope: { table: '*' } }];
+    }
+    this.cursor.unread();
+    return this.#list(() => this.#table()).flat();
+  }
+
+  #table(): LocatedScope[] {
+    const table = this.#name('table');
+    return this.#accept('(') ? this.#columns(table) : [{ scope: { table: table.name }, table }];
+  }
+
+  /** After the opening parenthesis: columns, or `*` for all, with EXCLUDE for all but some. */
+  #columns(table: NameSpan): LocatedScope[] {
+    const toScope = (column: string): LocatedScope => ({ scope: { table: table.name, column }, table });
+    if (!this.#accept('*')) return this.#columnNames().map(({ name }) => toScope(name));
+    const { at } = this.cursor;
+    const excluded = this.#accept('exclude') ? this.#excludedNames() : [];
+    this.cursor.expect(')');
+    if (!this.context) return [{ ...toScope('*'), excluded }];
+    return remainingColumns(this.context, table.name, excluded, at).map(toScope);
+  }
+
+  #excludedNames(): NameSpan[] {
+    this.cursor.expect('(');
+    return this.#columnNames();
+  }
+
+  /** Names up to the closing parenthesis. */
+  #columnNames(): NameSpan[] {
+    const columns = this.#list(() => this.#name('column'));
+    this.cursor.expect(')');
+    return columns;
+  }
+
+  /** `WITH GRANT OPTION` and `WITH VERIFICATION`, in any order. */
+  #options(): Pick<Options, 'option' | 'verified'> {
+    let [option, verified] = [false, false];
+    while (this.#accept('with')) {
+      const word = this.cursor.requireNoSemicolon("'grant option' or 'verification'");
+      if (isWord(word, 'verification')) verified = true;
+      else {
+        this.cursor.expectToken(word, 'grant');
+        this.cursor.expect('option');
+        option = true;
+      }
+    }
+    return { option, verified };
+  }
+
+  /** Reads the name of a thing. This is the one place where a server's reading of names and ours differ. */
+  #name(what: string): NameSpan {
+    const { cursor } = this;
+    if (!this.context) return readSqlName(cursor, `${what} name`);
+    const isValid = IS_VALID[what];
+    if (!isValid) return { ...parseEntityName(cursor, `${what} name`), end: cursor.end };
+    const name = unquote(cursor.requireNoSemicolon(`${what} name`));
+    if (!isValid(name)) throw new RejectionError(cursor.at, `invalid ${what} name [${what}=${name}]`);
+    return { name, position: cursor.at, end: cursor.end };
+  }
+
+  /** Reads items up to the first that no comma follows. */
+  #list<T>(item: () => T): T[] {
+    const items: T[] = [];
+    do items.push(item());
+    while (this.#accept(','));
+    return items;
+  }
+
+  #accept(word: string): boolean {
+    const isNext = isWord(this.cursor.next(), word);
+    if (!isNext) this.cursor.unread();
+    return isNext;
+  }
+}
+
+/** Names other than these are those of principals. */
+const IS_VALID: Readonly<Record<string, (name: string) => boolean>> = {
+  table: isValidTableName,
+  column: isValidColumnName,
+};
+
+const ENDS_PERMISSION: ReadonlySet<string> = new Set(['on', 'to', 'from', ',']);
+
+/** One or more bare words. */
+const WORDS = /^[\w$@]+(?: [\w$@]+)*$/;
+
+/** The columns of a table without those that EXCLUDE names. @param at the position of `*` */
+function remainingColumns(
+  { columnsOf }: AccessContext,
+  table: string,
+  excluded: readonly NameSpan[],
+  at: number,
+): string[] {
+  const all = columnsOf(table);
+  if (!all) throw new RejectionError(at, `table does not exist [table=${table}]`);
+  for (const { name, position } of excluded) {
+    if (all.some(column => isSameName(column, name))) continue;
+    throw new RejectionError(position, `column does not exist [table=${table}, column=${name}]`);
+  }
+  const columns = all.filter(column => !excluded.some(({ name }) => isSameName(column, name)));
+  if (columns.length === 0) throw new RejectionError(at, `no column is left [table=${table}]`);
+  return columns;
+}
+
+/** Reads a name by the rules of SQL: of several tokens, with doubled quotes made single, without the schema `public`. */
+function readSqlName(cursor: Cursor, expected: string): NameSpan {
+  const name = new TokenReader(serverTokens(cursor.text, '9.3.2', cursor.nextOffset)).readName();
+  if (name.name === '') throw new RejectionError(name.position, `${expected} expected`);
+  cursor.seek(name.end);
+  return name;
+}
