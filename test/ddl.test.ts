@@ -19,6 +19,7 @@ test('the package exports exactly these names', t => {
     'DEFAULTS',
     'LimitError',
     'RightSet',
+    'UndoLog',
     'addTimestampToIndex',
     'applyAlteration',
     'canConvert',

@@ -70,6 +70,28 @@ test('the owner of a service account may pass it on, also as a member of a group
   ]);
 });
 
+test('a principal that may assume a service account without the grant option cannot pass it on', async t => {
+  const server = await startWithAnn(t, 'create user bob', 'create group ops', 'create service account robot');
+  await setUp(server, 'add user ann to ops', 'grant assume service account robot to bob');
+  for (const holder of ['ann', 'ops']) {
+    await setUp(server, `grant assume service account robot to ${holder}`);
+    const before = await fetchGrants(server);
+    for (const change of [
+      'grant assume service account robot to ann with grant option',
+      'grant assume service account ROBOT to ops',
+      'revoke assume service account robot from bob',
+    ]) {
+      const { status, error } = await executeAs(server, ann, change);
+      const denied = 'Access denied for ann [ASSUME SERVICE ACCOUNT WITH GRANT OPTION]';
+      t.deepEqual({ status, error }, { status: 403, error: denied }, `${holder}: ${change}`);
+    }
+    t.deepEqual(await fetchGrants(server), before);
+    await setUp(server, `revoke assume service account robot from ${holder}`);
+  }
+  await setUp(server, 'grant assume service account robot to ops with grant option');
+  t.is((await executeAs(server, ann, 'revoke assume service account robot from bob')).status, 200);
+});
+
 test('a partly denied grant changes nothing', async t => {
   const server = await startWithAnn(t, 'create table t (a int)', 'grant select on t to ann with grant option');
   const before = await fetchGrants(server);

@@ -44,6 +44,7 @@ export { type QueryToken, tokenizeQuery } from './query-tokens.js';
 export { findReferences } from './references.js';
 export { type RepairResult, repair } from './repair.js';
 export { isCleanTable, isRepairForm } from './repair-table.js';
+export { RightSet } from './right-set.js';
 export {
   type Assumption,
   type Grant,
@@ -54,7 +55,7 @@ export {
   printRight,
   quotePrincipal,
   type Right,
-  RightSet,
 } from './rights.js';
 export { findSampling } from './sampling.js';
+export { UndoLog } from './undo-log.js';
 export { dependsOnVersion, findMissingFeatures, isLaterVersion } from './versions.js';

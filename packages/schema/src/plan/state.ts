@@ -122,8 +122,7 @@ export class SchemaState {
   /** Who is in it, and what it was given, goes with it. */
   #dropPrincipal(name: string): void {
     this.#principals.delete(foldCase(name));
-    for (const right of [...this.#rights])
-      if (receiversOf(right).some(each => foldCase(each) === foldCase(name))) this.#rights.delete(right);
+    this.#rights.drop(name);
   }
 
   #alter({ kind, name, alteration }: Alter): void {
@@ -167,10 +166,4 @@ export class SchemaState {
         (column === undefined || (right.column !== undefined && isSameName(right.column, column))),
     );
   }
-}
-
-/** The users, groups and service accounts without which nobody has a right. */
-function receiversOf(right: Right): string[] {
-  if (right.kind === 'membership') return [right.user, right.group];
-  return right.kind === 'assumption' ? [right.account, right.entity] : [right.entity];
 }

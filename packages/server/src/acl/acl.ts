@@ -1,4 +1,7 @@
 /*! Principals and their rights: users, groups, service accounts, memberships, grants, assumptions. */
+import { type Assumption as AssumptionRight, type Grant as GrantRight, RightSet, UndoLog } from '@sqlpipe/ddl';
+import type { Scope } from '@sqlpipe/ddl/grammar';
+import { foldCase } from '@sqlpipe/sql';
 import type { Token } from './credentials.js';
 
 export type PrincipalKind = 'user' | 'group' | 'service account';
@@ -16,25 +19,9 @@ export interface Principal {
   readonly alias?: string | undefined;
 }
 
-/** What a permission applies to: the whole database, all tables, one table, or one of its columns. */
-export interface Scope {
-  /** A table's name, or `*` for all tables; undefined for the whole database. */
-  readonly table?: string | undefined;
-  /** Undefined for the whole table. */
-  readonly column?: string | undefined;
-}
-
-export interface Grant extends Scope {
-  readonly entity: string;
-  readonly permission: string;
-  readonly option: boolean;
-}
-
-export interface Assumption {
-  readonly account: string;
-  readonly entity: string;
-  readonly option: boolean;
-}
+/** The rights as they are written to the journal. */
+export type Grant = Omit<GrantRight, 'kind'>;
+export type Assumption = Omit<AssumptionRight, 'kind'>;
 
 /** One change that a statement made, as it is written to the journal. */
 export type AclChange =
@@ -47,28 +34,32 @@ export type AclChange =
 
 /** Whether two names are the same, in any case. */
 export const isSameName = (a: string | undefined, b: string | undefined): boolean =>
-  a?.toLowerCase() === b?.toLowerCase();
-
-const key = (name: string): string => name.toLowerCase();
-
-/** Grants by table and column, each in lower case. The keys of the database and of a whole table are no valid names. */
-type Grants = Map<string, Map<string, Grant>>;
-const database = '';
-const allTables = '*';
-const wholeTable = '';
-
-const tableKey = ({ table }: Scope): string => (table === undefined ? database : key(table));
-const columnKey = ({ column }: Scope): string => (column === undefined ? wholeTable : key(column));
+  a === b || (a !== undefined && b !== undefined && foldCase(a) === foldCase(b));
 
 export class Acl {
   readonly #principals = new Map<string, Principal>();
-  /** By entity and permission. */
-  readonly #grants = new Map<string, Map<string, Grants>>();
-  #assumptions: Assumption[] = [];
+  readonly #log = new UndoLog();
+  /** Grants and assumptions; the memberships are in the principals. */
+  readonly #rights = new RightSet([], this.#log);
   #changes: AclChange[] = [];
 
   /** @param admin the built-in administrator, who has every permission */
   constructor(readonly admin: string) {}
+
+  /** The point to which later changes can be undone, until they are committed. */
+  savepoint(): number {
+    return this.#log.savepoint();
+  }
+
+  /** Undoes all changes since a savepoint. */
+  rollback(to: number): void {
+    this.#log.rollback(to);
+  }
+
+  /** Keeps all changes: no savepoint remains. */
+  commit(): void {
+    this.#log.commit();
+  }
 
   /** The changes since the last call, in order. */
   takeChanges(): AclChange[] {
@@ -91,9 +82,12 @@ export class Acl {
   /** The changes that recreate the complete state. */
   snapshotChanges(): AclChange[] {
     return [
-      ...this.principals().map(put => ({ put })),
-      ...this.grants.map(grant => ({ grant })),
-      ...this.#assumptions.map(assume => ({ assume })),
+      ...this.principals()
+        .toSorted(byName)
+        .map(put => ({ put })),
+      ...[...this.#rights].map(({ kind, ...right }) =>
+        kind === 'grant' ? { grant: right as Grant } : { assume: right as Assumption },
+      ),
     ];
   }
 
@@ -102,94 +96,88 @@ export class Acl {
   }
 
   find(name: string): Principal | undefined {
-    return this.#principals.get(key(name));
+    return this.#principals.get(foldCase(name));
   }
 
   /** Principals of a kind, by name. */
   list(kind: PrincipalKind): Principal[] {
-    const ofKind = this.principals().filter(principal => principal.kind === kind);
-    return ofKind.sort((a, b) => (a.name < b.name ? -1 : 1));
+    return this.principals()
+      .filter(principal => principal.kind === kind)
+      .sort(byName);
   }
 
   /** Adds a principal, or replaces the one of the same name. */
   put(principal: Principal): void {
-    this.#changes.push({ put: principal });
-    this.#principals.set(key(principal.name), principal);
+    this.#record({ put: principal });
+    this.#store(principal.name, principal);
   }
 
   /** Removes a principal with its memberships, grants and assumptions. */
   remove(name: string): void {
-    this.#changes.push({ remove: name });
-    this.#principals.delete(key(name));
-    for (const [id, principal] of this.#principals) {
+    this.#record({ remove: name });
+    this.#store(name, undefined);
+    for (const principal of this.principals()) {
       const groups = principal.groups.filter(group => !isSameName(group, name));
-      if (groups.length < principal.groups.length) this.#principals.set(id, { ...principal, groups });
+      if (groups.length < principal.groups.length) this.#store(principal.name, { ...principal, groups });
     }
-    this.#grants.delete(key(name));
-    this.#assumptions = this.#assumptions.filter(
-      ({ entity, account }) => !isSameName(entity, name) && !isSameName(account, name),
-    );
+    this.#rights.drop(name);
   }
 
   get grants(): readonly Grant[] {
-    return [...this.#grants.keys()].flatMap(entity => this.grantsTo(entity));
+    return [...this.#rights].filter(right => right.kind === 'grant');
   }
 
   /** The grants to a principal itself, without those to its groups. */
   grantsTo(entity: string): Grant[] {
-    const permissions = [...(this.#grants.get(key(entity))?.values() ?? [])];
-    return permissions.flatMap(tables => [...tables.values()].flatMap(columns => [...columns.values()]));
+    return [...this.#rights.rightsOf(entity)].filter(right => right.kind === 'grant');
   }
 
   get assumptions(): readonly Assumption[] {
-    return this.#assumptions;
+    return [...this.#rights].filter(right => right.kind === 'assumption');
   }
 
   /** Adds a grant. It replaces an equal one, whose option may differ, and narrower ones; a wider one includes it. */
   grant(grant: Grant): void {
-    this.#changes.push({ grant });
-    const permissions = getOrAdd(this.#grants, key(grant.entity));
-    const tables: Grants = getOrAdd(permissions, grant.permission);
-    removeCovered(tables, grant);
-    if (findCovering(tables, grant).some(wider => wider.option || !grant.option)) return;
-    getOrAdd(tables, tableKey(grant)).set(columnKey(grant), grant);
+    this.#record({ grant });
+    this.#rights.grant({ ...grant, kind: 'grant' });
   }
 
   revoke(revoked: Omit<Grant, 'option'>): void {
-    this.#changes.push({ revoke: revoked });
-    for (const [permission, tables] of this.#grants.get(key(revoked.entity)) ?? [])
-      if (revoked.permission === 'ALL' || revoked.permission === permission) removeCovered(tables, revoked);
+    this.#record({ revoke: revoked });
+    this.#rights.revoke({ ...revoked, kind: 'grant', option: false });
   }
 
   /** Adds an assumption, or replaces an equal one, whose option may differ. */
   assume(assumption: Assumption): void {
-    this.#changes.push({ assume: assumption });
-    this.#assumptions = [...this.#assumptionsExcept(assumption), assumption];
+    this.#record({ assume: assumption });
+    this.#rights.grant({ ...assumption, kind: 'assumption' });
   }
 
   unassume(assumption: Omit<Assumption, 'option'>): void {
-    this.#changes.push({ unassume: assumption });
-    this.#assumptions = this.#assumptionsExcept(assumption);
+    this.#record({ unassume: assumption });
+    this.#rights.revoke({ ...assumption, kind: 'assumption', option: false });
   }
 
-  #assumptionsExcept({ account, entity }: Omit<Assumption, 'option'>): Assumption[] {
-    return this.#assumptions.filter(old => !(isSameName(old.account, account) && isSameName(old.entity, entity)));
-  }
-
-  /** Whether a principal or one of its groups has a permission; with `withOption`, whether it may pass it on. */
-  has(name: string, permission: string, scope: Scope, withOption = false): boolean {
+  /** Whether a principal or one of its groups has a permission; with `option`, whether it may pass it on. */
+  has(name: string, permission: string, scope: Scope, option = false): boolean {
     if (isSameName(name, this.admin)) return true;
-    return this.#grantsFor(name, permission).some(tables =>
-      findCovering(tables, scope).some(({ option }) => option || !withOption),
+    return this.namesWithGroups(name).some(entity =>
+      this.#rights.allows({ kind: 'grant', permission, ...scope, entity, option }),
     );
   }
 
   /** Whether a principal may read at least one column of a table. */
   canRead(name: string, table: string): boolean {
-    return (
-      this.has(name, 'SELECT', { table }) ||
-      this.#grantsFor(name, 'SELECT').some(tables => (tables.get(key(table))?.size ?? 0) > 0)
+    if (isSameName(name, this.admin)) return true;
+    return this.namesWithGroups(name).some(entity =>
+      this.#rights.allowsPart({ kind: 'grant', permission: 'SELECT', table, entity, option: false }),
     );
+  }
+
+  /** Whether a principal or one of its groups may assume an account; with `option`, whether it may let others do so. */
+  canAssume(name: string, account: string, option = false): boolean {
+    const names = this.namesWithGroups(name);
+    return names.some(entity => this.#rights.has({ kind: 'assumption', account, entity, option }));
   }
 
   /** The name of a principal, and the names of its groups. */
@@ -197,37 +185,19 @@ export class Acl {
     return [name, ...(this.find(name)?.groups ?? [])];
   }
 
-  /** The grants that may include a permission: its own, those of ALL (without DATABASE ADMIN) and of DATABASE ADMIN. */
-  #grantsFor(name: string, permission: string): Grants[] {
-    const including = permission === 'DATABASE ADMIN' ? [permission] : [permission, 'ALL', 'DATABASE ADMIN'];
-    return this.namesWithGroups(name).flatMap(entity =>
-      including.flatMap(granted => this.#grants.get(key(entity))?.get(granted) ?? []),
-    );
+  #record(change: AclChange): void {
+    this.#changes.push(change);
+    this.#log.record(() => this.#changes.pop());
+  }
+
+  /** Stores a principal, or removes it. */
+  #store(name: string, principal: Principal | undefined): void {
+    const id = foldCase(name);
+    const replaced = this.#principals.get(id);
+    this.#log.record(() => this.#store(name, replaced));
+    if (principal) this.#principals.set(id, principal);
+    else this.#principals.delete(id);
   }
 }
 
-function getOrAdd<K, L, V>(map: Map<K, Map<L, V>>, id: K): Map<L, V> {
-  const inner = map.get(id) ?? new Map<L, V>();
-  map.set(id, inner);
-  return inner;
-}
-
-/** The grants whose scope includes another scope. */
-function findCovering(tables: Grants, scope: Scope): Grant[] {
-  const coveringKeys = [
-    [database, wholeTable],
-    ...(scope.table === undefined ? [] : [[allTables, wholeTable]]),
-    [tableKey(scope), wholeTable],
-    [tableKey(scope), columnKey(scope)],
-  ] as const;
-  return coveringKeys.flatMap(([table, column]) => tables.get(table)?.get(column) ?? []);
-}
-
-/** Removes the grants whose scope lies within another scope. */
-function removeCovered(tables: Grants, scope: Scope): void {
-  if (scope.table === undefined) tables.clear();
-  else if (scope.table === allTables) {
-    for (const table of tables.keys()) if (table !== database) tables.delete(table);
-  } else if (scope.column === undefined) tables.delete(tableKey(scope));
-  else tables.get(tableKey(scope))?.delete(columnKey(scope));
-}
+const byName = (a: Principal, b: Principal): number => (a.name < b.name ? -1 : 1);

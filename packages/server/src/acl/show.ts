@@ -34,9 +34,7 @@ export function answerAclShow({ what, entity }: ShowAcl, session: AclSession): E
 /** Requires USER DETAILS, except for the caller, its groups and the service accounts that it may assume. */
 function requireDetailsAccess({ acl, caller, authorize }: AclSession, entity: string): void {
   const ownNames = acl.namesWithGroups(caller);
-  const isOwn = (name: string) => ownNames.some(own => isSameName(own, name));
-  if (isOwn(entity)) return;
-  if (acl.assumptions.some(assumption => isSameName(assumption.account, entity) && isOwn(assumption.entity))) return;
+  if (ownNames.some(own => isSameName(own, entity)) || acl.canAssume(caller, entity)) return;
   authorize('USER DETAILS');
 }
 

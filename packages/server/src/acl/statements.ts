@@ -328,13 +328,7 @@ function requireGrantRight({ acl, caller, catalog }: AclSession, permission: str
 function changeAssumption(statement: AssumptionStatement, session: AclSession): void {
   const { acl, caller } = session;
   const { gives, option, verified } = statement;
-  const own = acl.assumptions.some(
-    assumption =>
-      assumption.option &&
-      isSameName(assumption.account, statement.account.name) &&
-      acl.namesWithGroups(caller).some(name => isSameName(name, assumption.entity)),
-  );
-  if (!own) requireGrantRight(session, 'ASSUME SERVICE ACCOUNT', {});
+  if (!acl.canAssume(caller, statement.account.name, true)) requireGrantRight(session, 'ASSUME SERVICE ACCOUNT', {});
   const account = requirePrincipal(acl, 'service account', statement.account).name;
   if (verified) rejectUnknownPrincipal(session, statement.entity);
   const entity = acl.find(statement.entity.name)?.name ?? statement.entity.name;

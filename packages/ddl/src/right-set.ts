@@ -1,0 +1,220 @@
+/*! Which rights cover others, and what giving or taking away a right changes. */
+import { foldCase } from '@sqlpipe/sql';
+import type { Grant, Right } from './rights.js';
+import { UndoLog } from './undo-log.js';
+
+/**
+ * Rights as a server stores them: one for each permission, scope and principal, with or without the grant option. A right
+ * on a table includes its columns. They are listed in the order in which they were given.
+ */
+export class RightSet {
+  readonly #rights: Receivers = new Map();
+  #next = 0;
+
+  /** @param log records the changes, also those of other objects that are undone together with these rights */
+  constructor(
+    rights: Iterable<Right> = [],
+    private readonly log = new UndoLog(),
+  ) {
+    for (const right of rights) this.add(right);
+  }
+
+  /** The point to which later changes can be undone. */
+  savepoint(): number {
+    return this.log.savepoint();
+  }
+
+  /** Undoes all changes since a savepoint. */
+  rollback(to: number): void {
+    this.log.rollback(to);
+  }
+
+  /** Adds a right. Of the same right with the grant option and without it, the one with it remains. */
+  add(right: Right): void {
+    const key = rightKey(right);
+    const same = this.#find(key);
+    if (!same || !hasOption(same.right)) this.#store(key, { right, order: same?.order ?? this.#next++ });
+  }
+
+  /** Gives a right as a server does: it takes the place of those that it covers, unless a wider one gives it already. */
+  grant(right: Right): void {
+    for (const covered of this.#findCovered(right)) this.delete(covered);
+    if (!this.has(right)) this.add(right);
+  }
+
+  /** Takes a right away as a server does: those that it covers go too, and with ALL those of each permission. */
+  revoke(right: Right): void {
+    const permissions =
+      right.kind === 'grant' && right.permission === 'ALL'
+        ? [...this.rightsOf(right.entity)].flatMap(other => (other.kind === 'grant' ? other.permission : []))
+        : [];
+    const revoked = [right, ...[...new Set(permissions)].map(permission => ({ ...right, permission }) as Right)];
+    for (const covered of revoked.flatMap(each => this.#findCovered(each))) this.delete(covered);
+  }
+
+  /** Removes the right on exactly this scope, with or without the grant option. */
+  delete(right: Right): void {
+    this.#store(rightKey(right), undefined);
+  }
+
+  /** Removes the rights of a principal, and the rights to be in it or to act as it. */
+  drop(principal: string): void {
+    const others = [...this.#rights.values()].flatMap(subjects =>
+      [MEMBER, ASSUME].flatMap(subject => listColumns(subjects.get(subject)?.get(foldCase(principal)))),
+    );
+    for (const right of [...this.rightsOf(principal), ...others.map(stored => stored.right)]) this.delete(right);
+  }
+
+  /** Whether these rights include a right, possibly with the grant option or on a wider scope. */
+  has(right: Right): boolean {
+    return this.#findCovering(right).some(wider => hasOption(wider) || !hasOption(right));
+  }
+
+  /**
+   * Whether a permission is allowed: by a grant of it, of ALL, which includes all but DATABASE ADMIN, or of DATABASE ADMIN.
+   */
+  allows(grant: Grant): boolean {
+    return includingGrants(grant).some(each => this.has(each));
+  }
+
+  /** Whether a permission is allowed on a table or on at least one of its columns. */
+  allowsPart(grant: Grant): boolean {
+    return includingGrants(grant).some(each => this.has(each) || this.#tableOf(rightKey(each)) !== undefined);
+  }
+
+  /** Whether exactly this right is stored, with the same grant option: granting it again changes nothing. */
+  stores(right: Right): boolean {
+    const same = this.#find(rightKey(right));
+    return same !== undefined && hasOption(same.right) === hasOption(right);
+  }
+
+  /**
+   * Finds the rights that lose their grant option if this right is granted. A server stores the option of the latest
+   * statement, and a right on a table replaces the rights on its columns.
+   */
+  findLostOptions(right: Right): Right[] {
+    if (hasOption(right) || this.#findCovering(right, true).some(hasOption)) return [];
+    return this.#findCovered(right).filter(hasOption);
+  }
+
+  /** The rights of one principal, without those of its groups. */
+  *rightsOf(principal: string): Generator<Right> {
+    yield* inOrder(listSubjects(this.#rights.get(foldCase(principal))));
+  }
+
+  *[Symbol.iterator](): Generator<Right> {
+    yield* inOrder([...this.#rights.values()].flatMap(listSubjects));
+  }
+
+  /** Finds the rights that include a right. @param onlyWider whether the right on the same scope is omitted */
+  #findCovering(right: Right, onlyWider = false): Right[] {
+    const key = rightKey(right);
+    const { table, column } = key;
+    const isTable = right.kind === 'grant' && table !== DATABASE;
+    const including = [
+      ...(onlyWider ? [] : [key]),
+      ...(column === WHOLE_TABLE ? [] : [{ ...key, column: WHOLE_TABLE }]),
+      ...(isTable && table !== ALL ? [{ ...key, table: ALL, column: WHOLE_TABLE }] : []),
+      ...(isTable ? [{ ...key, table: DATABASE, column: WHOLE_TABLE }] : []),
+    ];
+    return including.flatMap(each => this.#find(each)?.right ?? []);
+  }
+
+  /** Finds the rights that a right includes. */
+  #findCovered(right: Right): Right[] {
+    const key = rightKey(right);
+    const { table, column } = key;
+    const isAny = right.kind === 'grant' && (table === DATABASE || table === ALL);
+    if (isAny) {
+      const tables = [...(this.#rights.get(key.receiver)?.get(key.subject) ?? [])];
+      const covered = tables.filter(([other]) => table === DATABASE || other !== DATABASE);
+      return covered.flatMap(([, columns]) => listColumns(columns).map(stored => stored.right));
+    }
+    if (column === WHOLE_TABLE || column === ALL)
+      return [...(this.#tableOf(key) ?? [])].flatMap(([other, stored]) =>
+        column === ALL && other === WHOLE_TABLE ? [] : stored.right,
+      );
+    const same = this.#find(key);
+    return same ? [same.right] : [];
+  }
+
+  #tableOf({ receiver, subject, table }: Key): Columns | undefined {
+    return this.#rights.get(receiver)?.get(subject)?.get(table);
+  }
+
+  #find(key: Key): Stored | undefined {
+    return this.#tableOf(key)?.get(key.column);
+  }
+
+  /** Stores a right, or removes it. Empty maps do not stay. */
+  #store(key: Key, stored: Stored | undefined): void {
+    const replaced = this.#find(key);
+    if (replaced === stored) return;
+    this.log.record(() => this.#store(key, replaced));
+    const subjects: Subjects = this.#rights.get(key.receiver) ?? new Map();
+    const tables: Tables = subjects.get(key.subject) ?? new Map();
+    const columns: Columns = tables.get(key.table) ?? new Map();
+    setOrPrune(columns, key.column, stored);
+    setOrPrune(tables, key.table, columns.size > 0 ? columns : undefined);
+    setOrPrune(subjects, key.subject, tables.size > 0 ? tables : undefined);
+    setOrPrune(this.#rights, key.receiver, subjects.size > 0 ? subjects : undefined);
+  }
+}
+
+/** A right, and its place in the order of all. */
+interface Stored {
+  readonly right: Right;
+  readonly order: number;
+}
+
+type Columns = Map<string, Stored>;
+type Tables = Map<string, Columns>;
+type Subjects = Map<string, Tables>;
+type Receivers = Map<string, Subjects>;
+
+function setOrPrune<V>(map: Map<string, V>, key: string, value: V | undefined): void {
+  if (value === undefined) map.delete(key);
+  else map.set(key, value);
+}
+
+const listColumns = (columns: Columns | undefined): Stored[] => [...(columns?.values() ?? [])];
+
+const listSubjects = (subjects: Subjects | undefined): Stored[] =>
+  [...(subjects?.values() ?? [])].flatMap(tables => [...tables.values()].flatMap(listColumns));
+
+const inOrder = (stored: Stored[]): Right[] => stored.sort((a, b) => a.order - b.order).map(({ right }) => right);
+
+const hasOption = (right: Right): boolean => right.kind !== 'membership' && right.option;
+
+/** The grants of which each allows a permission on a scope. */
+const includingGrants = (grant: Grant): Grant[] =>
+  grant.permission === 'DATABASE ADMIN'
+    ? [grant]
+    : [grant.permission, 'ALL', 'DATABASE ADMIN'].map(permission => ({ ...grant, permission }));
+
+/** All columns, or all tables. */
+const ALL = '*';
+
+/** Keys that are not the name of a table or a column. */
+const [DATABASE, WHOLE_TABLE] = ['', ''];
+
+/** What is given: a permission in upper case, or one of these. */
+const [MEMBER, ASSUME] = ['member', 'assume'];
+
+/** Where a right is stored: the receiver, what is given, and the scope. Names are folded, because their case does not matter. */
+interface Key {
+  readonly receiver: string;
+  readonly subject: string;
+  readonly table: string;
+  readonly column: string;
+}
+
+function rightKey(right: Right): Key {
+  if (right.kind === 'membership')
+    return { receiver: foldCase(right.user), subject: MEMBER, table: foldCase(right.group), column: WHOLE_TABLE };
+  const receiver = foldCase(right.entity);
+  if (right.kind === 'assumption')
+    return { receiver, subject: ASSUME, table: foldCase(right.account), column: WHOLE_TABLE };
+  const { permission, table = DATABASE, column = WHOLE_TABLE } = right;
+  return { receiver, subject: permission, table: foldCase(table), column: foldCase(column) };
+}
