@@ -1,8 +1,8 @@
 /*! Random texts of statements, comments and quotes: a real server executes what sqlapply identified and would send. */
 import { connect, resolveInstance } from '@sqlpipe/instance';
-import { createPreflightCheck } from '@sqlpipe/replay';
 import { identify, normalizeStatement } from '@sqlpipe/sql';
 import fc from 'fast-check';
+import { createPreflightCheck } from '../../packages/replay/src/preflight.js';
 import type { Server } from '../../test/support/server.js';
 import { putVictim, stateOf } from '../../test/support/victim.js';
 

@@ -18,6 +18,11 @@ export interface InstanceOptions {
   /** Seconds for connecting; 0 for no limit. 10 by default. */
   readonly connectTimeout?: number | undefined;
   /**
+   * How many times a request is sent again if the network or a gateway fails, each with a warning; 0 by default. A statement whose
+   * reply is lost is sent again only if its object does not exist then, and at least once.
+   */
+  readonly retries?: number | undefined;
+  /**
    * Variables to look in, as the programs look in theirs: `SQLPIPE_USER`, `SQLPIPE_PASSWORD`, `SQLPIPE_TOKEN`, proxies, and
    * `HOME` for instances.toml (then `url` may be a name in it) and netrc. `env: process.env` looks in all of them.
    */

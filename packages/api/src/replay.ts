@@ -1,21 +1,9 @@
 import type { PropertyDifference } from '@sqlpipe/ddl';
-import { type ConnectionConfig, connect, type ResolvedInstance } from '@sqlpipe/instance';
-import { spool } from '@sqlpipe/records';
-import {
-  applyStatements,
-  checkPlan,
-  createExecutor,
-  createPreflightCheck,
-  ExistingObjects,
-  type Outcome as ReplayOutcome,
-  type Result,
-  requireAllowed,
-  verifyOutcomes,
-} from '@sqlpipe/replay';
+import { type Outcome as InternalOutcome, openTarget, type Result, replay as replayStatements } from '@sqlpipe/replay';
 import type { Kind } from '@sqlpipe/sql';
 import { type Instance, type OnWarning, resolve } from './instance.js';
 import { OptionsError } from './options-error.js';
-import { type OpenSchema, openSchema, type Schema } from './schema.js';
+import { openSchema, type Schema } from './schema.js';
 
 /** How to apply a schema. */
 export interface ReplayOptions {
@@ -92,81 +80,45 @@ export async function* replay(
   instance: Instance,
   options: ReplayOptions = {},
 ): AsyncGenerator<Outcome, void, undefined> {
-  const { jobs = 1, onWarning } = options;
-  const source = await openSchema(schema, onWarning);
+  const { dryRun = false, jobs = 1, yesTo, onWarning = () => {}, onRows = () => {} } = options;
+  const { statements, locations } = await openSchema(schema, onWarning);
   const config = await resolve(instance, onWarning);
-  requirePermission(config, options);
   if (!(Number.isInteger(jobs) && jobs >= 1))
     throw new OptionsError('replay: jobs must be a whole number of at least 1');
-  const target = connect(config);
-  const others = Array.from({ length: jobs - 1 }, () => connect(config));
+  const createProtectedError = (name: string) =>
+    new OptionsError(`${name} is protected; to change it, set yesTo to its name`);
+  const target = openTarget(config, { jobs, dryRun, yesTo, createProtectedError });
   let failure: Error | undefined;
   try {
-    for await (const outcome of execute(source, config, [target, ...others], options)) {
+    const { outcomes } = await replayStatements({ statements: flatten(statements), locations }, target, {
+      ...NOT_OFFERED,
+      ifExists: options.ifExists ?? 'compare',
+      keepGoing: options.keepGoing ?? false,
+      dryRun,
+      allow: options.allow ?? [],
+      staleOk: options.staleOk ?? false,
+      signal: options.signal ?? new AbortController().signal,
+      onWarning,
+      onRows,
+    });
+    for await (const outcome of outcomes) {
       failure ??= outcome.failure;
       yield toPublic(outcome);
     }
   } finally {
-    await Promise.all([target, ...others].map(each => each.close()));
+    await target.close();
   }
   if (failure) throw failure;
 }
 
-/** A protected instance is changed only by name. */
-function requirePermission({ name, protected: isProtected }: ConnectionConfig, { dryRun, yesTo }: ReplayOptions): void {
-  if (isProtected && !dryRun && yesTo !== name)
-    throw new OptionsError(`${name} is protected; to change it, set yesTo to its name`);
-}
-
-/** The same as `sqlapply` does. @param connections the first is for everything, all are for statements */
-async function* execute(
-  { statements, locations }: OpenSchema,
-  { timeout }: ResolvedInstance,
-  connections: readonly [Connection, ...Connection[]],
-  {
-    ifExists = 'compare',
-    keepGoing = false,
-    dryRun = false,
-    allow = [],
-    staleOk = false,
-    signal: interrupted = new AbortController().signal,
-    onRows,
-    onWarning = () => {},
-  }: ReplayOptions,
-): AsyncGenerator<ReplayOutcome> {
-  const [target] = connections;
-  const check = createPreflightCheck(target, allow);
-  const goesOn = keepGoing || dryRun;
-  const input = flatten(statements);
-  const complete = await spool(goesOn ? input : requireAllowed(input, check, locations));
-  const planned = await checkPlan(complete, target, { staleOk, stream: false });
-  const existing = new ExistingObjects(target, onWarning, { isDryRun: dryRun, isRerun: false });
-  const executors = connections.map(connection =>
-    createExecutor(connection, {
-      check,
-      existing,
-      ifExists,
-      dryRun,
-      noVerify: false,
-      patience: { timeout, interrupted },
-      printRows: async rows => onRows?.(rows),
-    }),
-  );
-  const outcomes = applyStatements(existing.lookAhead(planned), executors, {
-    keepGoing: goesOn,
-    interrupted,
-    locations,
-  });
-  yield* dryRun ? outcomes : verifyOutcomes(outcomes, target, existing);
-}
-
-type Connection = ReturnType<typeof connect>;
+/** What only the programs offer: `plan` takes the place of --alter, and a schema is read before anything is sent. */
+const NOT_OFFERED = { stream: false, noVerify: false, alter: false, allowLoss: [], renamed: [] };
 
 async function* flatten(batches: AsyncIterable<string | string[]>): AsyncGenerator<string> {
   for await (const batch of batches) yield* [batch].flat();
 }
 
-function toPublic({ identity: { kind, name }, comparison, ...outcome }: ReplayOutcome): Outcome {
+function toPublic({ identity: { kind, name }, comparison, ...outcome }: InternalOutcome): Outcome {
   const { n, statement, location, result, error, position, proven, ms } = outcome;
   return {
     n,

@@ -2,31 +2,33 @@
  * Executes one statement: sends it, compares it with an existing object, or queries the target if its reply was lost.
  */
 import { type Instance, InstanceError, type Reply } from '@sqlpipe/instance';
-import type { ImpactAnalyzer } from '@sqlpipe/schema';
 import { givesRight, identify, isAcl, isPrincipal, readStatementHead } from '@sqlpipe/sql';
-import { confirmChange, type Patience, type PendingChange, prepareChange, wasAltered } from './change.js';
+import { confirmChange, type Patience, type PendingChange, prepareChange, wasAltered } from './confirm-change.js';
 import { type ExistingObjects, isShowable } from './existing.js';
 import type { Outcome } from './outcome.js';
+import type { Predictor } from './predictor.js';
 import { formatPreflightRejection, type PreflightCheck } from './preflight.js';
+
+/** What to do about an object that exists: compare it, count it as an error, or skip it. */
+export type IfExists = 'compare' | 'fail' | 'skip';
 
 /** What an executor looks at before and after it sends a statement. */
 export interface ExecutorOptions {
   check: PreflightCheck;
   existing: ExistingObjects;
-  /** What to do about an object that exists: compare it, count it as an error, or skip it. */
-  ifExists: 'compare' | 'fail' | 'skip';
+  ifExists: IfExists;
   /** Determine what would happen, and change nothing. */
   dryRun: boolean;
   /** Do not read back what a statement changed. */
   noVerify: boolean;
   /** Maximum number of times that a statement is sent again if its reply was lost and its object does not exist; at least once. */
-  retries?: number | undefined;
+  retries: number | undefined;
   /** How long to wait for the server's background work after a change. */
   patience: Patience;
-  /** The side effects of statements, for a dry run. */
-  impact?: ImpactAnalyzer | undefined;
-  /** Prints the rows that a statement returns: a token, which is secret. */
-  printRows(rows: unknown[][]): Promise<void>;
+  /** For a dry run: predicts the effects on other objects. */
+  predictor: Predictor | undefined;
+  /** Receives the rows that a statement returns: a token, which is secret. */
+  onRows(rows: unknown[][]): unknown;
 }
 
 /** The parts of an outcome that an executor determines. */
@@ -57,7 +59,7 @@ const TEXT_DIFFERS_MESSAGE = `already exists with a different text, and the defi
 /** Creates the executor for a target. The executor throws only for bugs: failures are results. */
 export function createExecutor(
   target: Instance,
-  { check, existing, ifExists, dryRun, noVerify, retries = 0, patience, impact, printRows }: ExecutorOptions,
+  { check, existing, ifExists, dryRun, noVerify, retries = 0, patience, predictor, onRows }: ExecutorOptions,
 ): (statement: string) => Promise<StatementResult> {
   return async statement => {
     try {
@@ -96,7 +98,7 @@ export function createExecutor(
     const reply = await target.execute(statement).catch(error => resolveUnknownChange(error, pending));
     existing.invalidate(identity);
     if (reply.ok) {
-      if (reply.rows) await printRows(reply.rows);
+      if (reply.rows) await onRows(reply.rows);
       await existing.access.recordChange(statement);
       const confirmed = pending && (await confirmChange(pending, target, existing, { patience, verify: !noVerify }));
       if (pending) existing.invalidate(identity); // a definition that was fetched before the change is outdated
@@ -187,9 +189,8 @@ export function createExecutor(
   }
 
   async function predict(statement: string): Promise<StatementResult> {
-    const consequences = impact?.apply(statement);
-    const breaks = impact && consequences?.some(each => impact.isForbiddenLoss(each));
-    return { ...(await predictResult(statement)), ...(consequences?.length && { consequences, breaks }) };
+    const effects = predictor?.predict(statement);
+    return { ...(await predictResult(statement)), ...effects };
   }
 
   async function predictResult(statement: string): Promise<StatementResult> {

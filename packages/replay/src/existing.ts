@@ -79,7 +79,7 @@ export class ExistingObjects {
   }
 
   /** Passes statements on. If objects of the stream exist, the definitions of the next statements are fetched together. */
-  async *lookAhead(statements: AsyncIterable<string>): AsyncGenerator<string> {
+  async *lookAhead(statements: AsyncIterable<string> | Iterable<string>): AsyncGenerator<string> {
     let batch: string[] = [];
     for await (const statement of statements) {
       if (batch.push(statement) < BATCH) continue;

@@ -1,9 +1,9 @@
 /*! From a stream or files to an instance. */
 import { type Io, printSettings } from '@sqlpipe/cli';
 import { applyInput } from './apply-input.js';
-import { resolveTarget } from './connections.js';
 import { openInput } from './input.js';
 import type { ApplyOptions } from './options.js';
+import { resolveTarget } from './target.js';
 
 /** Applies the input that the command line names to its instance; gives the exit status. */
 export async function apply(options: ApplyOptions, io: Io): Promise<number> {

@@ -1,20 +1,44 @@
 /*! What a run reports while it executes: a report line per statement, a message per reject, a summary at the end. */
 import { open } from 'node:fs/promises';
 import type { Io } from '@sqlpipe/cli';
-import { isReject, type Outcome, type Result, statementLabel } from '@sqlpipe/replay';
-import type { ImpactAnalyzer } from '@sqlpipe/schema';
+import { isReject, type Outcome, type Replay, type ReplayTarget, type Result, statementLabel } from '@sqlpipe/replay';
+import { describeOmission } from '@sqlpipe/schema';
 import { displayName, escapeControls, redact, significantTokens, truncate } from '@sqlpipe/sql';
 import { formatRejection, formatReplacement } from './format-rejection.js';
-import type { LoginCheck } from './login-check.js';
+import { LoginCheck } from './login-check.js';
+import { hasDataOnStdout, type RunOptions } from './options.js';
+import { writeRejects } from './rejects.js';
 import { formatReportLine } from './report-line.js';
 import type { Summary } from './summary.js';
+
+/** Executes a prepared replay and reports it: its outcomes one by one, then the summary. Writes the rejects. */
+export async function reportReplay(
+  { omissions, outcomes, broken }: Replay,
+  { config, connection }: ReplayTarget,
+  options: RunOptions,
+  summary: Summary,
+  io: Io,
+): Promise<void> {
+  for (const omission of omissions) io.error(describeOmission(omission));
+  if (omissions.length > 0) summary.noteBroken();
+  summary.start(connection.label);
+  const isSilent = hasDataOnStdout(options);
+  let reported = options.dryRun && !isSilent ? printDryRun(outcomes, io, broken) : outcomes;
+  if (options.report) reported = writeReport(reported, options.report, io);
+  if (options.json) reported = writeReport(reported, '-', io);
+  const summarize = isSilent ? io.summary : io.info;
+  const rejects = selectRejects(reportOutcomes(reported, summary, new LoginCheck(config), io, summarize));
+  if (options.rejects) await writeRejects(options.rejects, io.stdout, rejects, options.maxRecord);
+  else for await (const _ of rejects);
+  if (broken().length > 0) summary.noteBroken();
+}
 
 /**
  * Passes outcomes on and writes each to the report. A report that cannot be written does not stop the run; the error is
  * thrown at the end.
  * @param path a file, or `-` for standard output
  */
-export async function* writeReport(outcomes: AsyncIterable<Outcome>, path: string, io: Io): AsyncGenerator<Outcome> {
+async function* writeReport(outcomes: AsyncIterable<Outcome>, path: string, io: Io): AsyncGenerator<Outcome> {
   if (path === '-') return yield* writeReportToStdout(outcomes, io);
   const file = await open(path, 'w');
   let failure: unknown;
@@ -48,7 +72,7 @@ async function* writeReportToStdout(outcomes: AsyncIterable<Outcome>, io: Io): A
  * Passes outcomes on, counts them and prints a message for each reject. The summary is printed however the run ends.
  * @param summarize prints the summary of a successful run
  */
-export async function* reportOutcomes(
+async function* reportOutcomes(
   outcomes: AsyncIterable<Outcome>,
   summary: Summary,
   logins: LoginCheck,
@@ -87,10 +111,10 @@ export async function* reportOutcomes(
  * Passes outcomes on and prints what would happen: `would create table 'fx_trades'`; at the end the number of
  * statements that would do nothing: `skipped: 31 statements`.
  */
-export async function* printDryRun(
+async function* printDryRun(
   outcomes: AsyncIterable<Outcome>,
   io: Io,
-  impact: ImpactAnalyzer | undefined,
+  broken: Replay['broken'],
 ): AsyncGenerator<Outcome> {
   const counts = new Map<Result, number>();
   for await (const outcome of outcomes) {
@@ -101,7 +125,7 @@ export async function* printDryRun(
     for (const { text } of consequences) await io.print(`  ${escapeControls(text)}\n`);
     yield outcome;
   }
-  for (const object of impact?.broken() ?? []) await io.print(`would leave ${escapeControls(object)} invalid\n`);
+  for (const object of broken()) await io.print(`would leave ${escapeControls(object)} invalid\n`);
   for (const [result, count] of counts)
     await io.print(`${result}: ${count} ${count === 1 ? 'statement' : 'statements'}\n`);
 }
@@ -116,7 +140,7 @@ const shorten = (statement: string): string => {
 const WITHOUT_EFFECT: ReadonlySet<Result> = new Set(['skipped', 'not reached']);
 
 /** The statements that are not in force on the target: rejected, different, or not reached. */
-export async function* selectRejects(outcomes: AsyncIterable<Outcome>): AsyncGenerator<string> {
+async function* selectRejects(outcomes: AsyncIterable<Outcome>): AsyncGenerator<string> {
   for await (const outcome of outcomes) if (isReject(outcome)) yield outcome.statement;
 }
 

@@ -3,7 +3,7 @@
  * objects.
  */
 import { isCleanTable, parseMeaning } from '@sqlpipe/ddl';
-import { type ExecutorOptions, isReject, isShowable, type Outcome, type Result } from '@sqlpipe/replay';
+import { type IfExists, isReject, isShowable, type Outcome, type Result } from '@sqlpipe/replay';
 import { plannedState } from '@sqlpipe/schema';
 import { isObject } from '@sqlpipe/sql';
 
@@ -14,7 +14,7 @@ const MAY_EXIST: ReadonlySet<Result> = new Set(['applied', 'differs', 'unknown']
 const canInterpret = (statement: string): boolean => isCleanTable(statement) || parseMeaning(statement) !== undefined;
 
 export class ResumeHint {
-  readonly #ifExists: ExecutorOptions['ifExists'];
+  readonly #ifExists: IfExists;
   /** Whether an error must be fixed first. */
   #hasError = false;
   /** Whether an object exists that can be compared only as text, or not at all. */
@@ -27,7 +27,7 @@ export class ResumeHint {
 
   /** @param isPlannedHere whether the plan was made by the same command */
   constructor(
-    ifExists: ExecutorOptions['ifExists'],
+    ifExists: IfExists,
     readonly isPlannedHere = false,
   ) {
     this.#ifExists = ifExists;

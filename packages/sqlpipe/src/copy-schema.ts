@@ -5,8 +5,8 @@ import { type Io, printSettings, rejectSharedInsecure } from '@sqlpipe/cli';
 import { createCommitWriter, decodeRecords, deferInput, encodeRecords } from '@sqlpipe/records';
 import { parseSelection } from '@sqlpipe/schema';
 import { applyInput } from '@sqlpipe/sqlapply/apply-input';
-import { resolveTarget } from '@sqlpipe/sqlapply/connections';
 import type { Input } from '@sqlpipe/sqlapply/input';
+import { resolveTarget } from '@sqlpipe/sqlapply/target';
 import { dumpSource, resolveSource } from '@sqlpipe/sqldump/source';
 import type { CopyOptions } from './copy-options.js';
 

@@ -1,13 +1,9 @@
-/*!
- * Plans: those of `sqldiff --alter`, which are valid only for one state of the target, and those that --alter makes
- * here.
- */
+/*! The plan that --alter makes: from the schema of the target to that of the statements. */
 import type { Defaults } from '@sqlpipe/ddl';
 import {
   type ConnectionConfig,
   dump,
   fetchDefaults,
-  fetchDefinitions,
   fetchRefreshStates,
   type Instance,
   type RefreshStates,
@@ -16,50 +12,14 @@ import {
   collectStatements,
   deduplicate,
   describeOmission,
-  fingerprint,
   type Omission,
   planChanges,
   plannedObjects,
-  plannedState,
   printPlan,
   requiredPermissions,
 } from '@sqlpipe/schema';
 import { identify, identityKey, isObject } from '@sqlpipe/sql';
-
-/** A plan that cannot be executed as it is. */
-export class PlanError extends Error {
-  override name = 'PlanError';
-  readonly code = 'REFUSED';
-}
-
-/**
- * Passes statements on. If they are a plan, the target must be in the state that the plan was made for.
- * @throws PlanError
- */
-export async function checkPlan(
-  statements: AsyncIterable<string>,
-  target: Instance,
-  { staleOk, stream }: { staleOk: boolean; stream: boolean },
-): Promise<AsyncIterable<string>> {
-  const iterator = statements[Symbol.asyncIterator]();
-  const first = await iterator.next();
-  const rest = (async function* () {
-    if (!first.done) yield first.value;
-    yield* { [Symbol.asyncIterator]: () => iterator };
-  })();
-  const state = first.done ? undefined : plannedState(first.value);
-  if (state === undefined || staleOk) return rest;
-  if (stream) throw new PlanError('a plan must be read completely before anything is sent; remove --stream');
-  const all = await collectStatements(rest);
-  const objects = plannedObjects(all);
-  if (fingerprint(objects, await fetchDefinitions(target, objects)) !== state)
-    throw new PlanError(
-      `${target.label}: the plan was made for a different state; make it again with sqldiff --alter, or apply it with --stale-ok`,
-    );
-  return (async function* () {
-    yield* all;
-  })();
-}
+import { PlanError } from './check-plan.js';
 
 /** The run that --alter plans for a schema. */
 export interface AlterRun {
@@ -94,10 +54,10 @@ export async function fetchTargetSchema(config: ConnectionConfig, target: Instan
 export async function planAlter(
   statements: AsyncIterable<string>,
   { statements: b, ...known }: TargetSchema,
-  { dryRun, ...options }: AlterOptions,
+  { allowLoss, renamed, dryRun }: AlterOptions,
 ): Promise<AlterRun> {
   const wanted = deduplicate(await collectStatements(statements));
-  const plan = planChanges(wanted.filter(isOfSchema), b, { ...options, ...known, keepExtra: true });
+  const plan = planChanges(wanted.filter(isOfSchema), b, { ...known, allowLoss, renamed, keepExtra: true });
   const changes = printPlan(plan, b);
   const planned = plan.statements.map(({ statement }) => statement);
   const touched = new Set(plannedObjects(planned).map(({ kind, name }) => identityKey({ kind, name, verb: '' })));

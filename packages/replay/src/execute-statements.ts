@@ -1,14 +1,14 @@
 /*!
- * The replay: it turns statements into outcomes, in order. It is a generator, because a stream would read ahead: it
+ * Executes statements, in order, some of them at the same time. It is a generator, because a stream would read ahead: it
  * would send the statements after a rejected one before its reader gets the rejection.
  */
-import { identify } from '@sqlpipe/sql';
-import { findBlockers, type InFlight } from './blockers.js';
+import { findReferences } from '@sqlpipe/ddl';
+import { foldCase, type Identity, identify, isObject, isSameName } from '@sqlpipe/sql';
 import type { StatementResult } from './executor.js';
 import { isReject, type Location, type Outcome } from './outcome.js';
 
-/** How a run goes on, and where its statements are. */
-export interface RunOptions {
+/** When the execution ends, and where its statements are. */
+export interface ExecutionOptions {
   /** Continue after a rejection. A failure of the instance always ends the run. */
   keepGoing: boolean;
   /** Aborted when the user wants to stop: statements in flight are finished, later ones are `not reached`. */
@@ -24,10 +24,10 @@ export type Executor = (statement: string) => Promise<StatementResult>;
  * Yields an outcome for each statement, in order. Statements after the one that ends the run are `not reached`.
  * @param executors one for each statement that may be in flight; a statement waits for those that `findBlockers` finds
  */
-export async function* applyStatements(
+export async function* executeStatements(
   statements: AsyncIterable<string>,
   executors: readonly Executor[],
-  { keepGoing, interrupted, locations = [] }: RunOptions,
+  { keepGoing, interrupted, locations = [] }: ExecutionOptions,
 ): AsyncGenerator<Outcome> {
   const inFlight: InFlight[] = [];
   let ended = false;
@@ -58,4 +58,24 @@ export async function* applyStatements(
     if (inFlight.length === executors.length) yield await (inFlight.shift() as InFlight).outcome;
   }
   for (const { outcome } of inFlight) yield await outcome;
+}
+
+/** A statement in flight. */
+interface InFlight {
+  identity: Identity;
+  outcome: Promise<Outcome>;
+}
+
+/**
+ * The statements in flight that must end before a statement is sent, as only statements that create objects which do not
+ * depend on each other may be in flight at the same time: those that create an object that it reads from or
+ * that has its name. A statement that creates no object (a GRANT, an ALTER, …) waits for all, and all wait for it.
+ */
+function findBlockers(statement: string, inFlight: readonly InFlight[]): InFlight[] {
+  if (!inFlight.length) return [];
+  const { kind, name } = identify(statement);
+  if (!isObject(kind)) return [...inFlight];
+  const isMade = (other: string) => inFlight.some(({ identity }) => isSameName(identity.name, other));
+  const needed = new Set([name, ...findReferences(statement, isMade)].map(foldCase));
+  return inFlight.filter(({ identity }) => !isObject(identity.kind) || needed.has(foldCase(identity.name)));
 }

@@ -1,0 +1,121 @@
+/*! The steps of a replay, in their order. The programs and the library all replay through this one function. */
+import { waitUntilReady } from '@sqlpipe/instance';
+import { spool } from '@sqlpipe/records';
+import type { Omission } from '@sqlpipe/schema';
+import { fetchTargetSchema, planAlter, rejectOmissions } from './alter.js';
+import { checkPlan } from './check-plan.js';
+import { executeStatements } from './execute-statements.js';
+import { createExecutor, type IfExists } from './executor.js';
+import { ExistingObjects } from './existing.js';
+import type { Location, Outcome } from './outcome.js';
+import { createPredictor } from './predictor.js';
+import { createPreflightCheck, requireAllowed } from './preflight.js';
+import type { ReplayTarget } from './target.js';
+import { verifyOutcomes } from './verify.js';
+
+/** The statements of a replay. */
+export interface ReplayInput {
+  readonly statements: AsyncIterable<string>;
+  /** The locations of the statements read so far, in their order; undefined where it is not known. */
+  readonly locations: readonly (Location | undefined)[];
+}
+
+/** How to replay. */
+export interface ReplayOptions {
+  readonly ifExists: IfExists;
+  /** Continue after a rejection. */
+  readonly keepGoing: boolean;
+  /** Determine what would happen, and change nothing. */
+  readonly dryRun: boolean;
+  /** Verbs that may be sent besides what a dump contains; `CTAS`, `REPLACE`, `all`. */
+  readonly allow: readonly string[];
+  /** Apply a plan even if the target has changed since. */
+  readonly staleOk: boolean;
+  /** Send statements as they arrive, instead of reading all of them first. */
+  readonly stream: boolean;
+  /** Change existing objects that differ. */
+  readonly alter: boolean;
+  /** For `alter` and a dry run: what may be lost. */
+  readonly allowLoss: readonly string[];
+  /** For `alter`: what has another name in the target. */
+  readonly renamed: readonly string[];
+  /** Do not read back what statements created and changed. */
+  readonly noVerify: boolean;
+  /** Maximum number of seconds to wait for the target to start. */
+  readonly wait?: number | undefined;
+  /** Aborted when the user wants to stop: statements in flight are finished, later ones are `not reached`. */
+  readonly signal: AbortSignal;
+  onWarning(message: string): void;
+  /** Receives the rows that a statement returns: a token, which is secret. It is awaited. */
+  onRows(rows: unknown[][]): unknown;
+  /** Called once, with the reason, if the target has not started. */
+  onWait?(message: string): void;
+  /** Passes on the statements that are about to be executed, and may watch how they proceed. Not called for `stream`. */
+  watch?(statements: AsyncIterable<string>, count: number): AsyncIterable<string>;
+}
+
+/** A replay of which nothing has been sent yet. */
+export interface Replay {
+  /** What `alter` leaves out; empty unless the run keeps going. */
+  readonly omissions: readonly Omission[];
+  /** An outcome for each statement, in order. Statements are sent while they are read. */
+  readonly outcomes: AsyncIterable<Outcome>;
+  /** The display names of the objects that a dry run would leave invalid, once its outcomes have been read. */
+  broken(): string[];
+}
+
+/**
+ * Replays statements on a target. When it resolves, all of them are read and checked (unless they are sent as they
+ * arrive), and nothing is sent. A statement that is not in force afterwards is an outcome, not an error.
+ *
+ * @throws PreflightError, PlanError, InstanceError, and the errors of the input, while nothing is sent
+ */
+export async function replay(input: ReplayInput, target: ReplayTarget, options: ReplayOptions): Promise<Replay> {
+  const { config, connection, jobs } = target;
+  const { allow, dryRun, wait, signal, onWarning } = options;
+  const keepGoing = options.keepGoing || dryRun;
+  const { onWait = () => {}, watch = statements => statements } = options;
+
+  // Read and check.
+  if (wait !== undefined) await waitUntilReady(config, { seconds: wait, signal, onWait });
+
+  const check = createPreflightCheck(connection, allow);
+  const allowed = keepGoing ? input.statements : requireAllowed(input.statements, check, input.locations);
+  const complete = options.stream ? undefined : await spool(allowed);
+
+  // Check a plan, or make one.
+  const checked = await checkPlan(complete ?? input.statements, connection, options);
+  const schema = options.alter ? await fetchTargetSchema(config, connection) : undefined;
+  const plan = schema && (await planAlter(checked, schema, options));
+  if (plan && !keepGoing) rejectOmissions(plan.omissions);
+
+  const fetchSchema = async () => schema ?? fetchTargetSchema(config, connection);
+  const mayChange = options.alter || allow.length > 0;
+  const predictor =
+    dryRun && mayChange ? await createPredictor(connection, fetchSchema, options.allowLoss, onWarning) : undefined;
+
+  // Look ahead, execute, verify: while the outcomes are read.
+  // A target that is waited for is a container that starts, in which the schema usually exists already.
+  const existing = new ExistingObjects(connection, onWarning, { isDryRun: dryRun, isRerun: wait !== undefined });
+  const queue = complete
+    ? watch(existing.lookAhead(plan?.statements ?? checked), plan?.statements.length ?? complete.count)
+    : checked;
+  const executorOptions = {
+    ...options,
+    check: plan ? createPreflightCheck(connection, [...allow, ...plan.permissions]) : check,
+    existing,
+    predictor,
+    retries: config.retries,
+    patience: { timeout: config.timeout, interrupted: signal },
+  };
+  const executors = jobs.map(job => createExecutor(job, executorOptions));
+  const locations = plan ? [] : input.locations;
+  const executed = executeStatements(queue, executors, { keepGoing, interrupted: signal, locations });
+  const outcomes = dryRun || options.noVerify ? executed : verifyOutcomes(executed, connection, existing);
+
+  return {
+    omissions: plan?.omissions ?? [],
+    outcomes,
+    broken: () => predictor?.broken() ?? [],
+  };
+}

@@ -1,0 +1,8 @@
+import type { Io } from '@sqlpipe/cli';
+import { type InstanceOptions, type ResolvedInstance, resolveInstance } from '@sqlpipe/instance';
+
+/** The target that an operand names. @throws InstanceError */
+export function resolveTarget(operand: string, options: InstanceOptions, io: Io): Promise<ResolvedInstance> {
+  const { env, warn, logRequest, promptSecret } = io;
+  return resolveInstance(operand, { program: 'sqlapply', env, options, warn, logRequest, promptSecret });
+}
