@@ -96,7 +96,7 @@ test('closing a server closes connections that others keep open', async t => {
 test('a server does not start with a statement that it rejects, and says which without its secrets', async t => {
   const schema = ['CREATE TABLE a (x INT)', "CREATE USER ann WITH PASSWORD 'secret' WHATEVER"];
   const message = String(await failureOf(() => serve({ schema, edition: 'enterprise' })));
-  t.regex(message, /^REFUSED schema: statement 2: /);
+  t.regex(message, /^REJECTED schema: statement 2: /);
   t.false(message.includes('secret'), message);
   t.is(await failureOf(() => serve({ user: 'ann' })), 'USAGE serve: give both user and password, or neither');
 });
@@ -127,7 +127,7 @@ test('what is no statement of QuestDB is an error with its position', t => {
   const statement = '\n  CREATE TABLE a (x NOTHING)';
   const error = t.throws(() => parse(statement), { any: true });
   t.true(isSqlpipeError(error));
-  t.like(error, { code: 'REFUSED', position: statement.indexOf('NOTHING') });
+  t.like(error, { code: 'REJECTED', position: statement.indexOf('NOTHING') });
   t.deepEqual(parse('grant select on a to ann'), { kind: 'grant', name: 'ann', verb: 'GRANT' });
 });
 
@@ -195,7 +195,7 @@ test('a plan is applied with its permissions, and only to the state that it was 
   const { statements, permissions: allow } = await plan(wanted, server);
   t.regex(
     String(await failureOf(() => replay(statements, server))),
-    /^REFUSED .*; nothing was sent; use --allow ALTER to send it$/,
+    /^REJECTED .*; nothing was sent; use --allow ALTER to send it$/,
   );
   t.deepEqual(
     (await collect(replay(statements, server, { allow }))).map(({ result }) => result),
@@ -204,7 +204,7 @@ test('a plan is applied with its permissions, and only to the state that it was 
   t.deepEqual((await diff(wanted, server)).differences, []);
   t.regex(
     String(await failureOf(() => replay(statements, server, { allow }))),
-    /^REFUSED .* made for a different state/,
+    /^REJECTED .* made for a different state/,
   );
 });
 

@@ -144,7 +144,7 @@ for (const program of ['sqlgrep cover', 'sqlgrep --with-deps cover', 'sqlsort', 
   });
 }
 
-const REFUSED: [text: string, says: RegExp][] = [
+const REJECTED: [text: string, says: RegExp][] = [
   ['CREATE TABLE c AS (SELECT * FROM t)', /it runs a query.*; nothing was sent; use --allow CTAS to send it/],
   ["CREATE TABLE IF NOT EXISTS c AS (SELECT * FROM read_parquet('x'))", /--allow CTAS/],
   ['CREATE BATCH 10 TABLE c AS (SELECT 1)', /--allow CTAS/],
@@ -168,7 +168,7 @@ const REFUSED: [text: string, says: RegExp][] = [
   ['a\u00dfume WHERE x > 3', /is not part of a schema dump/],
 ];
 
-for (const [text, says] of REFUSED) {
+for (const [text, says] of REJECTED) {
   test(`a statement that no dump contains is not sent: ${text}`, async t => {
     const { url, requests } = await startFaultyServer(t, socket => socket.end(reply('{"error":"no"}', 400)));
     const run = await shell(t, { DST: url, TEXT: text });

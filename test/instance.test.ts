@@ -171,7 +171,7 @@ test('a read-only server that answers 403', rejectsWith, reply('{"error":"Write 
 test("a rejected query is an error with the server's message", async t => {
   const answer = '{"query":"q","error":"expected \'TABLE\'\\u001b[31m","position":12}';
   const { db } = await connectTo(t, send(reply(answer, 400)));
-  const expected = { code: 'REFUSED', position: 12, status: 400, serverMessage: "expected 'TABLE'\x1b[31m" };
+  const expected = { code: 'REJECTED', position: 12, status: 400, serverMessage: "expected 'TABLE'\x1b[31m" };
   const message = "INSTANCE: the server rejected the request: expected 'TABLE'\\x1b[31m";
   for (const asked of [readRows(db), db.table('q')]) t.like(await t.throwsAsync(asked), { ...expected, message });
 });
@@ -263,7 +263,7 @@ test('a server without SHOW CREATE DATABASE: the message suggests --via catalogu
   const { url } = await startFaultyServer(t, send(reply(old, 400)));
   const dumped = dump({ ...TARGET, url: new URL(url) }, { via: 'database' });
   t.like(await t.throwsAsync(dumped.next()), {
-    code: 'REFUSED',
+    code: 'REJECTED',
     message:
       "INSTANCE: the server rejected the request: expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW'; it has no SHOW CREATE DATABASE, so use --via catalogue",
   });

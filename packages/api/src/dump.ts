@@ -30,7 +30,7 @@ export interface DumpOptions {
  * // );
  * ```
  *
- * Throws errors with the codes `CONFIG`, `UNREACHABLE`, `DENIED`, `PROTOCOL`, `REFUSED`; `USAGE` for unknown kinds.
+ * Throws errors with the codes `CONFIG`, `UNREACHABLE`, `DENIED`, `PROTOCOL`, `REJECTED`; `USAGE` for unknown kinds.
  */
 export async function* dump(
   instance: Instance,

@@ -1,7 +1,7 @@
 /**
  * Why something failed:
  *
- * - `REFUSED`: the server rejected a statement or a query, or this library did before sending it.
+ * - `REJECTED`: the server rejected a statement or a query, or this library did before sending it.
  * - `DAMAGED`: input that is incomplete, not UTF-8, or not SQL; two statements that create different objects of one name.
  * - `NOINPUT`: no such file.
  * - `UNREACHABLE`: the server cannot be reached, or gave up.
@@ -12,7 +12,7 @@
  * - `IO`: a file that cannot be written, or a schema too large for memory.
  */
 export type ErrorCode =
-  | 'REFUSED'
+  | 'REJECTED'
   | 'DAMAGED'
   | 'NOINPUT'
   | 'UNREACHABLE'
@@ -23,7 +23,7 @@ export type ErrorCode =
   | 'IO';
 
 const CODES = new Set<unknown>([
-  'REFUSED',
+  'REJECTED',
   'DAMAGED',
   'NOINPUT',
   'UNREACHABLE',

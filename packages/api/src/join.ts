@@ -21,7 +21,7 @@ import { openSchema, type Schema } from './schema.js';
  * // CREATE TABLE b (y INT);
  * ```
  *
- * Throws what reading the schema throws, as `dump` and `split` do; `REFUSED` for a statement that creates no object and so has
+ * Throws what reading the schema throws, as `dump` and `split` do; `REJECTED` for a statement that creates no object and so has
  * no file, and `DAMAGED` if other files are in the way. Then nothing is written.
  */
 export async function join(schema: Schema, { folder }: { readonly folder?: string } = {}): Promise<string> {

@@ -27,7 +27,7 @@ export interface Statement {
  * // qty INT
  * ```
  *
- * Throws an error with the code `REFUSED` and the `position` (an index into the statement) for a CREATE that is not QuestDB's
+ * Throws an error with the code `REJECTED` and the `position` (an index into the statement) for a CREATE that is not QuestDB's
  * syntax, and with `DAMAGED` for what is not one statement.
  */
 export function parse(statement: string): Statement {

@@ -70,7 +70,7 @@ export interface Outcome {
  * // spreads not reached undefined
  * ```
  *
- * Throws, before anything is sent, what reading the schema throws, as `dump` and `split` do; `REFUSED` for statements that
+ * Throws, before anything is sent, what reading the schema throws, as `dump` and `split` do; `REJECTED` for statements that
  * `allow` does not allow, and for a plan that was made for another state of the instance; `USAGE`. Throws `UNREACHABLE`,
  * `DENIED` or `PROTOCOL` if the instance fails, after the outcomes of all statements. Messages name options as the programs do:
  * `--if-exists` is `ifExists`.

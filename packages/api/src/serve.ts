@@ -43,7 +43,7 @@ export interface Server {
  * // [ [ 'trades' ], [ 'quotes' ], [ 'spreads' ] ]
  * ```
  *
- * Throws an error with the code `REFUSED` for a statement of the schema that the server rejects.
+ * Throws an error with the code `REJECTED` for a statement of the schema that the server rejects.
  */
 export async function serve({ schema, edition = 'oss', onWarning, ...given }: ServeOptions = {}): Promise<Server> {
   const { user, password } = edition === 'enterprise' ? { ...DEFAULT_ADMIN, ...given } : given;

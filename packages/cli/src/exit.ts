@@ -19,7 +19,7 @@ export const Exit = {
 
 /** The exit status for the `code` of an error of the libraries. */
 const STATUS_BY_CODE: Record<string, number> = {
-  REFUSED: Exit.negative,
+  REJECTED: Exit.negative,
   USAGE: Exit.usage,
   DAMAGED: Exit.damaged,
   NOINPUT: Exit.noInput,

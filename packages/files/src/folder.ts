@@ -12,7 +12,7 @@ import { type Staged, stageFile } from './write-file.js';
 /** A statement that creates no object and therefore has no file. */
 export class UnmappableStatementError extends Error {
   override name = 'UnmappableStatementError';
-  readonly code = 'REFUSED';
+  readonly code = 'REJECTED';
 }
 
 /**

@@ -120,4 +120,4 @@ async function fetchDump(source: Instance, categories: string): Promise<string[]
 }
 
 /** Whether the server does not know the statement; a lack of permission is another error. */
-const isUnknownStatement = (error: unknown): boolean => error instanceof InstanceError && error.code === 'REFUSED';
+const isUnknownStatement = (error: unknown): boolean => error instanceof InstanceError && error.code === 'REJECTED';

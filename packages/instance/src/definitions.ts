@@ -143,7 +143,7 @@ const wrongCountError = ({ label }: Instance, requested: number, received: strin
  * something that no statement may contain, such as a NUL.
  */
 const mayConcernOneObject = ({ code, message }: InstanceError): boolean =>
-  code === 'REFUSED' || (code === 'PROTOCOL' && / the reply contains /.test(message));
+  code === 'REJECTED' || (code === 'PROTOCOL' && / the reply contains /.test(message));
 
 /** The error, with the object that it concerns inserted after the instance's name. */
 function errorForObject({ kind, name }: ObjectName, error: InstanceError, { label }: Instance): InstanceError {

@@ -148,13 +148,13 @@ function addAclHint(error: unknown, { selects }: Selection): unknown {
  * that it expects after SHOW CREATE, or after SHOW, and DATABASE is not among them.
  */
 function isTooOld(error: unknown): error is InstanceError {
-  if (!(error instanceof InstanceError) || error.code !== 'REFUSED') return false;
+  if (!(error instanceof InstanceError) || error.code !== 'REJECTED') return false;
   const message = error.serverMessage ?? '';
   return /^expected 'TABLES?'/.test(message) && !message.includes('DATABASE');
 }
 
 const tooOldError = (error: InstanceError): InstanceError =>
-  new InstanceError('REFUSED', `${error.message}; it has no SHOW CREATE DATABASE, so use --via catalogue`, {
+  new InstanceError('REJECTED', `${error.message}; it has no SHOW CREATE DATABASE, so use --via catalogue`, {
     cause: error,
   });
 

@@ -65,7 +65,7 @@ async function hasAccessControl(target: ConnectionConfig): Promise<Inspection['a
     return 'on';
   } catch (error) {
     if (!(error instanceof InstanceError)) throw error;
-    return error.code === 'DENIED' ? 'on' : error.code === 'REFUSED' ? 'off' : 'unknown';
+    return error.code === 'DENIED' ? 'on' : error.code === 'REJECTED' ? 'off' : 'unknown';
   } finally {
     await instance.close();
   }

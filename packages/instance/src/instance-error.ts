@@ -6,9 +6,9 @@
  * - `PROTOCOL`: the reply is not this protocol: a login page, truncated JSON, a wrong row count, 404, a redirect.
  * - `DENIED`: authentication required (401) or permission denied (403).
  * - `CONFIG`: an address, a credential or a configuration file that cannot be used.
- * - `REFUSED`: the server rejected the query.
+ * - `REJECTED`: the server rejected the query.
  */
-export type InstanceErrorCode = 'UNREACHABLE' | 'PROTOCOL' | 'DENIED' | 'CONFIG' | 'REFUSED';
+export type InstanceErrorCode = 'UNREACHABLE' | 'PROTOCOL' | 'DENIED' | 'CONFIG' | 'REJECTED';
 
 /** What is known about a failure in addition to its message. */
 export interface InstanceErrorDetails {

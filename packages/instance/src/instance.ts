@@ -30,7 +30,7 @@ export interface Instance {
    * The first column of each row of a query, in batches as the reply arrives, and in constant memory. The generator
    * ends without an error only if the reply was complete and valid; only then are the rows complete. With retries, a
    * reply that breaks off is continued by the next one, if that begins with the same rows. Throws `InstanceError`:
-   * `REFUSED` with the server's message and position if the server rejected the query.
+   * `REJECTED` with the server's message and position if the server rejected the query.
    *
    * @param maxValueBytes the maximum length of a single value in bytes, as JSON writes it; by default 32 MiB
    */
@@ -212,7 +212,7 @@ class HttpInstance implements Instance {
 
   #rejectionError({ message, position, status, denied }: Rejection): InstanceError {
     return new InstanceError(
-      denied ? 'DENIED' : 'REFUSED',
+      denied ? 'DENIED' : 'REJECTED',
       `${this.label}: the server rejected the request: ${truncate(message, 500)}${denied ? DENIED_HELP : ''}`,
       { status, position, serverMessage: message },
     );

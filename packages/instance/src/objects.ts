@@ -80,7 +80,7 @@ async function queryTables(
       if (rows) return rows;
     }
   } catch (error) {
-    if (!(error instanceof InstanceError) || error.code !== 'REFUSED') throw error;
+    if (!(error instanceof InstanceError) || error.code !== 'REJECTED') throw error;
   }
   return undefined;
 }

@@ -59,7 +59,7 @@ async function probe(
     return undefined;
   } catch (error) {
     if (!(error instanceof InstanceError)) throw error;
-    return error.code === 'REFUSED' ? undefined : error;
+    return error.code === 'REJECTED' ? undefined : error;
   } finally {
     signal.removeEventListener('abort', close);
     await close();

@@ -5,7 +5,7 @@ import { collectStatements, fingerprint, plannedObjects, plannedState } from '@s
 /** A plan that cannot be executed as it is. */
 export class PlanError extends Error {
   override name = 'PlanError';
-  readonly code = 'REFUSED';
+  readonly code = 'REJECTED';
 }
 
 /**

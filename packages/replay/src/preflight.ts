@@ -31,7 +31,7 @@ export type PreflightCheck = (statement: string) => Promise<PreflightRejection |
 /** Statements were rejected before anything was sent. */
 export class PreflightError extends Error {
   override name = 'PreflightError';
-  readonly code = 'REFUSED';
+  readonly code = 'REJECTED';
 }
 
 /**

@@ -5,7 +5,7 @@ import { findSecrets, maskSecrets } from '@sqlpipe/sql';
 /** A statement that was rejected. */
 export class LoadError extends Error {
   override readonly name = 'LoadError';
-  readonly code = 'REFUSED';
+  readonly code = 'REJECTED';
 }
 
 /** Statements, one or many at once, and what they are called in messages. */

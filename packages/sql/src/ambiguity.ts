@@ -11,7 +11,7 @@ import { significantTokens, type Token } from './tokens.js';
 /** A statement that SQL and a server read differently. */
 export class AmbiguousStatementError extends Error {
   override readonly name = 'AmbiguousStatementError';
-  readonly code = 'REFUSED';
+  readonly code = 'REJECTED';
 }
 
 /** Reads the head of a statement by the rules of SQL, which our programs show and select statements by. */

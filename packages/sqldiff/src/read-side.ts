@@ -39,7 +39,7 @@ export async function readSide({ target, path, label }: Side, options: ReadSideO
 function addLabel(error: NodeJS.ErrnoException, label: string): Error {
   if (error instanceof StreamError || error instanceof DuplicateNameError)
     return new StreamError(`${label}: ${error.message}`, { cause: error });
-  if (error instanceof InstanceError && error.code === 'REFUSED')
+  if (error instanceof InstanceError && error.code === 'REJECTED')
     return new InstanceError('UNREACHABLE', error.message, { cause: error });
   return error;
 }

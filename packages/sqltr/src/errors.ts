@@ -4,7 +4,7 @@ import { displayName, type Identity, truncate } from '@sqlpipe/sql';
 /** The schema has no such translation. Nothing is written. */
 export class TranslationError extends Error {
   override readonly name = 'TranslationError';
-  readonly code = 'REFUSED';
+  readonly code = 'REJECTED';
 }
 
 /** A statement, and its number in the input. */

@@ -3,7 +3,7 @@
 /** The statement is rejected. `position` counts UTF-16 code units from the start of the statement. */
 export class RejectionError extends Error {
   override name = 'RejectionError';
-  readonly code: string = 'REFUSED';
+  readonly code: string = 'REJECTED';
 
   constructor(
     readonly position: number,
