@@ -57,7 +57,7 @@ const onDemand = (found: Set<string>): Plugin => ({
   name: 'on demand',
   setup: ({ onResolve, resolve }) =>
     onResolve({ filter: /^\.\// }, async ({ path, kind, importer, resolveDir }) => {
-      if (kind !== 'dynamic-import' || !/\/packages\/(cli|sql[^/]+)\//.test(importer)) return;
+      if (kind !== 'dynamic-import' || !/\/packages\/(cli|engine|sql[^/]+)\//.test(importer)) return;
       found.add((await resolve(path, { kind: 'import-statement', resolveDir })).path);
       return { path, external: true };
     }),

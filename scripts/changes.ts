@@ -1,10 +1,13 @@
 /*!
  * Reconciles random pairs of schemas, with rows in the tables, on a real QuestDB: generated ones, and recorded objects with
- * changes. Does the same with access control on sqlserve, and compares the effects of changes on views with the predictions.
+ * changes. Does the same with access control on sqlserve, checks that plans keep rows of materialized views that nothing can
+ * compute again, and compares the effects of changes on views with the predictions.
  * PAIRS (of each kind) and CHANGES set their numbers, SEED the first seed.
  */
 
 import { corpusPair } from '../test/support/corpus-pairs.js';
+import { checkHistory } from '../test/support/history.js';
+import { historyPair } from '../test/support/history-pairs.js';
 import { openScope } from '../test/support/open-scope.js';
 import { predict } from '../test/support/predict.js';
 import { type Reconciled, type Run, reconcile } from '../test/support/reconcile.js';
@@ -31,6 +34,24 @@ async function reconcileAll(what: string, reconcileOne: (seed: number) => Promis
     }
   console.log(
     `${PAIRS} ${what}: ${reconciled} reconciled, ${partly} except for properties that cannot be altered, ${failed} failed`,
+  );
+  return failed === 0;
+}
+
+/** @returns whether nothing was lost or broken without permission */
+async function keepHistory(server: Server, run: Run): Promise<boolean> {
+  let [failed, stopped, complete] = [0, 0, 0];
+  for (let seed = SEED; seed < SEED + PAIRS; seed++) {
+    const pair = historyPair(seed);
+    const { findings, ...result } = await checkHistory(server, run, pair);
+    stopped += result.stopped;
+    complete += Number(result.isComplete);
+    if (findings.length === 0) continue;
+    failed++;
+    console.log([pair.description, ...findings.map(({ what, about }) => `  ${what}: ${about}`)].join('\n'));
+  }
+  console.log(
+    `${PAIRS} pairs with history: ${complete} without omissions, ${stopped} plans stopped by an assertion, ${failed} failed`,
   );
   return failed === 0;
 }
@@ -87,6 +108,7 @@ try {
         reconcile(server, run, corpusPair(seed) as SchemaPair, seed),
       )),
     await reconcileAll('pairs with access control', seed => reconcileOnSqlserve(run, seed)),
+    await keepHistory(server, run),
     await predictAll(server),
   ];
   process.exitCode = results.every(Boolean) ? 0 : 1;

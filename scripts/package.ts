@@ -23,9 +23,10 @@ function copyDeclarations(library: string, name = 'index.d.ts', copied = new Set
   copied.add(path);
   const text = readFileSync(`packages/${library}/dist/${name}`, 'utf8');
   const up = '../'.repeat(name.split('/').length);
-  const local = text.replace(/'@sqlpipe\/(\w+)'/g, `'${up}$1/index.js'`);
+  const local = text.replace(/'@sqlpipe\/(\w+(?:\/\w+)?)'/g, `'${up}$1/index.js'`);
   writeText(`lib/${path}`, local.replace(/^\/\/# source.*/m, ''));
-  for (const [, other = ''] of text.matchAll(/'@sqlpipe\/(\w+)'/g)) copyDeclarations(other, 'index.d.ts', copied);
+  for (const [, other = '', part = '.'] of text.matchAll(/'@sqlpipe\/(\w+)(?:\/(\w+))?'/g))
+    copyDeclarations(other, join(part, 'index.d.ts'), copied);
   for (const [, other = ''] of text.matchAll(/'(\.\.?\/.*?)\.js'/g))
     copyDeclarations(library, `${join(dirname(name), other)}.d.ts`, copied);
 }

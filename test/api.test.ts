@@ -137,8 +137,8 @@ test('a plan is for the instance as it is: without extra objects, with the right
   const wanted = ['CREATE TABLE a (x INT, z INT)'];
   const { statements, permissions, omissions } = await plan(wanted, server, { ignoreExtra: true });
   t.deepEqual([statements.length, permissions, omissions], [1, ['ALTER'], []]);
-  t.like((await plan(wanted, server)).omissions, [{ kind: 'table', name: 'extra', allow: ['extra'] }]);
-  t.is((await plan(wanted, server, { allowLoss: ['extra'] })).statements.length, 2);
+  t.like((await plan(wanted, server)).omissions, [{ kind: 'table', name: 'extra', allow: ['drop:extra'] }]);
+  t.is((await plan(wanted, server, { allowLoss: ['drop:extra'] })).statements.length, 2);
 });
 
 const [QUOTES, TRADES] = ['CREATE TABLE quotes (bid DOUBLE)', 'CREATE TABLE trades (qty INT)'];

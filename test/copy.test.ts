@@ -69,7 +69,7 @@ for (const [options, prepare, reject] of [
   ['--dry-run', EXISTING],
   ['--keep-going --rejects rest --report report', EXISTING],
   ['--if-exists skip', EXISTING],
-  ['--alter --allow-loss trades', EXISTING],
+  ['--alter --allow-loss drop:trades', EXISTING],
   ['--no-verify --stream --report report', []],
   ['--rejects rest', [], 'CREATE VIEW'],
   ['--stream', [], 'CREATE VIEW'],

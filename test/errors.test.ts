@@ -15,7 +15,8 @@ const MESSAGE_FILES =
   /^packages\/(instance\/src\/(instance|json|reply|row-scanner|transport-messages)|files\/src\/layout|sql\/src\/(ambiguity|splitter)|replay\/src\/(executor|location|preflight|verify)|sqlapply\/src\/(format-rejection|hints|login-check))\.ts$/;
 
 /** Files with QuestDB's messages, which sqlserve sends. */
-const SERVER_FILES = /^packages\/(server\/src\/(acl|analysis|change|parser|routes)|ddl\/src\/grammar)/;
+const SERVER_FILES =
+  /^packages\/(server\/src\/routes|engine\/src\/(acl|analysis|change|parser)|ddl\/src\/(change|grammar))/;
 
 /** Texts that are never shown, or are not prose. */
 const NOT_MESSAGES = new Set([

@@ -246,8 +246,9 @@ testWithQuestDB('object names are escaped in queries to the server', async t => 
     const { code, stdout, stderr } = await run(
       `printf '%s\\0' "CREATE ${kind} \\"${name}\\" ${definition}" | sqlapply -n $DST`,
     );
-    t.is(stdout.toString(), `would create ${kind.toLowerCase()} '${name}'\n`, stderr);
-    t.is(code, 0);
+    t.is(stdout.toString(), `rejected ${kind.toLowerCase()} '${name}'\n`, stderr);
+    t.is(code, 1);
+    t.regex(stderr, /invalid table name/);
     t.notRegex(stderr, /leaked/);
   }
 });

@@ -22,7 +22,15 @@ interface Package {
 }
 
 /** A package imports only packages in lines above its own. Programs come after all libraries, and `sqlpipe`, which starts them, last. */
-const LAYERS = [['sql'], ['ddl'], ['schema'], ['records'], ['files', 'instance'], ['replay', 'server'], ['api', 'cli']];
+const LAYERS = [
+  ['sql'],
+  ['ddl'],
+  ['schema'],
+  ['engine', 'records'],
+  ['files', 'instance', 'plan'],
+  ['replay', 'server'],
+  ['api', 'cli'],
+];
 
 /** The only package that may import each of these libraries. */
 const ONLY_IMPORTERS = {
@@ -32,7 +40,7 @@ const ONLY_IMPORTERS = {
   yargs: 'cli',
   'cli-progress': 'cli',
   'cli-truncate': 'cli',
-  '@questdb/sql-parser': 'server',
+  '@questdb/sql-parser': 'engine',
 };
 
 const packages: Package[] = readdirSync('packages').map(name => {

@@ -1,39 +1,35 @@
 /*! The planner alone: plans for schemas in memory, checked without a server. */
-import { planChanges, SchemaState } from '@sqlpipe/schema';
+import { planChanges } from '@sqlpipe/plan';
 import { databases } from './support/databases.js';
+import { changesOf, executeAll, lossesOf, textsOf } from './support/plans.js';
 import { schemaPair } from './support/schema-pairs.js';
 import { test } from './support/test.js';
 
-test('random pairs: a plan loses nothing unless allowed, and a second plan is empty', t => {
+test('random pairs: a plan loses nothing unless allowed, and a second plan is empty', async t => {
   for (let seed = 0; seed < 400; seed++) {
     const { before, after, renamed, changes } = schemaPair(seed);
-    const careful = planChanges(after, before, { renamed });
-    const lossy = careful.statements.flatMap(({ consequences }) =>
-      consequences.filter(({ effect }) => effect === 'loss'),
+    const careful = await planChanges(after, before, { renamed });
+    const lossy = careful.statements.flatMap(({ effects }) =>
+      effects.filter(({ effect, kind }) => effect === 'lost' && kind === 'table'),
     );
     t.deepEqual(lossy, [], `seed ${seed}: ${changes}`);
-    const allowLoss = careful.omissions.flatMap(({ allow }) => allow ?? []);
-    const bold = planChanges(after, before, { renamed, allowLoss });
-    const state = new SchemaState(before);
-    for (const { statement } of bold.statements) state.apply(statement);
-    const again = planChanges(after, state.statements(), { renamed, allowLoss });
-    t.deepEqual(
-      again.statements.map(({ statement }) => statement),
-      [],
-      `seed ${seed}: ${changes}`,
-    );
+    const allowLoss = lossesOf(careful);
+    const bold = await planChanges(after, before, { renamed, allowLoss });
+    const result = await executeAll(before, textsOf(bold));
+    const again = await planChanges(after, result, { renamed, allowLoss });
+    t.deepEqual(textsOf(again), [], `seed ${seed}: ${changes}`);
   }
 });
 
-test('recorded databases: a plan omits nothing if all losses are allowed', t => {
+test('recorded databases: a plan omits nothing if all losses are allowed', async t => {
   for (const [i, a] of databases.entries())
     for (const b of databases.slice(i, i + 2)) {
-      const allowLoss = planChanges(a.statements, b.statements).omissions.flatMap(({ allow }) => allow ?? []);
-      const { statements, omissions } = planChanges(a.statements, b.statements, { allowLoss });
+      const allowLoss = lossesOf(await planChanges(a.statements, b.statements));
+      const { statements, omissions } = await planChanges(a.statements, b.statements, { allowLoss });
       if (a === b) t.deepEqual({ statements, omissions }, { statements: [], omissions: [] }, a.name);
       else t.true(statements.length > 0);
       t.deepEqual(
-        omissions.filter(({ allow }) => allow),
+        omissions.filter(({ losses }) => losses),
         [],
         `${a.name} from ${b.name}`,
       );
@@ -41,34 +37,59 @@ test('recorded databases: a plan omits nothing if all losses are allowed', t => 
   t.pass();
 });
 
-test('names in allowLoss and renamed may contain dots', t => {
+test('names in allowLoss and renamed may contain dots', async t => {
   const [dotted, plain, third] = [
     `CREATE TABLE 'a.b' (c INT, "x y" INT);`,
     'CREATE TABLE a (b INT, c INT);',
     `CREATE TABLE 'a.b.d' (e INT);`,
   ];
   const before = [dotted, plain, third];
-  const listOmissions = (after: string[], allowLoss: string[] = []) =>
-    planChanges(after, before, { allowLoss }).omissions.flatMap(({ allow }) => allow ?? []);
+  const listOmissions = async (after: string[], allowLoss: string[] = []) =>
+    lossesOf(await planChanges(after, before, { allowLoss }));
   const withoutXy = [dotted.replace(', "x y" INT', ''), plain, third];
-  t.deepEqual(listOmissions(withoutXy), ["'a.b'.'x y'"]);
-  t.deepEqual(listOmissions(withoutXy, ['a.b.x y']), []);
-  t.deepEqual(listOmissions(withoutXy, ["'a.b'.'x y'"]), []);
-  t.deepEqual(listOmissions([dotted, plain.replace(', c INT', ''), third], ['a.c']), []);
-  t.throws(() => listOmissions([plain, third], ['a.b']), {
+  t.deepEqual(await listOmissions(withoutXy), ["drop:'a.b'.'x y'"]);
+  t.deepEqual(await listOmissions(withoutXy, ['drop:a.b.x y']), []);
+  t.deepEqual(await listOmissions(withoutXy, ["drop:'a.b'.'x y'"]), []);
+  t.deepEqual(await listOmissions([dotted, plain.replace(', c INT', ''), third], ['drop:a.c']), []);
+  await t.throwsAsync(() => listOmissions([plain, third], ['drop:a.b']), {
     message: "'a.b' can be 'a.b' or 'a'.'b'; write one of them, with its quotes",
   });
-  t.deepEqual(listOmissions([plain, third], ["'a.b'"]), []);
-  t.deepEqual(listOmissions(before, ['nothing.of.this']), []);
-  t.throws(() => planChanges(before, before, { renamed: ['a.b'] }), {
+  t.deepEqual(await listOmissions([plain, third], ["drop:'a.b'"]), []);
+  const { notes } = await planChanges(before, before, { allowLoss: ['drop:nothing.of.this'] });
+  t.deepEqual(notes, ['--allow-loss drop:nothing.of.this: nothing of this name is lost']);
+  for (const name of ['a', 'a.b', 'lose:a'])
+    await t.throwsAsync(() => listOmissions(before, [name]), {
+      message: /not the name of a loss; sqldiff --alter prints/,
+    });
+  await t.throwsAsync(() => planChanges(before, before, { renamed: ['a.b'] }), {
     message: "--renamed must be OLD=NEW, not 'a.b'",
   });
-  t.throws(() => planChanges(before, [dotted, third], { renamed: ['u=a'] }), {
+  await t.throwsAsync(() => planChanges(before, [dotted, third], { renamed: ['u=a'] }), {
     message: "--renamed u=a: B has no 'u'",
   });
 });
 
-test('a change that ALTER cannot make is omitted with its reason', t => {
+test('a loss is allowed by its own name only', async t => {
+  const table = 'CREATE TABLE t (ts TIMESTAMP, x INT, y INT) timestamp(ts) PARTITION BY DAY DEDUP UPSERT KEYS(ts,x);';
+  const cases: [after: string[], losses: string[]][] = [
+    [[], ['drop:t']],
+    [[table.replace(', y INT', '')], ['drop:t.y']],
+    [[table.replace('y INT', 'y SHORT')], ['values:t.y']],
+    [[table.replace('BY DAY', 'BY DAY TTL 3 DAYS')], ['ttl:t']],
+    [[table.replace('KEYS(ts,x)', 'KEYS(ts)')], ['keys:t']],
+  ];
+  const names = cases.flatMap(([, losses]) => losses);
+  for (const [after, losses] of cases) {
+    t.deepEqual(lossesOf(await planChanges(after, [table])), losses);
+    const others = names.filter(name => !losses.includes(name));
+    t.deepEqual(lossesOf(await planChanges(after, [table], { allowLoss: others })), losses);
+    const { omissions, allowedLosses } = await planChanges(after, [table], { allowLoss: names });
+    t.deepEqual(omissions, []);
+    t.deepEqual(allowedLosses, losses);
+  }
+});
+
+test('a change that ALTER cannot make is omitted with its reason', async t => {
   const table = (columns: string, rest: string) => `CREATE TABLE t (ts TIMESTAMP, ${columns}) timestamp(ts) ${rest};`;
   const cases: [before: string, after: string, expected: string][] = [
     [
@@ -103,7 +124,7 @@ test('a change that ALTER cannot make is omitted with its reason', t => {
     ],
   ];
   for (const [before, after, expected] of cases) {
-    const { omissions } = planChanges([after], [before]);
+    const { omissions } = await planChanges([after], [before]);
     t.deepEqual(
       omissions.map(({ what, reason }) => `${what}: ${reason}`),
       [expected],
@@ -117,39 +138,135 @@ const VIEW =
 const OVER_IT =
   "CREATE MATERIALIZED VIEW 'over it' WITH BASE 'm' REFRESH IMMEDIATE AS (select ts, sum(n) n from m sample by 1d) PARTITION BY MONTH;";
 
-test('materialized views whose columns get other types are created again, where that loses nothing', t => {
+test('materialized views whose columns get other types are created again, where that loses nothing', async t => {
   const [before, after] = [
     [BASE, VIEW, OVER_IT],
     [BASE.replace('x INT', 'x DOUBLE'), VIEW, OVER_IT],
   ];
-  const { statements, omissions } = planChanges(after, before);
-  t.deepEqual(omissions, []);
-  t.deepEqual(
-    statements.map(({ statement }) => statement),
-    [
-      "DROP MATERIALIZED VIEW 'over it';",
-      "DROP MATERIALIZED VIEW 'm';",
-      "ALTER TABLE 't' ALTER COLUMN x TYPE DOUBLE;",
-      VIEW,
-      OVER_IT,
-      "REFRESH MATERIALIZED VIEW 'm' FULL;",
-    ],
-  );
-  const ahead = planChanges(after, before, { ahead: new Set(['m']) });
-  t.deepEqual(ahead.statements, []);
-  t.regex(ahead.omissions[0]?.reason ?? '', /^rebuilding materialized view 'm' loses what 't' no longer holds/);
-  const plan = planChanges([after[0] as string], before, { keepExtra: true });
-  t.deepEqual(plan.statements, []);
-  t.regex(plan.omissions[0]?.reason ?? '', /columns of materialized view 'm' would get other types/);
-  const rebuilt = planChanges([(after[0] as string).replace('DAY', 'HOUR'), VIEW], [BASE, VIEW], { rebuild: ['t'] });
-  t.is(rebuilt.statements[0]?.statement, "DROP MATERIALIZED VIEW 'm';");
+  const planned = await planChanges(after, before);
+  t.deepEqual(planned.omissions, []);
+  t.deepEqual(changesOf(planned), [
+    "ALTER TABLE 't' ALTER COLUMN x TYPE DOUBLE;",
+    "DROP MATERIALIZED VIEW 'm';",
+    VIEW,
+    "REFRESH MATERIALIZED VIEW 'm' FULL;",
+    "DROP MATERIALIZED VIEW 'over it';",
+    OVER_IT,
+  ]);
+  const plan = await planChanges([after[0] as string], before, { keepExtra: true });
+  t.deepEqual(plan.omissions, []);
+  const rebuilt = await planChanges([(after[0] as string).replace('DAY', 'HOUR'), VIEW], [BASE, VIEW], {
+    rebuild: ['t'],
+  });
+  t.deepEqual(changesOf(rebuilt).slice(-3), [
+    "DROP MATERIALIZED VIEW 'm';",
+    VIEW,
+    "REFRESH MATERIALIZED VIEW 'm' FULL;",
+  ]);
 });
 
-test('a rebuild grants again, and a new plan completes an interrupted rebuild', t => {
+/** Answers for some views that they hold rows that nothing can compute again, for all others that they do not. */
+const lostIn =
+  (...names: string[]) =>
+  async ({ name }: { name: string }) => ({
+    answer: names.includes(name) ? { lost: 60, total: 73, first: '2026-01-01', last: '2026-11-20' } : ('kept' as const),
+    columns: [
+      { name: 'ts', type: 'TIMESTAMP' },
+      { name: 'n', type: 'LONG' },
+    ],
+  });
+
+test('history is lost along chains of views: a plan names each view, and is made if all are allowed', async t => {
+  const before = [BASE, VIEW, OVER_IT];
+  const changes: [what: string, after: string[], names: string[]][] = [
+    ['another query', [BASE, VIEW.replace('sum(x)', 'max(x)'), OVER_IT], []],
+    ['a type', [BASE.replace('x INT', 'x LONG'), VIEW, OVER_IT], []],
+    ['a column', [BASE.replace('x INT', 'x INT, y INT'), VIEW, OVER_IT], []],
+  ];
+  const withY = [BASE.replace('x INT', 'x INT, y INT'), VIEW, OVER_IT];
+  const cases: [after: string[], before: string[], asked: string[], losses: string[]][] = [
+    ...changes.slice(0, 2).flatMap(([, after]): [string[], string[], string[], string[]][] => [
+      [after, before, ['m'], ['history:m', "history:'over it'"]],
+      [after, before, ['over it'], ["history:'over it'"]],
+      [after, before, [], []],
+    ]),
+    [before, withY, ['m'], ['drop:t.y', 'history:m', "history:'over it'"]],
+  ];
+  for (const [after, from, asked, losses] of cases) {
+    const askHistory = lostIn(...asked);
+    const careful = await planChanges(after, from, { askHistory });
+    t.deepEqual(lossesOf(careful), losses);
+    if (losses.length > 0) t.deepEqual(careful.statements, []);
+    for (const left of losses) {
+      const others = losses.filter(each => each !== left);
+      t.deepEqual(lossesOf(await planChanges(after, from, { askHistory, allowLoss: others })), [left]);
+    }
+    const bold = await planChanges(after, from, { askHistory, allowLoss: losses });
+    t.deepEqual(bold.omissions, []);
+    t.true(bold.statements.length > 0);
+  }
+  const [omission] = (await planChanges(changes[0]?.[1] ?? [], before, { askHistory: lostIn('m') })).omissions;
+  t.regex(omission?.reason ?? '', /rows that its query no longer gives: 60 of 73, from 2026-01-01 to 2026-11-20/);
+});
+
+test('each view that is computed again is asserted before the first statement that makes this necessary', async t => {
+  const after = [BASE.replace('x INT', 'x LONG'), VIEW, OVER_IT];
+  for (const askHistory of [undefined, lostIn()]) {
+    const texts = textsOf(await planChanges(after, [BASE, VIEW, OVER_IT], { askHistory }));
+    t.deepEqual(
+      texts.map(text => text.split(' ', 2).join(' ')),
+      askHistory
+        ? [
+            'SELECT coalesce(sum(CASE',
+            'SELECT coalesce(sum(CASE',
+            'ALTER TABLE',
+            'REFRESH MATERIALIZED',
+            'REFRESH MATERIALIZED',
+          ]
+        : ['SELECT count()', 'SELECT count()', 'ALTER TABLE', 'REFRESH MATERIALIZED', 'REFRESH MATERIALIZED'],
+    );
+  }
+});
+
+test('a schema with a view that is not valid over its own tables is an error, and nothing is planned', async t => {
+  const view = 'CREATE VIEW v AS (select ts, x from t);';
+  const cases: [after: string[], before: string[], options: object, message: RegExp][] = [
+    [
+      [BASE.replace('x INT', 'y INT'), VIEW],
+      [BASE, VIEW],
+      { renamed: ['t.x=y'] },
+      /^the wanted schema is not valid: materialized view 'm': Invalid column: x$/,
+    ],
+    [[BASE.replace('x INT', 'y INT'), view], [BASE, view], {}, /view 'v': Invalid column: x$/],
+    [[view], [BASE, view], { allowLoss: ['drop:t'] }, /view 'v': table does not exist \[table=t\]$/],
+    [
+      [BASE, 'CREATE VIEW v AS (select n from m);'],
+      [BASE, VIEW, 'CREATE VIEW v AS (select n from m);'],
+      { allowLoss: ['drop:m'] },
+      /view 'v': table does not exist/,
+    ],
+  ];
+  for (const [after, before, options, message] of cases)
+    await t.throwsAsync(() => planChanges(after, before, options), { name: 'UnresolvedViewError', message });
+});
+
+test('a change that would leave a view of B invalid is omitted', async t => {
+  const view = 'CREATE VIEW v AS (select ts, x from t);';
+  const { statements, omissions } = await planChanges([BASE.replace(', x INT', '')], [BASE, view], {
+    allowLoss: ['drop:t.x'],
+  });
+  t.deepEqual(statements, []);
+  t.deepEqual(
+    omissions.map(({ reason }) => reason),
+    ["invalidates view 'v': Invalid column: x", "loses view 'v'"],
+  );
+});
+
+test('a rebuild grants again, and a new plan completes an interrupted rebuild', async t => {
   const acl = ['CREATE USER ann;', 'GRANT SELECT ON t TO ann;'];
   const before = 'CREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY;';
   const after = [before.replace('DAY', 'HOUR'), ...acl];
-  const { statements, omissions } = planChanges(after, [before, ...acl], { rebuild: ['t'] });
+  const { statements, omissions } = await planChanges(after, [before, ...acl], { rebuild: ['t'] });
   t.deepEqual(omissions, []);
   const texts = statements.map(({ statement }) => statement.replace(/_[0-9a-f]{8}/g, '_X'));
   t.deepEqual(texts.slice(1), [
@@ -161,10 +278,9 @@ test('a rebuild grants again, and a new plan completes an interrupted rebuild', 
   ]);
   const whole = ['DROP', 'CREATE', 'INSERT', 'SELECT', 'RENAME', 'RENAME', 'GRANT'];
   const expected = [whole, whole, whole, ['RENAME', 'GRANT'], ['GRANT'], []];
-  const state = new SchemaState([before, ...acl]);
-  for (const [done, { statement }] of statements.entries()) {
-    state.apply(statement);
-    const rest = planChanges(after, state.statements(), { rebuild: ['t'] });
+  for (const done of statements.keys()) {
+    const soFar = statements.slice(0, done + 1).map(({ statement }) => statement);
+    const rest = await planChanges(after, await executeAll([before, ...acl], soFar), { rebuild: ['t'] });
     t.deepEqual(rest.omissions, [], `interrupted after ${done + 1}`);
     const verbs = rest.statements.map(each => each.statement.split(' ', 1)[0]);
     t.deepEqual(verbs, expected[done], `interrupted after ${done + 1}`);

@@ -17,7 +17,7 @@ for (const options of ['', '--dry-run', '--jobs 8'])
     t.deepEqual(results, SKIPPED.with(120, 'differs'));
     t.true(queries.length < TABLES.length / 2, queries.join('\n'));
     const listingQueries = queries.filter(query => /\bFROM tables\(\)/i.test(query) && !/WHERE/i.test(query));
-    t.is(listingQueries.length, 1, listingQueries.join('\n'));
+    t.true(listingQueries.length <= 1, listingQueries.join('\n'));
   });
 
 test('definitions that a statement of the stream changes are fetched again', async t => {

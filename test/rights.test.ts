@@ -1,8 +1,8 @@
 /*! Rights: what a principal has equals a naive model's verdict, and a rollback restores exactly what there was. */
 import { type Grant, type Right, RightSet } from '@sqlpipe/ddl';
 import type { Scope } from '@sqlpipe/ddl/grammar';
+import { Acl, type Principal } from '@sqlpipe/engine';
 import fc from 'fast-check';
-import { Acl, type Principal } from '../packages/server/src/acl/acl.js';
 import { test } from './support/test.js';
 
 const USERS = ['ann', 'Bob'];

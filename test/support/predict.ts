@@ -1,6 +1,7 @@
 /*! Makes one random change on a real server, and compares the views that it invalidates with the prediction. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { ImpactAnalyzer, SchemaState } from '@sqlpipe/schema';
+import { whenReady } from '@sqlpipe/engine';
+import { engineWith } from './plans.js';
 import { execute, fill, waitUntilApplied } from './reconcile.js';
 import { randomness, schemaPair } from './schema-pairs.js';
 import type { Server } from './server.js';
@@ -50,8 +51,9 @@ export async function predict(server: Server, seed: number): Promise<Prediction 
   await pause(SETTLE_MS);
   const neverRefreshed = await queryNames(server, 'materialized_views() WHERE last_refresh_finish_timestamp IS NULL');
   const invalidBefore = await findInvalid(server);
-  const impact = new ImpactAnalyzer(new SchemaState(before), { neverRefreshed });
-  const predicted = impact.apply(`${change};`).flatMap(({ effect, object }) => (effect === 'invalid' ? [object] : []));
+  const engine = engineWith(before, { health: { neverRefreshed } });
+  const { effects } = await whenReady(() => engine.execute(`${change};`)).catch(() => ({ effects: [] }));
+  const predicted = effects.flatMap(({ effect, object }) => (effect === 'invalidated' ? [object] : []));
   if ((await server.execute(change)).error !== undefined) return undefined;
   for (const { name } of [...tables, { name: 'somewhere else' }]) await waitUntilApplied(server, name);
   await pause(SETTLE_MS);

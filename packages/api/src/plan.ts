@@ -1,12 +1,19 @@
-import { fetchCommonDefaults, fetchRefreshStates, withInstance } from '@sqlpipe/instance';
-import { planChanges, printPlan, requiredPermissions } from '@sqlpipe/schema';
+import { fetchCommonDefaults, withInstance } from '@sqlpipe/instance';
+import {
+  formatLoss,
+  type PlanOptions as PlanChangesOptions,
+  planChanges,
+  printPlan,
+  requiredPermissions,
+} from '@sqlpipe/plan';
+import { fetchPlanContext } from '@sqlpipe/replay';
 import type { Kind } from '@sqlpipe/sql';
 import type { DiffOptions } from './diff.js';
 import { collectSchema, openSchema, type Schema } from './schema.js';
 
 /** How to plan. */
 export interface PlanOptions extends DiffOptions {
-  /** What may be lost: `trades`, `trades.qty`. */
+  /** The names of what may be lost: `drop:trades.qty`, `history:m_1h`. */
   readonly allowLoss?: readonly string[];
   /** What has another name in A: `old=new`, `trades.old=new`. */
   readonly renamed?: readonly string[];
@@ -60,17 +67,20 @@ export async function plan(a: Schema, b: Schema, options: PlanOptions = {}): Pro
   const [openA, openB] = [await openSchema(a, onWarning), await openSchema(b, onWarning)];
   const [inA, inB] = [await collectSchema(openA), await collectSchema(openB)];
   const defaults = await fetchCommonDefaults(openA.instance, openB.instance);
-  const states = openB.instance && (await withInstance(openB.instance, fetchRefreshStates));
-  const planned = planChanges(inA, inB, { ...given, ...states, defaults, keepExtra: ignoreExtra });
+  const planWith = (context: PlanChangesOptions) =>
+    planChanges(inA, inB, { ...given, ...context, defaults, keepExtra: ignoreExtra });
+  const planned = openB.instance
+    ? await withInstance(openB.instance, async instance => planWith(await fetchPlanContext(instance)))
+    : await planWith({});
   return {
     statements: printPlan(planned, inB),
     permissions: requiredPermissions(planned.statements.map(({ statement }) => statement)),
-    omissions: planned.omissions.map(({ identity: { kind, name }, what, reason, allow = [] }) => ({
+    omissions: planned.omissions.map(({ identity: { kind, name }, what, reason, losses = [] }) => ({
       kind,
       name,
       what,
       reason,
-      allow,
+      allow: losses.map(formatLoss),
     })),
   };
 }

@@ -23,7 +23,7 @@ export const ALLOW_LOSS_OPTION = {
   type: 'string',
   array: true,
   default: [],
-  describe: 'OBJECT or OBJECT.COLUMN that may lose data',
+  describe: 'allow one loss, such as drop:trades.qty',
 } as const;
 
 /** `--renamed`: what a plan of changes renames. */

@@ -9,17 +9,16 @@ export type { Credentials } from './credentials.js';
 export { fetchCommonDefaults, fetchDefaults } from './defaults.js';
 export { fetchDefinitions } from './definitions.js';
 export { type DumpOptions, dump } from './dump.js';
+export { fetchHealth, queryIfAccepted } from './health.js';
 export { type Inspection, inspect } from './inspect.js';
 export { connect, type Instance, withInstance } from './instance.js';
 export { InstanceError, type InstanceErrorCode, type InstanceErrorDetails } from './instance-error.js';
 export { listAllObjects, type ObjectName } from './objects.js';
 export {
   fetchRefreshState,
-  fetchRefreshStates,
   fetchWalState,
   isChangeOfBase,
   type RefreshState,
-  type RefreshStates,
   type WalState,
 } from './refreshes.js';
 export type { Rejection, Reply } from './reply.js';

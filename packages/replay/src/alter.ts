@@ -1,25 +1,26 @@
 /*! The plan that --alter makes: from the schema of the target to that of the statements. */
-import type { Defaults } from '@sqlpipe/ddl';
+import type { Defaults, Right } from '@sqlpipe/ddl';
 import {
   type ConnectionConfig,
   dump,
   fetchDefaults,
-  fetchRefreshStates,
+  fetchRightsOf,
   type Instance,
-  type RefreshStates,
+  InstanceError,
 } from '@sqlpipe/instance';
 import {
-  collectStatements,
-  deduplicate,
   describeOmission,
   type Omission,
+  type PlanOptions,
   planChanges,
   plannedObjects,
   printPlan,
   requiredPermissions,
-} from '@sqlpipe/schema';
+} from '@sqlpipe/plan';
+import { collectStatements, deduplicate } from '@sqlpipe/schema';
 import { identify, identityKey, isObject } from '@sqlpipe/sql';
 import { PlanError } from './check-plan.js';
+import { fetchPlanContext } from './plan-context.js';
 
 /** The run that --alter plans for a schema. */
 export interface AlterRun {
@@ -37,17 +38,55 @@ export interface AlterOptions {
   readonly dryRun: boolean;
 }
 
-/** The schema of the target, and its states that determine the effects of a statement. */
-export interface TargetSchema extends RefreshStates {
+/** The schema of the target, and what determines the effects of a statement. */
+export interface TargetSchema extends Pick<PlanOptions, 'health' | 'version' | 'askHistory'> {
   /** The statements of its dump. */
   readonly statements: readonly string[];
   readonly defaults: Defaults;
+  /** The account that executes the statements; undefined if there is none. */
+  readonly account?: { readonly name: string; readonly rights: readonly Right[] | undefined } | undefined;
 }
 
 /** @throws InstanceError */
 export async function fetchTargetSchema(config: ConnectionConfig, target: Instance): Promise<TargetSchema> {
   const statements = await collectStatements(dump(config));
-  return { statements, defaults: await fetchDefaults(target), ...(await fetchRefreshStates(target)) };
+  const name = userOf(config);
+  const account = name === undefined ? undefined : { name, rights: await fetchOwnRights(target, name) };
+  return { statements, defaults: await fetchDefaults(target), ...(await fetchPlanContext(target)), account };
+}
+
+/** What is known of a target that does not show its schema, beside the message of the target. */
+export interface HiddenSchema {
+  readonly hidden: string;
+}
+
+/** As `fetchTargetSchema`; not every account may read the schema. @throws InstanceError if the target gives no answer */
+export async function fetchSchemaIfShown(
+  config: ConnectionConfig,
+  target: Instance,
+): Promise<TargetSchema | HiddenSchema> {
+  try {
+    return await fetchTargetSchema(config, target);
+  } catch (error) {
+    if (error instanceof InstanceError && error.serverMessage !== undefined) return { hidden: error.serverMessage };
+    throw error;
+  }
+}
+
+/** The user of a login with a password. */
+function userOf({ authorization = '' }: ConnectionConfig): string | undefined {
+  const [, encoded] = /^Basic (.+)$/.exec(authorization) ?? [];
+  return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString().split(':', 1)[0];
+}
+
+/** What an account may do; undefined if the target does not show it, as the open source edition does not. */
+async function fetchOwnRights(target: Instance, name: string): Promise<Right[] | undefined> {
+  try {
+    return await fetchRightsOf(target, name);
+  } catch (error) {
+    if (error instanceof InstanceError && error.serverMessage !== undefined) return undefined;
+    throw error;
+  }
 }
 
 /** Plans the changes that give a target the schema of the statements. Objects that only the target has are kept. */
@@ -57,7 +96,7 @@ export async function planAlter(
   { allowLoss, renamed, dryRun }: AlterOptions,
 ): Promise<AlterRun> {
   const wanted = deduplicate(await collectStatements(statements));
-  const plan = planChanges(wanted.filter(isOfSchema), b, { ...known, allowLoss, renamed, keepExtra: true });
+  const plan = await planChanges(wanted.filter(isOfSchema), b, { ...known, allowLoss, renamed, keepExtra: true });
   const changes = printPlan(plan, b);
   const planned = plan.statements.map(({ statement }) => statement);
   const touched = new Set(plannedObjects(planned).map(({ kind, name }) => identityKey({ kind, name, verb: '' })));

@@ -1,6 +1,7 @@
 /*! The plans of `sqldiff --alter` are valid only for one state of the target. */
 import { fetchDefinitions, type Instance } from '@sqlpipe/instance';
-import { collectStatements, fingerprint, plannedObjects, plannedState } from '@sqlpipe/schema';
+import { fingerprint, plannedObjects, plannedState } from '@sqlpipe/plan';
+import { collectStatements } from '@sqlpipe/schema';
 
 /** A plan that cannot be executed as it is. */
 export class PlanError extends Error {

@@ -13,7 +13,7 @@ import {
   type RefreshState,
 } from '@sqlpipe/instance';
 import { type Identity, isObject, isSameName } from '@sqlpipe/sql';
-import type { ExistingObjects } from './existing.js';
+import type { KnownObjects } from './existing.js';
 import type { Outcome } from './outcome.js';
 import { verifyObject } from './verify.js';
 
@@ -42,7 +42,7 @@ export interface Patience {
 export async function prepareChange(
   statement: string,
   target: Instance,
-  existing: ExistingObjects,
+  existing: KnownObjects,
   verify: boolean,
 ): Promise<PendingChange | undefined> {
   const change = parseChange(statement);
@@ -54,7 +54,7 @@ export async function prepareChange(
 /** The statements that would create an object as it is before an ALTER, and as it should be after it. */
 async function predictAlter(
   change: Change,
-  existing: ExistingObjects,
+  existing: KnownObjects,
 ): Promise<Pick<PendingChange, 'before' | 'expected'>> {
   if (change.verb !== 'alter') return {};
   const [first] = change.alters;
@@ -69,7 +69,7 @@ async function predictAlter(
 export async function wasAltered(
   pending: PendingChange,
   target: Instance,
-  existing: ExistingObjects,
+  existing: KnownObjects,
   patience: Patience,
 ): Promise<boolean> {
   const { before, expected } = pending;
@@ -84,7 +84,7 @@ export async function wasAltered(
 export async function confirmChange(
   { change, expected, refresh }: PendingChange,
   target: Instance,
-  existing: ExistingObjects,
+  existing: KnownObjects,
   { patience, verify }: { patience: Patience; verify: boolean },
 ): Promise<Partial<Outcome>> {
   if (change.verb === 'refresh') return waitForRefresh(change.name, refresh, target, patience);
@@ -122,7 +122,7 @@ const NOT_DONE = 'the server reported success, but the object did not change';
 async function verifyAltered(
   { alters: [first] }: Extract<Change, { verb: 'alter' }>,
   expected: string,
-  existing: ExistingObjects,
+  existing: KnownObjects,
 ): Promise<Partial<Outcome>> {
   if (!first) return {};
   const found = await existing.fetch({ kind: first.kind, name: first.name, verb: '' });
@@ -131,7 +131,7 @@ async function verifyAltered(
 
 async function verifyDropped(
   { kind, name }: Extract<Change, { verb: 'drop' }>,
-  existing: ExistingObjects,
+  existing: KnownObjects,
 ): Promise<Partial<Outcome>> {
   const found = await existing.fetch({ kind, name, verb: '' });
   return found === undefined ? { proven: true } : { result: 'differs', error: NOT_DONE };
@@ -139,7 +139,7 @@ async function verifyDropped(
 
 async function verifyRenamed(
   { name, to }: Extract<Change, { verb: 'rename' }>,
-  existing: ExistingObjects,
+  existing: KnownObjects,
 ): Promise<Partial<Outcome>> {
   const identity = (name: string): Identity => ({ kind: 'table', name, verb: '' });
   const isThere = (await existing.fetch(identity(to))) !== undefined;

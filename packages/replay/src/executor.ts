@@ -4,9 +4,8 @@
 import { type Instance, InstanceError, type Reply } from '@sqlpipe/instance';
 import { givesRight, identify, isAcl, isPrincipal, readStatementHead } from '@sqlpipe/sql';
 import { confirmChange, type Patience, type PendingChange, prepareChange, wasAltered } from './confirm-change.js';
-import { type ExistingObjects, isShowable } from './existing.js';
+import { isShowable, type KnownObjects } from './existing.js';
 import type { Outcome } from './outcome.js';
-import type { Predictor } from './predictor.js';
 import { formatPreflightRejection, type PreflightCheck } from './preflight.js';
 
 /** What to do about an object that exists: compare it, count it as an error, or skip it. */
@@ -15,18 +14,16 @@ export type IfExists = 'compare' | 'fail' | 'skip';
 /** What an executor looks at before and after it sends a statement. */
 export interface ExecutorOptions {
   check: PreflightCheck;
-  existing: ExistingObjects;
+  existing: KnownObjects;
   ifExists: IfExists;
-  /** Determine what would happen, and change nothing. */
-  dryRun: boolean;
+  /** The target is an engine, which completes each statement at once. */
+  isSimulated?: boolean;
   /** Do not read back what a statement changed. */
   noVerify: boolean;
   /** Maximum number of times that a statement is sent again if its reply was lost and its object does not exist; at least once. */
   retries: number | undefined;
   /** How long to wait for the server's background work after a change. */
   patience: Patience;
-  /** For a dry run: predicts the effects on other objects. */
-  predictor: Predictor | undefined;
   /** Receives the rows that a statement returns: a token, which is secret. */
   onRows(rows: unknown[][]): unknown;
 }
@@ -48,6 +45,8 @@ const EMPTY_QUERY_HELP =
   '; the server also reads quotes and -- inside /* */ comments: is there such a comment before the statement?';
 
 const CHECK_FAILED_MESSAGE = 'the assertion is not true';
+/** Milliseconds for which an assertion is checked again if it is not true. */
+const ASSERTION_MS = 5000;
 const SKIP_HELP = 'use --if-exists skip';
 const EXISTS_MESSAGE = 'already exists';
 const DIFFERENT_MESSAGE = 'already exists with a different definition';
@@ -59,13 +58,12 @@ const TEXT_DIFFERS_MESSAGE = `already exists with a different text, and the defi
 /** Creates the executor for a target. The executor throws only for bugs: failures are results. */
 export function createExecutor(
   target: Instance,
-  { check, existing, ifExists, dryRun, noVerify, retries = 0, patience, predictor, onRows }: ExecutorOptions,
+  { check, existing, ifExists, isSimulated = false, noVerify, retries = 0, patience, onRows }: ExecutorOptions,
 ): (statement: string) => Promise<StatementResult> {
   return async statement => {
     try {
       const rejection = await check(statement);
       if (rejection) return { result: 'rejected', error: formatPreflightRejection(rejection) };
-      if (dryRun) return await predict(statement);
       const existingRights = await compareRights(statement);
       return existingRights ? resolveExisting(existingRights) : await send(statement);
     } catch (error) {
@@ -93,7 +91,10 @@ export function createExecutor(
     const before = replaces || keepsExisting || isKnown ? await compare(statement) : undefined;
     if (before && (!replaces || before.result === 'skipped' || ifExists !== 'compare')) return resolveExisting(before);
     if (identity.kind === 'other' && identity.verb === 'SELECT') return checkAssertion(statement);
-    const pending = identity.kind === 'other' ? await prepareChange(statement, target, existing, !noVerify) : undefined;
+    const pending =
+      identity.kind === 'other' && !isSimulated
+        ? await prepareChange(statement, target, existing, !noVerify)
+        : undefined;
     existing.invalidate(identity);
     const reply = await target.execute(statement).catch(error => resolveUnknownChange(error, pending));
     existing.invalidate(identity);
@@ -130,12 +131,19 @@ export function createExecutor(
     }
   }
 
-  /** A query in a stream is an assertion: every value that it returns must be true. */
+  /**
+   * A query in a stream is an assertion: every value that it returns must be true. While rows are written, a materialized view is
+   * behind its base for moments, so that an assertion about it may be true only a little later.
+   */
   async function checkAssertion(statement: string): Promise<StatementResult> {
+    const end = performance.now() + ASSERTION_MS;
     try {
-      const rows = await target.table(statement);
-      const isTrue = rows.length > 0 && rows.flat().every(cell => cell === true);
-      return isTrue ? { result: 'applied' } : { result: 'rejected', error: CHECK_FAILED_MESSAGE };
+      for (;;) {
+        const rows = await target.table(statement);
+        if (rows.length > 0 && rows.flat().every(cell => cell === true)) return { result: 'applied' };
+        if (performance.now() > end || patience.interrupted.aborted)
+          return { result: 'rejected', error: CHECK_FAILED_MESSAGE };
+      }
     } catch (error) {
       if (!(error instanceof InstanceError) || error.serverMessage === undefined) throw error;
       return { result: 'rejected', error: error.serverMessage, denied: error.code === 'DENIED' };
@@ -186,19 +194,5 @@ export function createExecutor(
     const isApplied = await wasAltered(pending, target, existing, patience).catch(() => false);
     if (!isApplied) throw lost;
     return { ok: true };
-  }
-
-  async function predict(statement: string): Promise<StatementResult> {
-    const effects = predictor?.predict(statement);
-    return { ...(await predictResult(statement)), ...effects };
-  }
-
-  async function predictResult(statement: string): Promise<StatementResult> {
-    const found = await compare(statement);
-    const isReplaced = found?.result === 'differs' && ifExists === 'compare' && readStatementHead(statement).replaces;
-    if (isReplaced) return { result: 'would replace', replaced: found };
-    if (found) return resolveExisting(found);
-    await existing.access.recordChange(statement);
-    return { result: isShowable(identify(statement)) ? 'would create' : 'would send' };
   }
 }

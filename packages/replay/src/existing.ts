@@ -12,13 +12,8 @@ const BATCH = 100;
 
 const keyOf = ({ kind, name }: Identity): string => `${kind} ${foldCase(name)}`;
 
-/** What is known about a run before it begins. */
-export interface ExistingOptions {
-  /** Nothing is sent, so an object that does not exist will not exist later either. */
-  readonly isDryRun: boolean;
-  /** Objects of the stream probably exist already. */
-  readonly isRerun: boolean;
-}
+/** What an executor compares statements with. */
+export type KnownObjects = Pick<ExistingObjects, 'fetch' | 'isKnown' | 'invalidate' | 'compare' | 'access'>;
 
 /** The objects of a target, to compare statements with. */
 export class ExistingObjects {
@@ -35,16 +30,17 @@ export class ExistingObjects {
   #prefetching: Promise<void> | undefined;
   /** Number of statements that may have changed any object. If it grows during a fetch, the fetched definitions are discarded. */
   #changes = 0;
-  /** Whether the definitions of the next statements are fetched together: in a dry run, and if objects of the stream exist. */
+  /** Whether the definitions of the next statements are fetched together: if objects of the stream exist. */
   #fetchesMany: boolean;
-  readonly #isDryRun: boolean;
   readonly access: ExistingAccess;
 
-  /** @param warn called once for what the target does not show */
-  constructor(target: Instance, warn: (message: string) => void, { isDryRun, isRerun }: ExistingOptions) {
+  /**
+   * @param warn called once for what the target does not show
+   * @param isRerun whether objects of the stream probably exist already
+   */
+  constructor(target: Instance, warn: (message: string) => void, isRerun: boolean) {
     this.#target = target;
-    this.#isDryRun = isDryRun;
-    this.#fetchesMany = isDryRun || isRerun;
+    this.#fetchesMany = isRerun;
     this.access = new ExistingAccess(target, warn);
   }
 
@@ -55,7 +51,7 @@ export class ExistingObjects {
     await this.#prefetching;
     const key = keyOf(identity);
     const prefetched = this.#prefetched.get(key);
-    if (prefetched !== undefined || (this.#isDryRun && this.#prefetched.has(key))) return prefetched;
+    if (prefetched !== undefined) return prefetched;
     const [definition] = await fetchDefinitions(this.#target, [identity]);
     if (definition !== undefined && !this.#fetchesMany) {
       this.#fetchesMany = true;

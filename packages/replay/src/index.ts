@@ -6,6 +6,7 @@ export type { IfExists } from './executor.js';
 export { isShowable } from './existing.js';
 export { statementLabel } from './location.js';
 export { isReject, type Location, type Outcome, type Result } from './outcome.js';
+export { fetchPlanContext } from './plan-context.js';
 export { PreflightError } from './preflight.js';
 export { type Replay, type ReplayInput, type ReplayOptions, replay } from './replay.js';
 export { openTarget, type ReplayTarget, type TargetOptions } from './target.js';

@@ -1,12 +1,13 @@
 import type { StatementComparison } from '@sqlpipe/ddl';
+import type { Effect } from '@sqlpipe/engine';
 import type { LocatedStatement } from '@sqlpipe/files';
-import type { Consequence } from '@sqlpipe/schema';
 import type { Identity } from '@sqlpipe/sql';
 
 /**
  * The result of a statement; the man page lists them. `skipped`: the target already has the object. `unknown`: sent,
- * but no reply says whether it was executed. `not reached`: never sent. `would create`, `would replace` and `would
- * send` are results of a dry run; `would send` is for statements that cannot be compared with an object.
+ * but no reply says whether it was executed; in a dry run: it depends on rows. `not reached`: never sent. `would create`,
+ * `would replace` and `would send` are results of a dry run; `would send` is for statements that cannot be compared with
+ * an object.
  */
 export type Result =
   | 'applied'
@@ -48,8 +49,8 @@ export interface Outcome {
    * For `applied` and `would replace`: how the definition that CREATE OR REPLACE replaces differs from the statement's.
    */
   replaced?: Partial<Outcome>;
-  /** In a dry run: the side effects that the statement would have. */
-  consequences?: readonly Consequence[];
+  /** In a dry run: the effects that the statement would have. */
+  effects?: readonly Effect[];
   /** In a dry run: whether the statement would cause a loss that --allow-loss does not allow. */
   breaks?: boolean | undefined;
   /** A failure of the instance, which ends the run. */
@@ -59,5 +60,5 @@ export interface Outcome {
 }
 
 /** Whether the statement is a reject: it is not in force on the target. */
-export const isReject = ({ result }: Outcome): boolean =>
-  ['differs', 'rejected', 'unknown', 'failed', 'not reached'].includes(result);
+export const isReject = ({ result, failure }: Outcome): boolean =>
+  ['differs', 'rejected', 'failed', 'not reached'].includes(result) || (result === 'unknown' && failure !== undefined);

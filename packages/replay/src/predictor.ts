@@ -1,42 +1,242 @@
-/*! What a dry run says about the effects of statements on other objects. */
-import { type Instance, InstanceError } from '@sqlpipe/instance';
-import { ImpactAnalyzer, SchemaState } from '@sqlpipe/schema';
-import type { TargetSchema } from './alter.js';
-import type { Outcome } from './outcome.js';
+/*!
+ * A dry run: the executor sends statements to an engine that has the target's schema, instead of the target. So each
+ * statement has the result that the run would have, with the server's message.
+ */
+import { compareStatements, DEFAULTS, findReferences, type StatementComparison } from '@sqlpipe/ddl';
+import { RejectionError } from '@sqlpipe/ddl/grammar';
+import { DenialError, type Effect, Engine, type HistoryAnswer, OpaqueError, whenReady } from '@sqlpipe/engine';
+import type { Instance, Reply } from '@sqlpipe/instance';
+import { AllowedLosses, isEnterpriseSchema, plannedLosses } from '@sqlpipe/plan';
+import { foldCase, type Identity, identify, isObject, isPrincipal, isSameName } from '@sqlpipe/sql';
+import type { HiddenSchema, TargetSchema } from './alter.js';
+import { createExecutor, type ExecutorOptions, type StatementResult } from './executor.js';
+import { type ExistingObjects, isShowable, type KnownObjects } from './existing.js';
 
-/** Predicts the effects of statements on a target that is not changed. */
+/** Predicts what statements would do to a target that is not changed. */
 export interface Predictor {
-  /** The effects of the next statement of a run. */
-  predict(statement: string): Pick<Outcome, 'consequences' | 'breaks'>;
+  /** The result that the next statement of the run would have. */
+  predict(statement: string): Promise<StatementResult>;
   /** The display names of the objects that the statements so far leave invalid. */
   broken(): string[];
 }
 
-/**
- * Creates the predictor for a target.
- * @param fetchSchema reads the current schema of the target
- * @returns undefined if the target does not show its schema
- */
-export async function createPredictor(
-  { label }: Instance,
-  fetchSchema: () => Promise<TargetSchema>,
-  allowLoss: readonly string[],
-  warn: (message: string) => void,
-): Promise<Predictor | undefined> {
-  try {
-    const { statements, defaults, ...states } = await fetchSchema();
-    const impact = new ImpactAnalyzer(new SchemaState(statements, { defaults }), { ...states, allowLoss });
+/** What a prediction depends on beside the schema. */
+export interface PredictorOptions extends Omit<ExecutorOptions, 'existing' | 'isSimulated' | 'noVerify'> {
+  readonly allowLoss: readonly string[];
+  /** The objects that the run creates: a DROP before it loses no object. */
+  readonly created: ReadonlySet<string>;
+}
+
+/** A statement whose effect depends on rows, or on a syntax that is not known. */
+class UnknownEffectError extends Error {
+  override name = 'UnknownEffectError';
+}
+
+/** Creates the predictor for a target with a schema. */
+export function createPredictor(
+  target: Instance,
+  existing: ExistingObjects,
+  schema: TargetSchema | HiddenSchema,
+  options: PredictorOptions,
+): Predictor {
+  const simulation = new Simulation(target, schema);
+  const execute = createExecutor(simulation.instance, {
+    ...options,
+    existing: simulation.objects(existing),
+    isSimulated: true,
+    noVerify: true,
+  });
+  const { engine } = simulation;
+  const invalidBefore = engine.invalidViews();
+  let allowed: AllowedLosses | undefined;
+  return {
+    async predict(statement) {
+      allowed ??= new AllowedLosses([...options.allowLoss, ...plannedLosses(statement)], name =>
+        columnsOf(engine, name),
+      );
+      simulation.effects = [];
+      try {
+        const result = toPrediction(statement, await execute(statement));
+        const { effects } = simulation;
+        const breaks = effects.some(effect => isForbidden(effect, allowed as AllowedLosses, options.created));
+        return effects.length > 0 ? { ...result, effects, breaks } : result;
+      } catch (error) {
+        if (error instanceof UnknownEffectError) return { result: 'unknown', error: error.message };
+        throw error;
+      }
+    },
+    broken: () =>
+      [...engine.invalidViews().keys()].filter(name => !invalidBefore.has(name)).map(name => engine.title(name)),
+  };
+}
+
+function toPrediction(statement: string, { result, ...rest }: StatementResult): StatementResult {
+  if (result !== 'applied') return { result, ...rest };
+  if (rest.replaced) return { result: 'would replace', ...rest };
+  return { result: isShowable(identify(statement)) ? 'would create' : 'would send', ...rest };
+}
+
+function isForbidden(
+  { effect, loss, object, column, kind }: Effect,
+  allowed: AllowedLosses,
+  created: ReadonlySet<string>,
+): boolean {
+  if (effect !== 'lost' || loss === undefined) return false;
+  const isRecreated = loss === 'drop' && column === undefined && created.has(`${kind} ${foldCase(object)}`);
+  return !isRecreated && !allowed.has({ loss, object, ...(column !== undefined && { column }) });
+}
+
+function columnsOf(engine: Engine, name: string): ReadonlySet<string> | undefined {
+  const object = engine.find(name);
+  return object && new Set(object.columns.map(column => foldCase(column.name)));
+}
+
+/** An engine in the place of the target. */
+class Simulation {
+  readonly engine: Engine;
+  /** The effects of the last statement. */
+  effects: readonly Effect[] = [];
+  /** The names of the objects that the statements so far have changed, in lower case. */
+  readonly #changed = new Set<string>();
+  readonly #history = new Map<string, HistoryAnswer>();
+  readonly #caller: string | undefined;
+
+  /** Why the target does not show its schema, if it does not: then only existing objects are compared. */
+  readonly #hidden: string | undefined;
+  readonly schema: TargetSchema;
+
+  constructor(
+    readonly target: Instance,
+    schema: TargetSchema | HiddenSchema,
+  ) {
+    this.#hidden = 'hidden' in schema ? schema.hidden : undefined;
+    this.schema = 'hidden' in schema ? { statements: [], defaults: DEFAULTS } : schema;
+    const { statements, defaults, health, account } = this.schema;
+    this.engine = new Engine({
+      edition: isEnterpriseSchema(statements) || account?.rights?.length ? 'enterprise' : 'open source',
+      rows: 'assumed',
+      defaults,
+      health,
+      historyOf: view => this.#history.get(view) ?? 'kept',
+    });
+    this.engine.load(statements);
+    this.#caller = this.#loadAccount();
+  }
+
+  /** The account that executes the statements, with its rights; undefined for the built-in administrator. */
+  #loadAccount(): string | undefined {
+    const { account } = this.schema;
+    const { acl } = this.engine;
+    if (!account?.rights?.length || acl.find(account.name)) return account && acl.find(account.name)?.name;
+    acl.put({ kind: 'user', name: account.name, groups: [], tokens: [] });
+    for (const right of account.rights) acl.load(right);
+    return account.name;
+  }
+
+  /** What the executor takes for the target. */
+  get instance(): Instance {
+    const { target } = this;
     return {
-      predict(statement) {
-        const consequences = impact.apply(statement);
-        if (consequences.length === 0) return {};
-        return { consequences, breaks: consequences.some(each => impact.isForbiddenLoss(each)) };
-      },
-      broken: () => impact.broken(),
+      label: target.label,
+      endpoint: target.endpoint,
+      rows: (...query) => target.rows(...query),
+      table: query => this.#ask(query),
+      execute: statement => this.#execute(statement),
+      bufferNeeded: statement => target.bufferNeeded(statement),
+      close: async () => {},
     };
-  } catch (error) {
-    if (!(error instanceof InstanceError) || error.serverMessage === undefined) throw error;
-    warn(`${label}: the effects on other objects are unknown: ${error.serverMessage}`);
-    return undefined;
+  }
+
+  /** The objects of the engine in the place of those of the target. Access control is asked of the target. */
+  objects(existing: ExistingObjects): KnownObjects {
+    if (this.#hidden !== undefined) return existing;
+    const { engine } = this;
+    return {
+      access: existing.access,
+      isKnown: async () => false,
+      invalidate: () => {},
+      async fetch(identity: Identity) {
+        if (isPrincipal(identity.kind)) return existing.access.findPrincipal(identity);
+        return engine.find(identity.name)?.kind === identity.kind ? engine.statementOf(identity.name) : undefined;
+      },
+      compare: async (statement: string, found: string): Promise<StatementComparison> =>
+        compareStatements(statement, found, {
+          defaults: this.schema.defaults,
+          findTable: name => engine.statementOf(name),
+        }),
+    };
+  }
+
+  /** An assertion can be checked as long as nothing that it reads has been changed. */
+  #ask(query: string): Promise<unknown[][]> {
+    const names = findReferences(`CREATE VIEW v AS (\n${query.replace(/;\s*$/, '')}\n);`);
+    if (names.some(name => this.#changed.has(foldCase(name))))
+      throw new UnknownEffectError('its result depends on rows that the statements before it would change');
+    return this.target.table(query);
+  }
+
+  async #execute(statement: string): Promise<Reply> {
+    if (this.#hidden !== undefined)
+      throw new UnknownEffectError(`the target does not show its schema: ${this.#hidden}`);
+    if (/^(?:INSERT|UPDATE)$/.test(identify(statement).verb))
+      throw new UnknownEffectError('its result depends on rows');
+    try {
+      const before = this.engine.savepoint();
+      const first = await whenReady(() => this.engine.execute(statement, this.#caller));
+      const isAsked = await this.#askHistory(first.effects);
+      if (isAsked) this.engine.rollback(before);
+      this.effects = isAsked ? this.engine.execute(statement, this.#caller).effects : first.effects;
+      for (const { object } of this.effects) this.#changed.add(foldCase(object));
+      const failed = this.#failedRefresh(statement);
+      return failed === undefined ? { ok: true } : { ok: false, status: 200, message: failed, denied: false };
+    } catch (error) {
+      if (error instanceof OpaqueError) throw new UnknownEffectError(error.message);
+      if (!(error instanceof RejectionError)) throw error;
+      const { message, position } = error;
+      return { ok: false, status: 400, message, position, denied: error instanceof DenialError };
+    }
+  }
+
+  /** Asks the target about the views that a statement computes again. @returns whether there was something to ask */
+  async #askHistory(effects: readonly Effect[]): Promise<boolean> {
+    let isAsked = false;
+    for (const { effect, kind, loss, object } of effects) {
+      const isRebuilt = kind === 'materialized view' && (effect === 'rewritten' || loss === 'drop');
+      const statement = this.schema.statements.find(each => isSameName(identify(each).name, object));
+      if (!isRebuilt || this.#history.has(foldCase(object)) || !statement || !this.schema.askHistory) continue;
+      const definition = this.engine.definitionOf(object) ?? undefined;
+      if (definition?.kind !== 'materialized view') continue;
+      // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
+      const { answer } = await this.schema.askHistory(definition);
+      this.#history.set(foldCase(object), answer);
+      isAsked = true;
+    }
+    return isAsked;
+  }
+
+  /** The message of a run in which a refresh fails after it was accepted. */
+  #failedRefresh(statement: string): string | undefined {
+    const [, name] = /^\s*REFRESH\s+MATERIALIZED\s+VIEW\s+'([^']+)'\s+FULL/i.exec(statement) ?? [];
+    const reason = name === undefined ? undefined : this.engine.invalidViews().get(foldCase(name));
+    return reason === undefined ? undefined : `accepted, but the refresh failed: ${reason}`;
+  }
+}
+
+/** A key of the object that a statement creates; undefined if it creates none. */
+function createdKey(statement: string): string | undefined {
+  const { kind, name } = identify(statement);
+  return isObject(kind) ? `${kind} ${foldCase(name)}` : undefined;
+}
+
+/** The keys of the objects that statements create. */
+export const createdObjects = (statements: readonly string[]): Set<string> =>
+  new Set(statements.flatMap(statement => createdKey(statement) ?? []));
+
+/** Passes statements on, and notes the keys of the objects that they create. */
+export async function* noteCreated(statements: AsyncIterable<string>, created: Set<string>): AsyncGenerator<string> {
+  for await (const statement of statements) {
+    const key = createdKey(statement);
+    if (key !== undefined) created.add(key);
+    yield statement;
   }
 }

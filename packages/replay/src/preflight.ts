@@ -9,6 +9,7 @@ import {
   SERVER_COMMENT_RULES,
   type ServerCommentRules,
 } from '@sqlpipe/sql';
+import { isPlanAssertion } from './assertions.js';
 import { statementLabel } from './location.js';
 import type { Location } from './outcome.js';
 
@@ -52,7 +53,8 @@ export function createPreflightCheck(target: Instance, allow: readonly string[])
     }
     const head = readStatementHead(statement);
     const needed = permissionFor(head, statement);
-    if (needed && !allowed.has(needed.permission) && !allowed.has('ALL')) return needed;
+    const isAllowed = !needed || allowed.has(needed.permission) || allowed.has('ALL');
+    if (!isAllowed && !(needed.permission === 'SELECT' && (await isPlanAssertion(target, statement)))) return needed;
     if (dependsOnVersion(statement)) {
       version ??= fetchVersion(target);
       const known = await version;

@@ -1,14 +1,15 @@
 /*! The steps of a replay, in their order. The programs and the library all replay through this one function. */
+import { Readable } from 'node:stream';
 import { waitUntilReady } from '@sqlpipe/instance';
+import type { Omission } from '@sqlpipe/plan';
 import { spool } from '@sqlpipe/records';
-import type { Omission } from '@sqlpipe/schema';
-import { fetchTargetSchema, planAlter, rejectOmissions } from './alter.js';
+import { fetchSchemaIfShown, fetchTargetSchema, planAlter, rejectOmissions } from './alter.js';
 import { checkPlan } from './check-plan.js';
 import { executeStatements } from './execute-statements.js';
 import { createExecutor, type IfExists } from './executor.js';
 import { ExistingObjects } from './existing.js';
 import type { Location, Outcome } from './outcome.js';
-import { createPredictor } from './predictor.js';
+import { createdObjects, createPredictor, noteCreated } from './predictor.js';
 import { createPreflightCheck, requireAllowed } from './preflight.js';
 import type { ReplayTarget } from './target.js';
 import { verifyOutcomes } from './verify.js';
@@ -80,35 +81,39 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   if (wait !== undefined) await waitUntilReady(config, { seconds: wait, signal, onWait });
 
   const check = createPreflightCheck(connection, allow);
-  const allowed = keepGoing ? input.statements : requireAllowed(input.statements, check, input.locations);
+  const created = new Set<string>();
+  const statements = dryRun ? noteCreated(input.statements, created) : input.statements;
+  const allowed = keepGoing ? statements : requireAllowed(statements, check, input.locations);
   const complete = options.stream ? undefined : await spool(allowed);
 
   // Check a plan, or make one.
-  const checked = await checkPlan(complete ?? input.statements, connection, options);
+  const checked = await checkPlan(complete ?? statements, connection, options);
   const schema = options.alter ? await fetchTargetSchema(config, connection) : undefined;
   const plan = schema && (await planAlter(checked, schema, options));
   if (plan && !keepGoing) rejectOmissions(plan.omissions);
 
-  const fetchSchema = async () => schema ?? fetchTargetSchema(config, connection);
-  const mayChange = options.alter || allow.length > 0;
-  const predictor =
-    dryRun && mayChange ? await createPredictor(connection, fetchSchema, options.allowLoss, onWarning) : undefined;
-
   // Look ahead, execute, verify: while the outcomes are read.
   // A target that is waited for is a container that starts, in which the schema usually exists already.
-  const existing = new ExistingObjects(connection, onWarning, { isDryRun: dryRun, isRerun: wait !== undefined });
+  const existing = new ExistingObjects(connection, onWarning, wait !== undefined);
+  const planned = plan ? Readable.from(plan.statements) : checked;
   const queue = complete
-    ? watch(existing.lookAhead(plan?.statements ?? checked), plan?.statements.length ?? complete.count)
+    ? watch(dryRun ? planned : existing.lookAhead(planned), plan?.statements.length ?? complete.count)
     : checked;
   const executorOptions = {
     ...options,
     check: plan ? createPreflightCheck(connection, [...allow, ...plan.permissions]) : check,
-    existing,
-    predictor,
     retries: config.retries,
     patience: { timeout: config.timeout, interrupted: signal },
   };
-  const executors = jobs.map(job => createExecutor(job, executorOptions));
+  const predictor = dryRun
+    ? createPredictor(connection, existing, schema ?? (await fetchSchemaIfShown(config, connection)), {
+        ...executorOptions,
+        created: plan ? createdObjects(plan.statements) : created,
+      })
+    : undefined;
+  const executors = predictor
+    ? [predictor.predict]
+    : jobs.map(job => createExecutor(job, { ...executorOptions, existing }));
   const locations = plan ? [] : input.locations;
   const executed = executeStatements(queue, executors, { keepGoing, interrupted: signal, locations });
   const outcomes = dryRun || options.noVerify ? executed : verifyOutcomes(executed, connection, existing);

@@ -4,7 +4,7 @@
  */
 import { fetchDefinitions, type Instance, InstanceError } from '@sqlpipe/instance';
 import { givesRight, isAcl } from '@sqlpipe/sql';
-import { type ExistingObjects, isShowable } from './existing.js';
+import { isShowable, type KnownObjects } from './existing.js';
 import type { Outcome } from './outcome.js';
 
 /** Outcomes wait until this number can be read back together. Access control does not count: it is read all at once. */
@@ -16,7 +16,7 @@ const BATCH_SIZE = 100;
 export async function* verifyOutcomes(
   outcomes: AsyncIterable<Outcome>,
   target: Instance,
-  existing: ExistingObjects,
+  existing: KnownObjects,
 ): AsyncGenerator<Outcome> {
   let waiting: Outcome[] = [];
   let count = 0;
@@ -36,7 +36,7 @@ export async function* verifyOutcomes(
   yield* await readBack(waiting, target, existing);
 }
 
-async function readBack(outcomes: Outcome[], target: Instance, existing: ExistingObjects): Promise<Outcome[]> {
+async function readBack(outcomes: Outcome[], target: Instance, existing: KnownObjects): Promise<Outcome[]> {
   const applied = outcomes.filter(({ result }) => result === 'applied');
   const changed = lastChange(outcomes);
   const made = applied.filter(({ identity }) => isShowable(identity));
@@ -75,7 +75,7 @@ const lastChange = (outcomes: readonly Outcome[]): number =>
 export async function verifyObject(
   statement: string,
   found: string | undefined,
-  existing: ExistingObjects,
+  existing: KnownObjects,
   message = CREATED_DIFFERENTLY,
 ): Promise<Partial<Outcome>> {
   if (found === undefined) return { result: 'differs', error: MISSING_MESSAGE };
@@ -88,7 +88,7 @@ export async function verifyObject(
 }
 
 /** Checks a user, group or service account, or the rights that were granted to one. Not every server shows them. */
-async function verifyAccess({ statement, identity }: Outcome, existing: ExistingObjects): Promise<Partial<Outcome>> {
+async function verifyAccess({ statement, identity }: Outcome, existing: KnownObjects): Promise<Partial<Outcome>> {
   const found = await existing.access.readBack(statement);
   if (!found) return {};
   if (!found.exists)

@@ -8,17 +8,5 @@ export {
 } from './compare-schemas.js';
 export { findCycle } from './cycle.js';
 export { DuplicateNameError, deduplicate } from './deduplicate.js';
-export { type Consequence, ImpactAnalyzer, type ImpactOptions } from './plan/impact.js';
-export { type Omission, type Plan, type PlannedStatement, type PlanOptions, planChanges } from './plan/plan.js';
-export {
-  describeOmission,
-  fingerprint,
-  type PlannedObject,
-  plannedObjects,
-  plannedState,
-  printPlan,
-  requiredPermissions,
-} from './plan/print-plan.js';
-export { SchemaState } from './plan/state.js';
 export { CATEGORIES, InvalidSelectionError, parseKinds, parseSelection, type Selection } from './selection.js';
 export { topologicalOrder } from './topological-order.js';

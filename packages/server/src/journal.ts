@@ -9,8 +9,36 @@ import { type FileHandle, lstat, mkdir, open, rename, rm } from 'node:fs/promise
 import type { Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { AclChange, CatalogueObject, Engine } from '@sqlpipe/engine';
 import { lockFolder } from './lock.js';
-import type { Change } from './server-catalog.js';
+
+/** One change that a statement made; only the edition with access control has `acl`. */
+export type Change =
+  | { readonly put: CatalogueObject }
+  | { readonly drop: string }
+  | { readonly clear: true }
+  | { readonly acl: AclChange };
+
+/** Takes the changes of an engine since the last call. */
+export const toJournalChanges = ({ catalogue, acl }: Engine): Change[] => [
+  ...catalogue.takeChanges().map(({ name, after }): Change => (after ? { put: after } : { drop: name })),
+  ...acl.takeChanges().map((change): Change => ({ acl: change })),
+];
+
+/** Applies a recorded change. */
+export function replayChange(change: Change, { catalogue, acl }: Engine): void {
+  if ('put' in change) catalogue.put(change.put);
+  else if ('drop' in change) catalogue.drop(change.drop);
+  else if ('clear' in change) catalogue.clear();
+  else acl.replay(change.acl);
+  catalogue.takeChanges();
+}
+
+/** The changes that recreate the complete state of an engine. */
+export const snapshotChanges = ({ catalogue, acl }: Engine): Change[] => [
+  ...catalogue.all().map((put): Change => ({ put })),
+  ...acl.snapshotChanges().map((change): Change => ({ acl: change })),
+];
 
 /** A journal that cannot be read. */
 export class JournalError extends Error {

@@ -1,7 +1,6 @@
 /*! The open source edition: one optional login, no owners, no permissions. */
-import { rejectOwner } from '@sqlpipe/ddl/grammar';
-import { isSameSecret } from './acl/credentials.js';
-import { statementHandlers } from './change/index.js';
+import { Engine, type Naming } from '@sqlpipe/engine';
+import { isSameSecret } from './credentials.js';
 import type { Edition } from './edition.js';
 
 /** A user and a password. */
@@ -10,27 +9,16 @@ export interface LoginCredentials {
   readonly password: string;
 }
 
-export function createOpenSource(credentials: LoginCredentials | undefined): Edition {
+export function createOpenSource(credentials: LoginCredentials | undefined, naming: Naming): Edition {
   const expected =
     credentials && `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString('base64')}`;
   return {
     release: 'OSS',
-    dialect: { owner: rejectOwner, enterprise: false, show: () => undefined },
-    handlers: statementHandlers,
+    engine: new Engine({ naming }),
     authenticate: async authorization =>
       expected === undefined || isSameSecret(authorization ?? '', expected) ? (credentials?.user ?? '') : undefined,
-    session: catalog => ({
-      catalog,
-      enterprise: false,
-      authorize: () => {},
-      canRead: () => true,
-      assignColumnOwner: () => {},
-    }),
     dump: () => ({ before: [], after: [] }),
     show: () => ({ kind: 'rows', columns: [], rows: [] }),
-    takeChanges: () => [],
-    replay: () => {},
     checkPrincipals: () => {},
-    snapshotChanges: () => [],
   };
 }

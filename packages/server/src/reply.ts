@@ -2,18 +2,7 @@
  * The bodies of replies: rows, "OK", a rejection, the empty query. They are compact JSON with QuestDB's order of keys.
  */
 
-export interface ColumnHead {
-  readonly name: string;
-  readonly type: string;
-}
-
-export type Value = string | number | boolean | null;
-
-/** The result of a statement. */
-export type ExecutionResult =
-  | { readonly kind: 'ddl' }
-  | { readonly kind: 'empty' }
-  | { readonly kind: 'rows'; readonly columns: readonly ColumnHead[]; readonly rows: readonly (readonly Value[])[] };
+import type { ExecutionResult, Value } from '@sqlpipe/engine';
 
 export interface HttpReply {
   readonly status: number;

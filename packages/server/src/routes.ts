@@ -4,7 +4,8 @@
  */
 
 import { RejectionError } from '@sqlpipe/ddl/grammar';
-import { EMULATED_VERSION } from './catalog-functions.js';
+import { DenialError } from '@sqlpipe/engine';
+import { EMULATED_VERSION } from './catalogue-functions.js';
 import type { Edition } from './edition.js';
 import { foreignRequestReason } from './origin.js';
 import {
@@ -18,7 +19,6 @@ import {
 } from './reply.js';
 import { decodeBytes, type HttpRequest } from './request.js';
 import type { Service } from './service.js';
-import { DenialError } from './session.js';
 
 /**
  * Returns a function that answers any request.

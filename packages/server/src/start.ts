@@ -5,13 +5,12 @@ import type { AddressInfo } from 'node:net';
 import type { Edition } from './edition.js';
 import { createEndpoint } from './endpoint.js';
 import { createEnterprise } from './enterprise.js';
-import { Journal } from './journal.js';
+import { Journal, replayChange, snapshotChanges } from './journal.js';
 import { type InitialSchema, loadSchema } from './load.js';
 import { createOpenSource, type LoginCredentials } from './open-source.js';
 import { isLoopback } from './origin.js';
 import type { HttpRequest } from './request.js';
 import { createRouter } from './routes.js';
-import { ServerCatalog } from './server-catalog.js';
 import { Service } from './service.js';
 
 /** How to start a server. */
@@ -69,18 +68,17 @@ export async function startServer({
   load = [],
   onRequest,
 }: ServerOptions): Promise<RunningServer> {
-  const edition = name === 'oss' ? createOpenSource(login) : createEnterprise(login ?? DEFAULT_ADMIN);
-  const catalog = new ServerCatalog(naming);
+  const edition = name === 'oss' ? createOpenSource(login, naming) : createEnterprise(login ?? DEFAULT_ADMIN, naming);
   let isRestored = data !== undefined;
   const begin = async () => {
     isRestored = false;
-    const service = new Service({ edition, catalog });
+    const service = new Service(edition);
     const caller = (login ?? DEFAULT_ADMIN).user;
     for (const schema of load) await loadSchema(schema, statement => service.execute(statement, caller));
   };
-  const journal = data === undefined ? await begin() : await openJournal(data, catalog, edition, begin);
+  const journal = data === undefined ? await begin() : await openJournal(data, edition, begin);
   edition.checkPrincipals();
-  const service = new Service({ edition, catalog, journal: journal ?? undefined });
+  const service = new Service(edition, journal ?? undefined);
 
   const isPublic = !isLoopback((await lookup(address)).address);
   const hosts = isPublic && allowHost.length === 0 ? undefined : new Set(allowHost.map(host => host.toLowerCase()));
@@ -103,16 +101,11 @@ export async function startServer({
   };
 }
 
-const openJournal = (
-  folder: string,
-  catalog: ServerCatalog,
-  edition: Edition,
-  begin: () => Promise<void>,
-): Promise<Journal> =>
+const openJournal = (folder: string, { engine }: Edition, begin: () => Promise<void>): Promise<Journal> =>
   Journal.open(folder, {
-    replay: change => ('acl' in change ? edition.replay(change.acl) : catalog.replay(change)),
+    replay: change => replayChange(change, engine),
     begin,
-    state: () => [...catalog.snapshotChanges(), ...edition.snapshotChanges().map(acl => ({ acl }))],
+    state: () => snapshotChanges(engine),
   });
 
 type LogEntry = [request: HttpRequest | undefined, status: number | undefined, milliseconds: number];

@@ -1,8 +1,8 @@
 /*! What a run reports while it executes: a report line per statement, a message per reject, a summary at the end. */
 import { open } from 'node:fs/promises';
 import type { Io } from '@sqlpipe/cli';
+import { describeOmission } from '@sqlpipe/plan';
 import { isReject, type Outcome, type Replay, type ReplayTarget, type Result, statementLabel } from '@sqlpipe/replay';
-import { describeOmission } from '@sqlpipe/schema';
 import { displayName, escapeControls, redact, significantTokens, truncate } from '@sqlpipe/sql';
 import { formatRejection, formatReplacement } from './format-rejection.js';
 import { LoginCheck } from './login-check.js';
@@ -118,11 +118,11 @@ async function* printDryRun(
 ): AsyncGenerator<Outcome> {
   const counts = new Map<Result, number>();
   for await (const outcome of outcomes) {
-    const { result, identity, statement, consequences = [] } = outcome;
+    const { result, identity, statement, effects = [] } = outcome;
     const what = identity.kind === 'other' && result === 'would send' ? shorten(statement) : displayName(identity);
     if (WITHOUT_EFFECT.has(result)) counts.set(result, (counts.get(result) ?? 0) + 1);
     else await io.print(`${result} ${escapeControls(what)}\n`);
-    for (const { text } of consequences) await io.print(`  ${escapeControls(text)}\n`);
+    for (const { text } of effects) await io.print(`  ${escapeControls(text)}\n`);
     yield outcome;
   }
   for (const object of broken()) await io.print(`would leave ${escapeControls(object)} invalid\n`);

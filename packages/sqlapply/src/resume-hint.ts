@@ -3,8 +3,8 @@
  * objects.
  */
 import { isCleanTable, parseMeaning } from '@sqlpipe/ddl';
+import { plannedState } from '@sqlpipe/plan';
 import { type IfExists, isReject, isShowable, type Outcome, type Result } from '@sqlpipe/replay';
-import { plannedState } from '@sqlpipe/schema';
 import { isObject } from '@sqlpipe/sql';
 
 /** The results after which the object exists, or may exist. */

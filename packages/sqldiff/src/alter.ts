@@ -1,6 +1,6 @@
 /*! The plan that turns B into A: writes its statements as a stream, and on standard error what it leaves out. */
 import { Exit, type Io } from '@sqlpipe/cli';
-import { describeOmission, type PlanOptions, planChanges, printPlan } from '@sqlpipe/schema';
+import { describeOmission, type PlanOptions, planChanges, printPlan } from '@sqlpipe/plan';
 import { writeStatements } from './write-statements.js';
 
 /** Writes the plan that turns B into A. @returns the exit status, which is negative if anything was left out */
@@ -10,8 +10,9 @@ export async function writePlan(
   options: PlanOptions & { maxRecord: number },
   io: Io,
 ): Promise<number> {
-  const plan = planChanges(a, b, options);
+  const plan = await planChanges(a, b, options);
   for (const omission of plan.omissions) io.warn(describeOmission(omission));
+  for (const note of plan.notes) io.info(note);
   await writeStatements(printPlan(plan, b), options.maxRecord, io);
   return plan.omissions.length > 0 ? Exit.negative : Exit.ok;
 }

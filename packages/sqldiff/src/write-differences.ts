@@ -1,7 +1,8 @@
 /*! Two schemas, and what of their differences is asked for. */
 import { Exit, type Io, printSettings, UsageError } from '@sqlpipe/cli';
-import { fetchCommonDefaults, fetchRefreshStates, withInstance } from '@sqlpipe/instance';
+import { fetchCommonDefaults, withInstance } from '@sqlpipe/instance';
 import { decodeRecords, deferInput } from '@sqlpipe/records';
+import { fetchPlanContext } from '@sqlpipe/replay';
 import { compareSchemas, MemoryBudget, parseSelection } from '@sqlpipe/schema';
 import { displayName } from '@sqlpipe/sql';
 import { writePlan } from './alter.js';
@@ -46,8 +47,12 @@ export async function writeDifferences({ operands: [a = '', b = ''], ...args }: 
   const [inA, inB] = [await readSide(sides[0], readOptions), await readSide(sides[1], readOptions)];
   const defaults = await fetchCommonDefaults(sides[0].target, sides[1].target);
   if (alter) {
-    const states = sides[1].target && (await withInstance(sides[1].target, fetchRefreshStates));
-    return writePlan(inA, inB, { ...args, defaults, ...states, keepExtra: args.ignoreExtra, maxRecord }, io);
+    const options = { ...args, defaults, keepExtra: args.ignoreExtra, maxRecord };
+    const { target } = sides[1];
+    if (!target) return writePlan(inA, inB, options, io);
+    return withInstance(target, async instance =>
+      writePlan(inA, inB, { ...options, ...(await fetchPlanContext(instance)) }, io),
+    );
   }
   const { differences, total, notComparable } = compareSchemas(inA, inB, { defaults, ignoreOwner: args.ignoreOwner });
   for (const { identity, properties } of notComparable)

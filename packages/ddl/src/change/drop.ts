@@ -1,6 +1,7 @@
 /*! DROP and RENAME. */
-import { type Cursor, isWord } from '../grammar/cursor.js';
+
 import type { LocatedName } from '@sqlpipe/sql';
+import { type Cursor, isWord } from '../grammar/cursor.js';
 import { isValidTableName, rejectReserved, stripPublic, unquote } from '../grammar/names.js';
 import { RejectionError } from '../grammar/rejection-error.js';
 import type { Change } from './change.js';

@@ -1,0 +1,259 @@
+/*! Principals and their rights: users, groups, service accounts, memberships, grants, assumptions. */
+import {
+  type Assumption as AssumptionRight,
+  type Grant as GrantRight,
+  type Right,
+  RightSet,
+  UndoLog,
+} from '@sqlpipe/ddl';
+import type { Scope } from '@sqlpipe/ddl/grammar';
+import { foldCase } from '@sqlpipe/sql';
+
+/** What is stored of a REST token. */
+export interface Token {
+  readonly digest: string;
+  /** When the token expires, in milliseconds since the epoch. */
+  readonly expires: number;
+  /** The lifetime in milliseconds that each login renews; only for tokens that were created with REFRESH. */
+  readonly refresh?: number | undefined;
+}
+
+/** What a principal is. */
+export type PrincipalKind = 'user' | 'group' | 'service account';
+
+/** A user, a group or a service account. */
+export interface Principal {
+  readonly kind: PrincipalKind;
+  readonly name: string;
+  /** Users only: the groups they are in. */
+  readonly groups: readonly string[];
+  /** Hash of the password, if one is set. */
+  readonly password?: string | undefined;
+  readonly tokens: readonly Token[];
+  readonly disabled?: boolean;
+  /** Groups only: their name outside of the database. */
+  readonly alias?: string | undefined;
+}
+
+/** The rights as they are written to the journal. */
+export type Grant = Omit<GrantRight, 'kind'>;
+export type Assumption = Omit<AssumptionRight, 'kind'>;
+
+/** One change that a statement made, as it is written to the journal. */
+export type AclChange =
+  | { readonly put: Principal }
+  | { readonly remove: string }
+  | { readonly grant: Grant }
+  | { readonly revoke: Omit<Grant, 'option'> }
+  | { readonly assume: Assumption }
+  | { readonly unassume: Omit<Assumption, 'option'> };
+
+/** Whether two names are the same, in any case. */
+export const isSameName = (a: string | undefined, b: string | undefined): boolean =>
+  a === b || (a !== undefined && b !== undefined && foldCase(a) === foldCase(b));
+
+/** The principals and their rights. Changes can be undone. */
+export class Acl {
+  readonly #principals = new Map<string, Principal>();
+  readonly #log = new UndoLog();
+  /** Grants and assumptions; the memberships are in the principals. */
+  readonly #rights = new RightSet([], this.#log);
+  #changes: AclChange[] = [];
+
+  /** @param admin the built-in administrator, who has every permission */
+  constructor(readonly admin: string) {}
+
+  /** The point to which later changes can be undone, until they are committed. */
+  savepoint(): number {
+    return this.#log.savepoint();
+  }
+
+  /** Undoes all changes since a savepoint. */
+  rollback(to: number): void {
+    this.#log.rollback(to);
+  }
+
+  /** Keeps all changes: no savepoint remains. */
+  commit(): void {
+    this.#log.commit();
+  }
+
+  /** The changes since the last call, in order. */
+  takeChanges(): AclChange[] {
+    const changes = this.#changes;
+    this.#changes = [];
+    this.commit();
+    return changes;
+  }
+
+  /** Applies a recorded change. */
+  replay(change: AclChange): void {
+    if ('put' in change) this.put(change.put);
+    else if ('remove' in change) this.remove(change.remove);
+    else if ('grant' in change) this.grant(change.grant);
+    else if ('revoke' in change) this.revoke(change.revoke);
+    else if ('assume' in change) this.assume(change.assume);
+    else this.unassume(change.unassume);
+    this.takeChanges();
+  }
+
+  /** The changes that recreate the complete state. */
+  snapshotChanges(): AclChange[] {
+    return [
+      ...this.principals()
+        .toSorted(byName)
+        .map(put => ({ put })),
+      ...[...this.#rights].map(({ kind, ...right }) =>
+        kind === 'grant' ? { grant: right as Grant } : { assume: right as Assumption },
+      ),
+    ];
+  }
+
+  principals(): Principal[] {
+    return [...this.#principals.values()];
+  }
+
+  find(name: string): Principal | undefined {
+    return this.#principals.get(foldCase(name));
+  }
+
+  /** Principals of a kind, by name. */
+  list(kind: PrincipalKind): Principal[] {
+    return this.principals()
+      .filter(principal => principal.kind === kind)
+      .sort(byName);
+  }
+
+  /** Adds a principal, or replaces the one of the same name. */
+  put(principal: Principal): void {
+    this.#record({ put: principal });
+    this.#store(principal.name, principal);
+  }
+
+  /** Removes a principal with its memberships, grants and assumptions. */
+  remove(name: string): void {
+    this.#record({ remove: name });
+    this.#store(name, undefined);
+    for (const principal of this.principals()) {
+      const groups = principal.groups.filter(group => !isSameName(group, name));
+      if (groups.length < principal.groups.length) this.#store(principal.name, { ...principal, groups });
+    }
+    this.#rights.drop(name);
+  }
+
+  get grants(): readonly Grant[] {
+    return [...this.#rights].filter(right => right.kind === 'grant');
+  }
+
+  /** The grants to a principal itself, without those to its groups. */
+  grantsTo(entity: string): Grant[] {
+    return [...this.#rights.rightsOf(entity)].filter(right => right.kind === 'grant');
+  }
+
+  get assumptions(): readonly Assumption[] {
+    return [...this.#rights].filter(right => right.kind === 'assumption');
+  }
+
+  /** Adds a grant. It replaces an equal one, whose option may differ, and narrower ones; a wider one includes it. */
+  grant(grant: Grant): void {
+    this.#record({ grant });
+    this.#rights.grant({ ...grant, kind: 'grant' });
+  }
+
+  revoke(revoked: Omit<Grant, 'option'>): void {
+    this.#record({ revoke: revoked });
+    this.#rights.revoke({ ...revoked, kind: 'grant', option: false });
+  }
+
+  /** Adds an assumption, or replaces an equal one, whose option may differ. */
+  assume(assumption: Assumption): void {
+    this.#record({ assume: assumption });
+    this.#rights.grant({ ...assumption, kind: 'assumption' });
+  }
+
+  unassume(assumption: Omit<Assumption, 'option'>): void {
+    this.#record({ unassume: assumption });
+    this.#rights.revoke({ ...assumption, kind: 'assumption', option: false });
+  }
+
+  /** All grants, assumptions and memberships. */
+  *rights(): Generator<Right> {
+    for (const { name: user, groups } of this.#principals.values())
+      for (const group of groups) yield { kind: 'membership', user, group };
+    yield* this.#rights;
+  }
+
+  /** Whether a right was given, possibly with the grant option or on a wider scope. */
+  includes(right: Right): boolean {
+    if (right.kind !== 'membership') return this.#rights.has(right);
+    return this.find(right.user)?.groups.some(group => isSameName(group, right.group)) ?? false;
+  }
+
+  /** The rights that lose their grant option if a right is given. */
+  findLostOptions(right: Right): Right[] {
+    return right.kind === 'membership' ? [] : this.#rights.findLostOptions(right);
+  }
+
+  /** Adds a right as a dump has it. A membership of an unknown user has no effect. */
+  load(right: Right): void {
+    if (right.kind !== 'membership') return void this.#rights.add(right);
+    const user = this.find(right.user);
+    if (user) this.put({ ...user, groups: [...user.groups, right.group] });
+  }
+
+  /**
+   * Removes the grants on a table, or on one of its columns; those on a renamed column move with it.
+   * @returns how many there were
+   */
+  removeRightsOn(table: string, column?: string, to?: string): number {
+    const removed = this.grants.filter(
+      grant => isSameName(grant.table, table) && (column === undefined || isSameName(grant.column, column)),
+    );
+    for (const { option: _, ...grant } of removed) this.revoke(grant);
+    if (to !== undefined) for (const grant of removed) this.grant({ ...grant, column: to });
+    return removed.length;
+  }
+
+  /** Whether a principal or one of its groups has a permission; with `option`, whether it may pass it on. */
+  has(name: string, permission: string, scope: Scope, option = false): boolean {
+    if (isSameName(name, this.admin)) return true;
+    return this.namesWithGroups(name).some(entity =>
+      this.#rights.allows({ kind: 'grant', permission, ...scope, entity, option }),
+    );
+  }
+
+  /** Whether a principal may read at least one column of a table. */
+  canRead(name: string, table: string): boolean {
+    if (isSameName(name, this.admin)) return true;
+    return this.namesWithGroups(name).some(entity =>
+      this.#rights.allowsPart({ kind: 'grant', permission: 'SELECT', table, entity, option: false }),
+    );
+  }
+
+  /** Whether a principal or one of its groups may assume an account; with `option`, whether it may let others do so. */
+  canAssume(name: string, account: string, option = false): boolean {
+    const names = this.namesWithGroups(name);
+    return names.some(entity => this.#rights.has({ kind: 'assumption', account, entity, option }));
+  }
+
+  /** The name of a principal, and the names of its groups. */
+  namesWithGroups(name: string): string[] {
+    return [name, ...(this.find(name)?.groups ?? [])];
+  }
+
+  #record(change: AclChange): void {
+    this.#changes.push(change);
+    this.#log.record(() => this.#changes.pop());
+  }
+
+  /** Stores a principal, or removes it. */
+  #store(name: string, principal: Principal | undefined): void {
+    const id = foldCase(name);
+    const replaced = this.#principals.get(id);
+    this.#log.record(() => this.#store(name, replaced));
+    if (principal) this.#principals.set(id, principal);
+    else this.#principals.delete(id);
+  }
+}
+
+const byName = (a: Principal, b: Principal): number => (a.name < b.name ? -1 : 1);

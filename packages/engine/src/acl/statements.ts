@@ -1,0 +1,338 @@
+/*!
+ * The statements of access control, as documented for the enterprise edition: its server's source is closed, so
+ * positions and wording of rejections are our own.
+ */
+import {
+  type AccessContext,
+  type AssumptionStatement,
+  type Cursor,
+  type GrantStatement,
+  isWord,
+  type LocatedName,
+  type LocatedScope,
+  parseEntityName,
+  parseGrant,
+  parseMembership,
+  RejectionError,
+  type Scope,
+  unexpectedTokenError,
+  unquote,
+} from '@sqlpipe/ddl/grammar';
+import type { ExecutionResult } from '../result.js';
+import { DenialError, type Session } from '../session.js';
+import { type Acl, isSameName, type Principal, type PrincipalKind, type Token } from './acl.js';
+
+import { isPermission } from './permissions.js';
+
+/** Makes what is stored of passwords and tokens. */
+export interface Secrets {
+  /** @throws NotReady while the hash is computed */
+  hashPassword(password: string): string;
+  generateToken(ttl: number, refresh: boolean): { token: string; stored: Token };
+  /** Identifies a token without revealing it. */
+  digest(token: string): string;
+}
+
+/** A session of the enterprise edition. */
+export interface AclSession extends Session {
+  readonly acl: Acl;
+  readonly caller: string;
+  readonly secrets: Secrets;
+}
+
+/** Parses USER, GROUP or SERVICE ACCOUNT; undefined if the token is not the start of one. */
+export function parsePrincipalKind(cursor: Cursor, token: string | undefined): PrincipalKind | undefined {
+  if (isWord(token, 'user')) return 'user';
+  if (isWord(token, 'group')) return 'group';
+  if (!isWord(token, 'service')) return;
+  cursor.expect('account');
+  return 'service account';
+}
+
+/** Parses a name, before which `IF` and the words may stand. */
+function parseOptionalName(
+  cursor: Cursor,
+  kind: PrincipalKind,
+  ...words: string[]
+): LocatedName & { optional: boolean } {
+  const optional = isWord(cursor.requireNoSemicolon(`${kind} name or 'if'`), 'if');
+  if (optional) for (const word of words) cursor.expect(word);
+  else cursor.unread();
+  return { optional, ...parseEntityName(cursor, `${kind} name`) };
+}
+
+/** After CREATE USER, GROUP or SERVICE ACCOUNT. */
+export function createPrincipal(cursor: Cursor, session: AclSession, kind: PrincipalKind): void {
+  const { acl } = session;
+  const { optional, name, position } = parseOptionalName(cursor, kind, 'not', 'exists');
+  const { owner = session.caller, password, alias } = parseOptions(cursor, kind);
+  session.authorize(`CREATE ${kind.toUpperCase()}`);
+  const namesake = acl.find(name);
+  if (namesake?.kind === kind && optional) return;
+  if (namesake || isSameName(name, acl.admin)) {
+    throw new RejectionError(position, `${namesake?.kind ?? 'user'} already exists [name=${name}]`);
+  }
+  const hash = password && session.secrets.hashPassword(password);
+  acl.put({ kind, name, groups: [], tokens: [], password: hash, alias });
+  if (kind === 'service account' && !isSameName(owner, acl.admin)) {
+    acl.assume({ account: name, entity: owner, option: true });
+  }
+}
+
+interface Options {
+  password?: string | undefined;
+  alias?: string;
+  /** Service accounts only: the principal that may assume it and may let others assume it. */
+  owner?: string;
+}
+
+/** Parses the options after the name to the end of the statement. Each may occur once. */
+function parseOptions(cursor: Cursor, kind: PrincipalKind): Options {
+  const options: Options = {};
+  for (let token = cursor.next(); token !== undefined && token !== ';'; token = cursor.next()) {
+    if (isWord(token, 'owned') && kind === 'service account' && !('owner' in options)) {
+      cursor.expect('by');
+      options.owner = parseEntityName(cursor, 'owner name').name;
+    } else if (!isWord(token, 'with') || 'alias' in options || 'password' in options)
+      throw unexpectedTokenError(cursor.at, token);
+    else if (kind === 'group') {
+      cursor.expect('external');
+      cursor.expect('alias');
+      options.alias = parseText(cursor, 'alias');
+    } else options.password = parsePassword(cursor);
+  }
+  return options;
+}
+
+/** The next token as a string, which may be in quotes. */
+const parseText = (cursor: Cursor, expected: string): string =>
+  unquote(cursor.requireNoSemicolon(expected)).replaceAll("''", "'");
+
+/** `PASSWORD 'p'` or `NO PASSWORD`. */
+function parsePassword(cursor: Cursor): string | undefined {
+  const token = cursor.requireNoSemicolon("'password' or 'no password'");
+  if (isWord(token, 'no')) {
+    cursor.expect('password');
+    return;
+  }
+  cursor.expectToken(token, 'password');
+  const password = parseText(cursor, 'password');
+  if (password === '') throw new RejectionError(cursor.at, 'password is empty');
+  return password;
+}
+
+/**
+ * After DROP USER, GROUP or SERVICE ACCOUNT. The administrator becomes the owner of its objects, so that a later
+ * principal of the same name does not own them.
+ */
+export function dropPrincipal(cursor: Cursor, session: AclSession, kind: PrincipalKind): void {
+  const { acl, catalog } = session;
+  const { optional, name, position } = parseOptionalName(cursor, kind, 'exists');
+  cursor.expectEnd();
+  session.authorize(`DROP ${kind.toUpperCase()}`);
+  if (acl.find(name)?.kind !== kind) {
+    if (optional) return;
+    throw new RejectionError(position, `${kind} does not exist [name=${name}]`);
+  }
+  acl.remove(name);
+  for (const object of catalog.ownedBy(name)) catalog.put({ ...object, owner: acl.admin });
+}
+
+/** After ALTER USER, GROUP or SERVICE ACCOUNT. Returns a new token, if one was created. */
+export function alterPrincipal(cursor: Cursor, session: AclSession, kind: PrincipalKind): ExecutionResult | undefined {
+  const { acl } = session;
+  const named = parseEntityName(cursor, `${kind} name`);
+  if (kind === 'group') {
+    changeAlias(cursor, session, named);
+    return;
+  }
+  const verb = cursor.requireNoSemicolon("'enable', 'disable', 'with', 'create' or 'drop'").toLowerCase();
+  switch (verb) {
+    case 'enable':
+    case 'disable':
+      cursor.expectEnd();
+      session.authorize(`${verb.toUpperCase()} USER`);
+      acl.put({ ...requirePrincipal(acl, kind, named), disabled: verb === 'disable' });
+      return;
+    case 'with':
+      setPassword(cursor, session, kind, named);
+      return;
+    case 'create':
+      return createToken(cursor, session, kind, named);
+    case 'drop':
+      dropTokens(cursor, session, kind, named);
+      return;
+    default:
+      throw unexpectedTokenError(cursor.at, verb);
+  }
+}
+
+/**
+ * `WITH EXTERNAL ALIAS 'a'` or `DROP EXTERNAL ALIAS 'a'`: nothing else of a group can be changed, because it never logs
+ * in.
+ */
+function changeAlias(cursor: Cursor, session: AclSession, named: LocatedName): void {
+  const { acl } = session;
+  const adds = isWord(cursor.requireNoSemicolon("'with' or 'drop'"), 'with');
+  if (!adds) cursor.expectToken(cursor.text.slice(cursor.at, cursor.end), 'drop');
+  cursor.expect('external');
+  cursor.expect('alias');
+  const alias = parseText(cursor, 'alias');
+  const position = cursor.at;
+  cursor.expectEnd();
+  session.authorize(`${adds ? 'ADD' : 'REMOVE'} EXTERNAL ALIAS`);
+  const group = requirePrincipal(acl, 'group', named);
+  if (!adds && group.alias !== alias)
+    throw new RejectionError(position, `external alias does not exist [name=${alias}]`);
+  acl.put({ ...group, alias: adds ? alias : undefined });
+}
+
+function setPassword(cursor: Cursor, session: AclSession, kind: PrincipalKind, named: LocatedName): void {
+  const { acl, caller } = session;
+  const password = parsePassword(cursor);
+  cursor.expectEnd();
+  if (!isSameName(caller, named.name)) session.authorize(`${password === undefined ? 'REMOVE' : 'ADD'} PASSWORD`);
+  requirePrincipal(acl, kind, named);
+  const hash = password && session.secrets.hashPassword(password);
+  // Read again: a login in the meantime may have renewed a token.
+  acl.put({ ...requirePrincipal(acl, kind, named), password: hash });
+}
+
+/** TOKEN TYPE REST: sqlserve has no tokens for other protocols. */
+function expectRestToken(cursor: Cursor): void {
+  cursor.expect('token');
+  cursor.expect('type');
+  cursor.expect('rest');
+}
+
+function createToken(cursor: Cursor, session: AclSession, kind: PrincipalKind, named: LocatedName): ExecutionResult {
+  expectRestToken(cursor);
+  const { ttl, refresh } = parseTokenLifetime(cursor);
+  cursor.expectEnd();
+  session.authorize('CREATE REST TOKEN');
+  const principal = requirePrincipal(session.acl, kind, named);
+  const { token, stored } = session.secrets.generateToken(ttl, refresh);
+  session.acl.put({ ...principal, tokens: [...principal.tokens.filter(old => old.expires > Date.now()), stored] });
+  return {
+    kind: 'rows',
+    columns: [
+      { name: 'name', type: 'STRING' },
+      { name: 'token', type: 'STRING' },
+      { name: 'expires_at', type: 'TIMESTAMP' },
+      { name: 'refresh', type: 'BOOLEAN' },
+    ],
+    rows: [[principal.name, token, new Date(stored.expires).toISOString().replace('Z', '000Z'), refresh]],
+  };
+}
+
+/** After `DROP TOKEN TYPE REST`: `[token]`. Drops that token or, if none is named, all. */
+function dropTokens(cursor: Cursor, session: AclSession, kind: PrincipalKind, named: LocatedName): void {
+  expectRestToken(cursor);
+  const token = cursor.next();
+  const position = cursor.at;
+  const droppedDigest = token === undefined || token === ';' ? undefined : session.secrets.digest(unquote(token));
+  if (droppedDigest !== undefined) cursor.expectEnd();
+  session.authorize('DROP REST TOKEN');
+  const principal = requirePrincipal(session.acl, kind, named);
+  const tokens = principal.tokens.filter(old => droppedDigest !== undefined && old.digest !== droppedDigest);
+  if (droppedDigest !== undefined && tokens.length === principal.tokens.length) {
+    throw new RejectionError(position, 'token does not exist');
+  }
+  session.acl.put({ ...principal, tokens });
+}
+
+const secondsIn: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+
+/** `WITH TTL '30d' [REFRESH]`, from a minute to ten years; in milliseconds. */
+function parseTokenLifetime(cursor: Cursor): { ttl: number; refresh: boolean } {
+  cursor.expect('with');
+  cursor.expect('ttl');
+  const [, count, unit = ''] = /^(\d+)([smhd])$/i.exec(unquote(cursor.requireNoSemicolon('TTL'))) ?? [];
+  const seconds = Number(count) * (secondsIn[unit.toLowerCase()] ?? 0);
+  if (!(seconds >= 60 && seconds <= 3650 * 86_400)) {
+    throw new RejectionError(cursor.at, "TTL is a number and a unit (s, m, h, d), from '1m' to '3650d'");
+  }
+  const refresh = isWord(cursor.next(), 'refresh');
+  if (!refresh) cursor.unread();
+  return { ttl: seconds * 1000, refresh };
+}
+
+function requirePrincipal(acl: Acl, kind: PrincipalKind, { name, position }: LocatedName): Principal {
+  const principal = acl.find(name);
+  if (principal?.kind === kind) return principal;
+  throw new RejectionError(position, `${kind} does not exist [name=${name}]`);
+}
+
+/** After ADD or REMOVE: a user and groups. */
+export function changeMembership(cursor: Cursor, session: AclSession, add: boolean): void {
+  const { acl } = session;
+  const statement = parseMembership(cursor, add, accessContext(session));
+  cursor.expectEnd();
+  session.authorize(add ? 'ADD USER' : 'REMOVE USER');
+  const user = requirePrincipal(acl, 'user', statement.user);
+  const names = statement.groups.map(group => requirePrincipal(acl, 'group', group).name);
+  const others = user.groups.filter(group => !names.includes(group));
+  acl.put({ ...user, groups: add ? [...new Set([...user.groups, ...names])] : others });
+}
+
+/** After GRANT or REVOKE. */
+export function changeGrants(cursor: Cursor, session: AclSession, grant: boolean): void {
+  const statement = parseGrant(cursor, grant, accessContext(session));
+  cursor.expectEnd();
+  if (statement.kind === 'assumption') changeAssumption(statement, session);
+  else changePermissions(statement, session);
+}
+
+const accessContext = ({ catalog }: AclSession): AccessContext => ({
+  isPermission,
+  columnsOf: table => catalog.find(table)?.columns.map(({ name }) => name),
+});
+
+function changePermissions(statement: GrantStatement, session: AclSession): void {
+  const { acl } = session;
+  const { gives, permissions, scopes, option, verified } = statement;
+  for (const permission of permissions) for (const { scope } of scopes) requireGrantRight(session, permission, scope);
+  if (verified) {
+    for (const scope of scopes) rejectMissing(session, scope);
+    rejectUnknownPrincipal(session, statement.entity);
+  }
+  const entity = acl.find(statement.entity.name)?.name ?? statement.entity.name;
+  for (const permission of permissions) {
+    for (const { scope } of scopes) {
+      if (gives) acl.grant({ entity, permission, option, ...scope });
+      else acl.revoke({ entity, permission, ...scope });
+    }
+  }
+}
+
+function rejectMissing({ catalog }: AclSession, { scope: { column }, table }: LocatedScope): void {
+  if (!table) return;
+  const object = catalog.find(table.name);
+  if (!object) throw new RejectionError(table.position, `table does not exist [table=${table.name}]`);
+  if (column === undefined || object.columns.some(({ name }) => isSameName(name, column))) return;
+  throw new RejectionError(table.position, `column does not exist [table=${table.name}, column=${column}]`);
+}
+
+function rejectUnknownPrincipal({ acl }: AclSession, { name, position }: LocatedName): void {
+  if (acl.find(name) || isSameName(name, acl.admin)) return;
+  throw new RejectionError(position, `entity does not exist [name=${name}]`);
+}
+
+/** Requires the permission with grant option; owners have all permissions on their objects. @throws DenialError */
+function requireGrantRight({ acl, caller, catalog }: AclSession, permission: string, scope: Scope): void {
+  if (acl.has(caller, permission, scope, true)) return;
+  if (scope.table !== undefined && isSameName(catalog.find(scope.table)?.owner, caller)) return;
+  const on = scope.table === undefined || scope.table === '*' ? '' : ` on ${scope.table}`;
+  throw new DenialError(0, `Access denied for ${caller} [${permission} WITH GRANT OPTION${on}]`);
+}
+
+function changeAssumption(statement: AssumptionStatement, session: AclSession): void {
+  const { acl, caller } = session;
+  const { gives, option, verified } = statement;
+  if (!acl.canAssume(caller, statement.account.name, true)) requireGrantRight(session, 'ASSUME SERVICE ACCOUNT', {});
+  const account = requirePrincipal(acl, 'service account', statement.account).name;
+  if (verified) rejectUnknownPrincipal(session, statement.entity);
+  const entity = acl.find(statement.entity.name)?.name ?? statement.entity.name;
+  if (gives) acl.assume({ account, entity, option });
+  else acl.unassume({ account, entity });
+}

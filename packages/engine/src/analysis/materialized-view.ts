@@ -1,0 +1,328 @@
+/*!
+ * What a materialized view's query must not contain, in QuestDB's order: first the checks of its parser (the base
+ * table, aliases, windows, FILL, unions), then those of its compiler (the timestamp, the sampling interval).
+ */
+
+import type { Expression, SelectStatement } from '@questdb/sql-parser';
+import {
+  type Body,
+  type CreateMaterializedView,
+  type Interval,
+  isTimestamp,
+  isTimeZone,
+  isValidColumnName,
+  type LocatedName,
+  RejectionError,
+  rejectLongPeriod,
+} from '@sqlpipe/ddl/grammar';
+import type { Catalogue } from '../catalogue.js';
+import { parsedQuery } from '../parser/queries.js';
+import type { Query } from '../parser/query.js';
+import { childrenOf, type TreeNode } from '../parser/tree.js';
+import { isNonDeterministic } from './functions.js';
+import { aliasPosition, columnAlias, type Relation, tableName, tablePosition } from './relation.js';
+import { TakenNames } from './taken-names.js';
+import { Variables } from './variables.js';
+
+type Select = SelectStatement;
+type TableRef = NonNullable<Select['from']>[number];
+/** Queries by the names that WITH gave them. */
+type NamedQueries = ReadonlyMap<string, Select>;
+
+/** The base table of a view. @throws RejectionError if the query has none, or uses it in an unsupported way */
+export function findBaseTable(body: Body, statedBase: LocatedName | undefined, catalog: Catalogue): LocatedName {
+  const check = new BaseCheck(parsedQuery(body), catalog);
+  const names = check.tables(parsedQuery(body).select, new Map());
+  const base = statedBase ?? requireSingleBase(names, body.position);
+  if (!names.has(base.name.toLowerCase())) {
+    const isView = catalog.find(base.name)?.kind === 'view';
+    const problem = isView
+      ? 'base table should be a physical table, cannot be a view'
+      : 'base table is not referenced in materialized view query';
+    throw new RejectionError(base.position, `${problem}: ${base.name}`);
+  }
+  check.validate(parsedQuery(body).select, new Map(), base.name);
+  return base;
+}
+
+function requireSingleBase(names: ReadonlyMap<string, LocatedName>, position: number): LocatedName {
+  const [first, second] = names.values();
+  if (!first) throw new RejectionError(position, 'missing base table, materialized views have to be based on a table');
+  if (!second) return first;
+  throw new RejectionError(
+    position,
+    "query references multiple tables (views are expanded to their underlying physical tables), use 'WITH BASE' to explicitly select the base table",
+  );
+}
+
+class BaseCheck {
+  constructor(
+    readonly query: Query,
+    readonly catalog: Catalogue,
+  ) {}
+
+  /** The tables that a query reads, by lower-case name. A view is replaced by the tables that it reads. */
+  tables(select: Select, outer: NamedQueries): Map<string, LocatedName> {
+    const names = new Map<string, LocatedName>();
+    const namedQueries = addNamedQueries(select, outer);
+    const add = (located: LocatedName) =>
+      names.has(located.name.toLowerCase()) || names.set(located.name.toLowerCase(), located);
+    for (const ref of listTableRefs(select)) for (const located of this.#tablesOf(ref, namedQueries)) add(located);
+    for (const { select: next } of select.setOperations ?? [])
+      for (const located of this.tables(next, namedQueries).values()) add(located);
+    return names;
+  }
+
+  #tablesOf(ref: TableRef, namedQueries: NamedQueries): Iterable<LocatedName> {
+    const { table } = ref;
+    if (table.type === 'select') return this.tables(table, namedQueries).values();
+    const name = tableName(ref);
+    if (name === undefined) return [];
+    const named = namedQueries.get(name.toLowerCase());
+    if (named) return this.tables(named, without(namedQueries, name)).values();
+    const position = tablePosition(this.query, ref);
+    return this.#physicalTables(name).map(name => ({ name, position }));
+  }
+
+  #physicalTables(name: string): string[] {
+    const object = this.catalog.find(name);
+    return object?.kind === 'view' ? object.references.flatMap(reference => this.#physicalTables(reference)) : [name];
+  }
+
+  /** Checks every query that reads the base table, an outer one before those in it. */
+  validate(select: Select, outer: NamedQueries, base: string): void {
+    const namedQueries = addNamedQueries(select, outer);
+    const names = this.tables(select, outer);
+    const readsBase = names.has(base.toLowerCase());
+    if (readsBase) this.#rejectBadColumns(select, base);
+    for (const { select: next } of select.setOperations ?? []) {
+      if (readsBase && names.size > 1)
+        throw new RejectionError(this.query.positionOf(next), `union ${notSupported(base)}`);
+      this.validate(next, namedQueries, base);
+    }
+    const directTables = new Map(
+      listTableRefs(select)
+        .flatMap(ref => [...this.#tablesOf(ref, namedQueries)])
+        .map(located => [located.name.toLowerCase(), located]),
+    );
+    if (directTables.has(base.toLowerCase())) this.#rejectBadSampling(select, base);
+    for (const ref of listTableRefs(select)) {
+      const { table } = ref;
+      const named = namedQueries.get(tableName(ref)?.toLowerCase() ?? '');
+      if (table.type === 'select') this.validate(table, namedQueries, base);
+      else if (named) this.validate(named, without(namedQueries, tableName(ref) ?? ''), base);
+    }
+  }
+
+  /** Each column needs a name that is valid in a table; window functions are not allowed. */
+  #rejectBadColumns(select: Select, base: string): void {
+    const taken = new TakenNames();
+    let window: Expression | undefined;
+    const variables = new Variables(select.declare?.assignments);
+    const names = { column: () => undefined, variable: (name: string) => variables.get(name) };
+    for (const item of select.columns) {
+      if (item.type !== 'selectItem') continue;
+      const { expression, alias } = item;
+      if (expression.type === 'function' && expression.over) window = expression;
+      const name = alias ?? columnAlias(expression, names, this.query, taken, this.catalog.naming);
+      taken.add(name);
+      if (isValidColumnName(name)) continue;
+      if (alias !== undefined) {
+        throw new RejectionError(
+          aliasPosition(this.query, item),
+          `column alias '${name}' contains unsupported characters`,
+        );
+      }
+      throw new RejectionError(
+        this.query.positionOf(expression),
+        `column '${name}' requires an explicit alias. Use: ${name} AS your_column_name`,
+      );
+    }
+    if (window) throw new RejectionError(this.query.positionOf(window), `window function ${notSupported(base)}`);
+  }
+
+  #rejectBadSampling({ sampleBy }: Select, base: string): void {
+    if (!sampleBy) return;
+    const { query } = this;
+    if (sampleBy.alignTo?.mode === 'firstObservation') {
+      const position = query.positionOf(sampleBy, 'DurationLiteral') + sampleBy.duration.length + 1;
+      throw new RejectionError(position, `ALIGN TO FIRST OBSERVATION ${notSupported(base)}`);
+    }
+    const bound = sampleBy.from ?? sampleBy.to;
+    if (bound) throw new RejectionError(query.positionOf(bound), `FROM-TO ${notSupported(base)}`);
+    if (sampleBy.fill?.length)
+      throw new RejectionError(query.positionOf(sampleBy.fill, 'fillValue'), `FILL ${notSupported(base)}`);
+  }
+}
+
+const notSupported = (base: string): string => `on base table is not supported for materialized views: ${base}`;
+
+/** Tables of FROM and all joins. */
+function listTableRefs(select: Select): TableRef[] {
+  const flatten = (ref: TableRef): TableRef[] => [ref, ...(ref.joins ?? []).flatMap(join => flatten(join.table))];
+  return (select.from ?? []).flatMap(flatten);
+}
+
+function addNamedQueries(select: Select, outer: NamedQueries): NamedQueries {
+  return new Map([...outer, ...(select.with ?? []).map(({ name, query }) => [name.toLowerCase(), query] as const)]);
+}
+
+/** The queries without one of them: a query cannot refer to itself. */
+function without(queries: NamedQueries, name: string): NamedQueries {
+  return new Map([...queries].filter(([key]) => key !== name.toLowerCase()));
+}
+
+/** What QuestDB's compiler derives from the query of a view: the sampling interval and the timestamp column. */
+export interface ViewSampling {
+  readonly interval: string;
+  readonly timestamp: string;
+  readonly period?: string | undefined;
+  readonly timeZone?: string | undefined;
+}
+
+/** @throws RejectionError for a query without a timestamp or an interval, and for a base table without WAL */
+export function analyzeSampling(
+  statement: CreateMaterializedView,
+  base: LocatedName,
+  relation: Relation,
+  catalog: Catalogue,
+): ViewSampling {
+  const { body, timestamp } = statement;
+  const { select } = parsedQuery(body);
+  const field = timestamp && relation.fields.find(({ name }) => isSameIdentifier(name, timestamp.name));
+  if (timestamp && !field && !relation.open) {
+    throw new RejectionError(timestamp.position, `TIMESTAMP column does not exist [name=${timestamp.name}]`);
+  }
+  rejectNoWal(base, catalog);
+  const bucket = findBucket(body, catalog);
+  if (!bucket) {
+    const problem = timestamp
+      ? `materialized view query requires a sampling interval, use SAMPLE BY or GROUP BY timestamp_floor() [name=${timestamp.name}]`
+      : 'TIMESTAMP column is not present in select list';
+    throw new RejectionError(body.position, problem);
+  }
+  if (
+    !timestamp &&
+    bucket.column !== undefined &&
+    !relation.open &&
+    !relation.fields.some(({ name }) => isSameIdentifier(name, bucket.column ?? ''))
+  ) {
+    throw new RejectionError(
+      body.position,
+      `TIMESTAMP column does not exist or not present in select list [name=${bucket.column}]`,
+    );
+  }
+  const period = statement.refresh.period === 'sample by interval' ? periodOfSampling(select, bucket) : undefined;
+  rejectNonDeterministic(parsedQuery(body));
+  if (field?.type !== undefined && !isTimestamp(field.type)) {
+    throw new RejectionError(timestamp?.position ?? 0, `TIMESTAMP column expected [actual=${field.type}]`);
+  }
+  const designated = timestamp?.name ?? relation.timestamp ?? bucket.column;
+  if (designated === undefined) {
+    throw new RejectionError(body.position, 'materialized view query is required to have designated timestamp');
+  }
+  return { interval: bucket.interval, timestamp: designated, ...period };
+}
+
+const isSameIdentifier = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+
+function rejectNoWal(base: LocatedName, catalog: Catalogue): void {
+  const object = catalog.find(base.name);
+  if (!object) throw new RejectionError(base.position, `table does not exist [table=${base.name}]`);
+  if (object.kind === 'table' && !object.wal)
+    throw new RejectionError(base.position, 'base table has to be WAL enabled');
+}
+
+interface Bucket {
+  readonly interval: string;
+  /** The column with the start of the bucket, by its name in the query that computes it. */
+  readonly column: string | undefined;
+  readonly position: number;
+}
+
+/**
+ * The bucket of SAMPLE BY or of a timestamp_floor() column, in the query or in a subquery that it only selects from.
+ */
+function findBucket(body: Body, catalog: Catalogue): Bucket | undefined {
+  const { position } = body;
+  const query = parsedQuery(body);
+  const named: NamedQueries = addNamedQueries(query.select, new Map());
+  for (let select: Select | undefined = query.select; select; select = findInnerQuery(select, named)) {
+    const { sampleBy } = select;
+    if (sampleBy) {
+      const interval = sampleBy.duration;
+      return {
+        interval,
+        column: findTimestamp(select, catalog),
+        position: query.positionOf(sampleBy, 'DurationLiteral') - position,
+      };
+    }
+    const floor = select.columns.find(item => item.type === 'selectItem' && isFloor(item.expression));
+    if (floor?.type === 'selectItem' && floor.expression.type === 'function' && !select.groupBy) {
+      const [interval] = floor.expression.args;
+      const text = interval?.type === 'literal' ? String(interval.value) : '';
+      const column = floor.alias ?? 'timestamp_floor';
+      return { interval: text, column, position: interval ? query.positionOf(interval) - position : 0 };
+    }
+  }
+  return;
+}
+
+const isFloor = (expression: Expression): boolean =>
+  expression.type === 'function' && expression.name.toLowerCase() === 'timestamp_floor';
+
+/** The subquery of a query that only selects from it. */
+function findInnerQuery(select: Select, named: NamedQueries): Select | undefined {
+  const [ref, ...more] = select.from ?? [];
+  if (!ref || more.length > 0 || ref.joins?.length || select.groupBy || select.setOperations) return;
+  return ref.table.type === 'select' ? ref.table : named.get(tableName(ref)?.toLowerCase() ?? '');
+}
+
+/** The designated timestamp of the sampled table, under the name that the query selects it by. */
+function findTimestamp(select: Select, catalog: Catalogue): string | undefined {
+  const [ref] = select.from ?? [];
+  const object = ref && catalog.resolve(tableName(ref) ?? '');
+  const designated = object?.timestamp;
+  if (designated === undefined) return;
+  const item = select.columns.find(
+    item =>
+      item.type === 'selectItem' &&
+      item.expression.type === 'column' &&
+      isSameIdentifier(item.expression.name.parts.at(-1) ?? '', designated),
+  );
+  const floor = select.columns.find(item => item.type === 'selectItem' && isFloor(item.expression));
+  const named = item ?? floor;
+  return (named?.type === 'selectItem' && named.alias) || designated;
+}
+
+/**
+ * PERIOD (SAMPLE BY INTERVAL): the bucket is the period. Positions count from the start of the query, as in QuestDB.
+ */
+function periodOfSampling(
+  { sampleBy }: Select,
+  { interval, position }: Bucket,
+): Pick<ViewSampling, 'period' | 'timeZone'> {
+  const length: Interval = { count: Number.parseInt(interval, 10) || 1, unit: interval.slice(-1) };
+  rejectLongPeriod(length, position);
+  const { timeZone, offset } = sampleBy?.alignTo ?? {};
+  if (timeZone !== undefined && !isTimeZone(timeZone))
+    throw new RejectionError(position, `invalid timezone: ${timeZone}`);
+  if (offset !== undefined && !/^[-+]?00:00$/.test(offset)) {
+    throw new RejectionError(position, "PERIOD (SAMPLE BY INTERVAL) can't be used with WITH OFFSET");
+  }
+  return { period: length.count + length.unit, timeZone };
+}
+
+function rejectNonDeterministic(query: Query): void {
+  const visit = (node: TreeNode): void => {
+    const { type, name } = node as { type?: string; name?: unknown };
+    if (type === 'function' && typeof name === 'string' && isNonDeterministic(name)) {
+      throw new RejectionError(
+        query.positionOf(node),
+        `non-deterministic function cannot be used in materialized view: ${name}`,
+      );
+    }
+    childrenOf(node).forEach(visit);
+  };
+  visit(query.select);
+}

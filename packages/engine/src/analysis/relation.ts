@@ -1,0 +1,473 @@
+/*!
+ * What a query returns, checked against the catalog: its columns, their types as far as known, its designated
+ * timestamp. References to tables and columns are checked on the way, in the order of QuestDB's compiler: the sources
+ * of a query before the query itself.
+ */
+
+import type { Expression, QualifiedName, SelectStatement } from '@questdb/sql-parser';
+import { duplicateColumnError, isTimestamp, RejectionError } from '@sqlpipe/ddl/grammar';
+import type { Catalogue, Naming } from '../catalogue.js';
+import type { Query } from '../parser/query.js';
+import { childrenOf, type TreeNode } from '../parser/tree.js';
+import { inferType, type Names, printExpression, unifyTypes } from './expression.js';
+import { functionType, isAggregate } from './functions.js';
+import { TakenNames } from './taken-names.js';
+import { Variables } from './variables.js';
+
+type TableRef = NonNullable<SelectStatement['from']>[number];
+type Pivot = NonNullable<SelectStatement['pivot']>;
+type SelectItem = SelectStatement['columns'][number];
+
+export interface Field {
+  readonly name: string;
+  /** Undefined if it is not known. */
+  readonly type: string | undefined;
+}
+
+export interface Relation {
+  readonly fields: readonly Field[];
+  readonly timestamp?: string | undefined;
+  /** Whether the relation may have more columns, which are not known; such as the result of an unknown function. */
+  readonly open?: boolean;
+}
+
+/** A relation under the name it has in a query. */
+interface Source {
+  readonly alias: string | undefined;
+  readonly relation: Relation;
+}
+
+/** The names that WITH and DECLARE define in a query. */
+interface Environment {
+  readonly queries: ReadonlyMap<string, Relation>;
+  readonly variables: Variables;
+}
+
+/**
+ * Maximum number of columns of a query. A short text can name many: each query over `a JOIN a` doubles their number.
+ */
+const maxColumns = 20_000;
+
+const isSameIdentifier = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+
+/**
+ * The relation of a query.
+ * @throws RejectionError for a table or column that does not exist, and for a misused SAMPLE BY
+ */
+export function analyzeRelation(query: Query, catalog: Catalogue): Relation {
+  return new Analysis(query, catalog).relation(query.select, { queries: new Map(), variables: new Variables() });
+}
+
+class Analysis {
+  constructor(
+    readonly query: Query,
+    readonly catalog: Catalogue,
+  ) {}
+
+  /** `unionFields` are the columns of the union that the query is a part of: the union's ORDER BY refers to them. */
+  relation(select: SelectStatement, outer: Environment, unionFields: readonly Field[] = []): Relation {
+    const environment = this.#environment(select, outer);
+    const first = this.#analyzeSelect(select, environment, unionFields);
+    const order = select.setOperations?.at(-1)?.select.orderBy;
+    const union = (select.setOperations ?? []).reduce((left, { operator, select: next }) => {
+      const right = this.relation(next, environment, left.fields);
+      if (!left.open && !right.open && left.fields.length !== right.fields.length)
+        throw new RejectionError(this.query.positionOf(next), 'queries have different number of columns');
+      const type = operator === 'UNION' ? unifyRowTypes : unifyTypes;
+      return {
+        ...(left.open && { open: true }),
+        ...(operator !== 'UNION' && { timestamp: left.timestamp }),
+        fields: left.fields.map((field, i) => ({ ...field, type: type(field.type, right.fields[i]?.type) })),
+      };
+    }, first);
+    return order ? { ...union, timestamp: findSortTimestamp(order, select, union.fields) } : union;
+  }
+
+  /** The environment with the names of WITH and DECLARE. Each query of WITH can use those before it. */
+  #environment(select: SelectStatement, outer: Environment): Environment {
+    const variables = new Variables(select.declare?.assignments, outer.variables);
+    const queries = new Map(outer.queries);
+    for (const { name, query } of select.with ?? []) {
+      queries.set(name.toLowerCase(), this.relation(query, { queries, variables }));
+    }
+    return { queries, variables };
+  }
+
+  #analyzeSelect(select: SelectStatement, environment: Environment, unionFields: readonly Field[]): Relation {
+    const tables = new Scope(
+      this.query,
+      (select.from ?? []).flatMap(ref => this.#sources(ref, environment)),
+      environment.variables,
+    );
+    this.#rejectMisusedSampling(select);
+    const sources = select.pivot ? [this.#pivoted(select.pivot, tables)] : tables.sources;
+    const scope = new Scope(this.query, sources, environment.variables);
+    const fields = this.#fields(select, scope);
+    this.#visitSubqueries(select, environment);
+    if (select.where) inferType(select.where, tables.withAliases([]), this.query);
+    const { timestamp, partitionBy = [] } = select.latestOn ?? {};
+    for (const name of timestamp ? [timestamp, ...partitionBy] : partitionBy) scope.rejectUnknown(name);
+    for (const expression of select.groupBy ?? []) inferType(expression, scope.withAliases(fields), this.query);
+    const ordered = scope.withAliases([...fields, ...unionFields]);
+    for (const { expression } of select.orderBy ?? []) inferType(expression, ordered, this.query);
+    return { fields, timestamp: findTimestamp(select, sources, fields), open: sources.some(isOpenStar(select)) };
+  }
+
+  #sources(ref: TableRef, environment: Environment): Source[] {
+    const own = { alias: ref.alias ?? tableName(ref), relation: this.#table(ref, environment) };
+    return [own, ...(ref.joins ?? []).flatMap(join => this.#sources(join.table, environment))];
+  }
+
+  #table(ref: TableRef, environment: Environment): Relation {
+    const { table } = ref;
+    const designated = ref.timestampDesignation;
+    if (table.type === 'select') {
+      const relation = this.relation(table, environment);
+      return designated ? { ...relation, timestamp: designated } : relation;
+    }
+    if (table.type === 'tableFunctionCall') {
+      return table.name.toLowerCase() === 'long_sequence' ? { fields: [{ name: 'x', type: 'LONG' }] } : open;
+    }
+    if (table.type !== 'qualifiedName') return open;
+    const name = tableName(ref) ?? '';
+    const relation = environment.queries.get(name.toLowerCase());
+    if (relation) return relation;
+    if (name.startsWith('@')) return open;
+    const object = this.catalog.resolve(name);
+    if (!object && isBuiltIn(name)) return open;
+    if (!object) throw new RejectionError(tablePosition(this.query, ref), `table does not exist [table=${name}]`);
+    // QuestDB reports the position in the view's text, as if that text stood in the place of this query.
+    if (object.kind === 'view' && object.invalid)
+      throw new RejectionError(this.query.position + object.invalid.position, object.invalid.reason);
+    return { fields: object.columns, timestamp: object.timestamp, open: object.columns.length === 0 };
+  }
+
+  #rejectMisusedSampling(select: SelectStatement): void {
+    if (!select.sampleBy) return;
+    const index = select.columns.findIndex(item => item.type === 'star');
+    const star = select.columns[index];
+    if (star) {
+      // A star at the head of the list has no node of its own.
+      const position = index === 0 ? this.query.positionOf(select, 'selectList') : this.query.positionOf(star);
+      throw new RejectionError(position, 'wildcard column select is not allowed in sample-by queries');
+    }
+    if (select.groupBy) {
+      const [first = select] = select.groupBy;
+      throw new RejectionError(
+        this.query.positionOf(first),
+        'SELECT query must not contain both GROUP BY and SAMPLE BY',
+      );
+    }
+    if (!select.columns.some(item => hasAggregate(item))) {
+      const position =
+        this.query.positionOf(select.sampleBy, 'DurationLiteral') || this.query.positionOf(select.sampleBy);
+      throw new RejectionError(position, "at least one aggregation function must be present in 'select' clause");
+    }
+  }
+
+  #fields(select: SelectStatement, scope: Scope): Field[] {
+    const fields: Field[] = [];
+    const taken = new TakenNames();
+    // Named items get unique names before the columns of a star are known.
+    const named: Field[] = [];
+    const takenByName = new TakenNames();
+    for (const item of select.columns) {
+      const isStar = item.type !== 'selectItem';
+      const columns = isStar ? scope.columnsOf(starQualifier(item)) : [this.#field(item, scope, named, takenByName)];
+      if (!isStar) named.push(...columns);
+      if (fields.length + columns.length > maxColumns)
+        throw new RejectionError(
+          this.query.positionOf(item),
+          `sqlserve does not store a query of more than ${maxColumns} columns`,
+        );
+      for (const { name, type } of columns) {
+        const unused = taken.unused(name, n => `${name}${n}`);
+        taken.add(unused);
+        fields.push({ name: unused, type });
+      }
+    }
+    return fields;
+  }
+
+  #field(
+    item: Extract<SelectItem, { type: 'selectItem' }>,
+    scope: Scope,
+    preceding: readonly Field[],
+    taken: TakenNames,
+  ): Field {
+    const { expression, alias } = item;
+    const names = scope.withAliases(preceding);
+    const type = inferType(expression, names, this.query);
+    if (alias !== undefined && taken.has(alias)) throw duplicateColumnError(alias, aliasPosition(this.query, item));
+    const name = alias ?? columnAlias(expression, names, this.query, taken, this.catalog.naming);
+    taken.add(name);
+    return { name, type };
+  }
+
+  /** The result of PIVOT: the columns that it groups by, then each aggregate for each combination of values. */
+  #pivoted({ aggregations, pivots, groupBy = [] }: Pivot, tables: Scope): Source {
+    const names = tables.withAliases([]);
+    const field = (expression: Expression, alias?: string): Field => ({
+      name: alias ?? columnAlias(expression, names, this.query, new TakenNames(), this.catalog.naming),
+      type: inferType(expression, names, this.query),
+    });
+    const results = aggregations.map(({ expression, alias }) => field(expression, alias));
+    const hasShortNames = results.length === 1 && aggregations[0]?.alias === undefined;
+    const values = pivots.map(({ in: { values = [] } }) =>
+      values.map(({ expression }) => this.query.text(expression).replace(/^'(.*)'$/s, '$1')),
+    );
+    if (values.reduce((count, texts) => count * texts.length, results.length) > maxColumns)
+      throw new RejectionError(0, `sqlserve does not store a query of more than ${maxColumns} columns`);
+    const combinations = values.reduce((prefixes, texts) =>
+      prefixes.flatMap(prefix => texts.map(text => `${prefix}_${text}`)),
+    );
+    const fields = combinations.flatMap(combination =>
+      results.map(({ name, type }) => ({ name: hasShortNames ? combination : `${combination}_${name}`, type })),
+    );
+    const relation = {
+      fields: [...groupBy.map(expression => field(expression)), ...fields],
+      // The values of a subquery are not known.
+      open: pivots.some(pivot => pivot.in.select),
+    };
+    return { alias: undefined, relation };
+  }
+
+  /** Checks the queries inside expressions. */
+  #visitSubqueries(node: TreeNode, environment: Environment): void {
+    for (const child of childrenOf(node)) {
+      const { type, query } = child as { type?: string; query?: SelectStatement };
+      if (type === 'subquery' && query) this.relation(query, environment);
+      else if (type !== 'tableRef' && type !== 'cte') this.#visitSubqueries(child, environment);
+    }
+  }
+}
+
+/** The common type of the rows of a UNION: symbols of two tables become strings. */
+function unifyRowTypes(left: string | undefined, right: string | undefined): string | undefined {
+  return left === 'SYMBOL' && right === 'SYMBOL' ? 'STRING' : unifyTypes(left, right);
+}
+
+const open: Relation = { fields: [], open: true };
+
+const isOpenStar =
+  (select: SelectStatement) =>
+  ({ relation }: Source): boolean =>
+    (relation.open ?? false) && select.columns.some(item => item.type !== 'selectItem');
+
+/** The name of a table, without the schema `public`. */
+export function tableName({ table }: TableRef): string | undefined {
+  if (table.type !== 'qualifiedName') return;
+  const [first, ...rest] = table.parts;
+  return (first?.toLowerCase() === 'public' && rest.length > 0 ? rest : table.parts).join('.');
+}
+
+/** Whether a name is a catalog function that every database has, and that can be called without parentheses. */
+export const isBuiltIn = (name: string): boolean =>
+  /^(?:pg_catalog|information_schema)\./i.test(name) || builtIn.has(name);
+
+const builtIn = new Set([
+  ...['tables', 'views', 'materialized_views', 'all_tables', 'wal_tables', 'functions', 'keywords', 'query_activity'],
+  ...['attribute', 'class', 'database', 'description', 'index', 'inherits', 'locks', 'namespace', 'proc', 'range'].map(
+    name => `pg_${name}`,
+  ),
+  ...['pg_attrdef', 'pg_roles', 'pg_type'],
+]);
+
+/** The position of a table's name, after the schema `public`. A name in single quotes has no node of its own. */
+export function tablePosition(query: Query, ref: TableRef): number {
+  const { table } = ref;
+  if (table.type !== 'qualifiedName' || query.text(table) === '') return query.positionOf(ref);
+  const isPublic = table.parts.length > 1 && table.parts[0]?.toLowerCase() === 'public';
+  return query.positionOf(table) + (isPublic ? query.text(table).indexOf('.') + 1 : 0);
+}
+
+/** The position of a column's alias, or of the AS before it. */
+export function aliasPosition(query: Query, item: SelectItem): number {
+  return query.text(item, 'As') === '' ? query.positionOf(item, 'identifier') : query.positionOf(item, 'As');
+}
+
+/** The columns that one query may refer to. */
+class Scope {
+  constructor(
+    readonly query: Query,
+    readonly sources: readonly Source[],
+    readonly variables: Variables,
+  ) {}
+
+  /** The names in scope, including the aliases that the query itself defines. */
+  withAliases(aliases: readonly Field[]): Names {
+    return {
+      column: (parts, expression) => this.#column(parts, expression, aliases),
+      variable: name => this.variables.get(name),
+    };
+  }
+
+  /** Rejects an unknown column of LATEST ON. If several tables have the column, that of the first one is meant. */
+  rejectUnknown(name: QualifiedName): void {
+    const fields = this.sources.flatMap(({ relation }) => relation.fields);
+    if (name.parts.length > 1 || !fields.some(field => isSameIdentifier(field.name, name.parts[0] ?? '')))
+      this.#column(name.parts, name, []);
+  }
+
+  #column(parts: readonly string[], expression: object, aliases: readonly Field[]): string | undefined {
+    const name = parts.at(-1) ?? '';
+    const qualifier = parts.length > 1 ? parts.slice(0, -1).join('.') : undefined;
+    const sources = this.sources.filter(
+      ({ alias }) => qualifier === undefined || (alias !== undefined && isSameIdentifier(alias, qualifier)),
+    );
+    if (qualifier !== undefined && sources.length === 0)
+      throw new RejectionError(this.query.positionOf(expression), 'Invalid table name or alias');
+    const holders = sources.filter(({ relation }) => relation.fields.some(field => isSameIdentifier(field.name, name)));
+    if (qualifier === undefined && holders.length > 1 && !aliases.some(alias => isSameIdentifier(alias.name, name)))
+      throw new RejectionError(this.query.positionOf(expression), `Ambiguous column [name=${name}]`);
+    const field = [...sources.flatMap(({ relation }) => relation.fields), ...(qualifier ? [] : aliases)].find(field =>
+      isSameIdentifier(field.name, name),
+    );
+    if (field) return field.type;
+    if (sources.some(({ relation }) => relation.open)) return;
+    // A function without arguments may be called without parentheses.
+    const type = qualifier === undefined ? functionType(name, []) : undefined;
+    if (type !== undefined) return type;
+    throw new RejectionError(this.query.positionOf(expression), `Invalid column: ${parts.join('.')}`);
+  }
+
+  /** The columns of one table, or of all. */
+  columnsOf(qualifier: string | undefined): readonly Field[] {
+    if (qualifier === undefined) return this.sources.flatMap(({ relation }) => relation.fields);
+    return (
+      this.sources.find(({ alias }) => alias !== undefined && isSameIdentifier(alias, qualifier))?.relation.fields ?? []
+    );
+  }
+}
+
+/** The table of `t.*`; undefined for `*`. */
+const starQualifier = (item: SelectItem): string | undefined =>
+  item.type === 'qualifiedStar' ? item.qualifier.parts.at(-1) : undefined;
+
+/** The name of a column without an alias, one that is not taken. */
+export function columnAlias(
+  expression: Expression,
+  names: Names,
+  query: Query,
+  taken: TakenNames,
+  naming: Naming,
+): string {
+  const base =
+    naming === 'by expression' ? expressionAlias(expression, names, query) : functionAlias(expression, query);
+  return taken.unused(base, n => (naming === 'by expression' ? `${base}_${n + 1}` : `${base}${n}`));
+}
+
+/** The expression itself, in quotes if it contains a dot. */
+function expressionAlias(expression: Expression, names: Names, query: Query): string {
+  if (expression.type === 'column') return expression.name.parts.at(-1) ?? '';
+  const declared = expression.type === 'variable' ? names.variable(expression.name) : undefined;
+  if (declared) return expressionAlias(declared, names, query);
+  const text = printExpression(expression, names, query);
+  return text.includes('.') ? `"${text}"` : text;
+}
+
+/** The name of a column or function; `column` for most other expressions. */
+function functionAlias(expression: Expression, query: Query): string {
+  switch (expression.type) {
+    case 'column':
+      return expression.name.parts.at(-1) ?? '';
+    case 'function':
+      return expression.name;
+    case 'paren':
+      return functionAlias(expression.expression, query);
+    case 'cast':
+    case 'typeCast':
+      return 'cast';
+    case 'case':
+      return 'case';
+    case 'literal': {
+      const text = query.text(expression).replace(/^'(.*)'$/s, '$1');
+      return text.includes('.') ? 'column' : text;
+    }
+    default:
+      return 'column';
+  }
+}
+
+/** Whether a select item calls an aggregate function, other than as a window function. */
+function hasAggregate(node: TreeNode): boolean {
+  const { type, name, over } = node as { type?: string; name?: string; over?: unknown };
+  if (type === 'subquery') return false;
+  if (type === 'function' && typeof name === 'string' && isAggregate(name) && !over) return true;
+  return childrenOf(node).some(hasAggregate);
+}
+
+/** The designated timestamp of a result: that of the first source, if it is selected and the rows keep their order. */
+function findTimestamp(
+  select: SelectStatement,
+  sources: readonly Source[],
+  fields: readonly Field[],
+): string | undefined {
+  if (select.orderBy) return findSortTimestamp(select.orderBy, select, fields);
+  const designated = sources[0]?.relation.timestamp;
+  if (designated === undefined) return;
+  const grouped = select.groupBy !== undefined || select.columns.some(hasAggregate) || select.distinct;
+  if (grouped && !select.sampleBy) return;
+  const index = select.columns.findIndex(item => isColumn(item, designated, sources[0]?.alias));
+  if (index >= 0) return itemName(select, index, fields);
+  return select.columns.some(item => item.type === 'star') ? designated : nameFromStar(select, sources, fields);
+}
+
+/** The column that rows are sorted by is the designated timestamp, if it is a timestamp (observed on 9.3.4). */
+function findSortTimestamp(
+  [order]: NonNullable<SelectStatement['orderBy']>,
+  select: SelectStatement,
+  fields: readonly Field[],
+): string | undefined {
+  if (!order || order.direction === 'desc') return;
+  const { expression } = order;
+  const named = (name: string | undefined) => fields.find(field => isSameIdentifier(field.name, name ?? ''));
+  let field: Field | undefined;
+  if (expression.type === 'literal') field = fields[Number(expression.value) - 1];
+  else if (expression.type === 'column') {
+    const [name = '', qualifier] = expression.name.parts.toReversed();
+    const index = select.columns.findIndex(item => isColumn(item, name, qualifier));
+    field =
+      (qualifier === undefined ? named(name) : undefined) ?? named(itemName(select, index, fields)) ?? named(name);
+  }
+  return field?.type !== undefined && isTimestamp(field.type) ? field.name : undefined;
+}
+
+function isColumn(item: SelectItem, name: string, alias: string | undefined): boolean {
+  if (item.type !== 'selectItem' || item.expression.type !== 'column') return false;
+  const { parts } = item.expression.name;
+  return (
+    isSameIdentifier(parts.at(-1) ?? '', name) &&
+    (parts.length === 1 || (alias !== undefined && isSameIdentifier(parts[0] ?? '', alias)))
+  );
+}
+
+/** The name that the first source's designated timestamp has among the columns of its `t.*`. */
+function nameFromStar(
+  { columns }: SelectStatement,
+  [first, ...others]: readonly Source[],
+  fields: readonly Field[],
+): string | undefined {
+  const width = (item: SelectItem): number => {
+    const named = [first, ...others].find(
+      source => source?.alias && isSameIdentifier(source.alias, starQualifier(item) ?? ''),
+    );
+    return item.type === 'selectItem' ? 1 : (named?.relation.fields.length ?? 0);
+  };
+  const index = columns.findIndex(item => first?.alias && isSameIdentifier(first.alias, starQualifier(item) ?? ''));
+  if (!first || index < 0) return;
+  const start = columns.slice(0, index).reduce((sum, item) => sum + width(item), 0);
+  return fields[
+    start + first.relation.fields.findIndex(({ name }) => isSameIdentifier(name, first.relation.timestamp ?? ''))
+  ]?.name;
+}
+
+/** The name of a select item's column; it is found by the item's index if no star precedes the item. */
+function itemName(select: SelectStatement, index: number, fields: readonly Field[]): string | undefined {
+  const stars = select.columns.slice(0, index).some(item => item.type !== 'selectItem');
+  const item = select.columns[index];
+  if (!stars) return fields[index]?.name;
+  return item?.type === 'selectItem'
+    ? (item.alias ?? (item.expression.type === 'column' ? item.expression.name.parts.at(-1) : undefined))
+    : undefined;
+}

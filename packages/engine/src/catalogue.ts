@@ -1,0 +1,169 @@
+/*! The objects of one database: found by name in any case, listed in QuestDB's order. Changes can be undone. */
+import { isSystemTable } from '@sqlpipe/ddl';
+import { topologicalOrder } from '@sqlpipe/schema';
+import { foldCase } from '@sqlpipe/sql';
+import { type CatalogueObject, referencesOf } from './objects.js';
+
+/** How columns without an alias are named: `cairo.sql.column.alias.expression.enabled` selects 'by expression'. */
+export type Naming = 'by expression' | 'by function';
+
+/** A change of one object: as it was before and as it is now; undefined if there was or is none. */
+export interface ObjectChange {
+  readonly name: string;
+  readonly before: CatalogueObject | undefined;
+  readonly after: CatalogueObject | undefined;
+}
+
+/** Completes an object that was loaded from its statement, with what is derived from its query. */
+export type CompileObject = (object: CatalogueObject, catalogue: Catalogue) => CatalogueObject;
+
+/** The objects by name, in any case, and what refers to them. */
+export class Catalogue {
+  readonly #objects = new Map<string, CatalogueObject>();
+
+  /** For each name, the views that refer to it, all in lower case. The named object need not exist. */
+  readonly #dependents = new Map<string, Set<string>>();
+
+  #changes: ObjectChange[] = [];
+
+  /** @param compile completes loaded objects when they are needed */
+  constructor(
+    readonly naming: Naming = 'by expression',
+    readonly compile: CompileObject = object => object,
+  ) {}
+
+  /** Finds an object; one that was loaded may lack its columns. */
+  find(name: string): CatalogueObject | undefined {
+    return this.#objects.get(key(name));
+  }
+
+  /** Finds an object with its columns: if it was loaded, its query is compiled now. */
+  resolve(name: string): CatalogueObject | undefined {
+    const object = this.find(name);
+    if (!object || !('isLoaded' in object && object.isLoaded)) return object;
+    const compiled = this.compile(object, this);
+    this.#objects.set(key(name), compiled);
+    return compiled;
+  }
+
+  /** Adds an object, or replaces the one of the same name. */
+  put(object: CatalogueObject): void {
+    this.#change(object.name, object);
+  }
+
+  drop(name: string): void {
+    this.#change(name, undefined);
+  }
+
+  #change(name: string, after: CatalogueObject | undefined): void {
+    const before = this.find(name);
+    this.#set(name, after);
+    this.#changes.push({ name: after?.name ?? before?.name ?? name, before, after });
+  }
+
+  #set(name: string, object: CatalogueObject | undefined): void {
+    this.#removeReferences(name);
+    if (!object) return void this.#objects.delete(key(name));
+    this.#objects.set(key(name), object);
+    for (const reference of referencesOf(object)) {
+      const views = this.#dependents.get(key(reference)) ?? new Set();
+      this.#dependents.set(key(reference), views.add(key(name)));
+    }
+  }
+
+  /** Removes the object of that name from the dependents of what it refers to. */
+  #removeReferences(name: string): void {
+    const object = this.find(name);
+    for (const reference of object ? referencesOf(object) : []) {
+      const views = this.#dependents.get(key(reference));
+      views?.delete(key(name));
+      if (views?.size === 0) this.#dependents.delete(key(reference));
+    }
+  }
+
+  clear(): void {
+    for (const { name } of [...this.#objects.values()]) this.drop(name);
+  }
+
+  /** The views that refer to a name; an object of that name need not exist. */
+  dependentsOf(name: string): CatalogueObject[] {
+    return [...(this.#dependents.get(key(name)) ?? [])].flatMap(view => this.find(view) ?? []);
+  }
+
+  /** The changes since the last call of `takeChanges`, in order. */
+  get changes(): readonly ObjectChange[] {
+    return this.#changes;
+  }
+
+  /** Returns the changes since the last call, which can no longer be undone. */
+  takeChanges(): ObjectChange[] {
+    const changes = this.#changes;
+    this.#changes = [];
+    return changes;
+  }
+
+  /** Undoes the changes after the first `count` ones. */
+  rollback(count: number): void {
+    while (this.#changes.length > count) {
+      const { name, before } = this.#changes.pop() as ObjectChange;
+      this.#set(name, before);
+    }
+  }
+
+  /** Returns an independent copy, whose changes begin here. */
+  clone(): Catalogue {
+    const copy = new Catalogue(this.naming, this.compile);
+    for (const object of this.#objects.values()) copy.#set(object.name, object);
+    return copy;
+  }
+
+  /** The objects of an owner. */
+  ownedBy(owner: string): CatalogueObject[] {
+    return [...this.#objects.values()].filter(object => object.owner && key(object.owner) === key(owner));
+  }
+
+  /** All objects, in the order of their creation. */
+  all(): CatalogueObject[] {
+    return [...this.#objects.values()];
+  }
+
+  /** All objects but QuestDB's own tables, in the order of their creation. */
+  list(): CatalogueObject[] {
+    return [...this.#objects.values()].filter(({ name }) => !isSystemTable(name));
+  }
+
+  /** Objects in the order of a dump. Dependencies on other objects are ignored. */
+  inDependencyOrder(chosen: Iterable<string>): CatalogueObject[] {
+    const objects = new Map([...chosen].flatMap(name => this.find(name) ?? []).map(object => [object.name, object]));
+    const needs = new Map([...objects.values()].map(object => [object.name, this.#dependencies(object)]));
+    return topologicalOrder(needs).flatMap(name => objects.get(name) ?? []);
+  }
+
+  /** The names that an object depends on: its references, and for each view among them that view's references too. */
+  #dependencies(object: CatalogueObject): string[] {
+    if (object.kind === 'table') return [];
+    if (object.kind === 'live view') return this.#names([object.base]);
+    if (object.kind === 'materialized view') return this.#names([...object.references, object.base]);
+    return this.#names(this.closure(object.references));
+  }
+
+  /** The names, and for each view among them the names that the view refers to; all in lower case. */
+  closure(names: readonly string[]): Set<string> {
+    const seen = new Set<string>();
+    const pending = [...names];
+    for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
+      if (seen.has(key(name))) continue;
+      seen.add(key(name));
+      const object = this.find(name);
+      if (object?.kind === 'view') pending.push(...object.references);
+    }
+    return seen;
+  }
+
+  /** Names as the catalog spells them, without objects that no longer exist. */
+  #names(names: Iterable<string>): string[] {
+    return [...names].flatMap(name => this.find(name)?.name ?? []);
+  }
+}
+
+const key = foldCase;

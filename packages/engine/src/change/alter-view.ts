@@ -1,0 +1,31 @@
+/*! ALTER VIEW and ALTER MATERIALIZED VIEW. */
+
+import { type Alter, applyAlteration } from '@sqlpipe/ddl';
+import type { Body } from '@sqlpipe/ddl/grammar';
+import { createView, defaultStart } from '../create.js';
+import type { Session } from '../session.js';
+
+/** Replaces the query of a view. */
+export function alterView({ name }: Alter, body: Body, session: Session): void {
+  const view = session.catalog.find(name);
+  if (view?.kind !== 'view') return;
+  createView(session, {
+    statement: 'create view',
+    name: view.name,
+    position: body.start,
+    ifNotExists: false,
+    orReplace: true,
+    body,
+    owner: view.owner,
+  });
+}
+
+/** Changes how a materialized view is refreshed, how long its data is kept, or its indexes. */
+export function alterMaterializedView({ name, alteration }: Alter, { catalog }: Session): void {
+  const view = catalog.resolve(name);
+  if (view?.kind !== 'materialized view') return;
+  const changed = applyAlteration(view, alteration);
+  if (alteration.change !== 'refresh') return catalog.put(changed);
+  const { start = defaultStart(alteration.refresh), ...refresh } = changed.refresh;
+  catalog.put({ ...changed, refresh: { ...refresh, start } });
+}

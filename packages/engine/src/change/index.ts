@@ -1,0 +1,104 @@
+/*! Statements that change the catalog: their handlers by first word. */
+import { type Change, DEFAULTS } from '@sqlpipe/ddl';
+import { type Body, type Cursor, parseChangeAfter, RejectionError } from '@sqlpipe/ddl/grammar';
+import type { CatalogueObject } from '../objects.js';
+import { OpaqueError } from '../opaque-error.js';
+import { parsedQuery } from '../parser/queries.js';
+import type { ExecutionResult } from '../result.js';
+import type { Session } from '../session.js';
+import { alterTable } from './alter-table.js';
+import { alterMaterializedView, alterView } from './alter-view.js';
+import { dropObject, renameTable, truncate } from './drop.js';
+import { authorizeChange } from './permissions.js';
+import { refresh } from './refresh.js';
+
+/** Reads the rest of a statement after its first word, checks and executes it. Without a result the reply is OK. */
+export type StatementHandler = (cursor: Cursor, session: Session) => Result;
+
+// biome-ignore lint/suspicious/noConfusingVoidType: most handlers have no result of their own, and return nothing
+type Result = ExecutionResult | undefined | void;
+
+export type StatementHandlers = Readonly<Record<string, StatementHandler>>;
+
+/** Statements of a client's session, which have no effect. */
+const noOpHandlers = Object.fromEntries(['set', 'begin', 'commit', 'rollback'].map(verb => [verb, () => undefined]));
+
+/** Statements about rows or the server's files, which are rejected. */
+const rowHandlers = Object.fromEntries(
+  ['insert', 'update', 'copy', 'reindex', 'backup', 'checkpoint', 'snapshot', 'cancel'].map(verb => [
+    verb,
+    (cursor: Cursor) => {
+      throw new RejectionError(cursor.at, `sqlserve keeps the schema and no rows: nothing to ${verb}`);
+    },
+  ]),
+);
+
+/** Statements that are checked against the catalog while they are parsed. */
+const changeHandlers: StatementHandlers = Object.fromEntries(
+  ['alter', 'compile', 'drop', 'refresh', 'rename', 'truncate', 'vacuum'].map(verb => [
+    verb,
+    (cursor: Cursor, session: Session) => executeChange(verb, cursor, session),
+  ]),
+);
+
+/** Statements of both editions by their first word. */
+export const statementHandlers: StatementHandlers = { ...changeHandlers, ...noOpHandlers, ...rowHandlers };
+
+function executeChange(verb: string, cursor: Cursor, session: Session): void {
+  let query: Body | undefined;
+  const change = parseChangeAfter(cursor, verb, {
+    enterprise: session.enterprise,
+    defaults: DEFAULTS,
+    find: name => requireKnown(session.catalog.resolve(name), verb),
+    checkQuery(body) {
+      parsedQuery(body);
+      query = body;
+    },
+  });
+  authorizeChange(change, session);
+  return applyChange(change, session, query);
+}
+
+/** An object of unknown syntax can be dropped, but not altered. @throws OpaqueError */
+function requireKnown(object: CatalogueObject | undefined, verb: string): CatalogueObject | undefined {
+  if (object?.opaque === undefined || verb !== 'alter') return object;
+  throw new OpaqueError(`the syntax of ${object.kind} '${object.name}' is not known`);
+}
+
+/** Changes the catalog. @param query the query in the statement */
+function applyChange(change: Change, session: Session, query: Body | undefined): void {
+  switch (change.verb) {
+    case 'alter': {
+      const [first] = change.alters;
+      if (first?.kind === 'table') return alterTable(change.alters, session);
+      if (first?.kind === 'materialized view') return alterMaterializedView(first, session);
+      return first && query && alterView(first, query, session);
+    }
+    case 'drop':
+      return dropObject(change.name, session);
+    case 'drop all':
+      return session.catalog.clear();
+    case 'rename':
+      return renameTable(change, session);
+    case 'truncate':
+      return truncate(change.names, session);
+    case 'refresh':
+      return refresh(change, session);
+    case 'compile':
+      return compile(change, session);
+    case 'drop partition':
+    case 'force drop partition':
+    case 'attach partition':
+    case 'detach partition':
+    case 'convert partition':
+      throw new RejectionError(change.position, `sqlserve keeps no rows: nothing to ${change.verb.split(' ', 1)[0]}`);
+    default:
+    // The others change nothing that the catalog contains.
+  }
+}
+
+/** COMPILE VIEW only reports an invalid view: views are compiled as soon as an object changes that they depend on. */
+function compile({ name, position }: Extract<Change, { verb: 'compile' }>, { catalog }: Session): void {
+  const view = catalog.find(name);
+  if (view?.kind === 'view' && view.invalid) throw new RejectionError(position, view.invalid.reason);
+}

@@ -1,0 +1,15 @@
+/*! REFRESH MATERIALIZED VIEW: whatever the rows are, an invalid view becomes valid if its query is valid. */
+import type { Change } from '@sqlpipe/ddl';
+import type { MaterializedView } from '../objects.js';
+import type { Session } from '../session.js';
+import { whyNotRefreshable } from '../validity.js';
+
+/** Refreshes a materialized view. */
+export function refresh({ name, isFull }: Extract<Change, { verb: 'refresh' }>, { catalog }: Session): void {
+  const view = catalog.resolve(name);
+  if (view?.kind !== 'materialized view') return;
+  const { invalid, ...rest } = view;
+  const reason = isFull ? whyNotRefreshable(view, catalog) : invalid;
+  const refreshed: MaterializedView = { ...rest, neverRefreshed: false };
+  catalog.put(reason === undefined ? refreshed : { ...refreshed, invalid: reason });
+}

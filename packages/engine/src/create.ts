@@ -1,0 +1,338 @@
+/*!
+ * CREATE, checked against the catalog: the name must be valid and free, and what the statement refers to must exist.
+ */
+
+import { addTimestampToIndex, type Column, defaultPartition, type Refresh, toTableDefinition } from '@sqlpipe/ddl';
+import {
+  type CreateLiveView,
+  type CreateMaterializedView,
+  type CreateTable,
+  type CreateView,
+  isTimestamp,
+  isTimeZone,
+  isValidColumnName,
+  isValidTableName,
+  type LocatedName,
+  MAX_FILE_NAME_BYTES,
+  RejectionError,
+  rejectUnevenTtl,
+  ttlToPolicy,
+} from '@sqlpipe/ddl/grammar';
+import { analyzeSampling } from './analysis/materialized-view.js';
+import { analyzeRelation, type Relation } from './analysis/relation.js';
+import type { Catalogue } from './catalogue.js';
+import type { MaterializedView, Table } from './objects.js';
+import { parsedQuery } from './parser/queries.js';
+import { findBodyReferences, requireReadAccess } from './references.js';
+import { requireReadable, type Session } from './session.js';
+
+type Create = CreateTable | CreateView | CreateMaterializedView | CreateLiveView;
+
+/**
+ * Whether there is nothing to do, because an object of the same kind has the name and IF NOT EXISTS allows that.
+ * @throws RejectionError if the name is taken in any other way
+ */
+function isNoOpCreate(catalog: Catalogue, statement: Create): boolean {
+  const { name, position, ifNotExists } = statement;
+  const kind = statement.statement.replace('create ', '');
+  const object = catalog.find(name);
+  if (!object) return false;
+  if (object.kind !== kind)
+    throw new RejectionError(position, `${otherKinds[kind]} with the requested name already exists`);
+  if (ifNotExists) return true;
+  throw new RejectionError(position, `${kind} already exists`);
+}
+
+const otherKinds: Readonly<Record<string, string>> = {
+  table: 'view or materialized view',
+  view: 'table or materialized view',
+  'materialized view': 'table or view',
+  'live view': 'table or view',
+};
+
+/** CREATE TABLE, with columns, LIKE another table or AS a query. */
+export function createTable(session: Session, parsed: CreateTable): void {
+  const { catalog } = session;
+  const owned = { ...parsed, owner: parsed.owner ?? session.owner };
+  // The enterprise edition has storage policies, and turns a TTL into one.
+  const statement = session.enterprise ? { ...owned, ttl: 0, policy: parsed.policy ?? ttlToPolicy(parsed.ttl) } : owned;
+  const { name, position, like, select } = statement;
+  if (like && !catalog.find(like.name)) throw noTableError(like.name, like.position);
+  if (isNoOpCreate(catalog, statement)) return;
+  rejectVolume(statement);
+  session.authorize('CREATE TABLE');
+  if (like) requireReadable(session, like.name);
+  const table = like
+    ? copyTable(catalog, statement, like)
+    : select
+      ? tableFromQuery(catalog, statement)
+      : toTableDefinition(statement);
+  if (select) requireReadAccess(session, parsedQuery(select));
+  rejectBadName(name, position, select ? '' : 'Could not create table, ');
+  // QuestDB cannot create a folder with a name longer than a file name, and reports that the table exists.
+  if (Buffer.byteLength(name) > MAX_FILE_NAME_BYTES) throw new RejectionError(position, 'table already exists');
+  catalog.put(table);
+}
+
+function copyTable(catalog: Catalogue, { name, owner }: CreateTable, like: LocatedName): Table {
+  const model = catalog.resolve(like.name);
+  if (!model || model.kind === 'view') throw noTableError(like.name, like.position);
+  const { columns, timestamp, partitionBy, ttl } = model;
+  const wal = model.kind !== 'table' || model.wal;
+  const parquet = model.kind === 'table' && model.parquet;
+  const policy = model.kind === 'table' ? model.policy : undefined;
+  const stored = { name, columns: structuredClone(columns), timestamp, partitionBy, ttl, owner };
+  return { kind: 'table', ...stored, policy, wal, parquet };
+}
+
+/** The table that a query creates: the query's columns, with the types and options that CAST, INDEX and DEDUP set. */
+function tableFromQuery(catalog: Catalogue, statement: CreateTable): Table {
+  const { name, position, select, partition, ttl, policy, wal, parquet, owner } = statement;
+  const relation = select ? analyzeRelation(parsedQuery(select), catalog) : { fields: [] };
+  const timestamp = timestampOfQuery(statement, relation);
+  if (partition && partition.unit !== 'NONE' && !timestamp) {
+    throw new RejectionError(partition.position, 'partitioning is possible only on tables with designated timestamps');
+  }
+  rejectUnknownColumns(statement, relation);
+  const columns = relation.fields.map(({ name: column, type }, index) => {
+    if (!isValidColumnName(column)) {
+      throw new RejectionError(position, `invalid column name [name=${column}, position=${index}]`);
+    }
+    const declared = statement.columns.find(column);
+    if (declared?.type && type) rejectCast(statement, column, type, declared.type);
+    if (!declared && type === 'NULL') {
+      throw new RejectionError(0, `cannot create NULL-type column, please use type cast, e.g. ${column}::type`);
+    }
+    const definition = {
+      name: column,
+      type: declared?.type || type || 'DOUBLE',
+      cached: declared?.cached ?? true,
+      dedup: declared?.dedup ?? false,
+    };
+    if (declared?.index && definition.type !== 'SYMBOL') {
+      throw new RejectionError(0, `indexes are supported only for SYMBOL columns: ${column}`);
+    }
+    return addTimestampToIndex(declared?.index ? { ...definition, index: declared.index } : definition, timestamp);
+  });
+  const dedup = statement.located.dedup.toSorted((a, b) => a.position - b.position);
+  if (dedup[0] && !dedup.some(key => key.name.toLowerCase() === timestamp?.toLowerCase())) {
+    throw new RejectionError(dedup[0].position, 'deduplicate key list must include dedicated timestamp column');
+  }
+  const stored = { name, columns, timestamp, partitionBy: partition?.unit ?? 'NONE', ttl, owner } as const;
+  return { kind: 'table', ...stored, policy, wal, parquet };
+}
+
+function timestampOfQuery(
+  { timestamp }: CreateTable,
+  { fields, timestamp: designated, open }: Relation,
+): string | undefined {
+  if (!timestamp) return designated;
+  const field = fields.find(({ name }) => name.toLowerCase() === timestamp.name.toLowerCase());
+  if (!field && open) return timestamp.name;
+  if (!field) {
+    throw new RejectionError(timestamp.position, `designated timestamp column doesn't exist [name=${timestamp.name}]`);
+  }
+  if (field.type !== undefined && !isTimestamp(field.type)) {
+    throw new RejectionError(timestamp.position, `TIMESTAMP column expected [actual=${field.type}]`);
+  }
+  return field.name;
+}
+
+function rejectUnknownColumns({ located }: CreateTable, { fields, open }: Relation): void {
+  if (open) return;
+  for (const [clause, columns] of Object.entries(located)) {
+    for (const { name, position } of columns) {
+      if (fields.some(field => field.name.toLowerCase() === name.toLowerCase())) continue;
+      throw new RejectionError(position, `${clause.toUpperCase()} column doesn't exist [column=${name}]`);
+    }
+  }
+}
+
+/** Groups of types that CAST in CREATE TABLE AS converts into each other (observed on 9.3.4). */
+const castGroups: readonly RegExp[] = [
+  /^(?:BYTE|SHORT|CHAR|INT|LONG|DATE|TIMESTAMP|TIMESTAMP_NS|FLOAT|DOUBLE)$/,
+  /^(?:STRING|VARCHAR|SYMBOL)$/,
+  /^(?:LONG256|UUID|IPv4|GEOHASH.*|DECIMAL.*|DOUBLE(?:\[\])+)$/,
+];
+
+function rejectCast({ located }: CreateTable, column: string, from: string, to: string): void {
+  const textTypes = ['STRING', 'VARCHAR'];
+  if (from === to || from === 'NULL' || (textTypes.includes(from) && to === 'IPv4')) return;
+  if (castGroups.some(group => group.test(from) && group.test(to))) return;
+  const cast = located.cast.find(({ name }) => name.toLowerCase() === column.toLowerCase());
+  if (cast) throw new RejectionError(cast.position, `unsupported cast [column=${column}, from=${from}, to=${to}]`);
+}
+
+const noTableError = (name: string, position: number): RejectionError =>
+  new RejectionError(position, `table does not exist [table=${name}]`);
+
+/** No volumes are configured, so none may be named. */
+function rejectVolume({ volume }: CreateTable | CreateMaterializedView): void {
+  if (volume) throw new RejectionError(volume.position, `volume alias is not allowed [alias=${volume.name}]`);
+}
+
+function rejectBadName(name: string, position: number, lead: string): void {
+  if (isValidTableName(name)) return;
+  throw new RejectionError(position, `${lead}invalid table name [table=${escapeForMessage(name)}]`);
+}
+
+/** Escapes control characters as QuestDB does in its own messages. */
+const escapeForMessage = (text: string): string =>
+  text.replace(/[\0-\x1f\x7f]/g, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+/** CREATE VIEW. */
+export function createView(session: Session, statement: CreateView): void {
+  const { catalog } = session;
+  const { name, position, body, orReplace } = statement;
+  const replaces = orReplace && !statement.ifNotExists && catalog.find(name)?.kind === 'view';
+  if (!replaces) {
+    if (!isNoOpCreate(catalog, statement)) putView(session, statement, position);
+    return;
+  }
+  // In CREATE OR REPLACE VIEW QuestDB counts from before the parenthesis, except for errors that its parser finds.
+  const shift = body.position - body.start;
+  try {
+    putView(session, statement, body.position);
+  } catch (error) {
+    if (!(error instanceof RejectionError) || error.position === 0 || /^Duplicate column/.test(error.message))
+      throw error;
+    throw new RejectionError(error.position - shift, error.message);
+  }
+}
+
+/** `errorPosition` is the position that is reported for an invalid column name. */
+function putView(session: Session, statement: CreateView, errorPosition: number): void {
+  const { catalog } = session;
+  const { name, position, body, owner = session.owner, orReplace } = statement;
+  session.authorize('CREATE VIEW');
+  const relation = analyzeRelation(parsedQuery(body), catalog);
+  if (orReplace) rejectCycle(catalog, statement);
+  requireReadAccess(session, parsedQuery(body));
+  relation.fields.forEach((field, index) => {
+    if (isValidColumnName(field.name)) return;
+    throw new RejectionError(errorPosition, `invalid column name [name=${field.name}, position=${index}]`);
+  });
+  rejectBadName(name, position, '');
+  catalog.put({
+    kind: 'view',
+    name,
+    body: body.text,
+    columns: toColumns(relation),
+    timestamp: relation.timestamp,
+    references: findBodyReferences(body.text, catalog),
+    owner,
+  });
+}
+
+/** A view cannot depend on itself. */
+function rejectCycle(catalog: Catalogue, { name, body }: CreateView): void {
+  const reference = findBodyReferences(body.text, catalog).find(reference =>
+    catalog.closure([reference]).has(name.toLowerCase()),
+  );
+  if (reference === undefined) return;
+  const problem =
+    reference.toLowerCase() === name.toLowerCase()
+      ? `view '${name}' cannot reference itself`
+      : `'${name}' cannot depend on '${reference}' because '${reference}' already depends on '${name}'`;
+  throw new RejectionError(body.position, `circular dependency detected: ${problem}`);
+}
+
+/** The columns of a query as columns of a view. */
+export const toColumns = ({ fields }: Relation): Column[] =>
+  fields.map(({ name, type }) => ({ name, type: type ?? 'DOUBLE', cached: true, dedup: false }));
+
+/** CREATE MATERIALIZED VIEW. */
+export function createMaterializedView(session: Session, statement: CreateMaterializedView): void {
+  const { catalog } = session;
+  const { name, position, body, partition, ttl, owner = session.owner } = statement;
+  const base = statement.base as LocatedName; // `findBase` sets it if the statement names none
+  if (isNoOpCreate(catalog, statement)) return;
+  rejectVolume(statement);
+  session.authorize('CREATE MATERIALIZED VIEW');
+  const { timeZone } = statement.refresh;
+  if (timeZone !== undefined && !isTimeZone(timeZone))
+    throw new RejectionError(position, `invalid timezone: ${timeZone}`);
+  const relation = analyzeRelation(parsedQuery(body), catalog);
+  requireReadAccess(session, parsedQuery(body));
+  const sampling = analyzeSampling(statement, base, relation, catalog);
+  const unindexable = relation.fields.find(
+    ({ name: field, type = 'SYMBOL' }) => statement.indexes.has(field.toLowerCase()) && type !== 'SYMBOL',
+  );
+  if (unindexable) throw new RejectionError(0, `indexes are supported only for SYMBOL columns: ${unindexable.name}`);
+  const partitionBy = partition ?? defaultPartition(sampling.interval);
+  if (!partition && ttl && ttl.ttl > 0) rejectUnevenTtl(partitionBy, ttl.ttl, ttl.position);
+  rejectBadName(name, position, '');
+  const view: MaterializedView = {
+    kind: 'materialized view',
+    name,
+    base: catalog.find(base.name)?.name ?? base.name,
+    interval: sampling.interval,
+    refresh: resolveRefresh(statement, sampling),
+    body: body.text,
+    columns: toColumns(relation),
+    timestamp: sampling.timestamp,
+    partitionBy,
+    ttl: ttl?.ttl ?? 0,
+    references: findBodyReferences(body.text, catalog),
+    neverRefreshed: statement.refresh.deferred,
+    owner,
+  };
+  catalog.put(view);
+}
+
+function resolveRefresh(
+  { refresh }: CreateMaterializedView,
+  sampling: { period?: string | undefined; timeZone?: string | undefined },
+): Refresh {
+  const { period, ...options } = refresh;
+  const started = { ...options, start: options.start ?? defaultStart(refresh) };
+  if (period !== 'sample by interval') return { ...started, period };
+  return { ...started, timeZone: sampling.timeZone, period: { length: sampling.period ?? '' } };
+}
+
+/** A timer without START starts now. */
+export const defaultStart = ({
+  type,
+  period,
+}: Pick<CreateMaterializedView['refresh'], 'type' | 'period'>): string | undefined =>
+  type === 'EVERY' && !period ? new Date().toISOString().replace('Z', '000Z') : undefined;
+
+/** CREATE LIVE VIEW. */
+export function createLiveView(session: Session, statement: CreateLiveView): void {
+  const { catalog } = session;
+  const { name, position, body, flush, inMemory, start, owner = session.owner } = statement;
+  if (isNoOpCreate(catalog, statement)) return;
+  session.authorize('CREATE LIVE VIEW');
+  const relation = analyzeRelation(parsedQuery(body), catalog);
+  const base = findLiveBase(statement, catalog);
+  requireReadAccess(session, parsedQuery(body));
+  rejectBadName(name, position, '');
+  catalog.put({
+    kind: 'live view',
+    name,
+    base: base.name,
+    flush,
+    inMemory,
+    partitionBy: statement.partition ?? base.partitionBy,
+    start,
+    body: body.written,
+    columns: toColumns(relation),
+    timestamp: relation.timestamp,
+    ttl: 0,
+    owner,
+  });
+}
+
+/** The one base table of a live view. Only a WAL table with a designated timestamp delivers its rows in order. */
+function findLiveBase({ body }: CreateLiveView, catalog: Catalogue): Table {
+  const [name = '', ...others] = findBodyReferences(body.text, catalog);
+  const base = catalog.find(name);
+  if (base?.kind !== 'table' || others.length > 0) {
+    throw new RejectionError(body.position, 'live view query must have exactly one base table');
+  }
+  if (base.wal && base.timestamp) return base;
+  throw new RejectionError(
+    body.position,
+    `base table has to be WAL enabled with a designated timestamp [table=${base.name}]`,
+  );
+}

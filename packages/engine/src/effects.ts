@@ -1,0 +1,173 @@
+/*! What a statement has done to each object, read from the objects before and after it. */
+import { type Column, type Definition, findColumn, formatTtlLength, isLossless } from '@sqlpipe/ddl';
+import { displayName, foldCase, type Kind } from '@sqlpipe/sql';
+import type { ObjectChange } from './catalogue.js';
+import type { CatalogueObject, MaterializedView, Table, View } from './objects.js';
+import { isShorterRetention, retainedFor } from './retention.js';
+
+/** What is lost for good: the first word of the name of a loss. */
+export type LossKind = 'drop' | 'drop-user' | 'history' | 'values' | 'ttl' | 'keys';
+
+/** What a statement does to an object. */
+export interface Effect {
+  /**
+   * `rewritten`: work that grows with the number of rows. `removed`: something goes that can be created again. `lost`: rows,
+   * values or a guarantee are lost for good. `invalidated`: a view cannot be queried, or a materialized view is no longer
+   * refreshed. `repaired`: it is valid again.
+   */
+  readonly effect: 'rewritten' | 'removed' | 'lost' | 'invalidated' | 'repaired';
+  readonly kind: Kind;
+  /** The name of the object. */
+  readonly object: string;
+  /** The affected column, if the effect is on one column. */
+  readonly column?: string;
+  /** What is lost, if the effect is a loss. */
+  readonly loss?: LossKind;
+  /** A description that continues a sentence: `rewrites column 'qty'`. */
+  readonly text: string;
+}
+
+/** The effects of the changes of one statement, object by object, in their order. */
+export function effectsOf(changes: readonly ObjectChange[]): Effect[] {
+  const byName = new Map<string, ObjectChange>();
+  for (const { name, before, after } of changes)
+    byName.set(foldCase(name), {
+      name,
+      before: byName.has(foldCase(name)) ? byName.get(foldCase(name))?.before : before,
+      after,
+    });
+  const all = [...byName.values()];
+  const own = all.filter(({ before, after }) => !isOnlyHealth(before, after));
+  const others = all.filter(({ before, after }) => isOnlyHealth(before, after));
+  return [...own.flatMap(change => effectsOn(change, all)), ...others.flatMap(change => effectsOn(change, all))];
+}
+
+/** The name of an object, with its kind. */
+export const titleOf = ({ kind, name }: Pick<CatalogueObject, 'kind' | 'name'>): string =>
+  displayName({ kind, name, verb: '' });
+
+/** Whether only the health of a view has changed, because of another object. */
+const isOnlyHealth = (before: CatalogueObject | undefined, after: CatalogueObject | undefined): boolean =>
+  before !== undefined && after !== undefined && 'body' in before && 'body' in after && before.body === after.body;
+
+function effectsOn({ before, after }: ObjectChange, all: readonly ObjectChange[]): Effect[] {
+  if (!before) return [];
+  if (!after) return isRenamed(before, all) ? [] : [removal(before)];
+  const changes = before.kind === 'table' && after.kind === 'table' ? tableEffects(before, after) : [];
+  return [...changes, ...retentionEffects(before, after), ...healthEffects(before, after)];
+}
+
+/** RENAME TABLE keeps the rows: the object under the new name has the same columns. */
+const isRenamed = ({ columns }: CatalogueObject, all: readonly ObjectChange[]): boolean =>
+  all.some(({ before, after }) => before === undefined && after?.columns === columns);
+
+function removal(object: CatalogueObject): Effect {
+  const { kind, name } = object;
+  return kind === 'view'
+    ? { effect: 'removed', kind, object: name, text: `removes ${titleOf(object)}` }
+    : { effect: 'lost', kind, object: name, loss: 'drop', text: `loses ${titleOf(object)} and its rows` };
+}
+
+function tableEffects(before: Table, after: Table): Effect[] {
+  const { kind, name: object } = after;
+  const isReordered = before.columns.length !== after.columns.length;
+  const kept = (column: Column, at: number): Column | undefined =>
+    findColumn(after, column.name) ?? (isReordered ? undefined : after.columns[at]);
+  const pairs = before.columns.map((column, at) => ({ column, now: kept(column, at) }));
+  const gone = pairs.filter(({ now }) => !now).map(({ column }) => column);
+  return [
+    ...gone.flatMap((column): Effect[] => [
+      { effect: 'lost', kind, object, column: column.name, loss: 'drop', text: `loses column '${column.name}'` },
+      ...(column.dedup
+        ? [
+            {
+              effect: 'removed',
+              kind,
+              object,
+              column: column.name,
+              text: `removes dedup key '${column.name}'`,
+            } as const,
+          ]
+        : []),
+    ]),
+    ...pairs.flatMap(({ column, now }) => (now ? columnEffects(object, column, now) : [])),
+    ...(gone.length === 0 ? keysLost(before, after) : []),
+  ];
+}
+
+function columnEffects(object: string, before: Column, after: Column): Effect[] {
+  const at = { kind: 'table', object, column: before.name } as const;
+  const isRetyped = before.type !== after.type;
+  return [
+    ...(isRetyped ? [{ effect: 'rewritten', ...at, text: `rewrites column '${before.name}'` } as const] : []),
+    ...(isRetyped && !isLossless(before.type, after.type)
+      ? [
+          {
+            effect: 'lost',
+            loss: 'values',
+            ...at,
+            text: `may lose values of column '${before.name}': ${before.type} to ${after.type}`,
+          } as const,
+        ]
+      : []),
+    ...(before.index && !after.index
+      ? [{ effect: 'removed', ...at, text: `removes the index of column '${before.name}'` } as const]
+      : []),
+    ...(after.index && !before.index
+      ? [{ effect: 'rewritten', ...at, text: `builds the index of column '${before.name}'` } as const]
+      : []),
+  ];
+}
+
+/**
+ * Removing dedup keys is a loss: with fewer keys, rows that were distinct overwrite each other; without any key, duplicate
+ * rows remain. A key under another name is still there.
+ */
+function keysLost(before: Table, after: Table): Effect[] {
+  const at = { effect: 'lost', loss: 'keys', kind: 'table', object: after.name } as const;
+  const keys = before.columns.filter(({ dedup }) => dedup);
+  if (keys.length > 0 && !after.columns.some(({ dedup }) => dedup))
+    return [{ ...at, text: 'switches deduplication off' }];
+  return keys
+    .filter(key => !after.columns[before.columns.indexOf(key)]?.dedup)
+    .map(({ name }) => ({ ...at, column: name, text: `removes dedup key '${name}'` }));
+}
+
+function retentionEffects(before: CatalogueObject, after: CatalogueObject): Effect[] {
+  if (!isShorterRetention(after as Definition, before as Definition)) return [];
+  const text = `expires rows of ${titleOf(after)} that are older than ${formatTtlLength(retainedFor(after as Definition))}`;
+  return [{ effect: 'lost', loss: 'ttl', kind: after.kind, object: after.name, text }];
+}
+
+function healthEffects(before: CatalogueObject, after: CatalogueObject): Effect[] {
+  const [reasonBefore, reason] = [whyInvalid(before), whyInvalid(after)];
+  const at = { kind: after.kind, object: after.name } as const;
+  if (reason !== undefined && reasonBefore === undefined)
+    return [{ effect: 'invalidated', ...at, text: `invalidates ${titleOf(after)}: ${reason}` }];
+  if (reason === undefined && reasonBefore !== undefined)
+    return [{ effect: 'repaired', ...at, text: `repairs ${titleOf(after)}` }];
+  return [];
+}
+
+/** Why a view cannot be queried, or why a materialized view is no longer refreshed. */
+export function whyInvalid(object: CatalogueObject): string | undefined {
+  if (object.kind === 'view') return (object as View).invalid?.reason;
+  return object.kind === 'materialized view' ? (object as MaterializedView).invalid : undefined;
+}
+
+/** The loss of a principal. */
+export const principalLost = (kind: Kind, name: string): Effect => ({
+  effect: 'lost',
+  loss: 'drop-user',
+  kind,
+  object: name,
+  text: `loses ${displayName({ kind, name, verb: '' })} with its credentials and rights`,
+});
+
+/** Rights that go with a table, or with a column. */
+export function rightsRemoved(count: number, table: CatalogueObject, column?: string): Effect[] {
+  if (count === 0) return [];
+  const what = column === undefined ? titleOf(table) : `column '${column}'`;
+  const text = `removes ${count} ${count === 1 ? 'grant' : 'grants'} on ${what}`;
+  return [{ effect: 'removed', kind: table.kind, object: table.name, text, ...(column !== undefined && { column }) }];
+}

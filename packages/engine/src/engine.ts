@@ -1,0 +1,330 @@
+/*!
+ * A QuestDB schema in memory: it is loaded from statements, or given statements, and does to its schema what a server of that
+ * edition would do, or rejects them with the server's message and position.
+ */
+import {
+  DEFAULTS,
+  type Defaults,
+  type Definition,
+  parseMeaning,
+  parsePrincipal,
+  parseRights,
+  printDefinition,
+  printRight,
+} from '@sqlpipe/ddl';
+import { type Body, type LocatedName, RejectionError } from '@sqlpipe/ddl/grammar';
+import { Catalog } from '@sqlpipe/schema';
+import { foldCase, givesRight, isObject, isPrincipal, isSameName } from '@sqlpipe/sql';
+import { Acl, type Principal, type PrincipalKind } from './acl/acl.js';
+import { formatPrincipals } from './acl/dump.js';
+import type { Secrets } from './acl/statements.js';
+import { findBaseTable } from './analysis/materialized-view.js';
+import { Catalogue, type Naming, type ObjectChange } from './catalogue.js';
+import { createLiveView, createMaterializedView, createTable, createView } from './create.js';
+import { createEnterprise, type Edition, openSource } from './edition.js';
+import { type Effect, effectsOf, principalLost, rightsRemoved, titleOf, whyInvalid } from './effects.js';
+import type { Health } from './health.js';
+import { type HistoryAnswer, Holdings } from './holdings.js';
+import { loadObject } from './load-object.js';
+import type { CatalogueObject } from './objects.js';
+import { OpaqueError } from './opaque-error.js';
+import { parsedQuery } from './parser/queries.js';
+import { type Dialect, parseStatement, type Statement } from './parser/statement.js';
+import type { ExecutionResult } from './result.js';
+import { executeRowStatement } from './rows.js';
+import type { Session } from './session.js';
+import {
+  compileLoaded,
+  findUncompiled,
+  findUnrefreshable,
+  invalidate,
+  recompile,
+  whyUnresolvable,
+} from './validity.js';
+
+/** How an engine behaves. */
+export interface EngineOptions {
+  readonly edition?: 'open source' | 'enterprise';
+  readonly defaults?: Defaults | undefined;
+  readonly naming?: Naming;
+  /** What the server of the schema reports; undefined if there is none. */
+  readonly health?: Health | undefined;
+  /** What is known of the rows of a materialized view, by its name in lower case; by default its query gives all of them. */
+  readonly historyOf?: (view: string) => HistoryAnswer;
+  /** Whether tables have rows, so that statements about rows are accepted; otherwise they are rejected. */
+  readonly rows?: 'assumed' | 'none';
+  /** The name of the built-in administrator, who executes statements if nobody else does. */
+  readonly admin?: string;
+  readonly secrets?: Secrets;
+  /** Parses a SHOW that only this edition has. */
+  readonly parseShow?: Dialect['show'];
+}
+
+/** What a statement has done. */
+export interface Execution {
+  readonly effects: readonly Effect[];
+  /** The reply: rows only for a statement that creates a token. */
+  readonly result: ExecutionResult;
+  /** A statement that changes nothing, which is for somebody else to answer. */
+  readonly question?: Question;
+}
+
+/** A statement that changes nothing. */
+export type Question = Exclude<
+  Statement,
+  { statement: 'create table' | 'create view' | 'create materialized view' | 'create live view' | 'change' }
+>;
+
+/** A state to which an engine can return. */
+export interface Savepoint {
+  readonly objects: number;
+  readonly holdings: number;
+  readonly access: ReturnType<Acl['savepoint']>;
+}
+
+/** The schema, and the statements that change it. */
+export class Engine {
+  readonly catalogue: Catalogue;
+  readonly acl: Acl;
+  readonly #options: EngineOptions;
+  readonly #edition: Edition;
+  readonly #verbs: ReadonlySet<string>;
+  readonly #holdings: Holdings;
+  #hasLoaded = false;
+
+  constructor(options: EngineOptions = {}, catalogue?: Catalogue, acl?: Acl) {
+    const { health, historyOf = () => 'kept', naming, admin = 'admin', secrets = NO_SECRETS, edition } = options;
+    this.#options = options;
+    this.catalogue =
+      catalogue ?? new Catalogue(naming, (object, all) => compileLoaded(object, all, health !== undefined));
+    this.acl = acl ?? new Acl(admin);
+    this.#edition = edition === 'enterprise' ? createEnterprise(this.acl, secrets) : openSource;
+    this.#verbs = new Set(Object.keys(this.#edition.handlers));
+    this.#holdings = new Holdings(this.catalogue, historyOf);
+  }
+
+  /** Loads the statements of a dump, in any order, without executing them. */
+  load(statements: Iterable<string>): void {
+    this.#hasLoaded = true;
+    const { defaults, health } = this.#options;
+    const entries = new Catalog(statements);
+    const findTable = (name: string) => entries.findObject(name)?.statement;
+    const isView = (name: string) => entries.findObject(name)?.kind === 'view';
+    for (const { kind, name, statement } of entries.entries) {
+      if (isObject(kind) && !this.find(name)) {
+        const meaning = parseMeaning(statement, { ...(defaults && { defaults }), findTable });
+        this.catalogue.put(loadObject({ kind, name, statement, meaning }, { isView, health }));
+      } else if (isPrincipal(kind) && !this.acl.find(name)) {
+        const { alias } = parsePrincipal(statement) ?? {};
+        this.acl.put({
+          kind: kind as PrincipalKind,
+          name,
+          groups: [],
+          tokens: [],
+          ...(alias !== undefined && { alias }),
+        });
+      }
+    }
+    for (const { kind, statement } of entries.entries)
+      if (givesRight(kind)) for (const right of parseRights(statement) ?? []) this.acl.load(right);
+    this.catalogue.takeChanges();
+    this.acl.takeChanges();
+  }
+
+  /**
+   * Executes one statement for a caller, by default the administrator. Nothing changes if it throws.
+   * @throws RejectionError with the server's message; OpaqueError if the effect cannot be known; NotReady
+   */
+  execute(text: string, caller = this.acl.admin): Execution {
+    const before = this.savepoint();
+    try {
+      return this.#executeOnce(text, caller, before);
+    } catch (error) {
+      this.rollback(before);
+      throw error;
+    }
+  }
+
+  #executeOnce(text: string, caller: string, before: Savepoint): Execution {
+    const start = before.objects;
+    const held = this.#isWithRows ? this.#holdings.before(text) : [];
+    const principalsBefore = this.#isWithRows ? this.acl.principals() : [];
+    let execution = this.#run(text, caller);
+    const uncompiled = this.#hasLoaded ? findUncompiled(this.catalogue, changedSince(this.catalogue, start)) : [];
+    if (uncompiled.length > 0) {
+      // Whether a change makes a view invalid can be seen only if it was compiled before.
+      this.rollback(before);
+      for (const { name } of uncompiled) this.catalogue.resolve(name);
+      execution = this.#run(text, caller);
+    }
+    recompile(this.catalogue, changedSince(this.catalogue, start));
+    if (this.#isWithRows)
+      for (const view of findUnrefreshable(this.catalogue, changedSince(this.catalogue, start))) {
+        this.catalogue.put(view);
+        invalidate(this.catalogue, view.name, 'base materialized view is invalidated');
+      }
+    const changes = this.catalogue.changes.slice(start);
+    const access = this.#followChanges(changes);
+    if (!this.#isWithRows) return execution;
+    const effects = [
+      ...held,
+      ...effectsOf(changes),
+      ...access,
+      ...execution.effects,
+      ...this.#principalsLost(principalsBefore),
+    ];
+    return { ...execution, effects: [...effects, ...this.#holdings.after(text, effects)] };
+  }
+
+  get #isWithRows(): boolean {
+    return this.#options.rows === 'assumed';
+  }
+
+  #run(text: string, caller: string): Execution {
+    const session = this.session(caller);
+    session.authorize('HTTP');
+    const rows = this.#isWithRows ? executeRowStatement(text, this.catalogue) : undefined;
+    if (rows) return { effects: rows, result: done };
+    const statement = parseStatement(text, {
+      ...this.#edition.dialect,
+      show: this.#options.parseShow ?? (() => undefined),
+      verbs: this.#verbs,
+      defaults: this.#options.defaults ?? DEFAULTS,
+      checkQuery: (body: Body) => void parsedQuery(body),
+      findBase: (body: Body, given: LocatedName | undefined) => findBaseTable(body, given, this.catalogue),
+    });
+    if (!statement) return { effects: [], result: { kind: 'empty' } };
+    switch (statement.statement) {
+      case 'create table':
+        createTable(session, statement);
+        return changed;
+      case 'create view':
+        createView(session, statement);
+        return changed;
+      case 'create materialized view':
+        createMaterializedView(session, statement);
+        return changed;
+      case 'create live view':
+        createLiveView(session, statement);
+        return changed;
+      case 'change':
+        return { effects: [], result: this.#edition.handlers[statement.verb]?.(statement.cursor, session) ?? done };
+      default:
+        return { effects: [], result: done, question: statement };
+    }
+  }
+
+  /** Rights go with what they are on, and stay with a renamed column. */
+  #followChanges(changes: readonly ObjectChange[]): Effect[] {
+    return changes.flatMap(({ before, after }) => {
+      if (!before || before.kind === 'view') return [];
+      if (!after) return rightsRemoved(this.acl.removeRightsOn(before.name), before);
+      const gone = before.columns.filter(({ name }) => !after.columns.some(column => isSameName(column.name, name)));
+      const isRenamed = before.columns.length === after.columns.length;
+      return gone.flatMap(column => {
+        const to = isRenamed ? after.columns[before.columns.indexOf(column)]?.name : undefined;
+        const count = this.acl.removeRightsOn(before.name, column.name, to);
+        return to === undefined ? rightsRemoved(count, before, column.name) : [];
+      });
+    });
+  }
+
+  #principalsLost(before: readonly Principal[]): Effect[] {
+    return before.filter(({ name }) => !this.acl.find(name)).map(({ kind, name }) => principalLost(kind, name));
+  }
+
+  /** What a caller may see and do. */
+  session(caller: string): Session {
+    return this.#edition.session(this.catalogue, caller);
+  }
+
+  /** Finds an object by its name, in any case. */
+  find(name: string): CatalogueObject | undefined {
+    return this.catalogue.find(name);
+  }
+
+  objects(): Iterable<CatalogueObject> {
+    return this.catalogue.list();
+  }
+
+  /** The definition of an object; undefined if there is none, or its syntax is unknown. */
+  definitionOf(name: string): Definition | undefined {
+    const object = this.find(name);
+    return object && object.opaque === undefined ? object : undefined;
+  }
+
+  /** The statement that creates an object as it is now. */
+  statementOf(name: string): string | undefined {
+    const object = this.find(name);
+    return object && (object.opaque ?? printDefinition(object, { quoted: true }));
+  }
+
+  /** The statements that create the current objects, principals and rights. */
+  statements(): string[] {
+    return [
+      ...formatPrincipals(this.acl, ALL_CATEGORIES),
+      ...this.catalogue.list().map(({ name }) => this.statementOf(name) as string),
+      ...[...this.acl.rights()].map(printRight),
+    ];
+  }
+
+  /** The invalid views and materialized views, by name in lower case, with the reasons. */
+  invalidViews(): Map<string, string> {
+    const reasons = this.catalogue.list().map(object => [foldCase(object.name), whyInvalid(object)] as const);
+    return new Map(reasons.filter((entry): entry is [string, string] => entry[1] !== undefined));
+  }
+
+  /** Why the query of a view is not valid over the objects as they are; undefined if it is, or cannot be judged. */
+  whyUnresolvable(name: string): string | undefined {
+    const object = this.find(name);
+    return object && object.kind !== 'table' ? whyUnresolvable(object, this.catalogue) : undefined;
+  }
+
+  /** Whether a materialized view has no rows yet, as far as is known. */
+  wasNeverRefreshed(name: string): boolean {
+    const object = this.find(name);
+    return object?.kind === 'materialized view' && object.neverRefreshed === true;
+  }
+
+  /** Returns a state to which `rollback` returns. */
+  savepoint(): Savepoint {
+    return {
+      objects: this.catalogue.changes.length,
+      holdings: this.#holdings.savepoint(),
+      access: this.acl.savepoint(),
+    };
+  }
+
+  /** Undoes everything since a savepoint. */
+  rollback({ objects, holdings, access }: Savepoint): void {
+    this.catalogue.rollback(objects);
+    this.#holdings.rollback(holdings);
+    this.acl.rollback(access);
+  }
+
+  /** The name of an object with its kind, for messages. */
+  title(name: string): string {
+    const object = this.find(name);
+    return object ? titleOf(object) : `'${name}'`;
+  }
+}
+
+/** Whether an error says that a statement cannot be executed: rejected, or beyond what is known. */
+export const isNotExecutable = (error: unknown): error is RejectionError | OpaqueError =>
+  error instanceof RejectionError || error instanceof OpaqueError;
+
+const changedSince = (catalogue: Catalogue, start: number): string[] => [
+  ...new Set(catalogue.changes.slice(start).map(({ name }) => name)),
+];
+
+const done: ExecutionResult = { kind: 'ddl' };
+const changed: Execution = { effects: [], result: done };
+
+const ALL_CATEGORIES = new Set(['USERS', 'GROUPS', 'SERVICE_ACCOUNTS', 'PERMISSIONS']);
+
+/** Without a server nobody logs in: what is stored of secrets does not matter. */
+const NO_SECRETS: Secrets = {
+  hashPassword: () => '',
+  generateToken: () => ({ token: '', stored: { digest: '', expires: 0 } }),
+  digest: () => '',
+};

@@ -1,0 +1,141 @@
+/*!
+ * What tables and materialized views hold, compared with what they held when the schema was loaded: which rows of a materialized
+ * view could be computed again at this step, and which could not.
+ */
+import { type Change, parseChange } from '@sqlpipe/ddl';
+import { foldCase, identify, isSameName } from '@sqlpipe/sql';
+import type { Catalogue } from './catalogue.js';
+import { type Effect, titleOf } from './effects.js';
+import type { MaterializedView } from './objects.js';
+
+/** Rows of a materialized view that its query no longer gives. Dates are as the server prints them. */
+export interface LostRows {
+  readonly lost: number;
+  readonly total: number;
+  readonly first: string;
+  readonly last: string;
+}
+
+/** What a server says of the rows of a materialized view: its query still gives them all, or not all; or it cannot say. */
+export type HistoryAnswer = 'kept' | 'unknown' | LostRows;
+
+/** Follows what the statements of one run do to rows. */
+export class Holdings {
+  /** The names, in lower case, under which there are fewer rows than when the schema was loaded. */
+  readonly #less = new Map<string, true>();
+  /** New tables, in lower case, with the name of the table that they are a copy of. */
+  readonly #copies = new Map<string, string>();
+  /** Undoes the changes of the two maps, the last one first. */
+  readonly #undo: (() => void)[] = [];
+
+  /**
+   * @param historyOf what is known of the rows of a view, by its name in lower case
+   */
+  constructor(
+    readonly catalogue: Catalogue,
+    readonly historyOf: (view: string) => HistoryAnswer,
+  ) {}
+
+  savepoint(): number {
+    return this.#undo.length;
+  }
+
+  rollback(to: number): void {
+    while (this.#undo.length > to) this.#undo.pop()?.();
+  }
+
+  /** What a statement is about to take from a materialized view; called before it is executed. */
+  before(statement: string): Effect[] {
+    const change = parseChange(statement);
+    const name = change?.verb === 'drop' && change.kind === 'materialized view' ? change.name : undefined;
+    const view = name === undefined ? undefined : this.catalogue.find(name);
+    return view?.kind === 'materialized view' ? this.#judge(view) : [];
+  }
+
+  /** What a statement has taken from a materialized view, besides its other effects. */
+  after(statement: string, effects: readonly Effect[]): Effect[] {
+    for (const effect of effects) this.#note(effect);
+    const { kind, name } = identify(statement);
+    const change = parseChange(statement);
+    if (change) this.#follow(change, statement);
+    if (kind === 'materialized view') return this.#judgeSources(name);
+    if (change?.verb !== 'refresh' || !change.isFull) return [];
+    const view = this.catalogue.find(change.name);
+    return view?.kind === 'materialized view' ? [rebuilds(view), ...this.#judge(view)] : [];
+  }
+
+  #note({ effect, kind, loss, object, column }: Effect): void {
+    if (effect !== 'lost' || (kind !== 'table' && kind !== 'materialized view')) return;
+    if (loss === 'ttl' || (loss === 'drop' && column === undefined)) this.#set(object, true);
+  }
+
+  /** Rows go with the name of a table; a new table may be a copy of the one whose name it gets. */
+  #follow(change: Change, statement: string): void {
+    if (change.verb === 'insert') {
+      const source = /\bFROM '([^']+)';?\s*$/.exec(statement)?.[1];
+      if (source !== undefined) this.#put(this.#copies, foldCase(change.name), foldCase(source));
+    } else if (change.verb === 'rename') {
+      const isCopy = this.#copies.get(foldCase(change.name)) === foldCase(change.to);
+      this.#set(change.to, isCopy ? undefined : this.#less.get(foldCase(change.name)));
+      this.#set(change.name, true);
+    }
+  }
+
+  /** Judges a view whose rows are computed again from what its sources hold now. */
+  #judge(view: MaterializedView): Effect[] {
+    if (view.neverRefreshed) return [];
+    const answer = this.historyOf(foldCase(view.name));
+    const missing = this.#missingSource(view);
+    if (answer === 'kept' && missing === undefined) return [];
+    this.#set(view.name, true);
+    return [lost(view, answer === 'kept' ? `loses rows that '${missing}' no longer holds` : describeAnswer(answer))];
+  }
+
+  /** Judges a view that is created again: its rows were judged when it was dropped, its sources may have less since then. */
+  #judgeSources(name: string): Effect[] {
+    const view = this.catalogue.find(name);
+    if (view?.kind !== 'materialized view' || !this.#less.has(foldCase(name))) return [];
+    const missing = this.#missingSource(view);
+    const wasKept = this.historyOf(foldCase(name)) === 'kept';
+    if (missing === undefined && wasKept) this.#set(name, undefined);
+    return missing === undefined ? [] : [lost(view, `loses rows that '${missing}' no longer holds`)];
+  }
+
+  /** The first table or materialized view that a view reads, directly or through views, and that holds less. */
+  #missingSource(view: MaterializedView): string | undefined {
+    const names = [...this.catalogue.closure([view.base, ...view.references])];
+    return names.find(name => !isSameName(name, view.name) && this.#less.has(foldCase(name)));
+  }
+
+  #set(name: string, less: true | undefined): void {
+    this.#put(this.#less, foldCase(name), less);
+  }
+
+  #put<V>(map: Map<string, V>, key: string, value: V | undefined): void {
+    const before = map.get(key);
+    this.#undo.push(() => (before === undefined ? map.delete(key) : map.set(key, before)));
+    if (value === undefined) map.delete(key);
+    else map.set(key, value);
+  }
+}
+
+const rebuilds = (view: MaterializedView): Effect => ({
+  effect: 'rewritten',
+  kind: 'materialized view',
+  object: view.name,
+  text: `rebuilds ${titleOf(view)} from what '${view.base}' holds`,
+});
+
+const lost = (view: MaterializedView, what: string): Effect => ({
+  effect: 'lost',
+  kind: 'materialized view',
+  object: view.name,
+  loss: 'history',
+  text: `rebuilding ${titleOf(view)} ${what}`,
+});
+
+function describeAnswer(answer: 'unknown' | LostRows): string {
+  if (answer === 'unknown') return 'may lose rows: the server could not say whether its query still gives them';
+  const { lost, total, first, last } = answer;
+  return `loses rows that its query no longer gives: ${lost} of ${total}, from ${first} to ${last}`;
+}

@@ -1,0 +1,24 @@
+/*! What statements do: a schema in memory, dependencies, effects; no I/O. */
+export { Acl, type AclChange, type Grant, isSameName, type Principal, type Token } from './acl/acl.js';
+export { formatPermissions, formatPrincipals } from './acl/dump.js';
+export type { AclSession, Secrets } from './acl/statements.js';
+export { Catalogue, type Naming, type ObjectChange } from './catalogue.js';
+export type { Effect, LossKind } from './effects.js';
+export {
+  Engine,
+  type EngineOptions,
+  type Execution,
+  isNotExecutable,
+  type Question,
+  type Savepoint,
+} from './engine.js';
+export type { Health } from './health.js';
+export type { HistoryAnswer, LostRows } from './holdings.js';
+export { NotReady, whenReady } from './not-ready.js';
+export type { CatalogueObject, LiveView, MaterializedView, View } from './objects.js';
+export { OpaqueError } from './opaque-error.js';
+export { OTHER_TYPES } from './other-types.js';
+export type { ObjectKind, Show } from './parser/show.js';
+export type { ColumnHead, ExecutionResult, Value } from './result.js';
+export { isShorterRetention } from './retention.js';
+export { DenialError, requireReadable, type Session } from './session.js';

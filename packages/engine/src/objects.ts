@@ -1,0 +1,66 @@
+/*! The objects of the catalogue: their definitions, and what was derived from their queries. */
+import type {
+  Column,
+  LiveViewDefinition,
+  MaterializedViewDefinition,
+  TableDefinition,
+  ViewDefinition,
+} from '@sqlpipe/ddl';
+import type { PartitionUnit, Ttl } from '@sqlpipe/ddl/grammar';
+
+/** A table. */
+export interface Table extends TableDefinition, Loaded {
+  /** How often the columns were added, dropped or renamed: one error message contains this number. */
+  readonly structure?: number;
+}
+
+/** What may be missing of an object that was loaded from its statement. */
+interface Loaded {
+  /** Whether nothing was derived from the query yet. */
+  readonly isLoaded?: boolean;
+  /** The statement of an object whose syntax or query is unknown: what reads from it may find any column there. */
+  readonly opaque?: string;
+}
+
+/** The known properties of a query's result. */
+interface QueryResult extends Loaded {
+  readonly columns: Column[];
+  /** The name of the designated timestamp. */
+  readonly timestamp?: string | undefined;
+}
+
+/** A view, with what its query returns. */
+export interface View extends ViewDefinition, QueryResult {
+  /** Tables, views and materialized views that the body refers to, as the catalog spells them. */
+  readonly references: readonly string[];
+  /** Why the body can no longer be executed, and the position of the error in the body. */
+  readonly invalid?: { readonly reason: string; readonly position: number };
+}
+
+/** A materialized view, with what its query returns. */
+export interface MaterializedView extends MaterializedViewDefinition, Loaded {
+  readonly columns: Column[];
+  readonly base: string;
+  readonly partitionBy: PartitionUnit;
+  /** The bucket that the query samples by. */
+  readonly interval: string;
+  readonly references: readonly string[];
+  /** Why the view is no longer refreshed. */
+  readonly invalid?: string;
+  /** Whether it has no rows yet: a change of its base does not make it invalid. */
+  readonly neverRefreshed?: boolean;
+}
+
+/** A live view, with what its query returns. */
+export interface LiveView extends LiveViewDefinition, QueryResult {
+  readonly base: string;
+  readonly partitionBy: PartitionUnit;
+  readonly ttl: Ttl;
+}
+
+/** A table or a view of any kind. */
+export type CatalogueObject = Table | View | MaterializedView | LiveView;
+
+/** The names that an object refers to. */
+export const referencesOf = (object: CatalogueObject): readonly string[] =>
+  'references' in object ? object.references : [];

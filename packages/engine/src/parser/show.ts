@@ -1,0 +1,173 @@
+/*! SHOW: what is requested, and the complete INCLUDE / EXCLUDE grammar of SHOW CREATE DATABASE. */
+import {
+  type Cursor,
+  isWord,
+  RejectionError,
+  rejectDotsAndSlashes,
+  stripPublic,
+  unexpectedTokenError,
+  unquote,
+} from '@sqlpipe/ddl/grammar';
+import type { CatalogueObject } from '../objects.js';
+
+/** The kind of a table or a view. */
+export type ObjectKind = CatalogueObject['kind'];
+
+/** What a SHOW statement asks for. */
+export type Show =
+  | {
+      readonly statement: 'show create';
+      readonly parts: readonly { kind: ObjectKind; name: string; position: number }[];
+    }
+  | { readonly statement: 'show create database'; readonly categories: ReadonlySet<string> }
+  | { readonly statement: 'show tables' }
+  | { readonly statement: 'show columns'; readonly name: string; readonly position: number }
+  | { readonly statement: 'show parameters' }
+  | { readonly statement: 'show setting'; readonly setting: string }
+  | { readonly statement: 'show acl'; readonly what: string; readonly entity?: string | undefined };
+
+/** What an edition adds to SHOW. */
+export interface ShowDialect {
+  /**
+   * Whether the edition has users, groups, service accounts, storage policies and live views. Live views came with
+   * QuestDB 10, but the open source edition follows 9.4.4, which has none.
+   */
+  readonly enterprise: boolean;
+  /** SHOW with a word that only this edition knows. */
+  readonly show: (cursor: Cursor, token: string) => Show | undefined;
+}
+
+const acl = ['USERS', 'GROUPS', 'SERVICE_ACCOUNTS', 'PERMISSIONS'];
+
+/** Each name that may stand in a list, and the categories it stands for. */
+function categoriesOf({ enterprise }: ShowDialect): Categories {
+  const schema = ['TABLES', 'VIEWS', 'MATERIALIZED_VIEWS', ...(enterprise ? ['LIVE_VIEWS'] : [])];
+  const single = [...schema, ...acl].map(category => [category, [category]] as const);
+  return new Map<string, readonly string[]>([
+    ...single,
+    ['SCHEMA', schema],
+    ['ACL', acl],
+    ['ALL', [...schema, ...acl]],
+  ]);
+}
+
+/** Settings that PostgreSQL's drivers ask for. */
+const settings = new Set([
+  ...['transaction_isolation', 'default_transaction_read_only', 'max_identifier_length', 'standard_conforming_strings'],
+  ...['search_path', 'datestyle', 'server_version', 'server_version_num'],
+]);
+
+/** After SHOW. */
+export function parseShow(cursor: Cursor, dialect: ShowDialect): Show {
+  const token = cursor.next();
+  if (isWord(token, 'create')) return parseShowCreate(cursor, dialect);
+  if (isWord(token, 'tables')) return { statement: 'show tables' };
+  if (isWord(token, 'columns')) return { statement: 'show columns', ...parseFrom(cursor) };
+  if (isWord(token, 'parameters')) return { statement: 'show parameters' };
+  if (isWord(token, 'transaction')) {
+    for (const word of ['isolation', 'level']) {
+      if (!isWord(cursor.next(), word)) throw new RejectionError(cursor.readOffset, `expected '${word}'`);
+    }
+    return { statement: 'show setting', setting: 'transaction_isolation' };
+  }
+  if (isWord(token, 'time')) {
+    if (isWord(cursor.next(), 'zone')) return { statement: 'show setting', setting: 'timezone' };
+    cursor.unread();
+  }
+  if (token !== undefined && settings.has(token.toLowerCase())) {
+    return { statement: 'show setting', setting: token.toLowerCase() };
+  }
+  const edition = token === undefined ? undefined : dialect.show(cursor, token);
+  if (edition) return edition;
+  throw new RejectionError(
+    cursor.readOffset,
+    "expected 'TABLES', 'COLUMNS FROM <tab>', 'PARTITIONS FROM <tab>', 'TRANSACTION ISOLATION LEVEL', " +
+      "'transaction_isolation', 'max_identifier_length', 'standard_conforming_strings', 'parameters', " +
+      "'server_version', 'server_version_num', 'search_path', 'datestyle', or 'time zone'",
+  );
+}
+
+function parseFrom(cursor: Cursor): { name: string; position: number } {
+  if (!isWord(cursor.next(), 'from')) throw new RejectionError(cursor.at, "expected 'from'");
+  return parseTableName(cursor);
+}
+
+function parseTableName(cursor: Cursor): { name: string; position: number } {
+  const name = unquote(stripPublic(cursor, cursor.require('expected a table name')));
+  rejectDotsAndSlashes(name, cursor.at);
+  return { name, position: cursor.at };
+}
+
+/** After SHOW CREATE. Several may be joined by UNION ALL, except for DATABASE. */
+function parseShowCreate(cursor: Cursor, dialect: ShowDialect): Show {
+  const token = cursor.next();
+  if (isWord(token, 'database'))
+    return { statement: 'show create database', categories: parseCategories(cursor, categoriesOf(dialect)) };
+  const parts = [parseShowCreateOne(cursor, token, dialect)];
+  while (isWord(cursor.next(), 'union')) {
+    if (!isWord(cursor.require('all or select'), 'all')) throw unexpectedTokenError(cursor.at, 'union');
+    cursor.expect('show');
+    cursor.expect('create');
+    parts.push(parseShowCreateOne(cursor, cursor.next(), dialect));
+  }
+  cursor.unread();
+  return { statement: 'show create', parts };
+}
+
+function parseShowCreateOne(
+  cursor: Cursor,
+  token: string | undefined,
+  { enterprise }: ShowDialect,
+): { kind: ObjectKind; name: string; position: number } {
+  if (isWord(token, 'table')) return { kind: 'table', ...parseTableName(cursor) };
+  if (isWord(token, 'view')) return { kind: 'view', ...parseTableName(cursor) };
+  if (isWord(token, 'materialized')) {
+    cursor.expect('view');
+    return { kind: 'materialized view', ...parseTableName(cursor) };
+  }
+  if (enterprise && isWord(token, 'live')) {
+    cursor.expect('view');
+    return { kind: 'live view', ...parseTableName(cursor) };
+  }
+  const live = enterprise ? "'LIVE VIEW' or " : '';
+  throw new RejectionError(cursor.at, `expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW' or ${live}'DATABASE'`);
+}
+
+type Categories = ReadonlyMap<string, readonly string[]>;
+
+/** `[INCLUDE|EXCLUDE {ALL | (category, …)}]`: the selected categories. */
+function parseCategories(cursor: Cursor, categories: Categories): Set<string> {
+  const all = new Set(categories.get('ALL'));
+  const clause = cursor.next();
+  if (!isWord(clause, 'include') && !isWord(clause, 'exclude')) {
+    cursor.unread();
+    return all;
+  }
+  const named = parseCategoryList(cursor, categories);
+  return isWord(clause, 'include') ? named : new Set([...all].filter(category => !named.has(category)));
+}
+
+function parseCategoryList(cursor: Cursor, categories: Categories): Set<string> {
+  const token = cursor.next();
+  if (isWord(token, 'all')) return new Set(categories.get('ALL'));
+  if (token !== '(')
+    throw new RejectionError(token === undefined ? cursor.readOffset : cursor.at, "'ALL' or '(' expected");
+  const named = new Set<string>();
+  for (;;) {
+    for (const category of parseCategory(cursor, categories)) named.add(category);
+    const separator = cursor.next();
+    if (separator === ')') return named;
+    if (separator !== ',') {
+      throw new RejectionError(separator === undefined ? cursor.readOffset : cursor.at, "',' or ')' expected");
+    }
+  }
+}
+
+/** Parses a category: a word without quotes. */
+function parseCategory(cursor: Cursor, categories: Categories): readonly string[] {
+  const token = cursor.require('category');
+  const named = categories.get(token.toUpperCase());
+  if (named) return named;
+  const expected = [...categories.keys()].join(', ');
+  throw new RejectionError(cursor.at, `unexpected category [category=${token}], expected one of ${expected}`);
+}

@@ -1,0 +1,34 @@
+/*! What a statement is executed with: the catalog that it may change, and what its caller may do there. */
+import { RejectionError } from '@sqlpipe/ddl/grammar';
+import type { Catalogue } from './catalogue.js';
+
+/** The caller lacks a permission. The status of the reply is 403. */
+export class DenialError extends RejectionError {
+  override name = 'DenialError';
+  override readonly code = 'DENIED';
+}
+
+/**
+ * Throws if the caller lacks a permission. `on` is the name of a table or view; it is undefined for a permission on the
+ * whole database.
+ */
+export type Authorize = (permission: string, on?: string, columns?: readonly string[]) => void;
+
+/** Who executes a statement, and on what. */
+export interface Session {
+  readonly catalog: Catalogue;
+  readonly authorize: Authorize;
+  /** Whether the caller may read at least a part of an object. Other objects are left out of lists and dumps. */
+  readonly canRead: (name: string) => boolean;
+  /** Whether there are storage policies and live views. */
+  readonly enterprise: boolean;
+  /** The owner of objects that are created without OWNED BY. */
+  readonly owner?: string | undefined;
+  /** Makes `owner`, or the caller if it is undefined, the owner of an added column. */
+  readonly assignColumnOwner: (table: string, column: string, owner: string | undefined) => void;
+}
+
+/** Requires the right to read at least a part of an object. @throws DenialError */
+export function requireReadable({ authorize, canRead }: Session, name: string): void {
+  if (!canRead(name)) authorize('SELECT', name);
+}

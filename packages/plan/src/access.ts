@@ -1,0 +1,80 @@
+/*! Users, groups, service accounts and rights: what A lacks goes, what B lacks is created. */
+import {
+  compareStatements,
+  parsePrincipal,
+  parseRights,
+  printAliasChanges,
+  printRevocation,
+  printRight,
+  quotePrincipal,
+  RightSet,
+  sortByScope,
+} from '@sqlpipe/ddl';
+import { type Catalog, dumpOrder, type Entry } from '@sqlpipe/schema';
+import { displayName, givesRight, identify, isPrincipal, kindKeywords } from '@sqlpipe/sql';
+import { type Draft, describe } from './draft.js';
+import type { Task } from './task.js';
+import { whyUnalterable } from './unalterable.js';
+
+const rightsOf = (catalog: Catalog): RightSet =>
+  new RightSet(
+    catalog.entries.filter(({ kind }) => givesRight(kind)).flatMap(({ statement }) => parseRights(statement) ?? []),
+  );
+
+const addStatement = (draft: Draft, statement: string): boolean => draft.addStatement(statement, identify(statement));
+
+/** Revokes the rights that A does not give, or gives without the grant option. */
+export function revokeRights({ a, keepExtra }: Task, draft: Draft): void {
+  if (keepExtra) return;
+  const wanted = rightsOf(a);
+  for (const right of [...draft.engine.acl.rights()])
+    if (!wanted.has(right)) addStatement(draft, printRevocation(right));
+}
+
+/** Rights on more go first, as they take the place of those on less: where that loses a grant option, it is given again. */
+export function grantRights({ a }: Task, draft: Draft): void {
+  const { acl } = draft.engine;
+  for (const right of sortByScope([...rightsOf(a)], printRight)) {
+    if (acl.includes(right)) continue;
+    for (const lost of acl.findLostOptions(right)) addStatement(draft, printRevocation(lost));
+    addStatement(draft, printRight(right));
+  }
+}
+
+/** Creates the principals that B lacks, and alters those that differ. */
+export function createPrincipals(task: Task, draft: Draft): void {
+  for (const entry of dumpOrder(task.a)) {
+    if (!isPrincipal(entry.kind)) continue;
+    const existing = task.b.findPrincipal(entry.name);
+    if (!existing) addStatement(draft, entry.statement);
+    else if (existing.kind === entry.kind) alterPrincipal(entry, existing, task, draft);
+    else
+      draft.omit(
+        { identity: entry, properties: [], what: `CREATE ${displayName(entry)}` },
+        `there is already a ${displayName(existing)}, which no statement converts`,
+      );
+  }
+}
+
+function alterPrincipal(entry: Entry, existing: Entry, { ignoreOwner }: Task, draft: Draft): void {
+  const [wanted, now] = [parsePrincipal(entry.statement), parsePrincipal(existing.statement)];
+  if (wanted && now && wanted.alias !== now.alias)
+    for (const statement of printAliasChanges(existing.name, now.alias, wanted.alias))
+      draft.addStatement(statement, entry, ['external alias']);
+  for (const { property, a, b } of compareStatements(entry.statement, existing.statement).differences)
+    if (property !== 'external alias' && (property !== 'owner' || !ignoreOwner))
+      draft.omit(
+        { identity: entry, properties: [property], what: `${property}: ${b} to ${a}` },
+        `cannot be altered: ${whyUnalterable(property)}`,
+      );
+}
+
+/** Drops the principals that A lacks. */
+export function dropPrincipals({ a, b, keepExtra }: Task, draft: Draft): void {
+  if (keepExtra) return;
+  for (const entry of dumpOrder(b)) {
+    if (!isPrincipal(entry.kind) || a.findPrincipal(entry.name)) continue;
+    const statement = `DROP ${kindKeywords(entry.kind)} ${quotePrincipal(entry.name)};`;
+    draft.add({ identity: entry, properties: [], what: describe(statement) }, [statement]);
+  }
+}

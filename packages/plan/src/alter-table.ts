@@ -1,0 +1,177 @@
+/*!
+ * Finds the ALTER statements that turn a table into another one, if possible. Each is tried after the previous ones.
+ */
+import {
+  type Alteration,
+  type Column,
+  canConvert,
+  findColumn,
+  type Index,
+  localTtl,
+  type StoragePolicy,
+  type TableDefinition,
+  type Ttl,
+  ttlToPolicy,
+} from '@sqlpipe/ddl';
+import { foldCase, isSameName } from '@sqlpipe/sql';
+
+/** The table that is altered. */
+export interface TableTarget {
+  /** Returns the table after the previous alterations. */
+  current(): TableDefinition;
+  /**
+   * Makes an alteration, unless it causes a loss that is not allowed.
+   * @param properties what differs if it is not made
+   */
+  attempt(alteration: Alteration, ...properties: string[]): boolean;
+  /** Whether the server is the enterprise edition, which has storage policies instead of TTLs. */
+  readonly isEnterprise: boolean;
+}
+
+/**
+ * Alters a table until it is the wanted one, or nothing more can be altered.
+ * @param renamed the new names of columns by their old names
+ */
+export function alterTable(wanted: TableDefinition, renamed: ReadonlyMap<string, string>, target: TableTarget): void {
+  const kept = renameColumns(renamed, target);
+  const keys = wanted.columns.filter(({ dedup }) => dedup).map(({ name }) => name);
+  const setKeys = (): void => alterKeys(keys, target);
+  setKeys();
+  for (const column of wanted.columns) alterType(column, target);
+  for (const column of wanted.columns)
+    if (!findColumn(target.current(), column.name) && !kept.has(foldCase(column.name)))
+      target.attempt({ change: 'add column', column: toAdded(column) }, columnProperty(column.name));
+  for (const column of wanted.columns) alterOptions(column, target);
+  setKeys();
+  alterParameters(wanted, target);
+  for (const { name } of target.current().columns) {
+    const isTimestamp = isSameName(name, target.current().timestamp ?? '');
+    if (!findColumn(wanted, name) && !isTimestamp && !kept.has(foldCase(name)))
+      target.attempt({ change: 'drop column', column: name }, columnProperty(name), 'dedup keys');
+  }
+}
+
+/** A column as every server adds it: another index than BITMAP, and Parquet settings, need an ALTER of their own. */
+function toAdded({ index, parquet: _, ...column }: Column): Column {
+  return { ...column, ...(index?.capacity !== undefined && { index }), dedup: false };
+}
+
+/** The name of a column's property in a comparison. */
+export const columnProperty = (name: string, what = ''): string => `column '${name}'${what}`;
+
+/** Renames columns. @returns the old and new names of renames that were not made: these columns must not be changed */
+function renameColumns(renamed: ReadonlyMap<string, string>, target: TableTarget): Set<string> {
+  const kept = new Set<string>();
+  for (const [column, to] of renamed) {
+    const properties = [columnProperty(column), columnProperty(to), 'dedup keys', 'column order'];
+    if (!findColumn(target.current(), column) || findColumn(target.current(), to)) continue;
+    if (target.attempt({ change: 'rename column', column, to }, ...properties)) continue;
+    for (const name of [column, to]) kept.add(foldCase(name));
+  }
+  return kept;
+}
+
+/** Sets the dedup keys, except columns that do not exist yet. */
+function alterKeys(wanted: readonly string[], target: TableTarget): void {
+  const table = target.current();
+  const keys = wanted.filter(name => findColumn(table, name));
+  const now = table.columns.filter(({ dedup }) => dedup).map(({ name }) => name);
+  const hasTimestamp = keys.some(name => isSameName(name, table.timestamp ?? ''));
+  if (isSameSet(keys, now) || !table.wal || (keys.length > 0 && !hasTimestamp)) return;
+  target.attempt({ change: 'dedup keys', keys }, 'dedup keys');
+}
+
+function alterType(wanted: Column, target: TableTarget): void {
+  const column = findColumn(target.current(), wanted.name);
+  const isTimestamp = isSameName(wanted.name, target.current().timestamp ?? '');
+  if (!column || isTimestamp || column.type === wanted.type || !canConvert(column.type, wanted.type)) return;
+  const { name, type, cached } = wanted;
+  target.attempt({ change: 'type', column: name, type, cached }, columnProperty(name));
+}
+
+function alterOptions(wanted: Column, target: TableTarget): void {
+  const { name, cached, capacity, index, parquet = '' } = wanted;
+  const current = (): Column | undefined => findColumn(target.current(), name);
+  const before = current();
+  if (!before || before.type !== wanted.type) return;
+  if (before.type === 'SYMBOL' && before.cached !== cached)
+    target.attempt({ change: 'cache', column: name, cached }, columnProperty(name, ' cache'));
+  if (capacity !== undefined && before.capacity !== undefined && capacity !== before.capacity)
+    target.attempt({ change: 'symbol capacity', column: name, capacity }, columnProperty(name, ' capacity'));
+  if (!isSameIndex(before.index, index)) {
+    if (before.index) target.attempt({ change: 'drop index', column: name }, columnProperty(name, ' index'));
+    if (index) target.attempt({ change: 'add index', column: name, index }, columnProperty(name, ' index'));
+  }
+  if ((current()?.parquet ?? '') !== parquet)
+    target.attempt({ change: 'parquet settings', column: name, parquet }, columnProperty(name, ' Parquet settings'));
+}
+
+/** Alters for how long a table keeps its rows. */
+export function alterStorage(wanted: TableDefinition, target: TableTarget): void {
+  if (target.isEnterprise) alterPolicy(wanted, target);
+  else alterTtl(wanted, target);
+}
+
+function alterParameters(wanted: TableDefinition, target: TableTarget): void {
+  const { maxUncommittedRows, o3MaxLag, parquet } = wanted;
+  const table = target.current();
+  if (table.parquet !== parquet) target.attempt({ change: 'format', parquet }, 'format');
+  if (isOther(maxUncommittedRows, table.maxUncommittedRows))
+    target.attempt(
+      { change: 'parameter', name: 'maxUncommittedRows', value: maxUncommittedRows },
+      'maxUncommittedRows',
+    );
+  if (isOther(o3MaxLag, table.o3MaxLag))
+    target.attempt({ change: 'parameter', name: 'o3MaxLag', value: o3MaxLag }, 'o3MaxLag');
+}
+
+/** Whether both values are known and differ. */
+const isOther = (wanted: number | undefined, now: number | undefined): wanted is number =>
+  wanted !== undefined && now !== undefined && wanted !== now;
+
+function alterTtl(wanted: TableDefinition, target: TableTarget): void {
+  const ttl = localTtl(wanted);
+  const { ttl: now, partitionBy } = target.current();
+  if (ttl !== now && canSetTtl(ttl, partitionBy)) target.attempt({ change: 'ttl', ttl }, 'TTL');
+}
+
+/** Alters the storage policy. The enterprise edition turns a TTL into one. */
+function alterPolicy(wanted: TableDefinition, target: TableTarget): void {
+  const table = target.current();
+  const [policy, now] = [wanted.policy ?? ttlToPolicy(wanted.ttl), table.policy ?? ttlToPolicy(table.ttl)];
+  const isEven = Object.values(policy?.after ?? {}).every(length => canSetTtl(length, table.partitionBy));
+  if (!isSamePolicy(policy, now) && isEven)
+    target.attempt({ change: 'storage policy', policy }, 'storage policy', 'TTL');
+}
+
+/**
+ * Whether a server accepts a TTL for a partitioning: it must be a multiple of the partition size. With partitions by month
+ * or year, a TTL cannot be removed (each observed on 9.3.4).
+ */
+export function canSetTtl(ttl: Ttl, partitionBy: TableDefinition['partitionBy']): boolean {
+  const isMonths = ttl < 0;
+  const isEven = {
+    NONE: false,
+    HOUR: true,
+    DAY: isMonths || ttl % 24 === 0,
+    WEEK: isMonths || ttl % 168 === 0,
+    MONTH: isMonths,
+    YEAR: isMonths && ttl % 12 === 0,
+  };
+  return isEven[partitionBy];
+}
+
+const isSamePolicy = (one: StoragePolicy | undefined, other: StoragePolicy | undefined): boolean =>
+  JSON.stringify(entriesOf(one)) === JSON.stringify(entriesOf(other));
+
+const entriesOf = (policy: StoragePolicy | undefined): unknown[] =>
+  policy && !policy.disabled ? Object.entries(policy.after).sort() : [];
+
+function isSameIndex(one: Index | undefined, other: Index | undefined): boolean {
+  if (!one || !other) return one === other;
+  if (one.capacity !== undefined || other.capacity !== undefined) return one.capacity === other.capacity;
+  return one.type === other.type && isSameSet(one.covered, other.covered);
+}
+
+const isSameSet = (one: readonly string[], other: readonly string[]): boolean =>
+  one.map(foldCase).sort().join('\0') === other.map(foldCase).sort().join('\0');

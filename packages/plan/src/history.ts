@@ -1,0 +1,77 @@
+/*!
+ * The question whether a materialized view holds rows that its query no longer gives. Each form was tried on 9.3.4, also while
+ * rows were written.
+ */
+import type { MaterializedViewDefinition } from '@sqlpipe/ddl';
+import { significantTokens } from '@sqlpipe/sql';
+
+/** A column of a view, as the server lists it. */
+export interface ViewColumn {
+  readonly name: string;
+  readonly type: string;
+}
+
+/** A statement from its first token on. */
+export const withoutComments = (statement: string): string => {
+  const [first] = significantTokens(statement);
+  return statement.slice(first?.start);
+};
+
+type View = Pick<MaterializedViewDefinition, 'name' | 'body'>;
+
+/**
+ * The assertion that stops a plan if a materialized view holds rows that its query no longer gives.
+ * @param columns without them duplicate rows count as one, and sums that differ in their last bits as lost
+ */
+export function printHistoryAssertion(view: View, columns?: readonly ViewColumn[]): string {
+  if (!columns) return `SELECT count() = 0 AS nothing_is_lost FROM ${exceptOf(view)};`;
+  return `SELECT coalesce(sum(${lostRow(columns)}), 0) = 0 AS nothing_is_lost FROM ${differencesOf(view, columns)};`;
+}
+
+/** The view that an assertion is about; undefined for any other statement. Its text has to be compared with a printed one. */
+export const findAssertedView = (statement: string): string | undefined =>
+  / AS nothing_is_lost FROM \([^']* FROM '([^']+)' (?:EXCEPT|UNION ALL) /.exec(statement)?.[1];
+
+/** The query for the number of lost rows, and the times of the first and the last one. */
+export function printHistoryQuestion(view: View, timestamp: string, columns: readonly ViewColumn[]): string {
+  const lost = lostRow(columns);
+  const time = (order: 'min' | 'max') => `${order}(CASE WHEN ${lost} = 1 THEN ${quote(timestamp)} END)`;
+  return `SELECT coalesce(sum(${lost}), 0) rows_lost, ${time('min')} first_lost, ${time('max')} last_lost FROM ${differencesOf(view, columns)}`;
+}
+
+/** The rows of a view that its query does not give. A query may end in a comment, so a line feed follows it. */
+const exceptOf = ({ name, body }: View): string => `(SELECT * FROM '${name}' EXCEPT (\n${body}\n))`;
+
+/**
+ * One row for each combination of values in the view or its query: how often the view has it more than the query, and the range
+ * of its floating point values, whose last bits may differ from one run to the next. `count()` over these rows gives wrong
+ * results on 9.3.4, which then leaves out columns; `sum` does not.
+ */
+function differencesOf({ name, body }: View, columns: readonly ViewColumn[]): string {
+  const keys = columns.filter(column => !isFloat(column)).map(column => quote(column.name));
+  const ranges = columns.filter(isFloat).flatMap((column, i) => {
+    const value = quote(column.name);
+    return [
+      `min(${value}) sqlpipe_low${i}`,
+      `max(${value}) sqlpipe_high${i}`,
+      `sum(CASE WHEN ${value} IS NOT NULL THEN sqlpipe_side ELSE 0 END) sqlpipe_more${i}`,
+    ];
+  });
+  const both = `SELECT 1 sqlpipe_side, * FROM '${name}' UNION ALL SELECT -1 sqlpipe_side, * FROM (\n${body}\n)`;
+  const selected = [...keys, 'sum(sqlpipe_side) sqlpipe_more', ...ranges].join(', ');
+  return `(SELECT ${selected} FROM (${both}) GROUP BY ${keys.join(', ')})`;
+}
+
+/** 1 for a combination of values that the view has more often than its query, 0 for others. */
+function lostRow(columns: readonly ViewColumn[]): string {
+  const differ = columns.filter(isFloat).map(({ type }, i) => {
+    const [low, high] = [`sqlpipe_low${i}`, `sqlpipe_high${i}`];
+    const tolerance = type === 'FLOAT' ? '1e-3' : '1e-9';
+    return `sqlpipe_more${i} > 0 OR ${high} - ${low} > ${tolerance} * (abs(${high}) + abs(${low}))`;
+  });
+  return `CASE WHEN ${['sqlpipe_more > 0', ...differ].join(' OR ')} THEN 1 ELSE 0 END`;
+}
+
+const isFloat = ({ type }: ViewColumn): boolean => type === 'FLOAT' || type === 'DOUBLE';
+
+const quote = (name: string): string => `"${name}"`;

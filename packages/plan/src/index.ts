@@ -1,0 +1,31 @@
+/*! The statements that turn one schema into another, each proven on an engine. */
+export type { Omission } from './draft.js';
+export {
+  findAssertedView,
+  printHistoryAssertion,
+  printHistoryQuestion,
+  type ViewColumn,
+  withoutComments,
+} from './history.js';
+export { AllowedLosses, formatLoss, type Loss } from './losses.js';
+export {
+  type AskHistory,
+  type HistoryFinding,
+  isEnterpriseSchema,
+  type Plan,
+  type PlannedStatement,
+  type PlanOptions,
+  planChanges,
+} from './plan.js';
+export {
+  describeOmission,
+  fingerprint,
+  type PlannedObject,
+  plannedLosses,
+  plannedObjects,
+  plannedState,
+  printPlan,
+  requiredPermissions,
+} from './print-plan.js';
+export { isRowCountAssertion } from './rebuild.js';
+export { UnresolvedViewError } from './unresolved.js';

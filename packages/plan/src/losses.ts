@@ -1,0 +1,69 @@
+/*! The names of losses, as a plan prints them and as --allow-loss gives them back: `drop:trades.qty`, `history:m_1h`. */
+import type { LossKind } from '@sqlpipe/engine';
+import { InvalidSelectionError } from '@sqlpipe/schema';
+import { type FindColumns, formatPath, type ObjectPath, pathKey, readings, resolvePath } from './names.js';
+
+/** What goes for good: an object or a column, or something that a table or a view holds. */
+export interface Loss extends ObjectPath {
+  readonly loss: LossKind;
+}
+
+/** The kinds of losses, and whether such a loss may be that of a column. */
+const HAS_COLUMN: Readonly<Record<LossKind, boolean>> = {
+  drop: true,
+  'drop-user': false,
+  history: false,
+  values: true,
+  ttl: false,
+  keys: false,
+};
+
+const isLossKind = (word: string): word is LossKind => Object.hasOwn(HAS_COLUMN, word);
+
+/** Without the column, if such a loss is that of a complete object. */
+const pathOf = ({ loss, object, column }: Loss): ObjectPath => (HAS_COLUMN[loss] ? { object, column } : { object });
+
+/** Prints the name of a loss: `drop:trades.qty`. */
+export const formatLoss = (loss: Loss): string => `${loss.loss}:${formatPath(pathOf(loss))}`;
+
+const lossKey = (loss: Loss): string => `${loss.loss} ${pathKey(pathOf(loss))}`;
+
+/** The losses that a user allows. */
+export class AllowedLosses {
+  /** The names as given, by the key of the loss. */
+  readonly #names = new Map<string, string>();
+  readonly #used = new Set<string>();
+
+  /**
+   * @param findColumns finds the objects of both schemas, since a dot may be part of a name
+   * @throws InvalidSelectionError for a text that is not the name of a loss, or is ambiguous
+   */
+  constructor(names: readonly string[], findColumns: FindColumns) {
+    for (const name of names) this.#names.set(lossKey(readLoss(name, findColumns)), name);
+  }
+
+  /**
+   * Whether a loss is allowed.
+   * @param otherName another name of the object, before or after a rename
+   */
+  has(loss: Loss, otherName = loss.object): boolean {
+    const name = this.#names.get(lossKey(loss)) ?? this.#names.get(lossKey({ ...loss, object: otherName }));
+    if (name !== undefined) this.#used.add(name);
+    return name !== undefined;
+  }
+
+  /** The names that allowed something, and those that did not. */
+  names(): { used: string[]; unused: string[] } {
+    return { used: [...this.#used], unused: [...this.#names.values()].filter(name => !this.#used.has(name)) };
+  }
+}
+
+function readLoss(name: string, findColumns: FindColumns): Loss {
+  const [, loss = '', path = ''] = /^([a-z-]+):(.+)$/s.exec(name) ?? [];
+  if (!isLossKind(loss))
+    throw new InvalidSelectionError(
+      `--allow-loss ${name}: not the name of a loss; sqldiff --alter prints the names, such as drop:trades.qty and history:m_1h`,
+    );
+  const [first = { object: path }] = readings(path);
+  return { loss, ...((HAS_COLUMN[loss] && resolvePath(path, findColumns)) || first) };
+}

@@ -1,0 +1,74 @@
+/*! Names of objects and columns as written on a command line: `trades`, `trades.qty`, `'my.table'.'a column'`. */
+
+import { InvalidSelectionError } from '@sqlpipe/schema';
+import { foldCase, unquote } from '@sqlpipe/sql';
+
+/** An object, or one of its columns. */
+export interface ObjectPath {
+  readonly object: string;
+  readonly column?: string | undefined;
+}
+
+/** Returns the columns of an object in lower case; undefined if there is no object of this name. */
+export type FindColumns = (object: string) => ReadonlySet<string> | undefined;
+
+/**
+ * Resolves a name to an existing object or column; undefined if there is none. A dot may be part of a name or separate two
+ * names, so a name may have several readings.
+ * @throws InvalidSelectionError if two readings match existing objects or columns
+ */
+export function resolvePath(text: string, find: FindColumns): ObjectPath | undefined {
+  const paths = readings(text).filter(({ object, column }) => {
+    const columns = find(object);
+    return columns && (column === undefined || columns.has(foldCase(column)));
+  });
+  if (paths.length > 1)
+    throw new InvalidSelectionError(
+      `'${text}' can be ${paths.map(quotePath).join(' or ')}; write one of them, with its quotes`,
+    );
+  return paths[0];
+}
+
+/** A key that is the same for all spellings of a path. */
+export const pathKey = ({ object, column }: ObjectPath): string =>
+  column === undefined ? foldCase(object) : `${foldCase(object)}\0${foldCase(column)}`;
+
+/** A path in quotes, which is unambiguous. */
+const quotePath = ({ object, column }: ObjectPath): string =>
+  column === undefined ? `'${object}'` : `'${object}'.'${column}'`;
+
+/** A path without quotes if possible. */
+export function formatPath(path: ObjectPath): string {
+  const isPlain = [path.object, path.column ?? ''].every(name => PLAIN.test(name));
+  if (!isPlain) return quotePath(path);
+  return path.column === undefined ? path.object : `${path.object}.${path.column}`;
+}
+
+/** A path as one word of a shell command. */
+export const formatPathForShell = (path: string): string => (path.includes("'") ? `"${path}"` : path);
+
+/** Matches names that need no quotes: without a dot, and without characters that are special in a shell. */
+const PLAIN = /^[\w$-]*$/;
+
+const QUOTED = /^(?:'([^']+)'|"([^"]+)")(?:\.(.+))?$/s;
+
+/** All readings of a name: each dot may be part of a name or separate an object from a column. */
+export function readings(text: string): ObjectPath[] {
+  const [, single, double, column] = QUOTED.exec(text) ?? [];
+  const quoted = single ?? double;
+  if (quoted !== undefined) return [{ object: quoted, ...(column !== undefined && { column: unquote(column) }) }];
+  const dots = [...text.matchAll(/\./g)].map(({ index }) => index);
+  const splits = dots.map(at => ({ object: text.slice(0, at), column: unquote(text.slice(at + 1)) }));
+  return [{ object: text }, ...splits.filter(({ object, column }) => object && column)];
+}
+
+/** Splits `OLD=NEW`. @throws InvalidSelectionError if a text is not of this form */
+export function splitRename(text: string): [from: string, to: string] {
+  let quote = '';
+  for (const [at, char] of [...text].entries()) {
+    if (quote) quote = char === quote ? '' : quote;
+    else if (char === "'" || char === '"') quote = char;
+    else if (char === '=' && at > 0 && at < text.length - 1) return [text.slice(0, at), text.slice(at + 1)];
+  }
+  throw new InvalidSelectionError(`--renamed must be OLD=NEW, not '${text}'`);
+}

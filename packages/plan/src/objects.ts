@@ -1,0 +1,191 @@
+/*! Tables and views: makes room for names, renames, creates, alters, and drops what A lacks. */
+import { compareDefinitions, type Definition, findColumn, type TableDefinition } from '@sqlpipe/ddl';
+import { dumpOrder, type Entry } from '@sqlpipe/schema';
+import { displayName, foldCase, isObject, kindKeywords } from '@sqlpipe/sql';
+import { alterMaterializedView, alterViewTtl, canAlter } from './alter-materialized-view.js';
+import { alterStorage, alterTable, type TableTarget } from './alter-table.js';
+import { type Draft, describe } from './draft.js';
+import { formatPath, formatPathForShell } from './names.js';
+import { findRebuildLosses, isPartOfRebuild, rebuildTable } from './rebuild.js';
+import type { Task } from './task.js';
+import { whyUnalterable } from './unalterable.js';
+
+const dropStatement = ({ kind, name }: Pick<Entry, 'kind' | 'name'>): string => `DROP ${kindKeywords(kind)} '${name}';`;
+
+/** Drops the objects whose names A uses for something else, and views that get another name, each before what it reads from. */
+export function makeRoom({ a, b, requests }: Task, draft: Draft): void {
+  const newNames = new Set([...requests.renamedObjects.values()].map(foldCase));
+  for (const entry of dumpOrder(b).reverse()) {
+    if (!isObject(entry.kind)) continue;
+    const newName = requests.renamedObjects.get(foldCase(entry.name));
+    const isRenamedTable = newName !== undefined && entry.kind === 'table' && a.findObject(newName)?.kind === 'table';
+    const wanted = a.findObject(entry.name);
+    const isOther = wanted !== undefined && wanted.kind !== entry.kind;
+    const isInTheWay = newName !== undefined || isOther || newNames.has(foldCase(entry.name));
+    if (isRenamedTable || !isInTheWay) continue;
+    if (!draft.addStatement(dropStatement(entry), entry)) draft.block(entry.name, newName ?? entry.name);
+  }
+}
+
+/** Renames tables. If the new name is still that of another table, the other table is renamed first. */
+export function renameTables({ requests }: Task, draft: Draft): void {
+  const pending = [...requests.renamedObjects].filter(([from]) => draft.engine.find(from)?.kind === 'table');
+  for (let isMore = true; isMore; ) {
+    isMore = false;
+    for (const rename of [...pending]) {
+      const [from, to] = rename;
+      const table = draft.engine.find(from);
+      if (!table || draft.engine.find(to)) continue;
+      pending.splice(pending.indexOf(rename), 1);
+      isMore = true;
+      const identity = { kind: table.kind, name: table.name, verb: 'RENAME' };
+      if (draft.addStatement(`RENAME TABLE '${table.name}' TO '${to}';`, identity)) continue;
+      draft.block(to);
+      draft.omit(
+        { identity: { ...identity, name: to }, properties: [], what: `table '${to}'` },
+        `it is still called '${table.name}'`,
+      );
+    }
+  }
+  for (const names of pending) draft.block(...names);
+}
+
+/** Creates and alters the objects of A, in dump order. */
+export function reconcileObjects(task: Task, draft: Draft): void {
+  for (const entry of dumpOrder(task.a)) if (isObject(entry.kind)) reconcile(entry, task, draft);
+}
+
+function reconcile(entry: Entry, task: Task, draft: Draft): void {
+  const now = draft.engine.find(entry.name);
+  const whole = { identity: entry, properties: [], what: displayName(entry) };
+  if (draft.isBlocked(entry.name)) {
+    if (now?.kind !== entry.kind && !draft.lists(entry)) draft.omit(whole, 'another object still has this name');
+    return;
+  }
+  const missing = task.a.prerequisites(entry).find(({ name, kind }) => isObject(kind) && draft.isBlocked(name));
+  if (missing) {
+    draft.block(entry.name);
+    if (!isSame(entry, task, draft)) draft.omit(whole, `it reads from ${displayName(missing)}, which is left out`);
+    return;
+  }
+  if (!now) {
+    if (!draft.addStatement(entry.statement, entry)) draft.block(entry.name);
+    return;
+  }
+  if (isSame(entry, task, draft)) return;
+  const wanted = task.a.meaning(entry);
+  if (!wanted || !draft.definitionOf(entry.name) || ('query' in wanted && wanted.query !== undefined))
+    return draft.omit(whole, 'its syntax is unknown');
+  if (mustRecreate(wanted, draft.definitionOf(entry.name))) recreate(entry, draft);
+  else alter(entry, wanted, task, draft);
+}
+
+function isSame(entry: Entry, { a }: Task, draft: Draft): boolean {
+  const [wanted, now] = [a.meaning(entry), draft.definitionOf(entry.name)];
+  if (!wanted || !now) return draft.engine.statementOf(entry.name) === entry.statement;
+  return compareDefinitions(wanted, now).differences.length === 0;
+}
+
+function mustRecreate(wanted: Definition, now: Definition | undefined): boolean {
+  if (wanted.kind === 'materialized view' && now?.kind === 'materialized view') return !canAlter(wanted, now);
+  if (wanted.kind !== 'live view' || now?.kind !== 'live view') return false;
+  return compareDefinitions(wanted, now).differences.some(({ property }) => !['owner', 'name'].includes(property));
+}
+
+/** Drops an object and creates it as A has it: if one is not possible, neither is done. */
+function recreate(entry: Entry, draft: Draft): void {
+  const statement = dropStatement(entry);
+  const change = { identity: entry, properties: [], what: `${describe(statement)}, which has to be recreated` };
+  if (!draft.add(change, [statement, entry.statement])) draft.block(entry.name);
+}
+
+function alter(entry: Entry, wanted: Definition, task: Task, draft: Draft): void {
+  const { name } = entry;
+  const { requests } = task;
+  if (wanted.kind === 'view') {
+    const now = draft.definitionOf(name) as Definition;
+    if (
+      compareDefinitions(wanted, now).differences.some(({ property }) => property === 'query') &&
+      !draft.alter('view', now.name, { change: 'query', body: wanted.body }, ['query'])
+    )
+      draft.block(name);
+  } else if (wanted.kind === 'materialized view') {
+    alterMaterializedView(wanted, viewTarget(name, draft));
+  } else if (wanted.kind === 'table' && requests.isToRebuild(name)) rebuild(entry, wanted, task, draft);
+  else if (wanted.kind === 'table') {
+    const renamed = requests.renamedColumns(name);
+    const target = tableTarget(name, task, draft);
+    alterTable(wanted, renamed, target);
+    const isRenamed = [...renamed.keys()].every(column => !findColumn(target.current(), column));
+    if (!isRenamed && draft.lists(entry)) draft.block(name);
+  }
+}
+
+function tableTarget(name: string, { isEnterprise }: Task, draft: Draft): TableTarget {
+  const current = () => draft.definitionOf(name) as TableDefinition;
+  return {
+    current,
+    attempt: (alteration, ...properties) => draft.alter('table', current().name, alteration, properties),
+    isEnterprise,
+  };
+}
+
+function viewTarget(name: string, draft: Draft) {
+  const current = () => draft.definitionOf(name) as Extract<Definition, { kind: 'materialized view' }>;
+  return {
+    current,
+    attempt: (alteration: Parameters<Draft['alter']>[2], ...properties: string[]) =>
+      draft.alter('materialized view', current().name, alteration, properties),
+  };
+}
+
+function rebuild(entry: Entry, wanted: TableDefinition, { requests, dropOld }: Task, draft: Draft): void {
+  const now = draft.definitionOf(entry.name) as TableDefinition;
+  const renamed = requests.renamedColumns(entry.name);
+  const change = { identity: entry, properties: [], what: `rebuild of table '${now.name}'` };
+  const losses = findRebuildLosses(wanted, now, renamed, dropOld).filter(loss => !requests.mayLose(loss));
+  if (losses.length === 0) draft.add(change, rebuildTable(wanted, now, renamed, dropOld).statements);
+  else draft.omissions.push({ ...change, reason: 'the new table does not keep all that the old one has', losses });
+}
+
+/** Changes for how long rows are kept, which may expire rows: after everything else, since it cannot be undone. */
+export function alterRetention(task: Task, draft: Draft): void {
+  for (const entry of dumpOrder(task.a)) {
+    const [wanted, now] = [task.a.meaning(entry), draft.definitionOf(entry.name)];
+    if (draft.isBlocked(entry.name) || !wanted || wanted.kind !== now?.kind) continue;
+    if (wanted.kind === 'table') alterStorage(wanted, tableTarget(entry.name, task, draft));
+    else if (wanted.kind === 'materialized view') alterViewTtl(wanted, viewTarget(entry.name, draft));
+  }
+}
+
+/** Drops the objects that A lacks, each before the objects that it reads from. */
+export function dropExtraObjects({ a, b, requests, keepExtra }: Task, draft: Draft): void {
+  if (keepExtra) return;
+  for (const entry of dumpOrder(b).reverse()) {
+    const isExtra =
+      isObject(entry.kind) && !a.findObject(entry.name) && !requests.renamedObjects.has(foldCase(entry.name));
+    if (isExtra && !isPartOfRebuild(entry.name, requests)) draft.addStatement(dropStatement(entry), entry);
+  }
+}
+
+/** Lists the differences that remain, and which no statement removes. */
+export function omitUnalterable(task: Task, draft: Draft): void {
+  for (const entry of task.a.entries) {
+    const change = { identity: entry, properties: [], what: displayName(entry) };
+    if (entry.kind === 'other') draft.omit(change, 'it creates no object that can be compared');
+    const [wanted, now] = [task.a.meaning(entry), draft.definitionOf(entry.name)];
+    if (!isObject(entry.kind) || draft.isBlocked(entry.name) || !wanted || !now || wanted.kind !== now.kind) continue;
+    for (const { property, a, b } of compareDefinitions(wanted, now).differences) {
+      if (draft.lists(entry, property) || (property === 'owner' && task.ignoreOwner)) continue;
+      const reason = whyUnalterable(property);
+      if (!reason) throw new Error(`${displayName(entry)}: no statement was found for ${property}: ${b} to ${a}`);
+      const way = reason.endsWith('needs a new table')
+        ? `; --rebuild ${formatPathForShell(formatPath({ object: entry.name }))} makes one`
+        : '';
+      draft.omit(
+        { identity: entry, properties: [property], what: `${property}: ${b} to ${a}` },
+        `cannot be altered: ${reason}${way}`,
+      );
+    }
+  }
+}

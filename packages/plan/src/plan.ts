@@ -1,0 +1,260 @@
+/*!
+ * Plans the statements that turn one schema into another. A plan is drafted optimistically, then proven by running it on an
+ * engine; the changes that the proof blames are left out of the next draft, until a draft is proven.
+ */
+import type { CompareOptions, MaterializedViewDefinition } from '@sqlpipe/ddl';
+import { type Effect, Engine, type Health, type HistoryAnswer, whenReady } from '@sqlpipe/engine';
+import { Catalog, compareSchemas } from '@sqlpipe/schema';
+import { displayName, foldCase, hasName, type Identity, identify, identityKey, isAcl } from '@sqlpipe/sql';
+import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './access.js';
+import { changeKey, Draft, type Omission, type Step } from './draft.js';
+import { printHistoryAssertion, type ViewColumn } from './history.js';
+import {
+  alterRetention,
+  dropExtraObjects,
+  makeRoom,
+  omitUnalterable,
+  reconcileObjects,
+  renameTables,
+} from './objects.js';
+import { type Proof, prove } from './prove.js';
+import { isPartOfRebuild, resumeRebuilds } from './rebuild.js';
+import { refreshViews } from './refresh.js';
+import { type RequestOptions, Requests } from './requests.js';
+import type { Task } from './task.js';
+import { requireResolvableViews } from './unresolved.js';
+import { WantedSchema } from './wanted-schema.js';
+
+/** What a server says of a materialized view. */
+export interface HistoryFinding {
+  readonly answer: HistoryAnswer;
+  /** The columns of the view; undefined if the server does not show them. */
+  readonly columns: readonly ViewColumn[] | undefined;
+}
+
+/** Asks a server what a materialized view holds that its query no longer gives. */
+export type AskHistory = (view: MaterializedViewDefinition) => Promise<HistoryFinding>;
+
+/** Options for planning. */
+export interface PlanOptions extends RequestOptions {
+  readonly defaults?: CompareOptions['defaults'];
+  /** Whether a different owner is ignored. */
+  readonly ignoreOwner?: boolean;
+  /** Whether objects, principals and rights that only B has are kept, and do not count as differences. */
+  readonly keepExtra?: boolean;
+  /** Whether the old table of a rebuild is dropped. */
+  readonly dropOld?: boolean;
+  /** What the server of B reports of its objects. */
+  readonly health?: Health;
+  /** The version of B's server. */
+  readonly version?: string | undefined;
+  /** Asks B's server; without it, the assertions of the plan decide when it is applied. */
+  readonly askHistory?: AskHistory | undefined;
+}
+
+/** A statement of a plan, and its effects. */
+export interface PlannedStatement {
+  readonly statement: string;
+  readonly effects: readonly Effect[];
+  /** Descriptions of the effects, one line each. */
+  readonly costs: readonly string[];
+}
+
+/** A plan that turns B into A. */
+export interface Plan {
+  readonly statements: readonly PlannedStatement[];
+  readonly omissions: readonly Omission[];
+  /** The names of the losses that were allowed, and that the plan needs. */
+  readonly allowedLosses: readonly string[];
+  /** What the head of the plan says beside its state. */
+  readonly remarks: readonly string[];
+  /** Remarks about the options. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Plans the statements that turn schema B into A.
+ * @throws InvalidSelectionError for names that match nothing or are ambiguous; UnresolvedViewError if a view of A cannot be
+ *   created over A; an error without a code if the plan does not lead to A
+ */
+export async function planChanges(a: Iterable<string>, b: Iterable<string>, options: PlanOptions = {}): Promise<Plan> {
+  const [inA, inB] = [[...a], [...b]];
+  const findings = new Map<string, HistoryFinding>();
+  for (;;) {
+    const proven = await whenReady(() => planOnce(inA, inB, findings, options));
+    const { askHistory } = options;
+    const questions = [...proven.rebuilt].filter(
+      view => !findings.has(view) && !proven.before.wasNeverRefreshed(view) && proven.before.find(view),
+    );
+    if (!askHistory || questions.length === 0) return toPlan(proven, options.version);
+    for (const view of questions) {
+      const definition = proven.before.definitionOf(view) as MaterializedViewDefinition;
+      // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
+      findings.set(view, await askHistory(definition));
+    }
+  }
+}
+
+/** A draft that is proven, with what it was made from. */
+interface ProvenDraft {
+  readonly draft: Draft;
+  readonly proof: Proof;
+  readonly task: Task;
+  readonly findings: ReadonlyMap<string, HistoryFinding>;
+  /** An engine that has B. */
+  readonly before: Engine;
+  /** The views that this draft or an earlier one computes again, in lower case. */
+  readonly rebuilt: ReadonlySet<string>;
+}
+
+function planOnce(
+  a: readonly string[],
+  b: readonly string[],
+  findings: ReadonlyMap<string, HistoryFinding>,
+  options: PlanOptions,
+): ProvenDraft {
+  const { defaults, health, ignoreOwner = false, keepExtra = false, dropOld = false } = options;
+  const catalog = new Catalog(b);
+  const isEnterprise = isEnterpriseSchema(b);
+  let requests: Requests | undefined;
+  /** What nobody was asked, because there is no server or the loss is allowed, may be lost if it is allowed. */
+  const answerOf = (view: string): HistoryAnswer =>
+    findings.get(view)?.answer ?? (requests?.mayLose({ loss: 'history', object: view }) ? 'unknown' : 'kept');
+  const createEngine = () =>
+    new Engine({
+      edition: isEnterprise ? 'enterprise' : 'open source',
+      rows: 'assumed',
+      ...(defaults && { defaults }),
+      ...(health && { health }),
+      historyOf: answerOf,
+    });
+  const loadB = () => {
+    const engine = createEngine();
+    engine.load(b);
+    return engine;
+  };
+  const wanted = new WantedSchema(a, defaults);
+  requests = new Requests(wanted, catalog, loadB(), options);
+  const task = { a: wanted, b: catalog, requests, isEnterprise, defaults, ignoreOwner, keepExtra, dropOld };
+  requireResolvableViews(task, createEngine());
+  const excluded = new Map<string, Omission>();
+  const rebuilt = new Set<string>();
+  for (;;) {
+    const draft = draftPlan(task, loadB(), excluded);
+    const proof = prove(draft.steps, loadB(), task);
+    for (const view of proof.rebuilt.keys()) rebuilt.add(view);
+    if (proof.excluded.length === 0) {
+      requireResult(draft, task, options);
+      return { draft, proof, task, findings, before: loadB(), rebuilt };
+    }
+    const known = excluded.size;
+    for (const omission of proof.excluded) excluded.set(changeKey(omission), omission);
+    if (excluded.size === known)
+      throw new Error(
+        `the plan cannot be proven: ${proof.excluded.map(({ what, reason }) => `${what}: ${reason}`).join('; ')}`,
+      );
+  }
+}
+
+/** Whether statements are the dump of an enterprise edition: access control, owners, storage policies. */
+export const isEnterpriseSchema = (statements: readonly string[]): boolean =>
+  statements.some(
+    statement => isAcl(identify(statement).kind) || /\s(?:OWNED\s+BY|STORAGE\s+POLICY)\b/i.test(statement),
+  );
+
+/**
+ * The steps in their order: first revocations, then what can fail without harm, last what cannot be undone; but what is in the way
+ * of a name goes first.
+ */
+function draftPlan(task: Task, engine: Engine, excluded: ReadonlyMap<string, Omission>): Draft {
+  const draft = new Draft(engine, excluded);
+  revokeRights(task, draft);
+  createPrincipals(task, draft);
+  makeRoom(task, draft);
+  renameTables(task, draft);
+  resumeRebuilds(task, draft);
+  reconcileObjects(task, draft);
+  refreshViews(task, draft);
+  alterRetention(task, draft);
+  dropExtraObjects(task, draft);
+  dropPrincipals(task, draft);
+  grantRights(task, draft);
+  omitUnalterable(task, draft);
+  return draft;
+}
+
+/** Requires that the draft leads to A, but for what it lists. @throws Error for another difference */
+function requireResult({ engine, omissions }: Draft, { a, requests, keepExtra }: Task, options: PlanOptions): void {
+  const { differences } = compareSchemas(
+    a.entries.map(({ statement }) => statement),
+    engine.statements(),
+    options as object,
+  );
+  for (const { identity, a, b, comparison } of differences) {
+    if (a === undefined && (keepExtra || isPartOfRebuild(identity.name, requests))) continue;
+    const listed = omissions.filter(omission => isAbout(omission, identity, a ?? b ?? ''));
+    const isListed = (property: string) =>
+      listed.some(({ properties }) => properties.length === 0 || properties.includes(property));
+    const rest = comparison ? comparison.differences.filter(({ property }) => !isListed(property)) : [];
+    if (listed.length > 0 && rest.length === 0) continue;
+    throw new Error(
+      `the plan does not lead to A: ${displayName(identity)}${rest.map(({ property, a, b }) => `: ${property}: ${b} to ${a}`).join('')}`,
+    );
+  }
+}
+
+const isAbout = (omission: Omission, identity: Identity, statement: string): boolean =>
+  hasName(identity) && hasName(omission.identity)
+    ? identityKey(omission.identity) === identityKey(identity)
+    : !hasName(identity) && omission.identity.kind === identity.kind && statement !== '';
+
+/** Adds the assertions, each before the first step that makes a view be computed again, and the costs. */
+function toPlan({ draft, proof, task, findings, before }: ProvenDraft, version: string | undefined): Plan {
+  const assertions = new Map<number, PlannedStatement[]>();
+  for (const [view, at] of proof.rebuilt) {
+    const { name = view } = before.find(view) ?? {};
+    const definition = before.definitionOf(name);
+    const isAllowed = task.requests.mayLose({ loss: 'history', object: name });
+    const hasRows = definition?.kind === 'materialized view' && !before.wasNeverRefreshed(name);
+    if (!hasRows || isAllowed || !isKept(name, draft.engine)) continue;
+    const planned = {
+      statement: printHistoryAssertion(definition, findings.get(view)?.columns),
+      effects: [],
+      costs: [describeAssertion(name, findings.has(view))],
+    };
+    assertions.set(at, [...(assertions.get(at) ?? []), planned]);
+  }
+  const statements = draft.steps.flatMap((step, at) => [
+    ...(assertions.get(at) ?? []),
+    toPlanned(step, proof.effects[at] ?? [], draft.engine),
+  ]);
+  const { used, unused } = task.requests.allowedLosses();
+  const notes = unused.map(name => `--allow-loss ${name}: nothing of this name is lost`);
+  const isOther = version !== undefined && !version.startsWith('9.3.');
+  const remarks = [
+    ...(isOther ? ['judged by the rules of QuestDB 9.3'] : []),
+    ...(used.length > 0 ? [`allowed losses: ${used.join(', ')}`] : []),
+  ];
+  return { statements, omissions: draft.omissions, allowedLosses: used, remarks, notes };
+}
+
+/** Whether there is still such a view at the end. */
+const isKept = (name: string, after: Engine): boolean => after.find(name)?.kind === 'materialized view';
+
+const describeAssertion = (name: string, isAsked: boolean): string =>
+  isAsked
+    ? `stops the plan if materialized view '${name}' holds rows that its query no longer gives`
+    : `stops the plan if materialized view '${name}' holds rows that its query no longer gives; no server was asked`;
+
+function toPlanned({ statement, change }: Step, effects: readonly Effect[], after: Engine): PlannedStatement {
+  const stillInvalid = after.invalidViews();
+  const costs = effects.map(({ effect, object, column, kind, loss, text }) => {
+    const isThere = after.find(object)?.kind === kind;
+    if (loss === 'drop' && kind === 'materialized view' && column === undefined && isThere)
+      return `makes way for ${after.title(object)}; CREATE follows`;
+    if (effect !== 'invalidated' || stillInvalid.has(foldCase(object))) return text;
+    return `${text}; ${isThere ? (kind === 'view' ? 'a repair' : 'REFRESH … FULL') : 'DROP'} follows`;
+  });
+  const defaultCost = change.identity.kind === 'materialized view' ? 'builds it from its base' : 'metadata only';
+  return { statement, effects, costs: costs.length > 0 ? costs : [defaultCost] };
+}

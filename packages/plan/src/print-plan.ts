@@ -1,0 +1,109 @@
+/*!
+ * Prints a plan as the statements of a stream, with their costs in comments. The first one also names the planned
+ * state.
+ */
+import { createHash } from 'node:crypto';
+import { parseChange, parseMeaning, printDefinition } from '@sqlpipe/ddl';
+import { Catalog } from '@sqlpipe/schema';
+import { displayName, escapeControls, foldCase, identify, isObject, type Kind, significantTokens } from '@sqlpipe/sql';
+import type { Omission } from './draft.js';
+import { formatLoss } from './losses.js';
+import { formatPathForShell } from './names.js';
+import type { Plan } from './plan.js';
+
+/** The kind and name of an object. */
+export interface PlannedObject {
+  readonly kind: Kind;
+  readonly name: string;
+}
+
+/**
+ * Prints the statements of a plan. The first one starts with `-- plan for state …`, from which sqlapply knows whether the
+ * plan is still valid, and with the permissions that sqlapply needs.
+ * @param b the statements of the schema that the plan is for
+ */
+export function printPlan({ statements, remarks }: Plan, b: Iterable<string>): string[] {
+  const catalog = new Catalog(b);
+  const findStatement = ({ kind, name }: PlannedObject): string | undefined => {
+    const entry = catalog.findObject(name);
+    return entry?.kind === kind ? entry.statement : undefined;
+  };
+  const plain = statements.map(({ statement }) => statement);
+  const objects = plannedObjects(plain);
+  const state = fingerprint(objects, objects.map(findStatement));
+  const permissions = requiredPermissions(plain);
+  const needs = permissions.length > 0 ? `; sqlapply needs --allow ${permissions.join(',')}` : '';
+  return statements.map(({ statement, costs }, i) => {
+    const head = i === 0 ? [`plan for state ${state}${needs}`, ...remarks] : [];
+    return [...[...head, ...costs].map(line => `-- ${escapeControls(line)}\n`), statement].join('');
+  });
+}
+
+/** `table 'trades': left out: DROP COLUMN qty: loses column 'qty'; --allow-loss drop:trades.qty allows it` */
+export function describeOmission({ identity, what, reason, losses = [] }: Omission): string {
+  const names = new Set(losses.map(formatLoss));
+  const options = [...names].map(name => `--allow-loss ${formatPathForShell(name)}`).join(' ');
+  return `${displayName(identity)}: left out: ${what}: ${reason}${options && `; ${options} allows it`}`;
+}
+
+/** The values of --allow that sqlapply needs for statements that no schema dump contains. Assertions need none. */
+export function requiredPermissions(statements: readonly string[]): string[] {
+  const verbs = statements
+    .map(identify)
+    .flatMap(({ kind, verb }) => (kind === 'other' && verb !== 'SELECT' ? [verb] : []));
+  return [...new Set(verbs)].sort();
+}
+
+/** The state that a plan is for, if the statement is the first one of a plan. */
+export function plannedState(statement: string): string | undefined {
+  const [first] = significantTokens(statement);
+  return /^-- plan for state ([0-9a-f]+)\b/m.exec(statement.slice(0, first?.start))?.[1];
+}
+
+/** The losses that were allowed when a plan was made, if the statement is the first one of a plan. */
+export function plannedLosses(statement: string): string[] {
+  if (plannedState(statement) === undefined) return [];
+  const [first] = significantTokens(statement);
+  const [, names = ''] = /^-- allowed losses: (.*)$/m.exec(statement.slice(0, first?.start)) ?? [];
+  return names.split(', ').filter(Boolean);
+}
+
+/** The objects that statements create, change or drop, sorted and without duplicates. */
+export function plannedObjects(statements: readonly string[]): PlannedObject[] {
+  const found = new Map<string, PlannedObject>();
+  for (const object of statements.flatMap(objectsOf)) found.set(`${foldCase(object.name)} ${object.kind}`, object);
+  return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
+}
+
+function objectsOf(statement: string): PlannedObject[] {
+  const { kind, name } = identify(statement);
+  if (isObject(kind)) return [{ kind, name }];
+  const change = parseChange(statement);
+  switch (change?.verb) {
+    case 'alter':
+      return change.alters.map(({ kind, name }) => ({ kind, name }));
+    case 'drop':
+      return isObject(change.kind) ? [{ kind: change.kind, name: change.name }] : [];
+    case 'rename':
+      return [change.name, change.to].map(name => ({ kind: 'table', name }));
+    case 'refresh':
+      return [{ kind: 'materialized view', name: change.name }];
+    default:
+      return [];
+  }
+}
+
+/**
+ * A hash that is the same for the same definitions.
+ * @param statements the statements that create the objects; undefined for an object that does not exist
+ */
+export function fingerprint(objects: readonly PlannedObject[], statements: readonly (string | undefined)[]): string {
+  const hash = createHash('sha256');
+  for (const [i, { kind, name }] of objects.entries()) {
+    const statement = statements[i];
+    const definition = statement === undefined ? undefined : parseMeaning(statement);
+    const text = definition ? printDefinition(definition, { quoted: true }) : (statement ?? '');
+    hash.update(`${kind}\0${foldCase(name)}\0${text}\0`);
+  }
+  return hash.digest('hex').slice(0, 16);
+}

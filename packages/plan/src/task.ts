@@ -1,0 +1,19 @@
+import type { CompareOptions } from '@sqlpipe/ddl';
+import type { Catalog } from '@sqlpipe/schema';
+import type { Requests } from './requests.js';
+import type { WantedSchema } from './wanted-schema.js';
+
+/** What a plan has to do: schema B becomes A. */
+export interface Task {
+  readonly a: WantedSchema;
+  readonly b: Catalog;
+  readonly requests: Requests;
+  readonly isEnterprise: boolean;
+  readonly defaults: CompareOptions['defaults'];
+  /** Whether a different owner is ignored. */
+  readonly ignoreOwner: boolean;
+  /** Whether objects, principals and rights that only B has are kept. */
+  readonly keepExtra: boolean;
+  /** Whether the old table of a rebuild is dropped. */
+  readonly dropOld: boolean;
+}

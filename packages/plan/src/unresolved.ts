@@ -1,0 +1,66 @@
+/*! Checks that the wanted schema holds together: each view must be valid over the objects of A, and what stays of B. */
+import { compareDefinitions, parseMeaning } from '@sqlpipe/ddl';
+import type { Engine } from '@sqlpipe/engine';
+import { displayName, foldCase, isObject } from '@sqlpipe/sql';
+import type { Task } from './task.js';
+import { WantedSchema } from './wanted-schema.js';
+
+/** A view of A reads a table or a column that A does not have. */
+export class UnresolvedViewError extends Error {
+  override name = 'UnresolvedViewError';
+  readonly code = 'DAMAGED';
+
+  /** @param problems the views by their display names, each with the message that a server would have */
+  constructor(readonly problems: ReadonlyMap<string, string>) {
+    const list = [...problems].map(([title, reason]) => `${title}: ${reason}`).join('; ');
+    super(`the wanted schema is not valid: ${list}`);
+  }
+}
+
+/**
+ * Requires that each view of A is valid. Only views that B does not have in the same way, or that read from something that is
+ * different in B, are checked, because checking a view takes milliseconds.
+ * @param engine an engine without objects
+ * @throws UnresolvedViewError
+ */
+export function requireResolvableViews({ a, b, keepExtra, requests, defaults }: Task, engine: Engine): void {
+  const remaining = b.entries.filter(
+    ({ kind, name }) =>
+      isObject(kind) && !a.findObject(name) && (keepExtra || !requests.mayLose({ loss: 'drop', object: name })),
+  );
+  const all = new WantedSchema(
+    [...a.entries, ...remaining].map(({ statement }) => statement),
+    defaults,
+  );
+  engine.load(all.entries.map(({ statement }) => statement));
+  const isDifferent = (name: string): boolean => {
+    const existing = b.findObject(name)?.statement;
+    const [wanted, now] = [all.definitionOf(name), existing === undefined ? undefined : parseMeaning(existing)];
+    return !wanted || !now || compareDefinitions(wanted, now).differences.length > 0;
+  };
+  const problems = new Map<string, string>();
+  const dependencies = all.dependencies();
+  const affected = new Map<string, boolean>();
+  for (const [name, references] of dependencies) {
+    // In the order of the entries a view may precede what it reads from, so that the references are followed.
+    if (!isAffected(name, references)) continue;
+    const entry = a.findObject(name);
+    const reason = entry && engine.whyUnresolvable(name);
+    if (entry && reason !== undefined) problems.set(displayName(entry), reason);
+  }
+  if (problems.size > 0) throw new UnresolvedViewError(problems);
+
+  function isAffected(name: string, references: readonly string[]): boolean {
+    const key = foldCase(name);
+    const known = affected.get(key);
+    if (known !== undefined) return known;
+    affected.set(key, false); // in a cycle, an object does not affect itself
+    const object = engine.find(name);
+    const result =
+      (object && 'references' in object && object.references.some(each => !engine.find(each))) ||
+      isDifferent(name) ||
+      references.some(each => isAffected(each, dependencies.get(a.findObject(each)?.name ?? each) ?? []));
+    affected.set(key, result);
+    return result;
+  }
+}

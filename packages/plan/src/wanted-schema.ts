@@ -1,0 +1,28 @@
+import { type CompareOptions, type Definition, parseMeaning } from '@sqlpipe/ddl';
+import { Catalog, type Entry } from '@sqlpipe/schema';
+
+/** The schema that a plan leads to, with the definition in each statement. */
+export class WantedSchema extends Catalog {
+  readonly #defaults: CompareOptions['defaults'];
+  readonly #meanings = new Map<Entry, Definition | undefined>();
+
+  constructor(statements: Iterable<string>, defaults: CompareOptions['defaults']) {
+    super(statements);
+    this.#defaults = defaults;
+  }
+
+  /** The definition in a statement; undefined if its syntax is unknown. */
+  meaning(entry: Entry | undefined): Definition | undefined {
+    if (!entry) return undefined;
+    if (this.#meanings.has(entry)) return this.#meanings.get(entry);
+    const findTable = (name: string) => this.findObject(name)?.statement;
+    const meaning = parseMeaning(entry.statement, { ...(this.#defaults && { defaults: this.#defaults }), findTable });
+    this.#meanings.set(entry, meaning);
+    return meaning;
+  }
+
+  /** The definition in the statement of an object. */
+  definitionOf(name: string): Definition | undefined {
+    return this.meaning(this.findObject(name));
+  }
+}

@@ -1,0 +1,55 @@
+/*! What a planner has to know of an instance beside its statements. */
+import { fetchHealth, fetchVersion, type Instance, InstanceError, queryIfAccepted } from '@sqlpipe/instance';
+import { type AskHistory, type PlanOptions, printHistoryQuestion, type ViewColumn } from '@sqlpipe/plan';
+import { quoteLiteral } from '@sqlpipe/sql';
+
+/** What an instance says of its objects, and how to ask it about the rows of materialized views. */
+export async function fetchPlanContext(
+  instance: Instance,
+): Promise<Pick<PlanOptions, 'health' | 'version' | 'askHistory'>> {
+  const [health, version] = [await fetchHealth(instance), await fetchVersion(instance)];
+  return { health, version, askHistory: view => askHistory(instance, view) };
+}
+
+/** Milliseconds within which a view that is being refreshed must have taken in the latest rows at least once. */
+const CATCH_UP_MS = 5000;
+
+/**
+ * Asks until nothing is lost, or the time is up: while rows are written, a view is behind its base for moments, and rows of its
+ * last intervals count as lost.
+ */
+async function askHistory(instance: Instance, view: Parameters<AskHistory>[0]): ReturnType<AskHistory> {
+  const columns = await fetchViewColumns(instance, view.name);
+  if (!columns) return { answer: 'unknown', columns };
+  const timestamp = view.timestamp ?? columns.find(({ designated }) => designated)?.name ?? '';
+  const end = performance.now() + CATCH_UP_MS;
+  try {
+    for (;;) {
+      const [[lost, first, last] = []] = await instance.table(printHistoryQuestion(view, timestamp, columns));
+      if (Number(lost) === 0) return { answer: 'kept', columns };
+      if (performance.now() < end) continue;
+      const [[total] = []] = await instance.table(`SELECT count() FROM ${quoteLiteral(view.name)}`);
+      return {
+        answer: { lost: Number(lost), total: Number(total), first: String(first), last: String(last) },
+        columns,
+      };
+    }
+  } catch (error) {
+    if (!(error instanceof InstanceError)) throw error;
+    return { answer: 'unknown', columns };
+  }
+}
+
+/** The columns of a view; undefined if the instance does not show them. */
+export async function fetchViewColumns(
+  instance: Instance,
+  view: string,
+): Promise<(ViewColumn & { designated: boolean })[] | undefined> {
+  const query = `SELECT "column", type, designated FROM table_columns(${quoteLiteral(view)})`;
+  const rows = await queryIfAccepted(instance, query);
+  return rows?.map(([name, type, designated]) => ({
+    name: String(name),
+    type: String(type),
+    designated: designated === true,
+  }));
+}

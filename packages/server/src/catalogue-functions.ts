@@ -1,0 +1,318 @@
+/*!
+ * The catalog functions: `tables()`, `views()`, `materialized_views()`, `table_columns('t')`, and the few functions
+ * that drivers and tools call when they connect. Columns about rows exist and report that there are none.
+ */
+
+import type { Column } from '@sqlpipe/ddl';
+import { RejectionError, splitTtl } from '@sqlpipe/ddl/grammar';
+import {
+  type CatalogueObject,
+  type ColumnHead,
+  type LiveView,
+  type MaterializedView,
+  requireReadable,
+  type Session,
+  type Value,
+  type View,
+} from '@sqlpipe/engine';
+import {
+  analyzeRelation,
+  type FunctionCall,
+  type Query,
+  requireReadAccess,
+  type SelectItem,
+  type SelectStatement,
+  type TableFunctionCall,
+} from '@sqlpipe/engine/query';
+
+/** The columns of a result, and its rows. */
+interface ResultTable {
+  readonly heads: readonly ColumnHead[];
+  readonly rows: readonly (readonly Value[])[];
+}
+
+/** The version that sqlserve reports: the version of QuestDB whose behaviour it follows. */
+export const EMULATED_VERSION = '9.4.4';
+
+const scalars: Readonly<Record<string, string>> = {
+  build: `Build Information: QuestDB ${EMULATED_VERSION}, sqlserve`,
+  version: 'PostgreSQL 12.3, compiled by Visual C++ build 1914, 64-bit, QuestDB',
+};
+
+/** Answers a query on the catalog. @throws RejectionError for any other query, because no rows are stored */
+export function answerQuery(query: Query, session: Session): ResultTable {
+  const { select, positionOf } = query;
+  const assertion = answerAssertion(select);
+  if (assertion) return assertion;
+  // Errors of the query are reported before the fact that no rows are stored.
+  analyzeRelation(query, session.catalog);
+  requireReadAccess(session, query);
+  const [from, ...joins] = select.from ?? [];
+  const hasOnlyColumns = !(
+    select.where ||
+    select.groupBy ||
+    select.sampleBy ||
+    select.latestOn ||
+    select.distinct ||
+    select.setOperations ||
+    select.pivot
+  );
+  if (!from && hasOnlyColumns) return scalarRow(select.columns);
+  const source = from?.table;
+  if (source?.type !== 'tableFunctionCall' || joins.length > 0 || from?.joins?.length || !hasOnlyColumns)
+    throw noRowsError();
+  return limitRows(
+    sortRows(project(callFunction(source, session, positionOf), select.columns, positionOf), select),
+    select,
+  );
+}
+
+/** What the questions of a plan about rows have for an answer where there are none, by the aliases of their columns. */
+const WITHOUT_ROWS: Readonly<Record<string, { type: string; value: Value }>> = {
+  nothing_is_lost: { type: 'BOOLEAN', value: true },
+  as_many_rows: { type: 'BOOLEAN', value: true },
+  rows_lost: { type: 'LONG', value: 0 },
+  first_lost: { type: 'TIMESTAMP', value: null },
+  last_lost: { type: 'TIMESTAMP', value: null },
+};
+
+function answerAssertion({ columns }: SelectStatement): ResultTable | undefined {
+  const names = columns.map(item => (item.type === 'selectItem' ? (item.alias ?? '') : ''));
+  if (names.length === 0 || !names.every(name => Object.hasOwn(WITHOUT_ROWS, name))) return undefined;
+  return {
+    heads: names.map(name => ({ name, type: WITHOUT_ROWS[name]?.type ?? '' })),
+    rows: [names.map(name => WITHOUT_ROWS[name]?.value ?? null)],
+  };
+}
+
+/** The result of a catalog function. */
+function callFunction(source: TableFunctionCall, session: Session, positionOf: Query['positionOf']): ResultTable {
+  const { name: spelling, args } = source;
+  const [argument] = args;
+  const name = spelling.toLowerCase();
+  if (name === 'table_columns') {
+    if (argument?.type === 'literal') return listColumnsOf(session, String(argument.value), positionOf(argument));
+    throw new RejectionError(
+      positionOf(source),
+      'function `table_columns` requires arguments: table_columns(STRING constant)',
+    );
+  }
+  const list = name === 'live_views' && !session.enterprise ? undefined : lists[name];
+  if (!list) throw new RejectionError(positionOf(source), `unknown function name: ${spelling}()`);
+  if (args.length === 0) return list(session);
+  throw new RejectionError(
+    positionOf(source),
+    `wrong number of arguments for function \`${name}\`; expected: 0, provided: ${args.length}`,
+  );
+}
+
+export const noRowsError = (): RejectionError =>
+  new RejectionError(
+    0,
+    'sqlserve stores no rows: queries are answered over tables(), views(), materialized_views() and table_columns() only',
+  );
+
+function scalarRow(items: readonly SelectItem[]): ResultTable {
+  const calls = items.map(item => (item.type === 'selectItem' ? item.expression : undefined));
+  const names = calls.map(call => (call?.type === 'function' ? (call as FunctionCall).name.toLowerCase() : ''));
+  if (!names.every(name => name in scalars)) throw noRowsError();
+  return {
+    heads: names.map(name => ({ name: `${name}()`, type: 'STRING' })),
+    rows: [names.map(name => scalars[name] ?? null)],
+  };
+}
+
+/** The selected columns, in the order of the select list. */
+function project(table: ResultTable, items: readonly SelectItem[], positionOf: Query['positionOf']): ResultTable {
+  const picks = items.flatMap(item => pickColumns(table, item, positionOf));
+  return {
+    heads: picks.map(({ head }) => head),
+    rows: table.rows.map(row => picks.map(({ index }) => row[index] ?? null)),
+  };
+}
+
+function pickColumns(
+  { heads }: ResultTable,
+  item: SelectItem,
+  positionOf: Query['positionOf'],
+): { head: ColumnHead; index: number }[] {
+  if (item.type === 'star') return heads.map((head, index) => ({ head, index }));
+  if (item.type !== 'selectItem' || item.expression.type !== 'column') throw noRowsError();
+  const name = item.expression.name.parts.at(-1) ?? '';
+  const index = heads.findIndex(head => head.name.toLowerCase() === name.toLowerCase());
+  const head = heads[index];
+  if (!head) throw new RejectionError(positionOf(item.expression), `Invalid column: ${name}`);
+  return [{ head: { name: item.alias ?? head.name, type: head.type }, index }];
+}
+
+function sortRows(table: ResultTable, { orderBy }: SelectStatement): ResultTable {
+  if (!orderBy) return table;
+  const keys = orderBy.map(({ expression, direction }) => {
+    const name = expression.type === 'column' ? (expression.name.parts.at(-1) ?? '') : '';
+    const index = table.heads.findIndex(head => head.name.toLowerCase() === name.toLowerCase());
+    if (index < 0) throw noRowsError();
+    return { index, sign: direction === 'desc' ? -1 : 1 };
+  });
+  const rows = table.rows.toSorted((a, b) => {
+    for (const { index, sign } of keys) {
+      const order = compare(a[index] ?? null, b[index] ?? null);
+      if (order !== 0) return order * sign;
+    }
+    return 0;
+  });
+  return { heads: table.heads, rows };
+}
+
+/** The first rows. LIMIT must be one number. */
+function limitRows(table: ResultTable, { limit }: SelectStatement): ResultTable {
+  if (!limit) return table;
+  const { lowerBound, upperBound } = limit;
+  const count = lowerBound.type === 'literal' && !upperBound ? Number(lowerBound.value) : Number.NaN;
+  if (!Number.isInteger(count)) throw noRowsError();
+  return { heads: table.heads, rows: table.rows.slice(0, count) };
+}
+
+const compare = (a: Value, b: Value): number => (a === b ? 0 : (a ?? '') < (b ?? '') ? -1 : 1);
+
+/** A column of a catalog function: its name, its type, and how its value is computed. */
+type Field<T> = readonly [name: string, type: string, value: (object: T, index: number) => Value];
+
+const listObjects = <T>(fields: readonly Field<T>[], objects: readonly T[]): ResultTable => ({
+  heads: fields.map(([name, type]) => ({ name, type })),
+  rows: objects.map((object, index) => fields.map(([, , value]) => value(object, index))),
+});
+
+const tableTypes = { table: 'T', view: 'V', 'materialized view': 'M', 'live view': 'L' } as const;
+
+const tableFields: readonly Field<CatalogueObject>[] = [
+  ['id', 'INT', (_, index) => index + 1],
+  ['table_name', 'STRING', ({ name }) => name],
+  ['designatedTimestamp', 'STRING', ({ timestamp }) => timestamp ?? null],
+  ['partitionBy', 'STRING', object => (object.kind === 'view' ? 'N/A' : object.partitionBy)],
+  ['walEnabled', 'BOOLEAN', object => object.kind !== 'table' || object.wal],
+  ['dedup', 'BOOLEAN', ({ columns }) => columns.some(({ dedup }) => dedup)],
+  ['ttlValue', 'INT', object => (object.kind === 'view' ? 0 : splitTtl(object.ttl).value)],
+  ['ttlUnit', 'STRING', object => (object.kind === 'view' ? 'HOUR' : splitTtl(object.ttl).unit)],
+  ['matView', 'BOOLEAN', ({ kind }) => kind === 'materialized view'],
+  ['directoryName', 'STRING', ({ name }, index) => `${name}~${index + 1}`],
+  ['maxUncommittedRows', 'INT', ({ kind }) => (kind === 'view' ? 0 : 500_000)],
+  ['o3MaxLag', 'LONG', ({ kind }) => ({ table: 600_000_000, view: 0 })[kind as string] ?? -1],
+  ['table_suspended', 'BOOLEAN', () => false],
+  ['table_type', 'CHAR', ({ kind }) => tableTypes[kind]],
+  ['table_row_count', 'LONG', () => 0],
+];
+
+const viewFields: readonly Field<View>[] = [
+  ['view_name', 'STRING', ({ name }) => name],
+  ['view_sql', 'STRING', ({ body }) => body],
+  ['view_table_dir_name', 'STRING', ({ name }) => name],
+  ['invalidation_reason', 'STRING', ({ invalid }) => invalid?.reason ?? null],
+  ['view_status', 'STRING', ({ invalid }) => (invalid ? 'invalid' : 'valid')],
+];
+
+const materializedFields: readonly Field<MaterializedView>[] = [
+  ['view_name', 'STRING', ({ name }) => name],
+  ['refresh_type', 'STRING', ({ refresh }) => (refresh.type === 'EVERY' ? 'timer' : refresh.type.toLowerCase())],
+  ['base_table_name', 'STRING', ({ base }) => base],
+  ['view_sql', 'STRING', ({ body }) => body],
+  ['view_table_dir_name', 'STRING', ({ name }) => name],
+  ['invalidation_reason', 'STRING', ({ invalid }) => invalid ?? null],
+  ['view_status', 'STRING', ({ invalid }) => (invalid === undefined ? 'valid' : 'invalid')],
+  ['timer_time_zone', 'STRING', ({ refresh }) => refresh.timeZone ?? null],
+  ['timer_start', 'TIMESTAMP', ({ refresh }) => refresh.start ?? null],
+];
+
+/** The columns that QuestDB 10 certainly has; it has others too. */
+const liveFields: readonly Field<LiveView & { hasBase: boolean }>[] = [
+  ['view_name', 'STRING', ({ name }) => name],
+  ['base_table_name', 'STRING', ({ base }) => base],
+  ['view_sql', 'STRING', ({ body }) => body],
+  ['view_status', 'STRING', ({ hasBase }) => (hasBase ? 'valid' : 'invalid')],
+];
+
+/** `stored` is false for the columns of a view: a view stores nothing, so its symbols have no capacity. */
+type ListedColumn = Column & { designated: boolean; stored: boolean };
+
+const symbolSize = ({ type, stored }: ListedColumn): number => (type === 'SYMBOL' && stored ? 256 : 0);
+
+const columnFields: readonly Field<ListedColumn>[] = [
+  ['column', 'STRING', ({ name }) => name],
+  ['type', 'STRING', ({ type }) => type],
+  ['indexed', 'BOOLEAN', ({ index }) => index !== undefined],
+  ['indexBlockCapacity', 'INT', column => column.index?.capacity ?? symbolSize(column)],
+  ['symbolCached', 'BOOLEAN', ({ type, cached, stored }) => type === 'SYMBOL' && cached && stored],
+  ['symbolCapacity', 'INT', symbolSize],
+  ['symbolTableSize', 'INT', () => 0],
+  ['designated', 'BOOLEAN', ({ designated }) => designated],
+  ['upsertKey', 'BOOLEAN', ({ dedup }) => dedup],
+];
+
+/** The columns of one object, as SHOW COLUMNS lists them. */
+export const listColumns = ({ kind, columns, timestamp }: CatalogueObject): ResultTable =>
+  listObjects(
+    columnFields,
+    columns.map(column => ({ ...column, designated: column.name === timestamp, stored: kind !== 'view' })),
+  );
+
+function listColumnsOf(session: Session, name: string, position: number): ResultTable {
+  const object = session.catalog.find(name);
+  if (!object) throw new RejectionError(position, `table does not exist [table=${name}]`);
+  requireReadable(session, object.name);
+  return listColumns(object);
+}
+
+/** The objects that a caller may see. */
+const listVisibleObjects = ({ catalog, canRead }: Session): CatalogueObject[] =>
+  catalog.list().filter(({ name }) => canRead(name));
+
+const lists: Readonly<Record<string, (session: Session) => ResultTable>> = {
+  tables: session => listObjects(tableFields, listVisibleObjects(session)),
+  views: session =>
+    listObjects(
+      viewFields,
+      listVisibleObjects(session).filter(object => object.kind === 'view'),
+    ),
+  materialized_views: session =>
+    listObjects(
+      materializedFields,
+      listVisibleObjects(session).filter(object => object.kind === 'materialized view'),
+    ),
+  live_views: session =>
+    listObjects(
+      liveFields,
+      listVisibleObjects(session).flatMap(object =>
+        object.kind === 'live view' ? { ...object, hasBase: session.catalog.find(object.base) !== undefined } : [],
+      ),
+    ),
+};
+
+/** Settings that drivers query with SHOW; each name is also the name of the result's column. */
+const settingValues: Readonly<Record<string, string | number>> = {
+  transaction_isolation: 'read committed',
+  default_transaction_read_only: 'off',
+  max_identifier_length: 63,
+  standard_conforming_strings: 'on',
+  search_path: '"$user", public',
+  DateStyle: 'ISO,YMD',
+  TimeZone: 'UTC',
+  server_version: '12.3 (questdb)',
+  server_version_num: '123000',
+};
+
+export function showSetting(setting: string): ResultTable {
+  const [name, value = null] = Object.entries(settingValues).find(([key]) => key.toLowerCase() === setting) ?? [
+    setting,
+  ];
+  return { heads: [{ name, type: typeof value === 'number' ? 'INT' : 'STRING' }], rows: [[value]] };
+}
+
+const heads = (type: string, names: string): ColumnHead[] => names.split(' ').map(name => ({ name, type }));
+
+/** The result of SHOW PARAMETERS: sqlserve has none of the server's settings. */
+export const PARAMETERS: ResultTable = {
+  heads: [
+    ...heads('STRING', 'property_path env_var_name value value_source'),
+    ...heads('BOOLEAN', 'sensitive reloadable'),
+  ],
+  rows: [],
+};

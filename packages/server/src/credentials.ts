@@ -1,0 +1,95 @@
+/*!
+ * Passwords and tokens: only their hashes are stored. A password can be guessed, so its hash is slow on purpose; a
+ * token is 256 random bits, for which one round of SHA-256 suffices.
+ */
+import { createHash, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { NotReady, type Secrets, type Token } from '@sqlpipe/engine';
+
+/** What OWASP recommends for scrypt if memory is scarce: 16 MiB. */
+const SCRYPT_COST = { N: 2 ** 14, r: 8, p: 5 };
+
+const keyLength = 32;
+
+/**
+ * Maximum number of hashes in progress. They use the threads that also write the journal: guessers must not fill them.
+ */
+const maxConcurrent = 2;
+let running = 0;
+const queue: (() => void)[] = [];
+
+async function deriveKey(password: string, salt: Buffer): Promise<Buffer> {
+  if (running >= maxConcurrent) await new Promise<void>(resolve => queue.push(resolve));
+  else running++;
+  try {
+    return await new Promise((resolve, reject) => {
+      scrypt(password, salt, keyLength, SCRYPT_COST, (error, key) => (error ? reject(error) : resolve(key)));
+    });
+  } finally {
+    const next = queue.shift();
+    if (next) next();
+    else running--;
+  }
+}
+
+const formatHash = (salt: Buffer, key: Buffer): string => `scrypt$${salt.toString('base64')}$${key.toString('base64')}`;
+
+/** Hashes a password with a new salt, without blocking the event loop. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(16);
+  return formatHash(salt, await deriveKey(password, salt));
+}
+
+/** Identifies a secret without revealing it. */
+export const digest = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
+
+/** Compares in a time that does not depend on the secrets. */
+export const isSameSecret = (a: string, b: string): boolean =>
+  timingSafeEqual(Buffer.from(digest(a)), Buffer.from(digest(b)));
+
+/** A new REST token, and what is stored of it. */
+export function generateToken(ttl: number, refresh: boolean): { token: string; stored: Token } {
+  const token = `qt1${randomBytes(32).toString('base64url')}`;
+  return { token, stored: { digest: digest(token), expires: Date.now() + ttl, refresh: refresh ? ttl : undefined } };
+}
+
+/** What statements need of secrets. A statement with a password is executed again when the hash is known. */
+export function createSecrets(): Secrets {
+  const hashes = new Map<string, string>();
+  return {
+    hashPassword(password) {
+      const id = digest(password);
+      const hash = hashes.get(id);
+      if (hash === undefined) throw new NotReady(async () => void hashes.set(id, await hashPassword(password)));
+      hashes.delete(id);
+      return hash;
+    },
+    generateToken,
+    digest,
+  };
+}
+
+export const isExpired = ({ expires }: Token): boolean => expires <= Date.now();
+
+/** The hash of no password: a login with an unknown name takes as long as one with a known name. */
+const DECOY_HASH = formatHash(randomBytes(16), randomBytes(keyLength));
+
+/** Maximum number of correct passwords that are remembered. */
+const maxRemembered = 1000;
+
+/** Checks passwords. A correct one is hashed only once, because a client sends it with every request. */
+export class PasswordCheck {
+  readonly #verified = new Set<string>();
+
+  /** @param hash undefined if the name or its password does not exist: it never matches, and is as slow as any other */
+  async matches(password: string, hash: string | undefined): Promise<boolean> {
+    const id = digest(`${hash}\0${password}`);
+    if (this.#verified.has(id)) return true;
+    const [, salt = '', key = ''] = (hash ?? DECOY_HASH).split('$');
+    const expected = Buffer.from(key, 'base64');
+    const derived = await deriveKey(password, Buffer.from(salt, 'base64'));
+    if (expected.length !== keyLength || !timingSafeEqual(derived, expected) || hash === undefined) return false;
+    if (this.#verified.size >= maxRemembered) this.#verified.clear();
+    this.#verified.add(id);
+    return true;
+  }
+}

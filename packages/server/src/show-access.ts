@@ -1,0 +1,157 @@
+/*!
+ * SHOW USERS, GROUPS, SERVICE ACCOUNTS, USER, SERVICE ACCOUNT and PERMISSIONS, with the columns that the documentation
+ * of the enterprise edition lists. Callers need no permission to see what concerns themselves.
+ */
+import { type Cursor, isWord, RejectionError, unquote } from '@sqlpipe/ddl/grammar';
+import {
+  type Acl,
+  type AclSession,
+  type CatalogueObject,
+  type ColumnHead,
+  type ExecutionResult,
+  type Grant,
+  isSameName,
+  type Principal,
+  type Show,
+  type Value,
+} from '@sqlpipe/engine';
+import { isExpired } from './credentials.js';
+
+type ShowAcl = Extract<Show, { statement: 'show acl' }>;
+
+/** Parses the SHOW statements that only this edition has: the list that is requested, and the principal named. */
+export function parseAclShow(cursor: Cursor, token: string): Show | undefined {
+  const what = isWord(token, 'service') ? `service ${cursor.requireNoSemicolon("'account' or 'accounts'")}` : token;
+  const kind = what.toLowerCase();
+  if (!Object.hasOwn(answersByKind, kind)) return;
+  if (kind === 'users') return { statement: 'show acl', what: kind };
+  const entity = cursor.next();
+  if (entity !== undefined && entity !== ';') return { statement: 'show acl', what: kind, entity: unquote(entity) };
+  cursor.unread();
+  return { statement: 'show acl', what: kind };
+}
+
+/** @throws DenialError, and RejectionError if there is no principal of that name */
+export function answerAclShow({ what, entity }: ShowAcl, session: AclSession): ExecutionResult {
+  if (entity !== undefined) requireDetailsAccess(session, entity);
+  const { heads, rows } = answersByKind[what]?.(session, entity) ?? { heads: [], rows: [] };
+  return { kind: 'rows', columns: heads, rows };
+}
+
+/** Requires USER DETAILS, except for the caller, its groups and the service accounts that it may assume. */
+function requireDetailsAccess({ acl, caller, authorize }: AclSession, entity: string): void {
+  const ownNames = acl.namesWithGroups(caller);
+  if (ownNames.some(own => isSameName(own, entity)) || acl.canAssume(caller, entity)) return;
+  authorize('USER DETAILS');
+}
+
+interface ResultTable {
+  readonly heads: readonly ColumnHead[];
+  readonly rows: readonly (readonly Value[])[];
+}
+
+type Answer = (session: AclSession, entity: string | undefined) => ResultTable;
+
+const stringColumns = (...names: string[]): ColumnHead[] => names.map(name => ({ name, type: 'STRING' }));
+const booleanColumn = (name: string): ColumnHead => ({ name, type: 'BOOLEAN' });
+
+const answersByKind: Readonly<Record<string, Answer>> = {
+  users: ({ acl, authorize }) => {
+    authorize('LIST USERS');
+    const rows = acl.list('user').map(({ name, disabled = false }): Value[] => [name, !disabled]);
+    return { heads: [...stringColumns('name'), booleanColumn('enabled')], rows: [[acl.admin, true], ...rows] };
+  },
+  groups: ({ acl, authorize }, entity) => {
+    if (entity === undefined) authorize('LIST USERS');
+    const names = entity === undefined ? undefined : (requirePrincipal(acl, entity)?.groups ?? []);
+    const groups = acl.list('group').filter(({ name }) => names?.some(own => isSameName(own, name)) ?? true);
+    return {
+      heads: stringColumns('name', 'external_alias'),
+      rows: groups.map(({ name, alias }) => [name, alias ?? null]),
+    };
+  },
+  'service accounts': ({ acl, authorize }, entity) => {
+    if (entity === undefined) {
+      authorize('LIST USERS');
+      const rows = acl.list('service account').map(({ name, disabled = false }) => [name, !disabled]);
+      return { heads: [...stringColumns('name'), booleanColumn('enabled')], rows };
+    }
+    requirePrincipal(acl, entity);
+    const names = acl.namesWithGroups(entity);
+    const assumptions = acl.assumptions.filter(assumption => names.some(own => isSameName(own, assumption.entity)));
+    return {
+      heads: [...stringColumns('name'), booleanColumn('grant_option')],
+      rows: assumptions.map(({ account, option }): Value[] => [account, option]).toSorted(),
+    };
+  },
+  user: (session, entity) => credentialRows(session, 'user', entity),
+  'service account': (session, entity) => credentialRows(session, 'service account', entity),
+  permissions: ({ acl, catalog, caller }, entity = caller) => {
+    requirePrincipal(acl, entity);
+    const grants = acl.namesWithGroups(entity).flatMap(name => acl.grantsTo(name));
+    return {
+      heads: [
+        ...stringColumns('permission', 'table_name', 'column_name'),
+        booleanColumn('grant_option'),
+        ...stringColumns('origin'),
+      ],
+      rows: permissionRows(grants, name => catalog.find(name)),
+    };
+  },
+};
+
+/** The principal of that name; undefined for the administrator. */
+function requirePrincipal(acl: Acl, name: string): Principal | undefined {
+  const principal = acl.find(name);
+  if (principal || isSameName(name, acl.admin)) return principal;
+  throw new RejectionError(0, `entity does not exist [name=${name}]`);
+}
+
+/** The ways to log in that a principal has. */
+function credentialRows({ acl, caller }: AclSession, kind: Principal['kind'], name = caller): ResultTable {
+  const principal = requirePrincipal(acl, name);
+  if ((principal?.kind ?? 'user') !== kind) throw new RejectionError(0, `${kind} does not exist [name=${name}]`);
+  const hasToken = principal?.tokens.some(token => !isExpired(token)) ?? false;
+  return {
+    heads: [...stringColumns('auth_type'), booleanColumn('enabled')],
+    rows: [
+      ['Password', principal ? principal.password !== undefined : true],
+      ['JWK Token', false],
+      ['REST Token', hasToken],
+    ],
+  };
+}
+
+/**
+ * A row for each permission and scope; if it is granted twice, with the grant option of either. Objects and columns
+ * that do not exist are left out. The right to read or update some columns includes the designated timestamp: origin
+ * `I`.
+ */
+function permissionRows(grants: readonly Grant[], find: (name: string) => CatalogueObject | undefined): Value[][] {
+  const rows = new Map<string, Value[]>();
+  const idOf = (...scope: Value[]) => JSON.stringify(scope);
+  const add = (permission: string, table: string | null, column: string | null, option: boolean) => {
+    const id = idOf(permission, table, column);
+    if (option || !rows.has(id)) rows.set(id, [permission, table, column, option, 'G']);
+  };
+  const implied: [permission: string, table: string, timestamp: string][] = [];
+  for (const { permission, table, column, option } of grants) {
+    if (table === undefined || table === '*') {
+      add(permission, null, null, option);
+      continue;
+    }
+    const object = find(table);
+    const existingColumn = object?.columns.find(({ name }) => isSameName(name, column));
+    if (!object || (column !== undefined && !existingColumn)) continue;
+    add(permission, object.name, existingColumn?.name ?? null, option);
+    if (existingColumn && object.timestamp !== undefined && (permission === 'SELECT' || permission === 'UPDATE')) {
+      implied.push([permission, object.name, object.timestamp]);
+    }
+  }
+  for (const [permission, table, timestamp] of implied) {
+    const wider = [idOf(permission, null, null), idOf(permission, table, null), idOf(permission, table, timestamp)];
+    if (wider.some(id => rows.has(id))) continue;
+    rows.set(idOf(permission, table, timestamp), [permission, table, timestamp, false, 'I']);
+  }
+  return [...rows.values()];
+}

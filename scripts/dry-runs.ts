@@ -1,0 +1,132 @@
+/*!
+ * Compares dry runs with runs: generated and recorded streams on a real QuestDB, and streams about access control on
+ * sqlserve. STREAMS sets their number, SEED the first seed. Ends with 1 if a verdict or an exit status differs, or if a dry
+ * run has changed its target.
+ */
+import {
+  type Comparison,
+  classify,
+  type Difference,
+  findUnstable,
+  formatDifference,
+  makeTarget,
+  openDryRuns,
+} from '../test/support/dry-runs.js';
+import { compareOnSqlserve } from '../test/support/enterprise-streams.js';
+import { openScope } from '../test/support/open-scope.js';
+import { recordedStream } from '../test/support/recorded-streams.js';
+import { startServer } from '../test/support/server.js';
+import { statementStream } from '../test/support/statement-streams.js';
+
+const [STREAMS, SEED] = [Number(process.env.STREAMS ?? 500), Number(process.env.SEED ?? 0)];
+
+/** One in eight streams is about access control, and three of them are recorded if there are recordings. */
+const KINDS = ['generated', 'recorded', 'generated', 'enterprise', 'generated', 'recorded', 'generated', 'recorded'];
+
+/** Counts of statements. */
+interface Share {
+  equal: number;
+  all: number;
+}
+
+const byFlaw = new Map<string, Share>();
+const byVerdict = new Map<string, Share>();
+const classes = new Map<string, { count: number; example: string }>();
+let [unknown, unstable, wrongStatus, changed, failed, withRejects] = [0, 0, 0, 0, 0, 0];
+
+const count = (shares: Map<string, Share>, key: string, isEqual: number): void => {
+  const { equal, all } = shares.get(key) ?? { equal: 0, all: 0 };
+  shares.set(key, { equal: equal + isEqual, all: all + 1 });
+};
+
+function add(comparison: Comparison, timeDependent: readonly number[]): void {
+  const { stream, status, failure } = comparison;
+  const isStable = ({ run }: Difference) => !timeDependent.includes(run?.n ?? 0);
+  const differences = comparison.differences.filter(isStable);
+  const differing = new Set(differences.map(({ run }) => run));
+  const leftOut = new Set(
+    [...comparison.unknown, ...comparison.differences.filter(each => !isStable(each))].map(({ run }) => run),
+  );
+  unknown += comparison.unknown.length;
+  unstable += comparison.differences.length - differences.length;
+  withRejects += Number(status.run !== 0);
+  for (const verdict of comparison.run.filter(each => !leftOut.has(each))) {
+    const isEqual = Number(!differing.has(verdict));
+    count(byFlaw, stream.flaw, isEqual);
+    count(byVerdict, verdict.result, isEqual);
+  }
+  for (const difference of differences) {
+    const example = formatDifference(stream, difference);
+    console.log(example);
+    const key = classify(difference);
+    const known = classes.get(key);
+    classes.set(key, { count: (known?.count ?? 0) + 1, example: known?.example ?? example });
+  }
+  if (failure) {
+    failed++;
+    console.log(
+      `seed ${stream.seed}, statement ${failure.n}: the server failed: ${stream.statements[failure.n - 1]}\n  ${failure.error}`,
+    );
+  }
+  if (!comparison.isSameStatus) {
+    wrongStatus++;
+    console.log(`seed ${stream.seed}: dry run ended with ${status.dry}, run with ${status.run}`);
+  }
+  if (!comparison.isUnchanged) {
+    changed++;
+    console.log(`seed ${stream.seed}: the target is not the same after the dry run: ${comparison.messages}`);
+  }
+}
+
+function print(title: string, shares: ReadonlyMap<string, Share>): void {
+  console.log(`\n${title}`);
+  for (const [key, { equal, all }] of [...shares].toSorted(([one], [other]) => (one < other ? -1 : 1)))
+    console.log(`${percent({ equal, all }).padStart(8)}  ${equal} of ${all}  ${key}`);
+}
+
+const percent = ({ equal, all }: Share): string => `${((100 * equal) / (all || 1)).toFixed(1)} %`;
+
+const total = (): Share =>
+  [...byFlaw.values()].reduce((sum, { equal, all }) => ({ equal: sum.equal + equal, all: sum.all + all }), {
+    equal: 0,
+    all: 0,
+  });
+
+const scope = openScope();
+try {
+  const questdb = await startServer(scope, process.execPath, ['--import=tsx', 'scripts/questdb.ts']);
+  const dryRuns = await openDryRuns(scope);
+  for (let seed = SEED; seed < SEED + STREAMS; seed++) {
+    const kind = KINDS[seed % KINDS.length];
+    if (kind === 'enterprise') {
+      add(await compareOnSqlserve(dryRuns, seed), []);
+      continue;
+    }
+    const stream = (kind === 'recorded' && recordedStream(seed)) || statementStream(seed);
+    await makeTarget(questdb, stream);
+    const comparison = await dryRuns.compare(questdb, stream);
+    if (comparison.differences.length === 0) {
+      add(comparison, []);
+      continue;
+    }
+    // A verdict that depends on time says nothing about the dry run.
+    await makeTarget(questdb, stream);
+    const unstable = findUnstable(comparison.run, await dryRuns.run(questdb, stream));
+    for (const n of unstable) console.log(`seed ${seed}, statement ${n}: two runs differ: ${stream.statements[n - 1]}`);
+    add(comparison, unstable);
+  }
+} finally {
+  await scope.end();
+}
+
+console.log('\nclasses of differences');
+for (const [key, { count, example }] of [...classes].toSorted(([, one], [, other]) => other.count - one.count))
+  console.log(`${count} × ${key}\n    ${example.replaceAll('\n', '\n    ')}`);
+print('equal verdicts by kind of error', byFlaw);
+print('equal verdicts by the result of the run', byVerdict);
+const { equal, all } = total();
+console.log(`
+seeds ${SEED} to ${SEED + STREAMS - 1}: ${STREAMS} streams, ${withRejects} of them with a rejection
+${equal} of ${all} verdicts equal: ${percent({ equal, all })}; ${unknown} more unknown, ${unstable} more that depend on time
+${wrongStatus} streams with another exit status, ${changed} targets changed by a dry run, ${failed} runs ended by a failure of the server`);
+process.exitCode = classes.size === 0 && wrongStatus === 0 && changed === 0 ? 0 : 1;

@@ -1,0 +1,213 @@
+/*!
+ * Compares a dry run of `sqlapply` with the run: the same stream on the same target must have the same verdict on each
+ * statement, with the same message and position, and the same exit status; and the dry run must not change the target.
+ */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { readStatementHead, significantTokens } from '@sqlpipe/sql';
+import { freshFolder } from './folder.js';
+import type { Scope } from './scope.js';
+import type { Server } from './server.js';
+import { shell } from './shell.js';
+import type { StatementStream } from './statement-streams.js';
+
+/** A line of a report. */
+export interface Verdict {
+  readonly n: number;
+  readonly kind: string;
+  readonly name: string;
+  readonly result: string;
+  readonly error?: string;
+  readonly position?: number;
+  readonly effects?: readonly { readonly effect: string }[];
+}
+
+/** A statement on which the dry run and the run differ; a missing verdict is undefined. */
+export interface Difference {
+  readonly statement: string;
+  readonly dry: Verdict | undefined;
+  readonly run: Verdict | undefined;
+}
+
+/** What a comparison has found. */
+export interface Comparison {
+  readonly stream: StatementStream;
+  /** The verdicts of the run, up to a failure. */
+  readonly run: readonly Verdict[];
+  /** The statement at which the server failed, or has not finished a change, which ends the run. */
+  readonly failure: Verdict | undefined;
+  readonly differences: readonly Difference[];
+  /** The statements on which rows decide, and of which the dry run says that it does not know. */
+  readonly unknown: readonly Difference[];
+  readonly status: { readonly dry: number; readonly run: number };
+  /**
+   * Whether the exit statuses agree. A dry run also ends with 1 if something would be lost, and with 0 although a statement
+   * of which it does not know is rejected.
+   */
+  readonly isSameStatus: boolean;
+  /** Whether the target was the same after the dry run. */
+  readonly isUnchanged: boolean;
+  /** The messages of both, for a difference in the status. */
+  readonly messages: string;
+}
+
+/** What runs `sqlapply` on a target that is ready. `account` is the option that names a user. */
+export interface DryRuns {
+  /** Compares the dry run of a stream with the run, which changes the target. */
+  compare(server: Pick<Server, 'url'>, stream: StatementStream, account?: string): Promise<Comparison>;
+  /** The verdicts of the run alone. */
+  run(server: Pick<Server, 'url'>, stream: StatementStream): Promise<Verdict[]>;
+}
+
+/** A change that is not complete after this time, in seconds, never will be: a table may be suspended. */
+const TIMEOUT = 20;
+
+/** A run ends well, with a rejection, with a statement that was never applied, or with a denied one. */
+const STATUSES = new Set([0, 1, 69, 77]);
+
+/** Opens a folder and a shell, which live as long as the scope. */
+export async function openDryRuns(scope: Scope): Promise<DryRuns> {
+  const folder = await freshFolder(scope);
+  const file = (name: string) => join(folder, name);
+  const bash = await shell(scope, { FOLDER: folder });
+  const writeStream = ({ statements }: StatementStream) =>
+    writeFile(file('stream'), statements.map(statement => `${statement}\0`).join('') || '\0');
+  const apply = `sqlapply $ACCOUNT --timeout ${TIMEOUT} --keep-going --allow all`;
+  const start = (url: string, account: string) => `cd "$FOLDER"; DB=${url} ACCOUNT='${account}'
+[ "$ACCOUNT" ] && export SQLAPPLY_PASSWORD=quest SQLDUMP_PASSWORD=quest
+rm -f messages *.jsonl`;
+  const run = `${apply} --report run.jsonl $DB < stream > rows 2>> messages`;
+  return {
+    async compare({ url }, stream, account = '') {
+      await writeStream(stream);
+      const { stdout, stderr } = await bash(`${start(url, account)}
+sqldump $ACCOUNT $DB > before 2>> messages
+${apply} --dry-run --json $DB < stream > dry.jsonl 2>> messages; dry=$?
+sqldump $ACCOUNT $DB > after 2>> messages
+${run}; run=$?
+cmp before after >&2; echo $dry $run $?`);
+      const [dry = 70, status = 70, changed = 2] = stdout.toString().trim().split(' ').map(Number);
+      const messages = (await readFile(file('messages'), 'utf8')) + stderr;
+      if (!STATUSES.has(status)) throw new Error(`seed ${stream.seed}: the run ended with ${status}: ${messages}`);
+      const reports = { dry: await readReport(file('dry.jsonl')), run: await readReport(file('run.jsonl')) };
+      return { ...judge(stream, reports, { dry, run: status }), isUnchanged: changed === 0, messages };
+    },
+    async run({ url }, stream) {
+      await writeStream(stream);
+      await bash(`${start(url, '')}; ${run}`);
+      return readReport(file('run.jsonl'));
+    },
+  };
+}
+
+async function readReport(path: string): Promise<Verdict[]> {
+  const lines = (await readFile(path, 'utf8').catch(() => '')).split('\n');
+  return lines.filter(line => line !== '').map(line => JSON.parse(line) as Verdict);
+}
+
+/** Compares up to the statement at which a run ends early: nobody can predict that the server fails. */
+function judge(
+  stream: StatementStream,
+  { dry, run }: { dry: readonly Verdict[]; run: readonly Verdict[] },
+  status: Comparison['status'],
+): Omit<Comparison, 'isUnchanged' | 'messages'> {
+  const end = run.findIndex(({ result }) => result === 'failed' || result === 'unknown');
+  const all = stream.statements
+    .slice(0, end < 0 ? undefined : end)
+    .map((statement, i) => ({ statement, dry: dry[i], run: run[i] }));
+  const isHidden = ({ error = '' }: Verdict) => error.startsWith('the target does not show its schema');
+  const unknown = all.filter(
+    ({ statement, dry }) => dry?.result === 'unknown' && (dependsOnRows(statement) || isHidden(dry)),
+  );
+  const known = all.filter(each => !unknown.includes(each));
+  const hasReject = known.some(({ run }) => run && !['applied', 'skipped'].includes(run.result));
+  const mayLose = dry.some(({ effects = [] }) =>
+    effects.some(({ effect }) => effect === 'lost' || effect === 'invalidated'),
+  );
+  return {
+    stream,
+    run: run.slice(0, all.length),
+    failure: end < 0 ? undefined : run[end],
+    differences: known.filter(({ dry, run }) => describe(dry) !== describe(run)),
+    unknown,
+    status,
+    isSameStatus:
+      end >= 0 ||
+      status.dry === status.run ||
+      (status.dry === 1 && status.run === 0 && mayLose) ||
+      (status.dry === 0 && unknown.length > 0 && !hasReject),
+  };
+}
+
+/** Whether the rows of the target, or its partitions, decide on a statement. */
+function dependsOnRows(statement: string): boolean {
+  const { verb, runsQuery } = readStatementHead(statement);
+  if (runsQuery || ['INSERT', 'UPDATE', 'SELECT'].includes(verb)) return true;
+  const words = Array.from(significantTokens(statement), ({ text }) => text.toUpperCase());
+  return verb === 'ALTER' && words.includes('PARTITION') && !words.includes('AS');
+}
+
+/** What a dry run says instead of `applied`. */
+const WOULD_APPLY = ['would create', 'would replace', 'would send'];
+
+/** A verdict in a form that is equal for a dry run and a run. */
+export function describe(verdict: Verdict | undefined): string {
+  if (!verdict) return 'nothing';
+  const { result, error, position } = verdict;
+  if (result === 'applied' || WOULD_APPLY.includes(result)) return 'applied';
+  if (result === 'skipped') return result;
+  return `${result}: ${error}${position === undefined ? '' : ` (at ${position})`}`;
+}
+
+/** The class of a difference: what kind of statement, and both verdicts without names and numbers. */
+export function classify({ statement, dry, run }: Difference): string {
+  const general = (text: string) =>
+    text
+      .replace(/\[([^\]=]*=)?[^\]]*\]/g, '[$1…]')
+      .replace(/'[^']*'/g, "'…'")
+      .replace(/\d+/g, '#');
+  const [one, other] = [general(describe(dry)), general(describe(run))];
+  const what = describeKind(statement);
+  return one === other
+    ? `${what}: ${one}, with other names or another position`
+    : `${what}: dry run ${one} · run ${other}`;
+}
+
+/** `CREATE table`, `ALTER MATERIALIZED`, … */
+function describeKind(statement: string): string {
+  const { verb, kind } = readStatementHead(statement);
+  if (kind !== 'other') return `${verb} ${kind}`;
+  const [, second] = significantTokens(statement);
+  return `${verb} ${/^[a-z]+$/i.test(second?.text ?? '') ? second?.text.toUpperCase() : '…'}`;
+}
+
+/** Both verdicts, for a message. */
+export const formatDifference = ({ seed }: StatementStream, { statement, dry, run }: Difference): string =>
+  `seed ${seed}, statement ${(dry ?? run)?.n}: ${statement.replace(/\s+/g, ' ').slice(0, 300)}\n  dry run: ${describe(dry)}\n  run:     ${describe(run)}`;
+
+/** The numbers of the statements on which two runs of one stream differ: there the verdict depends on time. */
+export const findUnstable = (one: readonly Verdict[], other: readonly Verdict[]): number[] =>
+  one.flatMap((verdict, i) => (describe(verdict) === describe(other[i]) ? [] : [verdict.n]));
+
+/** Empties a server and makes the target of a stream. What the server rejects is left out. */
+export async function makeTarget(server: Server, { target }: StatementStream): Promise<void> {
+  await server.dropAll();
+  for (const statement of target) await server.execute(statement);
+  await waitUntilQuiet(server);
+}
+
+/** What the server still does in the background, in both cases as a number of objects. */
+const PENDING = `SELECT sum(n) FROM (
+  SELECT count() n FROM wal_tables() WHERE writerTxn < sequencerTxn AND NOT suspended
+  UNION ALL SELECT count() n FROM materialized_views() WHERE view_status = 'refreshing')`;
+
+/** Waits until the server has applied all changes and refreshed all views, so that the dry run and the run see one state. */
+export async function waitUntilQuiet(server: Server): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    const { dataset, error } = await server.execute(PENDING);
+    if (error !== undefined) throw new Error(error);
+    if (Number(dataset?.[0]?.[0]) === 0) return;
+    await pause(25);
+  }
+}

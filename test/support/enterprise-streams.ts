@@ -1,0 +1,97 @@
+/*! Streams for the enterprise edition: users, grants and permissions, sent by the administrator or by somebody who lacks some. */
+import type { Comparison, DryRuns } from './dry-runs.js';
+import { enterprisePair } from './enterprise-pairs.js';
+import { openScope } from './open-scope.js';
+import { admin, executeAs } from './principals.js';
+import { randomness } from './schema-pairs.js';
+import { startSqlserve } from './sqlserve.js';
+import type { StatementStream } from './statement-streams.js';
+
+/** A stream, and the user who sends it. */
+export interface EnterpriseStream extends StatementStream {
+  readonly user: 'admin' | 'limited';
+}
+
+const RIGHTS = [
+  'CREATE TABLE',
+  'CREATE VIEW',
+  'CREATE MATERIALIZED VIEW',
+  'SELECT ON ALL TABLES',
+  'ADD COLUMN ON ALL TABLES',
+  'DROP TABLE ON ALL TABLES',
+  'CREATE USER',
+  'CREATE GROUP',
+  'LIST USERS',
+  'USER DETAILS',
+];
+
+const CHANGES = [
+  'DROP USER ann',
+  'DROP USER nobody',
+  'DROP GROUP staff',
+  'CREATE USER ann',
+  'CREATE USER IF NOT EXISTS ann',
+  'CREATE USER bad WITH PASSWORD',
+  'CREATE GROUP staff',
+  'CREATE SERVICE ACCOUNT app',
+  'ADD USER ann TO staff',
+  'ADD USER nobody TO staff',
+  'REMOVE USER ann FROM staff',
+  'ALTER USER ann DISABLE',
+  'GRANT SELECT ON trades TO ann',
+  'GRANT SELECT ON trades TO nobody',
+  'GRANT SELECT ON nowhere TO ann',
+  'GRANT SELECT ON trades(nothing) TO ann',
+  'GRANT NOTHING ON trades TO ann',
+  'GRANT SELECT ON trades TO ann WITH GRANT OPTION',
+  'REVOKE SELECT ON trades FROM ann',
+  'REVOKE SELECT ON trades FROM nobody',
+  'GRANT ASSUME SERVICE ACCOUNT app TO ann',
+  'REVOKE ASSUME SERVICE ACCOUNT app FROM ann',
+  'ALTER TABLE trades ADD COLUMN added INT',
+  'ALTER TABLE trades DROP COLUMN a',
+  'DROP TABLE trades',
+  'CREATE TABLE owned (a INT) OWNED BY ann',
+  'CREATE TABLE owned (a INT) OWNED BY nobody',
+  'CREATE VIEW seen AS (select * from trades)',
+];
+
+/** The stream of a seed. */
+export function enterpriseStream(seed: number): EnterpriseStream {
+  const random = randomness(seed ^ 0xe17);
+  const pair = enterprisePair(seed);
+  const user = random.chance(0.5) ? 'admin' : 'limited';
+  const share = random.pick([0, 0.5, 1]);
+  const isFlawed = random.chance(0.6);
+  const statements = pair.after.filter(() => random.chance(0.6)).map(statement => statement.replace(/;$/, ''));
+  if (isFlawed)
+    for (let count = 1 + random.below(4); count > 0; count--)
+      statements.splice(random.below(statements.length + 1), 0, random.pick(CHANGES));
+  return {
+    seed,
+    user,
+    flaw: user === 'limited' ? 'a missing permission' : isFlawed ? 'access control' : 'none',
+    target: [
+      ...pair.before.filter(statement => random.chance(share) || statement.startsWith('CREATE USER')),
+      'CREATE USER limited',
+      "ALTER USER limited WITH PASSWORD 'quest'",
+      ...['HTTP', ...RIGHTS.filter(() => random.chance(0.5))].map(right => grant(right)),
+    ],
+    statements,
+  };
+}
+
+const grant = (right: string): string => `GRANT ${right} TO limited`;
+
+/** Compares the stream of a seed on a new sqlserve. */
+export async function compareOnSqlserve({ compare }: DryRuns, seed: number): Promise<Comparison> {
+  const scope = openScope();
+  try {
+    const server = await startSqlserve(scope, ['--edition', 'enterprise']);
+    const stream = enterpriseStream(seed);
+    for (const statement of stream.target) await executeAs(server, admin, statement);
+    return await compare(server, stream, `--user ${stream.user}`);
+  } finally {
+    await scope.end();
+  }
+}
