@@ -14,6 +14,11 @@ export interface ObjectChange {
   readonly after: CatalogueObject | undefined;
 }
 
+/** A change, and when the object was created that it changed. */
+interface UndoableChange extends ObjectChange {
+  readonly created: number | undefined;
+}
+
 /** Completes an object that was loaded from its statement, with what is derived from its query. */
 export type CompileObject = (object: CatalogueObject, catalogue: Catalogue) => CatalogueObject;
 
@@ -21,10 +26,14 @@ export type CompileObject = (object: CatalogueObject, catalogue: Catalogue) => C
 export class Catalogue {
   readonly #objects = new Map<string, CatalogueObject>();
 
+  /** When each object was created, as a number that grows. A rollback gives a dropped object its number back. */
+  readonly #created = new Map<string, number>();
+  #creations = 0;
+
   /** For each name, the views that refer to it, all in lower case. The named object need not exist. */
   readonly #dependents = new Map<string, Set<string>>();
 
-  #changes: ObjectChange[] = [];
+  #changes: UndoableChange[] = [];
 
   /** @param compile completes loaded objects when they are needed */
   constructor(
@@ -57,14 +66,21 @@ export class Catalogue {
 
   #change(name: string, after: CatalogueObject | undefined): void {
     const before = this.find(name);
-    this.#set(name, after);
-    this.#changes.push({ name: after?.name ?? before?.name ?? name, before, after });
+    const created = this.#created.get(key(name));
+    this.#set(name, after, created);
+    this.#changes.push({ name: after?.name ?? before?.name ?? name, before, after, created });
   }
 
-  #set(name: string, object: CatalogueObject | undefined): void {
+  #set(name: string, object: CatalogueObject | undefined, created?: number): void {
     this.#removeReferences(name);
-    if (!object) return void this.#objects.delete(key(name));
+    if (!object) {
+      this.#objects.delete(key(name));
+      this.#created.delete(key(name));
+      return;
+    }
     this.#objects.set(key(name), object);
+    if (created === undefined) this.#creations++;
+    this.#created.set(key(name), created ?? this.#creations);
     for (const reference of referencesOf(object)) {
       const views = this.#dependents.get(key(reference)) ?? new Set();
       this.#dependents.set(key(reference), views.add(key(name)));
@@ -105,31 +121,25 @@ export class Catalogue {
   /** Undoes the changes after the first `count` ones. */
   rollback(count: number): void {
     while (this.#changes.length > count) {
-      const { name, before } = this.#changes.pop() as ObjectChange;
-      this.#set(name, before);
+      const { name, before, created } = this.#changes.pop() as UndoableChange;
+      this.#set(name, before, created);
     }
-  }
-
-  /** Returns an independent copy, whose changes begin here. */
-  clone(): Catalogue {
-    const copy = new Catalogue(this.naming, this.compile);
-    for (const object of this.#objects.values()) copy.#set(object.name, object);
-    return copy;
   }
 
   /** The objects of an owner. */
   ownedBy(owner: string): CatalogueObject[] {
-    return [...this.#objects.values()].filter(object => object.owner && key(object.owner) === key(owner));
+    return this.all().filter(object => object.owner && key(object.owner) === key(owner));
   }
 
   /** All objects, in the order of their creation. */
   all(): CatalogueObject[] {
-    return [...this.#objects.values()];
+    const order = (name: string) => this.#created.get(key(name)) ?? 0;
+    return [...this.#objects.values()].sort((a, b) => order(a.name) - order(b.name));
   }
 
   /** All objects but QuestDB's own tables, in the order of their creation. */
   list(): CatalogueObject[] {
-    return [...this.#objects.values()].filter(({ name }) => !isSystemTable(name));
+    return this.all().filter(({ name }) => !isSystemTable(name));
   }
 
   /** Objects in the order of a dump. Dependencies on other objects are ignored. */
@@ -160,7 +170,7 @@ export class Catalogue {
     return seen;
   }
 
-  /** Names as the catalog spells them, without objects that no longer exist. */
+  /** Names as the catalogue spells them, without objects that no longer exist. */
   #names(names: Iterable<string>): string[] {
     return [...names].flatMap(name => this.find(name)?.name ?? []);
   }

@@ -168,9 +168,9 @@ export class Engine {
     if (!this.#isWithRows) return execution;
     const effects = [
       ...held,
+      ...execution.effects,
       ...effectsOf(changes),
       ...access,
-      ...execution.effects,
       ...this.#principalsLost(principalsBefore),
     ];
     return { ...execution, effects: [...effects, ...this.#holdings.after(text, effects)] };
@@ -313,8 +313,14 @@ export class Engine {
 export const isNotExecutable = (error: unknown): error is RejectionError | OpaqueError =>
   error instanceof RejectionError || error instanceof OpaqueError;
 
+/** The names of the objects whose columns have changed, or that are new or gone: what views over them depend on. */
 const changedSince = (catalogue: Catalogue, start: number): string[] => [
-  ...new Set(catalogue.changes.slice(start).map(({ name }) => name)),
+  ...new Set(
+    catalogue.changes
+      .slice(start)
+      .filter(({ before, after }) => before?.columns !== after?.columns)
+      .map(({ name }) => name),
+  ),
 ];
 
 const done: ExecutionResult = { kind: 'ddl' };

@@ -49,7 +49,8 @@ function executeChange(verb: string, cursor: Cursor, session: Session): void {
   const change = parseChangeAfter(cursor, verb, {
     enterprise: session.enterprise,
     defaults: DEFAULTS,
-    find: name => requireKnown(session.catalog.resolve(name), verb),
+    // Only ALTER looks at columns, so that other statements need no query to be compiled.
+    find: name => requireKnown(verb === 'alter' ? session.catalog.resolve(name) : session.catalog.find(name), verb),
     checkQuery(body) {
       parsedQuery(body);
       query = body;
@@ -59,9 +60,9 @@ function executeChange(verb: string, cursor: Cursor, session: Session): void {
   return applyChange(change, session, query);
 }
 
-/** An object of unknown syntax can be dropped, but not altered. @throws OpaqueError */
+/** An object of unknown syntax can be dropped, but not altered or renamed. @throws OpaqueError */
 function requireKnown(object: CatalogueObject | undefined, verb: string): CatalogueObject | undefined {
-  if (object?.opaque === undefined || verb !== 'alter') return object;
+  if (object?.opaque === undefined || (verb !== 'alter' && verb !== 'rename')) return object;
   throw new OpaqueError(`the syntax of ${object.kind} '${object.name}' is not known`);
 }
 
