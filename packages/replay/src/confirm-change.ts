@@ -47,7 +47,9 @@ export async function prepareChange(
 ): Promise<PendingChange | undefined> {
   const change = parseChange(statement);
   if (!change) return undefined;
-  const refresh = change.verb === 'refresh' ? await fetchRefreshState(target, change.name) : undefined;
+  // An incremental refresh that has nothing to do never says that it has ended (observed on 9.3.4).
+  const isAwaited = change.verb === 'refresh' && change.isFull;
+  const refresh = isAwaited ? await fetchRefreshState(target, change.name) : undefined;
   return { change, refresh, ...(verify && (await predictAlter(change, existing))) };
 }
 
@@ -58,11 +60,21 @@ async function predictAlter(
 ): Promise<Pick<PendingChange, 'before' | 'expected'>> {
   if (change.verb !== 'alter') return {};
   const [first] = change.alters;
-  const before = first && (await existing.fetch({ kind: first.kind, name: first.name, verb: '' }));
+  const before = first && (await fetchIfShown({ kind: first.kind, name: first.name, verb: '' }, existing));
   if (before === undefined) return {};
   let definition = parseMeaning(before);
   for (const { alteration } of change.alters) definition &&= applyAlteration(definition, alteration);
   return { before, expected: definition && printDefinition(definition, { quoted: true }) };
+}
+
+/** An account may have the right to alter an object and none to see it. */
+async function fetchIfShown(identity: Identity, existing: KnownObjects): Promise<string | undefined> {
+  try {
+    return await existing.fetch(identity);
+  } catch (error) {
+    if (error instanceof InstanceError && error.code === 'DENIED') return undefined;
+    throw error;
+  }
 }
 
 /** Whether an ALTER whose reply was lost was executed: the object is as expected now, and was not before. */

@@ -89,7 +89,9 @@ export function createExecutor(
     const isKnown = ifExists === 'compare' && (await existing.isKnown(identity));
     // The server's OK says neither whether the object existed, nor what its definition was.
     const before = replaces || keepsExisting || isKnown ? await compare(statement) : undefined;
-    if (before && (!replaces || before.result === 'skipped' || ifExists !== 'compare')) return resolveExisting(before);
+    // An existing object that differs is sent all the same: the server may find another error first.
+    const isDecided = before?.result === 'skipped' || (replaces ? ifExists !== 'compare' : keepsExisting);
+    if (before && isDecided) return resolveExisting(before);
     if (identity.kind === 'other' && identity.verb === 'SELECT') return checkAssertion(statement);
     const pending =
       identity.kind === 'other' && !isSimulated
@@ -116,16 +118,17 @@ export function createExecutor(
     const exists = ALREADY_EXISTS.test(message);
     const isOfPrincipal = isPrincipal(identity.kind);
     if (ifExists === 'fail') return { ...rejected, exists };
-    if (!exists && (!isOfPrincipal || denied)) return rejected;
-    if (ifExists === 'skip' && exists) return { result: 'skipped' };
+    if (!exists && denied) return rejected;
+    if (exists && ifExists === 'skip') return { result: 'skipped' };
     const why = `${error}, and it cannot be compared`;
     const incomparable: StatementResult = { ...rejected, error: `${why}; ${SKIP_HELP}`, exists };
     try {
-      const found = await compare(statement);
+      const found = before ?? (await compare(statement));
       if (found && (exists || found.result === 'skipped')) return resolveExisting(found);
       return exists && isOfPrincipal ? incomparable : rejected;
     } catch (failure) {
       if (!(failure instanceof InstanceError)) throw failure;
+      if (!exists && !isOfPrincipal) return rejected;
       if (failure.serverMessage === undefined) return { ...rejected, error: `${why}: ${failure.message}`, failure };
       return { ...incomparable, error: `${why}: ${failure.serverMessage}; ${SKIP_HELP}` };
     }

@@ -3,7 +3,7 @@
  * statement creates a table without WAL). Applied objects are queried again, many per request, and compared.
  */
 import { fetchDefinitions, type Instance, InstanceError } from '@sqlpipe/instance';
-import { givesRight, isAcl } from '@sqlpipe/sql';
+import { givesRight, isAcl, readStatementHead } from '@sqlpipe/sql';
 import { isShowable, type KnownObjects } from './existing.js';
 import type { Outcome } from './outcome.js';
 
@@ -63,9 +63,15 @@ async function readBack(outcomes: Outcome[], target: Instance, existing: KnownOb
 const MISSING_MESSAGE = 'the server reported success, but the object does not exist';
 const CREATED_DIFFERENTLY = 'the server created it with a different definition';
 
-/** The number of the last statement that may have changed earlier objects, such as ALTER: those may rightly differ. */
+/**
+ * The number of the last statement that may have changed earlier objects, such as ALTER and CREATE OR REPLACE: those may
+ * rightly differ.
+ */
 const lastChange = (outcomes: readonly Outcome[]): number =>
-  outcomes.findLast(({ identity, result }) => identity.kind === 'other' && result === 'applied')?.n ?? 0;
+  outcomes.findLast(
+    ({ statement, identity, result }) =>
+      result === 'applied' && (identity.kind === 'other' || readStatementHead(statement).replaces),
+  )?.n ?? 0;
 
 /**
  * Checks whether an object has the definition of a statement.
