@@ -192,6 +192,16 @@ testWithQuestDB(
   },
 );
 
+testWithQuestDB('an incremental refresh that has nothing to do is not waited for', async t => {
+  const server = await emptyServer();
+  await makeLedger(server);
+  await waitUntilRefreshed(server);
+  const run = await shell(t, { DB: server.url });
+  const refresh = 'sqlsplit <<< "REFRESH MATERIALIZED VIEW \'hourly\' INCREMENTAL;"';
+  const replay = await run(`${refresh} | sqlapply --timeout 60 --allow REFRESH $DB`);
+  t.is(replay.code, 0, replay.stderr);
+});
+
 testWithQuestDB('a plan is rejected if the target has changed since the plan was made', async t => {
   const server = await emptyServer();
   await makeLedger(server);

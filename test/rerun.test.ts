@@ -36,3 +36,27 @@ test('definitions that a statement of the stream changes are fetched again', asy
     stderr,
   );
 });
+
+for (const options of ['', '--dry-run'])
+  test(`a statement has the same result alone and after one whose object exists ${options}`, async t => {
+    const server = await startSqlserve(t);
+    const made = 'CREATE TABLE a (x INT); CREATE VIEW v AS (SELECT x FROM a);';
+    t.is((await runSqlapply(t, server.url, { text: made })).code, 0);
+    for (const [statement, result, error] of [
+      ['CREATE VIEW v AS (SELECT x FROM a SAMPLE 1h);', 'rejected', "'by' expected"],
+      ['CREATE VIEW v AS (SELECT x y FROM a);', 'differs', 'already exists with a different definition'],
+      ['CREATE VIEW v AS (SELECT x FROM a);', 'skipped', undefined],
+    ] as const) {
+      const alone = await runSqlapply(t, server.url, { text: statement, options });
+      const later = await runSqlapply(t, server.url, { text: `CREATE TABLE a (x INT); ${statement}`, options });
+      for (const { report } of [alone, later]) t.like(report.at(-1), { result, error }, statement);
+    }
+  });
+
+test('a view that a later statement replaces is not compared with the first one', async t => {
+  const server = await startSqlserve(t);
+  const text = `CREATE TABLE a (x INT, y INT); CREATE VIEW v AS (SELECT x FROM a);
+    CREATE OR REPLACE VIEW v AS (SELECT y FROM a);`;
+  const { code, results, stderr } = await runSqlapply(t, server.url, { text, options: '--allow REPLACE' });
+  t.deepEqual([code, results], [0, ['applied', 'applied', 'applied']], stderr);
+});

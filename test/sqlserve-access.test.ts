@@ -3,6 +3,7 @@
 import { admin, basic, executeAs, setUp } from './support/principals.js';
 import type { Scope } from './support/scope.js';
 import type { Server } from './support/server.js';
+import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
 import { test } from './support/test.js';
 
@@ -349,4 +350,13 @@ test('a column wildcard needs an existing table and at least one remaining colum
   }
   await setUp(server, 'grant select on t(* exclude (b)) to ann');
   t.true((await fetchGrants(server)).includes('GRANT SELECT ON t(a) TO ann;'));
+});
+
+test('sqlapply alters a table that its account may not read', async t => {
+  const server = await startWithAnn(t, 'create table t (a int)', 'grant add column on t to ann');
+  const run = await shell(t, { DST: server.url, SQLAPPLY_USER: 'ann', SQLAPPLY_PASSWORD: 'ann' });
+  const { code, stderr } = await run('sqlsplit <<< "ALTER TABLE t ADD COLUMN b INT;" | sqlapply --allow ALTER $DST');
+  t.is(code, 0, stderr);
+  const shown = await executeAs(server, admin, 'show create table t');
+  t.regex(String(shown.dataset), /\bb INT\b/);
 });

@@ -22,7 +22,7 @@ export {
   type TableDefinition,
   type ViewDefinition,
 } from './definition.js';
-export { type PartitionUnit, type Ttl, toTtl } from './grammar/partition.js';
+export { isEvenTtl, type PartitionUnit, type Ttl, toTtl } from './grammar/partition.js';
 export { type StoragePolicy, ttlToPolicy } from './grammar/storage-policy.js';
 export { type GrantTargets, grantTargets, sortByScope } from './grant-targets.js';
 export { LimitError } from './limit-error.js';

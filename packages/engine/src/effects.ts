@@ -133,7 +133,8 @@ function keysLost(before: Table, after: Table): Effect[] {
     .map(({ name }) => ({ ...at, column: name, text: `removes dedup key '${name}'` }));
 }
 
-function retentionEffects(before: CatalogueObject, after: CatalogueObject): Effect[] {
+/** The rows that expire, if an object keeps them for a shorter time than before. */
+export function retentionEffects(before: CatalogueObject, after: CatalogueObject): Effect[] {
   if (!isShorterRetention(after as Definition, before as Definition)) return [];
   const text = `expires rows of ${titleOf(after)} that are older than ${formatTtlLength(retainedFor(after as Definition))}`;
   return [{ effect: 'lost', loss: 'ttl', kind: after.kind, object: after.name, text }];

@@ -31,7 +31,6 @@ import { OpaqueError } from './opaque-error.js';
 import { parsedQuery } from './parser/queries.js';
 import { type Dialect, parseStatement, type Statement } from './parser/statement.js';
 import type { ExecutionResult } from './result.js';
-import { executeRowStatement } from './rows.js';
 import type { Session } from './session.js';
 import {
   compileLoaded,
@@ -147,15 +146,18 @@ export class Engine {
 
   #executeOnce(text: string, caller: string, before: Savepoint): Execution {
     const start = before.objects;
-    const held = this.#isWithRows ? this.#holdings.before(text) : [];
     const principalsBefore = this.#isWithRows ? this.acl.principals() : [];
-    let execution = this.#run(text, caller);
+    const run = () => ({
+      held: this.#isWithRows ? this.#holdings.before(text) : [],
+      execution: this.#run(text, caller),
+    });
+    let { held, execution } = run();
     const uncompiled = this.#hasLoaded ? findUncompiled(this.catalogue, changedSince(this.catalogue, start)) : [];
     if (uncompiled.length > 0) {
       // Whether a change makes a view invalid can be seen only if it was compiled before.
       this.rollback(before);
       for (const { name } of uncompiled) this.catalogue.resolve(name);
-      execution = this.#run(text, caller);
+      ({ held, execution } = run());
     }
     recompile(this.catalogue, changedSince(this.catalogue, start));
     if (this.#isWithRows)
@@ -181,10 +183,9 @@ export class Engine {
   }
 
   #run(text: string, caller: string): Execution {
-    const session = this.session(caller);
+    const rowEffects: Effect[] = [];
+    const session = { ...this.session(caller), rowEffects: this.#isWithRows ? rowEffects : undefined };
     session.authorize('HTTP');
-    const rows = this.#isWithRows ? executeRowStatement(text, this.catalogue) : undefined;
-    if (rows) return { effects: rows, result: done };
     const statement = parseStatement(text, {
       ...this.#edition.dialect,
       show: this.#options.parseShow ?? (() => undefined),
@@ -208,7 +209,10 @@ export class Engine {
         createLiveView(session, statement);
         return changed;
       case 'change':
-        return { effects: [], result: this.#edition.handlers[statement.verb]?.(statement.cursor, session) ?? done };
+        return {
+          effects: rowEffects,
+          result: this.#edition.handlers[statement.verb]?.(statement.cursor, session) ?? done,
+        };
       default:
         return { effects: [], result: done, question: statement };
     }

@@ -5,7 +5,7 @@
 import { type Change, parseChange } from '@sqlpipe/ddl';
 import { foldCase, identify, isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from './catalogue.js';
-import { type Effect, titleOf } from './effects.js';
+import { type Effect, retentionEffects, titleOf } from './effects.js';
 import type { MaterializedView } from './objects.js';
 
 /** Rows of a materialized view that its query no longer gives. Dates are as the server prints them. */
@@ -23,9 +23,11 @@ export type HistoryAnswer = 'kept' | 'unknown' | LostRows;
 export class Holdings {
   /** The names, in lower case, under which there are fewer rows than when the schema was loaded. */
   readonly #less = new Map<string, true>();
+  /** The materialized views that were dropped, by their names in lower case. */
+  readonly #dropped = new Map<string, MaterializedView>();
   /** New tables, in lower case, with the name of the table that they are a copy of. */
   readonly #copies = new Map<string, string>();
-  /** Undoes the changes of the two maps, the last one first. */
+  /** Undoes the changes of the maps, the last one first. */
   readonly #undo: (() => void)[] = [];
 
   /**
@@ -49,7 +51,9 @@ export class Holdings {
     const change = parseChange(statement);
     const name = change?.verb === 'drop' && change.kind === 'materialized view' ? change.name : undefined;
     const view = name === undefined ? undefined : this.catalogue.find(name);
-    return view?.kind === 'materialized view' ? this.#judge(view) : [];
+    if (view?.kind !== 'materialized view') return [];
+    this.#put(this.#dropped, foldCase(view.name), view);
+    return this.#judge(view);
   }
 
   /** What a statement has taken from a materialized view, besides its other effects. */
@@ -58,7 +62,7 @@ export class Holdings {
     const { kind, name } = identify(statement);
     const change = parseChange(statement);
     if (change) this.#follow(change, statement);
-    if (kind === 'materialized view') return this.#judgeSources(name);
+    if (kind === 'materialized view') return [...this.#judgeRetention(name), ...this.#judgeSources(name)];
     if (change?.verb !== 'refresh' || !change.isFull) return [];
     const view = this.catalogue.find(change.name);
     return view?.kind === 'materialized view' ? [rebuilds(view), ...this.#judge(view)] : [];
@@ -89,6 +93,12 @@ export class Holdings {
     if (answer === 'kept' && missing === undefined) return [];
     this.#set(view.name, true);
     return [lost(view, answer === 'kept' ? `loses rows that '${missing}' no longer holds` : describeAnswer(answer))];
+  }
+
+  /** Judges whether a view that is created again keeps its rows for a shorter time. */
+  #judgeRetention(name: string): Effect[] {
+    const [dropped, view] = [this.#dropped.get(foldCase(name)), this.catalogue.find(name)];
+    return dropped && view ? retentionEffects(dropped, view) : [];
   }
 
   /** Judges a view that is created again: its rows were judged when it was dropped, its sources may have less since then. */

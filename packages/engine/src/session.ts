@@ -1,6 +1,7 @@
 /*! What a statement is executed with: the catalog that it may change, and what its caller may do there. */
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import type { Catalogue } from './catalogue.js';
+import type { Effect } from './effects.js';
 
 /** The caller lacks a permission. The status of the reply is 403. */
 export class DenialError extends RejectionError {
@@ -24,6 +25,8 @@ export interface Session {
   readonly enterprise: boolean;
   /** The owner of objects that are created without OWNED BY. */
   readonly owner?: string | undefined;
+  /** Receives what a statement does to rows; undefined if tables have none, so that such a statement is rejected. */
+  readonly rowEffects?: Effect[] | undefined;
   /** Makes `owner`, or the caller if it is undefined, the owner of an added column. */
   readonly assignColumnOwner: (table: string, column: string, owner: string | undefined) => void;
 }

@@ -132,7 +132,8 @@ export function whyUnresolvable(
 /** Why the query of a materialized view gives no rows for the view as it is; undefined if it does. */
 export function whyNotRefreshable(view: MaterializedView, catalogue: Catalogue): string | undefined {
   const base = catalogue.find(view.base);
-  if (base?.kind === 'materialized view' && base.invalid !== undefined) return 'base materialized view is invalidated';
+  if (!base) return `[-105]: table does not exist [table=${view.base}]`; // the number of this error, not a position
+  if (base.kind === 'materialized view' && base.invalid !== undefined) return 'base materialized view is invalidated';
   if (view.opaque !== undefined) return undefined;
   try {
     const columns = toColumns(analyzeBody(view.body, catalogue));

@@ -1,6 +1,11 @@
 /*! Finds the ALTER statements that turn a materialized view into another one. */
-import { type Alteration, compareDefinitions, type MaterializedViewDefinition, type Refresh } from '@sqlpipe/ddl';
-import { canSetTtl } from './alter-table.js';
+import {
+  type Alteration,
+  compareDefinitions,
+  isEvenTtl,
+  type MaterializedViewDefinition,
+  type Refresh,
+} from '@sqlpipe/ddl';
 
 const REFRESH_PROPERTIES = ['refresh', 'refresh start', 'refresh period', 'refresh time zone'];
 
@@ -13,7 +18,7 @@ const ALTERABLE = new Set([...REFRESH_PROPERTIES, 'TTL', 'owner', 'name']);
 export function canAlter(wanted: MaterializedViewDefinition, now: MaterializedViewDefinition): boolean {
   const { differences } = compareDefinitions(wanted, now);
   const isAlterable = (property: string): boolean =>
-    ALTERABLE.has(property) && (property !== 'TTL' || canSetTtl(wanted.ttl, now.partitionBy ?? 'DAY'));
+    ALTERABLE.has(property) && (property !== 'TTL' || isEvenTtl(now.partitionBy ?? 'DAY', wanted.ttl));
   return differences.every(({ property }) => isAlterable(property)) && wanted.refresh.deferred === now.refresh.deferred;
 }
 
@@ -37,6 +42,6 @@ export function alterMaterializedView(wanted: MaterializedViewDefinition, { curr
 
 /** Alters for how long a materialized view keeps its rows. */
 export function alterViewTtl(wanted: MaterializedViewDefinition, { current, attempt }: ViewTarget): void {
-  if (wanted.ttl !== current().ttl && canSetTtl(wanted.ttl, current().partitionBy ?? 'DAY'))
+  if (wanted.ttl !== current().ttl && isEvenTtl(current().partitionBy ?? 'DAY', wanted.ttl))
     attempt({ change: 'ttl', ttl: wanted.ttl }, 'TTL');
 }

@@ -7,10 +7,10 @@ import {
   canConvert,
   findColumn,
   type Index,
+  isEvenTtl,
   localTtl,
   type StoragePolicy,
   type TableDefinition,
-  type Ttl,
   ttlToPolicy,
 } from '@sqlpipe/ddl';
 import { foldCase, isSameName } from '@sqlpipe/sql';
@@ -132,33 +132,16 @@ const isOther = (wanted: number | undefined, now: number | undefined): wanted is
 function alterTtl(wanted: TableDefinition, target: TableTarget): void {
   const ttl = localTtl(wanted);
   const { ttl: now, partitionBy } = target.current();
-  if (ttl !== now && canSetTtl(ttl, partitionBy)) target.attempt({ change: 'ttl', ttl }, 'TTL');
+  if (ttl !== now && isEvenTtl(partitionBy, ttl)) target.attempt({ change: 'ttl', ttl }, 'TTL');
 }
 
 /** Alters the storage policy. The enterprise edition turns a TTL into one. */
 function alterPolicy(wanted: TableDefinition, target: TableTarget): void {
   const table = target.current();
   const [policy, now] = [wanted.policy ?? ttlToPolicy(wanted.ttl), table.policy ?? ttlToPolicy(table.ttl)];
-  const isEven = Object.values(policy?.after ?? {}).every(length => canSetTtl(length, table.partitionBy));
+  const isEven = Object.values(policy?.after ?? {}).every(length => isEvenTtl(table.partitionBy, length));
   if (!isSamePolicy(policy, now) && isEven)
     target.attempt({ change: 'storage policy', policy }, 'storage policy', 'TTL');
-}
-
-/**
- * Whether a server accepts a TTL for a partitioning: it must be a multiple of the partition size. With partitions by month
- * or year, a TTL cannot be removed (each observed on 9.3.4).
- */
-export function canSetTtl(ttl: Ttl, partitionBy: TableDefinition['partitionBy']): boolean {
-  const isMonths = ttl < 0;
-  const isEven = {
-    NONE: false,
-    HOUR: true,
-    DAY: isMonths || ttl % 24 === 0,
-    WEEK: isMonths || ttl % 168 === 0,
-    MONTH: isMonths,
-    YEAR: isMonths && ttl % 12 === 0,
-  };
-  return isEven[partitionBy];
 }
 
 const isSamePolicy = (one: StoragePolicy | undefined, other: StoragePolicy | undefined): boolean =>

@@ -1,5 +1,13 @@
 /*! Tables and views: makes room for names, renames, creates, alters, and drops what A lacks. */
-import { compareDefinitions, type Definition, findColumn, type TableDefinition } from '@sqlpipe/ddl';
+import {
+  compareDefinitions,
+  type Definition,
+  findColumn,
+  isEvenTtl,
+  printDefinition,
+  type TableDefinition,
+} from '@sqlpipe/ddl';
+import { isShorterRetention } from '@sqlpipe/engine';
 import { dumpOrder, type Entry } from '@sqlpipe/schema';
 import { displayName, foldCase, isObject, kindKeywords } from '@sqlpipe/sql';
 import { alterMaterializedView, alterViewTtl, canAlter } from './alter-materialized-view.js';
@@ -76,7 +84,7 @@ function reconcile(entry: Entry, task: Task, draft: Draft): void {
   const wanted = task.a.meaning(entry);
   if (!wanted || !draft.definitionOf(entry.name) || ('query' in wanted && wanted.query !== undefined))
     return draft.omit(whole, 'its syntax is unknown');
-  if (mustRecreate(wanted, draft.definitionOf(entry.name))) recreate(entry, draft);
+  if (mustRecreate(wanted, draft.definitionOf(entry.name))) recreate(entry, wanted, draft);
   else alter(entry, wanted, task, draft);
 }
 
@@ -93,10 +101,20 @@ function mustRecreate(wanted: Definition, now: Definition | undefined): boolean 
 }
 
 /** Drops an object and creates it as A has it: if one is not possible, neither is done. */
-function recreate(entry: Entry, draft: Draft): void {
+function recreate(entry: Entry, wanted: Definition, draft: Draft): void {
   const statement = dropStatement(entry);
   const change = { identity: entry, properties: [], what: `${describe(statement)}, which has to be recreated` };
-  if (!draft.add(change, [statement, entry.statement])) draft.block(entry.name);
+  const created = printWithRetention(wanted, draft.definitionOf(entry.name)) ?? entry.statement;
+  if (!draft.add(change, [statement, created])) draft.block(entry.name);
+}
+
+/** The statement that creates a materialized view with its current TTL, if A has a shorter one: that is a change of its own. */
+function printWithRetention(wanted: Definition, now: Definition | undefined): string | undefined {
+  if (wanted.kind !== 'materialized view' || now?.kind !== 'materialized view') return undefined;
+  const { partitionBy } = wanted;
+  if (!isShorterRetention(wanted, now) || partitionBy === undefined) return undefined;
+  if (now.ttl !== 0 && !isEvenTtl(partitionBy, now.ttl)) return undefined;
+  return printDefinition({ ...wanted, ttl: now.ttl }, { quoted: true });
 }
 
 function alter(entry: Entry, wanted: Definition, task: Task, draft: Draft): void {

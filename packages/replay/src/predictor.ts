@@ -178,22 +178,23 @@ class Simulation {
   async #execute(statement: string): Promise<Reply> {
     if (this.#hidden !== undefined)
       throw new UnknownEffectError(`the target does not show its schema: ${this.#hidden}`);
-    if (/^(?:INSERT|UPDATE)$/.test(identify(statement).verb))
-      throw new UnknownEffectError('its result depends on rows');
     try {
       const before = this.engine.savepoint();
-      const first = await whenReady(() => this.engine.execute(statement, this.#caller));
+      const sent = statement.replace(/;$/, ''); // as it is sent to a server
+      const first = await whenReady(() => this.engine.execute(sent, this.#caller));
       const isAsked = await this.#askHistory(first.effects);
       if (isAsked) this.engine.rollback(before);
-      this.effects = isAsked ? this.engine.execute(statement, this.#caller).effects : first.effects;
+      this.effects = isAsked ? this.engine.execute(sent, this.#caller).effects : first.effects;
       for (const { object } of this.effects) this.#changed.add(foldCase(object));
+      if (/^(?:INSERT|UPDATE)$/.test(identify(statement).verb))
+        throw new UnknownEffectError('its result depends on rows');
       const failed = this.#failedRefresh(statement);
       return failed === undefined ? { ok: true } : { ok: false, status: 200, message: failed, denied: false };
     } catch (error) {
       if (error instanceof OpaqueError) throw new UnknownEffectError(error.message);
       if (!(error instanceof RejectionError)) throw error;
       const { message, position } = error;
-      return { ok: false, status: 400, message, position, denied: error instanceof DenialError };
+      return { ok: false, status: 400, message: message.trim(), position, denied: error instanceof DenialError };
     }
   }
 

@@ -99,10 +99,11 @@ function parseTableName(cursor: Cursor, expected: string): LocatedName {
 }
 
 function rejectRename(lookup: NameLookup, { name, position }: LocatedName, to: string): void {
+  for (const each of [name, to])
+    if (!isValidTableName(each)) throw new RejectionError(0, `invalid table name [table=${each}]`);
   const table = lookup.find(name, 'table');
   if (!table) throw missingError('table', name, 0);
   if (table.kind !== 'table') throw new RejectionError(position, `cannot modify ${table.kind} [view=${name}]`);
-  if (!isValidTableName(to)) throw new RejectionError(0, `invalid table name [table=${to}]`);
   const taken = lookup.find(to);
   if (!taken || taken.name === table.name) return;
   throw new RejectionError(0, `cannot rename table, new name is already in use [table=${name}, toTableName=${to}]`);

@@ -84,6 +84,7 @@ export function parseCompile(cursor: Cursor, lookup: NameLookup): Change {
 /** After UPDATE. What is written is not parsed. */
 export function parseUpdate(cursor: Cursor, lookup: NameLookup): Change {
   const name = unquote(readName(cursor, lookup, cursor.require('table name')));
+  requireObject(lookup, 'table', name, { missing: 0, wrong: 0 });
   skipRest(cursor);
   return { verb: 'update', name };
 }
@@ -93,6 +94,7 @@ export function parseInsert(cursor: Cursor, lookup: NameLookup): Change {
   if (!isWord(cursor.next(), 'atomic')) cursor.unread();
   cursor.expect('into');
   const name = unquote(readName(cursor, lookup, cursor.require('table name')));
+  requireObject(lookup, 'table', name, { missing: cursor.at, wrong: cursor.at });
   skipRest(cursor);
   return { verb: 'insert', name };
 }

@@ -96,18 +96,26 @@ function checkedTtl(count: number, unit: string, position: number): Ttl {
 /** The TTL of a number of units, such as `HOUR`. */
 export const toTtl = (count: number, unit: string): Ttl => count * (lengths.get(unit)?.length ?? 0) || 0; // `|| 0` turns -0 months into 0
 
-/** Rejects a TTL that is not a multiple of the partition size. The message is that of versions after 9.3.4. */
-export function rejectUnevenTtl(unit: PartitionUnit, ttl: Ttl, position: number): void {
-  if (unit === 'NONE') throw new RejectionError(position, 'cannot set TTL on a non-partitioned table');
+/**
+ * Whether a TTL is a multiple of the partition size. No TTL is not one of partitions by month or year, so that a TTL of these
+ * cannot be removed (observed on 9.3.4).
+ */
+export function isEvenTtl(unit: PartitionUnit, ttl: Ttl): boolean {
   const months = ttl < 0;
-  const even = {
+  return {
+    NONE: false,
     HOUR: true,
     DAY: months || ttl % 24 === 0,
     WEEK: months || ttl % 168 === 0,
     MONTH: months,
     YEAR: months && ttl % 12 === 0,
   }[unit];
-  if (even) return;
+}
+
+/** Rejects a TTL that is not a multiple of the partition size. The message is that of versions after 9.3.4. */
+export function rejectUnevenTtl(unit: PartitionUnit, ttl: Ttl, position: number): void {
+  if (unit === 'NONE') throw new RejectionError(position, 'cannot set TTL on a non-partitioned table');
+  if (isEvenTtl(unit, ttl)) return;
   throw new RejectionError(position, 'TTL value must be an integer multiple of the partition size (its time interval)');
 }
 

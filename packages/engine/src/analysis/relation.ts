@@ -1,7 +1,7 @@
 /*!
  * What a query returns, checked against the catalog: its columns, their types as far as known, its designated
- * timestamp. References to tables and columns are checked on the way, in the order of QuestDB's compiler: the sources
- * of a query before the query itself.
+ * timestamp. References to tables and columns are checked on the way, in the order of QuestDB's compiler: the queries in
+ * WHERE, then the sources of a query before the query itself.
  */
 
 import type { Expression, QualifiedName, SelectStatement } from '@questdb/sql-parser';
@@ -37,10 +37,27 @@ interface Source {
   readonly relation: Relation;
 }
 
-/** The names that WITH and DECLARE define in a query. */
+/** A query of WITH. It is checked where it is used, and not at all otherwise (observed on 9.3.4). */
+interface CommonTable {
+  readonly select: SelectStatement;
+  readonly environment: Environment;
+  relation?: Relation;
+}
+
+/** The names that WITH and DECLARE define in a query. Each query of WITH can use those before it. */
 interface Environment {
-  readonly queries: ReadonlyMap<string, Relation>;
+  readonly queries: ReadonlyMap<string, CommonTable & { readonly index: number }>;
+  /** How many of them are visible. */
+  readonly visible: number;
+  readonly outer?: Environment | undefined;
   readonly variables: Variables;
+}
+
+/** Finds a query of WITH by its name. */
+function findCommonTable(name: string, environment: Environment | undefined): CommonTable | undefined {
+  if (!environment) return undefined;
+  const found = environment.queries.get(name.toLowerCase());
+  return found && found.index < environment.visible ? found : findCommonTable(name, environment.outer);
 }
 
 /**
@@ -55,10 +72,14 @@ const isSameIdentifier = (a: string, b: string): boolean => a.toLowerCase() === 
  * @throws RejectionError for a table or column that does not exist, and for a misused SAMPLE BY
  */
 export function analyzeRelation(query: Query, catalog: Catalogue): Relation {
-  return new Analysis(query, catalog).relation(query.select, { queries: new Map(), variables: new Variables() });
+  const environment = { queries: new Map(), visible: 0, variables: new Variables() };
+  return new Analysis(query, catalog).relation(query.select, environment);
 }
 
 class Analysis {
+  readonly #environments = new WeakMap<SelectStatement, Environment>();
+  readonly #withCheckedFilters = new WeakSet<SelectStatement>();
+
   constructor(
     readonly query: Query,
     readonly catalog: Catalogue,
@@ -66,6 +87,7 @@ class Analysis {
 
   /** `unionFields` are the columns of the union that the query is a part of: the union's ORDER BY refers to them. */
   relation(select: SelectStatement, outer: Environment, unionFields: readonly Field[] = []): Relation {
+    this.#checkFilters(select, outer);
     const environment = this.#environment(select, outer);
     const first = this.#analyzeSelect(select, environment, unionFields);
     const order = select.setOperations?.at(-1)?.select.orderBy;
@@ -83,14 +105,38 @@ class Analysis {
     return order ? { ...union, timestamp: findSortTimestamp(order, select, union.fields) } : union;
   }
 
-  /** The environment with the names of WITH and DECLARE. Each query of WITH can use those before it. */
+  /** The environment with the names of WITH and DECLARE. */
   #environment(select: SelectStatement, outer: Environment): Environment {
+    const known = this.#environments.get(select);
+    if (known) return known;
     const variables = new Variables(select.declare?.assignments, outer.variables);
-    const queries = new Map(outer.queries);
-    for (const { name, query } of select.with ?? []) {
-      queries.set(name.toLowerCase(), this.relation(query, { queries, variables }));
-    }
-    return { queries, variables };
+    const queries = new Map<string, CommonTable & { index: number }>();
+    for (const [index, { name, query }] of (select.with ?? []).entries())
+      queries.set(name.toLowerCase(), {
+        select: query,
+        environment: { queries, visible: index, outer, variables },
+        index,
+      });
+    const environment = { queries, visible: queries.size, outer, variables };
+    this.#environments.set(select, environment);
+    return environment;
+  }
+
+  /** Checks the queries in WHERE, which come before all else, the outermost WHERE first (observed on 9.3.4). */
+  #checkFilters(select: SelectStatement, outer: Environment): void {
+    if (this.#withCheckedFilters.has(select)) return;
+    this.#withCheckedFilters.add(select);
+    const environment = this.#environment(select, outer);
+    if (select.where) this.#visitSubqueries([select.where], environment);
+    for (const ref of select.from ?? []) this.#checkFiltersOf(ref, environment);
+    for (const { select: next } of select.setOperations ?? []) this.#checkFilters(next, environment);
+  }
+
+  #checkFiltersOf(ref: TableRef, environment: Environment): void {
+    const common = findCommonTable(tableName(ref) ?? '', environment);
+    if (ref.table.type === 'select') this.#checkFilters(ref.table, environment);
+    else if (common) this.#checkFilters(common.select, common.environment);
+    for (const { table } of ref.joins ?? []) this.#checkFiltersOf(table, environment);
   }
 
   #analyzeSelect(select: SelectStatement, environment: Environment, unionFields: readonly Field[]): Relation {
@@ -103,7 +149,8 @@ class Analysis {
     const sources = select.pivot ? [this.#pivoted(select.pivot, tables)] : tables.sources;
     const scope = new Scope(this.query, sources, environment.variables);
     const fields = this.#fields(select, scope);
-    this.#visitSubqueries(select, environment);
+    const { where: _, setOperations: __, ...rest } = select;
+    this.#visitSubqueries(rest, environment);
     if (select.where) inferType(select.where, tables.withAliases([]), this.query);
     const { timestamp, partitionBy = [] } = select.latestOn ?? {};
     for (const name of timestamp ? [timestamp, ...partitionBy] : partitionBy) scope.rejectUnknown(name);
@@ -130,8 +177,11 @@ class Analysis {
     }
     if (table.type !== 'qualifiedName') return open;
     const name = tableName(ref) ?? '';
-    const relation = environment.queries.get(name.toLowerCase());
-    if (relation) return relation;
+    const common = findCommonTable(name, environment);
+    if (common) {
+      common.relation ??= this.relation(common.select, common.environment);
+      return common.relation;
+    }
     if (name.startsWith('@')) return open;
     const object = this.catalog.resolve(name);
     if (!object && isBuiltIn(name)) return open;
@@ -233,7 +283,7 @@ class Analysis {
   }
 
   /** Checks the queries inside expressions. */
-  #visitSubqueries(node: TreeNode, environment: Environment): void {
+  #visitSubqueries(node: object, environment: Environment): void {
     for (const child of childrenOf(node)) {
       const { type, query } = child as { type?: string; query?: SelectStatement };
       if (type === 'subquery' && query) this.relation(query, environment);

@@ -1,4 +1,4 @@
-/*! DROP, RENAME and TRUNCATE: what they do to the catalog. */
+/*! DROP and RENAME: what they do to the catalogue. */
 import type { Change } from '@sqlpipe/ddl';
 import type { Session } from '../session.js';
 import { GONE_TABLE, invalidate } from '../validity.js';
@@ -18,10 +18,4 @@ export function renameTable({ name, to }: Extract<Change, { verb: 'rename' }>, {
   catalog.drop(table.name);
   catalog.put({ ...table, name: to });
   invalidate(catalog, table.name, GONE_TABLE);
-}
-
-/** Truncates tables: there are no rows, but the materialized views over them become invalid. */
-export function truncate(names: readonly string[], { catalog }: Session): void {
-  for (const table of names.flatMap(name => catalog.find(name) ?? []))
-    invalidate(catalog, table.name, 'truncate operation');
 }

@@ -8,9 +8,10 @@ import type { ExecutionResult } from '../result.js';
 import type { Session } from '../session.js';
 import { alterTable } from './alter-table.js';
 import { alterMaterializedView, alterView } from './alter-view.js';
-import { dropObject, renameTable, truncate } from './drop.js';
+import { dropObject, renameTable } from './drop.js';
 import { authorizeChange } from './permissions.js';
 import { refresh } from './refresh.js';
+import { changeRows } from './rows.js';
 
 /** Reads the rest of a statement after its first word, checks and executes it. Without a result the reply is OK. */
 export type StatementHandler = (cursor: Cursor, session: Session) => Result;
@@ -23,11 +24,12 @@ export type StatementHandlers = Readonly<Record<string, StatementHandler>>;
 /** Statements of a client's session, which have no effect. */
 const noOpHandlers = Object.fromEntries(['set', 'begin', 'commit', 'rollback'].map(verb => [verb, () => undefined]));
 
-/** Statements about rows or the server's files, which are rejected. */
+/** Statements about rows or the server's files. */
 const rowHandlers = Object.fromEntries(
   ['insert', 'update', 'copy', 'reindex', 'backup', 'checkpoint', 'snapshot', 'cancel'].map(verb => [
     verb,
-    (cursor: Cursor) => {
+    (cursor: Cursor, session: Session) => {
+      if (session.rowEffects && (verb === 'insert' || verb === 'update')) return executeChange(verb, cursor, session);
       throw new RejectionError(cursor.at, `sqlserve keeps the schema and no rows: nothing to ${verb}`);
     },
   ]),
@@ -81,18 +83,19 @@ function applyChange(change: Change, session: Session, query: Body | undefined):
       return session.catalog.clear();
     case 'rename':
       return renameTable(change, session);
-    case 'truncate':
-      return truncate(change.names, session);
     case 'refresh':
       return refresh(change, session);
     case 'compile':
       return compile(change, session);
+    case 'insert':
+    case 'update':
+    case 'truncate':
     case 'drop partition':
     case 'force drop partition':
     case 'attach partition':
     case 'detach partition':
     case 'convert partition':
-      throw new RejectionError(change.position, `sqlserve keeps no rows: nothing to ${change.verb.split(' ', 1)[0]}`);
+      return changeRows(change, session);
     default:
     // The others change nothing that the catalog contains.
   }

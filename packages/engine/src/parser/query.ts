@@ -204,6 +204,9 @@ function toRejectionError(
   const showEnd = endOfShow(tokens, bad);
   if (showEnd !== undefined) return new RejectionError(position + showEnd, "')' expected");
   const preceding = tokens.filter(token => token.startOffset < bad.startOffset);
+  const [last, beforeLast] = [preceding.at(-1)?.image.toLowerCase() ?? '', preceding.at(-3)?.image];
+  const expected = last === '[' && beforeLast === '::' ? "']' expected" : EXPECTED_AFTER.get(last);
+  if (expected !== undefined) return new RejectionError(at, expected);
   if (bad.image === '.' && tokens.some(token => token.startOffset === bad.startOffset + 1 && token.image === '.')) {
     return new RejectionError(at + 1, 'too many dots');
   }
@@ -212,6 +215,14 @@ function toRejectionError(
   if (inSelectList && preceding.length > 2) return tokenError(at, bad.image, "',', 'from' or 'over' expected");
   return enclosed ? new RejectionError(at, "')' expected") : unexpectedTokenError(at, bad.image);
 }
+
+/** What must follow a word. */
+const EXPECTED_AFTER = new Map([
+  ['sample', "'by' expected"],
+  ['order', "'by' expected"],
+  ['group', "'by' expected"],
+  ['latest', "'on' or 'by' expected"],
+]);
 
 /**
  * The position after a SHOW in parentheses that contains `bad`: to QuestDB the closing parenthesis ends SHOW, and then

@@ -1,0 +1,56 @@
+/*! Statements about rows: what they do to the objects, whatever the rows are. */
+import type { Change, PartitionChange } from '@sqlpipe/ddl';
+import { RejectionError } from '@sqlpipe/ddl/grammar';
+import type { Catalogue } from '../catalogue.js';
+import { type Effect, titleOf } from '../effects.js';
+import type { Session } from '../session.js';
+import { invalidate } from '../validity.js';
+
+/** INSERT, UPDATE, TRUNCATE and statements about partitions. */
+export type RowChange = Extract<Change, { verb: 'insert' | 'update' | 'truncate' }> | PartitionChange;
+
+/**
+ * Executes a statement about rows: the effect on the rows, and the materialized views that become invalid.
+ * @throws RejectionError for partitions of tables without rows
+ */
+export function changeRows(change: RowChange, { catalog, rowEffects }: Session): void {
+  if (!rowEffects && 'position' in change)
+    throw new RejectionError(change.position, `sqlserve keeps no rows: nothing to ${change.verb.split(' ', 1)[0]}`);
+  const { effect, what, operation } = ROW_CHANGES[change.verb];
+  for (const name of 'names' in change ? change.names : [change.name]) {
+    rowEffects?.push(...effectOn(name, effect, what, catalog));
+    if (operation !== undefined) invalidate(catalog, name, operation);
+  }
+}
+
+interface RowChangeKind {
+  readonly effect: 'rewritten' | 'lost';
+  readonly what: string;
+  /** What makes the materialized views over the table invalid, in the words in which they report it. */
+  readonly operation?: string;
+}
+
+const partitionDrop: RowChangeKind = {
+  effect: 'lost',
+  what: 'loses some rows of',
+  operation: 'drop partition operation',
+};
+
+const ROW_CHANGES: Readonly<Record<RowChange['verb'], RowChangeKind>> = {
+  insert: { effect: 'rewritten', what: 'writes rows to' },
+  update: { effect: 'rewritten', what: 'rewrites rows of', operation: 'update operation' },
+  truncate: { effect: 'lost', what: 'loses all rows of', operation: 'truncate operation' },
+  'drop partition': partitionDrop,
+  'force drop partition': partitionDrop,
+  'detach partition': partitionDrop,
+  'attach partition': { effect: 'rewritten', what: 'rewrites partitions of' },
+  'convert partition': { effect: 'rewritten', what: 'rewrites partitions of' },
+};
+
+/** With IF EXISTS there may be no such table. */
+function effectOn(name: string, effect: 'rewritten' | 'lost', what: string, catalogue: Catalogue): Effect[] {
+  const table = catalogue.find(name);
+  if (!table) return [];
+  const loss = effect === 'lost' ? ({ loss: 'drop' } as const) : {};
+  return [{ effect, kind: table.kind, object: table.name, text: `${what} ${titleOf(table)}`, ...loss }];
+}
