@@ -111,6 +111,13 @@ test('views that a statement makes invalid, and valid again', async t => {
   ]);
 });
 
+test('a full refresh makes the views over a view invalid', async t => {
+  t.deepEqual(await effectsOf(loaded(), 'refresh materialized view m1 full'), [
+    "invalidated: invalidates materialized view 'm2': truncate operation",
+    "rewritten: rebuilds materialized view 'm1' from what 'trades' holds",
+  ]);
+});
+
 test('what the server says of views is their state before', async t => {
   const health = {
     invalid: new Map([

@@ -239,6 +239,21 @@ function rejectCycle(catalog: Catalogue, { name, body }: CreateView): void {
   throw new RejectionError(body.position, `circular dependency detected: ${problem}`);
 }
 
+/** A materialized view cannot be built from itself. */
+function rejectCycleOfBases(catalog: Catalogue, { name, position }: CreateMaterializedView, base: string): void {
+  const seen = new Set<string>();
+  for (
+    let at = catalog.find(base);
+    at?.kind === 'materialized view' && !seen.has(at.name);
+    at = catalog.find(at.base)
+  ) {
+    seen.add(at.name);
+    if (at.base.toLowerCase() !== name.toLowerCase()) continue;
+    const between = `[view=${name}, baseTable=${base}]`;
+    throw new RejectionError(position, `circular dependency detected for materialized view ${between}`);
+  }
+}
+
 /** The columns of a query as columns of a view. */
 export const toColumns = ({ fields }: Relation): Column[] =>
   fields.map(({ name, type }) => ({ name, type: type ?? 'DOUBLE', cached: true, dedup: false }));
@@ -264,6 +279,7 @@ export function createMaterializedView(session: Session, statement: CreateMateri
   const partitionBy = partition ?? defaultPartition(sampling.interval);
   if (!partition && ttl && ttl.ttl > 0) rejectUnevenTtl(partitionBy, ttl.ttl, ttl.position);
   rejectBadName(name, position, '');
+  rejectCycleOfBases(catalog, statement, base.name);
   const view: MaterializedView = {
     kind: 'materialized view',
     name,

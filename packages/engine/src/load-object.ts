@@ -31,6 +31,7 @@ export function loadObject(
       return {
         ...meaning,
         ...common,
+        columns: health?.columns?.get(foldCase(name))?.map(toColumn) ?? [],
         base: meaning.base ?? references[0] ?? '',
         partitionBy: meaning.partitionBy ?? 'DAY',
         interval: findSampling(meaning.body)?.interval ?? '',
@@ -48,6 +49,8 @@ export function loadObject(
       };
   }
 }
+
+const toColumn = ({ name, type }: { name: string; type: string }) => ({ name, type, cached: true, dedup: false });
 
 /** An object whose columns are not known: anything may be read from it. */
 function toOpaque({ kind, name, statement, meaning }: LoadedStatement, references: readonly string[]): CatalogueObject {

@@ -91,7 +91,8 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isK
   if (view.opaque !== undefined) return view;
   try {
     const relation = analyzeBody(view.body, catalogue);
-    return { ...view, columns: toColumns(relation), timestamp: view.timestamp ?? relation.timestamp };
+    const columns = view.columns.length > 0 ? view.columns : toColumns(relation);
+    return { ...view, columns, timestamp: view.timestamp ?? relation.timestamp };
   } catch (error) {
     if (!(error instanceof RejectionError)) throw error;
     if ('invalid' in view && view.invalid !== undefined) return view;

@@ -48,6 +48,8 @@ export interface PlanOptions extends RequestOptions {
   readonly health?: Health;
   /** The version of B's server. */
   readonly version?: string | undefined;
+  /** Whether B's server is of the enterprise edition; if it is not known, its statements tell. */
+  readonly enterprise?: boolean;
   /** Asks B's server; without it, the assertions of the plan decide when it is applied. */
   readonly askHistory?: AskHistory | undefined;
 }
@@ -115,7 +117,7 @@ function planOnce(
 ): ProvenDraft {
   const { defaults, health, ignoreOwner = false, keepExtra = false, dropOld = false } = options;
   const catalog = new Catalog(b);
-  const isEnterprise = isEnterpriseSchema(b);
+  const isEnterprise = options.enterprise ?? isEnterpriseSchema(b);
   let requests: Requests | undefined;
   /** What nobody was asked, because there is no server or the loss is allowed, may be lost if it is allowed. */
   const answerOf = (view: string): HistoryAnswer =>

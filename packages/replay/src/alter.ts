@@ -39,7 +39,7 @@ export interface AlterOptions {
 }
 
 /** The schema of the target, and what determines the effects of a statement. */
-export interface TargetSchema extends Pick<PlanOptions, 'health' | 'version' | 'askHistory'> {
+export interface TargetSchema extends Pick<PlanOptions, 'health' | 'version' | 'enterprise' | 'askHistory'> {
   /** The statements of its dump. */
   readonly statements: readonly string[];
   readonly defaults: Defaults;

@@ -1,8 +1,7 @@
 /*! The assertions of plans: they need no permission, so a statement must be exactly what the planner writes. */
 import { parseMeaning } from '@sqlpipe/ddl';
-import { fetchDefinitions, type Instance } from '@sqlpipe/instance';
+import { fetchDefinitions, fetchViewColumns, type Instance } from '@sqlpipe/instance';
 import { findAssertedView, isRowCountAssertion, printHistoryAssertion, withoutComments } from '@sqlpipe/plan';
-import { fetchViewColumns } from './plan-context.js';
 
 /**
  * Whether a statement is an assertion of a plan: a comparison of two row counts, or the question what a materialized view of

@@ -27,9 +27,29 @@ interface KnownRights {
   readonly of?: Set<string>;
 }
 
+/** Where the access control of a target is read. */
+export interface AccessSource {
+  /** The name of the target in messages. */
+  readonly label: string;
+  /** The statements that create the principals. */
+  principals(): Promise<string[]>;
+  /** All rights; undefined if they can be queried only for one principal at a time. */
+  rights(): Promise<Right[] | undefined>;
+  /** The rights of one principal; not called if all rights are known. */
+  rightsOf(name: string): Promise<Right[]>;
+}
+
+/** The access control that an instance shows. */
+export const accessOf = (target: Instance): AccessSource => ({
+  label: target.label,
+  principals: () => fetchPrincipals(target),
+  rights: () => fetchRights(target),
+  rightsOf: name => fetchRightsOf(target, name),
+});
+
 /** The users, groups, service accounts and rights of a target. */
 export class ExistingAccess {
-  readonly #target: Instance;
+  readonly #source: AccessSource;
   readonly #warn: (message: string) => void;
   /** The statements that create the principals, by kind and name. */
   #principals: Promise<Map<string, string> | undefined> | undefined;
@@ -37,8 +57,8 @@ export class ExistingAccess {
   #isHidden = false;
 
   /** @param warn called once if the target does not show its access control */
-  constructor(target: Instance, warn: (message: string) => void) {
-    this.#target = target;
+  constructor(source: AccessSource, warn: (message: string) => void) {
+    this.#source = source;
     this.#warn = warn;
   }
 
@@ -100,7 +120,7 @@ export class ExistingAccess {
 
   #fetchPrincipals(): Promise<Map<string, string> | undefined> {
     this.#principals ??= this.#query(async () => {
-      const statements = await fetchPrincipals(this.#target);
+      const statements = await this.#source.principals();
       return new Map(statements.map(statement => [principalKey(identify(statement)), statement]));
     });
     return this.#principals;
@@ -109,13 +129,13 @@ export class ExistingAccess {
   /** The rights that the receivers of these rights have on the target. */
   async #fetchRightsFor(rights: readonly Right[]): Promise<RightSet | undefined> {
     this.#rights ??= this.#query(async (): Promise<KnownRights> => {
-      const all = await fetchRights(this.#target);
+      const all = await this.#source.rights();
       return all ? { set: new RightSet(all) } : { set: new RightSet(), of: new Set() };
     });
     const known = await this.#rights;
     for (const name of new Set(rights.map(right => (right.kind === 'membership' ? right.user : right.entity)))) {
       if (!known?.of || known.of.has(foldCase(name))) continue;
-      const found = await this.#query(() => fetchRightsOf(this.#target, name));
+      const found = await this.#query(() => this.#source.rightsOf(name));
       if (!found) return undefined;
       known.of.add(foldCase(name));
       for (const right of found) known.set.add(right);
@@ -135,7 +155,7 @@ export class ExistingAccess {
         throw new InstanceError(error.code, error.message, { status: error.status, cause: error });
       if (!this.#isHidden)
         this.#warn(
-          `${this.#target.label}: access control cannot be compared, because the server does not show it: ${error.serverMessage}`,
+          `${this.#source.label}: access control cannot be compared, because the server does not show it: ${error.serverMessage}`,
         );
       this.#isHidden = true;
       return undefined;

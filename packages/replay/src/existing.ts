@@ -2,7 +2,7 @@
 import { compareStatements, type Defaults, parseMeaning, type StatementComparison } from '@sqlpipe/ddl';
 import { fetchDefaults, fetchDefinitions, type Instance, InstanceError, listAllObjects } from '@sqlpipe/instance';
 import { foldCase, type Identity, identify, isObject, isPrincipal } from '@sqlpipe/sql';
-import { ExistingAccess } from './existing-access.js';
+import { accessOf, ExistingAccess } from './existing-access.js';
 
 /** Whether each target can show the definition of this object. Not each target shows access control. */
 export const isShowable = ({ kind, name }: Identity): boolean => isObject(kind) && name !== '';
@@ -41,7 +41,7 @@ export class ExistingObjects {
   constructor(target: Instance, warn: (message: string) => void, isRerun: boolean) {
     this.#target = target;
     this.#fetchesMany = isRerun;
-    this.access = new ExistingAccess(target, warn);
+    this.access = new ExistingAccess(accessOf(target), warn);
   }
 
   /** The target's own definition of an object; undefined if the target shows none of that kind and name. */

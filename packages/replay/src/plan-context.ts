@@ -1,14 +1,25 @@
 /*! What a planner has to know of an instance beside its statements. */
-import { fetchHealth, fetchVersion, type Instance, InstanceError, queryIfAccepted } from '@sqlpipe/instance';
-import { type AskHistory, type PlanOptions, printHistoryQuestion, type ViewColumn } from '@sqlpipe/plan';
+import {
+  fetchHealth,
+  fetchVersion,
+  fetchViewColumns,
+  type Instance,
+  InstanceError,
+  isEnterprise,
+} from '@sqlpipe/instance';
+import { type AskHistory, type PlanOptions, printHistoryQuestion } from '@sqlpipe/plan';
 import { quoteLiteral } from '@sqlpipe/sql';
 
 /** What an instance says of its objects, and how to ask it about the rows of materialized views. */
 export async function fetchPlanContext(
   instance: Instance,
-): Promise<Pick<PlanOptions, 'health' | 'version' | 'askHistory'>> {
-  const [health, version] = [await fetchHealth(instance), await fetchVersion(instance)];
-  return { health, version, askHistory: view => askHistory(instance, view) };
+): Promise<Pick<PlanOptions, 'health' | 'version' | 'enterprise' | 'askHistory'>> {
+  return {
+    health: await fetchHealth(instance),
+    version: await fetchVersion(instance),
+    enterprise: await isEnterprise(instance),
+    askHistory: view => askHistory(instance, view),
+  };
 }
 
 /** Milliseconds within which a view that is being refreshed must have taken in the latest rows at least once. */
@@ -38,18 +49,4 @@ async function askHistory(instance: Instance, view: Parameters<AskHistory>[0]): 
     if (!(error instanceof InstanceError)) throw error;
     return { answer: 'unknown', columns };
   }
-}
-
-/** The columns of a view; undefined if the instance does not show them. */
-export async function fetchViewColumns(
-  instance: Instance,
-  view: string,
-): Promise<(ViewColumn & { designated: boolean })[] | undefined> {
-  const query = `SELECT "column", type, designated FROM table_columns(${quoteLiteral(view)})`;
-  const rows = await queryIfAccepted(instance, query);
-  return rows?.map(([name, type, designated]) => ({
-    name: String(name),
-    type: String(type),
-    designated: designated === true,
-  }));
 }

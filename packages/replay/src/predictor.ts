@@ -6,11 +6,12 @@ import { compareStatements, DEFAULTS, findReferences, type StatementComparison }
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { DenialError, type Effect, Engine, type HistoryAnswer, OpaqueError, whenReady } from '@sqlpipe/engine';
 import type { Instance, Reply } from '@sqlpipe/instance';
-import { AllowedLosses, isEnterpriseSchema, plannedLosses } from '@sqlpipe/plan';
+import { AllowedLosses, plannedLosses } from '@sqlpipe/plan';
 import { foldCase, type Identity, identify, isObject, isPrincipal, isSameName } from '@sqlpipe/sql';
 import type { HiddenSchema, TargetSchema } from './alter.js';
 import { createExecutor, type ExecutorOptions, type StatementResult } from './executor.js';
 import { type ExistingObjects, isShowable, type KnownObjects } from './existing.js';
+import { type AccessSource, ExistingAccess } from './existing-access.js';
 
 /** Predicts what statements would do to a target that is not changed. */
 export interface Predictor {
@@ -111,9 +112,9 @@ class Simulation {
   ) {
     this.#hidden = 'hidden' in schema ? schema.hidden : undefined;
     this.schema = 'hidden' in schema ? { statements: [], defaults: DEFAULTS } : schema;
-    const { statements, defaults, health, account } = this.schema;
+    const { statements, defaults, health, enterprise } = this.schema;
     this.engine = new Engine({
-      edition: isEnterpriseSchema(statements) || account?.rights?.length ? 'enterprise' : 'open source',
+      edition: enterprise ? 'enterprise' : 'open source',
       rows: 'assumed',
       defaults,
       health,
@@ -147,16 +148,17 @@ class Simulation {
     };
   }
 
-  /** The objects of the engine in the place of those of the target. Access control is asked of the target. */
+  /** The objects of the engine in the place of those of the target. */
   objects(existing: ExistingObjects): KnownObjects {
     if (this.#hidden !== undefined) return existing;
     const { engine } = this;
+    const access = new ExistingAccess(this.#access, () => {});
     return {
-      access: existing.access,
+      access,
       isKnown: async () => false,
       invalidate: () => {},
       async fetch(identity: Identity) {
-        if (isPrincipal(identity.kind)) return existing.access.findPrincipal(identity);
+        if (isPrincipal(identity.kind)) return access.findPrincipal(identity);
         return engine.find(identity.name)?.kind === identity.kind ? engine.statementOf(identity.name) : undefined;
       },
       compare: async (statement: string, found: string): Promise<StatementComparison> =>
@@ -164,6 +166,16 @@ class Simulation {
           defaults: this.schema.defaults,
           findTable: name => engine.statementOf(name),
         }),
+    };
+  }
+
+  get #access(): AccessSource {
+    const { engine, target } = this;
+    return {
+      label: target.label,
+      principals: async () => engine.statements().filter(statement => isPrincipal(identify(statement).kind)),
+      rights: async () => [...engine.acl.rights()],
+      rightsOf: async () => [],
     };
   }
 
@@ -185,6 +197,8 @@ class Simulation {
       const isAsked = await this.#askHistory(first.effects);
       if (isAsked) this.engine.rollback(before);
       this.effects = isAsked ? this.engine.execute(sent, this.#caller).effects : first.effects;
+      const changes = this.engine.catalogue.changes.slice(before.objects);
+      for (const { name } of changes) this.#changed.add(foldCase(name));
       for (const { object } of this.effects) this.#changed.add(foldCase(object));
       if (/^(?:INSERT|UPDATE)$/.test(identify(statement).verb))
         throw new UnknownEffectError('its result depends on rows');

@@ -1,8 +1,11 @@
-/*! REFRESH MATERIALIZED VIEW: whatever the rows are, an invalid view becomes valid if its query is valid. */
+/*!
+ * REFRESH MATERIALIZED VIEW: whatever the rows are, an invalid view becomes valid if its query is valid. A full refresh empties
+ * the view first, so that the views over it become invalid (observed on 9.3.4).
+ */
 import type { Change } from '@sqlpipe/ddl';
 import type { MaterializedView } from '../objects.js';
 import type { Session } from '../session.js';
-import { whyNotRefreshable } from '../validity.js';
+import { invalidate, whyNotRefreshable } from '../validity.js';
 
 /** Refreshes a materialized view. */
 export function refresh({ name, isFull }: Extract<Change, { verb: 'refresh' }>, { catalog }: Session): void {
@@ -12,4 +15,5 @@ export function refresh({ name, isFull }: Extract<Change, { verb: 'refresh' }>, 
   const reason = isFull ? whyNotRefreshable(view, catalog) : invalid;
   const refreshed: MaterializedView = { ...rest, neverRefreshed: false };
   catalog.put(reason === undefined ? refreshed : { ...refreshed, invalid: reason });
+  if (isFull) invalidate(catalog, view.name, 'truncate operation');
 }
