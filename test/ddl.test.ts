@@ -41,6 +41,7 @@ test('the package exports exactly these names', t => {
     'isBareName',
     'isCleanTable',
     'isEquivalent',
+    'isEvenTtl',
     'isLaterVersion',
     'isLossless',
     'isRepairForm',

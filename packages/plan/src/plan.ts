@@ -122,7 +122,7 @@ function planOnce(
   /** What nobody was asked, because there is no server or the loss is allowed, may be lost if it is allowed. */
   const answerOf = (view: string): HistoryAnswer =>
     findings.get(view)?.answer ?? (requests?.mayLose({ loss: 'history', object: view }) ? 'unknown' : 'kept');
-  const createEngine = () =>
+  const createEngine = (health: Health | undefined) =>
     new Engine({
       edition: isEnterprise ? 'enterprise' : 'open source',
       rows: 'assumed',
@@ -131,14 +131,15 @@ function planOnce(
       historyOf: answerOf,
     });
   const loadB = () => {
-    const engine = createEngine();
+    const engine = createEngine(health);
     engine.load(b);
     return engine;
   };
   const wanted = new WantedSchema(a, defaults);
   requests = new Requests(wanted, catalog, loadB(), options);
   const task = { a: wanted, b: catalog, requests, isEnterprise, defaults, ignoreOwner, keepExtra, dropOld };
-  requireResolvableViews(task, createEngine());
+  // What the server says of B's views is not so of A's.
+  requireResolvableViews(task, createEngine(health && {}));
   const excluded = new Map<string, Omission>();
   const rebuilt = new Set<string>();
   for (;;) {

@@ -84,18 +84,34 @@ class TableParser {
       case 'attach':
       case 'detach':
       case 'convert':
+        expectWord(cursor, 'partition');
         return this.#partitions(`${verb} partition`);
       case 'force':
+        expectWord(cursor, 'drop');
+        expectWord(cursor, 'partition');
         return this.#partitions('force drop partition');
     }
     throw new RejectionError(cursor.at, `${VERBS} expected`);
   }
 
-  /** Skips which partitions are meant. */
+  /** After PARTITION. Which partitions are meant is not parsed. */
   #partitions(verb: PartitionChange['verb']): PartitionChange {
-    const position = this.cursor.at;
-    skipRest(this.cursor);
-    return { verb, name: this.name, position };
+    const { cursor, name, table } = this;
+    const position = cursor.at;
+    if (verb === 'convert partition') {
+      expectWord(cursor, 'to');
+      const format = cursor.requireNoSemicolon("'parquet' or 'native'");
+      if (!isWord(format, 'parquet') && !isWord(format, 'native'))
+        throw new RejectionError(cursor.at, "'parquet' or 'native' expected");
+    }
+    if (table.partitionBy === 'NONE' && verb !== 'force drop partition')
+      throw new RejectionError(cursor.at, 'table is not partitioned');
+    const which = cursor.requireNoSemicolon("'list' or 'where'");
+    if (!isWord(which, 'list') && !isWord(which, 'where'))
+      throw new RejectionError(cursor.at, "'list' or 'where' expected");
+    if (isWord(which, 'list') && cursor.next() === ',') throw new RejectionError(cursor.at, 'partition name missing');
+    skipRest(cursor);
+    return { verb, name, position };
   }
 
   #existing(name: string): Column | undefined {
