@@ -54,7 +54,8 @@ export class ExistingAccess {
   /** The statements that create the principals, by kind and name. */
   #principals: Promise<Map<string, string> | undefined> | undefined;
   #rights: Promise<KnownRights | undefined> | undefined;
-  #isHidden = false;
+  /** What the target does not show. An account may be allowed to see rights, and not the list of users. */
+  readonly #hidden = new Set<'principals' | 'rights'>();
 
   /** @param warn called once if the target does not show its access control */
   constructor(source: AccessSource, warn: (message: string) => void) {
@@ -119,7 +120,7 @@ export class ExistingAccess {
   }
 
   #fetchPrincipals(): Promise<Map<string, string> | undefined> {
-    this.#principals ??= this.#query(async () => {
+    this.#principals ??= this.#query('principals', async () => {
       const statements = await this.#source.principals();
       return new Map(statements.map(statement => [principalKey(identify(statement)), statement]));
     });
@@ -128,14 +129,14 @@ export class ExistingAccess {
 
   /** The rights that the receivers of these rights have on the target. */
   async #fetchRightsFor(rights: readonly Right[]): Promise<RightSet | undefined> {
-    this.#rights ??= this.#query(async (): Promise<KnownRights> => {
+    this.#rights ??= this.#query('rights', async (): Promise<KnownRights> => {
       const all = await this.#source.rights();
       return all ? { set: new RightSet(all) } : { set: new RightSet(), of: new Set() };
     });
     const known = await this.#rights;
     for (const name of new Set(rights.map(right => (right.kind === 'membership' ? right.user : right.entity)))) {
       if (!known?.of || known.of.has(foldCase(name))) continue;
-      const found = await this.#query(() => this.#source.rightsOf(name));
+      const found = await this.#query('rights', () => this.#source.rightsOf(name));
       if (!found) return undefined;
       known.of.add(foldCase(name));
       for (const right of found) known.set.add(right);
@@ -143,9 +144,9 @@ export class ExistingAccess {
     return known?.set;
   }
 
-  /** The result of a query; undefined if the server rejects it. After that nothing more is queried. */
-  async #query<T>(query: () => Promise<T>): Promise<T | undefined> {
-    if (this.#isHidden) return undefined;
+  /** The result of a query; undefined if the server rejects it. After that the same is not queried again. */
+  async #query<T>(what: 'principals' | 'rights', query: () => Promise<T>): Promise<T | undefined> {
+    if (this.#hidden.has(what)) return undefined;
     try {
       return await query();
     } catch (error) {
@@ -153,11 +154,11 @@ export class ExistingAccess {
       // The new error has no `outcomeUnknown`, because a query changes nothing.
       if (error.serverMessage === undefined)
         throw new InstanceError(error.code, error.message, { status: error.status, cause: error });
-      if (!this.#isHidden)
+      if (this.#hidden.size === 0)
         this.#warn(
           `${this.#source.label}: access control cannot be compared, because the server does not show it: ${error.serverMessage}`,
         );
-      this.#isHidden = true;
+      this.#hidden.add(what);
       return undefined;
     }
   }

@@ -56,9 +56,8 @@ export function parseRefreshStatement(cursor: Cursor, lookup: NameLookup): Chang
   cursor.expect('materialized');
   cursor.expect('view');
   const name = unquote(readName(cursor, lookup, cursor.requireNoSemicolon('view name')));
-  const position = cursor.at;
+  requireObject(lookup, 'materialized view', name, { missing: cursor.at, wrong: cursor.at });
   const mode = cursor.requireNoSemicolon("'full' or 'incremental' or 'range'").toLowerCase();
-  requireObject(lookup, 'materialized view', name, { missing: position, wrong: position });
   if (mode === 'range') {
     skipRest(cursor);
     return { verb: 'refresh range', name };
