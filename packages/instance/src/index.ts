@@ -16,6 +16,7 @@ export { InstanceError, type InstanceErrorCode, type InstanceErrorDetails } from
 export { listAllObjects, type ObjectName } from './objects.js';
 export {
   fetchRefreshState,
+  fetchSettledState,
   fetchWalState,
   isChangeOfBase,
   type RefreshState,

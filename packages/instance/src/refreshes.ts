@@ -38,3 +38,18 @@ export async function fetchRefreshState(instance: Instance, view: string): Promi
   const [status, reason, started, finished] = row.map(cell => String(cell ?? ''));
   return { status: status ?? '', reason: reason || undefined, started: started ?? '', finished: finished ?? '' };
 }
+
+/**
+ * A mark of what a materialized view and its base hold, if the view takes in nothing more by itself as long as the mark is the
+ * same: it has all rows of its base, is invalid, or is refreshed by hand or by a timer. Undefined if it may take in something, or
+ * the instance does not show it.
+ */
+export async function fetchSettledState(instance: Instance, view: string): Promise<string | undefined> {
+  const columns = 'view_status, refresh_type, refresh_base_table_txn, base_table_txn';
+  const query = `SELECT ${columns} FROM materialized_views() WHERE lower(view_name) = ${quoteLiteral(foldCase(view))}`;
+  const [row] = (await queryIfAccepted(instance, query)) ?? [];
+  if (!row) return undefined;
+  const [status, type, refreshed, base] = row;
+  const isSettled = status === 'invalid' || (status === 'valid' && (type !== 'immediate' || refreshed === base));
+  return isSettled ? row.join(' ') : undefined;
+}

@@ -1,7 +1,9 @@
 /*!
  * Executes one statement: sends it, compares it with an existing object, or queries the target if its reply was lost.
  */
-import { type Instance, InstanceError, type Reply } from '@sqlpipe/instance';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fetchSettledState, type Instance, InstanceError, type Reply } from '@sqlpipe/instance';
+import { findAssertedView } from '@sqlpipe/plan';
 import { givesRight, identify, isAcl, isPrincipal, readStatementHead } from '@sqlpipe/sql';
 import { confirmChange, type Patience, type PendingChange, prepareChange, wasAltered } from './confirm-change.js';
 import { isShowable, type KnownObjects } from './existing.js';
@@ -47,6 +49,7 @@ const EMPTY_QUERY_HELP =
 const CHECK_FAILED_MESSAGE = 'the assertion is not true';
 /** Milliseconds for which an assertion is checked again if it is not true. */
 const ASSERTION_MS = 5000;
+const ASSERTION_PAUSE_MS = 10;
 const SKIP_HELP = 'use --if-exists skip';
 const EXISTS_MESSAGE = 'already exists';
 const DIFFERENT_MESSAGE = 'already exists with a different definition';
@@ -140,12 +143,16 @@ export function createExecutor(
    */
   async function checkAssertion(statement: string): Promise<StatementResult> {
     const end = performance.now() + ASSERTION_MS;
+    const view = findAssertedView(statement);
     try {
       for (;;) {
+        const before = view && (await fetchSettledState(target, view));
         const rows = await target.table(statement);
         if (rows.length > 0 && rows.flat().every(cell => cell === true)) return { result: 'applied' };
-        if (performance.now() > end || patience.interrupted.aborted)
+        const isFinal = view && before !== undefined && before === (await fetchSettledState(target, view));
+        if (isFinal || performance.now() > end || patience.interrupted.aborted)
           return { result: 'rejected', error: CHECK_FAILED_MESSAGE };
+        await pause(ASSERTION_PAUSE_MS);
       }
     } catch (error) {
       if (!(error instanceof InstanceError) || error.serverMessage === undefined) throw error;
