@@ -203,7 +203,7 @@ function toRejectionError(
   const at = position + bad.startOffset;
   const showEnd = endOfShow(tokens, bad);
   if (showEnd !== undefined) return new RejectionError(position + showEnd, "')' expected");
-  const preceding = tokens.filter(token => token.startOffset < bad.startOffset);
+  const preceding = tokensOfClause(tokens.filter(token => token.startOffset < bad.startOffset));
   const [last, beforeLast] = [preceding.at(-1)?.image.toLowerCase() ?? '', preceding.at(-3)?.image];
   const expected = last === '[' && beforeLast === '::' ? "']' expected" : EXPECTED_AFTER.get(last);
   if (expected !== undefined) return new RejectionError(at, expected);
@@ -212,8 +212,20 @@ function toRejectionError(
   }
   const inSelectList =
     preceding[0]?.image.toLowerCase() === 'select' && !preceding.some(token => token.image.toLowerCase() === 'from');
+  if (inSelectList && last === '*' && preceding.length === 2)
+    return new RejectionError(at, 'wildcard cannot have alias');
   if (inSelectList && preceding.length > 2) return tokenError(at, bad.image, "',', 'from' or 'over' expected");
   return enclosed ? new RejectionError(at, "')' expected") : unexpectedTokenError(at, bad.image);
+}
+
+/** The last tokens, from the parenthesis on that is still open. */
+function tokensOfClause(tokens: readonly IToken[]): readonly IToken[] {
+  let depth = 0;
+  const open = tokens.findLastIndex(({ image }) => {
+    if (image === ')') depth++;
+    return image === '(' && depth-- === 0;
+  });
+  return tokens.slice(open + 1);
 }
 
 /** What must follow a word. */
