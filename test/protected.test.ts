@@ -51,7 +51,30 @@ for (const options of [
     t.deepEqual(await tables(), []);
   });
 
-for (const command of ['sqlapply --yes-to prod prod', 'sqlapply --yes-to=spare spare', 'sqlapply lab', 'sqlapply open'])
+for (const operand of [
+  '$URL',
+  '$URL/',
+  '${URL#http://}',
+  'LOCALHOST:${URL##*:}',
+  '"[::1]:${URL##*:}"',
+  '"http::addr=127.0.0.1:${URL##*:};"',
+  'lab',
+])
+  test(`a protected instance is protected under the address ${operand}`, async t => {
+    const { run, requests } = await startProtected(t);
+    const { code, stderr } = await run(`sqlapply ${operand} < stream`);
+    t.is(code, 64, stderr);
+    t.regex(stderr, /prod is protected; to change it, give --yes-to=prod/);
+    t.deepEqual(requests, []);
+  });
+
+for (const command of [
+  'sqlapply --yes-to prod prod',
+  'sqlapply --yes-to=spare spare',
+  'sqlapply --yes-to=prod $URL',
+  'sqlapply --yes-to=spare $URL',
+  'sqlapply open',
+])
   test(`${command} applies the stream`, async t => {
     const { run, tables } = await startProtected(t);
     const { code, stderr } = await run(`${command} < stream`);

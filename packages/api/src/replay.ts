@@ -87,7 +87,7 @@ export async function* replay(
     throw new OptionsError('replay: jobs must be a whole number of at least 1');
   const createProtectedError = (name: string) =>
     new OptionsError(`${name} is protected; to change it, set yesTo to its name`);
-  const target = openTarget(config, { jobs, dryRun, yesTo, createProtectedError });
+  const target = await openTarget(config, { jobs, dryRun, yesTo, createProtectedError });
   let failure: Error | undefined;
   try {
     const { outcomes } = await replayStatements({ statements: flatten(statements), locations }, target, {

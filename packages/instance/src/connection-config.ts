@@ -12,8 +12,12 @@ export interface ConnectionConfig extends RetryOptions {
   url: URL;
   /** The name in `instances.toml`, if the operand was one. */
   name?: string;
-  /** Whether a change of the instance must be confirmed by its name. */
-  protected?: boolean;
+  /**
+   * The names in `instances.toml` under which the instance is protected, however it is addressed: a change of it must be confirmed
+   * by one of them.
+   * @throws InstanceError if the file cannot be read
+   */
+  protectedNames?(): Promise<readonly string[]>;
   /** Value of the Authorization header. */
   authorization?: string;
   /** Whose credentials these are and where they come from, without a secret: `user 'ann' (SQLDUMP_USER)`. */

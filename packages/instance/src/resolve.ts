@@ -120,7 +120,9 @@ export async function resolveInstance(operand: string, context: ResolveContext):
       ...settingOf('proxy', foundProxy && { ...foundProxy, value: foundProxy.value.origin }),
       ...settingOf('protected', entry && firstGiven([entry.protected, place], [false, DEFAULT])),
     ],
-    ...(entry && { name: operand, protected: entry.protected ?? false }),
+    ...(entry && { name: operand }),
+    protectedNames: async () =>
+      entry?.protected === undefined ? findProtected(address.url, env) : entry.protected ? [operand] : [],
     ...(header !== undefined && { authorization: header, account }),
     ...(!entry && { unknownName: await explainUnknownName(operand, env) }),
     ...(cacert !== undefined && { ca: await readCertificates(cacert.value) }),
@@ -145,6 +147,31 @@ function labelOfUrl(url: string): string {
 const NO_ADDRESS = '(its url is not an address)';
 
 const placeOfEntry = (name: string, env: ResolveContext['env']): string => `${instancesPath(env)}: [${name}]`;
+
+/** The names of the protected instances that have an address. */
+async function findProtected(url: URL, env: ResolveContext['env']): Promise<string[]> {
+  const entries = [...(await readInstances(env))].filter(([, entry]) => entry.protected);
+  return entries.filter(([, entry]) => isSameAddress(url, urlIfValid(entry.url))).map(([name]) => name);
+}
+
+/** An invalid url of one entry does not matter to the others. */
+function urlIfValid(text: string): URL | undefined {
+  try {
+    return parseAddress(text).url;
+  } catch {
+    return undefined;
+  }
+}
+
+const LOCAL_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
+
+/** Whether two addresses are those of one server. The scheme does not matter, because a port has one. */
+function isSameAddress(one: URL, other: URL | undefined): boolean {
+  if (!other) return false;
+  const host = ({ hostname }: URL) => (LOCAL_HOSTS.includes(hostname) ? 'localhost' : hostname.replace(/\.$/, ''));
+  const port = ({ port, protocol }: URL) => port || (protocol === 'https:' ? '443' : '80');
+  return host(one) === host(other) && port(one) === port(other) && one.pathname === other.pathname;
+}
 
 /** The address of an entry. @throws InstanceError that names the entry and the file */
 function addressOfEntry({ url }: InstanceEntry, name: string, env: ResolveContext['env']): Address {

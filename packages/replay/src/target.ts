@@ -25,9 +25,10 @@ export interface TargetOptions {
 }
 
 /** Connects to a target. A protected instance is changed only if `yesTo` is its name. */
-export function openTarget(config: ConnectionConfig, options: TargetOptions): ReplayTarget {
-  const { name, protected: isProtected } = config;
-  if (isProtected && name !== undefined && !options.dryRun && options.yesTo !== name)
+export async function openTarget(config: ConnectionConfig, options: TargetOptions): Promise<ReplayTarget> {
+  const names = options.dryRun ? [] : ((await config.protectedNames?.()) ?? []);
+  const [name] = names;
+  if (name !== undefined && (options.yesTo === undefined || !names.includes(options.yesTo)))
     throw options.createProtectedError(name);
   const jobs = Array.from({ length: options.jobs }, () => connect(config));
   const connection = jobs.length === 1 ? (jobs[0] as Instance) : connect(config);

@@ -53,7 +53,7 @@ function checkOptions({ report, rejects, json, dryRun, alter, stream, ifExists, 
 async function run({ input, target: instance }: Ends, options: RunOptions, summary: Summary, io: Io): Promise<number> {
   const createProtectedError = (name: string) =>
     new UsageError(`${name} is protected; to change it, give --yes-to=${name}`);
-  const target = openTarget({ ...instance, interrupted: io.interrupted }, { ...options, createProtectedError });
+  const target = await openTarget({ ...instance, interrupted: io.interrupted }, { ...options, createProtectedError });
   io.interrupted.addEventListener('abort', () => {
     input.stop();
     setTimeout(target.close, GRACE_PERIOD).unref();
