@@ -262,6 +262,24 @@ test('a change that would leave a view of B invalid is omitted', async t => {
   );
 });
 
+test('a rebuild takes no other table for its own, and can be made again after going back', async t => {
+  const [day, hour] = ['DAY', 'HOUR'].map(
+    unit => `CREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY ${unit};`,
+  ) as [string, string];
+  const other = 'CREATE TABLE t_new_20240101 (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY;';
+  const options = { rebuild: ['t'] };
+  const beside = await planChanges([hour], [day, other], options);
+  t.deepEqual(lossesOf(beside), ['drop:t_new_20240101']);
+  t.notRegex(textsOf(beside).join('\n'), /t_new_20240101/);
+  let schema = [day];
+  for (const wanted of [hour, day, hour, day, hour]) {
+    const plan = await planChanges([wanted], schema, options);
+    t.deepEqual(plan.omissions, []);
+    schema = await executeAll(schema, textsOf(plan));
+  }
+  t.is(schema.length, 6, 'each old table is kept');
+});
+
 test('a rebuild grants again, and a new plan completes an interrupted rebuild', async t => {
   const acl = ['CREATE USER ann;', 'GRANT SELECT ON t TO ann;'];
   const before = 'CREATE TABLE t (ts TIMESTAMP, x INT) timestamp(ts) PARTITION BY DAY;';
@@ -269,15 +287,17 @@ test('a rebuild grants again, and a new plan completes an interrupted rebuild', 
   const { statements, omissions } = await planChanges(after, [before, ...acl], { rebuild: ['t'] });
   t.deepEqual(omissions, []);
   const texts = statements.map(({ statement }) => statement.replace(/_[0-9a-f]{8}/g, '_X'));
-  t.deepEqual(texts.slice(1), [
+  t.regex(texts[0] ?? '', /^SELECT .* AS all_applied FROM wal_tables\(\) WHERE name = 't';$/);
+  t.deepEqual(texts.slice(2), [
     `INSERT INTO 't_new_X' ("ts", "x") SELECT "ts", "x" FROM 't';`,
     `SELECT a.n = b.n AS as_many_rows FROM (SELECT count() n FROM 't') a CROSS JOIN (SELECT count() n FROM 't_new_X') b;`,
     `RENAME TABLE 't' TO 't_before_X';`,
     `RENAME TABLE 't_new_X' TO 't';`,
     'GRANT SELECT ON t TO ann;',
   ]);
-  const whole = ['DROP', 'CREATE', 'INSERT', 'SELECT', 'RENAME', 'RENAME', 'GRANT'];
-  const expected = [whole, whole, whole, ['RENAME', 'GRANT'], ['GRANT'], []];
+  const whole = ['SELECT', 'CREATE', 'INSERT', 'SELECT', 'RENAME', 'RENAME', 'GRANT'];
+  const again = ['DROP', ...whole];
+  const expected = [whole, again, again, again, ['RENAME', 'GRANT'], ['GRANT'], []];
   for (const done of statements.keys()) {
     const soFar = statements.slice(0, done + 1).map(({ statement }) => statement);
     const rest = await planChanges(after, await executeAll([before, ...acl], soFar), { rebuild: ['t'] });

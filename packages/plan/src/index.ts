@@ -27,5 +27,5 @@ export {
   printPlan,
   requiredPermissions,
 } from './print-plan.js';
-export { isRowCountAssertion } from './rebuild.js';
+export { parseRebuildAssertion } from './rebuild.js';
 export { UnresolvedViewError } from './unresolved.js';

@@ -162,7 +162,8 @@ function rebuild(entry: Entry, wanted: TableDefinition, { requests, dropOld }: T
   const renamed = requests.renamedColumns(entry.name);
   const change = { identity: entry, properties: [], what: `rebuild of table '${now.name}'` };
   const losses = findRebuildLosses(wanted, now, renamed, dropOld).filter(loss => !requests.mayLose(loss));
-  if (losses.length === 0) draft.add(change, rebuildTable(wanted, now, renamed, dropOld).statements);
+  const isTaken = (name: string) => draft.engine.find(name) !== undefined;
+  if (losses.length === 0) draft.add(change, rebuildTable(wanted, now, renamed, { dropOld, isTaken }));
   else draft.omissions.push({ ...change, reason: 'the new table does not keep all that the old one has', losses });
 }
 
@@ -177,12 +178,13 @@ export function alterRetention(task: Task, draft: Draft): void {
 }
 
 /** Drops the objects that A lacks, each before the objects that it reads from. */
-export function dropExtraObjects({ a, b, requests, keepExtra }: Task, draft: Draft): void {
+export function dropExtraObjects(task: Task, draft: Draft): void {
+  const { a, b, requests, keepExtra } = task;
   if (keepExtra) return;
   for (const entry of dumpOrder(b).reverse()) {
     const isExtra =
       isObject(entry.kind) && !a.findObject(entry.name) && !requests.renamedObjects.has(foldCase(entry.name));
-    if (isExtra && !isPartOfRebuild(entry.name, requests)) draft.addStatement(dropStatement(entry), entry);
+    if (isExtra && !isPartOfRebuild(entry.name, task)) draft.addStatement(dropStatement(entry), entry);
   }
 }
 

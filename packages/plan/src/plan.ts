@@ -18,7 +18,7 @@ import {
   renameTables,
 } from './objects.js';
 import { type Proof, prove } from './prove.js';
-import { isPartOfRebuild, resumeRebuilds } from './rebuild.js';
+import { findLeftovers, isPartOfRebuild, parseRebuildAssertion, resumeRebuilds } from './rebuild.js';
 import { refreshViews } from './refresh.js';
 import { type RequestOptions, Requests } from './requests.js';
 import type { Task } from './task.js';
@@ -137,7 +137,8 @@ function planOnce(
   };
   const wanted = new WantedSchema(a, defaults);
   requests = new Requests(wanted, catalog, loadB(), options);
-  const task = { a: wanted, b: catalog, requests, isEnterprise, defaults, ignoreOwner, keepExtra, dropOld };
+  const leftovers = findLeftovers(wanted, loadB(), requests);
+  const task = { a: wanted, b: catalog, requests, leftovers, isEnterprise, defaults, ignoreOwner, keepExtra, dropOld };
   // What the server says of B's views is not so of A's.
   requireResolvableViews(task, createEngine(health && {}));
   const excluded = new Map<string, Omission>();
@@ -187,14 +188,15 @@ function draftPlan(task: Task, engine: Engine, excluded: ReadonlyMap<string, Omi
 }
 
 /** Requires that the draft leads to A, but for what it lists. @throws Error for another difference */
-function requireResult({ engine, omissions }: Draft, { a, requests, keepExtra }: Task, options: PlanOptions): void {
+function requireResult({ engine, omissions }: Draft, task: Task, options: PlanOptions): void {
+  const { a, keepExtra } = task;
   const { differences } = compareSchemas(
     a.entries.map(({ statement }) => statement),
     engine.statements(),
     options as object,
   );
   for (const { identity, a, b, comparison } of differences) {
-    if (a === undefined && (keepExtra || isPartOfRebuild(identity.name, requests))) continue;
+    if (a === undefined && (keepExtra || isPartOfRebuild(identity.name, task))) continue;
     const listed = omissions.filter(omission => isAbout(omission, identity, a ?? b ?? ''));
     const isListed = (property: string) =>
       listed.some(({ properties }) => properties.length === 0 || properties.includes(property));
@@ -236,10 +238,17 @@ function toPlan({ draft, proof, task, findings, before }: ProvenDraft, version: 
   const isOther = version !== undefined && !version.startsWith('9.3.');
   const remarks = [
     ...(isOther ? ['judged by the rules of QuestDB 9.3'] : []),
+    ...tablesToCopy(draft.steps, before).map(name => `nothing may write to '${name}' while this plan is applied`),
     ...(used.length > 0 ? [`allowed losses: ${used.join(', ')}`] : []),
   ];
   return { statements, omissions: draft.omissions, allowedLosses: used, remarks, notes };
 }
+
+/** The tables that the steps of rebuilds copy. */
+const tablesToCopy = (steps: readonly Step[], before: Engine): string[] =>
+  steps
+    .map(({ statement }) => parseRebuildAssertion(statement))
+    .flatMap(found => (found?.assertion === 'all applied' && before.find(found.tables[0]) ? found.tables : []));
 
 /** Whether there is still such a view at the end. */
 const isKept = (name: string, after: Engine): boolean => after.find(name)?.kind === 'materialized view';
@@ -258,6 +267,14 @@ function toPlanned({ statement, change }: Step, effects: readonly Effect[], afte
     if (effect !== 'invalidated' || stillInvalid.has(foldCase(object))) return text;
     return `${text}; ${isThere ? (kind === 'view' ? 'a repair' : 'REFRESH … FULL') : 'DROP'} follows`;
   });
-  const defaultCost = change.identity.kind === 'materialized view' ? 'builds it from its base' : 'metadata only';
+  const defaultCost =
+    describeRebuildAssertion(statement) ??
+    (change.identity.kind === 'materialized view' ? 'builds it from its base' : 'metadata only');
   return { statement, effects, costs: costs.length > 0 ? costs : [defaultCost] };
+}
+
+function describeRebuildAssertion(statement: string): string | undefined {
+  const { assertion, tables: [table, other] = [] } = parseRebuildAssertion(statement) ?? {};
+  if (assertion === 'all applied') return `stops the plan unless all rows that were sent to '${table}' are applied`;
+  return assertion && `stops the plan if '${table}' and '${other}' have different numbers of rows`;
 }

@@ -106,11 +106,12 @@ function findLosses(
 }
 
 /** The objects of B that are gone at the end, and whose loss is not allowed. */
-function findRemovals(effects: readonly (readonly Effect[])[], engine: Engine, { b, requests }: Task): Problem[] {
+function findRemovals(effects: readonly (readonly Effect[])[], engine: Engine, task: Task): Problem[] {
+  const { b, requests } = task;
   return b.entries.flatMap((entry): Problem[] => {
     const names = [entry.name, requests.renamedObjects.get(foldCase(entry.name)) ?? entry.name];
     const isThere = names.some(name => engine.find(name)?.kind === entry.kind);
-    if (!isObject(entry.kind) || isThere || isPartOfRebuild(entry.name, requests)) return [];
+    if (!isObject(entry.kind) || isThere || isPartOfRebuild(entry.name, task)) return [];
     const loss: Loss = { loss: 'drop', object: entry.name };
     if (requests.mayLose(loss)) return [];
     const at = effects.findIndex(ofStep => ofStep.some(each => isRemovalOf(each, entry.name)));

@@ -1,44 +1,58 @@
 /*! Recreates a table if no ALTER can change what differs. As documented by QuestDB, the old table is kept. */
 import { createHash } from 'node:crypto';
 import { findColumn, isLossless, printDefinition, type TableDefinition } from '@sqlpipe/ddl';
-import { isShorterRetention } from '@sqlpipe/engine';
+import { type Engine, isShorterRetention } from '@sqlpipe/engine';
 import { foldCase } from '@sqlpipe/sql';
 import type { Draft } from './draft.js';
 import { withoutComments } from './history.js';
 import type { Loss } from './losses.js';
 import type { Requests } from './requests.js';
 import type { Task } from './task.js';
+import type { WantedSchema } from './wanted-schema.js';
 
-/** The statements of a rebuild. */
-export interface Rebuild {
-  readonly statements: readonly string[];
-  /** The name of the old table after the rebuild. */
-  readonly oldName: string;
-}
+/** The temporary name of the new table, and the later name of the old one. The mark is that of one rebuild. */
+const rebuildNames = (table: string, mark: string) => ({
+  newName: `${table}_new_${mark}`,
+  oldName: `${table}_before_${mark}`,
+});
 
-/** Parses `TABLE_new_MARK` or `TABLE_before_MARK`; the mark is the same for all names of one rebuild. */
+/** Parses such a name. */
 function parseRebuildName(name: string): { table: string; role: 'new' | 'before'; mark: string } | undefined {
   const [, table, role, mark] = /^(.+)_(new|before)_([0-9a-f]{8})$/s.exec(name) ?? [];
   return table && mark ? { table, role: role as 'new' | 'before', mark } : undefined;
 }
 
+/** The mark of the rebuild of a table. @param repeated how often the same rebuild was made before */
+const markOf = (wanted: TableDefinition, now: TableDefinition, repeated: number): string =>
+  createHash('sha256')
+    .update(printDefinition(wanted))
+    .update(printDefinition({ ...now, name: wanted.name }))
+    .update(repeated === 0 ? '' : String(repeated))
+    .digest('hex')
+    .slice(0, 8);
+
+/** The mark of a rebuild that was not made before: its old table would still have the name. */
+function unusedMark(wanted: TableDefinition, now: TableDefinition, isTaken: (name: string) => boolean): string {
+  for (let repeated = 0; ; repeated++) {
+    const mark = markOf(wanted, now, repeated);
+    if (!Object.values(rebuildNames(now.name, mark)).some(isTaken)) return mark;
+  }
+}
+
 /**
  * Creates a new table under a temporary name, copies the rows of the old table, and exchanges the names if both tables have
- * the same number of rows.
+ * the same number of rows. Rows that were sent and are not yet applied would be missing in the copy, so that the plan waits for
+ * them, before the copy and before the old table is dropped.
  * @param renamed the new names of columns by their old names
+ * @param isTaken whether there is an object of a name
  */
 export function rebuildTable(
   wanted: TableDefinition,
   now: TableDefinition,
   renamed: ReadonlyMap<string, string>,
-  dropOld: boolean,
-): Rebuild {
-  const mark = createHash('sha256')
-    .update(printDefinition(wanted))
-    .update(printDefinition(now))
-    .digest('hex')
-    .slice(0, 8);
-  const [newName, oldName] = [`${now.name}_new_${mark}`, `${now.name}_before_${mark}`];
+  { dropOld, isTaken }: { dropOld: boolean; isTaken: (name: string) => boolean },
+): readonly string[] {
+  const { newName, oldName } = rebuildNames(now.name, unusedMark(wanted, now, isTaken));
   const sources = new Map([...renamed].map(([from, to]) => [foldCase(to), from]));
   const copied = wanted.columns.flatMap(column => {
     const from = sources.get(foldCase(column.name)) ?? column.name;
@@ -51,47 +65,80 @@ export function rebuildTable(
       column.type === source.type ? quote(source.name) : `CAST(${quote(source.name)} AS ${column.type})`,
     )
     .join(', ');
-  return {
-    oldName,
-    statements: [
-      printDefinition({ ...wanted, name: newName }, { quoted: true }),
-      `INSERT INTO '${newName}' (${targets}) SELECT ${values} FROM '${now.name}';`,
-      printRowCountAssertion(now.name, newName),
-      `RENAME TABLE '${now.name}' TO '${oldName}';`,
-      `RENAME TABLE '${newName}' TO '${now.name}';`,
-      ...(dropOld ? [`DROP TABLE '${oldName}';`] : []),
-    ],
-  };
+  return [
+    printAppliedAssertion(now.name),
+    printDefinition({ ...wanted, name: newName }, { quoted: true }),
+    `INSERT INTO '${newName}' (${targets}) SELECT ${values} FROM '${now.name}';`,
+    printRowCountAssertion(now.name, newName),
+    `RENAME TABLE '${now.name}' TO '${oldName}';`,
+    `RENAME TABLE '${newName}' TO '${now.name}';`,
+    ...(dropOld
+      ? [printAppliedAssertion(oldName), printRowCountAssertion(oldName, now.name), `DROP TABLE '${oldName}';`]
+      : []),
+  ];
 }
+
+/** The assertion that all rows that were sent to a table are applied. A table without WAL has no others. */
+const printAppliedAssertion = (table: string): string =>
+  `SELECT coalesce(max(CASE WHEN writerTxn = sequencerTxn AND NOT suspended THEN 0 ELSE 1 END), 0) = 0 AS all_applied FROM wal_tables() WHERE name = '${table}';`;
 
 /** The assertion that two tables have as many rows. */
 const printRowCountAssertion = (one: string, other: string): string =>
   `SELECT a.n = b.n AS as_many_rows FROM (SELECT count() n FROM '${one}') a CROSS JOIN (SELECT count() n FROM '${other}') b;`;
 
-/** Whether a statement, after its comments, is the assertion that two tables have as many rows. */
-export function isRowCountAssertion(statement: string): boolean {
-  const [, one, other] =
-    /FROM '([^']+)'\) a CROSS JOIN \(SELECT count\(\) n FROM '([^']+)'\) b;$/.exec(statement) ?? [];
-  return one !== undefined && other !== undefined && withoutComments(statement) === printRowCountAssertion(one, other);
+/** What an assertion of a rebuild is about, if a statement is one, after its comments. */
+export type RebuildAssertion =
+  | { readonly assertion: 'all applied'; readonly tables: readonly [string] }
+  | { readonly assertion: 'as many rows'; readonly tables: readonly [string, string] };
+
+/** Reads an assertion of a rebuild; undefined for any other statement. */
+export function parseRebuildAssertion(statement: string): RebuildAssertion | undefined {
+  const text = withoutComments(statement);
+  const [, table] = / AS all_applied FROM wal_tables\(\) WHERE name = '([^']+)';$/.exec(text) ?? [];
+  if (table !== undefined && text === printAppliedAssertion(table))
+    return { assertion: 'all applied', tables: [table] };
+  const [, one, other] = /FROM '([^']+)'\) a CROSS JOIN \(SELECT count\(\) n FROM '([^']+)'\) b;$/.exec(text) ?? [];
+  if (one === undefined || other === undefined || text !== printRowCountAssertion(one, other)) return undefined;
+  return { assertion: 'as many rows', tables: [one, other] };
 }
 
 const quote = (name: string): string => `"${name}"`;
 
-/** Whether an earlier, interrupted rebuild has created a table of this name. An old table that it kept is not a difference. */
-export function isPartOfRebuild(name: string, requests: Requests): boolean {
-  const { table } = parseRebuildName(name) ?? {};
-  return table !== undefined && requests.isToRebuild(table);
+/**
+ * The new tables, in lower case, that earlier, interrupted rebuilds have left: those with the mark of the rebuild that would be
+ * made now. Any other table with such a name is somebody else's.
+ */
+export function findLeftovers(a: WantedSchema, b: Engine, requests: Requests): ReadonlySet<string> {
+  const leftovers = new Set<string>();
+  for (const { name } of b.objects()) {
+    const { table = '', role, mark = '' } = parseRebuildName(name) ?? {};
+    if (role !== 'new' || !requests.isToRebuild(table) || a.findObject(name)) continue;
+    const wanted = a.definitionOf(table);
+    const now = b.definitionOf(table) ?? b.definitionOf(rebuildNames(table, mark).oldName);
+    if (wanted?.kind !== 'table' || now?.kind !== 'table') continue;
+    const isOwn = (repeated: number): boolean =>
+      markOf(wanted, now, repeated) === mark ||
+      (b.find(rebuildNames(table, markOf(wanted, now, repeated)).oldName) !== undefined && isOwn(repeated + 1));
+    if (isOwn(0)) leftovers.add(foldCase(name));
+  }
+  return leftovers;
+}
+
+/** Whether a rebuild has made a table of this name. An old table that it kept is not a difference. */
+export function isPartOfRebuild(name: string, { a, leftovers, requests }: Task): boolean {
+  const { table, role } = parseRebuildName(name) ?? {};
+  if (leftovers.has(foldCase(name))) return true;
+  return table !== undefined && role === 'before' && requests.isToRebuild(table) && !a.findObject(name);
 }
 
 /**
  * Completes interrupted rebuilds. If a rebuild ended between its two renames, the new table was checked and is renamed;
  * otherwise the new table may be incomplete and is dropped.
  */
-export function resumeRebuilds({ a, requests }: Task, draft: Draft): void {
-  for (const { name } of [...draft.engine.objects()]) {
-    const { table = '', role, mark } = parseRebuildName(name) ?? {};
-    if (role !== 'new' || !requests.isToRebuild(table) || a.findObject(name)) continue;
-    const isExchanged = !draft.engine.find(table) && draft.engine.find(`${table}_before_${mark}`);
+export function resumeRebuilds({ leftovers }: Task, draft: Draft): void {
+  for (const { name } of [...draft.engine.objects()].filter(each => leftovers.has(foldCase(each.name)))) {
+    const { table = '', mark = '' } = parseRebuildName(name) ?? {};
+    const isExchanged = !draft.engine.find(table) && draft.engine.find(rebuildNames(table, mark).oldName);
     const statement = isExchanged ? `RENAME TABLE '${name}' TO '${table}';` : `DROP TABLE '${name}';`;
     draft.addStatement(statement, { kind: 'table', name, verb: '' });
   }

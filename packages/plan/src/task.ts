@@ -14,6 +14,8 @@ export interface Task {
   readonly ignoreOwner: boolean;
   /** Whether objects, principals and rights that only B has are kept. */
   readonly keepExtra: boolean;
+  /** The new tables of interrupted rebuilds, in lower case. */
+  readonly leftovers: ReadonlySet<string>;
   /** Whether the old table of a rebuild is dropped. */
   readonly dropOld: boolean;
 }

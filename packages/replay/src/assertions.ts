@@ -1,14 +1,15 @@
 /*! The assertions of plans: they need no permission, so a statement must be exactly what the planner writes. */
 import { parseMeaning } from '@sqlpipe/ddl';
 import { fetchDefinitions, fetchViewColumns, type Instance } from '@sqlpipe/instance';
-import { findAssertedView, isRowCountAssertion, printHistoryAssertion, withoutComments } from '@sqlpipe/plan';
+import { findAssertedView, parseRebuildAssertion, printHistoryAssertion, withoutComments } from '@sqlpipe/plan';
+import { quoteLiteral } from '@sqlpipe/sql';
 
 /**
- * Whether a statement is an assertion of a plan: a comparison of two row counts, or the question what a materialized view of
- * the target holds, with that view's own query.
+ * Whether a statement is an assertion of a plan: one of a rebuild, or the question what a materialized view of the target holds,
+ * with that view's own query.
  */
 export async function isPlanAssertion(target: Instance, statement: string): Promise<boolean> {
-  if (isRowCountAssertion(statement)) return true;
+  if (parseRebuildAssertion(statement)) return true;
   const name = findAssertedView(statement);
   if (name === undefined) return false;
   const [definition] = await fetchDefinitions(target, [{ kind: 'materialized view', name }]);
@@ -16,4 +17,27 @@ export async function isPlanAssertion(target: Instance, statement: string): Prom
   if (view?.kind !== 'materialized view') return false;
   const columns = await fetchViewColumns(target, view.name);
   return [undefined, columns].some(known => withoutComments(statement) === printHistoryAssertion(view, known));
+}
+
+/** Why an assertion that is not true stops the run, and what to do. */
+export async function explainFailedAssertion(target: Instance, statement: string): Promise<string> {
+  const reason = await findReason(target, statement);
+  return reason === undefined ? 'the assertion is not true' : `the assertion is not true: ${reason}`;
+}
+
+async function findReason(target: Instance, statement: string): Promise<string | undefined> {
+  const view = findAssertedView(statement);
+  if (view !== undefined)
+    return `materialized view '${view}' holds rows that its query no longer gives; make the plan again, which lists them`;
+  const { assertion, tables = [] } = parseRebuildAssertion(statement) ?? {};
+  if (!assertion) return undefined;
+  const [table] = tables;
+  if (assertion === 'all applied')
+    return `rows that were sent to '${table}' are not applied yet; wait for them, or use ALTER TABLE '${table}' RESUME WAL if it is suspended`;
+  const counts: string[] = [];
+  for (const name of tables) {
+    const [[count] = []] = await target.table(`SELECT count() FROM ${quoteLiteral(name)}`);
+    counts.push(`'${name}' has ${count} rows`);
+  }
+  return `${counts.join(', ')}; nothing may write to '${table}' while its rows are copied`;
 }

@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fetchSettledState, type Instance, InstanceError, type Reply } from '@sqlpipe/instance';
 import { findAssertedView } from '@sqlpipe/plan';
 import { givesRight, identify, isAcl, isPrincipal, readStatementHead } from '@sqlpipe/sql';
+import { explainFailedAssertion } from './assertions.js';
 import { confirmChange, type Patience, type PendingChange, prepareChange, wasAltered } from './confirm-change.js';
 import { isShowable, type KnownObjects } from './existing.js';
 import type { Outcome } from './outcome.js';
@@ -46,7 +47,6 @@ const ALREADY_EXISTS = /already exists/;
 const EMPTY_QUERY_HELP =
   '; the server also reads quotes and -- inside /* */ comments: is there such a comment before the statement?';
 
-const CHECK_FAILED_MESSAGE = 'the assertion is not true';
 /** Milliseconds for which an assertion is checked again if it is not true. */
 const ASSERTION_MS = 5000;
 const ASSERTION_PAUSE_MS = 10;
@@ -151,7 +151,7 @@ export function createExecutor(
         if (rows.length > 0 && rows.flat().every(cell => cell === true)) return { result: 'applied' };
         const isFinal = view && before !== undefined && before === (await fetchSettledState(target, view));
         if (isFinal || performance.now() > end || patience.interrupted.aborted)
-          return { result: 'rejected', error: CHECK_FAILED_MESSAGE };
+          return { result: 'rejected', error: await explainFailedAssertion(target, statement) };
         await pause(ASSERTION_PAUSE_MS);
       }
     } catch (error) {

@@ -70,6 +70,7 @@ export function answerQuery(query: Query, session: Session): ResultTable {
 /** What the questions of a plan about rows have for an answer where there are none, by the aliases of their columns. */
 const WITHOUT_ROWS: Readonly<Record<string, { type: string; value: Value }>> = {
   nothing_is_lost: { type: 'BOOLEAN', value: true },
+  all_applied: { type: 'BOOLEAN', value: true },
   as_many_rows: { type: 'BOOLEAN', value: true },
   rows_lost: { type: 'LONG', value: 0 },
   first_lost: { type: 'TIMESTAMP', value: null },
