@@ -39,6 +39,8 @@ interface Holding {
   readonly kind: 'table' | 'materialized view' | 'view';
   readonly columns: ReadonlyMap<string, string>;
   readonly days: ReadonlyMap<string, Day>;
+  /** For how many days rows are kept; 0 for ever. */
+  readonly ttlDays: number;
   /** Why the object cannot be used: the server's reason. */
   readonly invalid: string | undefined;
 }
@@ -203,15 +205,15 @@ async function takeSnapshot(server: Server): Promise<Snapshot> {
   ];
   for (const query of reasons)
     for (const [name, reason] of await mustExecute(server, query)) invalid.set(String(name), String(reason));
-  for (const [name, type] of (await mustExecute(server, 'SELECT table_name, table_type FROM tables()')) as string[][]) {
-    if (name === undefined) continue;
+  const tables = await mustExecute(server, 'SELECT table_name, table_type, ttlValue, ttlUnit FROM tables()');
+  for (const [name, type, ttl, unit] of tables as [string, string, number, string][]) {
     const list = (await mustExecute(server, `SELECT "column", type FROM table_columns('${name}')`)) as [
       string,
       string,
     ][];
     if (type === 'V') {
       const { error } = await server.execute(`SELECT * FROM '${name}' LIMIT 1`);
-      found.set(name, { kind: 'view', columns: new Map(), days: new Map(), invalid: error });
+      found.set(name, { kind: 'view', columns: new Map(), days: new Map(), ttlDays: 0, invalid: error });
       continue;
     }
     const columns = new Map(list.filter(([column]) => column !== 'ts'));
@@ -219,11 +221,14 @@ async function takeSnapshot(server: Server): Promise<Snapshot> {
       kind: type === 'M' ? 'materialized view' : 'table',
       columns,
       days: await daysOf(server, name, columns),
+      ttlDays: ttl * (DAYS[unit] ?? 0),
       invalid: invalid.get(name),
     });
   }
   return found;
 }
+
+const DAYS: Readonly<Record<string, number>> = { HOUR: 1 / 24, DAY: 1, WEEK: 7, MONTH: 31, YEAR: 366 };
 
 async function daysOf(server: Server, name: string, columns: ReadonlyMap<string, string>): Promise<Map<string, Day>> {
   const sums = [...columns].map(([column, type]) =>
@@ -277,6 +282,13 @@ function compareHoldings(before: Snapshot, after: Snapshot, pair: HistoryPair, p
   });
 }
 
+/** Whether an object's own TTL, which the plan left as it was, has expired the rows of a day, as newer rows have come. */
+function isExpired(day: string, then: Holding, now: Holding): boolean {
+  if (now.ttlDays === 0 || now.ttlDays !== then.ttlDays) return false;
+  const last = [...now.days.keys()].toSorted().at(-1) ?? day;
+  return (Date.parse(last) - Date.parse(day)) / 86_400_000 > now.ttlDays;
+}
+
 const compareValidity = (before: Snapshot, after: Snapshot): Finding[] =>
   [...before].flatMap(([name, { kind, invalid }]): Finding[] => {
     const reason = after.get(name)?.invalid;
@@ -295,6 +307,7 @@ function compareDays(
   // Another query may give other numbers of rows, but not for fewer days.
   const isRedefined = then.kind === 'materialized view' && pair.redefined.has(name);
   const lost = [...then.days].filter(([day, values]) => {
+    if (isExpired(day, then, now)) return false;
     const rows = now.days.get(day)?.get('') ?? 0;
     return isRedefined ? rows === 0 : rows < (values.get('') ?? 0);
   });

@@ -163,7 +163,7 @@ export class Engine {
     if (this.#isWithRows)
       for (const view of findUnrefreshable(this.catalogue, changedSince(this.catalogue, start))) {
         this.catalogue.put(view);
-        invalidate(this.catalogue, view.name, 'base materialized view is invalidated');
+        invalidate(this.catalogue, view.name, 'base materialized view is invalidated', false);
       }
     const changes = this.catalogue.changes.slice(start);
     const access = this.#followChanges(changes);

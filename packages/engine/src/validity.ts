@@ -104,14 +104,15 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isK
 
 /**
  * Makes the materialized views over a table invalid, and the materialized views over those. A view that is invalid
- * already keeps its first reason. One that was never refreshed stays valid, but not the views over it (observed on 9.3.4).
+ * already keeps its first reason. One that was never refreshed stays valid if the table is its own base, but not the views over
+ * it (observed on 9.3.4).
  */
-export function invalidate(catalogue: Catalogue, base: string, reason: string): void {
+export function invalidate(catalogue: Catalogue, base: string, reason: string, isOwnBase = true): void {
   for (const view of catalogue.dependentsOf(base)) {
     if (view.kind !== 'materialized view' || view.invalid !== undefined) continue;
     if (view.base.toLowerCase() !== base.toLowerCase()) continue;
-    if (!view.neverRefreshed) catalogue.put({ ...view, invalid: reason });
-    invalidate(catalogue, view.name, 'base materialized view is invalidated');
+    if (!isOwnBase || !view.neverRefreshed) catalogue.put({ ...view, invalid: reason });
+    invalidate(catalogue, view.name, 'base materialized view is invalidated', false);
   }
 }
 

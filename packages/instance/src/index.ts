@@ -23,7 +23,7 @@ export {
   type WalState,
 } from './refreshes.js';
 export type { Rejection, Reply } from './reply.js';
-export { DEFAULT_REQUEST_BUFFER, encodeQuery } from './request.js';
+export { DEFAULT_REQUEST_BUFFER, encodeQuery, toRequestText } from './request.js';
 export { type InstanceOptions, listInstances, type ResolveContext, resolveInstance } from './resolve.js';
 export type { Setting } from './settings.js';
 export { fetchVersion, isEnterprise } from './version.js';

@@ -15,7 +15,7 @@ import {
   toRejection,
   UnexpectedResponseError,
 } from './reply.js';
-import { bufferNeeded, ENDPOINTS, type Endpoint, requestTarget } from './request.js';
+import { bufferNeeded, ENDPOINTS, type Endpoint, requestTarget, toRequestText } from './request.js';
 import { pauseFor, Retries } from './retry.js';
 import { RowScanner, ServerError } from './row-scanner.js';
 import { describeTransportError } from './transport-messages.js';
@@ -148,10 +148,10 @@ class HttpInstance implements Instance {
     return this.#connection.close();
   }
 
-  /** The request target. The `;` at the end is removed: 9.3.4 stores it in the body of a view without parentheses. */
+  /** The request target. */
   #path(statement: string, parameters = '', endpoint: Endpoint = this.#endpoint ?? ENDPOINTS[0]): string {
     const prefix = this.#target.url.pathname.replace(/\/$/, '');
-    return requestTarget(prefix + endpoint, statement.replace(/;$/, ''), parameters);
+    return requestTarget(prefix + endpoint, toRequestText(statement), parameters);
   }
 
   /** Sends a statement to the endpoint that the instance has. An endpoint that answers 404 has executed nothing. */

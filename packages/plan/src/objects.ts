@@ -171,7 +171,9 @@ function rebuild(entry: Entry, wanted: TableDefinition, { requests, dropOld }: T
 export function alterRetention(task: Task, draft: Draft): void {
   for (const entry of dumpOrder(task.a)) {
     const [wanted, now] = [task.a.meaning(entry), draft.definitionOf(entry.name)];
-    if (draft.isBlocked(entry.name) || !wanted || wanted.kind !== now?.kind) continue;
+    // A table whose columns could not be renamed is blocked too; how long it keeps its rows does not depend on them.
+    const isOther = draft.isBlocked(entry.name) && draft.lists(entry, 'TTL');
+    if (isOther || !wanted || wanted.kind !== now?.kind) continue;
     if (wanted.kind === 'table') alterStorage(wanted, tableTarget(entry.name, task, draft));
     else if (wanted.kind === 'materialized view') alterViewTtl(wanted, viewTarget(entry.name, draft));
   }

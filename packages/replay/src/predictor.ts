@@ -5,7 +5,7 @@
 import { compareStatements, DEFAULTS, findReferences, type StatementComparison } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { DenialError, type Effect, Engine, type HistoryAnswer, OpaqueError, whenReady } from '@sqlpipe/engine';
-import type { Instance, Reply } from '@sqlpipe/instance';
+import { type Instance, type Reply, toRequestText } from '@sqlpipe/instance';
 import { AllowedLosses, plannedLosses } from '@sqlpipe/plan';
 import { foldCase, type Identity, identify, isObject, isPrincipal, isSameName } from '@sqlpipe/sql';
 import type { HiddenSchema, TargetSchema } from './alter.js';
@@ -192,7 +192,7 @@ class Simulation {
       throw new UnknownEffectError(`the target does not show its schema: ${this.#hidden}`);
     try {
       const before = this.engine.savepoint();
-      const sent = statement.replace(/;$/, ''); // as it is sent to a server
+      const sent = toRequestText(statement);
       const first = await whenReady(() => this.engine.execute(sent, this.#caller));
       const isAsked = await this.#askHistory(first.effects);
       if (isAsked) this.engine.rollback(before);
