@@ -321,6 +321,17 @@ testWithQuestDB('a rebuild neither copies nor drops a table whose rows are not a
   t.deepEqual(await execute(server, 'SELECT count() FROM t'), [[1]]);
 });
 
+testWithQuestDB('a column in the middle is added, and the rest of the schema is altered too', async t => {
+  const server = await emptyServer();
+  await makeLedger(server);
+  const after = LEDGER.before.replace('qty INT', 'region SYMBOL, qty INT').replace('note VARCHAR', 'note SYMBOL');
+  const run = await shellWithFiles(t, server, { 'after.sql': after });
+  const applied = await run('sqlapply --alter --allow ALTER $DB after.sql; sqldiff --alter after.sql $DB | wc -c');
+  t.deepEqual([applied.code, applied.stdout.toString().trim().split('\n').at(-1)], [0, '1'], applied.stderr);
+  t.is((await run('sqldiff after.sql $DB')).code, 1, 'the order is a difference to sqldiff');
+  t.is((await run('sqldiff --alter after.sql $DB > plan')).code, 0);
+});
+
 /** Those that change most, and can be reconciled. */
 const ENTERPRISE_SEEDS = [21, 23];
 

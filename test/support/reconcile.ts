@@ -106,8 +106,9 @@ export async function reconcile(server: Server, run: Run, pair: SchemaPair, seed
   const { url } = server;
   await run(`cat > after.sql <<'END'\n${pair.after.join('\n')}\nEND`);
 
+  // A new view over a column whose new type is left out may fail to be filled, so that a later plan lists its refresh.
   const lossless = await run(
-    `sqldiff --alter ${options} after.sql ${url} > plan 2> left; echo $?; sqlapply --allow all ${url} < plan && sqldiff --alter ${options} after.sql ${url} > again 2> still; tr -d '\\n' < again; cmp left still; cat left`,
+    `sqldiff --alter ${options} after.sql ${url} > plan 2> left; echo $?; sqlapply --allow all ${url} < plan && sqldiff --alter ${options} after.sql ${url} > again 2> now; tr -d '\\n' < again; grep -v 'left out: REFRESH' now > still; cmp left still; cat left`,
   );
   assert.equal(lossless.stderr, '', `${about}\n${lossless.stderr}`);
   const [status, ...lines] = lossless.stdout.toString().split('\n');
@@ -127,10 +128,14 @@ export async function reconcile(server: Server, run: Run, pair: SchemaPair, seed
   const [applyStatus, ...rest] = lossy.stdout.toString().split('\n');
   assert.equal(applyStatus, '0', `${about}\n${lossy.stdout}`);
   const left = rest.filter(line => line.startsWith('sqldiff: '));
-  if (left.length === 0) assert.equal(lossy.code, 0, `${about}\n${lossy.stdout}`);
+  const differences = rest.filter(line => line.startsWith('  '));
+  // The order of columns alone is no difference to --alter.
+  const isReconciled =
+    lossy.code === 0 || (left.length === 0 && differences.every(line => /^ {2}column order: /.test(line)));
+  if (left.length === 0) assert.ok(isReconciled, `${about}\n${lossy.stdout}`);
   await checkKept(server, pair, before, about);
   await checkValid(server, about);
-  return { isReconciled: lossy.code === 0, left };
+  return { isReconciled, left };
 }
 
 async function checkNothingIsLost(

@@ -9,6 +9,7 @@ import { displayName, foldCase, hasName, type Identity, identify, identityKey, i
 import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './access.js';
 import { changeKey, Draft, type Omission, type Step } from './draft.js';
 import { printHistoryAssertion, type ViewColumn } from './history.js';
+import { formatPath, formatPathForShell } from './names.js';
 import {
   alterRetention,
   dropExtraObjects,
@@ -70,7 +71,9 @@ export interface Plan {
   readonly allowedLosses: readonly string[];
   /** What the head of the plan says beside its state. */
   readonly remarks: readonly string[];
-  /** Remarks about the options. */
+  /** The tables that have the columns of A in another order, which only `--rebuild` changes. */
+  readonly reordered: readonly string[];
+  /** Remarks about the options, and about differences that do not count. */
   readonly notes: readonly string[];
 }
 
@@ -234,15 +237,27 @@ function toPlan({ draft, proof, task, findings, before }: ProvenDraft, version: 
     toPlanned(step, proof.effects[at] ?? [], draft.engine),
   ]);
   const { used, unused } = task.requests.allowedLosses();
-  const notes = unused.map(name => `--allow-loss ${name}: nothing of this name is lost`);
+  const reordered = draft.omissions.filter(isColumnOrder).map(({ identity }) => identity.name);
+  const notes = [
+    ...unused.map(name => `--allow-loss ${name}: nothing of this name is lost`),
+    ...reordered.map(name => {
+      const option = `--rebuild ${formatPathForShell(formatPath({ object: name }))}`;
+      return `table '${name}': its columns keep their order, which differs from that of A; ${option} changes it`;
+    }),
+  ];
   const isOther = version !== undefined && !version.startsWith('9.3.');
   const remarks = [
     ...(isOther ? ['judged by the rules of QuestDB 9.3'] : []),
     ...tablesToCopy(draft.steps, before).map(name => `nothing may write to '${name}' while this plan is applied`),
     ...(used.length > 0 ? [`allowed losses: ${used.join(', ')}`] : []),
   ];
-  return { statements, omissions: draft.omissions, allowedLosses: used, remarks, notes };
+  const omissions = draft.omissions.filter(omission => !isColumnOrder(omission));
+  return { statements, omissions, allowedLosses: used, remarks, reordered, notes };
 }
+
+/** The order of columns matters to few: a column that A has in the middle can only be added at the end. */
+const isColumnOrder = ({ properties }: Omission): boolean =>
+  properties.length === 1 && properties[0] === 'column order';
 
 /** The tables that the steps of rebuilds copy. */
 const tablesToCopy = (steps: readonly Step[], before: Engine): string[] =>

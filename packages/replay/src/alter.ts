@@ -101,8 +101,10 @@ export async function planAlter(
   const planned = plan.statements.map(({ statement }) => statement);
   const touched = new Set(plannedObjects(planned).map(({ kind, name }) => identityKey({ kind, name, verb: '' })));
   const created = new Set(planned);
+  const reordered = new Set(plan.reordered.map(name => identityKey({ kind: 'table', name, verb: '' })));
   const rest = wanted.filter(statement => {
     const identity = identify(statement);
+    if (reordered.has(identityKey(identity))) return false;
     return !created.has(statement) && !(dryRun && isObject(identity.kind) && touched.has(identityKey(identity)));
   });
   return { statements: [...changes, ...rest], permissions: requiredPermissions(planned), omissions: plan.omissions };
