@@ -303,6 +303,27 @@ testWithQuestDB('a rebuild stops if the new table has a different number of rows
   t.deepEqual(await execute(server, 'SELECT count() FROM ledger'), [[2 * ROWS]]);
 });
 
+testWithQuestDB('nothing is planned for a table to which the server applies no changes', async t => {
+  const server = await emptyServer();
+  await execute(server, 'CREATE TABLE t (ts TIMESTAMP, x DECIMAL(10,2)) timestamp(ts) PARTITION BY DAY');
+  await execute(server, "INSERT INTO t VALUES ('2024-01-01', 12345678.99m)");
+  await waitUntilApplied(server, 't');
+  await execute(server, 'ALTER TABLE t ALTER COLUMN x TYPE DECIMAL(4,1)'); // 9.3.4 accepts it, then suspends the table
+  await execute(server, 'ALTER TABLE t ADD COLUMN y INT');
+  const run = await shellWithFiles(t, server, {
+    'after.sql':
+      'CREATE TABLE t (ts TIMESTAMP, x DECIMAL(10,2), y INT) timestamp(ts) PARTITION BY DAY; CREATE TABLE u (a INT);',
+  });
+  while ((await execute(server, 'SELECT suspended FROM wal_tables()'))[0]?.[0] !== true) await pause(20);
+  const plan = await run('sqldiff --alter after.sql $DB > plan');
+  t.is(plan.code, 1);
+  t.regex(
+    plan.stderr,
+    /ADD COLUMN y INT: table 't' is suspended, so that the server applies no change to it; repair it with ALTER TABLE 't' RESUME WAL\n$/,
+  );
+  t.regex((await run('cat plan')).stdout.toString(), /CREATE TABLE u/);
+});
+
 testWithQuestDB('a rebuild neither copies nor drops a table whose rows are not all applied', async t => {
   const server = await emptyServer();
   await execute(server, 'CREATE TABLE t (ts TIMESTAMP, x DECIMAL(10,2)) timestamp(ts) PARTITION BY DAY');

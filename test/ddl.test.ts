@@ -23,6 +23,7 @@ test('the package exports exactly these names', t => {
     'addTimestampToIndex',
     'applyAlteration',
     'canConvert',
+    'changedTables',
     'compareDefinitions',
     'compareStatements',
     'defaultPartition',

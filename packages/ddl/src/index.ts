@@ -1,5 +1,5 @@
 export { type Alter, type Alteration, applyAlteration, findColumn, printAlter } from './alteration.js';
-export type { Change, PartitionChange } from './change/change.js';
+export { type Change, changedTables, type PartitionChange } from './change/change.js';
 export { parseChange } from './change/parse-change.js';
 export { type Comparison, compareDefinitions, localTtl, type PropertyDifference } from './compare-definitions.js';
 export {

@@ -24,7 +24,7 @@ export function loadObject(
   const common = { isLoaded: true, columns: [], references };
   switch (meaning.kind) {
     case 'table':
-      return meaning;
+      return health?.suspended?.has(foldCase(name)) ? { ...meaning, isSuspended: true } : meaning;
     case 'view':
       return { ...meaning, ...common, ...(reason !== undefined && { invalid: { reason, position: 0 } }) };
     case 'materialized view':

@@ -12,6 +12,8 @@ import type { PartitionUnit, Ttl } from '@sqlpipe/ddl/grammar';
 export interface Table extends TableDefinition, Loaded {
   /** How often the columns were added, dropped or renamed: one error message contains this number. */
   readonly structure?: number;
+  /** Whether the server accepts changes and does not apply them, until RESUME WAL. */
+  readonly isSuspended?: boolean;
 }
 
 /** What may be missing of an object that was loaded from its statement. */

@@ -3,7 +3,7 @@
  * not decided here, but by running it (prove.ts).
  */
 import { type Alteration, type Definition, printAlter } from '@sqlpipe/ddl';
-import { type Engine, isNotExecutable } from '@sqlpipe/engine';
+import { type Engine, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
 import { displayName, foldCase, type Identity, identityKey } from '@sqlpipe/sql';
 import type { Loss } from './losses.js';
 
@@ -53,7 +53,7 @@ export class Draft {
     const excluded = this.excluded.get(changeKey(change));
     const reason = excluded ? undefined : this.#execute(statements);
     if (excluded) this.omissions.push(excluded);
-    else if (reason !== undefined) this.omit(change, `the server would reject it: ${reason}`);
+    else if (reason !== undefined) this.omit(change, reason);
     else for (const statement of statements) this.steps.push({ statement, change });
     return !excluded && reason === undefined;
   }
@@ -82,8 +82,7 @@ export class Draft {
       return undefined;
     } catch (error) {
       this.engine.rollback(before);
-      if (isNotExecutable(error)) return error.message;
-      throw error;
+      return whyNotExecutable(error);
     }
   }
 
@@ -128,6 +127,12 @@ export class Draft {
     const found = this.engine.find(name);
     return found ? displayName({ kind: found.kind, name: found.name, verb: '' }) : `'${name}'`;
   }
+}
+
+/** Why a statement cannot be executed. @throws the error, if it is another one */
+export function whyNotExecutable(error: unknown): string {
+  if (!isNotExecutable(error)) throw error;
+  return error instanceof OpaqueError ? error.message : `the server would reject it: ${error.message}`;
 }
 
 /** A statement on one line, for a list. */

@@ -2,9 +2,9 @@
  * Proves a plan by running it on an engine: each statement must be accepted, no loss may happen that is not allowed, and no view
  * may end invalid. Each problem is blamed on the changes that cause it, and these are left out of the next draft.
  */
-import { type Effect, type Engine, isNotExecutable } from '@sqlpipe/engine';
+import type { Effect, Engine } from '@sqlpipe/engine';
 import { displayName, foldCase, isObject } from '@sqlpipe/sql';
-import { changeKey, type Omission, type Step } from './draft.js';
+import { changeKey, type Omission, type Step, whyNotExecutable } from './draft.js';
 import type { Loss } from './losses.js';
 import { isPartOfRebuild } from './rebuild.js';
 import type { Task } from './task.js';
@@ -54,8 +54,7 @@ function run(steps: readonly Step[], engine: Engine): { effects: (readonly Effec
     try {
       effects.push(engine.execute(statement).effects);
     } catch (error) {
-      if (!isNotExecutable(error)) throw error;
-      return { effects, rejection: { at: [at], reason: `the server would reject it: ${error.message}` } };
+      return { effects, rejection: { at: [at], reason: whyNotExecutable(error) } };
     }
   return { effects };
 }

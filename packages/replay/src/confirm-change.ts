@@ -3,7 +3,7 @@
  * until a change is complete, and then checks the object.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { applyAlteration, type Change, parseChange, parseMeaning, printDefinition } from '@sqlpipe/ddl';
+import { applyAlteration, type Change, changedTables, parseChange, parseMeaning, printDefinition } from '@sqlpipe/ddl';
 import {
   fetchRefreshState,
   fetchWalState,
@@ -108,24 +108,6 @@ export async function confirmChange(
   if (!verify) return {};
   if (change.verb === 'rename') return verifyRenamed(change, existing);
   return change.verb === 'alter' && expected !== undefined ? verifyAltered(change, expected, existing) : {};
-}
-
-/** The tables, under their new names, to whose WAL the server writes a change. */
-function changedTables(change: Change): readonly string[] {
-  switch (change.verb) {
-    case 'alter':
-      return change.alters.slice(0, 1).map(({ name }) => name);
-    case 'rename':
-      return [change.to];
-    case 'truncate':
-      return change.names;
-    case 'update':
-    case 'insert':
-    case 'drop partition':
-      return [change.name];
-    default:
-      return [];
-  }
 }
 
 const ALTERED_DIFFERENTLY = 'the server altered it, but to a different definition';

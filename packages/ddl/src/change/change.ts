@@ -27,3 +27,25 @@ export interface PartitionChange {
   readonly name: string;
   readonly position: number;
 }
+
+/** The tables to whose WAL a server writes a change; both names of a table that is renamed. */
+export function changedTables(change: Change): readonly string[] {
+  switch (change.verb) {
+    case 'alter':
+      return change.alters.slice(0, 1).map(({ name }) => name);
+    case 'rename':
+      return [change.name, change.to];
+    case 'truncate':
+      return change.names;
+    case 'update':
+    case 'insert':
+    case 'drop partition':
+    case 'force drop partition':
+    case 'attach partition':
+    case 'detach partition':
+    case 'convert partition':
+      return [change.name];
+    default:
+      return [];
+  }
+}

@@ -1,5 +1,5 @@
 /*! Statements that change the catalog: their handlers by first word. */
-import { type Change, DEFAULTS } from '@sqlpipe/ddl';
+import { type Change, changedTables, DEFAULTS } from '@sqlpipe/ddl';
 import { type Body, type Cursor, parseChangeAfter, RejectionError } from '@sqlpipe/ddl/grammar';
 import type { CatalogueObject } from '../objects.js';
 import { OpaqueError } from '../opaque-error.js';
@@ -59,6 +59,7 @@ function executeChange(verb: string, cursor: Cursor, session: Session): void {
     },
   });
   authorizeChange(change, session);
+  requireApplied(change, session);
   return applyChange(change, session, query);
 }
 
@@ -66,6 +67,23 @@ function executeChange(verb: string, cursor: Cursor, session: Session): void {
 function requireKnown(object: CatalogueObject | undefined, verb: string): CatalogueObject | undefined {
   if (object?.opaque === undefined || (verb !== 'alter' && verb !== 'rename')) return object;
   throw new OpaqueError(`the syntax of ${object.kind} '${object.name}' is not known`);
+}
+
+/** What is sent to a suspended table waits, until RESUME WAL or for ever. @throws OpaqueError */
+function requireApplied(change: Change, { catalog }: Session): void {
+  for (const name of changedTables(change)) {
+    const table = catalog.find(name);
+    if (table?.kind === 'table' && table.isSuspended)
+      throw new OpaqueError(
+        `table '${table.name}' is suspended, so that the server applies no change to it; repair it with ALTER TABLE '${table.name}' RESUME WAL`,
+      );
+  }
+}
+
+/** Ends the suspension of a table. */
+function resume(name: string, { catalog }: Session): void {
+  const table = catalog.find(name);
+  if (table?.kind === 'table' && table.isSuspended) catalog.put({ ...table, isSuspended: false });
 }
 
 /** Changes the catalog. @param query the query in the statement */
@@ -85,6 +103,8 @@ function applyChange(change: Change, session: Session, query: Body | undefined):
       return renameTable(change, session);
     case 'refresh':
       return refresh(change, session);
+    case 'resume wal':
+      return resume(change.name, session);
     case 'compile':
       return compile(change, session);
     case 'insert':
