@@ -17,9 +17,13 @@ export function refreshViews(task: Task, draft: Draft): void {
     const isEmpty = created.has(foldCase(view.name)) && hadRows(view, task, draft);
     const fillsItself = found.refresh.type === 'IMMEDIATE' && !found.refresh.deferred;
     const mustWait = !fillsItself || readByOthers.has(foldCase(view.name));
-    if (found.invalid !== undefined || (isEmpty && mustWait)) refreshView(view, task, draft);
+    const isInvalid = found.invalid !== undefined && !FAILED_WHILE_RUNNING.test(found.invalid);
+    if (isInvalid || (isEmpty && mustWait)) refreshView(view, task, draft);
   }
 }
+
+/** The query of the view failed on its rows, and would fail again: the error has no position in the query (observed on 9.3.4). */
+const FAILED_WHILE_RUNNING = /^\[-1\]: /;
 
 /** Whether B has the view with rows, as far as is known. */
 const hadRows = ({ kind, name }: Entry, { b }: Task, draft: Draft): boolean =>
