@@ -10,7 +10,7 @@ import { Readable } from 'node:stream';
 import { LimitError, repair } from '@sqlpipe/ddl';
 import { InstanceError, resolveInstance } from '@sqlpipe/instance';
 import { decodeRecords, StreamError } from '@sqlpipe/records';
-import { Catalog, dumpOrder } from '@sqlpipe/schema';
+import { dumpOrder, Schema } from '@sqlpipe/schema';
 import {
   findSecrets,
   identify,
@@ -166,7 +166,7 @@ const READERS: ((text: string) => unknown)[] = [
   text => maskSecrets(redact(text), findSecrets(text)),
   text => repair(text),
   text => {
-    const catalog = new Catalog([text]);
+    const catalog = new Schema([text]);
     return [dumpOrder(catalog), ...catalog.entries.map(entry => catalog.prerequisites(entry))];
   },
 ];

@@ -1,13 +1,13 @@
 /*! The server's order of statements, and dependency order: compared with real dumps. */
 import { LimitError } from '@sqlpipe/ddl';
-import { Catalog, dumpOrder, findCycle, topologicalOrder } from '@sqlpipe/schema';
+import { dumpOrder, findCycle, Schema, topologicalOrder } from '@sqlpipe/schema';
 import { foldCase } from '@sqlpipe/sql';
 import fc from 'fast-check';
 import { databases } from './support/databases.js';
 import { test } from './support/test.js';
 
 const sortForDump = (statements: string[]): string[] =>
-  dumpOrder(new Catalog(statements)).map(({ statement }) => statement);
+  dumpOrder(new Schema(statements)).map(({ statement }) => statement);
 
 /** A schema with access control, in the server's order. */
 const LAYERED = [

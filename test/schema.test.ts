@@ -1,7 +1,7 @@
 /*! A set of definitions: references and prerequisites of its objects, and duplicate statements. */
 import { findReferences, grantTargets, LimitError, ownerOf, removeOwner } from '@sqlpipe/ddl';
 import * as schema from '@sqlpipe/schema';
-import { Catalog, deduplicate } from '@sqlpipe/schema';
+import { deduplicate, Schema } from '@sqlpipe/schema';
 import { foldCase, identify } from '@sqlpipe/sql';
 import { cases } from './cases/cases.js';
 import { test } from './support/test.js';
@@ -9,7 +9,7 @@ import { test } from './support/test.js';
 test('the package exports exactly these names', t => {
   t.deepEqual(Object.keys(schema).sort(), [
     'CATEGORIES',
-    'Catalog',
+    'Schema',
     'DuplicateNameError',
     'InvalidSelectionError',
     'MemoryBudget',
@@ -75,22 +75,22 @@ test('foldCase: names that differ only in case are equal', t => {
   t.not(foldCase('straße'), foldCase('strasse'));
 });
 
-test('a catalog finds objects in any case, and the first of two with the same name', t => {
+test('a schema finds objects in any case, and the first of two with the same name', t => {
   const first = 'CREATE TABLE Trades (x INT);';
-  const found = new Catalog([first, "CREATE VIEW 'TRADES' AS (SELECT * FROM t);"]).findObject('trades');
+  const found = new Schema([first, "CREATE VIEW 'TRADES' AS (SELECT * FROM t);"]).findObject('trades');
   t.deepEqual(found, { kind: 'table', name: 'Trades', verb: 'CREATE', statement: first });
 });
 
 test('the schema public is not part of a name', t => {
-  const storedName = (sql: string) => new Catalog([sql]).entries[0]?.name;
+  const storedName = (sql: string) => new Schema([sql]).entries[0]?.name;
   t.is(storedName('CREATE TABLE public.t (x INT);'), 't');
   t.is(storedName('CREATE VIEW IF NOT EXISTS "Public"."t" AS (SELECT 1);'), 't');
   t.is(storedName("CREATE TABLE 'public.t' (x INT);"), 'public.t');
   t.is(storedName('CREATE TABLE a.b (x INT);'), 'a.b');
 });
 
-test('dependencies contain only objects of the catalog, with their stored names', t => {
-  const schema = new Catalog([
+test('dependencies contain only objects of the schema, with their stored names', t => {
+  const schema = new Schema([
     'CREATE TABLE Trades (x INT);',
     'CREATE VIEW v AS (SELECT * FROM trades JOIN elsewhere ON (k));',
     "CREATE VIEW w AS (WITH v AS (SELECT * FROM elsewhere) SELECT * FROM 'V' JOIN TRADES ON (k));",
@@ -150,7 +150,7 @@ test('ownerOf: only as the last clause, in any quotes', t => {
 });
 
 test('prerequisites: bases and owners of objects, and all names in access control', t => {
-  const schema = new Catalog([
+  const schema = new Schema([
     'CREATE USER u;',
     'CREATE GROUP g;',
     'CREATE SERVICE ACCOUNT s OWNED BY g;',
@@ -168,7 +168,7 @@ test('prerequisites: bases and owners of objects, and all names in access contro
 });
 
 test('a common table expression may have the name of its own view', t => {
-  const schema = new Catalog([
+  const schema = new Schema([
     'CREATE TABLE t (x INT);',
     'CREATE VIEW v AS (WITH v AS (SELECT * FROM t) SELECT * FROM v);',
   ]);

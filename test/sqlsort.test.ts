@@ -1,6 +1,6 @@
 /*! sqlsort: a schema in any order is sorted as its dump, and cycles and conflicts are reported. */
 
-import { Catalog } from '@sqlpipe/schema';
+import { Schema } from '@sqlpipe/schema';
 import type { ExecutionContext } from 'ava';
 import { toDot } from '../packages/sqlsort/src/graph.js';
 import { fileScope } from './support/scope.js';
@@ -185,7 +185,7 @@ test('--graph of an empty schema, and of a truncated stream', async t => {
 
 test('the graph of 150,000 objects does not overflow the call stack', t => {
   const tables = Array.from({ length: 150_000 }, (_, i) => `CREATE TABLE 't${i}' (x INT);`);
-  t.is(toDot(new Catalog(tables)).split('\n').length, tables.length + 4);
+  t.is(toDot(new Schema(tables)).split('\n').length, tables.length + 4);
 });
 
 const withGraphviz = testWith('dot');

@@ -1,5 +1,5 @@
 /*!
- * CREATE, checked against the catalog: the name must be valid and free, and what the statement refers to must exist.
+ * CREATE, checked against the catalogue: the name must be valid and free, and what the statement refers to must exist.
  */
 
 import { addTimestampToIndex, type Column, defaultPartition, type Refresh, toTableDefinition } from '@sqlpipe/ddl';
@@ -33,10 +33,10 @@ type Create = CreateTable | CreateView | CreateMaterializedView | CreateLiveView
  * Whether there is nothing to do, because an object of the same kind has the name and IF NOT EXISTS allows that.
  * @throws RejectionError if the name is taken in any other way
  */
-function isNoOpCreate(catalog: Catalogue, statement: Create): boolean {
+function isNoOpCreate(catalogue: Catalogue, statement: Create): boolean {
   const { name, position, ifNotExists } = statement;
   const kind = statement.statement.replace('create ', '');
-  const object = catalog.find(name);
+  const object = catalogue.find(name);
   if (!object) return false;
   if (object.kind !== kind)
     throw new RejectionError(position, `${otherKinds[kind]} with the requested name already exists`);
@@ -53,30 +53,30 @@ const otherKinds: Readonly<Record<string, string>> = {
 
 /** CREATE TABLE, with columns, LIKE another table or AS a query. */
 export function createTable(session: Session, parsed: CreateTable): void {
-  const { catalog } = session;
+  const { catalogue } = session;
   const owned = { ...parsed, owner: parsed.owner ?? session.owner };
   // The enterprise edition has storage policies, and turns a TTL into one.
   const statement = session.enterprise ? { ...owned, ttl: 0, policy: parsed.policy ?? ttlToPolicy(parsed.ttl) } : owned;
   const { name, position, like, select } = statement;
-  if (like && !catalog.find(like.name)) throw noTableError(like.name, like.position);
-  if (isNoOpCreate(catalog, statement)) return;
+  if (like && !catalogue.find(like.name)) throw noTableError(like.name, like.position);
+  if (isNoOpCreate(catalogue, statement)) return;
   rejectVolume(statement);
   session.authorize('CREATE TABLE');
   if (like) requireReadable(session, like.name);
   const table = like
-    ? copyTable(catalog, statement, like)
+    ? copyTable(catalogue, statement, like)
     : select
-      ? tableFromQuery(catalog, statement)
+      ? tableFromQuery(catalogue, statement)
       : toTableDefinition(statement);
   if (select) requireReadAccess(session, parsedQuery(select));
   rejectBadName(name, position, select ? '' : 'Could not create table, ');
   // QuestDB cannot create a folder with a name longer than a file name, and reports that the table exists.
   if (Buffer.byteLength(name) > MAX_FILE_NAME_BYTES) throw new RejectionError(position, 'table already exists');
-  catalog.put(table);
+  catalogue.put(table);
 }
 
-function copyTable(catalog: Catalogue, { name, owner }: CreateTable, like: LocatedName): Table {
-  const model = catalog.resolve(like.name);
+function copyTable(catalogue: Catalogue, { name, owner }: CreateTable, like: LocatedName): Table {
+  const model = catalogue.resolve(like.name);
   if (!model || model.kind === 'view') throw noTableError(like.name, like.position);
   if (model.opaque !== undefined) throw new OpaqueError(`the syntax of ${model.kind} '${model.name}' is not known`);
   const { columns, timestamp, partitionBy, ttl } = model;
@@ -88,9 +88,9 @@ function copyTable(catalog: Catalogue, { name, owner }: CreateTable, like: Locat
 }
 
 /** The table that a query creates: the query's columns, with the types and options that CAST, INDEX and DEDUP set. */
-function tableFromQuery(catalog: Catalogue, statement: CreateTable): Table {
+function tableFromQuery(catalogue: Catalogue, statement: CreateTable): Table {
   const { name, position, select, partition, ttl, policy, wal, parquet, owner } = statement;
-  const relation = select ? analyzeRelation(parsedQuery(select), catalog) : { fields: [] };
+  const relation = select ? analyzeRelation(parsedQuery(select), catalogue) : { fields: [] };
   const timestamp = timestampOfQuery(statement, relation);
   if (partition && partition.unit !== 'NONE' && !timestamp) {
     throw new RejectionError(partition.position, 'partitioning is possible only on tables with designated timestamps');
@@ -184,11 +184,11 @@ const escapeForMessage = (text: string): string =>
 
 /** CREATE VIEW. */
 export function createView(session: Session, statement: CreateView): void {
-  const { catalog } = session;
+  const { catalogue } = session;
   const { name, position, body, orReplace } = statement;
-  const replaces = orReplace && !statement.ifNotExists && catalog.find(name)?.kind === 'view';
+  const replaces = orReplace && !statement.ifNotExists && catalogue.find(name)?.kind === 'view';
   if (!replaces) {
-    if (!isNoOpCreate(catalog, statement)) putView(session, statement, position);
+    if (!isNoOpCreate(catalogue, statement)) putView(session, statement, position);
     return;
   }
   // In CREATE OR REPLACE VIEW QuestDB counts from before the parenthesis, except for errors that its parser finds.
@@ -204,32 +204,32 @@ export function createView(session: Session, statement: CreateView): void {
 
 /** `errorPosition` is the position that is reported for an invalid column name. */
 function putView(session: Session, statement: CreateView, errorPosition: number): void {
-  const { catalog } = session;
+  const { catalogue } = session;
   const { name, position, body, owner = session.owner, orReplace } = statement;
   session.authorize('CREATE VIEW');
-  const relation = analyzeRelation(parsedQuery(body), catalog);
-  if (orReplace) rejectCycle(catalog, statement);
+  const relation = analyzeRelation(parsedQuery(body), catalogue);
+  if (orReplace) rejectCycle(catalogue, statement);
   requireReadAccess(session, parsedQuery(body));
   relation.fields.forEach((field, index) => {
     if (isValidColumnName(field.name)) return;
     throw new RejectionError(errorPosition, `invalid column name [name=${field.name}, position=${index}]`);
   });
   rejectBadName(name, position, '');
-  catalog.put({
+  catalogue.put({
     kind: 'view',
     name,
     body: body.text,
     columns: toColumns(relation),
     timestamp: relation.timestamp,
-    references: findBodyReferences(body.text, catalog),
+    references: findBodyReferences(body.text, catalogue),
     owner,
   });
 }
 
 /** A view cannot depend on itself. */
-function rejectCycle(catalog: Catalogue, { name, body }: CreateView): void {
-  const reference = findBodyReferences(body.text, catalog).find(reference =>
-    catalog.closure([reference]).has(name.toLowerCase()),
+function rejectCycle(catalogue: Catalogue, { name, body }: CreateView): void {
+  const reference = findBodyReferences(body.text, catalogue).find(reference =>
+    catalogue.closure([reference]).has(name.toLowerCase()),
   );
   if (reference === undefined) return;
   const problem =
@@ -240,12 +240,12 @@ function rejectCycle(catalog: Catalogue, { name, body }: CreateView): void {
 }
 
 /** A materialized view cannot be built from itself. */
-function rejectCycleOfBases(catalog: Catalogue, { name, position }: CreateMaterializedView, base: string): void {
+function rejectCycleOfBases(catalogue: Catalogue, { name, position }: CreateMaterializedView, base: string): void {
   const seen = new Set<string>();
   for (
-    let at = catalog.find(base);
+    let at = catalogue.find(base);
     at?.kind === 'materialized view' && !seen.has(at.name);
-    at = catalog.find(at.base)
+    at = catalogue.find(at.base)
   ) {
     seen.add(at.name);
     if (at.base.toLowerCase() !== name.toLowerCase()) continue;
@@ -260,18 +260,18 @@ export const toColumns = ({ fields }: Relation): Column[] =>
 
 /** CREATE MATERIALIZED VIEW. */
 export function createMaterializedView(session: Session, statement: CreateMaterializedView): void {
-  const { catalog } = session;
+  const { catalogue } = session;
   const { name, position, body, partition, ttl, owner = session.owner } = statement;
   const base = statement.base as LocatedName; // `findBase` sets it if the statement names none
-  if (isNoOpCreate(catalog, statement)) return;
+  if (isNoOpCreate(catalogue, statement)) return;
   rejectVolume(statement);
   session.authorize('CREATE MATERIALIZED VIEW');
   const { timeZone } = statement.refresh;
   if (timeZone !== undefined && !isTimeZone(timeZone))
     throw new RejectionError(position, `invalid timezone: ${timeZone}`);
-  const relation = analyzeRelation(parsedQuery(body), catalog);
+  const relation = analyzeRelation(parsedQuery(body), catalogue);
   requireReadAccess(session, parsedQuery(body));
-  const sampling = analyzeSampling(statement, base, relation, catalog);
+  const sampling = analyzeSampling(statement, base, relation, catalogue);
   const unindexable = relation.fields.find(
     ({ name: field, type = 'SYMBOL' }) => statement.indexes.has(field.toLowerCase()) && type !== 'SYMBOL',
   );
@@ -279,11 +279,11 @@ export function createMaterializedView(session: Session, statement: CreateMateri
   const partitionBy = partition ?? defaultPartition(sampling.interval);
   if (!partition && ttl && ttl.ttl > 0) rejectUnevenTtl(partitionBy, ttl.ttl, ttl.position);
   rejectBadName(name, position, '');
-  rejectCycleOfBases(catalog, statement, base.name);
+  rejectCycleOfBases(catalogue, statement, base.name);
   const view: MaterializedView = {
     kind: 'materialized view',
     name,
-    base: catalog.find(base.name)?.name ?? base.name,
+    base: catalogue.find(base.name)?.name ?? base.name,
     interval: sampling.interval,
     refresh: resolveRefresh(statement, sampling),
     body: body.text,
@@ -291,11 +291,11 @@ export function createMaterializedView(session: Session, statement: CreateMateri
     timestamp: sampling.timestamp,
     partitionBy,
     ttl: ttl?.ttl ?? 0,
-    references: findBodyReferences(body.text, catalog),
+    references: findBodyReferences(body.text, catalogue),
     neverRefreshed: statement.refresh.deferred,
     owner,
   };
-  catalog.put(view);
+  catalogue.put(view);
 }
 
 function resolveRefresh(
@@ -317,15 +317,15 @@ export const defaultStart = ({
 
 /** CREATE LIVE VIEW. */
 export function createLiveView(session: Session, statement: CreateLiveView): void {
-  const { catalog } = session;
+  const { catalogue } = session;
   const { name, position, body, flush, inMemory, start, owner = session.owner } = statement;
-  if (isNoOpCreate(catalog, statement)) return;
+  if (isNoOpCreate(catalogue, statement)) return;
   session.authorize('CREATE LIVE VIEW');
-  const relation = analyzeRelation(parsedQuery(body), catalog);
-  const base = findLiveBase(statement, catalog);
+  const relation = analyzeRelation(parsedQuery(body), catalogue);
+  const base = findLiveBase(statement, catalogue);
   requireReadAccess(session, parsedQuery(body));
   rejectBadName(name, position, '');
-  catalog.put({
+  catalogue.put({
     kind: 'live view',
     name,
     base: base.name,
@@ -342,9 +342,9 @@ export function createLiveView(session: Session, statement: CreateLiveView): voi
 }
 
 /** The one base table of a live view. Only a WAL table with a designated timestamp delivers its rows in order. */
-function findLiveBase({ body }: CreateLiveView, catalog: Catalogue): Table {
-  const [name = '', ...others] = findBodyReferences(body.text, catalog);
-  const base = catalog.find(name);
+function findLiveBase({ body }: CreateLiveView, catalogue: Catalogue): Table {
+  const [name = '', ...others] = findBodyReferences(body.text, catalogue);
+  const base = catalogue.find(name);
   if (base?.kind !== 'table' || others.length > 0) {
     throw new RejectionError(body.position, 'live view query must have exactly one base table');
   }

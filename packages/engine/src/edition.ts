@@ -28,8 +28,8 @@ export interface Edition {
 export const openSource: Edition = {
   dialect: { owner: rejectOwner, enterprise: false },
   handlers: statementHandlers,
-  session: catalog => ({
-    catalog,
+  session: catalogue => ({
+    catalogue,
     enterprise: false,
     authorize: () => {},
     canRead: () => true,
@@ -44,8 +44,8 @@ export const createEnterprise = (acl: Acl, secrets: Secrets): Edition => ({
   session: (catalogue, caller) => createSession(catalogue, acl, caller, secrets),
 });
 
-function createSession(catalog: Catalogue, acl: Acl, caller: string, secrets: Secrets): AclSession {
-  const owns = (name: string) => isSameName(catalog.find(name)?.owner, caller);
+function createSession(catalogue: Catalogue, acl: Acl, caller: string, secrets: Secrets): AclSession {
+  const owns = (name: string) => isSameName(catalogue.find(name)?.owner, caller);
   const isAllowed = (permission: string, table?: string, columns?: readonly string[]) =>
     (table !== undefined && owns(table)) ||
     acl.has(caller, permission, { table }) ||
@@ -53,7 +53,7 @@ function createSession(catalog: Catalogue, acl: Acl, caller: string, secrets: Se
       columns.length > 0 &&
       columns.every(column => acl.has(caller, permission, { table, column })));
   return {
-    catalog,
+    catalogue,
     acl,
     caller,
     secrets,
@@ -61,7 +61,7 @@ function createSession(catalog: Catalogue, acl: Acl, caller: string, secrets: Se
     owner: caller,
     canRead: name => owns(name) || acl.canRead(caller, name),
     assignColumnOwner(table, column, owner = caller) {
-      if (isSameName(owner, acl.admin) || isSameName(catalog.find(table)?.owner, owner)) return;
+      if (isSameName(owner, acl.admin) || isSameName(catalogue.find(table)?.owner, owner)) return;
       acl.grant({ entity: owner, permission: 'ALL', option: true, table, column });
     },
     authorize(permission, table, columns) {

@@ -13,7 +13,7 @@ import {
   printRight,
 } from '@sqlpipe/ddl';
 import { type Body, type LocatedName, RejectionError } from '@sqlpipe/ddl/grammar';
-import { Catalog } from '@sqlpipe/schema';
+import { Schema } from '@sqlpipe/schema';
 import { foldCase, givesRight, isObject, isPrincipal, isSameName } from '@sqlpipe/sql';
 import { Acl, type Principal, type PrincipalKind } from './acl/acl.js';
 import { formatPrincipals } from './acl/dump.js';
@@ -106,7 +106,7 @@ export class Engine {
   load(statements: Iterable<string>): void {
     this.#hasLoaded = true;
     const { defaults, health } = this.#options;
-    const entries = new Catalog(statements);
+    const entries = new Schema(statements);
     const findTable = (name: string) => entries.findObject(name)?.statement;
     const isView = (name: string) => entries.findObject(name)?.kind === 'view';
     for (const { kind, name, statement } of entries.entries) {

@@ -33,7 +33,7 @@ interface QueryResult extends Loaded {
 
 /** A view, with what its query returns. */
 export interface View extends ViewDefinition, QueryResult {
-  /** Tables, views and materialized views that the body refers to, as the catalog spells them. */
+  /** Tables, views and materialized views that the body refers to, as the catalogue spells them. */
   readonly references: readonly string[];
   /** Why the body can no longer be executed, and the position of the error in the body. */
   readonly invalid?: { readonly reason: string; readonly position: number };

@@ -29,7 +29,7 @@ const nameOf = ({ parts }: QualifiedName): string =>
 
 /** Requires the right to read every column that a query names, to execute or to store the query. @throws DenialError */
 export function requireReadAccess(session: Session, query: Query): void {
-  for (const { object, columns } of listReads(query, session.catalog)) {
+  for (const { object, columns } of listReads(query, session.catalogue)) {
     requireReadable(session, object.name);
     // The right to read one column includes the timestamp; single columns of a view cannot be granted.
     const columnsToCheck = object.kind === 'view' ? [] : columns.filter(name => name !== object.timestamp);
@@ -41,13 +41,13 @@ export function requireReadAccess(session: Session, query: Query): void {
  * Each table and view that a query refers to, with the columns that it reads there. A column name without a table
  * counts for every table that has such a column.
  */
-function listReads({ select }: Query, catalog: Catalogue): { object: CatalogueObject; columns: string[] }[] {
+function listReads({ select }: Query, catalogue: Catalogue): { object: CatalogueObject; columns: string[] }[] {
   const tables: { object: CatalogueObject; alias: string; readsAllColumns: boolean }[] = [];
   const columns: (readonly string[])[] = [];
   visit(select, select, new Set(), {
     table(ref, { columns: items }, cteNames) {
       const name = nameOf(ref.table);
-      const object = cteNames.has(name.toLowerCase()) ? undefined : catalog.resolve(name);
+      const object = cteNames.has(name.toLowerCase()) ? undefined : catalogue.resolve(name);
       const alias = (ref.alias ?? name).toLowerCase();
       const readsAllColumns = items.some(
         item =>

@@ -1,4 +1,4 @@
-/*! What a statement is executed with: the catalog that it may change, and what its caller may do there. */
+/*! What a statement is executed with: the catalogue that it may change, and what its caller may do there. */
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import type { Catalogue } from './catalogue.js';
 import type { Effect } from './effects.js';
@@ -17,7 +17,7 @@ export type Authorize = (permission: string, on?: string, columns?: readonly str
 
 /** Who executes a statement, and on what. */
 export interface Session {
-  readonly catalog: Catalogue;
+  readonly catalogue: Catalogue;
   readonly authorize: Authorize;
   /** Whether the caller may read at least a part of an object. Other objects are left out of lists and dumps. */
   readonly canRead: (name: string) => boolean;

@@ -4,7 +4,7 @@
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Catalog, collectStatements, deduplicate, dumpOrder } from '@sqlpipe/schema';
+import { collectStatements, deduplicate, dumpOrder, Schema } from '@sqlpipe/schema';
 import { describeUnmappable, FOLDERS, FolderError, pathFor, scanFolder, staleTempFiles } from './layout.js';
 import type { LocatedStatement } from './text.js';
 import { type Staged, stageFile } from './write-file.js';
@@ -35,7 +35,7 @@ export async function readLocatedFolder(folder: string, maxLength?: number): Pro
     for (const [i, statement] of statements.entries())
       if (!located.has(statement)) located.set(statement, { statement, path, line: lines[i] as number });
   }
-  const entries = dumpOrder(new Catalog(deduplicate(located.keys())));
+  const entries = dumpOrder(new Schema(deduplicate(located.keys())));
   return entries.map(({ statement }) => located.get(statement) as LocatedStatement);
 }
 

@@ -5,7 +5,7 @@
  */
 
 import { isSystemTable } from '@sqlpipe/ddl';
-import { Catalog, dumpOrder } from '@sqlpipe/schema';
+import { dumpOrder, Schema } from '@sqlpipe/schema';
 import { isObject, type Kind } from '@sqlpipe/sql';
 import type { BestEffortClient } from './best-effort-client.js';
 import { fetchUncheckedDefinitions } from './definitions.js';
@@ -31,7 +31,7 @@ export async function fetchObjectRows(
     const objects = await readObjects(source, client, selects, previous);
     const isSame = ({ name, definition }: ReadObject) => previous.get(name)?.definition === definition;
     if (objects.length === previous.size && objects.every(isSame))
-      return dumpOrder(new Catalog(objects.map(({ definition }) => definition))).map(({ statement }) => statement);
+      return dumpOrder(new Schema(objects.map(({ definition }) => definition))).map(({ statement }) => statement);
     previous = new Map(objects.map(object => [object.name, object]));
   }
   throw new InstanceError(

@@ -10,15 +10,15 @@ import {
   RightSet,
   sortByScope,
 } from '@sqlpipe/ddl';
-import { type Catalog, dumpOrder, type Entry } from '@sqlpipe/schema';
+import { dumpOrder, type Entry, type Schema } from '@sqlpipe/schema';
 import { displayName, givesRight, identify, isPrincipal, kindKeywords } from '@sqlpipe/sql';
 import { type Draft, describe } from './draft.js';
 import type { Task } from './task.js';
 import { whyUnalterable } from './unalterable.js';
 
-const rightsOf = (catalog: Catalog): RightSet =>
+const rightsOf = (schema: Schema): RightSet =>
   new RightSet(
-    catalog.entries.filter(({ kind }) => givesRight(kind)).flatMap(({ statement }) => parseRights(statement) ?? []),
+    schema.entries.filter(({ kind }) => givesRight(kind)).flatMap(({ statement }) => parseRights(statement) ?? []),
   );
 
 const addStatement = (draft: Draft, statement: string): boolean => draft.addStatement(statement, identify(statement));

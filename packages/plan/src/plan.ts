@@ -4,7 +4,7 @@
  */
 import type { CompareOptions, MaterializedViewDefinition } from '@sqlpipe/ddl';
 import { type Effect, Engine, type Health, type HistoryAnswer, whenReady } from '@sqlpipe/engine';
-import { Catalog, compareSchemas } from '@sqlpipe/schema';
+import { compareSchemas, Schema } from '@sqlpipe/schema';
 import { displayName, foldCase, hasName, type Identity, identify, identityKey, isAcl } from '@sqlpipe/sql';
 import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './access.js';
 import { changeKey, Draft, type Omission, type Step } from './draft.js';
@@ -119,7 +119,7 @@ function planOnce(
   options: PlanOptions,
 ): ProvenDraft {
   const { defaults, health, ignoreOwner = false, keepExtra = false, dropOld = false } = options;
-  const catalog = new Catalog(b);
+  const schema = new Schema(b);
   const isEnterprise = options.enterprise ?? isEnterpriseSchema(b);
   let requests: Requests | undefined;
   /** What nobody was asked, because there is no server or the loss is allowed, may be lost if it is allowed. */
@@ -139,9 +139,9 @@ function planOnce(
     return engine;
   };
   const wanted = new WantedSchema(a, defaults);
-  requests = new Requests(wanted, catalog, loadB(), options);
+  requests = new Requests(wanted, schema, loadB(), options);
   const leftovers = findLeftovers(wanted, loadB(), requests);
-  const task = { a: wanted, b: catalog, requests, leftovers, isEnterprise, defaults, ignoreOwner, keepExtra, dropOld };
+  const task = { a: wanted, b: schema, requests, leftovers, isEnterprise, defaults, ignoreOwner, keepExtra, dropOld };
   // What the server says of B's views is not so of A's.
   requireResolvableViews(task, createEngine(health && {}));
   const excluded = new Map<string, Omission>();

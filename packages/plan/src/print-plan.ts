@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { parseChange, parseMeaning, printDefinition } from '@sqlpipe/ddl';
-import { Catalog } from '@sqlpipe/schema';
+import { Schema } from '@sqlpipe/schema';
 import { displayName, escapeControls, foldCase, identify, isObject, type Kind, significantTokens } from '@sqlpipe/sql';
 import type { Omission } from './draft.js';
 import { formatLoss } from './losses.js';
@@ -23,9 +23,9 @@ export interface PlannedObject {
  * @param b the statements of the schema that the plan is for
  */
 export function printPlan({ statements, remarks }: Plan, b: Iterable<string>): string[] {
-  const catalog = new Catalog(b);
+  const schema = new Schema(b);
   const findStatement = ({ kind, name }: PlannedObject): string | undefined => {
-    const entry = catalog.findObject(name);
+    const entry = schema.findObject(name);
     return entry?.kind === kind ? entry.statement : undefined;
   };
   const plain = statements.map(({ statement }) => statement);

@@ -1,13 +1,13 @@
 /*! Refreshes the materialized views that a plan has invalidated or created again, each after the views that it reads from. */
 import { OTHER_TYPES } from '@sqlpipe/engine';
-import { Catalog, dumpOrder, type Entry } from '@sqlpipe/schema';
+import { dumpOrder, type Entry, Schema } from '@sqlpipe/schema';
 import { foldCase, identify, kindKeywords } from '@sqlpipe/sql';
 import { type Draft, describe } from './draft.js';
 import type { Task } from './task.js';
 
 /** Refreshes each view, or recreates it where its query now gives columns of other types. */
 export function refreshViews(task: Task, draft: Draft): void {
-  const schema = new Catalog(draft.engine.statements());
+  const schema = new Schema(draft.engine.statements());
   const views = dumpOrder(schema).filter(({ kind }) => kind === 'materialized view');
   const readByOthers = new Set(views.flatMap(view => schema.prerequisites(view).map(({ name }) => foldCase(name))));
   const created = new Set(draft.steps.map(({ statement }) => identify(statement)).map(({ name }) => foldCase(name)));

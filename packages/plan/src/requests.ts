@@ -1,6 +1,6 @@
 /*! Resolves the options of a plan that contain names: renames, allowed losses, and tables to rebuild. */
 import type { Engine } from '@sqlpipe/engine';
-import { type Catalog, InvalidSelectionError } from '@sqlpipe/schema';
+import { InvalidSelectionError, type Schema } from '@sqlpipe/schema';
 import { foldCase, isSameName, unquote } from '@sqlpipe/sql';
 import { AllowedLosses, type Loss } from './losses.js';
 import { readings, resolvePath, splitRename } from './names.js';
@@ -19,7 +19,7 @@ export interface RequestOptions {
 /** The values of these options, resolved against both schemas. */
 export class Requests {
   readonly #a: WantedSchema;
-  readonly #b: Catalog;
+  readonly #b: Schema;
   readonly #engine: Engine;
   /** The new names of objects to be renamed, by their old names in lower case. */
   readonly renamedObjects = new Map<string, string>();
@@ -34,7 +34,7 @@ export class Requests {
    * @param engine schema B as it is before the plan
    * @throws InvalidSelectionError for names that match nothing or are ambiguous
    */
-  constructor(a: WantedSchema, b: Catalog, engine: Engine, options: RequestOptions) {
+  constructor(a: WantedSchema, b: Schema, engine: Engine, options: RequestOptions) {
     this.#a = a;
     this.#b = b;
     this.#engine = engine;

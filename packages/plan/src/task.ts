@@ -1,12 +1,12 @@
 import type { CompareOptions } from '@sqlpipe/ddl';
-import type { Catalog } from '@sqlpipe/schema';
+import type { Schema } from '@sqlpipe/schema';
 import type { Requests } from './requests.js';
 import type { WantedSchema } from './wanted-schema.js';
 
 /** What a plan has to do: schema B becomes A. */
 export interface Task {
   readonly a: WantedSchema;
-  readonly b: Catalog;
+  readonly b: Schema;
   readonly requests: Requests;
   readonly isEnterprise: boolean;
   readonly defaults: CompareOptions['defaults'];

@@ -1,8 +1,8 @@
 import { type CompareOptions, type Definition, parseMeaning } from '@sqlpipe/ddl';
-import { Catalog, type Entry } from '@sqlpipe/schema';
+import { type Entry, Schema } from '@sqlpipe/schema';
 
 /** The schema that a plan leads to, with the definition in each statement. */
-export class WantedSchema extends Catalog {
+export class WantedSchema extends Schema {
   readonly #defaults: CompareOptions['defaults'];
   readonly #meanings = new Map<Entry, Definition | undefined>();
 

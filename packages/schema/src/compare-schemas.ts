@@ -9,7 +9,7 @@ import {
   type StatementComparison,
 } from '@sqlpipe/ddl';
 import { foldCase, givesRight, hasName, type Identity, identify, identityKey, significantTokens } from '@sqlpipe/sql';
-import { Catalog, dumpOrder, type Entry } from './catalog.js';
+import { dumpOrder, type Entry, Schema } from './schema.js';
 
 /** An object or statement that is only in one schema, or that is different in the two. */
 export interface Difference {
@@ -49,18 +49,18 @@ export function compareSchemas(
   b: Iterable<string>,
   { defaults, ignoreOwner = false }: CompareSchemasOptions = {},
 ): SchemaComparison {
-  const [catalogA, catalogB] = [new Catalog(a), new Catalog(b)];
-  const options = (catalog: Catalog): CompareOptions => ({
+  const [schemaA, schemaB] = [new Schema(a), new Schema(b)];
+  const options = (schema: Schema): CompareOptions => ({
     ...(defaults && { defaults }),
-    findTable: name => catalog.findObject(name)?.statement,
+    findTable: name => schema.findObject(name)?.statement,
   });
-  const [itemsA, itemsB] = [new SchemaItems(catalogA), new SchemaItems(catalogB)];
+  const [itemsA, itemsB] = [new SchemaItems(schemaA), new SchemaItems(schemaB)];
   const result: SchemaComparison = { differences: [], total: itemsA.items.size, notComparable: [] };
   for (const [key, { statement, right, identity }] of itemsA.items) {
     const other = itemsB.items.get(key)?.statement;
     if (!itemsB.has(key, right)) result.differences.push({ identity, a: statement });
     else if (other !== undefined && hasName(identity)) {
-      const comparison = dropOwnerDifference(compareStatements(statement, other, options(catalogA)), ignoreOwner);
+      const comparison = dropOwnerDifference(compareStatements(statement, other, options(schemaA)), ignoreOwner);
       if (comparison.differences.length > 0) result.differences.push({ identity, a: statement, b: other, comparison });
       else if (comparison.notComparable.length > 0)
         result.notComparable.push({ identity, properties: comparison.notComparable });
@@ -87,8 +87,8 @@ class SchemaItems {
   readonly items = new Map<string, Item>();
   readonly #rights = new RightSet();
 
-  constructor(catalog: Catalog) {
-    for (const entry of dumpOrder(catalog)) {
+  constructor(schema: Schema) {
+    for (const entry of dumpOrder(schema)) {
       const { statement, ...identity } = entry;
       const rights = givesRight(entry.kind) ? parseRights(statement) : undefined;
       if (!rights) this.items.set(itemKey(entry), { statement, identity });

@@ -3,7 +3,7 @@
  */
 import { compareStatements } from '@sqlpipe/ddl';
 import { displayName, hasName, identityKey } from '@sqlpipe/sql';
-import { type Entry, toEntry } from './catalog.js';
+import { type Entry, toEntry } from './schema.js';
 
 /** Two statements that define the same name differently. The message names both. */
 export class DuplicateNameError extends Error {

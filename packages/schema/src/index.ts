@@ -1,4 +1,3 @@
-export { Catalog, dumpOrder, type Entry, toEntry } from './catalog.js';
 export { collectStatements, MemoryBudget, MemoryError } from './collect.js';
 export {
   type CompareSchemasOptions,
@@ -8,5 +7,6 @@ export {
 } from './compare-schemas.js';
 export { findCycle } from './cycle.js';
 export { DuplicateNameError, deduplicate } from './deduplicate.js';
+export { dumpOrder, type Entry, Schema, toEntry } from './schema.js';
 export { CATEGORIES, InvalidSelectionError, parseKinds, parseSelection, type Selection } from './selection.js';
 export { topologicalOrder } from './topological-order.js';

@@ -1,5 +1,5 @@
 /*!
- * The catalog functions: `tables()`, `views()`, `materialized_views()`, `table_columns('t')`, and the few functions
+ * The catalogue functions: `tables()`, `views()`, `materialized_views()`, `table_columns('t')`, and the few functions
  * that drivers and tools call when they connect. Columns about rows exist and report that there are none.
  */
 
@@ -39,13 +39,13 @@ const scalars: Readonly<Record<string, string>> = {
   version: 'PostgreSQL 12.3, compiled by Visual C++ build 1914, 64-bit, QuestDB',
 };
 
-/** Answers a query on the catalog. @throws RejectionError for any other query, because no rows are stored */
+/** Answers a query on the catalogue. @throws RejectionError for any other query, because no rows are stored */
 export function answerQuery(query: Query, session: Session): ResultTable {
   const { select, positionOf } = query;
   const assertion = answerAssertion(select);
   if (assertion) return assertion;
   // Errors of the query are reported before the fact that no rows are stored.
-  analyzeRelation(query, session.catalog);
+  analyzeRelation(query, session.catalogue);
   requireReadAccess(session, query);
   const [from, ...joins] = select.from ?? [];
   const hasOnlyColumns = !(
@@ -86,7 +86,7 @@ function answerAssertion({ columns }: SelectStatement): ResultTable | undefined 
   };
 }
 
-/** The result of a catalog function. */
+/** The result of a catalogue function. */
 function callFunction(source: TableFunctionCall, session: Session, positionOf: Query['positionOf']): ResultTable {
   const { name: spelling, args } = source;
   const [argument] = args;
@@ -175,7 +175,7 @@ function limitRows(table: ResultTable, { limit }: SelectStatement): ResultTable 
 
 const compare = (a: Value, b: Value): number => (a === b ? 0 : (a ?? '') < (b ?? '') ? -1 : 1);
 
-/** A column of a catalog function: its name, its type, and how its value is computed. */
+/** A column of a catalogue function: its name, its type, and how its value is computed. */
 type Field<T> = readonly [name: string, type: string, value: (object: T, index: number) => Value];
 
 const listObjects = <T>(fields: readonly Field<T>[], objects: readonly T[]): ResultTable => ({
@@ -256,15 +256,15 @@ export const listColumns = ({ kind, columns, timestamp }: CatalogueObject): Resu
   );
 
 function listColumnsOf(session: Session, name: string, position: number): ResultTable {
-  const object = session.catalog.find(name);
+  const object = session.catalogue.find(name);
   if (!object) throw new RejectionError(position, `table does not exist [table=${name}]`);
   requireReadable(session, object.name);
   return listColumns(object);
 }
 
 /** The objects that a caller may see. */
-const listVisibleObjects = ({ catalog, canRead }: Session): CatalogueObject[] =>
-  catalog.list().filter(({ name }) => canRead(name));
+const listVisibleObjects = ({ catalogue, canRead }: Session): CatalogueObject[] =>
+  catalogue.list().filter(({ name }) => canRead(name));
 
 const lists: Readonly<Record<string, (session: Session) => ResultTable>> = {
   tables: session => listObjects(tableFields, listVisibleObjects(session)),
@@ -282,7 +282,7 @@ const lists: Readonly<Record<string, (session: Session) => ResultTable>> = {
     listObjects(
       liveFields,
       listVisibleObjects(session).flatMap(object =>
-        object.kind === 'live view' ? { ...object, hasBase: session.catalog.find(object.base) !== undefined } : [],
+        object.kind === 'live view' ? { ...object, hasBase: session.catalogue.find(object.base) !== undefined } : [],
       ),
     ),
 };

@@ -1,5 +1,5 @@
 /*!
- * The catalog on disk: one line of JSON with the changes of each statement, synced before the statement is
+ * The catalogue on disk: one line of JSON with the changes of each statement, synced before the statement is
  * acknowledged. After a crash the last line may be incomplete; its statement was never acknowledged, so the line is
  * dropped. At the start, and when the journal has grown to more than twice the size of the state, the complete state
  * is written to a new file, which then replaces the old one.

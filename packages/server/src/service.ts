@@ -53,7 +53,7 @@ export class Service {
         return rows([{ name: 'QUERY PLAN', type: 'STRING' }], [['show_create_database']]);
       case 'table': {
         const { name, position } = question;
-        if (session.catalog.find(name)) throw noRowsError();
+        if (session.catalogue.find(name)) throw noRowsError();
         throw new RejectionError(position, `table does not exist [table=${name}]`);
       }
       case 'query':
@@ -72,14 +72,14 @@ export class Service {
       case 'show create database':
         return this.#dump(show.categories, session);
       case 'show tables': {
-        const names = session.catalog.list().filter(({ name }) => session.canRead(name));
+        const names = session.catalogue.list().filter(({ name }) => session.canRead(name));
         return rows(
           [{ name: 'table_name', type: 'STRING' }],
           names.map(({ name }) => [name]),
         );
       }
       case 'show columns': {
-        const object = session.catalog.find(show.name);
+        const object = session.catalogue.find(show.name);
         if (!object) throw new RejectionError(show.position, `table does not exist [table=${show.name}]`);
         requireReadable(session, object.name);
         return toRows(listColumns(object));
@@ -95,17 +95,17 @@ export class Service {
 
   #dump(selectedCategories: ReadonlySet<string>, session: Session): ExecutionResult {
     const { before, after } = this.edition.dump(selectedCategories, session);
-    const selected = session.catalog
+    const selected = session.catalogue
       .list()
       .filter(({ kind, name }) => selectedCategories.has(categories[kind]) && session.canRead(name));
-    const objects = session.catalog.inDependencyOrder(selected.map(({ name }) => name));
+    const objects = session.catalogue.inDependencyOrder(selected.map(({ name }) => name));
     return ddlRows([...before, ...objects.map(object => printDefinition(object)), ...after]);
   }
 }
 
 /** The object of that name and kind. @throws RejectionError with an error message of that kind's own */
 function requireObject(session: Session, kind: ObjectKind, name: string, position: number): CatalogueObject {
-  const object = session.catalog.find(name);
+  const object = session.catalogue.find(name);
   if (!object) throw new RejectionError(position, missingMessage(kind, name));
   requireReadable(session, object.name);
   if (object.kind === kind) return object;

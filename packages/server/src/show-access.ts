@@ -86,7 +86,7 @@ const answersByKind: Readonly<Record<string, Answer>> = {
   },
   user: (session, entity) => credentialRows(session, 'user', entity),
   'service account': (session, entity) => credentialRows(session, 'service account', entity),
-  permissions: ({ acl, catalog, caller }, entity = caller) => {
+  permissions: ({ acl, catalogue, caller }, entity = caller) => {
     requirePrincipal(acl, entity);
     const grants = acl.namesWithGroups(entity).flatMap(name => acl.grantsTo(name));
     return {
@@ -95,7 +95,7 @@ const answersByKind: Readonly<Record<string, Answer>> = {
         booleanColumn('grant_option'),
         ...stringColumns('origin'),
       ],
-      rows: permissionRows(grants, name => catalog.find(name)),
+      rows: permissionRows(grants, name => catalogue.find(name)),
     };
   },
 };

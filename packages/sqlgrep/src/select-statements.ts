@@ -1,4 +1,4 @@
-import { Catalog, collectStatements, type Entry, toEntry } from '@sqlpipe/schema';
+import { collectStatements, type Entry, Schema, toEntry } from '@sqlpipe/schema';
 
 /** What to select in addition to the statements that match. */
 export interface DependencyOptions {
@@ -18,21 +18,21 @@ export async function* selectStatements(
   { withDeps, withDependents }: DependencyOptions,
 ): AsyncGenerator<string> {
   if (withDeps || withDependents) {
-    const catalog = new Catalog(await collectStatements(statements));
-    let selected = new Set(catalog.entries.filter(matches));
-    if (withDependents) selected = addReachable(selected, indexDependents(catalog));
-    if (withDeps) selected = addReachable(selected, entry => catalog.prerequisites(entry));
-    for (const entry of catalog.entries) if (selected.has(entry)) yield entry.statement;
+    const schema = new Schema(await collectStatements(statements));
+    let selected = new Set(schema.entries.filter(matches));
+    if (withDependents) selected = addReachable(selected, indexDependents(schema));
+    if (withDeps) selected = addReachable(selected, entry => schema.prerequisites(entry));
+    for (const entry of schema.entries) if (selected.has(entry)) yield entry.statement;
   } else {
     for await (const statement of statements) if (matches(toEntry(statement))) yield statement;
   }
 }
 
 /** Returns a function that finds the entries that need an entry. */
-function indexDependents(catalog: Catalog): (entry: Entry) => Entry[] {
-  const dependents = new Map(catalog.entries.map((entry): [Entry, Entry[]] => [entry, []]));
-  for (const entry of catalog.entries)
-    for (const required of catalog.prerequisites(entry)) dependents.get(required)?.push(entry);
+function indexDependents(schema: Schema): (entry: Entry) => Entry[] {
+  const dependents = new Map(schema.entries.map((entry): [Entry, Entry[]] => [entry, []]));
+  for (const entry of schema.entries)
+    for (const required of schema.prerequisites(entry)) dependents.get(required)?.push(entry);
   return entry => dependents.get(entry) ?? [];
 }
 

@@ -2,7 +2,7 @@
  * A schema as a graph: its objects are the nodes, with an arrow from each object to those that depend on it. Names may
  * be hostile, so nodes are identified by numbers; names are only in labels, escaped for the language.
  */
-import { type Catalog, dumpOrder, type Entry } from '@sqlpipe/schema';
+import { dumpOrder, type Entry, type Schema } from '@sqlpipe/schema';
 import { escapeControls, isObject, type Kind } from '@sqlpipe/sql';
 
 interface Graph {
@@ -12,12 +12,12 @@ interface Graph {
 }
 
 /** Nodes are numbered in the order of a dump, so that the same schema gives the same graph. */
-function buildGraph(catalog: Catalog): Graph {
-  const nodes = dumpOrder(catalog)
+function buildGraph(schema: Schema): Graph {
+  const nodes = dumpOrder(schema)
     .filter(({ kind }) => isObject(kind))
     .map((entry, i) => ({ id: `n${i + 1}`, entry }));
   const ids = new Map(nodes.map(({ id, entry }) => [entry.name, id]));
-  const needs = catalog.dependencies();
+  const needs = schema.dependencies();
   const arrows = nodes.flatMap(({ id, entry }) =>
     (needs.get(entry.name) ?? []).map((name): [string, string] => [ids.get(name) as string, id]),
   );
@@ -32,8 +32,8 @@ const DOT_SHAPES: Partial<Record<Kind, string>> = {
 };
 
 /** The graph in the language of Graphviz. */
-export function toDot(catalog: Catalog): string {
-  const { nodes, arrows } = buildGraph(catalog);
+export function toDot(schema: Schema): string {
+  const { nodes, arrows } = buildGraph(schema);
   return joinLines([
     'digraph schema {',
     '  rankdir=LR;',
@@ -57,8 +57,8 @@ const MERMAID_SHAPES: Partial<Record<Kind, [before: string, after: string]>> = {
 };
 
 /** The graph as a flowchart of Mermaid. */
-export function toMermaid(catalog: Catalog): string {
-  const { nodes, arrows } = buildGraph(catalog);
+export function toMermaid(schema: Schema): string {
+  const { nodes, arrows } = buildGraph(schema);
   return joinLines([
     'flowchart LR',
     ...nodes.map(({ id, entry: { kind, name } }) => `  ${id}${MERMAID_SHAPES[kind]?.join(formatMermaidLabel(name))}`),

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { Exit, type Io } from '@sqlpipe/cli';
 import { createCommitWriter, decodeRecords, encodeRecords } from '@sqlpipe/records';
 import { toDot, toMermaid } from './graph.js';
-import { readCatalog, sortStatements } from './sort.js';
+import { readSchema, sortStatements } from './sort.js';
 
 /** Writes standard input sorted, or its graph; gives the exit status. */
 export async function writeSorted(
@@ -11,7 +11,7 @@ export async function writeSorted(
   io: Io,
 ): Promise<number> {
   const input = decodeRecords(io.stdin(), { maxRecord });
-  if (graph) await io.print({ dot: toDot, mermaid: toMermaid }[graph](await readCatalog(input)));
+  if (graph) await io.print({ dot: toDot, mermaid: toMermaid }[graph](await readSchema(input)));
   else await pipeline(sortStatements(input), encodeRecords(maxRecord), createCommitWriter(io.stdout, 'sqlsort'));
   return Exit.ok;
 }

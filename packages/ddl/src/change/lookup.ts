@@ -1,4 +1,4 @@
-/*! What a statement is checked against while it is parsed: the server's catalog, or nothing. */
+/*! What a statement is checked against while it is parsed: the server's catalogue, or nothing. */
 import type { Column, Defaults, Definition } from '../definition.js';
 import type { CheckQuery } from '../grammar/body.js';
 import type { Cursor } from '../grammar/cursor.js';
@@ -23,7 +23,7 @@ export interface KnownObject {
   readonly structure?: number;
 }
 
-/** What the parser looks names up in: QuestDB checks a statement against its catalog while it parses it. */
+/** What the parser looks names up in: QuestDB checks a statement against its catalogue while it parses it. */
 export interface NameLookup {
   /** Whether the server has storage policies, live views and owners; undefined for a server of any edition. */
   readonly enterprise: boolean | undefined;

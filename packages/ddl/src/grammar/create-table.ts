@@ -30,7 +30,7 @@ import { RejectionError, unexpectedTokenError } from './rejection-error.js';
 import { parseStoragePolicy, type StoragePolicy } from './storage-policy.js';
 import { isArray, isTimestamp, parseColumnType } from './types.js';
 
-/** A parsed CREATE TABLE, not yet checked against a catalog. */
+/** A parsed CREATE TABLE, not yet checked against a catalogue. */
 export interface CreateTable {
   readonly statement: 'create table';
   readonly name: string;

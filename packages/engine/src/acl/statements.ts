@@ -126,7 +126,7 @@ function parsePassword(cursor: Cursor): string | undefined {
  * principal of the same name does not own them.
  */
 export function dropPrincipal(cursor: Cursor, session: AclSession, kind: PrincipalKind): void {
-  const { acl, catalog } = session;
+  const { acl, catalogue } = session;
   const { optional, name, position } = parseOptionalName(cursor, kind, 'exists');
   cursor.expectEnd();
   session.authorize(`DROP ${kind.toUpperCase()}`);
@@ -135,7 +135,7 @@ export function dropPrincipal(cursor: Cursor, session: AclSession, kind: Princip
     throw new RejectionError(position, `${kind} does not exist [name=${name}]`);
   }
   acl.remove(name);
-  for (const object of catalog.ownedBy(name)) catalog.put({ ...object, owner: acl.admin });
+  for (const object of catalogue.ownedBy(name)) catalogue.put({ ...object, owner: acl.admin });
 }
 
 /** After ALTER USER, GROUP or SERVICE ACCOUNT. Returns a new token, if one was created. */
@@ -283,9 +283,9 @@ export function changeGrants(cursor: Cursor, session: AclSession, grant: boolean
   else changePermissions(statement, session);
 }
 
-const accessContext = ({ catalog }: AclSession): AccessContext => ({
+const accessContext = ({ catalogue }: AclSession): AccessContext => ({
   isPermission,
-  columnsOf: table => catalog.find(table)?.columns.map(({ name }) => name),
+  columnsOf: table => catalogue.find(table)?.columns.map(({ name }) => name),
 });
 
 function changePermissions(statement: GrantStatement, session: AclSession): void {
@@ -305,9 +305,9 @@ function changePermissions(statement: GrantStatement, session: AclSession): void
   }
 }
 
-function rejectMissing({ catalog }: AclSession, { scope: { column }, table }: LocatedScope): void {
+function rejectMissing({ catalogue }: AclSession, { scope: { column }, table }: LocatedScope): void {
   if (!table) return;
-  const object = catalog.find(table.name);
+  const object = catalogue.find(table.name);
   if (!object) throw new RejectionError(table.position, `table does not exist [table=${table.name}]`);
   if (column === undefined || object.columns.some(({ name }) => isSameName(name, column))) return;
   throw new RejectionError(table.position, `column does not exist [table=${table.name}, column=${column}]`);
@@ -319,9 +319,9 @@ function rejectUnknownPrincipal({ acl }: AclSession, { name, position }: Located
 }
 
 /** Requires the permission with grant option; owners have all permissions on their objects. @throws DenialError */
-function requireGrantRight({ acl, caller, catalog }: AclSession, permission: string, scope: Scope): void {
+function requireGrantRight({ acl, caller, catalogue }: AclSession, permission: string, scope: Scope): void {
   if (acl.has(caller, permission, scope, true)) return;
-  if (scope.table !== undefined && isSameName(catalog.find(scope.table)?.owner, caller)) return;
+  if (scope.table !== undefined && isSameName(catalogue.find(scope.table)?.owner, caller)) return;
   const on = scope.table === undefined || scope.table === '*' ? '' : ` on ${scope.table}`;
   throw new DenialError(0, `Access denied for ${caller} [${permission} WITH GRANT OPTION${on}]`);
 }

@@ -30,12 +30,12 @@ type TableRef = NonNullable<Select['from']>[number];
 type NamedQueries = ReadonlyMap<string, Select>;
 
 /** The base table of a view. @throws RejectionError if the query has none, or uses it in an unsupported way */
-export function findBaseTable(body: Body, statedBase: LocatedName | undefined, catalog: Catalogue): LocatedName {
-  const check = new BaseCheck(parsedQuery(body), catalog);
+export function findBaseTable(body: Body, statedBase: LocatedName | undefined, catalogue: Catalogue): LocatedName {
+  const check = new BaseCheck(parsedQuery(body), catalogue);
   const names = check.tables(parsedQuery(body).select, new Map());
   const base = statedBase ?? requireSingleBase(names, body.position);
   if (!names.has(base.name.toLowerCase())) {
-    const isView = catalog.find(base.name)?.kind === 'view';
+    const isView = catalogue.find(base.name)?.kind === 'view';
     const problem = isView
       ? 'base table should be a physical table, cannot be a view'
       : 'base table is not referenced in materialized view query';
@@ -58,7 +58,7 @@ function requireSingleBase(names: ReadonlyMap<string, LocatedName>, position: nu
 class BaseCheck {
   constructor(
     readonly query: Query,
-    readonly catalog: Catalogue,
+    readonly catalogue: Catalogue,
   ) {}
 
   /** The tables that a query reads, by lower-case name. A view is replaced by the tables that it reads. */
@@ -85,7 +85,7 @@ class BaseCheck {
   }
 
   #physicalTables(name: string): string[] {
-    const object = this.catalog.find(name);
+    const object = this.catalogue.find(name);
     return object?.kind === 'view' ? object.references.flatMap(reference => this.#physicalTables(reference)) : [name];
   }
 
@@ -124,7 +124,7 @@ class BaseCheck {
       if (item.type !== 'selectItem') continue;
       const { expression, alias } = item;
       if (expression.type === 'function' && expression.over) window = expression;
-      const name = alias ?? columnAlias(expression, names, this.query, taken, this.catalog.naming);
+      const name = alias ?? columnAlias(expression, names, this.query, taken, this.catalogue.naming);
       taken.add(name);
       if (isValidColumnName(name)) continue;
       if (alias !== undefined) {
@@ -185,7 +185,7 @@ export function analyzeSampling(
   statement: CreateMaterializedView,
   base: LocatedName,
   relation: Relation,
-  catalog: Catalogue,
+  catalogue: Catalogue,
 ): ViewSampling {
   const { body, timestamp } = statement;
   const { select } = parsedQuery(body);
@@ -193,8 +193,8 @@ export function analyzeSampling(
   if (timestamp && !field && !relation.open) {
     throw new RejectionError(timestamp.position, `TIMESTAMP column does not exist [name=${timestamp.name}]`);
   }
-  rejectNoWal(base, catalog);
-  const bucket = findBucket(body, catalog);
+  rejectNoWal(base, catalogue);
+  const bucket = findBucket(body, catalogue);
   if (!bucket) {
     const problem = timestamp
       ? `materialized view query requires a sampling interval, use SAMPLE BY or GROUP BY timestamp_floor() [name=${timestamp.name}]`
@@ -226,8 +226,8 @@ export function analyzeSampling(
 
 const isSameIdentifier = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
-function rejectNoWal(base: LocatedName, catalog: Catalogue): void {
-  const object = catalog.find(base.name);
+function rejectNoWal(base: LocatedName, catalogue: Catalogue): void {
+  const object = catalogue.find(base.name);
   if (!object) throw new RejectionError(base.position, `table does not exist [table=${base.name}]`);
   if (object.kind === 'table' && !object.wal)
     throw new RejectionError(base.position, 'base table has to be WAL enabled');
@@ -243,7 +243,7 @@ interface Bucket {
 /**
  * The bucket of SAMPLE BY or of a timestamp_floor() column, in the query or in a subquery that it only selects from.
  */
-function findBucket(body: Body, catalog: Catalogue): Bucket | undefined {
+function findBucket(body: Body, catalogue: Catalogue): Bucket | undefined {
   const { position } = body;
   const query = parsedQuery(body);
   const named: NamedQueries = addNamedQueries(query.select, new Map());
@@ -253,7 +253,7 @@ function findBucket(body: Body, catalog: Catalogue): Bucket | undefined {
       const interval = sampleBy.duration;
       return {
         interval,
-        column: findTimestamp(select, catalog),
+        column: findTimestamp(select, catalogue),
         position: query.positionOf(sampleBy, 'DurationLiteral') - position,
       };
     }
@@ -279,9 +279,9 @@ function findInnerQuery(select: Select, named: NamedQueries): Select | undefined
 }
 
 /** The designated timestamp of the sampled table, under the name that the query selects it by. */
-function findTimestamp(select: Select, catalog: Catalogue): string | undefined {
+function findTimestamp(select: Select, catalogue: Catalogue): string | undefined {
   const [ref] = select.from ?? [];
-  const object = ref && catalog.resolve(tableName(ref) ?? '');
+  const object = ref && catalogue.resolve(tableName(ref) ?? '');
   const designated = object?.timestamp;
   if (designated === undefined) return;
   const item = select.columns.find(

@@ -1,5 +1,5 @@
 /*!
- * What a query returns, checked against the catalog: its columns, their types as far as known, its designated
+ * What a query returns, checked against the catalogue: its columns, their types as far as known, its designated
  * timestamp. References to tables and columns are checked on the way, in the order of QuestDB's compiler: the queries in
  * WHERE, then the sources of a query before the query itself.
  */
@@ -71,9 +71,9 @@ const isSameIdentifier = (a: string, b: string): boolean => a.toLowerCase() === 
  * The relation of a query.
  * @throws RejectionError for a table or column that does not exist, and for a misused SAMPLE BY
  */
-export function analyzeRelation(query: Query, catalog: Catalogue): Relation {
+export function analyzeRelation(query: Query, catalogue: Catalogue): Relation {
   const environment = { queries: new Map(), visible: 0, variables: new Variables() };
-  return new Analysis(query, catalog).relation(query.select, environment);
+  return new Analysis(query, catalogue).relation(query.select, environment);
 }
 
 class Analysis {
@@ -82,7 +82,7 @@ class Analysis {
 
   constructor(
     readonly query: Query,
-    readonly catalog: Catalogue,
+    readonly catalogue: Catalogue,
   ) {}
 
   /** `unionFields` are the columns of the union that the query is a part of: the union's ORDER BY refers to them. */
@@ -183,7 +183,7 @@ class Analysis {
       return common.relation;
     }
     if (name.startsWith('@')) return open;
-    const object = this.catalog.resolve(name);
+    const object = this.catalogue.resolve(name);
     if (!object && isBuiltIn(name)) return open;
     if (!object) throw new RejectionError(tablePosition(this.query, ref), `table does not exist [table=${name}]`);
     // QuestDB reports the position in the view's text, as if that text stood in the place of this query.
@@ -249,7 +249,7 @@ class Analysis {
     const names = scope.withAliases(preceding);
     const type = inferType(expression, names, this.query);
     if (alias !== undefined && taken.has(alias)) throw duplicateColumnError(alias, aliasPosition(this.query, item));
-    const name = alias ?? columnAlias(expression, names, this.query, taken, this.catalog.naming);
+    const name = alias ?? columnAlias(expression, names, this.query, taken, this.catalogue.naming);
     taken.add(name);
     return { name, type };
   }
@@ -258,7 +258,7 @@ class Analysis {
   #pivoted({ aggregations, pivots, groupBy = [] }: Pivot, tables: Scope): Source {
     const names = tables.withAliases([]);
     const field = (expression: Expression, alias?: string): Field => ({
-      name: alias ?? columnAlias(expression, names, this.query, new TakenNames(), this.catalog.naming),
+      name: alias ?? columnAlias(expression, names, this.query, new TakenNames(), this.catalogue.naming),
       type: inferType(expression, names, this.query),
     });
     const results = aggregations.map(({ expression, alias }) => field(expression, alias));
@@ -311,7 +311,7 @@ export function tableName({ table }: TableRef): string | undefined {
   return (first?.toLowerCase() === 'public' && rest.length > 0 ? rest : table.parts).join('.');
 }
 
-/** Whether a name is a catalog function that every database has, and that can be called without parentheses. */
+/** Whether a name is a catalogue function that every database has, and that can be called without parentheses. */
 export const isBuiltIn = (name: string): boolean =>
   /^(?:pg_catalog|information_schema)\./i.test(name) || builtIn.has(name);
 

@@ -5,8 +5,8 @@ import type { Session } from '../session.js';
 import { invalidate } from '../validity.js';
 
 /** Alters one table. */
-export function alterTable(alters: readonly Alter[], { catalog, assignColumnOwner }: Session): void {
-  const table = catalog.find(alters[0]?.name ?? '');
+export function alterTable(alters: readonly Alter[], { catalogue, assignColumnOwner }: Session): void {
+  const table = catalogue.find(alters[0]?.name ?? '');
   if (table?.kind !== 'table') return;
   let changed = table;
   for (const { alteration } of alters) {
@@ -17,9 +17,9 @@ export function alterTable(alters: readonly Alter[], { catalog, assignColumnOwne
   const restructured =
     changed.columns.some((column, i) => column.name !== table.columns[i]?.name) ||
     changed.columns.length < table.columns.length;
-  catalog.put(restructured ? { ...changed, structure: (table.structure ?? 0) + 1 } : changed);
+  catalogue.put(restructured ? { ...changed, structure: (table.structure ?? 0) + 1 } : changed);
   const operation = columnOperation(table, changed);
-  if (operation) invalidate(catalog, table.name, operation);
+  if (operation) invalidate(catalogue, table.name, operation);
 }
 
 /** How the existing columns were changed, in the words in which materialized views over the table report it. */

@@ -7,7 +7,7 @@ import type { Session } from '../session.js';
 
 /** Replaces the query of a view. */
 export function alterView({ name }: Alter, body: Body, session: Session): void {
-  const view = session.catalog.find(name);
+  const view = session.catalogue.find(name);
   if (view?.kind !== 'view') return;
   createView(session, {
     statement: 'create view',
@@ -21,11 +21,11 @@ export function alterView({ name }: Alter, body: Body, session: Session): void {
 }
 
 /** Changes how a materialized view is refreshed, how long its data is kept, or its indexes. */
-export function alterMaterializedView({ name, alteration }: Alter, { catalog }: Session): void {
-  const view = catalog.resolve(name);
+export function alterMaterializedView({ name, alteration }: Alter, { catalogue }: Session): void {
+  const view = catalogue.resolve(name);
   if (view?.kind !== 'materialized view') return;
   const changed = applyAlteration(view, alteration);
-  if (alteration.change !== 'refresh') return catalog.put(changed);
+  if (alteration.change !== 'refresh') return catalogue.put(changed);
   const { start = defaultStart(alteration.refresh), ...refresh } = changed.refresh;
-  catalog.put({ ...changed, refresh: { ...refresh, start } });
+  catalogue.put({ ...changed, refresh: { ...refresh, start } });
 }

@@ -4,18 +4,18 @@ import type { Session } from '../session.js';
 import { GONE_TABLE, invalidate } from '../validity.js';
 
 /** Drops an object, if it exists. */
-export function dropObject(name: string, { catalog }: Session): void {
-  const object = catalog.find(name);
+export function dropObject(name: string, { catalogue }: Session): void {
+  const object = catalogue.find(name);
   if (!object) return;
-  catalog.drop(object.name);
-  invalidate(catalog, object.name, GONE_TABLE);
+  catalogue.drop(object.name);
+  invalidate(catalogue, object.name, GONE_TABLE);
 }
 
 /** Renames a table. */
-export function renameTable({ name, to }: Extract<Change, { verb: 'rename' }>, { catalog }: Session): void {
-  const table = catalog.find(name);
+export function renameTable({ name, to }: Extract<Change, { verb: 'rename' }>, { catalogue }: Session): void {
+  const table = catalogue.find(name);
   if (!table) return;
-  catalog.drop(table.name);
-  catalog.put({ ...table, name: to });
-  invalidate(catalog, table.name, GONE_TABLE);
+  catalogue.drop(table.name);
+  catalogue.put({ ...table, name: to });
+  invalidate(catalogue, table.name, GONE_TABLE);
 }

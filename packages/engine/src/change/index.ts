@@ -1,4 +1,4 @@
-/*! Statements that change the catalog: their handlers by first word. */
+/*! Statements that change the catalogue: their handlers by first word. */
 import { type Change, changedTables, DEFAULTS } from '@sqlpipe/ddl';
 import { type Body, type Cursor, parseChangeAfter, RejectionError } from '@sqlpipe/ddl/grammar';
 import type { CatalogueObject } from '../objects.js';
@@ -35,7 +35,7 @@ const rowHandlers = Object.fromEntries(
   ]),
 );
 
-/** Statements that are checked against the catalog while they are parsed. */
+/** Statements that are checked against the catalogue while they are parsed. */
 const changeHandlers: StatementHandlers = Object.fromEntries(
   ['alter', 'compile', 'drop', 'refresh', 'rename', 'truncate', 'vacuum'].map(verb => [
     verb,
@@ -52,7 +52,7 @@ function executeChange(verb: string, cursor: Cursor, session: Session): void {
     enterprise: session.enterprise,
     defaults: DEFAULTS,
     // Only ALTER looks at columns, so that other statements need no query to be compiled.
-    find: name => requireKnown(verb === 'alter' ? session.catalog.resolve(name) : session.catalog.find(name), verb),
+    find: name => requireKnown(verb === 'alter' ? session.catalogue.resolve(name) : session.catalogue.find(name), verb),
     checkQuery(body) {
       parsedQuery(body);
       query = body;
@@ -70,9 +70,9 @@ function requireKnown(object: CatalogueObject | undefined, verb: string): Catalo
 }
 
 /** What is sent to a suspended table waits, until RESUME WAL or for ever. @throws OpaqueError */
-function requireApplied(change: Change, { catalog }: Session): void {
+function requireApplied(change: Change, { catalogue }: Session): void {
   for (const name of changedTables(change)) {
-    const table = catalog.find(name);
+    const table = catalogue.find(name);
     if (table?.kind === 'table' && table.isSuspended)
       throw new OpaqueError(
         `table '${table.name}' is suspended, so that the server applies no change to it; repair it with ALTER TABLE '${table.name}' RESUME WAL`,
@@ -81,12 +81,12 @@ function requireApplied(change: Change, { catalog }: Session): void {
 }
 
 /** Ends the suspension of a table. */
-function resume(name: string, { catalog }: Session): void {
-  const table = catalog.find(name);
-  if (table?.kind === 'table' && table.isSuspended) catalog.put({ ...table, isSuspended: false });
+function resume(name: string, { catalogue }: Session): void {
+  const table = catalogue.find(name);
+  if (table?.kind === 'table' && table.isSuspended) catalogue.put({ ...table, isSuspended: false });
 }
 
-/** Changes the catalog. @param query the query in the statement */
+/** Changes the catalogue. @param query the query in the statement */
 function applyChange(change: Change, session: Session, query: Body | undefined): void {
   switch (change.verb) {
     case 'alter': {
@@ -98,7 +98,7 @@ function applyChange(change: Change, session: Session, query: Body | undefined):
     case 'drop':
       return dropObject(change.name, session);
     case 'drop all':
-      return session.catalog.clear();
+      return session.catalogue.clear();
     case 'rename':
       return renameTable(change, session);
     case 'refresh':
@@ -117,12 +117,12 @@ function applyChange(change: Change, session: Session, query: Body | undefined):
     case 'convert partition':
       return changeRows(change, session);
     default:
-    // The others change nothing that the catalog contains.
+    // The others change nothing that the catalogue contains.
   }
 }
 
 /** COMPILE VIEW only reports an invalid view: views are compiled as soon as an object changes that they depend on. */
-function compile({ name, position }: Extract<Change, { verb: 'compile' }>, { catalog }: Session): void {
-  const view = catalog.find(name);
+function compile({ name, position }: Extract<Change, { verb: 'compile' }>, { catalogue }: Session): void {
+  const view = catalogue.find(name);
   if (view?.kind === 'view' && view.invalid) throw new RejectionError(position, view.invalid.reason);
 }

@@ -3,12 +3,12 @@ import { type Alteration, type Change, findColumn } from '@sqlpipe/ddl';
 import type { Session } from '../session.js';
 
 /** Requires the permissions for a change. @throws DenialError */
-export function authorizeChange(change: Change, { catalog, authorize }: Session): void {
+export function authorizeChange(change: Change, { catalogue, authorize }: Session): void {
   if (change.verb === 'drop all') return authorize('DATABASE ADMIN');
   if (change.verb === 'alter') {
     for (const { name, alteration } of change.alters) {
       const permission = permissionOf(alteration);
-      const object = catalog.find(name);
+      const object = catalogue.find(name);
       if (permission && object) authorize(permission, object.name, columnsOf(alteration, object.columns));
     }
     return;
@@ -16,7 +16,7 @@ export function authorizeChange(change: Change, { catalog, authorize }: Session)
   const permission = change.verb === 'drop' ? `DROP ${change.kind.toUpperCase()}` : PERMISSIONS[change.verb];
   if (!permission) return;
   // With IF EXISTS there may be nothing to change.
-  for (const { name } of ('names' in change ? change.names : [change.name]).flatMap(name => catalog.find(name) ?? []))
+  for (const { name } of ('names' in change ? change.names : [change.name]).flatMap(name => catalogue.find(name) ?? []))
     authorize(permission, name);
 }
 

@@ -8,12 +8,12 @@ import type { Session } from '../session.js';
 import { invalidate, whyNotRefreshable } from '../validity.js';
 
 /** Refreshes a materialized view. */
-export function refresh({ name, isFull }: Extract<Change, { verb: 'refresh' }>, { catalog }: Session): void {
-  const view = catalog.resolve(name);
+export function refresh({ name, isFull }: Extract<Change, { verb: 'refresh' }>, { catalogue }: Session): void {
+  const view = catalogue.resolve(name);
   if (view?.kind !== 'materialized view') return;
   const { invalid, ...rest } = view;
-  const reason = isFull ? whyNotRefreshable(view, catalog) : invalid;
+  const reason = isFull ? whyNotRefreshable(view, catalogue) : invalid;
   const refreshed: MaterializedView = { ...rest, neverRefreshed: false };
-  catalog.put(reason === undefined ? refreshed : { ...refreshed, invalid: reason });
-  if (isFull) invalidate(catalog, view.name, 'truncate operation');
+  catalogue.put(reason === undefined ? refreshed : { ...refreshed, invalid: reason });
+  if (isFull) invalidate(catalogue, view.name, 'truncate operation');
 }

@@ -13,13 +13,13 @@ export type RowChange = Extract<Change, { verb: 'insert' | 'update' | 'truncate'
  * Executes a statement about rows: the effect on the rows, and the materialized views that become invalid.
  * @throws RejectionError for partitions of tables without rows
  */
-export function changeRows(change: RowChange, { catalog, rowEffects }: Session): void {
+export function changeRows(change: RowChange, { catalogue, rowEffects }: Session): void {
   if (!rowEffects && 'position' in change)
     throw new RejectionError(change.position, `sqlserve keeps no rows: nothing to ${change.verb.split(' ', 1)[0]}`);
   const { effect, what, operation } = ROW_CHANGES[change.verb];
   for (const name of 'names' in change ? change.names : [change.name]) {
-    rowEffects?.push(...effectOn(name, effect, what, catalog));
-    if (operation !== undefined) invalidate(catalog, name, operation);
+    rowEffects?.push(...effectOn(name, effect, what, catalogue));
+    if (operation !== undefined) invalidate(catalogue, name, operation);
   }
 }
 

@@ -14,7 +14,7 @@ import { parseShow, type Show, type ShowDialect } from './show.js';
 export type Statement =
   | CreateStatement
   | Show
-  /** A statement that is checked against the catalog while it is parsed: the cursor stands after its first word. */
+  /** A statement that is checked against the catalogue while it is parsed: the cursor stands after its first word. */
   | { readonly statement: 'change'; readonly verb: string; readonly cursor: Cursor }
   | { readonly statement: 'explain show create database' }
   /** A query that consists of the name of a table only. */

@@ -20,7 +20,7 @@ export function toEntry(statement: string): Entry {
  * Statements by the name of the object or principal that each creates. As on the server, the case of a name does not
  * matter.
  */
-export class Catalog {
+export class Schema {
   readonly entries: readonly Entry[];
   /** By folded name. If two statements have the same name, the first is used. */
   readonly #objects = new Map<string, Entry>();
@@ -47,7 +47,7 @@ export class Catalog {
   }
 
   /**
-   * Returns for each object, by its name as stored, the names of the objects in the catalog that its text refers to
+   * Returns for each object, by its name as stored, the names of the objects in the schema that its text refers to
    * directly.
    */
   dependencies(): ReadonlyMap<string, string[]> {
@@ -58,7 +58,7 @@ export class Catalog {
   }
 
   /**
-   * Returns the entries of the catalog that must exist before an entry is created. For an object: the objects that it
+   * Returns the entries of the schema that must exist before an entry is created. For an object: the objects that it
    * reads from directly, and its owner. For a membership, an assumption or a grant: the objects and principals in it.
    */
   prerequisites(entry: Entry): Entry[] {
@@ -84,13 +84,13 @@ export class Catalog {
  * names; memberships, assumptions and grants; then all other statements in input order. None is lost. The order within a
  * kind of access control is our own, because the server's is not public. Of grants the wider ones come first.
  */
-export function dumpOrder(catalog: Catalog): Entry[] {
-  const entriesOf = (...kinds: Kind[]) => catalog.entries.filter(({ kind }) => kinds.includes(kind));
+export function dumpOrder(schema: Schema): Entry[] {
+  const entriesOf = (...kinds: Kind[]) => schema.entries.filter(({ kind }) => kinds.includes(kind));
   return [
     ...entriesOf('user').sort(compareNames),
     ...entriesOf('group').sort(compareNames),
     ...entriesOf('service account').sort(compareNames),
-    ...orderObjects(catalog),
+    ...orderObjects(schema),
     ...entriesOf('membership').sort(compareNames),
     ...entriesOf('assumption').sort(compareStatementTexts),
     ...sortByScope(entriesOf('grant').sort(compareStatementTexts), ({ statement }) => statement),
@@ -98,10 +98,10 @@ export function dumpOrder(catalog: Catalog): Entry[] {
   ];
 }
 
-function orderObjects(catalog: Catalog): Entry[] {
-  const order = topologicalOrder(catalog.dependencies(), name => catalog.findObject(name)?.kind === 'view');
+function orderObjects(schema: Schema): Entry[] {
+  const order = topologicalOrder(schema.dependencies(), name => schema.findObject(name)?.kind === 'view');
   const entriesByName = new Map(order.map((name): [string, Entry[]] => [foldCase(name), []]));
-  for (const entry of catalog.entries) if (isObject(entry.kind)) entriesByName.get(foldCase(entry.name))?.push(entry);
+  for (const entry of schema.entries) if (isObject(entry.kind)) entriesByName.get(foldCase(entry.name))?.push(entry);
   return [...entriesByName.values()].flat();
 }
 
