@@ -9,11 +9,11 @@ import { test } from './support/test.js';
 test('the package exports exactly these names', t => {
   t.deepEqual(Object.keys(schema).sort(), [
     'CATEGORIES',
-    'Schema',
     'DuplicateNameError',
     'InvalidSelectionError',
     'MemoryBudget',
     'MemoryError',
+    'Schema',
     'collectStatements',
     'compareSchemas',
     'deduplicate',
