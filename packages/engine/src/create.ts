@@ -22,7 +22,7 @@ import { analyzeSampling } from './analysis/materialized-view.js';
 import { analyzeRelation, type Relation } from './analysis/relation.js';
 import type { Catalogue } from './catalogue.js';
 import type { MaterializedView, Table } from './objects.js';
-import { OpaqueError } from './opaque-error.js';
+import { unknownSyntaxError } from './opaque-error.js';
 import { parsedQuery } from './parser/queries.js';
 import { findBodyReferences, requireReadAccess } from './references.js';
 import { requireReadable, type Session } from './session.js';
@@ -78,7 +78,7 @@ export function createTable(session: Session, parsed: CreateTable): void {
 function copyTable(catalogue: Catalogue, { name, owner }: CreateTable, like: LocatedName): Table {
   const model = catalogue.resolve(like.name);
   if (!model || model.kind === 'view') throw noTableError(like.name, like.position);
-  if (model.opaque !== undefined) throw new OpaqueError(`the syntax of ${model.kind} '${model.name}' is not known`);
+  if (model.opaque !== undefined) throw unknownSyntaxError(model);
   const { columns, timestamp, partitionBy, ttl } = model;
   const wal = model.kind !== 'table' || model.wal;
   const parquet = model.kind === 'table' && model.parquet;

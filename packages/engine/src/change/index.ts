@@ -2,7 +2,7 @@
 import { type Change, changedTables, DEFAULTS } from '@sqlpipe/ddl';
 import { type Body, type Cursor, parseChangeAfter, RejectionError } from '@sqlpipe/ddl/grammar';
 import type { CatalogueObject } from '../objects.js';
-import { OpaqueError } from '../opaque-error.js';
+import { OpaqueError, unknownSyntaxError } from '../opaque-error.js';
 import { parsedQuery } from '../parser/queries.js';
 import type { ExecutionResult } from '../result.js';
 import type { Session } from '../session.js';
@@ -66,7 +66,7 @@ function executeChange(verb: string, cursor: Cursor, session: Session): void {
 /** An object of unknown syntax can be dropped, but not altered or renamed. @throws OpaqueError */
 function requireKnown(object: CatalogueObject | undefined, verb: string): CatalogueObject | undefined {
   if (object?.opaque === undefined || (verb !== 'alter' && verb !== 'rename')) return object;
-  throw new OpaqueError(`the syntax of ${object.kind} '${object.name}' is not known`);
+  throw unknownSyntaxError(object);
 }
 
 /** What is sent to a suspended table waits, until RESUME WAL or for ever. @throws OpaqueError */
