@@ -308,13 +308,12 @@ testWithQuestDB('nothing is planned for a table to which the server applies no c
   await execute(server, 'CREATE TABLE t (ts TIMESTAMP, x DECIMAL(10,2)) timestamp(ts) PARTITION BY DAY');
   await execute(server, "INSERT INTO t VALUES ('2024-01-01', 12345678.99m)");
   await waitUntilApplied(server, 't');
-  await execute(server, 'ALTER TABLE t ALTER COLUMN x TYPE DECIMAL(4,1)'); // 9.3.4 accepts it, then suspends the table
+  await suspend(server, 't');
   await execute(server, 'ALTER TABLE t ADD COLUMN y INT');
   const run = await shellWithFiles(t, server, {
     'after.sql':
       'CREATE TABLE t (ts TIMESTAMP, x DECIMAL(10,2), y INT) timestamp(ts) PARTITION BY DAY; CREATE TABLE u (a INT);',
   });
-  while ((await execute(server, 'SELECT suspended FROM wal_tables()'))[0]?.[0] !== true) await pause(20);
   const plan = await run('sqldiff --alter after.sql $DB > plan');
   t.is(plan.code, 1);
   t.regex(
@@ -329,18 +328,24 @@ testWithQuestDB('a rebuild neither copies nor drops a table whose rows are not a
   await execute(server, 'CREATE TABLE t (ts TIMESTAMP, x DECIMAL(10,2)) timestamp(ts) PARTITION BY DAY');
   await execute(server, "INSERT INTO t VALUES ('2024-01-01', 12345678.99m)");
   await waitUntilApplied(server, 't');
-  await execute(server, 'ALTER TABLE t ALTER COLUMN x TYPE DECIMAL(4,1)'); // 9.3.4 accepts it, then suspends the table
-  await execute(server, "INSERT INTO t VALUES ('2024-01-02', 1.5m)");
   const run = await shellWithFiles(t, server, {
     'after.sql': 'CREATE TABLE t (ts TIMESTAMP, x DECIMAL(10,2)) timestamp(ts) PARTITION BY HOUR;',
   });
-  const plan = await run('sqldiff --alter --rebuild t --drop-old after.sql $DB > plan; head -1 plan; sed -n 2p plan');
-  t.regex(plan.stdout.toString(), /nothing may write to 't' while this plan is applied/);
+  const plan = await run('sqldiff --alter --rebuild t --drop-old after.sql $DB > plan; sed -n 2p plan');
+  t.regex(plan.stdout.toString(), /nothing may write to 't' while this plan is applied/, plan.stderr);
+  await suspend(server, 't');
+  await execute(server, "INSERT INTO t VALUES ('2024-01-02', 1.5m)");
   const replay = await run('sqlapply --allow all --timeout 5 $DB < plan');
   t.is(replay.code, 1, replay.stderr);
   t.regex(replay.stderr, /the assertion is not true: rows that were sent to 't' are not applied yet; .*RESUME WAL/);
   t.deepEqual(await execute(server, 'SELECT count() FROM t'), [[1]]);
 });
+
+/** Suspends a table with a value that does not fit: 9.3.4 accepts the change, and cannot apply it. */
+async function suspend(server: Server, table: string): Promise<void> {
+  await execute(server, `ALTER TABLE ${table} ALTER COLUMN x TYPE DECIMAL(4,1)`);
+  while ((await execute(server, 'SELECT suspended FROM wal_tables()'))[0]?.[0] !== true) await pause(20);
+}
 
 testWithQuestDB('a column in the middle is added, and the rest of the schema is altered too', async t => {
   const server = await emptyServer();

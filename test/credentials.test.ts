@@ -148,13 +148,21 @@ test('a named instance is resolved from instances.toml', async t => {
   t.like(await resolve({ operand: 'prod', env }), {
     label: 'https://db.example.com/one',
     name: 'prod',
-    protected: true,
     timeout: 30_000,
     connectTimeout: 3000,
     retries: 4,
     insecure: true,
     authorization: basic('admin', SECRET),
   });
+  for (const [operand, names] of [
+    ['prod', ['prod']],
+    ['HTTPS://DB.example.com./one/', ['prod']],
+    ['http://db.example.com:443/one', ['prod']],
+    ['https://db.example.com/two', []],
+    ['https://db.example.com:9000/one', []],
+    ['dev', []],
+  ] as const)
+    t.deepEqual(await (await resolve({ operand, env })).protectedNames?.(), [...names], operand);
   t.like(await resolve({ operand: 'prod', env, options: { timeout: 5, retries: 0 } }), {
     timeout: 5000,
     retries: 0,

@@ -232,6 +232,18 @@ test('each view that is computed again is asserted before the first statement th
   }
 });
 
+test('a view that is invalid in an instance is left out, and the rest is planned', async t => {
+  const broken = 'CREATE VIEW v AS (select missing from t);';
+  const over = 'CREATE VIEW w AS (select * from v);';
+  const options = { skipInvalid: true };
+  const plan = await planChanges([BASE.replace('x INT', 'x LONG'), broken, over], [BASE], options);
+  t.deepEqual(textsOf(plan), ["ALTER TABLE 't' ALTER COLUMN x TYPE LONG;"]);
+  t.deepEqual(
+    plan.omissions.map(({ what, reason }) => `${what}: ${reason}`),
+    ["view 'v': it is invalid in A: Invalid column: missing", "view 'w': it is invalid in A: Invalid column: missing"],
+  );
+});
+
 test('a schema with a view that is not valid over its own tables is an error, and nothing is planned', async t => {
   const view = 'CREATE VIEW v AS (select ts, x from t);';
   const cases: [after: string[], before: string[], options: object, message: RegExp][] = [

@@ -99,3 +99,12 @@ test('a principal of another kind on the instance differs, for sqldiff and sqlap
   t.is((await run('sqlsplit a.sql | sqlapply $DST')).code, 1);
   t.is((await run('echo "CREATE USER ann;" | sqlsplit | sqlapply $DST')).code, 0);
 });
+
+test('a schema that is not valid in itself is an error, which names the file', async t => {
+  const run = await shell(t, { A: `${SHARED} CREATE VIEW v AS (SELECT y FROM same);`, B: SHARED });
+  const { code, stdout, stderr } = await run('echo "$A" > A.sql; echo "$B" > B.sql; sqldiff --alter A.sql B.sql');
+  t.deepEqual(
+    [code, stdout.toString(), stderr],
+    [65, '', "sqldiff: A.sql: the wanted schema is not valid: view 'v': Invalid column: y\n"],
+  );
+});

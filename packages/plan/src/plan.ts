@@ -5,7 +5,7 @@
 import type { CompareOptions, MaterializedViewDefinition } from '@sqlpipe/ddl';
 import { type Effect, Engine, type Health, type HistoryAnswer, whenReady } from '@sqlpipe/engine';
 import { compareSchemas, Schema } from '@sqlpipe/schema';
-import { displayName, foldCase, hasName, type Identity, identify, identityKey, isAcl } from '@sqlpipe/sql';
+import { displayName, foldCase, hasName, type Identity, identify, identityKey, isAcl, isObject } from '@sqlpipe/sql';
 import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './access.js';
 import { changeKey, Draft, type Omission, type Step } from './draft.js';
 import { printHistoryAssertion, type ViewColumn } from './history.js';
@@ -23,7 +23,7 @@ import { findLeftovers, isPartOfRebuild, parseRebuildAssertion, resumeRebuilds }
 import { refreshViews } from './refresh.js';
 import { type RequestOptions, Requests } from './requests.js';
 import type { Task } from './task.js';
-import { requireResolvableViews } from './unresolved.js';
+import { findUnresolvedViews, UnresolvedViewError } from './unresolved.js';
 import { WantedSchema } from './wanted-schema.js';
 
 /** What a server says of a materialized view. */
@@ -49,6 +49,8 @@ export interface PlanOptions extends RequestOptions {
   readonly health?: Health;
   /** The version of B's server. */
   readonly version?: string | undefined;
+  /** Whether A is an instance: views that are invalid there are left out. In a schema that is written they are an error. */
+  readonly skipInvalid?: boolean;
   /** Whether B's server is of the enterprise edition; if it is not known, its statements tell. */
   readonly enterprise?: boolean;
   /** Asks B's server; without it, the assertions of the plan decide when it is applied. */
@@ -143,7 +145,19 @@ function planOnce(
   const leftovers = findLeftovers(wanted, loadB(), requests);
   const task = { a: wanted, b: schema, requests, leftovers, isEnterprise, defaults, ignoreOwner, keepExtra, dropOld };
   // What the server says of B's views is not so of A's.
-  requireResolvableViews(task, createEngine(health && {}));
+  const unresolved = findUnresolvedViews(task, createEngine(health && {}));
+  if (unresolved.length > 0 && !options.skipInvalid) throw new UnresolvedViewError(unresolved);
+  if (unresolved.length > 0) {
+    const names = new Set(unresolved.map(({ entry }) => foldCase(entry.name)));
+    const without = (statements: readonly string[]) =>
+      statements.filter(
+        statement => !(isObject(identify(statement).kind) && names.has(foldCase(identify(statement).name))),
+      );
+    const proven = planOnce(without(a), without(b), findings, options);
+    for (const { entry, reason } of unresolved)
+      proven.draft.omit({ identity: entry, properties: [], what: displayName(entry) }, `it is invalid in A: ${reason}`);
+    return proven;
+  }
   const excluded = new Map<string, Omission>();
   const rebuilt = new Set<string>();
   for (;;) {

@@ -1,6 +1,7 @@
 /*! Checks that the wanted schema holds together: each view must be valid over the objects of A, and what stays of B. */
 import { compareDefinitions, parseMeaning } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
+import type { Entry } from '@sqlpipe/schema';
 import { displayName, foldCase, isObject } from '@sqlpipe/sql';
 import type { Task } from './task.js';
 import { WantedSchema } from './wanted-schema.js';
@@ -10,20 +11,24 @@ export class UnresolvedViewError extends Error {
   override name = 'UnresolvedViewError';
   readonly code = 'DAMAGED';
 
-  /** @param problems the views by their display names, each with the message that a server would have */
-  constructor(readonly problems: ReadonlyMap<string, string>) {
-    const list = [...problems].map(([title, reason]) => `${title}: ${reason}`).join('; ');
+  constructor(problems: readonly UnresolvedView[]) {
+    const list = problems.map(({ entry, reason }) => `${displayName(entry)}: ${reason}`).join('; ');
     super(`the wanted schema is not valid: ${list}`);
   }
 }
 
+/** A view that is not valid, and the message that a server would have. */
+export interface UnresolvedView {
+  readonly entry: Entry;
+  readonly reason: string;
+}
+
 /**
- * Requires that each view of A is valid. Only views that B does not have in the same way, or that read from something that is
+ * Finds the views of A that are not valid. Only views that B does not have in the same way, or that read from something that is
  * different in B, are checked, because checking a view takes milliseconds.
  * @param engine an engine without objects
- * @throws UnresolvedViewError
  */
-export function requireResolvableViews({ a, b, keepExtra, requests, defaults }: Task, engine: Engine): void {
+export function findUnresolvedViews({ a, b, keepExtra, requests, defaults }: Task, engine: Engine): UnresolvedView[] {
   const remaining = b.entries.filter(
     ({ kind, name }) =>
       isObject(kind) && !a.findObject(name) && (keepExtra || !requests.mayLose({ loss: 'drop', object: name })),
@@ -38,7 +43,7 @@ export function requireResolvableViews({ a, b, keepExtra, requests, defaults }: 
     const [wanted, now] = [all.definitionOf(name), existing === undefined ? undefined : parseMeaning(existing)];
     return !wanted || !now || compareDefinitions(wanted, now).differences.length > 0;
   };
-  const problems = new Map<string, string>();
+  const problems: UnresolvedView[] = [];
   const dependencies = all.dependencies();
   const affected = new Map<string, boolean>();
   for (const [name, references] of dependencies) {
@@ -46,9 +51,9 @@ export function requireResolvableViews({ a, b, keepExtra, requests, defaults }: 
     if (!isAffected(name, references)) continue;
     const entry = a.findObject(name);
     const reason = entry && engine.whyUnresolvable(name);
-    if (entry && reason !== undefined) problems.set(displayName(entry), reason);
+    if (entry && reason !== undefined) problems.push({ entry, reason });
   }
-  if (problems.size > 0) throw new UnresolvedViewError(problems);
+  return problems;
 
   function isAffected(name: string, references: readonly string[]): boolean {
     const key = foldCase(name);

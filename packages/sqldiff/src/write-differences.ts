@@ -47,7 +47,14 @@ export async function writeDifferences({ operands: [a = '', b = ''], ...args }: 
   const [inA, inB] = [await readSide(sides[0], readOptions), await readSide(sides[1], readOptions)];
   const defaults = await fetchCommonDefaults(sides[0].target, sides[1].target);
   if (alter) {
-    const options = { ...args, defaults, keepExtra: args.ignoreExtra, maxRecord };
+    const options = {
+      ...args,
+      defaults,
+      keepExtra: args.ignoreExtra,
+      maxRecord,
+      skipInvalid: sides[0].target !== undefined,
+      label: sides[0].label,
+    };
     const { target } = sides[1];
     if (!target) return writePlan(inA, inB, options, io);
     return withInstance(target, async instance =>
