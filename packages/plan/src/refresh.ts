@@ -1,5 +1,6 @@
 /*! Refreshes the materialized views that a plan has invalidated or created again, each after the views that it reads from. */
-import { OTHER_TYPES } from '@sqlpipe/engine';
+import { parseChange } from '@sqlpipe/ddl';
+import { type CatalogueObject, OTHER_TYPES } from '@sqlpipe/engine';
 import { dumpOrder, type Entry, Schema } from '@sqlpipe/schema';
 import { foldCase, identify, kindKeywords } from '@sqlpipe/sql';
 import { type Draft, describe } from './draft.js';
@@ -17,13 +18,27 @@ export function refreshViews(task: Task, draft: Draft): void {
     const isEmpty = created.has(foldCase(view.name)) && hadRows(view, task, draft);
     const fillsItself = found.refresh.type === 'IMMEDIATE' && !found.refresh.deferred;
     const mustWait = !fillsItself || readByOthers.has(foldCase(view.name));
-    const isInvalid = found.invalid !== undefined && !FAILED_WHILE_RUNNING.test(found.invalid);
+    const wouldFail = FAILED_WHILE_RUNNING.test(found.invalid ?? '') && !readsOtherValues(found, draft);
+    const isInvalid = found.invalid !== undefined && !wouldFail;
     if (isInvalid || (isEmpty && mustWait)) refreshView(view, task, draft);
   }
 }
 
 /** The query of the view failed on its rows, and would fail again: the error has no position in the query (observed on 9.3.4). */
 const FAILED_WHILE_RUNNING = /^\[-1\]: /;
+
+/** Whether a column that a view may read gets another type. */
+function readsOtherValues(
+  { base, references }: CatalogueObject & { kind: 'materialized view' },
+  draft: Draft,
+): boolean {
+  const sources = draft.engine.catalogue.closure([base, ...references]);
+  return draft.steps.some(({ statement }) => {
+    const change = parseChange(statement);
+    const alters = change?.verb === 'alter' ? change.alters : [];
+    return alters.some(({ name, alteration }) => alteration.change === 'type' && sources.has(foldCase(name)));
+  });
+}
 
 /** Whether B has the view with rows, as far as is known. */
 const hadRows = ({ kind, name }: Entry, { b }: Task, draft: Draft): boolean =>
