@@ -213,6 +213,15 @@ test('history is lost along chains of views: a plan names each view, and is made
   t.regex(omission?.reason ?? '', /rows that its query no longer gives: 60 of 73, from 2026-01-01 to 2026-11-20/);
 });
 
+test('a deferred view that is created again is filled again, if it had rows', async t => {
+  const view = VIEW.replace('REFRESH MANUAL', 'REFRESH MANUAL DEFERRED');
+  const after = [BASE, view.replace('sum(x)', 'max(x)')];
+  const refresh = "REFRESH MATERIALIZED VIEW 'm' FULL;";
+  t.is(textsOf(await planChanges(after, [BASE, view])).at(-1), refresh);
+  const empty = { health: { neverRefreshed: new Set(['m']) } };
+  t.false(textsOf(await planChanges(after, [BASE, view], empty)).includes(refresh));
+});
+
 test('each view that is computed again is asserted before the first statement that makes this necessary', async t => {
   const after = [BASE.replace('x INT', 'x LONG'), VIEW, OVER_IT];
   for (const askHistory of [undefined, lostIn()]) {

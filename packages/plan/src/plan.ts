@@ -142,8 +142,23 @@ function planOnce(
   };
   const wanted = new WantedSchema(a, defaults);
   requests = new Requests(wanted, schema, loadB(), options);
-  const leftovers = findLeftovers(wanted, loadB(), requests);
-  const task = { a: wanted, b: schema, requests, leftovers, isEnterprise, defaults, ignoreOwner, keepExtra, dropOld };
+  const before = loadB();
+  const leftovers = findLeftovers(wanted, before, requests);
+  const filled = new Set(
+    [...before.objects()].filter(({ name }) => !before.wasNeverRefreshed(name)).map(({ name }) => foldCase(name)),
+  );
+  const task = {
+    a: wanted,
+    b: schema,
+    requests,
+    filled,
+    leftovers,
+    isEnterprise,
+    defaults,
+    ignoreOwner,
+    keepExtra,
+    dropOld,
+  };
   // What the server says of B's views is not so of A's.
   const unresolved = findUnresolvedViews(task, createEngine(health && {}));
   if (unresolved.length > 0 && !options.skipInvalid) throw new UnresolvedViewError(unresolved);

@@ -15,7 +15,7 @@ export function refreshViews(task: Task, draft: Draft): void {
   for (const view of views) {
     const found = draft.engine.find(view.name);
     if (found?.kind !== 'materialized view' || willBeDropped(view, task)) continue;
-    const isEmpty = created.has(foldCase(view.name)) && hadRows(view, task, draft);
+    const isEmpty = created.has(foldCase(view.name)) && hadRows(view, task);
     const fillsItself = found.refresh.type === 'IMMEDIATE' && !found.refresh.deferred;
     const mustWait = !fillsItself || readByOthers.has(foldCase(view.name));
     const wouldFail = FAILED_WHILE_RUNNING.test(found.invalid ?? '') && !readsOtherValues(found, draft);
@@ -41,8 +41,8 @@ function readsOtherValues(
 }
 
 /** Whether B has the view with rows, as far as is known. */
-const hadRows = ({ kind, name }: Entry, { b }: Task, draft: Draft): boolean =>
-  b.findObject(name)?.kind === kind && !draft.engine.wasNeverRefreshed(name);
+const hadRows = ({ kind, name }: Entry, { b, filled }: Task): boolean =>
+  b.findObject(name)?.kind === kind && filled.has(foldCase(name));
 
 function willBeDropped({ name }: Entry, { a, keepExtra, requests }: Task): boolean {
   return !keepExtra && !a.findObject(name) && requests.mayLose({ loss: 'drop', object: name });

@@ -14,6 +14,8 @@ export interface Task {
   readonly ignoreOwner: boolean;
   /** Whether objects, principals and rights that only B has are kept. */
   readonly keepExtra: boolean;
+  /** The materialized views of B that have rows, as far as is known, in lower case. */
+  readonly filled: ReadonlySet<string>;
   /** The new tables of interrupted rebuilds, in lower case. */
   readonly leftovers: ReadonlySet<string>;
   /** Whether the old table of a rebuild is dropped. */
