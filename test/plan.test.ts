@@ -89,6 +89,35 @@ test('a loss is allowed by its own name only', async t => {
   }
 });
 
+test('what cannot be undone comes last, and columns are dropped before materialized views are created', async t => {
+  const before = [
+    'CREATE TABLE t (ts TIMESTAMP, b INT, x LONG) timestamp(ts) PARTITION BY DAY;',
+    'CREATE TABLE u (a INT);',
+    'CREATE VIEW v AS (select ts, b from t);',
+  ];
+  const after = [
+    'CREATE TABLE t (ts TIMESTAMP, x LONG, c INT) timestamp(ts) PARTITION BY DAY TTL 1 DAY;',
+    'CREATE TABLE w (a INT);',
+    'CREATE VIEW v AS (select ts, c from t);',
+    'CREATE MATERIALIZED VIEW m WITH BASE t AS (select ts, sum(x) n from t sample by 1h) PARTITION BY DAY;',
+    'CREATE VIEW z AS (select n from m);',
+  ];
+  const plan = await planChanges(after, before, { allowLoss: ['drop:t.b', 'drop:u', 'ttl:t'] });
+  t.deepEqual(
+    textsOf(plan).map(statement => statement.split(/ AS| \(/)[0]),
+    [
+      "ALTER TABLE 't' ADD COLUMN c INT;",
+      "ALTER VIEW 'v'",
+      'CREATE TABLE w',
+      "ALTER TABLE 't' DROP COLUMN b;",
+      'CREATE MATERIALIZED VIEW m WITH BASE t',
+      'CREATE VIEW z',
+      "ALTER TABLE 't' SET TTL 1 DAY;",
+      "DROP TABLE 'u';",
+    ],
+  );
+});
+
 test('a column that A has in the middle is added, and the order alone is no difference', async t => {
   const table = (columns: string) => `CREATE TABLE t (ts TIMESTAMP, ${columns}) timestamp(ts) PARTITION BY DAY;`;
   const note = "table 't': its columns keep their order, which differs from that of A; --rebuild t changes it";

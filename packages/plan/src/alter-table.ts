@@ -29,7 +29,7 @@ export interface TableTarget {
 }
 
 /**
- * Alters a table until it is the wanted one, or nothing more can be altered.
+ * Alters a table until it is the wanted one, except for columns to be dropped, or nothing more can be altered.
  * @param renamed the new names of columns by their old names
  */
 export function alterTable(wanted: TableDefinition, renamed: ReadonlyMap<string, string>, target: TableTarget): void {
@@ -44,9 +44,14 @@ export function alterTable(wanted: TableDefinition, renamed: ReadonlyMap<string,
   for (const column of wanted.columns) alterOptions(column, target);
   setKeys();
   alterParameters(wanted, target);
+}
+
+/** Drops the columns that the wanted table does not have, but for those that should have been renamed. */
+export function dropColumns(wanted: TableDefinition, renamed: ReadonlyMap<string, string>, target: TableTarget): void {
   for (const { name } of target.current().columns) {
     const isTimestamp = isSameName(name, target.current().timestamp ?? '');
-    if (!findColumn(wanted, name) && !isTimestamp && !kept.has(foldCase(name)))
+    const isKept = [...renamed.keys()].some(from => isSameName(from, name));
+    if (!findColumn(wanted, name) && !isTimestamp && !isKept)
       target.attempt({ change: 'drop column', column: name }, columnProperty(name), 'dedup keys');
   }
 }

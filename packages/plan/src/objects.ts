@@ -11,7 +11,7 @@ import { isShorterRetention } from '@sqlpipe/engine';
 import { dumpOrder, type Entry } from '@sqlpipe/schema';
 import { displayName, foldCase, isObject, kindKeywords } from '@sqlpipe/sql';
 import { alterMaterializedView, alterViewTtl, canAlter } from './alter-materialized-view.js';
-import { alterStorage, alterTable, type TableTarget } from './alter-table.js';
+import { alterStorage, alterTable, dropColumns, type TableTarget } from './alter-table.js';
 import { type Draft, describe } from './draft.js';
 import { formatPath, formatPathForShell } from './names.js';
 import { findRebuildLosses, isPartOfRebuild, rebuildTable } from './rebuild.js';
@@ -58,9 +58,32 @@ export function renameTables({ requests }: Task, draft: Draft): void {
   for (const names of pending) draft.block(...names);
 }
 
-/** Creates and alters the objects of A, in dump order. */
+/**
+ * Creates and alters the objects of A, in dump order. Columns are dropped when no view reads them any longer, and before
+ * materialized views are created, which would have to be refreshed after it.
+ */
 export function reconcileObjects(task: Task, draft: Draft): void {
-  for (const entry of dumpOrder(task.a)) if (isObject(entry.kind)) reconcile(entry, task, draft);
+  const entries = [...dumpOrder(task.a)].filter(({ kind }) => isObject(kind));
+  const withRows = readersOfMaterializedViews(entries, task);
+  const inTheirPlace = entries.filter(({ name }) => !draft.isBlocked(name));
+  for (const entry of entries) if (!withRows.has(entry)) reconcile(entry, task, draft);
+  for (const entry of inTheirPlace) dropExtraColumns(entry, task, draft);
+  for (const entry of entries) if (withRows.has(entry)) reconcile(entry, task, draft);
+}
+
+/** The materialized views and live views, and all that reads from them. The entries are in dump order. */
+function readersOfMaterializedViews(entries: readonly Entry[], { a }: Task): ReadonlySet<Entry> {
+  const found = new Set<Entry>();
+  for (const entry of entries)
+    if (/^(materialized|live) view$/.test(entry.kind) || a.prerequisites(entry).some(each => found.has(each)))
+      found.add(entry);
+  return found;
+}
+
+function dropExtraColumns({ name }: Entry, task: Task, draft: Draft): void {
+  const [wanted, now] = [task.a.definitionOf(name), draft.definitionOf(name)];
+  if (wanted?.kind !== 'table' || now?.kind !== 'table' || task.requests.isToRebuild(name)) return;
+  dropColumns(wanted, task.requests.renamedColumns(name), tableTarget(name, task, draft));
 }
 
 function reconcile(entry: Entry, task: Task, draft: Draft): void {

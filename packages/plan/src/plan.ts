@@ -211,10 +211,11 @@ function draftPlan(task: Task, engine: Engine, excluded: ReadonlyMap<string, Omi
   resumeRebuilds(task, draft);
   reconcileObjects(task, draft);
   refreshViews(task, draft);
+  grantRights(task, draft);
   alterRetention(task, draft);
   dropExtraObjects(task, draft);
   dropPrincipals(task, draft);
-  grantRights(task, draft);
+  grantRights(task, draft); // who is dropped takes along what he gave
   omitUnalterable(task, draft);
   return draft;
 }
