@@ -118,6 +118,34 @@ test('what cannot be undone comes last, and columns are dropped before materiali
   );
 });
 
+test('the head of a plan says what is done with the rows, and what nothing undoes', async t => {
+  const before = [
+    'CREATE TABLE t (ts TIMESTAMP, x INT, y INT) timestamp(ts) PARTITION BY DAY;',
+    'CREATE TABLE k (ts TIMESTAMP) timestamp(ts) PARTITION BY DAY;',
+    'CREATE MATERIALIZED VIEW m WITH BASE t AS (select ts, count() n from t sample by 1h) PARTITION BY DAY;',
+  ];
+  const after = [
+    'CREATE TABLE renamed (ts TIMESTAMP, x LONG) timestamp(ts) PARTITION BY DAY;',
+    'CREATE TABLE k (ts TIMESTAMP) timestamp(ts) PARTITION BY HOUR;',
+    'CREATE MATERIALIZED VIEW m WITH BASE renamed AS (select ts, count() n from renamed sample by 1h) PARTITION BY DAY;',
+  ];
+  const sizes = new Map([
+    ['t', { rows: 6_000_000, bytes: 239_600_000 }],
+    ['k', { rows: 1, bytes: 900 }],
+  ]);
+  const { remarks } = await planChanges(after, before, {
+    renamed: ['t=renamed'],
+    rebuild: ['k'],
+    allowLoss: ['drop:t.y', 'history:m'],
+    askSizes: async () => sizes,
+  });
+  t.deepEqual(remarks.slice(0, 3), [
+    "table 'k' (1 row, 900 bytes): copies it, which needs as much free disk; the server does not say how much it has",
+    "table 't' (6,000,000 rows, 240 MB): rewrites column 'x'; computes materialized view 'm' from it",
+    "statements that nothing undoes: 9 (ALTER TABLE 'renamed' DROP COLUMN y), 10 (DROP MATERIALIZED VIEW 'm')",
+  ]);
+});
+
 test('a column that A has in the middle is added, and the order alone is no difference', async t => {
   const table = (columns: string) => `CREATE TABLE t (ts TIMESTAMP, ${columns}) timestamp(ts) PARTITION BY DAY;`;
   const note = "table 't': its columns keep their order, which differs from that of A; --rebuild t changes it";

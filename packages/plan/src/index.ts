@@ -1,4 +1,5 @@
 /*! The statements that turn one schema into another, each proven on an engine. */
+export type { AskSizes, StoredSize } from './cost.js';
 export type { Omission } from './draft.js';
 export {
   findAssertedView,

@@ -7,6 +7,7 @@ import { type Effect, Engine, type Health, type HistoryAnswer, whenReady } from 
 import { compareSchemas, Schema } from '@sqlpipe/schema';
 import { displayName, foldCase, hasName, type Identity, identify, identityKey, isAcl, isObject } from '@sqlpipe/sql';
 import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './access.js';
+import { type AskSizes, describeIrreversible, describeWork } from './cost.js';
 import { changeKey, Draft, type Omission, type Step } from './draft.js';
 import { printHistoryAssertion, type ViewColumn } from './history.js';
 import { formatPath, formatPathForShell } from './names.js';
@@ -55,6 +56,8 @@ export interface PlanOptions extends RequestOptions {
   readonly enterprise?: boolean;
   /** Asks B's server; without it, the assertions of the plan decide when it is applied. */
   readonly askHistory?: AskHistory | undefined;
+  /** Asks B's server, for the cost in the head of the plan. */
+  readonly askSizes?: AskSizes | undefined;
 }
 
 /** A statement of a plan, and its effects. */
@@ -93,7 +96,7 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, opti
     const questions = [...proven.rebuilt].filter(
       view => !findings.has(view) && !proven.before.wasNeverRefreshed(view) && proven.before.find(view),
     );
-    if (!askHistory || questions.length === 0) return toPlan(proven, options.version);
+    if (!askHistory || questions.length === 0) return toPlan(proven, options);
     for (const view of questions) {
       const definition = proven.before.definitionOf(view) as MaterializedViewDefinition;
       // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
@@ -247,7 +250,10 @@ const isAbout = (omission: Omission, identity: Identity, statement: string): boo
     : !hasName(identity) && omission.identity.kind === identity.kind && statement !== '';
 
 /** Adds the assertions, each before the first step that makes a view be computed again, and the costs. */
-function toPlan({ draft, proof, task, findings, before }: ProvenDraft, version: string | undefined): Plan {
+async function toPlan(
+  { draft, proof, task, findings, before }: ProvenDraft,
+  { version, askSizes }: PlanOptions,
+): Promise<Plan> {
   const assertions = new Map<number, PlannedStatement[]>();
   for (const [view, at] of proof.rebuilt) {
     const { name = view } = before.find(view) ?? {};
@@ -276,8 +282,16 @@ function toPlan({ draft, proof, task, findings, before }: ProvenDraft, version: 
     }),
   ];
   const isOther = version !== undefined && !version.startsWith('9.3.');
+  const renamed = task.requests.renamedObjects;
+  const work = await describeWork(
+    { steps: draft.steps, effects: proof.effects, before, after: draft.engine, renamed },
+    askSizes,
+  );
+  const irreversible = describeIrreversible(statements, draft.engine);
   const remarks = [
     ...(isOther ? ['judged by the rules of QuestDB 9.3'] : []),
+    ...work,
+    ...(irreversible !== undefined ? [irreversible] : []),
     ...tablesToCopy(draft.steps, before).map(name => `nothing may write to '${name}' while this plan is applied`),
     ...(used.length > 0 ? [`allowed losses: ${used.join(', ')}`] : []),
   ];

@@ -11,7 +11,6 @@ import {
 import {
   describeOmission,
   type Omission,
-  type PlanOptions,
   planChanges,
   plannedObjects,
   printPlan,
@@ -20,7 +19,7 @@ import {
 import { collectStatements, deduplicate } from '@sqlpipe/schema';
 import { identify, identityKey, isObject } from '@sqlpipe/sql';
 import { PlanError } from './check-plan.js';
-import { fetchPlanContext } from './plan-context.js';
+import { fetchPlanContext, type PlanContext } from './plan-context.js';
 
 /** The run that --alter plans for a schema. */
 export interface AlterRun {
@@ -39,7 +38,7 @@ export interface AlterOptions {
 }
 
 /** The schema of the target, and what determines the effects of a statement. */
-export interface TargetSchema extends Pick<PlanOptions, 'health' | 'version' | 'enterprise' | 'askHistory'> {
+export interface TargetSchema extends PlanContext {
   /** The statements of its dump. */
   readonly statements: readonly string[];
   readonly defaults: Defaults;

@@ -8,19 +8,22 @@ import {
   type Instance,
   InstanceError,
   isEnterprise,
+  queryIfAccepted,
 } from '@sqlpipe/instance';
-import { type AskHistory, type PlanOptions, printHistoryQuestion } from '@sqlpipe/plan';
-import { quoteLiteral } from '@sqlpipe/sql';
+import { type AskHistory, type AskSizes, type PlanOptions, printHistoryQuestion, type StoredSize } from '@sqlpipe/plan';
+import { foldCase, quoteLiteral } from '@sqlpipe/sql';
 
-/** What an instance says of its objects, and how to ask it about the rows of materialized views. */
-export async function fetchPlanContext(
-  instance: Instance,
-): Promise<Pick<PlanOptions, 'health' | 'version' | 'enterprise' | 'askHistory'>> {
+/** What an instance says of its objects, and how to ask it about rows. */
+export type PlanContext = Pick<PlanOptions, 'health' | 'version' | 'enterprise' | 'askHistory' | 'askSizes'>;
+
+/** Fetches what a planner has to know of an instance. */
+export async function fetchPlanContext(instance: Instance): Promise<PlanContext> {
   return {
     health: await fetchHealth(instance),
     version: await fetchVersion(instance),
     enterprise: await isEnterprise(instance),
     askHistory: view => askHistory(instance, view),
+    askSizes: () => askSizes(instance),
   };
 }
 
@@ -60,3 +63,10 @@ async function askHistory(instance: Instance, view: Parameters<AskHistory>[0]): 
     return { answer: 'unknown', columns };
   }
 }
+
+async function askSizes(instance: Instance): ReturnType<AskSizes> {
+  const rows = await queryIfAccepted(instance, 'SELECT tableName, rowCount, diskSize FROM table_storage()');
+  return rows && new Map(rows.map(([name, ...size]) => [foldCase(String(name)), toSize(size)]));
+}
+
+const toSize = ([rows, bytes]: unknown[]): StoredSize => ({ rows: Number(rows), bytes: Number(bytes) });

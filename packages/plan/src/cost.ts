@@ -1,0 +1,94 @@
+/*! What a plan costs, as its head says it: rows to rewrite, to read and to copy, and the statements that nothing undoes. */
+import type { Effect, Engine } from '@sqlpipe/engine';
+import { foldCase, identify, isSameName } from '@sqlpipe/sql';
+import { describe, type Step } from './draft.js';
+import { parseRebuildAssertion } from './rebuild.js';
+
+/** How much a server stores for a table or a materialized view. */
+export interface StoredSize {
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+/** Asks a server for the sizes of its tables and materialized views, by name in lower case; undefined if it does not show them. */
+export type AskSizes = () => Promise<ReadonlyMap<string, StoredSize> | undefined>;
+
+/** What the cost of a plan is read from. */
+export interface CostSources {
+  readonly steps: readonly Step[];
+  /** The effects of each step. */
+  readonly effects: readonly (readonly Effect[])[];
+  /** An engine that has B. */
+  readonly before: Engine;
+  /** An engine that has the schema after the plan. */
+  readonly after: Engine;
+  /** The new names of tables by their old ones in lower case. */
+  readonly renamed: ReadonlyMap<string, string>;
+}
+
+/** The work that grows with the rows of a table, a line for each: `table 't' (6,000,000 rows, 240 MB): rewrites column 'x'`. */
+export async function describeWork(sources: CostSources, askSizes?: AskSizes): Promise<string[]> {
+  const work = findWork(sources);
+  // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
+  const sizes = work.size > 0 ? await askSizes?.() : undefined;
+  return [...work].map(([table, works]) => {
+    const size = sizes?.get(foldCase(table));
+    return `${sources.before.title(table)}${size ? ` (${formatSize(size)})` : ''}: ${[...works].join('; ')}`;
+  });
+}
+
+/** For each table or materialized view of B, what is done with all of its rows. */
+function findWork({ steps, effects, before, after, renamed }: CostSources): Map<string, Set<string>> {
+  const found = new Map<string, Set<string>>();
+  const note = (name: string, work: string): void => {
+    const table = before.find([...renamed].find(([, to]) => isSameName(to, name))?.[0] ?? name);
+    if (table) found.set(table.name, (found.get(table.name) ?? new Set()).add(work));
+  };
+  for (const [at, { statement }] of steps.entries()) {
+    const rebuild = parseRebuildAssertion(statement);
+    if (rebuild?.assertion === 'as many rows') note(rebuild.tables[0], COPY);
+    const { kind, name } = identify(statement);
+    const rewritten = (effects[at] ?? []).filter(({ effect }) => effect === 'rewritten');
+    const views = rewritten.filter(each => each.kind === 'materialized view').map(({ object }) => object);
+    for (const each of kind === 'materialized view' ? [name] : views) {
+      const view = after.find(each);
+      if (view?.kind === 'materialized view') note(view.base, `computes ${after.title(each)} from it`);
+    }
+    for (const { kind, object, text } of rewritten) if (kind === 'table') note(object, text);
+  }
+  return found;
+}
+
+/** No function of 9.3.4 shows the free space of a disk. */
+const COPY = 'copies it, which needs as much free disk; the server does not say how much it has';
+
+const formatSize = ({ rows, bytes }: StoredSize): string =>
+  `${rows.toLocaleString('en-US')} ${rows === 1 ? 'row' : 'rows'}, ${formatBytes(bytes)}`;
+
+const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'];
+
+/** Three digits, in the units of 1000 that disks are sold in. */
+function formatBytes(bytes: number): string {
+  const power = Math.min(Math.max(Math.floor(Math.log10(bytes) / 3), 0), UNITS.length - 1);
+  return `${Number((bytes / 1000 ** power).toPrecision(3))} ${UNITS[power]}`;
+}
+
+/**
+ * The statements that nothing undoes, on one line; undefined if there are none.
+ * @param statements those of the plan, as they are numbered when they are applied
+ */
+export function describeIrreversible(
+  statements: readonly { statement: string; effects: readonly Effect[] }[],
+  after: Engine,
+): string | undefined {
+  const found = statements.flatMap(({ statement, effects }, i) =>
+    effects.some(effect => isIrreversible(effect, after)) ? [`${i + 1} (${describe(statement)})`] : [],
+  );
+  return found.length > 0 ? `statements that nothing undoes: ${found.join(', ')}` : undefined;
+}
+
+/** Deduplication can be switched on again, and a materialized view that is created again computes its rows. */
+export const isIrreversible = ({ effect, loss, kind, object }: Effect, after: Engine): boolean => {
+  const isCreatedAgain = loss === 'drop' && kind === 'materialized view' && after.find(object)?.kind === kind;
+  return effect === 'lost' && loss !== 'keys' && !isCreatedAgain;
+};
