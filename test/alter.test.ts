@@ -1,10 +1,10 @@
 /*!
  * Changing a schema: plans of `sqldiff --alter`, applied by `sqlapply` to a real server with rows, and to sqlserve with access
- * control. PAIRS sets the number of random pairs of schemas, KILLS how often sqlapply is killed.
+ * control. PAIRS sets the number of random pairs of schemas.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ExecutionContext } from 'ava';
 import { corpusPair } from './support/corpus-pairs.js';
+import { LEDGER, makeLedger, RENAMED, shellWithFiles, waitUntilRefreshed, waitUntilValid } from './support/ledger.js';
 import { startQuestDB, testWithQuestDB } from './support/questdb.js';
 import { execute, ROWS, reconcile, waitUntilApplied } from './support/reconcile.js';
 import { reconcileEnterprise } from './support/reconcile-enterprise.js';
@@ -18,7 +18,6 @@ import { test } from './support/test.js';
 const PAIRS = Number(process.env.PAIRS ?? 5);
 /** Of recorded objects, where the recordings are. */
 const RECORDED_PAIRS = 2;
-const KILLS = Number(process.env.KILLS ?? 2);
 
 const file = fileScope();
 let questdb: Promise<Server> | undefined;
@@ -29,13 +28,6 @@ async function emptyServer(): Promise<Server> {
   const server = await questdb;
   await server.dropAll();
   return server;
-}
-
-/** A shell with a server at $DB, and files in its folder. */
-async function shellWithFiles(t: ExecutionContext, { url }: Server, files: Record<string, string>) {
-  const run = await shell(t, { DB: url });
-  for (const [name, text] of Object.entries(files)) await run(`cat > ${name} <<'END'\n${text}\nEND`);
-  return run;
 }
 
 testWithQuestDB(
@@ -53,64 +45,6 @@ testWithQuestDB(
     t.true(reconciled > PAIRS / 2, `${reconciled} of ${PAIRS}`);
   },
 );
-
-const LEDGER = {
-  before: `CREATE TABLE ledger (ts TIMESTAMP, acc SYMBOL INDEX CAPACITY 64, qty INT, note VARCHAR, x LONG, y LONG) timestamp(ts) PARTITION BY DAY DEDUP UPSERT KEYS(ts,acc);
-CREATE VIEW quantities AS (select ts, qty from ledger);
-CREATE MATERIALIZED VIEW hourly WITH BASE ledger AS (select ts, sum(x) n from ledger sample by 1h) PARTITION BY DAY;`,
-  after: `CREATE TABLE ledger (ts TIMESTAMP, acc SYMBOL NOCACHE INDEX CAPACITY 256, quantity LONG, remark VARCHAR, x LONG, y VARCHAR, region SYMBOL) timestamp(ts) PARTITION BY DAY DEDUP UPSERT KEYS(ts,acc,region);
-CREATE VIEW quantities AS (select ts, quantity, region from ledger);
-CREATE MATERIALIZED VIEW hourly WITH BASE ledger AS (select ts, sum(x) n from ledger sample by 1h) PARTITION BY DAY;
-CREATE VIEW remarks AS (select remark from ledger);`,
-};
-const RENAMED = '--renamed ledger.qty=quantity --renamed ledger.note=remark';
-
-async function makeLedger(server: Server): Promise<void> {
-  for (const statement of LEDGER.before.split('\n')) await execute(server, statement);
-  await execute(
-    server,
-    `INSERT INTO ledger SELECT timestamp_sequence('2024-01-01', 3600000000), 'a', x::int, 'n', x, x FROM long_sequence(${ROWS})`,
-  );
-  await waitUntilApplied(server, 'ledger');
-}
-
-testWithQuestDB('sqlapply killed in the middle of a plan: a new plan finishes it', async t => {
-  const server = await emptyServer();
-  const run = await shellWithFiles(t, server, { 'after.sql': LEDGER.after });
-  for (let kill = 0; kill < KILLS; kill++) {
-    await server.dropAll();
-    await makeLedger(server);
-    await run(`sqldiff --alter ${RENAMED} after.sql $DB > plan`);
-    // Before the first statement, between two, or while the server applies one.
-    const after = 100 + Math.random() * 1200;
-    await run(
-      `sqlapply --allow all $DB < plan & pid=$!; sleep ${(after / 1000).toFixed(3)}; kill -KILL $pid; wait $pid`,
-    );
-    const rest = await run(
-      // The server may still apply statements that it accepted before the kill; then the new plan is stale.
-      `for try in 1 2 3; do
-        sqldiff --alter ${RENAMED} after.sql $DB > plan && sqlapply --allow all $DB < plan && break
-      done; sqldiff after.sql $DB`,
-    );
-    t.is(rest.code, 0, `killed after ${after} ms: ${rest.stdout}${rest.stderr}`);
-    const [[count] = []] = await execute(
-      server,
-      'SELECT count() FROM ledger WHERE quantity IS NOT NULL AND x IS NOT NULL',
-    );
-    t.is(count, ROWS);
-    await waitUntilValid(t, server);
-  }
-});
-
-async function waitUntilValid(t: ExecutionContext, server: Server): Promise<void> {
-  const question =
-    "SELECT count() FROM (SELECT view_status FROM views() UNION ALL SELECT view_status FROM materialized_views()) WHERE view_status <> 'valid'";
-  for (let tries = 0; tries < 200; tries++) {
-    if (Number((await execute(server, question))[0]?.[0]) === 0) return;
-    await pause(50);
-  }
-  t.fail('a view stays invalid');
-}
 
 testWithQuestDB('sqlapply --alter with a folder: the first run changes the schema, the second skips all', async t => {
   const server = await emptyServer();
@@ -163,10 +97,6 @@ testWithQuestDB('a materialized view is not recreated if its base has lost parti
     /REFRESH MATERIALIZED VIEW 'hourly' FULL: .* loses rows that its query no longer gives: \d+ of 40, from 2024-01-01T00:00:00.000000Z to 2024-01-01T.*; --allow-loss history:hourly allows it/,
   );
 });
-
-async function waitUntilRefreshed(server: Server): Promise<void> {
-  while ((await execute(server, 'SELECT count() FROM hourly'))[0]?.[0] !== ROWS) await pause(20);
-}
 
 testWithQuestDB(
   'a materialized view is created again where its columns get other types, as a refresh would empty it',

@@ -1,6 +1,6 @@
 /*! What a plan costs, as its head says it: rows to rewrite, to read and to copy, and the statements that nothing undoes. */
 import type { Effect, Engine } from '@sqlpipe/engine';
-import { foldCase, identify, isSameName } from '@sqlpipe/sql';
+import { displayName, foldCase, identify, isSameName } from '@sqlpipe/sql';
 import { describe, type Step } from './draft.js';
 import { parseRebuildAssertion } from './rebuild.js';
 
@@ -73,22 +73,24 @@ function formatBytes(bytes: number): string {
   return `${Number((bytes / 1000 ** power).toPrecision(3))} ${UNITS[power]}`;
 }
 
-/**
- * The statements that nothing undoes, on one line; undefined if there are none.
- * @param statements those of the plan, as they are numbered when they are applied
- */
+/** The statements that nothing undoes, with their numbers in the plan, on one line; undefined if there are none. */
 export function describeIrreversible(
-  statements: readonly { statement: string; effects: readonly Effect[] }[],
-  after: Engine,
+  statements: readonly { statement: string; lost: readonly string[] }[],
 ): string | undefined {
-  const found = statements.flatMap(({ statement, effects }, i) =>
-    effects.some(effect => isIrreversible(effect, after)) ? [`${i + 1} (${describe(statement)})`] : [],
+  const found = statements.flatMap(({ statement, lost }, i) =>
+    lost.length > 0 ? [`${i + 1} (${describe(statement)})`] : [],
   );
   return found.length > 0 ? `statements that nothing undoes: ${found.join(', ')}` : undefined;
 }
 
-/** Deduplication can be switched on again, and a materialized view that is created again computes its rows. */
-export const isIrreversible = ({ effect, loss, kind, object }: Effect, after: Engine): boolean => {
-  const isCreatedAgain = loss === 'drop' && kind === 'materialized view' && after.find(object)?.kind === kind;
-  return effect === 'lost' && loss !== 'keys' && !isCreatedAgain;
-};
+/**
+ * Descriptions of the effects that nothing undoes. Deduplication can be switched on again, and a materialized view that is created
+ * again computes its rows.
+ */
+export const describeLosses = (effects: readonly Effect[], after: Engine): string[] =>
+  effects
+    .filter(({ effect, loss, kind, object }) => {
+      const isCreatedAgain = loss === 'drop' && kind === 'materialized view' && after.find(object)?.kind === kind;
+      return effect === 'lost' && loss !== 'keys' && !isCreatedAgain;
+    })
+    .map(({ kind, object, text }) => `${displayName({ kind, name: object, verb: '' })}: ${text}`);

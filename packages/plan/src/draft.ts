@@ -52,8 +52,9 @@ export class Draft {
   add(change: Change, statements: readonly string[]): boolean {
     const excluded = this.excluded.get(changeKey(change));
     const reason = excluded ? undefined : this.#execute(statements);
-    if (excluded) this.omissions.push(excluded);
-    else if (reason !== undefined) this.omit(change, reason);
+    if (excluded) {
+      if (!this.omissions.includes(excluded)) this.omissions.push(excluded);
+    } else if (reason !== undefined) this.omit(change, reason);
     else for (const statement of statements) this.steps.push({ statement, change });
     return !excluded && reason === undefined;
   }

@@ -29,4 +29,5 @@ export {
   requiredPermissions,
 } from './print-plan.js';
 export { parseRebuildAssertion } from './rebuild.js';
+export { planUndo, type UndoOptions, type UndoPlan } from './undo.js';
 export { UnresolvedViewError } from './unresolved.js';

@@ -7,7 +7,7 @@ import { type Effect, Engine, type Health, type HistoryAnswer, whenReady } from 
 import { compareSchemas, Schema } from '@sqlpipe/schema';
 import { displayName, foldCase, hasName, type Identity, identify, identityKey, isAcl, isObject } from '@sqlpipe/sql';
 import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './access.js';
-import { type AskSizes, describeIrreversible, describeWork } from './cost.js';
+import { type AskSizes, describeIrreversible, describeLosses, describeWork } from './cost.js';
 import { changeKey, Draft, type Omission, type Step } from './draft.js';
 import { printHistoryAssertion, type ViewColumn } from './history.js';
 import { formatPath, formatPathForShell } from './names.js';
@@ -66,6 +66,8 @@ export interface PlannedStatement {
   readonly effects: readonly Effect[];
   /** Descriptions of the effects, one line each. */
   readonly costs: readonly string[];
+  /** Descriptions of what is lost for good. */
+  readonly lost: readonly string[];
 }
 
 /** A plan that turns B into A. */
@@ -80,6 +82,8 @@ export interface Plan {
   readonly reordered: readonly string[];
   /** Remarks about the options, and about differences that do not count. */
   readonly notes: readonly string[];
+  /** The statements of the schema after the plan. */
+  readonly result: readonly string[];
 }
 
 /**
@@ -264,6 +268,7 @@ async function toPlan(
     const planned = {
       statement: printHistoryAssertion(definition, findings.get(view)?.columns),
       effects: [],
+      lost: [],
       costs: [describeAssertion(name, findings.has(view))],
     };
     assertions.set(at, [...(assertions.get(at) ?? []), planned]);
@@ -287,7 +292,7 @@ async function toPlan(
     { steps: draft.steps, effects: proof.effects, before, after: draft.engine, renamed },
     askSizes,
   );
-  const irreversible = describeIrreversible(statements, draft.engine);
+  const irreversible = describeIrreversible(statements);
   const remarks = [
     ...(isOther ? ['judged by the rules of QuestDB 9.3'] : []),
     ...work,
@@ -296,7 +301,7 @@ async function toPlan(
     ...(used.length > 0 ? [`allowed losses: ${used.join(', ')}`] : []),
   ];
   const omissions = draft.omissions.filter(omission => !isColumnOrder(omission));
-  return { statements, omissions, allowedLosses: used, remarks, reordered, notes };
+  return { statements, omissions, allowedLosses: used, remarks, reordered, notes, result: draft.engine.statements() };
 }
 
 /** The order of columns matters to few: a column that A has in the middle can only be added at the end. */
@@ -329,7 +334,7 @@ function toPlanned({ statement, change }: Step, effects: readonly Effect[], afte
   const defaultCost =
     describeRebuildAssertion(statement) ??
     (change.identity.kind === 'materialized view' ? 'builds it from its base' : 'metadata only');
-  return { statement, effects, costs: costs.length > 0 ? costs : [defaultCost] };
+  return { statement, effects, costs: costs.length > 0 ? costs : [defaultCost], lost: describeLosses(effects, after) };
 }
 
 function describeRebuildAssertion(statement: string): string | undefined {

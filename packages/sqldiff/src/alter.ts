@@ -1,21 +1,43 @@
 /*! The plan that turns B into A: writes its statements as a stream, and on standard error what it leaves out. */
 import { Exit, type Io } from '@sqlpipe/cli';
-import { describeOmission, type PlanOptions, planChanges, printPlan, UnresolvedViewError } from '@sqlpipe/plan';
+import {
+  describeOmission,
+  type PlanOptions,
+  planChanges,
+  planUndo,
+  printPlan,
+  UnresolvedViewError,
+} from '@sqlpipe/plan';
 import { StreamError } from '@sqlpipe/records';
 import { writeStatements } from './write-statements.js';
+
+/** How a plan is written. */
+export interface WritePlanOptions extends PlanOptions {
+  readonly maxRecord: number;
+  /** The name of A in messages. */
+  readonly label: string;
+  /** The file for the way back. */
+  readonly undo?: string | undefined;
+}
 
 /** Writes the plan that turns B into A. @returns the exit status, which is negative if anything was left out */
 export async function writePlan(
   a: readonly string[],
   b: readonly string[],
-  options: PlanOptions & { maxRecord: number; label: string },
+  options: WritePlanOptions,
   io: Io,
 ): Promise<number> {
+  const { maxRecord, undo } = options;
   const plan = await planChanges(a, b, options).catch((error: Error) => {
     throw error instanceof UnresolvedViewError ? new StreamError(`${options.label}: ${error.message}`) : error;
   });
   for (const omission of plan.omissions) io.warn(describeOmission(omission));
   for (const note of plan.notes) io.info(note);
-  await writeStatements(printPlan(plan, b), options.maxRecord, io);
+  if (undo !== undefined) {
+    const wayBack = await planUndo(plan, b, options);
+    for (const text of wayBack.remains) io.warn(`${undo}: ${text}`);
+    await writeStatements(printPlan(wayBack, plan.result), { output: undo, maxRecord }, io);
+  }
+  await writeStatements(printPlan(plan, b), { maxRecord }, io);
   return plan.omissions.length > 0 ? Exit.negative : Exit.ok;
 }

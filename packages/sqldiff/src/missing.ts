@@ -13,6 +13,6 @@ export async function writeMissing(differences: Difference[], maxRecord: number,
   for (const { identity } of different)
     io.warn(`${displayName(identity)} exists and differs; CREATE cannot repair that`);
   const missing = differences.flatMap(({ a, b }) => (a !== undefined && b === undefined ? [a] : []));
-  await writeStatements(missing, maxRecord, io);
+  await writeStatements(missing, { maxRecord }, io);
   return different.length ? Exit.negative : Exit.ok;
 }

@@ -35,6 +35,11 @@ export const declareOptions = (cli: CommandLine) =>
       default: false,
       describe: 'with --rebuild: drop the old table',
     })
+    .option('undo', {
+      type: 'string',
+      requiresArg: true,
+      describe: 'with --alter: write the plan for the way back to FILE',
+    })
     .option('ignore-extra', { type: 'boolean', default: false, describe: 'ignore objects that only B has' })
     .option('ignore-owner', { type: 'boolean', default: false, describe: 'ignore differences in OWNED BY' })
     .option('include', INCLUDE_OPTION)

@@ -18,8 +18,8 @@ export async function writeDifferences({ operands: [a = '', b = ''], ...args }: 
   const { names, json, text, missing, alter, maxRecord } = args;
   if ([names, json, text, missing, alter].filter(Boolean).length > 1)
     throw new UsageError('--names, --json, --text, --missing and --alter cannot be combined');
-  if (!alter && (args.allowLoss.length || args.renamed.length || args.rebuild.length || args.dropOld))
-    throw new UsageError('--allow-loss, --renamed, --rebuild and --drop-old work only with --alter');
+  if (!alter && (args.allowLoss.length || args.renamed.length || args.rebuild.length || args.dropOld || args.undo))
+    throw new UsageError('--allow-loss, --renamed, --rebuild, --drop-old and --undo work only with --alter');
   const stdin = deferInput(() => decodeRecords(io.stdin(), { maxRecord }));
   const readOptions = {
     maxRecord,

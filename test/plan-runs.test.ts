@@ -1,0 +1,79 @@
+/*!
+ * Running a plan of `sqldiff --alter` on a real server: killed, stopped, disturbed by others, and taken back. KILLS sets how often
+ * sqlapply is killed.
+ */
+import { LEDGER, makeLedger, RENAMED, shellWithFiles, waitUntilRefreshed, waitUntilValid } from './support/ledger.js';
+import { startQuestDB, testWithQuestDB } from './support/questdb.js';
+import { execute, ROWS } from './support/reconcile.js';
+import { fileScope } from './support/scope.js';
+import type { Server } from './support/server.js';
+
+const KILLS = Number(process.env.KILLS ?? 2);
+
+const file = fileScope();
+let questdb: Promise<Server> | undefined;
+
+/** Empties the one QuestDB of this file; starts it if necessary. */
+async function emptyServer(): Promise<Server> {
+  questdb ??= startQuestDB(file);
+  const server = await questdb;
+  await server.dropAll();
+  return server;
+}
+
+testWithQuestDB('sqlapply killed in the middle of a plan: a new plan finishes it', async t => {
+  const server = await emptyServer();
+  const run = await shellWithFiles(t, server, { 'after.sql': LEDGER.after });
+  for (let kill = 0; kill < KILLS; kill++) {
+    await server.dropAll();
+    await makeLedger(server);
+    await run(`sqldiff --alter ${RENAMED} after.sql $DB > plan`);
+    // Before the first statement, between two, or while the server applies one.
+    const after = 100 + Math.random() * 1200;
+    await run(
+      `sqlapply --allow all $DB < plan & pid=$!; sleep ${(after / 1000).toFixed(3)}; kill -KILL $pid; wait $pid`,
+    );
+    const rest = await run(
+      // The server may still apply statements that it accepted before the kill; then the new plan is stale.
+      `for try in 1 2 3; do
+        sqldiff --alter ${RENAMED} after.sql $DB > plan && sqlapply --allow all $DB < plan && break
+      done; sqldiff after.sql $DB`,
+    );
+    t.is(rest.code, 0, `killed after ${after} ms: ${rest.stdout}${rest.stderr}`);
+    const [[count] = []] = await execute(
+      server,
+      'SELECT count() FROM ledger WHERE quantity IS NOT NULL AND x IS NOT NULL',
+    );
+    t.is(count, ROWS);
+    await waitUntilValid(t, server);
+  }
+});
+
+testWithQuestDB(
+  '--undo writes the way back, which a server accepts after the plan, with the rows of before',
+  async t => {
+    const server = await emptyServer();
+    await makeLedger(server);
+    await waitUntilRefreshed(server);
+    const run = await shellWithFiles(t, server, { 'after.sql': LEDGER.after, 'before.sql': LEDGER.before });
+    const rows = await execute(server, 'SELECT ts, acc, qty, note, x FROM ledger');
+    const careful = await run(`sqldiff --alter ${RENAMED} --undo undo.sql after.sql $DB > plan`);
+    const remains = careful.stderr.match(/^sqldiff: undo\.sql: not undone: .*$/gm) ?? [];
+    t.deepEqual(
+      remains.map(line => line.replace(/.*--allow-loss (\S+) allows it$/, '$1')),
+      ['keys:ledger', 'values:ledger.qty', 'values:ledger.y'],
+    );
+    t.regex((await run('cat undo.sql')).stdout.toString(), /^-- not undone: .* --allow-loss keys:ledger allows it$/m);
+    const allowed = remains.map(line => line.replace(/.*(--allow-loss \S+) allows it$/, '$1')).join(' ');
+    const plan = await run(
+      `sqldiff --alter ${RENAMED} ${allowed} --undo undo.sql after.sql $DB > plan && sqlapply --allow all $DB < plan`,
+    );
+    t.is(plan.code, 0, plan.stderr);
+    t.is((await run('sqldiff after.sql $DB')).code, 0);
+    const undone = await run('sqlapply --allow all $DB undo.sql');
+    t.is(undone.code, 0, undone.stderr);
+    const rest = await run('sqldiff --json before.sql $DB');
+    t.is(rest.stdout.toString(), '', (await run('cat plan undo.sql')).stdout.toString());
+    t.deepEqual(await execute(server, 'SELECT ts, acc, qty, note, x FROM ledger'), rows);
+  },
+);

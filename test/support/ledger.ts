@@ -1,0 +1,47 @@
+/*! A schema with rows, and one that it is changed to: with renames, other types, indexes and keys, and views over all of it. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ExecutionContext } from 'ava';
+import { execute, ROWS, waitUntilApplied } from './reconcile.js';
+import type { Server } from './server.js';
+import { shell } from './shell.js';
+
+export const LEDGER = {
+  before: `CREATE TABLE ledger (ts TIMESTAMP, acc SYMBOL INDEX CAPACITY 64, qty INT, note VARCHAR, x LONG, y LONG) timestamp(ts) PARTITION BY DAY DEDUP UPSERT KEYS(ts,acc);
+CREATE VIEW quantities AS (select ts, qty from ledger);
+CREATE MATERIALIZED VIEW hourly WITH BASE ledger AS (select ts, sum(x) n from ledger sample by 1h) PARTITION BY DAY;`,
+  after: `CREATE TABLE ledger (ts TIMESTAMP, acc SYMBOL NOCACHE INDEX CAPACITY 256, quantity LONG, remark VARCHAR, x LONG, y VARCHAR, region SYMBOL) timestamp(ts) PARTITION BY DAY DEDUP UPSERT KEYS(ts,acc,region);
+CREATE VIEW quantities AS (select ts, quantity, region from ledger);
+CREATE MATERIALIZED VIEW hourly WITH BASE ledger AS (select ts, sum(x) n from ledger sample by 1h) PARTITION BY DAY;
+CREATE VIEW remarks AS (select remark from ledger);`,
+};
+export const RENAMED = '--renamed ledger.qty=quantity --renamed ledger.note=remark';
+
+export async function makeLedger(server: Server): Promise<void> {
+  for (const statement of LEDGER.before.split('\n')) await execute(server, statement);
+  await execute(
+    server,
+    `INSERT INTO ledger SELECT timestamp_sequence('2024-01-01', 3600000000), 'a', x::int, 'n', x, x FROM long_sequence(${ROWS})`,
+  );
+  await waitUntilApplied(server, 'ledger');
+}
+
+export async function waitUntilValid(t: ExecutionContext, server: Server): Promise<void> {
+  const question =
+    "SELECT count() FROM (SELECT view_status FROM views() UNION ALL SELECT view_status FROM materialized_views()) WHERE view_status <> 'valid'";
+  for (let tries = 0; tries < 200; tries++) {
+    if (Number((await execute(server, question))[0]?.[0]) === 0) return;
+    await pause(50);
+  }
+  t.fail('a view stays invalid');
+}
+
+export async function waitUntilRefreshed(server: Server): Promise<void> {
+  while ((await execute(server, 'SELECT count() FROM hourly'))[0]?.[0] !== ROWS) await pause(20);
+}
+
+/** A shell with a server at $DB, and files in its folder. */
+export async function shellWithFiles(t: ExecutionContext, { url }: Server, files: Record<string, string>) {
+  const run = await shell(t, { DB: url });
+  for (const [name, text] of Object.entries(files)) await run(`cat > ${name} <<'END'\n${text}\nEND`);
+  return run;
+}
