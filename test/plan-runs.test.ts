@@ -2,9 +2,11 @@
  * Running a plan of `sqldiff --alter` on a real server: killed, stopped, disturbed by others, and taken back. KILLS sets how often
  * sqlapply is killed.
  */
+import type { ExecutionContext } from 'ava';
 import { LEDGER, makeLedger, RENAMED, shellWithFiles, waitUntilRefreshed, waitUntilValid } from './support/ledger.js';
 import { startQuestDB, testWithQuestDB } from './support/questdb.js';
-import { execute, ROWS } from './support/reconcile.js';
+import { execute, ROWS, waitUntilApplied } from './support/reconcile.js';
+import { recordingProxy } from './support/recording-proxy.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 
@@ -77,3 +79,85 @@ testWithQuestDB(
     t.deepEqual(await execute(server, 'SELECT ts, acc, qty, note, x FROM ledger'), rows);
   },
 );
+
+/** A proxy before the server at $DB, which does something else first when a statement of the plan arrives. */
+async function disturb(t: ExecutionContext, server: Server, statement: RegExp, first: () => Promise<unknown>) {
+  let isDone = false;
+  const { url } = await recordingProxy(t, server, async query => {
+    if (!isDone && statement.test(query)) {
+      isDone = true;
+      await first();
+    }
+    return undefined;
+  });
+  return url;
+}
+
+testWithQuestDB('a plan stops before a statement that depends on what somebody else has changed meanwhile', async t => {
+  const server = await emptyServer();
+  await makeLedger(server);
+  await waitUntilRefreshed(server);
+  const proxy = await disturb(t, server, /CREATE VIEW remarks/, async () => {
+    await execute(server, 'ALTER TABLE ledger ADD COLUMN other INT');
+    await waitUntilApplied(server, 'ledger');
+  });
+  const run = await shellWithFiles(t, server, { 'after.sql': LEDGER.after });
+  await run(`sqldiff --alter ${RENAMED} after.sql $DB > plan`);
+  const stopped = await run(`sqlapply --allow all ${proxy} < plan`);
+  t.is(stopped.code, 1);
+  t.regex(
+    stopped.stderr,
+    /statement 13 \(REFRESH\): somebody else has changed table 'ledger' while the plan was applied: column 'other': none to INT/,
+  );
+  t.regex(stopped.stderr, /view 'hourly' is invalid: rename column operation/);
+  t.regex(stopped.stderr, /12 of 13 applied, 1 rejected; nothing was lost; .*make the plan again with sqldiff --alter/);
+  const again = await run(
+    `sqldiff --alter ${RENAMED} --allow-loss drop:ledger.other after.sql $DB | sqlapply --allow all $DB; sqldiff after.sql $DB`,
+  );
+  t.is(again.code, 0, again.stderr);
+});
+
+testWithQuestDB('two plans at once: the second one is refused, and the first one is completed', async t => {
+  const server = await emptyServer();
+  await makeLedger(server);
+  await waitUntilRefreshed(server);
+  const run = await shellWithFiles(t, server, { 'after.sql': LEDGER.after });
+  await run(`sqldiff --alter ${RENAMED} after.sql $DB > plan`);
+  let second: Awaited<ReturnType<typeof run>> | undefined;
+  const proxy = await disturb(t, server, /RENAME COLUMN note/, async () => {
+    second = await run('sqlapply --allow all $DB < plan');
+  });
+  const first = await run(`sqlapply --allow all ${proxy} < plan`);
+  t.is(second?.code, 1);
+  t.regex(second?.stderr ?? '', /the plan was made for a different state.*nothing was sent/);
+  t.is(first.code, 0, first.stderr);
+  t.is((await run('sqldiff after.sql $DB')).code, 0);
+});
+
+testWithQuestDB('two plans that start at the same moment: one is completed, and the other stops', async t => {
+  const server = await emptyServer();
+  await makeLedger(server);
+  await waitUntilRefreshed(server);
+  const run = await shellWithFiles(t, server, { 'after.sql': LEDGER.after });
+  await run(`sqldiff --alter ${RENAMED} after.sql $DB > plan`);
+  const both = await run(
+    'sqlapply --allow all $DB < plan & sqlapply --allow all $DB < plan; a=$?; wait $!; echo $a $?',
+  );
+  t.regex(both.stdout.toString(), /^(?:0 1|1 0)$/m, both.stderr);
+  t.is((await run('sqldiff after.sql $DB')).code, 0);
+});
+
+testWithQuestDB('a plan that stops says what nothing undoes', async t => {
+  const server = await emptyServer();
+  await makeLedger(server);
+  await waitUntilRefreshed(server);
+  const run = await shellWithFiles(t, server, {
+    'after.sql': LEDGER.before
+      .replace(', note VARCHAR', '')
+      .replace('PARTITION BY DAY DEDUP', 'PARTITION BY DAY TTL 1 WEEK DEDUP'),
+  });
+  await run('sqldiff --alter --allow-loss drop:ledger.note --allow-loss ttl:ledger after.sql $DB > plan');
+  const proxy = await disturb(t, server, /REFRESH MATERIALIZED/, () => execute(server, 'ALTER TABLE ledger ADD COLUMN other INT'));
+  const stopped = await run(`sqlapply --allow all ${proxy} < plan`);
+  t.regex(stopped.stderr, /3 of 4 applied, 1 rejected; nothing undoes statement 2; /);
+});

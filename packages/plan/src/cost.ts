@@ -73,14 +73,21 @@ function formatBytes(bytes: number): string {
   return `${Number((bytes / 1000 ** power).toPrecision(3))} ${UNITS[power]}`;
 }
 
-/** The statements that nothing undoes, with their numbers in the plan, on one line; undefined if there are none. */
+/** The line for the statements that nothing undoes, with their numbers in the plan; undefined if there are none. */
 export function describeIrreversible(
   statements: readonly { statement: string; lost: readonly string[] }[],
 ): string | undefined {
-  const found = statements.flatMap(({ statement, lost }, i) =>
-    lost.length > 0 ? [`${i + 1} (${describe(statement)})`] : [],
-  );
-  return found.length > 0 ? `statements that nothing undoes: ${found.join(', ')}` : undefined;
+  const found = statements.flatMap(({ statement, lost }, i) => (lost.length > 0 ? [{ statement, n: i + 1 }] : []));
+  const [numbers, texts] = [found.map(({ n }) => n), found.map(({ statement }) => describe(statement))];
+  return found.length > 0 ? `${IRREVERSIBLE}${numbers.join(', ')} (${texts.join('; ')})` : undefined;
+}
+
+const IRREVERSIBLE = 'statements that nothing undoes: ';
+
+/** The numbers of the statements that nothing undoes, from the comments before the first statement of a plan. */
+export function parseIrreversible(comments: string): ReadonlySet<number> {
+  const [, numbers = ''] = new RegExp(`^-- ${IRREVERSIBLE}([\\d, ]+) \\(`, 'm').exec(comments) ?? [];
+  return new Set(numbers.split(', ').filter(Boolean).map(Number));
 }
 
 /**

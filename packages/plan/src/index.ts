@@ -22,6 +22,7 @@ export {
   describeOmission,
   fingerprint,
   type PlannedObject,
+  plannedIrreversible,
   plannedLosses,
   plannedObjects,
   plannedState,

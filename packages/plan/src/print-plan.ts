@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { parseChange, parseMeaning, printDefinition } from '@sqlpipe/ddl';
 import { Schema } from '@sqlpipe/schema';
 import { displayName, escapeControls, foldCase, identify, isObject, type Kind, significantTokens } from '@sqlpipe/sql';
+import { parseIrreversible } from './cost.js';
 import type { Omission } from './draft.js';
 import { formatLoss } from './losses.js';
 import { formatPathForShell } from './names.js';
@@ -54,19 +55,27 @@ export function requiredPermissions(statements: readonly string[]): string[] {
   return [...new Set(verbs)].sort();
 }
 
+/** The comments before a statement. */
+function commentsOf(statement: string): string {
+  const [first] = significantTokens(statement);
+  return statement.slice(0, first?.start);
+}
+
 /** The state that a plan is for, if the statement is the first one of a plan. */
 export function plannedState(statement: string): string | undefined {
-  const [first] = significantTokens(statement);
-  return /^-- plan for state ([0-9a-f]+)\b/m.exec(statement.slice(0, first?.start))?.[1];
+  return /^-- plan for state ([0-9a-f]+)\b/m.exec(commentsOf(statement))?.[1];
 }
 
 /** The losses that were allowed when a plan was made, if the statement is the first one of a plan. */
 export function plannedLosses(statement: string): string[] {
   if (plannedState(statement) === undefined) return [];
-  const [first] = significantTokens(statement);
-  const [, names = ''] = /^-- allowed losses: (.*)$/m.exec(statement.slice(0, first?.start)) ?? [];
+  const [, names = ''] = /^-- allowed losses: (.*)$/m.exec(commentsOf(statement)) ?? [];
   return names.split(', ').filter(Boolean);
 }
+
+/** The numbers of the statements of a plan that nothing undoes, if the statement is the first one of a plan. */
+export const plannedIrreversible = (statement: string): ReadonlySet<number> =>
+  plannedState(statement) === undefined ? new Set() : parseIrreversible(commentsOf(statement));
 
 /** The objects that statements create, change or drop, sorted and without duplicates. */
 export function plannedObjects(statements: readonly string[]): PlannedObject[] {

@@ -23,7 +23,9 @@ import { fetchPlanContext, type PlanContext } from './plan-context.js';
 
 /** The run that --alter plans for a schema. */
 export interface AlterRun {
-  /** The changes, and after them the statements of the schema that they should lead to. */
+  /** The plan. */
+  readonly changes: readonly string[];
+  /** The plan, and after it the statements of the schema that it should lead to. */
   readonly statements: readonly string[];
   /** The values of --allow that the changes need. */
   readonly permissions: readonly string[];
@@ -106,7 +108,12 @@ export async function planAlter(
     if (reordered.has(identityKey(identity))) return false;
     return !created.has(statement) && !(dryRun && isObject(identity.kind) && touched.has(identityKey(identity)));
   });
-  return { statements: [...changes, ...rest], permissions: requiredPermissions(planned), omissions: plan.omissions };
+  return {
+    changes,
+    statements: [...changes, ...rest],
+    permissions: requiredPermissions(planned),
+    omissions: plan.omissions,
+  };
 }
 
 const isOfSchema = (statement: string): boolean => identify(statement).kind !== 'other';

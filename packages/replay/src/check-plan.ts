@@ -1,7 +1,8 @@
-/*! The plans of `sqldiff --alter` are valid only for one state of the target. */
-import { fetchDefinitions, type Instance } from '@sqlpipe/instance';
+/*! A plan of `sqldiff --alter` is valid only for one state of the target. */
+import type { Instance } from '@sqlpipe/instance';
 import { fingerprint, plannedObjects, plannedState } from '@sqlpipe/plan';
 import { collectStatements } from '@sqlpipe/schema';
+import { PlanGuard } from './plan-guard.js';
 
 /** A plan that cannot be executed as it is. */
 export class PlanError extends Error {
@@ -9,31 +10,48 @@ export class PlanError extends Error {
   readonly code = 'REJECTED';
 }
 
+/** Statements, and what notices later changes if they are a plan. */
+export interface CheckedStatements {
+  readonly statements: AsyncIterable<string>;
+  readonly guard?: PlanGuard;
+}
+
 /**
  * Passes statements on. If they are a plan, the target must be in the state that the plan was made for.
- * @throws PlanError
+ * @throws PlanError, InstanceError
  */
 export async function checkPlan(
   statements: AsyncIterable<string>,
   target: Instance,
   { staleOk, stream }: { staleOk: boolean; stream: boolean },
-): Promise<AsyncIterable<string>> {
+): Promise<CheckedStatements> {
   const iterator = statements[Symbol.asyncIterator]();
   const first = await iterator.next();
   const rest = (async function* () {
     if (!first.done) yield first.value;
     yield* { [Symbol.asyncIterator]: () => iterator };
   })();
-  const state = first.done ? undefined : plannedState(first.value);
-  if (state === undefined || staleOk) return rest;
+  if (first.done || plannedState(first.value) === undefined || staleOk) return { statements: rest };
   if (stream) throw new PlanError('a plan must be read completely before anything is sent; remove --stream');
   const all = await collectStatements(rest);
-  const objects = plannedObjects(all);
-  if (fingerprint(objects, await fetchDefinitions(target, objects)) !== state)
-    throw new PlanError(
-      `${target.label}: the plan was made for a different state; make it again with sqldiff --alter, or apply it with --stale-ok`,
-    );
-  return (async function* () {
+  const help = 'make it again with sqldiff --alter, or apply it with --stale-ok';
+  const guard = await requireState(all, target, `the plan was made for a different state; ${help}`);
+  const passOn = async function* () {
     yield* all;
-  })();
+  };
+  return { statements: passOn(), guard };
+}
+
+/**
+ * Requires that the target is in the state that a plan was made for.
+ * @param message the error otherwise, after the label of the target
+ * @throws PlanError, InstanceError
+ */
+export async function requireState(plan: readonly string[], target: Instance, message: string): Promise<PlanGuard> {
+  const guard = await PlanGuard.start(target, plan);
+  const objects = plannedObjects(plan);
+  const definitions = objects.map(object => guard.definitionOf(object));
+  if (fingerprint(objects, definitions) !== plannedState(plan[0] ?? ''))
+    throw new PlanError(`${target.label}: ${message}`);
+  return guard;
 }

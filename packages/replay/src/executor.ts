@@ -9,6 +9,7 @@ import { explainFailedAssertion } from './assertions.js';
 import { confirmChange, type Patience, type PendingChange, prepareChange, wasAltered } from './confirm-change.js';
 import { isShowable, type KnownObjects } from './existing.js';
 import type { Outcome } from './outcome.js';
+import type { PlanGuard } from './plan-guard.js';
 import { formatPreflightRejection, type PreflightCheck } from './preflight.js';
 
 /** What to do about an object that exists: compare it, count it as an error, or skip it. */
@@ -27,6 +28,8 @@ export interface ExecutorOptions {
   retries: number | undefined;
   /** How long to wait for the server's background work after a change. */
   patience: Patience;
+  /** For a plan: notices what somebody else changes meanwhile. */
+  guard?: PlanGuard | undefined;
   /** Receives the rows that a statement returns: a token, which is secret. */
   onRows(rows: unknown[][]): unknown;
 }
@@ -61,14 +64,19 @@ const TEXT_DIFFERS_MESSAGE = `already exists with a different text, and the defi
 /** Creates the executor for a target. The executor throws only for bugs: failures are results. */
 export function createExecutor(
   target: Instance,
-  { check, existing, ifExists, isSimulated = false, noVerify, retries = 0, patience, onRows }: ExecutorOptions,
+  { check, existing, ifExists, isSimulated = false, noVerify, retries = 0, patience, guard, onRows }: ExecutorOptions,
 ): (statement: string) => Promise<StatementResult> {
   return async statement => {
     try {
       const rejection = await check(statement);
       if (rejection) return { result: 'rejected', error: formatPreflightRejection(rejection) };
       const existingRights = await compareRights(statement);
-      return existingRights ? resolveExisting(existingRights) : await send(statement);
+      if (existingRights) return resolveExisting(existingRights);
+      const change = await guard?.findChange(statement);
+      if (change !== undefined) return { result: 'rejected', error: change };
+      const result = await send(statement);
+      await guard?.record(statement);
+      return result;
     } catch (error) {
       if (!(error instanceof InstanceError)) throw error;
       return { result: error.outcomeUnknown ? 'unknown' : 'failed', error: error.message, failure: error };

@@ -1,10 +1,11 @@
 /*! The steps of a replay, in their order. The programs and the library all replay through this one function. */
 import { Readable } from 'node:stream';
-import { waitUntilReady } from '@sqlpipe/instance';
+import { fetchHealth, waitUntilReady } from '@sqlpipe/instance';
 import type { Omission } from '@sqlpipe/plan';
 import { spool } from '@sqlpipe/records';
 import { fetchSchemaIfShown, fetchTargetSchema, planAlter, rejectOmissions } from './alter.js';
-import { checkPlan } from './check-plan.js';
+import { checkPlan, requireState } from './check-plan.js';
+import { findDamage } from './damage.js';
 import { executeStatements } from './execute-statements.js';
 import { createExecutor, type IfExists } from './executor.js';
 import { ExistingObjects } from './existing.js';
@@ -63,7 +64,12 @@ export interface Replay {
   readonly outcomes: AsyncIterable<Outcome>;
   /** The display names of the objects that a dry run would leave invalid, once its outcomes have been read. */
   broken(): string[];
+  /** In which state a plan leaves the target that was not completed: what is invalid or suspended since then, one line each. */
+  findDamage(): Promise<string[]>;
 }
+
+/** Why a plan is not executed that was made a moment before. */
+const CHANGED = 'it has changed while the changes were planned; rerun the same command';
 
 /**
  * Replays statements on a target. When it resolves, all of them are read and checked (unless they are sent as they
@@ -89,16 +95,19 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   // Check a plan, or make one.
   const checked = await checkPlan(complete ?? statements, connection, options);
   const schema = options.alter ? await fetchTargetSchema(config, connection) : undefined;
-  const plan = schema && (await planAlter(checked, schema, options));
+  const plan = schema && (await planAlter(checked.statements, schema, options));
   if (plan && !keepGoing) rejectOmissions(plan.omissions);
+  const guard = plan?.changes.length && !dryRun ? await requireState(plan.changes, connection, CHANGED) : checked.guard;
+
+  const before = guard && (schema?.health ?? (await fetchHealth(connection)));
 
   // Look ahead, execute, verify: while the outcomes are read.
   // A target that is waited for is a container that starts, in which the schema usually exists already.
   const existing = new ExistingObjects(connection, onWarning, wait !== undefined);
-  const planned = plan ? Readable.from(plan.statements) : checked;
+  const planned = plan ? Readable.from(plan.statements) : checked.statements;
   const queue = complete
     ? watch(dryRun ? planned : existing.lookAhead(planned), plan?.statements.length ?? complete.count)
-    : checked;
+    : checked.statements;
   const executorOptions = {
     ...options,
     check: plan ? createPreflightCheck(connection, [...allow, ...plan.permissions]) : check,
@@ -113,7 +122,7 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
     : undefined;
   const executors = predictor
     ? [predictor.predict]
-    : jobs.map(job => createExecutor(job, { ...executorOptions, existing }));
+    : jobs.map(job => createExecutor(job, { ...executorOptions, existing, guard }));
   const locations = plan ? [] : input.locations;
   const executed = executeStatements(queue, executors, { keepGoing, interrupted: signal, locations });
   const outcomes = dryRun || options.noVerify ? executed : verifyOutcomes(executed, connection, existing);
@@ -122,5 +131,6 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
     omissions: plan?.omissions ?? [],
     outcomes,
     broken: () => predictor?.broken() ?? [],
+    findDamage: async () => (before ? findDamage(connection, before) : []),
   };
 }

@@ -13,7 +13,7 @@ import type { Summary } from './summary.js';
 
 /** Executes a prepared replay and reports it: its outcomes one by one, then the summary. Writes the rejects. */
 export async function reportReplay(
-  { omissions, outcomes, broken }: Replay,
+  { omissions, outcomes, broken, findDamage }: Replay,
   { config, connection }: ReplayTarget,
   options: RunOptions,
   summary: Summary,
@@ -27,7 +27,7 @@ export async function reportReplay(
   if (options.report) reported = writeReport(reported, options.report, io);
   if (options.json) reported = writeReport(reported, '-', io);
   const summarize = isSilent ? io.summary : io.info;
-  const rejects = selectRejects(reportOutcomes(reported, summary, new LoginCheck(config), io, summarize));
+  const rejects = selectRejects(reportOutcomes(reported, summary, new LoginCheck(config), findDamage, io, summarize));
   if (options.rejects) await writeRejects(options.rejects, io.stdout, rejects, options.maxRecord);
   else for await (const _ of rejects);
   if (broken().length > 0) summary.noteBroken();
@@ -76,6 +76,7 @@ async function* reportOutcomes(
   outcomes: AsyncIterable<Outcome>,
   summary: Summary,
   logins: LoginCheck,
+  findDamage: Replay['findDamage'],
   io: Io,
   summarize: (message: string) => void,
 ): AsyncGenerator<Outcome> {
@@ -102,6 +103,7 @@ async function* reportOutcomes(
     if (summary.notComparable) io.info(summary.notComparable);
     const hasOutcomes = ended || summary.total > 0;
     const isWell = ended && summary.complete && !io.interrupted.aborted;
+    if (!isWell && canAsk) for (const line of await findDamage()) io.warn(`${summary.label}: ${line}`);
     const state = io.interrupted.aborted ? `interrupted: ${summary}` : `${summary}`;
     if (hasOutcomes && !isPipeClosed) (isWell ? summarize : io.error)(state);
   }

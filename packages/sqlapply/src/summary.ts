@@ -1,5 +1,6 @@
 /*! The result of a run: counts, the exit status, and the summary. */
 import { Exit, exitStatus } from '@sqlpipe/cli';
+import { plannedIrreversible, plannedState } from '@sqlpipe/plan';
 import { isReject, type Outcome, type Result } from '@sqlpipe/replay';
 import { displayName } from '@sqlpipe/sql';
 import type { RunOptions } from './options.js';
@@ -18,6 +19,10 @@ export class Summary {
   readonly #notComparable: string[] = [];
   #denied = false;
   #rejects = false;
+  /** For a plan: the numbers of the statements that nothing undoes. */
+  #irreversible: ReadonlySet<number> | undefined;
+  /** The numbers of those that were applied. */
+  readonly #appliedLosses: number[] = [];
   /** The first failure of the instance, if there was one. */
   failure: Error | undefined;
   /** Undefined in a dry run, which leaves nothing incomplete. */
@@ -39,6 +44,8 @@ export class Summary {
 
   count(outcome: Outcome): void {
     this.total++;
+    if (plannedState(outcome.statement) !== undefined) this.#irreversible = plannedIrreversible(outcome.statement);
+    if (outcome.result === 'applied' && this.#irreversible?.has(outcome.n)) this.#appliedLosses.push(outcome.n);
     this.#counts.set(outcome.result, (this.#counts.get(outcome.result) ?? 0) + 1);
     this.failure ??= outcome.failure;
     this.#resumeHint?.count(outcome);
@@ -82,9 +89,18 @@ export class Summary {
    * `http://host:9000: 3 of 5 applied, 1 skipped, 1 rejected` and how to continue.
    */
   toString(): string {
-    if (!this.complete && this.#resumeHint) return `${this.label}: ${this.#formatState()}; ${this.#resumeHint}`;
+    if (!this.complete && this.#resumeHint)
+      return [`${this.label}: ${this.#formatState()}`, ...this.#formatLosses(), this.#resumeHint].join('; ');
     const statements = `${this.total} ${this.total === 1 ? 'statement' : 'statements'}`;
     return [this.label, statements, this.#formatCounts().join(', ')].filter(Boolean).join(': ');
+  }
+
+  /** Whether the statements of a plan that were applied have lost anything. */
+  #formatLosses(): string[] {
+    if (!this.#irreversible || !this.#counts.has('applied')) return [];
+    const [first, ...more] = this.#appliedLosses;
+    if (first === undefined) return ['nothing was lost'];
+    return [`nothing undoes ${more.length > 0 ? 'statements' : 'statement'} ${this.#appliedLosses.join(', ')}`];
   }
 
   #formatState(): string {

@@ -1,0 +1,94 @@
+/*!
+ * While a plan is applied, others may change the same objects. Each statement of the plan is sent only if the objects that it
+ * changes or reads from are as the plan left them.
+ */
+import { compareStatements, findReferences } from '@sqlpipe/ddl';
+import { fetchDefinitions, type Instance, InstanceError, listAllObjects } from '@sqlpipe/instance';
+import { type PlannedObject, plannedObjects } from '@sqlpipe/plan';
+import { displayName, foldCase, identify, isObject } from '@sqlpipe/sql';
+
+/** An object of a plan. */
+interface KnownObject extends PlannedObject {
+  /** Its definition as the plan left it; undefined if there is no such object. */
+  readonly definition: string | undefined;
+}
+
+const keyOf = ({ kind, name }: PlannedObject): string => `${kind} ${foldCase(name)}`;
+
+export class PlanGuard {
+  readonly #target: Instance;
+  readonly #known = new Map<string, KnownObject>();
+
+  private constructor(target: Instance) {
+    this.#target = target;
+  }
+
+  /**
+   * Reads the objects of a plan.
+   * @param statements those of the plan
+   * @throws InstanceError
+   */
+  static async start(target: Instance, statements: readonly string[]): Promise<PlanGuard> {
+    const guard = new PlanGuard(target);
+    const planned = plannedObjects(statements);
+    await guard.#fetch(planned);
+    const queries = [...statements, ...[...guard.#known.values()].flatMap(({ definition }) => definition ?? [])];
+    const names = new Set(queries.flatMap(each => findReferences(each)).map(foldCase));
+    const sources = (await listAllObjects(target)).flatMap(({ kind, name }) =>
+      names.has(foldCase(name)) && isObject(kind) ? [{ kind, name }] : [],
+    );
+    await guard.#fetch(sources.filter(each => !guard.#known.has(keyOf(each))));
+    return guard;
+  }
+
+  /** The definition of an object as the plan left it; undefined if there is no such object. */
+  definitionOf(object: PlannedObject): string | undefined {
+    return this.#known.get(keyOf(object))?.definition;
+  }
+
+  /** What somebody else has changed of what a statement changes or reads from; undefined if nothing. @throws InstanceError */
+  async findChange(statement: string): Promise<string | undefined> {
+    const known = this.#objectsOf(statement);
+    const definitions = await fetchDefinitions(this.#target, known);
+    const changes = known.flatMap((object, i) => describeChange(object, definitions[i]) ?? []);
+    return changes.length > 0 ? changes.join('; ') : undefined;
+  }
+
+  /** Reads again what a statement has changed. If that is not possible, it is not known any longer. */
+  async record(statement: string): Promise<void> {
+    const changed = plannedObjects([statement]);
+    try {
+      await this.#fetch(changed);
+    } catch (error) {
+      if (!(error instanceof InstanceError)) throw error;
+      for (const object of changed) this.#known.delete(keyOf(object));
+    }
+  }
+
+  async #fetch(objects: readonly PlannedObject[]): Promise<void> {
+    const definitions = await fetchDefinitions(this.#target, objects);
+    for (const [i, object] of objects.entries())
+      this.#known.set(keyOf(object), { ...object, definition: definitions[i] });
+  }
+
+  /** What a statement changes, and what the views that it changes read from. The server finds what a CREATE collides with. */
+  #objectsOf(statement: string): KnownObject[] {
+    const creates = isObject(identify(statement).kind);
+    const changed = plannedObjects([statement]).flatMap(object => this.#known.get(keyOf(object)) ?? []);
+    const queries = creates ? [statement] : changed.flatMap(({ definition }) => definition ?? []);
+    const names = new Set(queries.flatMap(each => findReferences(each)).map(foldCase));
+    const sources = [...this.#known.values()].filter(({ name }) => names.has(foldCase(name)));
+    return [...new Set([...(creates ? [] : changed), ...sources])];
+  }
+}
+
+function describeChange({ kind, name, definition }: KnownObject, now: string | undefined): string | undefined {
+  if (definition === now) return undefined;
+  const what = displayName({ kind, name, verb: '' });
+  if (definition === undefined) return `somebody else has created ${what} while the plan was applied`;
+  if (now === undefined) return `somebody else has dropped or renamed ${what} while the plan was applied`;
+  const { differences } = compareStatements(now, definition);
+  if (differences.length === 0) return undefined;
+  const list = differences.map(({ property, a, b }) => `${property}: ${b} to ${a}`);
+  return `somebody else has changed ${what} while the plan was applied: ${list.join(', ')}`;
+}
