@@ -1,5 +1,5 @@
 /*! The planner alone: plans for schemas in memory, checked without a server. */
-import { planChanges } from '@sqlpipe/plan';
+import { formatLoss, planChanges } from '@sqlpipe/plan';
 import { databases } from './support/databases.js';
 import { changesOf, executeAll, lossesOf, textsOf } from './support/plans.js';
 import { schemaPair } from './support/schema-pairs.js';
@@ -211,6 +211,29 @@ test('history is lost along chains of views: a plan names each view, and is made
   }
   const [omission] = (await planChanges(changes[0]?.[1] ?? [], before, { askHistory: lostIn('m') })).omissions;
   t.regex(omission?.reason ?? '', /rows that its query no longer gives: 60 of 73, from 2026-01-01 to 2026-11-20/);
+});
+
+test('the refreshes of a chain of invalid views are left out with all names in one message', async t => {
+  const chain = [
+    'CREATE TABLE b (ts TIMESTAMP, x LONG) timestamp(ts) PARTITION BY DAY;',
+    'CREATE MATERIALIZED VIEW m WITH BASE b AS (select ts, sum(x) n from b sample by 1h) PARTITION BY DAY;',
+    'CREATE MATERIALIZED VIEW d WITH BASE m AS (select ts, sum(n) n from m sample by 1d) PARTITION BY MONTH;',
+  ];
+  const health = {
+    invalid: new Map([
+      ['m', 'rename column operation'],
+      ['d', 'base materialized view is invalidated'],
+    ]),
+  };
+  const answer = { lost: 1, total: 2, first: '2024-01-01T00:00:00.000000Z', last: '2024-01-01T00:00:00.000000Z' };
+  const askHistory = async () => ({ answer, columns: undefined });
+  const { omissions } = await planChanges(chain, chain, { health, askHistory });
+  t.deepEqual(
+    omissions.flatMap(({ losses = [] }) => losses.map(formatLoss)),
+    ['history:m', 'history:d'],
+  );
+  const allowed = await planChanges(chain, chain, { health, askHistory, allowLoss: ['history:m', 'history:d'] });
+  t.deepEqual([allowed.statements.length, allowed.omissions], [2, []]);
 });
 
 test('a deferred view that is created again is filled again, if it had rows', async t => {

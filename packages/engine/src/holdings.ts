@@ -14,6 +14,8 @@ export interface LostRows {
   readonly total: number;
   readonly first: string;
   readonly last: string;
+  /** Whether they are the newest rows of a view that is not refreshed any longer: these change while rows are written. */
+  readonly areNewest?: boolean;
 }
 
 /** What a server says of the rows of a materialized view: its query still gives them all, or not all; or it cannot say. */
@@ -146,6 +148,7 @@ const lost = (view: MaterializedView, what: string): Effect => ({
 
 function describeAnswer(answer: 'unknown' | LostRows): string {
   if (answer === 'unknown') return 'may lose rows: the server could not say whether its query still gives them';
-  const { lost, total, first, last } = answer;
-  return `loses rows that its query no longer gives: ${lost} of ${total}, from ${first} to ${last}`;
+  const { lost, total, first, last, areNewest } = answer;
+  const doubt = areNewest ? ', perhaps only because the view is invalid and its newest interval was not refreshed' : '';
+  return `loses rows that its query no longer gives: ${lost} of ${total}, from ${first} to ${last}${doubt}`;
 }

@@ -64,6 +64,11 @@ export class Draft {
     return this.add({ identity, properties, what: describe(statement) }, [statement]);
   }
 
+  /** Whether a statement that is a change by itself is excluded. */
+  excludes(statement: string, identity: Identity): boolean {
+    return this.excluded.has(changeKey({ identity, properties: [], what: describe(statement) }));
+  }
+
   /** Adds an ALTER. */
   alter(
     kind: 'table' | 'view' | 'materialized view',

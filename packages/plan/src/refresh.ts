@@ -55,7 +55,8 @@ function willBeDropped({ name }: Entry, { a, keepExtra, requests }: Task): boole
 function refreshView(view: Entry, { a }: Task, draft: Draft): void {
   const refresh = `REFRESH MATERIALIZED VIEW '${view.name}' FULL;`;
   const reason = draft.preview(refresh).get(foldCase(view.name));
-  if (reason === undefined) draft.addStatement(refresh, view);
+  // If its refresh was left out together with that of its base, it is listed too, so that all names stand in one message.
+  if (reason === undefined || draft.excludes(refresh, view)) draft.addStatement(refresh, view);
   if (reason !== OTHER_TYPES) return;
   const drop = `DROP ${kindKeywords(view.kind)} '${view.name}';`;
   const wanted = a.findObject(view.name);

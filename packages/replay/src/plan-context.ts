@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   fetchHealth,
+  fetchRefreshState,
   fetchSettledState,
   fetchVersion,
   fetchViewColumns,
@@ -52,11 +53,11 @@ async function askHistory(instance: Instance, view: Parameters<AskHistory>[0]): 
         await pause(PAUSE_MS);
         continue;
       }
-      const [[total] = []] = await instance.table(`SELECT count() FROM ${quoteLiteral(view.name)}`);
-      return {
-        answer: { lost: Number(lost), total: Number(total), first: String(first), last: String(last) },
-        columns,
-      };
+      const state = `SELECT count(), max("${timestamp}") FROM ${quoteLiteral(view.name)}`;
+      const [[total, newest] = []] = await instance.table(state);
+      const areNewest = first === newest && (await fetchRefreshState(instance, view.name))?.status === 'invalid';
+      const counts = { lost: Number(lost), total: Number(total) };
+      return { answer: { ...counts, first: String(first), last: String(last), areNewest }, columns };
     }
   } catch (error) {
     if (!(error instanceof InstanceError)) throw error;
