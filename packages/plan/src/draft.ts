@@ -27,6 +27,8 @@ export interface Omission extends Change {
   readonly reason: string;
   /** The losses that have to be allowed. */
   readonly losses?: readonly Loss[];
+  /** The options for renames that may be meant instead: `--renamed trades.qty=quantity`. */
+  readonly offers?: readonly string[];
 }
 
 /** A key that is the same for the same change in the next draft. */

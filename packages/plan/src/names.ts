@@ -72,3 +72,7 @@ export function splitRename(text: string): [from: string, to: string] {
   }
   throw new InvalidSelectionError(`--renamed must be OLD=NEW, not '${text}'`);
 }
+
+/** Prints a rename as `OLD=NEW`. */
+export const printRename = (from: ObjectPath, to: string): string =>
+  `${formatPath(from)}=${formatPath({ object: to })}`;

@@ -22,10 +22,10 @@ const dropStatement = ({ kind, name }: Pick<Entry, 'kind' | 'name'>): string => 
 
 /** Drops the objects whose names A uses for something else, and views that get another name, each before what it reads from. */
 export function makeRoom({ a, b, requests }: Task, draft: Draft): void {
-  const newNames = new Set([...requests.renamedObjects.values()].map(foldCase));
+  const newNames = new Set([...requests.renames.objects.values()].map(foldCase));
   for (const entry of dumpOrder(b).reverse()) {
     if (!isObject(entry.kind)) continue;
-    const newName = requests.renamedObjects.get(foldCase(entry.name));
+    const newName = requests.renames.objects.get(foldCase(entry.name));
     const isRenamedTable = newName !== undefined && entry.kind === 'table' && a.findObject(newName)?.kind === 'table';
     const wanted = a.findObject(entry.name);
     const isOther = wanted !== undefined && wanted.kind !== entry.kind;
@@ -37,7 +37,7 @@ export function makeRoom({ a, b, requests }: Task, draft: Draft): void {
 
 /** Renames tables. If the new name is still that of another table, the other table is renamed first. */
 export function renameTables({ requests }: Task, draft: Draft): void {
-  const pending = [...requests.renamedObjects].filter(([from]) => draft.engine.find(from)?.kind === 'table');
+  const pending = [...requests.renames.objects].filter(([from]) => draft.engine.find(from)?.kind === 'table');
   for (let isMore = true; isMore; ) {
     isMore = false;
     for (const rename of [...pending]) {
@@ -83,7 +83,7 @@ function readersOfMaterializedViews(entries: readonly Entry[], { a }: Task): Rea
 function dropExtraColumns({ name }: Entry, task: Task, draft: Draft): void {
   const [wanted, now] = [task.a.definitionOf(name), draft.definitionOf(name)];
   if (wanted?.kind !== 'table' || now?.kind !== 'table' || task.requests.isToRebuild(name)) return;
-  dropColumns(wanted, task.requests.renamedColumns(name), tableTarget(name, task, draft));
+  dropColumns(wanted, task.requests.renames.columnsOf(name), tableTarget(name, task, draft));
 }
 
 function reconcile(entry: Entry, task: Task, draft: Draft): void {
@@ -154,7 +154,7 @@ function alter(entry: Entry, wanted: Definition, task: Task, draft: Draft): void
     alterMaterializedView(wanted, viewTarget(name, draft));
   } else if (wanted.kind === 'table' && requests.isToRebuild(name)) rebuild(entry, wanted, task, draft);
   else if (wanted.kind === 'table') {
-    const renamed = requests.renamedColumns(name);
+    const renamed = requests.renames.columnsOf(name);
     const target = tableTarget(name, task, draft);
     alterTable(wanted, renamed, target);
     const isRenamed = [...renamed.keys()].every(column => !findColumn(target.current(), column));
@@ -182,7 +182,7 @@ function viewTarget(name: string, draft: Draft) {
 
 function rebuild(entry: Entry, wanted: TableDefinition, { requests, dropOld }: Task, draft: Draft): void {
   const now = draft.definitionOf(entry.name) as TableDefinition;
-  const renamed = requests.renamedColumns(entry.name);
+  const renamed = requests.renames.columnsOf(entry.name);
   const change = { identity: entry, properties: [], what: `rebuild of table '${now.name}'` };
   const losses = findRebuildLosses(wanted, now, renamed, dropOld).filter(loss => !requests.mayLose(loss));
   const isTaken = (name: string) => draft.engine.find(name) !== undefined;
@@ -208,7 +208,7 @@ export function dropExtraObjects(task: Task, draft: Draft): void {
   if (keepExtra) return;
   for (const entry of dumpOrder(b).reverse()) {
     const isExtra =
-      isObject(entry.kind) && !a.findObject(entry.name) && !requests.renamedObjects.has(foldCase(entry.name));
+      isObject(entry.kind) && !a.findObject(entry.name) && !requests.renames.objects.has(foldCase(entry.name));
     if (isExtra && !isPartOfRebuild(entry.name, task)) draft.addStatement(dropStatement(entry), entry);
   }
 }

@@ -22,6 +22,7 @@ import {
 import { type Proof, prove } from './prove.js';
 import { findLeftovers, isPartOfRebuild, parseRebuildAssertion, resumeRebuilds } from './rebuild.js';
 import { refreshViews } from './refresh.js';
+import { describeKeptTables, RenameOffers, withOffers } from './rename-offers.js';
 import { type RequestOptions, Requests } from './requests.js';
 import type { Task } from './task.js';
 import { findUnresolvedViews, UnresolvedViewError } from './unresolved.js';
@@ -82,6 +83,8 @@ export interface Plan {
   readonly reordered: readonly string[];
   /** Remarks about the options, and about differences that do not count. */
   readonly notes: readonly string[];
+  /** Why comments about renames have no effect. */
+  readonly warnings: readonly string[];
   /** The statements of the schema after the plan. */
   readonly result: readonly string[];
 }
@@ -279,7 +282,11 @@ async function toPlan(
   ]);
   const { used, unused } = task.requests.allowedLosses();
   const reordered = draft.omissions.filter(isColumnOrder).map(({ identity }) => identity.name);
+  const { renames } = task.requests;
+  const offers = new RenameOffers(task, before);
   const notes = [
+    ...renames.notes,
+    ...describeKeptTables(task, offers),
     ...unused.map(name => `--allow-loss ${name}: nothing of this name is lost`),
     ...reordered.map(name => {
       const option = `--rebuild ${formatPathForShell(formatPath({ object: name }))}`;
@@ -287,9 +294,8 @@ async function toPlan(
     }),
   ];
   const isOther = version !== undefined && !version.startsWith('9.3.');
-  const renamed = task.requests.renamedObjects;
   const work = await describeWork(
-    { steps: draft.steps, effects: proof.effects, before, after: draft.engine, renamed },
+    { steps: draft.steps, effects: proof.effects, before, after: draft.engine, renamed: renames.objects },
     askSizes,
   );
   const irreversible = describeIrreversible(statements);
@@ -300,8 +306,19 @@ async function toPlan(
     ...tablesToCopy(draft.steps, before).map(name => `nothing may write to '${name}' while this plan is applied`),
     ...(used.length > 0 ? [`allowed losses: ${used.join(', ')}`] : []),
   ];
-  const omissions = draft.omissions.filter(omission => !isColumnOrder(omission));
-  return { statements, omissions, allowedLosses: used, remarks, reordered, notes, result: draft.engine.statements() };
+  const omissions = draft.omissions
+    .filter(omission => !isColumnOrder(omission))
+    .map(omission => withOffers(omission, offers));
+  return {
+    statements,
+    omissions,
+    allowedLosses: used,
+    remarks,
+    reordered,
+    notes,
+    warnings: renames.warnings,
+    result: draft.engine.statements(),
+  };
 }
 
 /** The order of columns matters to few: a column that A has in the middle can only be added at the end. */

@@ -41,10 +41,11 @@ export function printPlan({ statements, remarks }: Plan, b: Iterable<string>): s
 }
 
 /** `table 'trades': left out: DROP COLUMN qty: loses column 'qty'; --allow-loss drop:trades.qty allows it` */
-export function describeOmission({ identity, what, reason, losses = [] }: Omission): string {
+export function describeOmission({ identity, what, reason, losses = [], offers = [] }: Omission): string {
   const names = new Set(losses.map(formatLoss));
   const options = [...names].map(name => `--allow-loss ${formatPathForShell(name)}`).join(' ');
-  return `${displayName(identity)}: left out: ${what}: ${reason}${options && `; ${options} allows it`}`;
+  const offer = offers.length > 0 ? `renamed? ${offers.join(' ')}; otherwise it ` : '';
+  return `${displayName(identity)}: left out: ${what}: ${offer}${reason}${options && `; ${options} allows it`}`;
 }
 
 /** The values of --allow that sqlapply needs for statements that no schema dump contains. Assertions need none. */

@@ -108,7 +108,7 @@ function findLosses(
 function findRemovals(effects: readonly (readonly Effect[])[], engine: Engine, task: Task): Problem[] {
   const { b, requests } = task;
   return b.entries.flatMap((entry): Problem[] => {
-    const names = [entry.name, requests.renamedObjects.get(foldCase(entry.name)) ?? entry.name];
+    const names = [entry.name, requests.renames.objects.get(foldCase(entry.name)) ?? entry.name];
     const isThere = names.some(name => engine.find(name)?.kind === entry.kind);
     if (!isObject(entry.kind) || isThere || isPartOfRebuild(entry.name, task)) return [];
     const loss: Loss = { loss: 'drop', object: entry.name };

@@ -3,7 +3,7 @@ import { parseChange } from '@sqlpipe/ddl';
 import { Schema } from '@sqlpipe/schema';
 import { identify, isObject, isPrincipal } from '@sqlpipe/sql';
 import { formatLoss, type Loss } from './losses.js';
-import { formatPath } from './names.js';
+import { printRename } from './names.js';
 import { type Plan, type PlanOptions, planChanges } from './plan.js';
 import { describeOmission } from './print-plan.js';
 
@@ -66,6 +66,3 @@ function findRenames({ statements, result }: Plan, before: Schema): string[] {
     );
   });
 }
-
-const printRename = (from: Parameters<typeof formatPath>[0], to: string): string =>
-  `${formatPath(from)}=${formatPath({ object: to })}`;

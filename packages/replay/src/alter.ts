@@ -30,6 +30,7 @@ export interface AlterRun {
   /** The values of --allow that the changes need. */
   readonly permissions: readonly string[];
   readonly omissions: readonly Omission[];
+  readonly warnings: readonly string[];
 }
 
 /** How --alter plans. */
@@ -108,12 +109,8 @@ export async function planAlter(
     if (reordered.has(identityKey(identity))) return false;
     return !created.has(statement) && !(dryRun && isObject(identity.kind) && touched.has(identityKey(identity)));
   });
-  return {
-    changes,
-    statements: [...changes, ...rest],
-    permissions: requiredPermissions(planned),
-    omissions: plan.omissions,
-  };
+  const { omissions, warnings } = plan;
+  return { changes, statements: [...changes, ...rest], permissions: requiredPermissions(planned), omissions, warnings };
 }
 
 const isOfSchema = (statement: string): boolean => identify(statement).kind !== 'other';

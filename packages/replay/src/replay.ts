@@ -96,6 +96,7 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   const checked = await checkPlan(complete ?? statements, connection, options);
   const schema = options.alter ? await fetchTargetSchema(config, connection) : undefined;
   const plan = schema && (await planAlter(checked.statements, schema, options));
+  for (const warning of plan?.warnings ?? []) onWarning(warning);
   if (plan && !keepGoing) rejectOmissions(plan.omissions);
   const guard = plan?.changes.length && !dryRun ? await requireState(plan.changes, connection, CHANGED) : checked.guard;
 

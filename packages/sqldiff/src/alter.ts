@@ -31,6 +31,7 @@ export async function writePlan(
   const plan = await planChanges(a, b, options).catch((error: Error) => {
     throw error instanceof UnresolvedViewError ? new StreamError(`${options.label}: ${error.message}`) : error;
   });
+  for (const warning of plan.warnings) io.warn(warning);
   for (const omission of plan.omissions) io.warn(describeOmission(omission));
   for (const note of plan.notes) io.info(note);
   if (undo !== undefined) {

@@ -1,0 +1,73 @@
+/*! Comments in a schema that say what a name was before: `-- renamed from qty`. */
+import { identify, keywordOf, significantTokens, type Token, tokens, unquote } from '@sqlpipe/sql';
+
+/** A comment about the former names of an object or a column of A. */
+export interface RenameComment {
+  /** The column; undefined if the comment is about the object. */
+  readonly column: string | undefined;
+  /** The former names; empty if the comment cannot be understood. */
+  readonly from: readonly string[];
+  /** The comment as written. */
+  readonly text: string;
+}
+
+const RENAMED = /^--\s*renam/i;
+
+/**
+ * Reads the comments of a CREATE statement that begin with `-- renam`: those before its first token are about the object, those on
+ * the line of a table's column, or on a line of their own above it, about the column. Several names are separated by commas.
+ */
+export function parseRenameComments(statement: string): RenameComment[] {
+  if (!/--\s*renam/i.test(statement)) return [];
+  const found: RenameComment[] = [];
+  const columns = identify(statement).kind === 'table' ? new ColumnNames() : undefined;
+  /** On lines of their own, for the next column. */
+  let above: Omit<RenameComment, 'column'>[] = [];
+  let [hasBegun, isLineEmpty] = [false, true];
+  for (const token of tokens(statement)) {
+    if (token.type === 'comment' && RENAMED.test(token.text)) {
+      const comment = { from: parseNames(token.text), text: token.text.trim() };
+      if (!hasBegun) found.push({ column: undefined, ...comment });
+      else if (isLineEmpty) above.push(comment);
+      else if (columns?.last !== undefined) found.push({ column: columns.last, ...comment });
+    } else if (token.type !== 'comment' && token.type !== 'space') {
+      [hasBegun, isLineEmpty] = [true, false];
+      if (!columns?.read(token)) continue;
+      found.push(...above.map(comment => ({ column: columns.last, ...comment })));
+      above = [];
+    }
+    if (token.type === 'comment' || token.type === 'space') isLineEmpty ||= token.text.includes('\n');
+  }
+  return found;
+}
+
+/** Follows the tokens of a CREATE TABLE, to know the column that they belong to. */
+class ColumnNames {
+  /** The name of the last column that has begun; undefined before and after the list of columns. */
+  last: string | undefined;
+  #depth = 0;
+  #isNext = false;
+  #isOver = false;
+  #previous: Token | undefined;
+
+  /** @returns whether the token is the name of a column */
+  read(token: Token): boolean {
+    const isName = this.#isNext;
+    if (isName) this.last = unquote(token.text);
+    this.#isNext = false;
+    if (token.text === '(' && ++this.#depth === 1 && !this.#isOver) this.#isNext = keywordOf(this.#previous) !== 'AS';
+    if (token.text === ',' && this.#depth === 1 && !this.#isOver) this.#isNext = true;
+    if (token.text === ')' && --this.#depth === 0) this.#isOver = true;
+    if (this.#isOver) this.last = undefined;
+    this.#previous = token;
+    return isName;
+  }
+}
+
+/** The names in `-- renamed from qty, "a b"`. */
+function parseNames(comment: string): string[] {
+  const [, list = ''] = /^--\s*renamed\s+from\s+(.*)$/is.exec(comment.trim()) ?? [];
+  const parts = [...significantTokens(list)];
+  const isList = parts.every(({ type, text }, i) => (i % 2 === 0 ? type !== 'sign' : text === ','));
+  return isList && parts.length % 2 === 1 ? parts.filter((_, i) => i % 2 === 0).map(({ text }) => unquote(text)) : [];
+}
