@@ -143,8 +143,8 @@ const PAIRS: [title: string, a: string, b: string, expected: string[]][] = [
   ],
   [
     'the start of a live view in two formats',
-    "create live view v start from '2025' as (select 1)",
-    "create live view v start from '2025-01-01T00:00:00.000Z' as (select 1)",
+    "create live view v flush every 5s start from '2025' as (select 1)",
+    "create live view v flush every 5s start from '2025-01-01T00:00:00.000Z' as (select 1)",
     [],
   ],
   [

@@ -34,7 +34,7 @@ function changesByKind(definition: Definition): Change[] {
     default:
       return [
         ...changesOfBody(definition),
-        { property: 'flush interval', changed: { ...definition, flush: definition.flush ? undefined : '7s' } },
+        { property: 'flush interval', changed: { ...definition, flush: '110ms' } },
         {
           property: 'time in memory',
           changed: { ...definition, inMemory: definition.inMemory === '9m' ? '1h' : '9m' },

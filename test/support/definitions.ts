@@ -243,8 +243,8 @@ export const materializedViews: Arbitrary<MaterializedViewDefinition> = fc
 export const liveViews: Arbitrary<LiveViewDefinition> = fc.record({
   kind: fc.constant('live view'),
   name,
-  flush: fc.constantFrom(undefined, '5s', '100ms'),
-  inMemory: fc.constantFrom(undefined, '1h', '2d'),
+  flush: fc.constantFrom('5s', '100ms'),
+  inMemory: fc.constantFrom('5s', '1h', '2d'),
   partitionBy: fc.constantFrom(undefined, 'DAY', 'HOUR'),
   start: fc.constantFrom('NOW', 'BEGINNING', "'2025-01-01'"),
   body: fc.constantFrom(...QUERIES),

@@ -346,21 +346,20 @@ class Speller {
 
   liveView(view: LiveViewDefinition): string[] {
     const { name, flush, inMemory, partitionBy, start, body } = view;
-    const lengths = [
-      ...(flush ? [...this.words('FLUSH EVERY'), flush] : []),
-      ...(inMemory ? [...this.words('IN MEMORY'), inMemory] : []),
-    ];
+    const isDefault = inMemory === flush && this.pick(false, true);
+    const memory = isDefault ? [] : [...this.words('IN MEMORY'), inMemory];
     const partition = partitionBy === undefined ? [] : [...this.words('PARTITION BY'), this.keyword(partitionBy)];
-    const from = start.startsWith("'") ? start : this.keyword(start);
+    const from = [...this.words('START FROM'), start.startsWith("'") ? start : this.keyword(start)];
+    const clauses = this.pick([memory, partition, from], [from, partition, memory], [partition, from, memory]);
     return [
       ...[
         ...this.words('CREATE LIVE VIEW'),
         ...this.either('', 'IF NOT EXISTS'),
         ...this.objectName(name),
-        ...lengths,
-        ...partition,
+        ...this.words('FLUSH EVERY'),
+        flush,
       ],
-      ...[...this.words('START FROM'), from, ...this.words('AS'), ...this.body(body, this.owner(view))],
+      ...[...clauses.flat(), ...this.words('AS'), ...this.body(body, this.owner(view))],
     ];
   }
 }

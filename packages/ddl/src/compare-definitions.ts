@@ -109,10 +109,10 @@ const MATERIALIZED_VIEW_PROPERTIES: Property<MaterializedViewDefinition>[] = [
 ];
 
 const LIVE_VIEW_PROPERTIES: Property<LiveViewDefinition>[] = [
-  { name: 'flush interval', value: ({ flush }) => flush ?? NONE },
-  { name: 'time in memory', value: ({ inMemory }) => inMemory ?? NONE },
+  { name: 'flush interval', value: ({ flush }) => flush },
+  { name: 'time in memory', value: ({ inMemory }) => inMemory },
   { name: 'partitioning', value: ({ partitionBy }) => partitionBy },
-  { name: 'start', value: ({ start }) => parseTimestamp(unquote(start)) ?? start },
+  { name: 'start', value: ({ start }) => parseTimestamp(unquote(start), 9) ?? start },
   OWNER,
 ];
 

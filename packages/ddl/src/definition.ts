@@ -97,9 +97,9 @@ export interface LiveViewDefinition {
   readonly kind: 'live view';
   readonly name: string;
   /** The interval after FLUSH EVERY: `5s`. */
-  readonly flush?: string | undefined;
-  /** The time after IN MEMORY: `1h`. */
-  readonly inMemory?: string | undefined;
+  readonly flush: string;
+  /** The time after IN MEMORY: `1h`. By default the interval after FLUSH EVERY. */
+  readonly inMemory: string;
   /** By default the partitioning of the base table. */
   readonly partitionBy?: PartitionUnit | undefined;
   /** The text after START FROM. */

@@ -134,9 +134,8 @@ function formatMaterializedView(view: MaterializedViewDefinition, options: Print
 }
 
 function formatLiveView({ name, flush, inMemory, partitionBy, start, body, owner }: LiveViewDefinition): string {
-  const lengths = `${flush ? ` FLUSH EVERY ${flush}` : ''}${inMemory ? ` IN MEMORY ${inMemory}` : ''}`;
   const partition = partitionBy === undefined ? '' : ` PARTITION BY ${partitionBy}`;
-  const head = `CREATE LIVE VIEW '${name}'${lengths}${partition} START FROM ${start}`;
+  const head = `CREATE LIVE VIEW '${name}' FLUSH EVERY ${flush} IN MEMORY ${inMemory}${partition} START FROM ${start}`;
   return `${head} AS (\n${body}\n)${formatOwner(owner)};`;
 }
 

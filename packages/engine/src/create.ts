@@ -2,7 +2,14 @@
  * CREATE, checked against the catalogue: the name must be valid and free, and what the statement refers to must exist.
  */
 
-import { addTimestampToIndex, type Column, defaultPartition, type Refresh, toTableDefinition } from '@sqlpipe/ddl';
+import {
+  addTimestampToIndex,
+  type Column,
+  defaultPartition,
+  findColumn,
+  type Refresh,
+  toTableDefinition,
+} from '@sqlpipe/ddl';
 import {
   type CreateLiveView,
   type CreateMaterializedView,
@@ -14,9 +21,11 @@ import {
   isValidTableName,
   type LocatedName,
   MAX_FILE_NAME_BYTES,
+  parseTimestamp,
   RejectionError,
   rejectUnevenTtl,
   ttlToPolicy,
+  unquote,
 } from '@sqlpipe/ddl/grammar';
 import { analyzeSampling } from './analysis/materialized-view.js';
 import { analyzeRelation, type Relation } from './analysis/relation.js';
@@ -24,6 +33,7 @@ import type { Catalogue } from './catalogue.js';
 import type { MaterializedView, Table } from './objects.js';
 import { unknownSyntaxError } from './opaque-error.js';
 import { parsedQuery } from './parser/queries.js';
+import type { Query } from './parser/query.js';
 import { findBodyReferences, requireReadAccess } from './references.js';
 import { requireReadable, type Session } from './session.js';
 
@@ -39,7 +49,10 @@ function isNoOpCreate(catalogue: Catalogue, statement: Create): boolean {
   const object = catalogue.find(name);
   if (!object) return false;
   if (object.kind !== kind)
-    throw new RejectionError(position, `${otherKinds[kind]} with the requested name already exists`);
+    throw new RejectionError(
+      position,
+      `${object.kind === 'live view' ? object.kind : otherKinds[kind]} with the requested name already exists`,
+    );
   if (ifNotExists) return true;
   throw new RejectionError(position, `${kind} already exists`);
 }
@@ -321,10 +334,13 @@ export function createLiveView(session: Session, statement: CreateLiveView): voi
   const { name, position, body, flush, inMemory, start, owner = session.owner } = statement;
   if (isNoOpCreate(catalogue, statement)) return;
   session.authorize('CREATE LIVE VIEW');
-  const relation = analyzeRelation(parsedQuery(body), catalogue);
-  const base = findLiveBase(statement, catalogue);
-  requireReadAccess(session, parsedQuery(body));
+  const query = parsedQuery(body);
+  const relation = analyzeRelation(query, catalogue);
+  const base = findLiveBase(query, catalogue);
+  requireReadAccess(session, query);
   rejectBadName(name, position, '');
+  const digits = findColumn(base, base.timestamp)?.type === 'TIMESTAMP_NS' ? 9 : 6;
+  const moment = parseTimestamp(unquote(start), digits);
   catalogue.put({
     kind: 'live view',
     name,
@@ -332,25 +348,52 @@ export function createLiveView(session: Session, statement: CreateLiveView): voi
     flush,
     inMemory,
     partitionBy: statement.partition ?? base.partitionBy,
-    start,
+    start: moment === undefined ? start : `'${moment}'`,
     body: body.written,
     columns: toColumns(relation),
     timestamp: relation.timestamp,
     ttl: 0,
+    references: [base.name],
     owner,
   });
 }
 
-/** The one base table of a live view. Only a WAL table with a designated timestamp delivers its rows in order. */
-function findLiveBase({ body }: CreateLiveView, catalogue: Catalogue): Table {
-  const [name = '', ...others] = findBodyReferences(body.text, catalogue);
-  const base = catalogue.find(name);
-  if (base?.kind !== 'table' || others.length > 0) {
-    throw new RejectionError(body.position, 'live view query must have exactly one base table');
-  }
-  if (base.wal && base.timestamp) return base;
-  throw new RejectionError(
-    body.position,
-    `base table has to be WAL enabled with a designated timestamp [table=${base.name}]`,
-  );
+/**
+ * The one base of a live view: a WAL table or a materialized view with a designated timestamp, which delivers its rows in order.
+ * A server requires window functions, too; here a query without them is accepted.
+ */
+function findLiveBase(
+  { select, position, positionOf }: Query,
+  catalogue: Catalogue,
+): (Table | MaterializedView) & { timestamp: string } {
+  const [from, ...others] = select.from ?? [];
+  const table = from?.table;
+  const {
+    joins,
+    groupBy,
+    sampleBy,
+    latestOn,
+    distinct,
+    limit,
+    setOperations,
+    pivot,
+    with: queries,
+  } = { ...from, ...select };
+  const clauses = [joins, groupBy, sampleBy, latestOn, distinct, limit, setOperations, pivot, queries].flat();
+  if (table?.type !== 'qualifiedName' || others.length > 0 || clauses.some(Boolean))
+    throw new RejectionError(
+      position,
+      'live view select must be a simple scan of a single WAL base table; joins, subqueries, GROUP BY, ORDER BY and LIMIT are not supported yet',
+    );
+  const star = select.columns.find(({ type }) => type === 'star' || type === 'qualifiedStar');
+  if (star) throw new RejectionError(positionOf(star), 'wildcard column select is not allowed in live view queries');
+  const name = table.parts.at(-1) ?? '';
+  const base = catalogue.resolve(name);
+  const reject = (problem: string) => new RejectionError(positionOf(table), problem);
+  if (base?.kind === 'live view') throw reject('live views are not allowed as base tables in V1');
+  if (!base || base.kind === 'view' || (base.kind === 'table' && !base.wal))
+    throw reject(`base table must be a WAL table [name=${base?.name ?? name}]`);
+  const { timestamp } = base;
+  if (timestamp === undefined) throw reject('live view base table must have a designated timestamp');
+  return { ...base, timestamp };
 }

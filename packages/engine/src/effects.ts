@@ -2,7 +2,7 @@
 import { type Column, type Definition, findColumn, formatTtlLength, isLossless } from '@sqlpipe/ddl';
 import { displayName, foldCase, type Kind } from '@sqlpipe/sql';
 import type { ObjectChange } from './catalogue.js';
-import type { CatalogueObject, MaterializedView, Table, View } from './objects.js';
+import type { CatalogueObject, LiveView, MaterializedView, Table, View } from './objects.js';
 import { isShorterRetention, retainedFor } from './retention.js';
 
 /** What is lost for good: the first word of the name of a loss. */
@@ -150,10 +150,10 @@ function healthEffects(before: CatalogueObject, after: CatalogueObject): Effect[
   return [];
 }
 
-/** Why a view cannot be queried, or why a materialized view is no longer refreshed. */
+/** Why a view cannot be queried, or why a materialized or live view is no longer refreshed. */
 export function whyInvalid(object: CatalogueObject): string | undefined {
   if (object.kind === 'view') return (object as View).invalid?.reason;
-  return object.kind === 'materialized view' ? (object as MaterializedView).invalid : undefined;
+  return object.kind === 'table' ? undefined : (object as MaterializedView | LiveView).invalid;
 }
 
 /** The loss of a principal. */

@@ -41,11 +41,11 @@ export function loadObject(
     default:
       return {
         ...meaning,
-        isLoaded: true,
-        columns: [],
+        ...common,
         base: references[0] ?? '',
         partitionBy: meaning.partitionBy ?? 'DAY',
         ttl: 0,
+        ...(reason !== undefined && { invalid: reason }),
       };
   }
 }
@@ -64,8 +64,8 @@ function toOpaque({ kind, name, statement, meaning }: LoadedStatement, reference
       ...view,
       ...storage,
       base: references[0] ?? '',
-      flush: undefined,
-      inMemory: undefined,
+      flush: '',
+      inMemory: '',
       start: 'NOW',
     };
   if (kind === 'materialized view')

@@ -58,6 +58,9 @@ export interface LiveView extends LiveViewDefinition, QueryResult {
   readonly base: string;
   readonly partitionBy: PartitionUnit;
   readonly ttl: Ttl;
+  readonly references: readonly string[];
+  /** Why the view is no longer updated. It stays so: only another view in its place is updated again. */
+  readonly invalid?: string;
 }
 
 /** A table or a view of any kind. */

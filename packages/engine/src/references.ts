@@ -2,6 +2,7 @@
 
 import type { QualifiedName, SelectStatement } from '@questdb/sql-parser';
 import { findReferences } from '@sqlpipe/ddl';
+import { isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from './catalogue.js';
 import type { CatalogueObject } from './objects.js';
 import type { Query } from './parser/query.js';
@@ -36,6 +37,10 @@ export function requireReadAccess(session: Session, query: Query): void {
     if (columnsToCheck.length > 0) session.authorize('SELECT', object.name, columnsToCheck);
   }
 }
+
+/** The columns that a query reads of an object. */
+export const columnsRead = (query: Query, catalogue: Catalogue, name: string): string[] =>
+  listReads(query, catalogue).flatMap(({ object, columns }) => (isSameName(object.name, name) ? columns : []));
 
 /**
  * Each table and view that a query refers to, with the columns that it reads there. A column name without a table

@@ -3,13 +3,15 @@
  * background jobs (observed on 9.3.4); here they are updated before the statement ends.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { printDefinition } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { analyzeRelation, type Relation } from './analysis/relation.js';
 import type { Catalogue } from './catalogue.js';
 import { toColumns } from './create.js';
-import type { CatalogueObject, MaterializedView, Table, View } from './objects.js';
+import type { CatalogueObject, LiveView, MaterializedView, Table, View } from './objects.js';
 import { OTHER_TYPES } from './other-types.js';
 import { parseQueryText, QuerySyntaxError } from './parser/queries.js';
+import { columnsRead } from './references.js';
 
 /** Compiles each view over changed objects again, and stores its new columns or the reason why it is invalid. */
 export function recompile(catalogue: Catalogue, changed: readonly string[]): void {
@@ -97,7 +99,7 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isK
     if (!(error instanceof RejectionError)) throw error;
     if ('invalid' in view && view.invalid !== undefined) return view;
     if (isKnownAsValid || error instanceof QuerySyntaxError || view.kind !== 'view')
-      return { ...view, opaque: view.body };
+      return { ...view, opaque: printDefinition(view, { quoted: true }) };
     return { ...view, invalid: { reason: error.message, position: error.position } };
   }
 }
@@ -113,6 +115,29 @@ export function invalidate(catalogue: Catalogue, base: string, reason: string, i
     if (view.base.toLowerCase() !== base.toLowerCase()) continue;
     if (!isOwnBase || !view.neverRefreshed) catalogue.put({ ...view, invalid: reason });
     invalidate(catalogue, view.name, 'base materialized view is invalidated', false);
+  }
+}
+
+/** Makes the live views over an object invalid, for good. One that is invalid already keeps its first reason. */
+export function invalidateLiveViews(
+  catalogue: Catalogue,
+  base: string,
+  reasonFor: (view: LiveView) => string | undefined,
+): void {
+  for (const view of catalogue.dependentsOf(base)) {
+    if (view.kind !== 'live view' || view.invalid !== undefined) continue;
+    const reason = reasonFor(view);
+    if (reason !== undefined) catalogue.put({ ...view, invalid: reason });
+  }
+}
+
+/** The columns of its base that a live view reads; undefined if its query is beyond what is known here. */
+export function columnsOfBase({ body, base }: LiveView, catalogue: Catalogue): string[] | undefined {
+  try {
+    return columnsRead(parseQueryText(body), catalogue, base);
+  } catch (error) {
+    if (error instanceof RejectionError) return undefined;
+    throw error;
   }
 }
 

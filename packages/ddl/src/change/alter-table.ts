@@ -17,7 +17,7 @@ import type { Change, PartitionChange } from './change.js';
 import { parseAddedColumn } from './column.js';
 import { type KnownObject, type NameLookup, parseAlteredObject } from './lookup.js';
 import { skipRest } from './maintenance.js';
-import { parseResumeWal, rejectSuspendWal } from './wal.js';
+import { parseRebaseWal, parseResumeWal, rejectSuspendWal } from './wal.js';
 
 const VERBS = "'add', 'alter', 'attach', 'detach', 'drop', 'convert', 'resume', 'rename', 'set' or 'squash'";
 
@@ -76,6 +76,9 @@ class TableParser {
       case 'resume':
         parseResumeWal(cursor, table);
         return { verb: 'resume wal', name };
+      case 'rebase':
+        parseRebaseWal(cursor, table);
+        return { verb: 'rebase wal', name };
       case 'suspend':
         return rejectSuspendWal(cursor, table);
       case 'squash':

@@ -11,7 +11,7 @@ import { RejectionError } from '../grammar/rejection-error.js';
 import type { Change } from './change.js';
 import { parseSymbolCapacity } from './column.js';
 import { type FoundObject, type NameLookup, parseAlteredObject } from './lookup.js';
-import { parseResumeWal, rejectSuspendWal } from './wal.js';
+import { parseRebaseWal, parseResumeWal, rejectSuspendWal } from './wal.js';
 
 /** After ALTER VIEW: replaces the query. */
 export function parseAlterView(cursor: Cursor, lookup: NameLookup): Change {
@@ -32,6 +32,18 @@ export function parseAlterMaterializedView(cursor: Cursor, lookup: NameLookup): 
   return change;
 }
 
+/** After ALTER LIVE: only a suspension can be ended. */
+export function parseAlterLiveView(cursor: Cursor, lookup: NameLookup): Change {
+  cursor.expect('view');
+  const { name, object } = parseAlteredObject(cursor, lookup, 'live view');
+  const verb = cursor.requireNoSemicolon("'resume' or 'suspend'");
+  if (isWord(verb, 'suspend')) return rejectSuspendWal(cursor, object);
+  if (!isWord(verb, 'resume')) throw new RejectionError(cursor.at, "'resume' or 'suspend' expected");
+  parseResumeWal(cursor, object);
+  cursor.expectEnd();
+  return { verb: 'resume wal', name };
+}
+
 function parseAction(cursor: Cursor, lookup: NameLookup, view: FoundObject): Change {
   const { name, object } = view;
   const alter = (alteration: Alteration): Change => ({
@@ -44,6 +56,10 @@ function parseAction(cursor: Cursor, lookup: NameLookup, view: FoundObject): Cha
   if (isWord(verb, 'resume')) {
     parseResumeWal(cursor, object);
     return { verb: 'resume wal', name };
+  }
+  if (isWord(verb, 'rebase')) {
+    parseRebaseWal(cursor, object);
+    return { verb: 'rebase wal', name };
   }
   if (!isWord(verb, 'set')) throw new RejectionError(cursor.at, "'alter' or 'resume' or 'suspend' expected");
   const property = cursor.requireNoSemicolon("'ttl' or 'refresh'");

@@ -14,7 +14,12 @@ export type Change =
   | { readonly verb: 'refresh'; readonly name: string; readonly isFull: boolean }
   | PartitionChange
   /** Changes that no definition shows. */
-  | { readonly verb: 'refresh range' | 'resume wal' | 'squash partitions' | 'vacuum'; readonly name: string }
+  | {
+      readonly verb: 'refresh range' | 'refresh stats' | 'resume wal' | 'squash partitions' | 'vacuum';
+      readonly name: string;
+    }
+  /** What is not applied yet is discarded. */
+  | { readonly verb: 'rebase wal'; readonly name: string }
   /** The position is that of the name: a view that is not valid is rejected there. */
   | { readonly verb: 'compile'; readonly name: string; readonly position: number }
   /** Whether the table has a WAL after the next start of the server. */

@@ -62,10 +62,18 @@ function parseDropObject(cursor: Cursor, lookup: NameLookup, kind: keyof typeof 
   rejectReserved(token, cursor.at);
   const name = unquote(token);
   const object = lookup.find(name, kind);
-  if (object && object.kind !== kind) throw new RejectionError(cursor.at, `${kind} name expected, got ${others} name`);
+  if (object && object.kind !== kind)
+    throw new RejectionError(cursor.at, wrongKind(kind, object) ?? `${kind} name expected, got ${others} name`);
   cursor.expectEnd();
   if (!object && !ifExists) throw missingError(kind, name, position);
   return { verb: 'drop', kind, name };
+}
+
+/** The message about a live view or in its place. */
+function wrongKind(kind: keyof typeof KINDS, found: { kind: string; name: string }): string | undefined {
+  if (kind === 'live view') return `live view name expected [name=${found.name}]`;
+  if (found.kind !== 'live view') return undefined;
+  return `${kind} name expected, got live view name${kind === 'table' ? `: ${found.name}` : ''}`;
 }
 
 /** The names of principals are not looked up. */

@@ -19,6 +19,7 @@ export interface KnownObject {
   readonly partitionBy?: PartitionUnit | undefined;
   readonly wal?: boolean;
   readonly policy?: StoragePolicy | undefined;
+  readonly isSuspended?: boolean;
   /** How often the columns were added, dropped or renamed. */
   readonly structure?: number;
 }

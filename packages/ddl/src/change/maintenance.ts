@@ -51,7 +51,10 @@ export function parseVacuum(cursor: Cursor, lookup: NameLookup): Change {
   return { verb: 'vacuum', name };
 }
 
-/** After REFRESH. Which range is refreshed is not parsed. */
+/**
+ * After REFRESH. Which range is refreshed is not parsed. STATS computes again what the server knows of the intervals that
+ * are to be refreshed; it refreshes no rows.
+ */
 export function parseRefreshStatement(cursor: Cursor, lookup: NameLookup): Change {
   cursor.expect('materialized');
   cursor.expect('view');
@@ -61,6 +64,10 @@ export function parseRefreshStatement(cursor: Cursor, lookup: NameLookup): Chang
   if (mode === 'range') {
     skipRest(cursor);
     return { verb: 'refresh range', name };
+  }
+  if (mode === 'stats') {
+    cursor.expectEnd();
+    return { verb: 'refresh stats', name };
   }
   if (mode !== 'full' && mode !== 'incremental')
     throw new RejectionError(cursor.at, "'full' or 'incremental' or 'range' expected");

@@ -4,7 +4,7 @@ import { DEFAULTS } from '../definition.js';
 import { Cursor, isWord } from '../grammar/cursor.js';
 import { RejectionError, unexpectedTokenError } from '../grammar/rejection-error.js';
 import { parseAlterTable } from './alter-table.js';
-import { parseAlterMaterializedView, parseAlterView } from './alter-view.js';
+import { parseAlterLiveView, parseAlterMaterializedView, parseAlterView } from './alter-view.js';
 import type { Change } from './change.js';
 import { parseDrop, parseRename } from './drop.js';
 import { acceptAll, type NameLookup } from './lookup.js';
@@ -58,6 +58,7 @@ function parseAlter(cursor: Cursor, lookup: NameLookup): Change {
   if (isWord(token, 'table')) return parseAlterTable(cursor, lookup);
   if (isWord(token, 'view')) return parseAlterView(cursor, lookup);
   if (isWord(token, 'materialized')) return parseAlterMaterializedView(cursor, lookup);
+  if (lookup.enterprise !== false && isWord(token, 'live')) return parseAlterLiveView(cursor, lookup);
   throw new RejectionError(
     token === undefined ? cursor.readOffset : cursor.at,
     "'table' or 'materialized' or 'view' expected",

@@ -1,4 +1,4 @@
-/*! RESUME WAL and SUSPEND WAL of a table or a materialized view. */
+/*! RESUME WAL, SUSPEND WAL and REBASE WAL. */
 import { type Cursor, isWord } from '../grammar/cursor.js';
 import { parseInt64 } from '../grammar/numbers.js';
 import { RejectionError } from '../grammar/rejection-error.js';
@@ -15,6 +15,19 @@ export function parseResumeWal(cursor: Cursor, object: KnownObject): void {
     throw new RejectionError(cursor.at, "'transaction' or 'txn' expected");
   const value = cursor.requireNoSemicolon('transaction value');
   if (parseInt64(value) === undefined) throw new RejectionError(cursor.at, `invalid value [value=${value}]`);
+}
+
+/**
+ * Parses WAL after REBASE. A server accepts it for a table that is suspended, and `INTO 'folder'` only from another server: both
+ * messages are those of its documentation.
+ */
+export function parseRebaseWal(cursor: Cursor, object: KnownObject): void {
+  expectWal(cursor, object);
+  if (isWord(cursor.next(), 'into'))
+    throw new RejectionError(cursor.at, 'REBASE WAL INTO is only supported on a read-only replica');
+  cursor.unread();
+  if (object.kind === 'table' && object.columns && !object.isSuspended)
+    throw new RejectionError(0, 'REBASE WAL requires the table to be suspended first');
 }
 
 /** Parses WAL after SUSPEND, which only a server for developers accepts. */

@@ -138,13 +138,14 @@ class AccessParser {
     return { gives, entity, ...(gives ? this.#options() : { option: false, verified: false }) };
   }
 
-  /** Words up to ON, TO, FROM or a comma. */
+  /** Words up to ON, TO, FROM or a comma. One permission contains TO: CONVERT PARTITION TO PARQUET. */
   #permission(): string {
     const words: string[] = [];
+    const isComplete = (token: string): boolean =>
+      ENDS_PERMISSION.has(token.toLowerCase()) && words.join(' ').toUpperCase() !== 'CONVERT PARTITION';
     let token = this.cursor.next();
     const position = this.cursor.at;
-    for (; token !== undefined && !ENDS_PERMISSION.has(token.toLowerCase()); token = this.cursor.next())
-      words.push(token);
+    for (; token !== undefined && !isComplete(token); token = this.cursor.next()) words.push(token);
     this.cursor.unread();
     const permission = words.join(' ').toUpperCase();
     if (this.context?.isPermission(permission) ?? WORDS.test(permission)) return permission;

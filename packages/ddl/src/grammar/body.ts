@@ -2,7 +2,7 @@
  * Finds the end and the comments of the query in a view, a materialized view, a live view or a CREATE TABLE AS, with the
  * server's lexer. The query itself is not parsed here.
  */
-import type { Cursor } from './cursor.js';
+import { Cursor, isWord } from './cursor.js';
 import { rejectReserved } from './names.js';
 import { RejectionError, unexpectedTokenError } from './rejection-error.js';
 
@@ -24,14 +24,30 @@ export interface Body {
 /** Checks a query. It is called as soon as the query has been read, because the server rejects errors in it then. */
 export type CheckQuery = (body: Body) => void;
 
-/** Parses `(query`, or `query` up to the end of the statement. `expectEndOfBody` reads the closing parenthesis. */
-export function parseViewBody(cursor: Cursor, check: CheckQuery): Body {
+/**
+ * Parses `(query`, or `query` up to the end of the statement. `expectEndOfBody` reads the closing parenthesis.
+ * @param mayHaveOwner whether OWNED BY may follow also without parentheses; it is not read
+ */
+export function parseViewBody(
+  cursor: Cursor,
+  check: CheckQuery,
+  { mayHaveOwner = false }: { mayHaveOwner?: boolean } = {},
+): Body {
   const start = cursor.readOffset;
   if (cursor.require("'(' or 'with' or 'select'") === '(')
     return parseEnclosedBody(cursor, check, { expected: "'with' or 'select'", start });
   cursor.unread();
   // A symbol directly after AS has been read with it.
   const position = Math.min(start, cursor.at);
+  const ownerAt = mayHaveOwner ? findOwner(cursor) : undefined;
+  if (ownerAt !== undefined) {
+    const text = cursor.text.slice(position, ownerAt).trimEnd();
+    const code = readCode(new Cursor(text), 0, false);
+    const body = { ...trimBody(text), code, position, start: position, enclosed: false };
+    cursor.seek(ownerAt);
+    check(body);
+    return body;
+  }
   const code = readCode(cursor, position, false);
   const token = cursor.next();
   // The server stores the semicolon with the query (observed on 9.3.4 and 9.4.4).
@@ -39,6 +55,17 @@ export function parseViewBody(cursor: Cursor, check: CheckQuery): Body {
   const body = { ...trimBody(cursor.text.slice(position, end)), code, position, start: position, enclosed: false };
   check(body);
   return body;
+}
+
+/** Where the statement ends with `OWNED BY name`; the cursor stays where it is. */
+function findOwner(cursor: Cursor): number | undefined {
+  const { at } = cursor;
+  const tokens: { token: string; at: number }[] = [];
+  for (let token = cursor.next(); token !== undefined; token = cursor.next()) tokens.push({ token, at: cursor.at });
+  cursor.seek(at);
+  const end = tokens.findLastIndex(({ token }) => token !== ';');
+  const [owned, by] = tokens.slice(Math.max(0, end - 2), end);
+  return isWord(owned?.token, 'owned') && isWord(by?.token, 'by') ? owned?.at : undefined;
 }
 
 /** Parses the query after an opening parenthesis that has been read. */

@@ -1,29 +1,34 @@
 /*!
- * CREATE LIVE VIEW, as documented for QuestDB 10. No such server was available, so the messages of rejections are not the
- * server's.
+ * CREATE LIVE VIEW of QuestDB 10. The messages of rejections are those that its documentation and its tests contain; positions
+ * that these do not tell are those of the rejected token.
  */
 import { type Body, expectEndOfBody, parseViewBody } from './body.js';
 import type { Cursor } from './cursor.js';
 import { isWord } from './cursor.js';
 import type { Dialect } from './dialect.js';
 import { parseIfNotExists, parseObjectName, unquote } from './names.js';
+import { parseInt64 } from './numbers.js';
 import { type PartitionUnit, parsePartitionBy, parsePartitionUnit } from './partition.js';
 import { RejectionError } from './rejection-error.js';
 import { parseTimestamp } from './timestamp.js';
 
-export interface CreateLiveView {
-  readonly statement: 'create live view';
-  readonly name: string;
-  readonly position: number;
-  readonly ifNotExists: boolean;
+/** The clauses between the name and the query. */
+interface Clauses {
   /** The interval after FLUSH EVERY: `5s`. */
-  readonly flush?: string | undefined;
-  /** The time after IN MEMORY: `1h`. */
-  readonly inMemory?: string | undefined;
+  readonly flush: string;
+  /** The time after IN MEMORY: `1h`. By default the interval after FLUSH EVERY. */
+  readonly inMemory: string;
   /** By default the partitioning of the base table. */
   readonly partition?: PartitionUnit | undefined;
   /** NOW, BEGINNING or a quoted timestamp. */
   readonly start: string;
+}
+
+export interface CreateLiveView extends Clauses {
+  readonly statement: 'create live view';
+  readonly name: string;
+  readonly position: number;
+  readonly ifNotExists: boolean;
   readonly body: Body;
   readonly owner?: string | undefined;
 }
@@ -33,54 +38,95 @@ export function parseCreateLiveView(cursor: Cursor, { owner, checkQuery }: Diale
   cursor.expect('view');
   const named = parseIfNotExists(cursor, cursor.require("view name or 'if'"), 'view name');
   const { name, position } = parseObjectName(cursor, named.token);
-  const flush = parseLengthAfter(cursor, 'flush', 'every');
-  const inMemory = parseLengthAfter(cursor, 'in', 'memory');
-  const partition = parsePartition(cursor);
-  const start = parseStart(cursor);
-  cursor.expect('as');
-  const body = parseViewBody(cursor, checkQuery);
-  expectEndOfBody(cursor, body);
+  const clauses = parseClauses(cursor);
+  const body = parseViewBody(cursor, checkQuery, { mayHaveOwner: true });
+  if (body.enclosed) expectEndOfBody(cursor, body);
   return {
     statement: 'create live view',
     name,
     position,
     ifNotExists: named.ifNotExists,
-    flush,
-    inMemory,
-    partition,
-    start,
+    ...clauses,
     body,
-    owner: body.enclosed ? owner(cursor, cursor.next()) : undefined,
+    owner: owner(cursor, cursor.next()),
   };
 }
 
-function parseLengthAfter(cursor: Cursor, first: string, second: string): string | undefined {
-  if (!isWord(cursor.require("'start'"), first)) {
-    cursor.unread();
-    return;
+/** Parses FLUSH EVERY, then the other clauses in any order, up to AS. */
+function parseClauses(cursor: Cursor): Clauses {
+  if (!isWord(cursor.require("'flush every'"), 'flush')) throw new RejectionError(cursor.at, "'flush every' expected");
+  const flush = parseLengthAfter(cursor, 'every');
+  if (flush.micros < 100_000n) throw new RejectionError(flush.position, 'live view FLUSH EVERY must be at least 100ms');
+  let inMemory = flush;
+  let partition: PartitionUnit | undefined;
+  let start: string | undefined;
+  for (let token = cursor.require("'as'"); !isWord(token, 'as'); token = cursor.require("'as'")) {
+    if (isWord(token, 'in')) inMemory = parseLengthAfter(cursor, 'memory');
+    else if (isWord(token, 'partition')) partition = parsePartition(cursor, token);
+    else if (isWord(token, 'start')) start = parseStart(cursor);
+    else if (isWord(token, 'backfill'))
+      throw new RejectionError(cursor.at, 'live view BACKFILL is not supported, use START FROM BEGINNING');
+    else throw new RejectionError(cursor.at, "'as' expected");
   }
-  cursor.expect(second);
-  const length = cursor.require('interval');
-  if (/^\d[\d_]*(?:ms|[smhd])$/.test(length)) return length.replaceAll('_', '');
-  throw new RejectionError(cursor.at, `invalid interval, units are 'ms', 's', 'm', 'h' and 'd': ${length}`);
+  if (start === undefined) throw new RejectionError(cursor.at, 'live view requires a START FROM clause');
+  if (inMemory.micros < flush.micros)
+    throw new RejectionError(inMemory.position, 'live view IN MEMORY must be at least FLUSH EVERY');
+  return { flush: flush.text, inMemory: inMemory.text, partition, start };
 }
 
-function parsePartition(cursor: Cursor): PartitionUnit | undefined {
-  const partition = parsePartitionBy(cursor, cursor.require("'start'"));
-  if (!partition) {
-    cursor.unread();
-    return;
-  }
-  const unit = parsePartitionUnit(partition.name);
+interface Length {
+  readonly text: string;
+  readonly micros: bigint;
+  readonly position: number;
+}
+
+/** Microseconds in each unit. */
+const MICROS: Readonly<Record<string, bigint>> = {
+  ms: 1000n,
+  s: 1_000_000n,
+  m: 60_000_000n,
+  h: 3_600_000_000n,
+  d: 86_400_000_000n,
+};
+
+const MAX_LONG = 2n ** 63n - 1n;
+
+function parseLengthAfter(cursor: Cursor, word: string): Length {
+  cursor.expect(word);
+  const text = cursor.require('duration');
+  const position = cursor.at;
+  const [, digits = '', unit = ''] = /^([\d_]*)(.*)$/s.exec(text) ?? [];
+  const factor = Object.hasOwn(MICROS, unit) ? MICROS[unit] : undefined;
+  if (factor === undefined)
+    throw new RejectionError(position, `invalid duration unit, 'ms', 's', 'm', 'h' or 'd' expected: ${text}`);
+  const count = parseInt64(digits);
+  if (!count) throw new RejectionError(position, `invalid duration value: ${text}`);
+  const micros = count * factor;
+  if (micros > MAX_LONG) throw new RejectionError(position, 'live view duration is out of range');
+  return { text: `${count}${unit}`, micros, position };
+}
+
+function parsePartition(cursor: Cursor, token: string): PartitionUnit {
+  const { name = '', position = cursor.at } = parsePartitionBy(cursor, token) ?? {};
+  const unit = parsePartitionUnit(name);
   if (unit && unit !== 'NONE') return unit;
-  throw new RejectionError(partition.position, "'HOUR', 'DAY', 'WEEK', 'MONTH' or 'YEAR' expected");
+  throw new RejectionError(position, "'HOUR', 'DAY', 'WEEK', 'MONTH' or 'YEAR' expected");
 }
 
 function parseStart(cursor: Cursor): string {
-  cursor.expect('start');
   cursor.expect('from');
-  const token = cursor.require("'now' or 'beginning' or timestamp");
-  if (isWord(token, 'now') || isWord(token, 'beginning')) return token.toUpperCase();
-  if (token.startsWith("'") && parseTimestamp(unquote(token))) return token;
-  throw new RejectionError(cursor.at, 'invalid START FROM timestamp value');
+  const token = cursor.require("'now', 'beginning' or a quoted timestamp literal");
+  const position = cursor.at;
+  if (isWord(token, 'now') || isWord(token, 'beginning')) {
+    const isCall = cursor.next() === '(';
+    if (isCall && isWord(token, 'now'))
+      throw new RejectionError(cursor.at, 'live view START FROM NOW does not take arguments');
+    cursor.unread();
+    return token.toUpperCase();
+  }
+  if (isWord(token, 'null')) throw new RejectionError(position, 'live view START FROM does not accept NULL');
+  if (!token.startsWith("'"))
+    throw new RejectionError(position, "'now', 'beginning' or a quoted timestamp literal expected");
+  if (parseTimestamp(unquote(token))) return token;
+  throw new RejectionError(position, `invalid live view START FROM timestamp [ts=${unquote(token)}]`);
 }

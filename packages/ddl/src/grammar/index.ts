@@ -35,4 +35,5 @@ export { type PartitionUnit, rejectUnevenTtl, splitTtl, type Ttl } from './parti
 export { type Interval, isTimeZone, rejectLongPeriod } from './refresh.js';
 export { RejectionError, tokenError, unexpectedTokenError } from './rejection-error.js';
 export { type StoragePolicy, ttlToPolicy } from './storage-policy.js';
+export { parseTimestamp } from './timestamp.js';
 export { formatGeohashType, isTimestamp, parseColumnType } from './types.js';

@@ -5,8 +5,9 @@ const shape =
 
 /**
  * Parses a timestamp into the form that the server prints, `2025-01-01T00:00:00.000000Z`; undefined if it is invalid.
+ * @param digits after the point: 9 for a TIMESTAMP_NS
  */
-export function parseTimestamp(text: string): string | undefined {
+export function parseTimestamp(text: string, digits: 6 | 9 = 6): string | undefined {
   const match = shape.exec(text);
   if (!match) return;
   const [, year, month = '01', day = '01', hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] =
@@ -15,6 +16,6 @@ export function parseTimestamp(text: string): string | undefined {
     zone === 'Z' ? zone : zone.replace(/^(...):?(..)?$/, (_, hours, minutes = '00') => `${hours}:${minutes}`);
   const moment = new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}${offset}`);
   if (Number.isNaN(moment.getTime())) return;
-  const micros = fraction.padEnd(6, '0').slice(0, 6);
-  return moment.toISOString().replace('.000Z', `.${micros}Z`);
+  const parts = fraction.padEnd(digits, '0').slice(0, digits);
+  return moment.toISOString().replace('.000Z', `.${parts}Z`);
 }

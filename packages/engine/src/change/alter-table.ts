@@ -1,8 +1,8 @@
-/*! ALTER TABLE: what it does to the table, and to the materialized views over it. */
+/*! ALTER TABLE: what it does to the table, and to the materialized and live views over it. */
 import { type Alter, applyAlteration, findColumn } from '@sqlpipe/ddl';
 import type { Table } from '../objects.js';
 import type { Session } from '../session.js';
-import { invalidate } from '../validity.js';
+import { columnsOfBase, invalidate, invalidateLiveViews } from '../validity.js';
 
 /** Alters one table. */
 export function alterTable(alters: readonly Alter[], { catalogue, assignColumnOwner }: Session): void {
@@ -17,8 +17,16 @@ export function alterTable(alters: readonly Alter[], { catalogue, assignColumnOw
   const restructured =
     changed.columns.some((column, i) => column.name !== table.columns[i]?.name) ||
     changed.columns.length < table.columns.length;
-  catalogue.put(restructured ? { ...changed, structure: (table.structure ?? 0) + 1 } : changed);
   const operation = columnOperation(table, changed);
+  if (operation)
+    invalidateLiveViews(catalogue, table.name, view => {
+      const read = columnsOfBase(view, catalogue);
+      const column = table.columns.find(
+        ({ name, type }) => findColumn(changed, name)?.type !== type && (read?.includes(name) ?? true),
+      );
+      return column && `${operation} [column=${column.name}]`;
+    });
+  catalogue.put(restructured ? { ...changed, structure: (table.structure ?? 0) + 1 } : changed);
   if (operation) invalidate(catalogue, table.name, operation);
 }
 

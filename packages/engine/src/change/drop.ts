@@ -1,7 +1,7 @@
 /*! DROP and RENAME: what they do to the catalogue. */
 import type { Change } from '@sqlpipe/ddl';
 import type { Session } from '../session.js';
-import { GONE_TABLE, invalidate } from '../validity.js';
+import { GONE_TABLE, invalidate, invalidateLiveViews } from '../validity.js';
 
 /** Drops an object, if it exists. */
 export function dropObject(name: string, { catalogue }: Session): void {
@@ -9,6 +9,7 @@ export function dropObject(name: string, { catalogue }: Session): void {
   if (!object) return;
   catalogue.drop(object.name);
   invalidate(catalogue, object.name, GONE_TABLE);
+  invalidateLiveViews(catalogue, object.name, () => GONE_TABLE);
 }
 
 /** Renames a table. */
@@ -18,4 +19,5 @@ export function renameTable({ name, to }: Extract<Change, { verb: 'rename' }>, {
   catalogue.drop(table.name);
   catalogue.put({ ...table, name: to });
   invalidate(catalogue, table.name, GONE_TABLE);
+  invalidateLiveViews(catalogue, table.name, () => GONE_TABLE);
 }

@@ -1,11 +1,13 @@
 /*! Statements that change the catalogue: their handlers by first word. */
 import { type Change, changedTables, DEFAULTS } from '@sqlpipe/ddl';
 import { type Body, type Cursor, parseChangeAfter, RejectionError } from '@sqlpipe/ddl/grammar';
+import { titleOf } from '../effects.js';
 import type { CatalogueObject } from '../objects.js';
 import { OpaqueError, unknownSyntaxError } from '../opaque-error.js';
 import { parsedQuery } from '../parser/queries.js';
 import type { ExecutionResult } from '../result.js';
 import type { Session } from '../session.js';
+import { invalidate, invalidateLiveViews } from '../validity.js';
 import { alterTable } from './alter-table.js';
 import { alterMaterializedView, alterView } from './alter-view.js';
 import { dropObject, renameTable } from './drop.js';
@@ -86,6 +88,20 @@ function resume(name: string, { catalogue }: Session): void {
   if (table?.kind === 'table' && table.isSuspended) catalogue.put({ ...table, isSuspended: false });
 }
 
+/** Ends the suspension of a table without what it has not applied. The views over it no longer know what they have read of it. */
+function rebase(name: string, session: Session): void {
+  const { catalogue, rowEffects } = session;
+  const object = catalogue.find(name);
+  if (!object) return;
+  const text = `loses the transactions of ${titleOf(object)} that are not applied`;
+  rowEffects?.push({ effect: 'lost', loss: 'drop', kind: object.kind, object: object.name, text });
+  resume(name, session);
+  invalidate(catalogue, object.name, REBASED);
+  invalidateLiveViews(catalogue, object.name, () => REBASED);
+}
+
+const REBASED = 'base table rebase';
+
 /** Changes the catalogue. @param query the query in the statement */
 function applyChange(change: Change, session: Session, query: Body | undefined): void {
   switch (change.verb) {
@@ -105,6 +121,8 @@ function applyChange(change: Change, session: Session, query: Body | undefined):
       return refresh(change, session);
     case 'resume wal':
       return resume(change.name, session);
+    case 'rebase wal':
+      return rebase(change.name, session);
     case 'compile':
       return compile(change, session);
     case 'insert':

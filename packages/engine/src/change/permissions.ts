@@ -5,6 +5,7 @@ import type { Session } from '../session.js';
 /** Requires the permissions for a change. @throws DenialError */
 export function authorizeChange(change: Change, { catalogue, authorize }: Session): void {
   if (change.verb === 'drop all') return authorize('DATABASE ADMIN');
+  if (change.verb === 'rebase wal') return authorize('SYSTEM ADMIN');
   if (change.verb === 'alter') {
     for (const { name, alteration } of change.alters) {
       const permission = permissionOf(alteration);
@@ -49,10 +50,12 @@ const PERMISSIONS: { readonly [what in Change['verb'] | Alteration['change']]?: 
   compile: 'COMPILE VIEW',
   'drop column': 'DROP COLUMN',
   'drop index': 'DROP INDEX',
+  format: 'SET TABLE FORMAT',
   parameter: 'SET TABLE PARAM',
   query: 'ALTER VIEW',
   refresh: 'REFRESH MATERIALIZED VIEW',
   'refresh range': 'REFRESH MATERIALIZED VIEW',
+  'refresh stats': 'REFRESH MATERIALIZED VIEW',
   rename: 'RENAME TABLE',
   'rename column': 'RENAME COLUMN',
   'resume wal': 'RESUME WAL',

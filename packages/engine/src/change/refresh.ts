@@ -1,11 +1,11 @@
 /*!
  * REFRESH MATERIALIZED VIEW: whatever the rows are, an invalid view becomes valid if its query is valid. A full refresh empties
- * the view first, so that the views over it become invalid (observed on 9.3.4).
+ * the view first, so that the views over it become invalid (observed on 9.3.4; live views documented).
  */
 import type { Change } from '@sqlpipe/ddl';
 import type { MaterializedView } from '../objects.js';
 import type { Session } from '../session.js';
-import { invalidate, whyNotRefreshable } from '../validity.js';
+import { invalidate, invalidateLiveViews, whyNotRefreshable } from '../validity.js';
 
 /** Refreshes a materialized view. */
 export function refresh({ name, isFull }: Extract<Change, { verb: 'refresh' }>, { catalogue }: Session): void {
@@ -15,5 +15,7 @@ export function refresh({ name, isFull }: Extract<Change, { verb: 'refresh' }>, 
   const reason = isFull ? whyNotRefreshable(view, catalogue) : invalid;
   const refreshed: MaterializedView = { ...rest, neverRefreshed: false };
   catalogue.put(reason === undefined ? refreshed : { ...refreshed, invalid: reason });
-  if (isFull) invalidate(catalogue, view.name, 'truncate operation');
+  if (!isFull) return;
+  invalidate(catalogue, view.name, 'truncate operation');
+  invalidateLiveViews(catalogue, view.name, () => 'base materialized view is refreshed in full');
 }

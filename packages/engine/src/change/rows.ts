@@ -4,7 +4,7 @@ import { RejectionError } from '@sqlpipe/ddl/grammar';
 import type { Catalogue } from '../catalogue.js';
 import { type Effect, titleOf } from '../effects.js';
 import type { Session } from '../session.js';
-import { invalidate } from '../validity.js';
+import { invalidate, invalidateLiveViews } from '../validity.js';
 
 /** INSERT, UPDATE, TRUNCATE and statements about partitions. */
 export type RowChange = Extract<Change, { verb: 'insert' | 'update' | 'truncate' }> | PartitionChange;
@@ -20,6 +20,8 @@ export function changeRows(change: RowChange, { catalogue, rowEffects }: Session
   for (const name of 'names' in change ? change.names : [change.name]) {
     rowEffects?.push(...effectOn(name, effect, what, catalogue));
     if (operation !== undefined) invalidate(catalogue, name, operation);
+    // Live views keep the rows that are gone from their base.
+    if (change.verb === 'update') invalidateLiveViews(catalogue, name, () => operation);
   }
 }
 

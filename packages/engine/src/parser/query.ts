@@ -5,6 +5,7 @@
 
 import type { Expression, SelectStatement } from '@questdb/sql-parser';
 import { RejectionError, tokenError, unexpectedTokenError } from '@sqlpipe/ddl/grammar';
+import { inlineWindows } from './named-windows.js';
 import { QuerySyntaxError } from './query-syntax-error.js';
 import { childrenOf, type TreeNode } from './tree.js';
 
@@ -67,7 +68,7 @@ export function parseQuery(
   text: string,
   { position, enclosed }: { position: number; enclosed: boolean },
 ): Query {
-  const tokens = adaptTokens(tokensOfQuery(text, tokenize));
+  const tokens = adaptTokens(inlineWindows(tokensOfQuery(text, tokenize)));
   const first = tokens[0]?.image.toLowerCase() ?? '';
   parser.input = tokens;
   const rule = Object.hasOwn(RULES, first) ? RULES[first] : undefined;
