@@ -25,6 +25,7 @@ const objects = [
     'CREATE VIEW w AS (SELECT s FROM t)',
     'CREATE LIVE VIEW l FLUSH EVERY 5s START FROM NOW AS (SELECT s FROM t)',
   ].map(statement => parseDefinition(statement)),
+  { ...parseDefinition('CREATE TABLE stuck (ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY DAY'), isSuspended: true },
   {
     ...parseDefinition('CREATE MATERIALIZED VIEW m AS (SELECT ts, max(v) v FROM t SAMPLE BY 1d) PARTITION BY MONTH'),
     columns: [symbol, { ...symbol, name: 'x', index: { type: 'BITMAP', capacity: 256 } } as const],
@@ -34,6 +35,7 @@ const objects = [
 /** A server with these objects. */
 const server = (enterprise: boolean): NameLookup => ({
   enterprise,
+  liveViews: enterprise,
   defaults: DEFAULTS,
   checkQuery() {},
   find: name => objects.find(object => isSameName(object.name, name)),
@@ -43,6 +45,28 @@ function parseOn(enterprise: boolean, statement: string): Change {
   const cursor = new Cursor(statement);
   return parseChangeAfter(cursor, cursor.next() ?? '', server(enterprise));
 }
+
+test('a server rejects what is about the wrong kind of view, or not suspended', t => {
+  for (const [statement, message, position] of [
+    ['DROP TABLE l', 'table name expected, got live view name: l', 11],
+    ['DROP VIEW l', 'view name expected, got live view name', 10],
+    ['DROP MATERIALIZED VIEW l', 'materialized view name expected, got live view name', 23],
+    ['DROP LIVE VIEW t', 'live view name expected [name=t]', 15],
+    ['DROP LIVE VIEW nope', 'live view does not exist [view=nope]', 15],
+    ['ALTER TABLE l RESUME WAL', 'cannot modify live view [view=l]', 12],
+    ['ALTER LIVE VIEW l SUSPEND WAL', 'Cannot suspend table, database is not in dev mode', 0],
+    ['ALTER LIVE VIEW l SET TTL 1 DAY', "'resume' or 'suspend' expected", 18],
+    ['ALTER TABLE t REBASE WAL', 'REBASE WAL requires the table to be suspended first', 0],
+    ['ALTER TABLE b REBASE WAL', 'b is not a WAL table.', 21],
+    ["ALTER TABLE stuck REBASE WAL INTO 'x'", 'REBASE WAL INTO is only supported on a read-only replica', 29],
+    ['REFRESH MATERIALIZED VIEW m STATS x', 'unexpected token [x]', 34],
+  ] as const)
+    t.like(
+      t.throws(() => parseOn(true, statement), { instanceOf: RejectionError }),
+      { message, position },
+      statement,
+    );
+});
 
 const CHANGES: readonly [statement: string, what: string, isEnterprise?: true][] = [
   ['ALTER TABLE t ADD COLUMN x INT', 'add column'],
@@ -79,6 +103,17 @@ const CHANGES: readonly [statement: string, what: string, isEnterprise?: true][]
   ["ALTER TABLE t ATTACH PARTITION LIST '2020'", 'attach partition'],
   ["ALTER TABLE t DETACH PARTITION WHERE ts < '2020'", 'detach partition'],
   ['ALTER TABLE t CONVERT PARTITION TO PARQUET WHERE ts > 0', 'convert partition'],
+  [
+    "ALTER TABLE t CONVERT PARTITION TO PARQUET LIST '2020' WITH (bloom_filter_columns = 's,v', fpp = '0.01')",
+    'convert partition',
+  ],
+  ['ALTER TABLE t CONVERT PARTITION TO NATIVE WHERE ts > 0', 'convert partition'],
+  ['ALTER TABLE t SET FORMAT NATIVE', 'format'],
+  ['ALTER TABLE t ENABLE STORAGE POLICY', 'storage policy state', true],
+  ['ALTER TABLE t ALTER COLUMN u ADD INDEX TYPE POSTING DELTA INCLUDE (v, i)', 'add index'],
+  ['ALTER TABLE t ALTER COLUMN i SET PARQUET(default, uncompressed, BLOOM_FILTER)', 'parquet settings'],
+  ['ALTER TABLE b ADD COLUMN x INT NOT NULL', 'add column'],
+  ['ALTER TABLE stuck REBASE WAL', 'rebase wal'],
   ['ALTER VIEW w AS (SELECT 1 x)', 'query'],
   ['ALTER MATERIALIZED VIEW m SET TTL 2 MONTHS', 'ttl'],
   ['ALTER MATERIALIZED VIEW m SET REFRESH EVERY 1h PERIOD (LENGTH 1h DELAY 1m)', 'refresh'],
@@ -88,11 +123,14 @@ const CHANGES: readonly [statement: string, what: string, isEnterprise?: true][]
   ['ALTER MATERIALIZED VIEW m ALTER COLUMN x DROP INDEX', 'drop index'],
   ['ALTER MATERIALIZED VIEW m ALTER COLUMN s SYMBOL CAPACITY 100', 'symbol capacity'],
   ['ALTER MATERIALIZED VIEW m RESUME WAL', 'resume wal'],
+  ['ALTER MATERIALIZED VIEW m REBASE WAL', 'rebase wal'],
+  ['ALTER LIVE VIEW l RESUME WAL FROM TRANSACTION 5', 'resume wal', true],
   ['DROP TABLE t', 'drop'],
   ['DROP TABLE IF EXISTS nope', 'drop'],
   ['DROP VIEW w', 'drop'],
   ['DROP MATERIALIZED VIEW m;', 'drop'],
   ['DROP LIVE VIEW l', 'drop', true],
+  ['DROP LIVE VIEW IF EXISTS nope;', 'drop', true],
   ['DROP SERVICE ACCOUNT IF EXISTS app', 'drop', true],
   ['DROP ALL TABLES', 'drop all'],
   ['RENAME TABLE public.t TO t2', 'rename'],
@@ -100,6 +138,7 @@ const CHANGES: readonly [statement: string, what: string, isEnterprise?: true][]
   ['VACUUM TABLE t', 'vacuum'],
   ['COMPILE VIEW w', 'compile'],
   ['REFRESH MATERIALIZED VIEW m FULL', 'refresh'],
+  ['REFRESH MATERIALIZED VIEW m STATS', 'refresh stats'],
   ["REFRESH MATERIALIZED VIEW m RANGE FROM '2020' TO '2021'", 'refresh range'],
   ['INSERT INTO t VALUES (1)', 'insert'],
   ['UPDATE t SET v = 1', 'update'],

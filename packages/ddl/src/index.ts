@@ -58,4 +58,4 @@ export {
 } from './rights.js';
 export { findSampling } from './sampling.js';
 export { UndoLog } from './undo-log.js';
-export { dependsOnVersion, findMissingFeatures, isLaterVersion } from './versions.js';
+export { dependsOnVersion, findMissingFeatures, hasLiveViews, isLaterVersion } from './versions.js';

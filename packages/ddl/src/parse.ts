@@ -30,6 +30,7 @@ export function parseDefinition(statement: string, defaults: Defaults = DEFAULTS
   return toDefinition(
     parseCreate(cursor, cursor.require(AFTER_CREATE), {
       enterprise: true,
+      liveViews: true,
       owner: parseOwner,
       defaults,
       checkQuery() {},

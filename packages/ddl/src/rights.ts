@@ -1,5 +1,6 @@
 /*! The individual rights that memberships, assumptions and grants give. */
-import { type AccessStatement, parseAccess, type Scope } from './grammar/access.js';
+import { isSameName } from '@sqlpipe/sql';
+import { type AccessStatement, type LocatedScope, parseAccess, type Scope } from './grammar/access.js';
 import { Cursor } from './grammar/cursor.js';
 import { RejectionError } from './grammar/rejection-error.js';
 import { needsQuotes } from './names.js';
@@ -54,8 +55,15 @@ export function readAccess(statement: string, ignoresRest = false): AccessStatem
   }
 }
 
-/** Parses the individual rights that a statement gives; undefined if it gives none, or if its syntax is unknown. */
-export const parseRights = (statement: string): Right[] | undefined => rightsOf(readAccess(statement), true);
+/** The names of a table's columns; undefined if they are not known. */
+type ColumnsOf = (table: string) => readonly string[] | undefined;
+
+/**
+ * Parses the individual rights that a statement gives; undefined if it gives none, or if its syntax is unknown.
+ * @param columnsOf the columns that `*` stands for; where they are not known, `*` stays
+ */
+export const parseRights = (statement: string, columnsOf?: ColumnsOf): Right[] | undefined =>
+  rightsOf(readAccess(statement), true, columnsOf);
 
 /**
  * Parses the individual rights that REVOKE or REMOVE USER removes; undefined for another statement, or an unknown
@@ -64,18 +72,33 @@ export const parseRights = (statement: string): Right[] | undefined => rightsOf(
 export const parseRevocation = (statement: string): Right[] | undefined => rightsOf(readAccess(statement), false);
 
 /** The rights of a statement; undefined if they depend on the columns of a table, or if it gives what should be removed. */
-function rightsOf(access: AccessStatement | undefined, gives: boolean): Right[] | undefined {
+function rightsOf(
+  access: AccessStatement | undefined,
+  gives: boolean,
+  columnsOf: ColumnsOf = () => undefined,
+): Right[] | undefined {
   if (access?.gives !== gives) return undefined;
   if (access.kind === 'membership')
     return access.groups.map(({ name: group }) => ({ kind: 'membership', user: access.user.name, group }));
   const { option } = access;
   const entity = access.entity.name;
   if (access.kind === 'assumption') return [{ kind: 'assumption', account: access.account.name, entity, option }];
-  const { permissions, scopes } = access;
-  if (scopes.some(({ excluded = [] }) => excluded.length > 0)) return undefined;
-  return scopes.flatMap(({ scope }) =>
-    permissions.map((permission): Right => ({ kind: 'grant', permission, ...scope, entity, option })),
-  );
+  const scopes = access.scopes.map(scope => expandColumns(scope, columnsOf));
+  if (!scopes.every(expanded => expanded !== undefined)) return undefined;
+  return scopes
+    .flat()
+    .flatMap(scope =>
+      access.permissions.map((permission): Right => ({ kind: 'grant', permission, ...scope, entity, option })),
+    );
+}
+
+/** The columns that `*` stands for; undefined if some are excluded, and the others are not known. */
+function expandColumns({ scope, excluded = [] }: LocatedScope, columnsOf: ColumnsOf): Scope[] | undefined {
+  if (scope.column !== ALL) return [scope];
+  const columns = columnsOf(scope.table ?? '');
+  if (!columns) return excluded.length > 0 ? undefined : [scope];
+  const isExcluded = (column: string) => excluded.some(({ name }) => isSameName(name, column));
+  return columns.filter(column => !isExcluded(column)).map(column => ({ ...scope, column }));
 }
 
 /** The statement that removes one right. */

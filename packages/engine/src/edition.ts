@@ -21,7 +21,7 @@ import { DenialError, type Session } from './session.js';
 export interface Edition {
   readonly dialect: Pick<Dialect, 'owner' | 'enterprise'>;
   readonly handlers: StatementHandlers;
-  session(catalogue: Catalogue, caller: string): Session;
+  session(catalogue: Catalogue, caller: string): Omit<Session, 'liveViews'>;
 }
 
 /** The open source edition: no owners, no permissions. */
@@ -44,7 +44,12 @@ export const createEnterprise = (acl: Acl, secrets: Secrets): Edition => ({
   session: (catalogue, caller) => createSession(catalogue, acl, caller, secrets),
 });
 
-function createSession(catalogue: Catalogue, acl: Acl, caller: string, secrets: Secrets): AclSession {
+function createSession(
+  catalogue: Catalogue,
+  acl: Acl,
+  caller: string,
+  secrets: Secrets,
+): Omit<AclSession, 'liveViews'> {
   const owns = (name: string) => isSameName(catalogue.find(name)?.owner, caller);
   const isAllowed = (permission: string, table?: string, columns?: readonly string[]) =>
     (table !== undefined && owns(table)) ||

@@ -8,13 +8,12 @@ import {
   type Definition,
   parseMeaning,
   parsePrincipal,
-  parseRights,
   printDefinition,
   printRight,
 } from '@sqlpipe/ddl';
 import { type Body, type LocatedName, RejectionError } from '@sqlpipe/ddl/grammar';
 import { Schema } from '@sqlpipe/schema';
-import { foldCase, givesRight, isObject, isPrincipal, isSameName } from '@sqlpipe/sql';
+import { foldCase, isObject, isPrincipal, isSameName } from '@sqlpipe/sql';
 import { Acl, type Principal, type PrincipalKind } from './acl/acl.js';
 import { formatPrincipals } from './acl/dump.js';
 import type { Secrets } from './acl/statements.js';
@@ -44,6 +43,8 @@ import {
 /** How an engine behaves. */
 export interface EngineOptions {
   readonly edition?: 'open source' | 'enterprise';
+  /** Whether the version has live views, which came with QuestDB 10; by default only in the enterprise edition. */
+  readonly liveViews?: boolean;
   readonly defaults?: Defaults | undefined;
   readonly naming?: Naming;
   /** What the server of the schema reports; undefined if there is none. */
@@ -124,8 +125,7 @@ export class Engine {
         });
       }
     }
-    for (const { kind, statement } of entries.entries)
-      if (givesRight(kind)) for (const right of parseRights(statement) ?? []) this.acl.load(right);
+    for (const entry of entries.entries) for (const right of entries.rightsOf(entry) ?? []) this.acl.load(right);
     this.catalogue.takeChanges();
     this.acl.takeChanges();
   }
@@ -182,12 +182,17 @@ export class Engine {
     return this.#options.rows === 'assumed';
   }
 
+  get #hasLiveViews(): boolean {
+    return this.#options.liveViews ?? this.#edition.dialect.enterprise;
+  }
+
   #run(text: string, caller: string): Execution {
     const rowEffects: Effect[] = [];
     const session = { ...this.session(caller), rowEffects: this.#isWithRows ? rowEffects : undefined };
     session.authorize('HTTP');
     const statement = parseStatement(text, {
       ...this.#edition.dialect,
+      liveViews: this.#hasLiveViews,
       show: this.#options.parseShow ?? (() => undefined),
       verbs: this.#verbs,
       defaults: this.#options.defaults ?? DEFAULTS,
@@ -239,7 +244,7 @@ export class Engine {
 
   /** What a caller may see and do. */
   session(caller: string): Session {
-    return this.#edition.session(this.catalogue, caller);
+    return { ...this.#edition.session(this.catalogue, caller), liveViews: this.#hasLiveViews };
   }
 
   /** Finds an object by its name, in any case. */

@@ -21,7 +21,9 @@ export interface Session {
   readonly authorize: Authorize;
   /** Whether the caller may read at least a part of an object. Other objects are left out of lists and dumps. */
   readonly canRead: (name: string) => boolean;
-  /** Whether there are storage policies and live views. */
+  /** Whether there are live views. */
+  readonly liveViews: boolean;
+  /** Whether there are storage policies. */
   readonly enterprise: boolean;
   /** The owner of objects that are created without OWNED BY. */
   readonly owner?: string | undefined;

@@ -2,7 +2,6 @@
 import {
   compareStatements,
   parsePrincipal,
-  parseRights,
   printAliasChanges,
   printRevocation,
   printRight,
@@ -11,15 +10,13 @@ import {
   sortByScope,
 } from '@sqlpipe/ddl';
 import { dumpOrder, type Entry, type Schema } from '@sqlpipe/schema';
-import { displayName, givesRight, identify, isPrincipal, kindKeywords } from '@sqlpipe/sql';
+import { displayName, identify, isPrincipal, kindKeywords } from '@sqlpipe/sql';
 import { type Draft, describe } from './draft.js';
 import type { Task } from './task.js';
 import { whyUnalterable } from './unalterable.js';
 
 const rightsOf = (schema: Schema): RightSet =>
-  new RightSet(
-    schema.entries.filter(({ kind }) => givesRight(kind)).flatMap(({ statement }) => parseRights(statement) ?? []),
-  );
+  new RightSet(schema.entries.flatMap(entry => schema.rightsOf(entry) ?? []));
 
 const addStatement = (draft: Draft, statement: string): boolean => draft.addStatement(statement, identify(statement));
 

@@ -2,7 +2,7 @@
  * Plans the statements that turn one schema into another. A plan is drafted optimistically, then proven by running it on an
  * engine; the changes that the proof blames are left out of the next draft, until a draft is proven.
  */
-import type { CompareOptions, MaterializedViewDefinition } from '@sqlpipe/ddl';
+import { type CompareOptions, hasLiveViews, type MaterializedViewDefinition } from '@sqlpipe/ddl';
 import { type Effect, Engine, type Health, type HistoryAnswer, whenReady } from '@sqlpipe/engine';
 import { compareSchemas, Schema } from '@sqlpipe/schema';
 import { displayName, foldCase, hasName, type Identity, identify, identityKey, isAcl, isObject } from '@sqlpipe/sql';
@@ -140,6 +140,7 @@ function planOnce(
   const createEngine = (health: Health | undefined) =>
     new Engine({
       edition: isEnterprise ? 'enterprise' : 'open source',
+      liveViews: isEnterprise || hasLiveViews(options.version),
       rows: 'assumed',
       ...(defaults && { defaults }),
       ...(health && { health }),
@@ -343,10 +344,12 @@ function toPlanned({ statement, change }: Step, effects: readonly Effect[], afte
   const stillInvalid = after.invalidViews();
   const costs = effects.map(({ effect, object, column, kind, loss, text }) => {
     const isThere = after.find(object)?.kind === kind;
-    if (loss === 'drop' && kind === 'materialized view' && column === undefined && isThere)
+    const isStoredView = kind === 'materialized view' || kind === 'live view';
+    if (loss === 'drop' && isStoredView && column === undefined && isThere)
       return `makes way for ${after.title(object)}; CREATE follows`;
     if (effect !== 'invalidated' || stillInvalid.has(foldCase(object))) return text;
-    return `${text}; ${isThere ? (kind === 'view' ? 'a repair' : 'REFRESH … FULL') : 'DROP'} follows`;
+    const repair = { view: 'a repair', 'live view': 'CREATE' }[kind as string] ?? 'REFRESH … FULL';
+    return `${text}; ${isThere ? repair : 'DROP'} follows`;
   });
   const defaultCost =
     describeRebuildAssertion(statement) ??

@@ -94,7 +94,9 @@ function findLosses(
 ): Problem[] {
   return effects.flatMap((ofStep, at) =>
     ofStep.flatMap(({ effect, loss: kind, kind: of, object, column, text }): Problem[] => {
-      const isRemoval = kind === 'drop' && column === undefined && of !== 'live view';
+      // A live view that is created again has lost its rows.
+      const isRecreated = of === 'live view' && engine.find(object) !== undefined;
+      const isRemoval = kind === 'drop' && column === undefined && !isRecreated;
       if (effect !== 'lost' || kind === undefined || isRemoval) return [];
       if (kind === 'history' && !engine.find(object)) return [];
       const loss = { loss: kind, object, ...(column !== undefined && { column }) };
@@ -114,7 +116,7 @@ function findRemovals(effects: readonly (readonly Effect[])[], engine: Engine, t
     const loss: Loss = { loss: 'drop', object: entry.name };
     if (requests.mayLose(loss)) return [];
     const at = effects.findIndex(ofStep => ofStep.some(each => isRemovalOf(each, entry.name)));
-    const rows = entry.kind === 'table' || entry.kind === 'materialized view' ? ' and its rows' : '';
+    const rows = entry.kind === 'view' ? '' : ' and its rows';
     return [{ at: [at], reason: `loses ${displayName(entry)}${rows}`, loss }];
   });
 }

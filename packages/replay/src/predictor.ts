@@ -2,7 +2,7 @@
  * A dry run: the executor sends statements to an engine that has the target's schema, instead of the target. So each
  * statement has the result that the run would have, with the server's message.
  */
-import { compareStatements, DEFAULTS, findReferences, type StatementComparison } from '@sqlpipe/ddl';
+import { compareStatements, DEFAULTS, findReferences, hasLiveViews, type StatementComparison } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { DenialError, type Effect, Engine, type HistoryAnswer, OpaqueError, whenReady } from '@sqlpipe/engine';
 import { type Instance, type Reply, toRequestText } from '@sqlpipe/instance';
@@ -112,9 +112,10 @@ class Simulation {
   ) {
     this.#hidden = 'hidden' in schema ? schema.hidden : undefined;
     this.schema = 'hidden' in schema ? { statements: [], defaults: DEFAULTS } : schema;
-    const { statements, defaults, health, enterprise } = this.schema;
+    const { statements, defaults, health, enterprise, version } = this.schema;
     this.engine = new Engine({
       edition: enterprise ? 'enterprise' : 'open source',
+      liveViews: enterprise === true || hasLiveViews(version),
       rows: 'assumed',
       defaults,
       health,

@@ -2,13 +2,12 @@
 import {
   type CompareOptions,
   compareStatements,
-  parseRights,
   printRight,
   type Right,
   RightSet,
   type StatementComparison,
 } from '@sqlpipe/ddl';
-import { foldCase, givesRight, hasName, type Identity, identify, identityKey, significantTokens } from '@sqlpipe/sql';
+import { foldCase, hasName, type Identity, identify, identityKey, significantTokens } from '@sqlpipe/sql';
 import { dumpOrder, type Entry, Schema } from './schema.js';
 
 /** An object or statement that is only in one schema, or that is different in the two. */
@@ -90,7 +89,7 @@ class SchemaItems {
   constructor(schema: Schema) {
     for (const entry of dumpOrder(schema)) {
       const { statement, ...identity } = entry;
-      const rights = givesRight(entry.kind) ? parseRights(statement) : undefined;
+      const rights = schema.rightsOf(entry);
       if (!rights) this.items.set(itemKey(entry), { statement, identity });
       for (const right of rights ?? []) {
         const printed = printRight(right);

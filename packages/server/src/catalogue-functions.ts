@@ -98,7 +98,7 @@ function callFunction(source: TableFunctionCall, session: Session, positionOf: Q
       'function `table_columns` requires arguments: table_columns(STRING constant)',
     );
   }
-  const list = name === 'live_views' && !session.enterprise ? undefined : lists[name];
+  const list = name === 'live_views' && !session.liveViews ? undefined : lists[name];
   if (!list) throw new RejectionError(positionOf(source), `unknown function name: ${spelling}()`);
   if (args.length === 0) return list(session);
   throw new RejectionError(

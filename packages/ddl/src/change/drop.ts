@@ -29,11 +29,11 @@ export function parseDrop(cursor: Cursor, lookup: NameLookup): Change {
     cursor.expectEnd();
     return { verb: 'drop all' };
   }
+  if (lookup.liveViews !== false && isWord(token, 'live')) {
+    cursor.expect('view');
+    return parseDropObject(cursor, lookup, 'live view');
+  }
   if (lookup.enterprise !== false) {
-    if (isWord(token, 'live')) {
-      cursor.expect('view');
-      return parseDropObject(cursor, lookup, 'live view');
-    }
     if (isWord(token, 'user') || isWord(token, 'group'))
       return parseDropPrincipal(cursor, isWord(token, 'user') ? 'user' : 'group');
     if (isWord(token, 'service')) {

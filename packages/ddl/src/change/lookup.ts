@@ -26,8 +26,10 @@ export interface KnownObject {
 
 /** What the parser looks names up in: QuestDB checks a statement against its catalogue while it parses it. */
 export interface NameLookup {
-  /** Whether the server has storage policies, live views and owners; undefined for a server of any edition. */
+  /** Whether the server has storage policies and owners; undefined for a server of any edition. */
   readonly enterprise: boolean | undefined;
+  /** Whether the server has live views; undefined for a server of any version. */
+  readonly liveViews: boolean | undefined;
   readonly defaults: Defaults;
   readonly checkQuery: CheckQuery;
   /** Finds an object. @param kind the kind that the statement requires; without it any object that has the name */
@@ -37,6 +39,7 @@ export interface NameLookup {
 /** A lookup for those who only want to know what a statement says: every object exists that a statement names. */
 export const acceptAll = (defaults: Defaults): NameLookup => ({
   enterprise: undefined,
+  liveViews: undefined,
   defaults,
   checkQuery() {},
   find: (name, kind) => kind && { kind, name },

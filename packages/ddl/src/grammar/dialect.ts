@@ -9,8 +9,10 @@ import { unexpectedTokenError } from './rejection-error.js';
 
 /** One server's grammar of CREATE. */
 export interface Dialect {
-  /** Whether the server has storage policies and live views. */
+  /** Whether the server has storage policies. */
   readonly enterprise: boolean;
+  /** Whether the server has live views. */
+  readonly liveViews: boolean;
   /** Parses the end of a CREATE statement. */
   readonly owner: OwnerClause;
   readonly defaults: Defaults;

@@ -52,6 +52,7 @@ function executeChange(verb: string, cursor: Cursor, session: Session): void {
   let query: Body | undefined;
   const change = parseChangeAfter(cursor, verb, {
     enterprise: session.enterprise,
+    liveViews: session.liveViews,
     defaults: DEFAULTS,
     // Only ALTER looks at columns, so that other statements need no query to be compiled.
     find: name => requireKnown(verb === 'alter' ? session.catalogue.resolve(name) : session.catalogue.find(name), verb),

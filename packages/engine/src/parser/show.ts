@@ -28,11 +28,10 @@ export type Show =
 
 /** What an edition adds to SHOW. */
 export interface ShowDialect {
-  /**
-   * Whether the edition has users, groups, service accounts, storage policies and live views. Live views came with
-   * QuestDB 10, but the open source edition follows 9.4.4, which has none.
-   */
+  /** Whether the edition has users, groups, service accounts and storage policies. */
   readonly enterprise: boolean;
+  /** Whether the version has live views. */
+  readonly liveViews: boolean;
   /** SHOW with a word that only this edition knows. */
   readonly show: (cursor: Cursor, token: string) => Show | undefined;
 }
@@ -40,8 +39,8 @@ export interface ShowDialect {
 const acl = ['USERS', 'GROUPS', 'SERVICE_ACCOUNTS', 'PERMISSIONS'];
 
 /** Each name that may stand in a list, and the categories it stands for. */
-function categoriesOf({ enterprise }: ShowDialect): Categories {
-  const schema = ['TABLES', 'VIEWS', 'MATERIALIZED_VIEWS', ...(enterprise ? ['LIVE_VIEWS'] : [])];
+function categoriesOf({ liveViews }: ShowDialect): Categories {
+  const schema = ['TABLES', 'VIEWS', 'MATERIALIZED_VIEWS', ...(liveViews ? ['LIVE_VIEWS'] : [])];
   const single = [...schema, ...acl].map(category => [category, [category]] as const);
   return new Map<string, readonly string[]>([
     ...single,
@@ -117,7 +116,7 @@ function parseShowCreate(cursor: Cursor, dialect: ShowDialect): Show {
 function parseShowCreateOne(
   cursor: Cursor,
   token: string | undefined,
-  { enterprise }: ShowDialect,
+  { liveViews }: ShowDialect,
 ): { kind: ObjectKind; name: string; position: number } {
   if (isWord(token, 'table')) return { kind: 'table', ...parseTableName(cursor) };
   if (isWord(token, 'view')) return { kind: 'view', ...parseTableName(cursor) };
@@ -125,11 +124,11 @@ function parseShowCreateOne(
     cursor.expect('view');
     return { kind: 'materialized view', ...parseTableName(cursor) };
   }
-  if (enterprise && isWord(token, 'live')) {
+  if (liveViews && isWord(token, 'live')) {
     cursor.expect('view');
     return { kind: 'live view', ...parseTableName(cursor) };
   }
-  const live = enterprise ? "'LIVE VIEW' or " : '';
+  const live = liveViews ? "'LIVE VIEW' or " : '';
   throw new RejectionError(cursor.at, `expected 'TABLE' or 'VIEW' or 'MATERIALIZED VIEW' or ${live}'DATABASE'`);
 }
 
