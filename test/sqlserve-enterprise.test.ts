@@ -200,3 +200,57 @@ test('enterprise: a replayed dump is dumped the same, without credentials', asyn
   t.is((await executeAs(to, basic('user0', 'p'), 'show tables')).status, 401);
   t.false(rows.some(row => /password|scrypt/i.test(row)));
 });
+
+test('enterprise: live views are created, listed and shown as by QuestDB 10', async t => {
+  const server = await startSqlserve(t, ['--edition', 'enterprise']);
+  const run = (sql: string) => executeAs(server, admin, sql);
+  const query = 'SELECT ts, count(*) OVER (PARTITION BY sym ORDER BY ts ROWS 3 PRECEDING) n FROM base';
+  for (const sql of [
+    'CREATE TABLE base (ts TIMESTAMP, sym SYMBOL, x INT) timestamp(ts) PARTITION BY DAY',
+    "CREATE USER ann WITH PASSWORD 'x'",
+    `CREATE LIVE VIEW lv FLUSH EVERY 1_500ms START FROM '2026-04-01' AS ${query} OWNED BY ann`,
+    `CREATE LIVE VIEW IF NOT EXISTS other FLUSH EVERY 2s START FROM NOW IN MEMORY 1m AS (${query})`,
+    'ALTER LIVE VIEW lv RESUME WAL',
+    'GRANT DROP LIVE VIEW ON other TO ann',
+    'GRANT SELECT ON base(* EXCLUDE (x)) TO ann',
+  ])
+    t.is((await run(sql)).status, 200, sql);
+  const printed = `CREATE LIVE VIEW 'lv' FLUSH EVERY 1500ms IN MEMORY 1500ms PARTITION BY DAY START FROM '2026-04-01T00:00:00.000000Z' AS (\n${query}\n)\nOWNED BY 'ann';`;
+  t.deepEqual((await run('SHOW CREATE LIVE VIEW lv')).dataset, [[printed]]);
+  const dump = (await run('SHOW CREATE DATABASE INCLUDE (LIVE_VIEWS)')).dataset?.flat() ?? [];
+  t.deepEqual([dump.length, dump[0]], [2, printed]);
+  t.like((await run('SHOW CREATE DATABASE INCLUDE (SCHEMA)')).dataset, { length: 3 });
+  t.deepEqual((await run('SELECT table_name, table_type FROM tables()')).dataset, [
+    ['base', 'T'],
+    ['lv', 'L'],
+    ['other', 'L'],
+  ]);
+  await run('ALTER TABLE base RENAME COLUMN sym TO symbol');
+  await run(`CREATE LIVE VIEW fresh FLUSH EVERY 2s START FROM NOW AS (${query.replace('sym', 'symbol')})`);
+  const listed = await run(
+    'SELECT view_name, base_table_name, view_status, invalidation_reason, flush_every_interval, flush_every_interval_unit, in_memory_interval, in_memory_interval_unit, view_lower_bound_timestamp FROM live_views()',
+  );
+  const reason = 'rename column operation [column=sym]';
+  t.deepEqual(listed.dataset, [
+    ['lv', 'base', 'invalid', reason, 1500, 'MILLISECOND', 1500, 'MILLISECOND', '2026-04-01T00:00:00.000000Z'],
+    ['other', 'base', 'invalid', reason, 2, 'SECOND', 1, 'MINUTE', null],
+    ['fresh', 'base', 'active', null, 2, 'SECOND', 2, 'SECOND', null],
+  ]);
+  t.is((await run('live_views()')).columns?.length, 52);
+  const ann = basic('ann', 'x');
+  await run('GRANT HTTP TO ann');
+  t.like(await executeAs(server, ann, `CREATE LIVE VIEW no FLUSH EVERY 1s START FROM NOW AS (${query})`), {
+    status: 403,
+    error: 'Access denied for ann [CREATE LIVE VIEW]',
+  });
+  t.like(await executeAs(server, ann, 'DROP LIVE VIEW fresh'), {
+    status: 403,
+    error: 'Access denied for ann [DROP LIVE VIEW on fresh]',
+  });
+  t.like(await executeAs(server, ann, 'ALTER TABLE base SET FORMAT PARQUET'), {
+    status: 403,
+    error: 'Access denied for ann [SET TABLE FORMAT on base]',
+  });
+  t.like(await executeAs(server, ann, 'DROP LIVE VIEW other'), { status: 200 });
+  t.like(await executeAs(server, ann, 'DROP LIVE VIEW lv'), { status: 200 }, 'its owner');
+});

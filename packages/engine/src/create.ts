@@ -385,8 +385,8 @@ function findLiveBase(
       position,
       'live view select must be a simple scan of a single WAL base table; joins, subqueries, GROUP BY, ORDER BY and LIMIT are not supported yet',
     );
-  const star = select.columns.find(({ type }) => type === 'star' || type === 'qualifiedStar');
-  if (star) throw new RejectionError(positionOf(star), 'wildcard column select is not allowed in live view queries');
+  const hasStar = select.columns.some(({ type }) => type === 'star' || type === 'qualifiedStar');
+  if (hasStar) throw new RejectionError(position, 'wildcard column select is not allowed in live view queries');
   const name = table.parts.at(-1) ?? '';
   const base = catalogue.resolve(name);
   const reject = (problem: string) => new RejectionError(positionOf(table), problem);
