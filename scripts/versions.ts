@@ -10,6 +10,7 @@ import { openScope } from '../test/support/open-scope.js';
 import { type Server, startServer } from '../test/support/server.js';
 import { shell } from '../test/support/shell.js';
 import { type Cells, check, STEPS } from './versions/check.js';
+import { NEWER } from './versions/newer.js';
 import { SAMPLE } from './versions/sample.js';
 import { upgradeRecorded } from './versions/upgrade.js';
 
@@ -65,6 +66,7 @@ try {
     '  and `sqlapply -v` list them as not compared.',
     '- `sqlapply` lists each statement that the target does not support; `--keep-going` applies the others.',
     '',
+    ...NEWER,
     `## Upgrade from ${OLDEST_OF_9} to ${NEWEST}`,
     '',
     ...(await upgradeLines(newest)),

@@ -2,7 +2,14 @@
  * The statements of QuestDB 9.4 and 10: each is parsed, printed as a server prints it, parsed again, and compared. The forms and the
  * messages are those of the server's documentation and of its own tests.
  */
-import { compareStatements, findMissingFeatures, parseDefinition, parseRights, printDefinition } from '@sqlpipe/ddl';
+import {
+  compareStatements,
+  findMissingFeatures,
+  hasLiveViews,
+  parseDefinition,
+  parseRights,
+  printDefinition,
+} from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { compareSchemas } from '@sqlpipe/schema';
 import { test } from './support/test.js';
@@ -176,8 +183,12 @@ test('a permission whose name contains TO', t => {
   ]);
 });
 
-test('live views need a version after 9.4.4', t => {
+test('live views need a version after 9.3.4, in the open source edition after 9.4.4', t => {
   const statement = live('FLUSH EVERY 5s START FROM NOW');
-  t.deepEqual(findMissingFeatures(statement, '9.4.4'), ['live views']);
+  t.deepEqual(findMissingFeatures(statement, '9.3.4'), ['live views']);
+  t.deepEqual(
+    ['9.4.4', '9.4.5', '10.0.0', undefined].map(version => hasLiveViews(version)),
+    [false, true, true, true],
+  );
   t.deepEqual(findMissingFeatures(statement, '10.0.0'), []);
 });

@@ -38,6 +38,7 @@ test('the package exports exactly these names', t => {
     'findUnknownNames',
     'formatTtlLength',
     'grantTargets',
+    'hasLiveViews',
     'isAcceptedConversion',
     'isBareName',
     'isCleanTable',

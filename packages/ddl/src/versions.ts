@@ -11,11 +11,12 @@ interface Feature {
   readonly isIn: (definition: Definition) => boolean;
 }
 
-const WITHOUT_LIVE_VIEWS = '9.4.4';
-
-/** Whether a version of the open source edition has live views; true if it is not known. */
+/**
+ * Whether a version of the open source edition has live views; true if it is not known. What is listed as a feature here counts
+ * for both editions.
+ */
 export const hasLiveViews = (version: string | undefined): boolean =>
-  version === undefined || isLaterVersion(version, WITHOUT_LIVE_VIEWS);
+  version === undefined || isLaterVersion(version, '9.4.4');
 
 const inTable = (isIn: (table: TableDefinition) => boolean) => (definition: Definition) =>
   definition.kind === 'table' && isIn(definition);
@@ -25,7 +26,7 @@ const hasType = (type: RegExp) => inTable(({ columns }) => columns.some(column =
 const FEATURES: readonly Feature[] = [
   { name: 'views', lastWithout: '9.2.3', word: /view/i, isIn: ({ kind }) => kind === 'view' },
   { name: 'materialized views', lastWithout: '8.1.4', word: /view/i, isIn: ({ kind }) => kind === 'materialized view' },
-  { name: 'live views', lastWithout: WITHOUT_LIVE_VIEWS, word: /\blive\b/i, isIn: ({ kind }) => kind === 'live view' },
+  { name: 'live views', lastWithout: '9.3.4', word: /\blive\b/i, isIn: ({ kind }) => kind === 'live view' },
   { name: 'DECIMAL', lastWithout: '9.1.1', word: /decimal/i, isIn: hasType(/^DECIMAL/) },
   { name: 'TIMESTAMP_NS', lastWithout: '9.0.3', word: /timestamp_ns/i, isIn: hasType(/^TIMESTAMP_NS$/) },
   { name: 'arrays', lastWithout: '8.1.4', word: /\[/, isIn: hasType(/\[/) },

@@ -1,0 +1,32 @@
+/*! The section of docs/COMPATIBILITY.md about versions of which no server could be had. */
+
+/** Lines of Markdown. */
+export const NEWER: readonly string[] = [
+  '## QuestDB 9.4 and 10',
+  '',
+  "Not run: no server was available. The forms and messages are those of QuestDB's documentation, of its own tests, and of the grammar of",
+  'its web console. Each form is parsed, printed, compared, executed by `sqlserve`, dry runs and plans, and changed by `--alter` where',
+  'there is an ALTER for it:',
+  '',
+  '- `INDEX TYPE BITMAP | POSTING [DELTA | EF] [INCLUDE (…)]` of a column, in `INDEX(…)`, in `ADD COLUMN` and in `ADD INDEX`; the designated',
+  '  timestamp is added to `INCLUDE`, as servers do.',
+  '- `FORMAT NATIVE | PARQUET` and `SET FORMAT`; `SET`, `DROP`, `ENABLE` and `DISABLE STORAGE POLICY` of tables; `SET PARQUET(…, BLOOM_FILTER)`;',
+  '  `NOT NULL`, which has no effect (9.3.4 rejects it after `SYMBOL`).',
+  '- `CONVERT PARTITION TO … [WITH (…)]`: which partitions, and the options, are not parsed.',
+  '- `REBASE WAL`: only of a suspended table; a dry run lists it as a loss. `REFRESH MATERIALIZED VIEW … STATS` changes no rows and no definition.',
+  '- `GRANT … ON t(*)` and `t(* EXCLUDE (…))`, compared column by column where the schema has the table; `SET TABLE FORMAT` and',
+  '  `CONVERT PARTITION TO PARQUET | NATIVE` as permissions.',
+  '- `CREATE`, `DROP`, `SHOW CREATE LIVE VIEW`, `ALTER LIVE VIEW … RESUME WAL`, `live_views()`; named and anchored windows. `SHOW CREATE DATABASE`',
+  '  contains live views, and has a category `LIVE_VIEWS`. No ALTER changes a live view: `--alter` creates it again, which loses its rows',
+  '  (`--allow-loss drop:VIEW`). A live view that a change would make invalid for good keeps that change out of a plan: drop the live view first.',
+  '',
+  'Not known:',
+  '',
+  '- storage policies of materialized views; a policy that is disabled, which no server shows;',
+  '- `ALTER LIVE VIEW … CONVERT PARTITION`; `EXPIRE ROWS`; `INDEX TYPE NONE`;',
+  '- whether the query of a live view is one that a server can keep up to date: `sqlserve` and dry runs check its base and its clauses, but',
+  '  not its window functions and frames;',
+  '- queries that the parser `@questdb/sql-parser` 0.1.0 rejects, such as those with `UNNEST` or `LATERAL`: `sqlserve` rejects views with them;',
+  '  elsewhere such a view is compared and copied, but what a change does to it is not judged.',
+  '',
+];
