@@ -80,7 +80,7 @@ test('files are read completely before anything is sent', async t => {
   );
   t.regex(
     await apply('a.sql two.sql'),
-    /^sqlapply: two\.sql:1: DROP: .*; two\.sql:1: ALTER: .*; nothing was sent; use --allow DROP,ALTER to send them\n$/,
+    /^sqlapply: two\.sql:1: DROP of .*; two\.sql:1: ALTER of .*; nothing was sent; use --allow DROP,ALTER to send them\n$/,
   );
   t.deepEqual(await listTables(), []);
 });

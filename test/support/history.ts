@@ -136,8 +136,7 @@ async function applyPlan(
   await settle(server);
   const before = await takeSnapshot(server);
   const applied = await run(
-    `needs=$(tr '\\0' '\\n' < plan | sed -n '1s/.*sqlapply needs --allow //p')
-    sqlapply \${needs:+--allow "$needs"} ${server.url} < plan > applied 2>&1; echo $?; cat applied; echo PLAN:; tr -d '\\0' < plan`,
+    `sqlapply --allow-plan ${server.url} < plan > applied 2>&1; echo $?; cat applied; echo PLAN:; tr -d '\\0' < plan`,
   );
   await settle(server);
   const after = await takeSnapshot(server);

@@ -15,6 +15,8 @@ export interface ReplayOptions {
   readonly dryRun?: boolean;
   /** Send more than a schema contains: `ALTER`, `DROP`, `CTAS`, `REPLACE`, `all`; for a plan, its `permissions`. */
   readonly allow?: readonly string[];
+  /** Send what a plan needs besides, as its first statement says; not with `staleOk`. */
+  readonly allowPlan?: boolean;
   /** The number of statements that may be in flight at once, if they do not depend on each other. 1 by default. */
   readonly jobs?: number;
   /** The name of the instance, if it is `protected` in instances.toml. */
@@ -87,6 +89,7 @@ export async function* replay(
     throw new OptionsError('replay: jobs must be a whole number of at least 1');
   const createProtectedError = (name: string) =>
     new OptionsError(`${name} is protected; to change it, set yesTo to its name`);
+  if (options.allowPlan && options.staleOk) throw new OptionsError('replay: allowPlan and staleOk cannot be combined');
   const target = await openTarget(config, { jobs, dryRun, yesTo, createProtectedError });
   let failure: Error | undefined;
   try {
@@ -96,6 +99,7 @@ export async function* replay(
       keepGoing: options.keepGoing ?? false,
       dryRun,
       allow: options.allow ?? [],
+      allowPlan: options.allowPlan ?? false,
       staleOk: options.staleOk ?? false,
       signal: options.signal ?? new AbortController().signal,
       onWarning,

@@ -14,6 +14,7 @@ export {
   EXCLUDE_OPTION,
   INCLUDE_OPTION,
   maxRecordOption,
+  OUTPUT_OPTION,
   RENAMED_OPTION,
 } from './stream-options.js';
 export { unifiedDiff } from './unified-diff.js';

@@ -23,6 +23,8 @@ export interface Io {
   warn(message: string): void;
   /** Prints information; shown with `-v` or on a terminal. */
   info(message: string): void;
+  /** Prints a detail; shown only with `-v`. @param below further lines, safe to show */
+  detail(message: string, below?: readonly string[]): void;
   /** Like `info`, for the summary; only the last program of a pipe shows it. */
   summary(message: string): void;
   /** Reports a request that was sent, without secrets; undefined without `-vv`. */
@@ -77,6 +79,9 @@ export function createProcessIo(name: string, { quiet, verbose }: Verbosity): Io
     },
     info: message => {
       if (!quiet && (verbose || openStderr().isTTY)) writeMessage(escapeControls(message));
+    },
+    detail: (message, below) => {
+      if (!quiet && verbose) writeMessage(message, undefined, below);
     },
     summary: message => {
       if (!quiet && (verbose || (openStderr().isTTY && !isPiped()))) writeMessage(message);

@@ -34,6 +34,14 @@ export const RENAMED_OPTION = {
   describe: 'with --alter: a renamed object or column',
 } as const;
 
+/** `--output`: the file to write. */
+export const OUTPUT_OPTION = {
+  alias: 'o',
+  type: 'string',
+  requiresArg: true,
+  describe: 'write to FILE, completely or not at all; NAME.sql gets text',
+} as const;
+
 /** `--max-record`. @param bytes the default limit */
 export const maxRecordOption = (bytes: number) =>
   ({

@@ -1,6 +1,6 @@
 export { readFolder, UnmappableStatementError, writeFolder } from './folder.js';
 export { FolderError } from './layout.js';
-export { isStdout, writeOutput } from './output.js';
+export { isStdout, isTextOutput, writeOutput } from './output.js';
 export { isFolder, readLocatedSource, readSource, readTextFile } from './source.js';
 export { formatSqlText, type LocatedStatement, parseSqlText, TextError, writeSqlText } from './text.js';
 export { FileError, writeFileAtomic } from './write-file.js';

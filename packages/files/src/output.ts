@@ -5,6 +5,10 @@ import { writeFileAtomic } from './write-file.js';
 /** Whether an option that names a file means standard output. */
 export const isStdout = (path: string | undefined): boolean => path === undefined || path === '-';
 
+/** Whether statements are written there as text: on a terminal, and into a `.sql` file. Otherwise they are a stream. */
+export const isTextOutput = (path: string | undefined, stdout: { readonly isTTY?: boolean }): boolean =>
+  isStdout(path) ? stdout.isTTY === true : path?.endsWith('.sql') === true;
+
 /**
  * Writes to standard output if the path is `-` or missing, otherwise to a file with `writeFileAtomic`.
  * @param write writes the content; it need not end the stream

@@ -1,4 +1,6 @@
 /*! The statements that turn one schema into another, each proven on an engine. */
+
+export { changedObjects } from './changed-objects.js';
 export type { AskSizes, StoredSize } from './cost.js';
 export type { Omission } from './draft.js';
 export {
@@ -25,6 +27,7 @@ export {
   plannedIrreversible,
   plannedLosses,
   plannedObjects,
+  plannedPermissions,
   plannedState,
   printPlan,
   requiredPermissions,

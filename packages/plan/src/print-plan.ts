@@ -3,9 +3,10 @@
  * state.
  */
 import { createHash } from 'node:crypto';
-import { parseChange, parseMeaning, printDefinition } from '@sqlpipe/ddl';
+import { parseMeaning, printDefinition } from '@sqlpipe/ddl';
 import { Schema } from '@sqlpipe/schema';
 import { displayName, escapeControls, foldCase, identify, isObject, type Kind, significantTokens } from '@sqlpipe/sql';
+import { changedObjects } from './changed-objects.js';
 import { parseIrreversible } from './cost.js';
 import type { Omission } from './draft.js';
 import { formatLoss } from './losses.js';
@@ -19,8 +20,8 @@ export interface PlannedObject {
 }
 
 /**
- * Prints the statements of a plan. The first one starts with `-- plan for state …`, from which sqlapply knows whether the
- * plan is still valid, and with the permissions that sqlapply needs.
+ * Prints the statements of a plan. The first one starts with `-- plan for state …; 5 statements with ALTER, DROP: …`, from
+ * which sqlapply knows whether the plan is still valid, and what --allow-plan allows.
  * @param b the statements of the schema that the plan is for
  */
 export function printPlan({ statements, remarks }: Plan, b: Iterable<string>): string[] {
@@ -33,7 +34,10 @@ export function printPlan({ statements, remarks }: Plan, b: Iterable<string>): s
   const objects = plannedObjects(plain);
   const state = fingerprint(objects, objects.map(findStatement));
   const permissions = requiredPermissions(plain);
-  const needs = permissions.length > 0 ? `; sqlapply needs --allow ${permissions.join(',')}` : '';
+  const needs =
+    permissions.length > 0
+      ? `; ${plain.length} ${plain.length === 1 ? 'statement' : 'statements'} with ${permissions.join(', ')}: sqlapply needs --allow-plan`
+      : '';
   return statements.map(({ statement, costs }, i) => {
     const head = i === 0 ? [`plan for state ${state}${needs}`, ...remarks] : [];
     return [...[...head, ...costs].map(line => `-- ${escapeControls(line)}\n`), statement].join('');
@@ -62,10 +66,21 @@ function commentsOf(statement: string): string {
   return statement.slice(0, first?.start);
 }
 
+const HEAD = /^-- plan for state ([0-9a-f]+)\b(?:; (\d+) statements? with ([A-Z, ]+):)?/m;
+
+const parseHead = (statement: string): RegExpExecArray | null => HEAD.exec(commentsOf(statement));
+
 /** The state that a plan is for, if the statement is the first one of a plan. */
-export function plannedState(statement: string): string | undefined {
-  return /^-- plan for state ([0-9a-f]+)\b/m.exec(commentsOf(statement))?.[1];
+export const plannedState = (statement: string): string | undefined => parseHead(statement)?.[1];
+
+/** The number of statements of a plan, and the verbs of those that no dump contains, according to its first statement. */
+export function plannedPermissions(statement: string): { count: number; verbs: string[] } {
+  const [, , count = '0', verbs = ''] = parseHead(statement) ?? [];
+  return { count: Number(count), verbs: verbs.split(', ').filter(verb => PLAN_VERBS.has(verb)) };
 }
+
+/** What plans do beside what a dump contains. The head of a plan is a text that anybody can write, so it can list no more. */
+const PLAN_VERBS: ReadonlySet<string> = new Set('ALTER DROP INSERT REFRESH REMOVE RENAME REVOKE UPDATE'.split(' '));
 
 /** The losses that were allowed when a plan was made, if the statement is the first one of a plan. */
 export function plannedLosses(statement: string): string[] {
@@ -81,26 +96,9 @@ export const plannedIrreversible = (statement: string): ReadonlySet<number> =>
 /** The objects that statements create, change or drop, sorted and without duplicates. */
 export function plannedObjects(statements: readonly string[]): PlannedObject[] {
   const found = new Map<string, PlannedObject>();
-  for (const object of statements.flatMap(objectsOf)) found.set(`${foldCase(object.name)} ${object.kind}`, object);
+  for (const object of statements.flatMap(changedObjects))
+    if (isObject(object.kind)) found.set(`${foldCase(object.name)} ${object.kind}`, object);
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
-}
-
-function objectsOf(statement: string): PlannedObject[] {
-  const { kind, name } = identify(statement);
-  if (isObject(kind)) return [{ kind, name }];
-  const change = parseChange(statement);
-  switch (change?.verb) {
-    case 'alter':
-      return change.alters.map(({ kind, name }) => ({ kind, name }));
-    case 'drop':
-      return isObject(change.kind) ? [{ kind: change.kind, name: change.name }] : [];
-    case 'rename':
-      return [change.name, change.to].map(name => ({ kind: 'table', name }));
-    case 'refresh':
-      return [{ kind: 'materialized view', name: change.name }];
-    default:
-      return [];
-  }
 }
 
 /**

@@ -1,7 +1,8 @@
 /*! A plan of `sqldiff --alter` is valid only for one state of the target. */
 import type { Instance } from '@sqlpipe/instance';
-import { fingerprint, plannedObjects, plannedState } from '@sqlpipe/plan';
+import { fingerprint, plannedObjects, plannedPermissions, plannedState } from '@sqlpipe/plan';
 import { collectStatements } from '@sqlpipe/schema';
+import { identify } from '@sqlpipe/sql';
 import { PlanGuard } from './plan-guard.js';
 
 /** A plan that cannot be executed as it is. */
@@ -54,4 +55,19 @@ export async function requireState(plan: readonly string[], target: Instance, me
   if (fingerprint(objects, definitions) !== plannedState(plan[0] ?? ''))
     throw new PlanError(`${target.label}: ${message}`);
   return guard;
+}
+
+/**
+ * Passes statements on, and adds to `planned` those that --allow-plan allows: of a plan, as many statements as its head says,
+ * with the verbs that it lists. What was added after them is no part of the plan.
+ */
+export async function* notePlanned(statements: AsyncIterable<string>, planned: Set<string>): AsyncGenerator<string> {
+  let head: ReturnType<typeof plannedPermissions> | undefined;
+  let n = 0;
+  for await (const statement of statements) {
+    head ??= plannedPermissions(statement);
+    const { kind, verb } = identify(statement);
+    if (n++ < head.count && kind === 'other' && head.verbs.includes(verb)) planned.add(statement);
+    yield statement;
+  }
 }

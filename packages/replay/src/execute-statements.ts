@@ -35,6 +35,7 @@ export async function* executeStatements(
   const executeInTurn = async (n: number, statement: string, blockers: InFlight[]): Promise<Outcome> => {
     for (const { outcome } of blockers) await outcome;
     const started = performance.now();
+    const time = new Date();
     const execute = executors[n % executors.length] as Executor;
     const result: StatementResult = ended || interrupted.aborted ? { result: 'not reached' } : await execute(statement);
     const location = locations[n - 1];
@@ -43,6 +44,7 @@ export async function* executeStatements(
       statement,
       ...(location && { location }),
       identity: identify(statement),
+      ...(result.result !== 'not reached' && { time }),
       ms: Math.round(performance.now() - started),
       ...result,
     };

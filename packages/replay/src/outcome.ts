@@ -55,6 +55,8 @@ export interface Outcome {
   breaks?: boolean | undefined;
   /** A failure of the instance, which ends the run. */
   failure?: Error;
+  /** When the statement was sent, or compared with an existing object; undefined if it was not reached. */
+  time?: Date;
   /** Milliseconds until the result was known, with those for the reply. */
   ms: number;
 }

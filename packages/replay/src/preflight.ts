@@ -22,8 +22,17 @@ const SURELY_FITS = (DEFAULT_REQUEST_BUFFER - 16 * 1024) / (2 * 9);
 /** Why a statement must not be sent. */
 export interface PreflightRejection {
   readonly reason: string;
-  /** The value of --allow that permits the statement. */
+  /** The value of --allow that permits the statement; `PLAN` if --allow-plan permits it. */
   readonly permission?: string;
+}
+
+/** The permission of what is part of a plan. */
+const PLAN = 'the plan';
+
+/** The statements of a plan that no dump contains, and whether the user allows them all. */
+export interface PlanPermission {
+  readonly statements: ReadonlySet<string>;
+  readonly isGiven: boolean;
 }
 
 /** Returns undefined if the statement may be sent. */
@@ -41,7 +50,11 @@ export class PreflightError extends Error {
  * @param allow verbs, in any case, that are allowed too; `CTAS` and `REPLACE` for such a CREATE; `all` allows
  * everything
  */
-export function createPreflightCheck(target: Instance, allow: readonly string[]): PreflightCheck {
+export function createPreflightCheck(
+  target: Instance,
+  allow: readonly string[],
+  plan?: PlanPermission,
+): PreflightCheck {
   const allowed = new Set(allow.flatMap(list => list.toUpperCase().split(',')));
   let version: Promise<string | undefined> | undefined;
   let limit: Promise<number> | undefined;
@@ -53,8 +66,11 @@ export function createPreflightCheck(target: Instance, allow: readonly string[])
     }
     const head = readStatementHead(statement);
     const needed = permissionFor(head, statement);
-    const isAllowed = !needed || allowed.has(needed.permission) || allowed.has('ALL');
-    if (!isAllowed && !(needed.permission === 'SELECT' && (await isPlanAssertion(target, statement)))) return needed;
+    const isPlanned = plan?.statements.has(statement) === true;
+    const isAllowed =
+      !needed || allowed.has(needed.permission) || allowed.has('ALL') || (isPlanned && plan?.isGiven === true);
+    if (!isAllowed && !(needed.permission === 'SELECT' && (await isPlanAssertion(target, statement))))
+      return { ...needed, ...(isPlanned && { permission: PLAN }) };
     if (dependsOnVersion(statement)) {
       version ??= fetchVersion(target);
       const known = await version;
@@ -91,8 +107,14 @@ const describeVerb = (verb: string): string =>
   ['ADD', 'GRANT', 'ASSUME'].includes(verb) ? `this form of ${verb}` : 'it';
 
 /** What to do, after the reasons; '' if no permission helps. */
-const permissionHint = (permissions: readonly string[], pronoun: 'it' | 'them'): string =>
-  permissions.length > 0 ? `; use --allow ${permissions.join(',')} to send ${pronoun}` : '';
+function permissionHint(permissions: readonly string[], pronoun: 'it' | 'them'): string {
+  const verbs = permissions.filter(permission => permission !== PLAN);
+  const options = [
+    ...(permissions.includes(PLAN) ? ['--allow-plan'] : []),
+    ...(verbs.length > 0 ? [`--allow ${verbs.join(',')}`] : []),
+  ];
+  return options.length > 0 ? `; use ${options.join(' ')} to send ${pronoun}` : '';
+}
 
 /** The message about one statement. */
 export const formatPreflightRejection = ({ reason, permission }: PreflightRejection): string =>

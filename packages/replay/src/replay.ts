@@ -4,7 +4,7 @@ import { fetchHealth, waitUntilReady } from '@sqlpipe/instance';
 import type { Omission } from '@sqlpipe/plan';
 import { spool } from '@sqlpipe/records';
 import { fetchSchemaIfShown, fetchTargetSchema, planAlter, rejectOmissions } from './alter.js';
-import { checkPlan, requireState } from './check-plan.js';
+import { checkPlan, notePlanned, requireState } from './check-plan.js';
 import { findDamage } from './damage.js';
 import { executeStatements } from './execute-statements.js';
 import { createExecutor, type IfExists } from './executor.js';
@@ -31,6 +31,8 @@ export interface ReplayOptions {
   readonly dryRun: boolean;
   /** Verbs that may be sent besides what a dump contains; `CTAS`, `REPLACE`, `all`. */
   readonly allow: readonly string[];
+  /** Send what a plan needs besides. */
+  readonly allowPlan: boolean;
   /** Apply a plan even if the target has changed since. */
   readonly staleOk: boolean;
   /** Send statements as they arrive, instead of reading all of them first. */
@@ -86,9 +88,11 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   // Read and check.
   if (wait !== undefined) await waitUntilReady(config, { seconds: wait, signal, onWait });
 
-  const check = createPreflightCheck(connection, allow);
+  const planned = new Set<string>();
+  const check = createPreflightCheck(connection, allow, { statements: planned, isGiven: options.allowPlan });
   const created = new Set<string>();
-  const statements = dryRun ? noteCreated(input.statements, created) : input.statements;
+  const noted = notePlanned(input.statements, planned);
+  const statements = dryRun ? noteCreated(noted, created) : noted;
   const allowed = keepGoing ? statements : requireAllowed(statements, check, input.locations);
   const complete = options.stream ? undefined : await spool(allowed);
 
@@ -105,9 +109,9 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   // Look ahead, execute, verify: while the outcomes are read.
   // A target that is waited for is a container that starts, in which the schema usually exists already.
   const existing = new ExistingObjects(connection, onWarning, wait !== undefined);
-  const planned = plan ? Readable.from(plan.statements) : checked.statements;
+  const upcoming = plan ? Readable.from(plan.statements) : checked.statements;
   const queue = complete
-    ? watch(dryRun ? planned : existing.lookAhead(planned), plan?.statements.length ?? complete.count)
+    ? watch(dryRun ? upcoming : existing.lookAhead(upcoming), plan?.statements.length ?? complete.count)
     : checked.statements;
   const executorOptions = {
     ...options,

@@ -37,7 +37,8 @@ export async function applyInput(options: RunOptions, openEnds: () => Promise<En
   }
 }
 
-function checkOptions({ report, rejects, json, dryRun, alter, stream, ifExists, renamed, jobs }: RunOptions): void {
+function checkOptions(options: RunOptions): void {
+  const { report, rejects, json, dryRun, alter, stream, ifExists, renamed, jobs } = options;
   if ([report === '-', rejects === '-', json].filter(Boolean).length > 1)
     throw new UsageError('only one of --report, --rejects and --json can be on standard output');
   if (json && !dryRun) throw new UsageError('--json works only with --dry-run; use --report for other runs');
@@ -45,6 +46,8 @@ function checkOptions({ report, rejects, json, dryRun, alter, stream, ifExists, 
     throw new UsageError(
       '--alter cannot be combined with --stream or --if-exists, because it compares a complete schema',
     );
+  if (options.allowPlan && options.staleOk)
+    throw new UsageError('--allow-plan cannot be combined with --stale-ok; use --allow with the verbs of the plan');
   if (renamed.length > 0 && !alter) throw new UsageError('--renamed works only with --alter');
   if (!(Number.isInteger(jobs) && jobs >= 1 && jobs <= MAX_JOBS))
     throw new UsageError(`--jobs must be a number from 1 to ${MAX_JOBS}`);

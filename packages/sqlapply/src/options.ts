@@ -13,7 +13,7 @@ import { MAX_RECORD } from '@sqlpipe/records';
 export type ApplyOptions = ArgsOf<typeof declareOptions>;
 
 /** The options of a run, wherever its input comes from. */
-export type RunOptions = ArgsOf<typeof declareReplayOptions> & Pick<ApplyOptions, 'json' | 'staleOk'>;
+export type RunOptions = ArgsOf<typeof declareReplayOptions> & Pick<ApplyOptions, 'json' | 'staleOk' | 'allowPlan'>;
 
 /** Whether standard output is used for data, so that a dry run must not print there. */
 export const hasDataOnStdout = ({ report, rejects, json }: RunOptions): boolean =>
@@ -86,6 +86,11 @@ export const declareReplayOptions = <Options>(cli: CommandLine<Options>) =>
 /** Declares the options of sqlapply. */
 export const declareOptions = (cli: CommandLine) =>
   declareReplayOptions(addInstanceOptions(cli))
+    .option('allow-plan', {
+      type: 'boolean',
+      default: false,
+      describe: 'also send what a plan needs, as its head says',
+    })
     .option('stale-ok', {
       type: 'boolean',
       default: false,

@@ -3,12 +3,12 @@ import { open } from 'node:fs/promises';
 import type { Io } from '@sqlpipe/cli';
 import { describeOmission } from '@sqlpipe/plan';
 import { isReject, type Outcome, type Replay, type ReplayTarget, type Result, statementLabel } from '@sqlpipe/replay';
-import { displayName, escapeControls, redact, significantTokens, truncate } from '@sqlpipe/sql';
+import { displayName, escapeControls, escapeLines, redact, significantTokens, truncate } from '@sqlpipe/sql';
 import { formatRejection, formatReplacement } from './format-rejection.js';
 import { LoginCheck } from './login-check.js';
 import { hasDataOnStdout, type RunOptions } from './options.js';
 import { writeRejects } from './rejects.js';
-import { formatReportLine } from './report-line.js';
+import { formatReportLine, redactStatement } from './report-line.js';
 import type { Summary } from './summary.js';
 
 /** Executes a prepared replay and reports it: its outcomes one by one, then the summary. Writes the rejects. */
@@ -24,10 +24,11 @@ export async function reportReplay(
   summary.start(connection.label);
   const isSilent = hasDataOnStdout(options);
   let reported = options.dryRun && !isSilent ? printDryRun(outcomes, io, broken) : outcomes;
-  if (options.report) reported = writeReport(reported, options.report, io);
-  if (options.json) reported = writeReport(reported, '-', io);
+  if (options.report) reported = writeReport(reported, options.report, options, io);
+  if (options.json) reported = writeReport(reported, '-', options, io);
   const summarize = isSilent ? io.summary : io.info;
-  const rejects = selectRejects(reportOutcomes(reported, summary, new LoginCheck(config), findDamage, io, summarize));
+  const reporting = reportOutcomes(reported, summary, new LoginCheck(config), findDamage, options, io, summarize);
+  const rejects = selectRejects(reporting);
   if (options.rejects) await writeRejects(options.rejects, io.stdout, rejects, options.maxRecord);
   else for await (const _ of rejects);
   if (broken().length > 0) summary.noteBroken();
@@ -38,14 +39,19 @@ export async function reportReplay(
  * thrown at the end.
  * @param path a file, or `-` for standard output
  */
-async function* writeReport(outcomes: AsyncIterable<Outcome>, path: string, io: Io): AsyncGenerator<Outcome> {
-  if (path === '-') return yield* writeReportToStdout(outcomes, io);
+async function* writeReport(
+  outcomes: AsyncIterable<Outcome>,
+  path: string,
+  options: RunOptions,
+  io: Io,
+): AsyncGenerator<Outcome> {
+  if (path === '-') return yield* writeReportToStdout(outcomes, options, io);
   const file = await open(path, 'w');
   let failure: unknown;
   try {
     for await (const outcome of outcomes) {
       if (!failure)
-        await file.writeFile(formatReportLine(outcome)).catch(error => {
+        await file.writeFile(formatReportLine(outcome, options)).catch(error => {
           failure = Object.assign(error, { path });
         });
       yield outcome;
@@ -56,11 +62,15 @@ async function* writeReport(outcomes: AsyncIterable<Outcome>, path: string, io: 
   }
 }
 
-async function* writeReportToStdout(outcomes: AsyncIterable<Outcome>, io: Io): AsyncGenerator<Outcome> {
+async function* writeReportToStdout(
+  outcomes: AsyncIterable<Outcome>,
+  options: RunOptions,
+  io: Io,
+): AsyncGenerator<Outcome> {
   let failure: unknown;
   for await (const outcome of outcomes) {
     if (!failure)
-      await io.print(formatReportLine(outcome)).catch(error => {
+      await io.print(formatReportLine(outcome, options)).catch(error => {
         failure = error;
       });
     yield outcome;
@@ -77,6 +87,7 @@ async function* reportOutcomes(
   summary: Summary,
   logins: LoginCheck,
   findDamage: Replay['findDamage'],
+  options: RunOptions,
   io: Io,
   summarize: (message: string) => void,
 ): AsyncGenerator<Outcome> {
@@ -87,6 +98,7 @@ async function* reportOutcomes(
         io.error(...formatRejection(outcome, summary.label, io.errorColors));
       else if (outcome.failure && !summary.failure)
         io.error(`${statementLabel(outcome)}: it was applied, but could not be read back: ${outcome.failure.message}`);
+      if (!options.dryRun) reportStatement(outcome, io);
       if (outcome.replaced) for (const line of formatReplacement(outcome, summary.label)) io.warn(line);
       summary.count(outcome);
       logins.count(outcome);
@@ -107,6 +119,18 @@ async function* reportOutcomes(
     const state = io.interrupted.aborted ? `interrupted: ${summary}` : `${summary}`;
     if (hasOutcomes && !isPipeClosed) (isWell ? summarize : io.error)(state);
   }
+}
+
+/** With `-v`: a statement that was sent, with its object and result. */
+function reportStatement(outcome: Outcome, io: Io): void {
+  const { statement, result } = outcome;
+  if (result === 'skipped' || result === 'not reached') return;
+  io.detail(
+    `${statementLabel(outcome)}: ${result}`,
+    escapeLines(redactStatement(statement))
+      .split('\n')
+      .map(line => `  ${line}`),
+  );
 }
 
 /**

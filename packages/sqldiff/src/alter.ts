@@ -9,27 +9,21 @@ import {
   UnresolvedViewError,
 } from '@sqlpipe/plan';
 import { StreamError } from '@sqlpipe/records';
-import { writeStatements } from './write-statements.js';
-
-/** How a plan is written. */
-export interface WritePlanOptions extends PlanOptions {
-  readonly maxRecord: number;
-  /** The name of A in messages. */
-  readonly label: string;
-  /** The file for the way back. */
-  readonly undo?: string | undefined;
-}
+import type { Sides } from './operands.js';
+import { type OutputOptions, writeStatements } from './write-statements.js';
 
 /** Writes the plan that turns B into A. @returns the exit status, which is negative if anything was left out */
 export async function writePlan(
   a: readonly string[],
   b: readonly string[],
-  options: WritePlanOptions,
+  [{ label: labelA }, { label: labelB }]: Sides,
+  options: PlanOptions & OutputOptions & { readonly undo?: string | undefined },
   io: Io,
 ): Promise<number> {
   const { maxRecord, undo } = options;
+  io.info(`plan to change ${labelB}, so that it matches ${labelA}`);
   const plan = await planChanges(a, b, options).catch((error: Error) => {
-    throw error instanceof UnresolvedViewError ? new StreamError(`${options.label}: ${error.message}`) : error;
+    throw error instanceof UnresolvedViewError ? new StreamError(`${labelA}: ${error.message}`) : error;
   });
   for (const warning of plan.warnings) io.warn(warning);
   for (const omission of plan.omissions) io.warn(describeOmission(omission));
@@ -39,6 +33,6 @@ export async function writePlan(
     for (const text of wayBack.remains) io.warn(`${undo}: ${text}`);
     await writeStatements(printPlan(wayBack, plan.result), { output: undo, maxRecord }, io);
   }
-  await writeStatements(printPlan(plan, b), { maxRecord }, io);
+  await writeStatements(printPlan(plan, b), options, io);
   return plan.omissions.length > 0 ? Exit.negative : Exit.ok;
 }

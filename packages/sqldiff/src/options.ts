@@ -7,6 +7,7 @@ import {
   EXCLUDE_OPTION,
   INCLUDE_OPTION,
   maxRecordOption,
+  OUTPUT_OPTION,
   RENAMED_OPTION,
 } from '@sqlpipe/cli';
 import { MAX_RECORD } from '@sqlpipe/records';
@@ -17,6 +18,7 @@ export type DiffOptions = ArgsOf<typeof declareOptions>;
 /** Declares them. */
 export const declareOptions = (cli: CommandLine) =>
   addInstanceOptions(cli)
+    .option('output', OUTPUT_OPTION)
     .option('names', { type: 'boolean', default: false, describe: 'print only the names of objects that differ' })
     .option('text', { type: 'boolean', default: false, describe: 'print a unified diff of the statements' })
     .option('json', { type: 'boolean', default: false, describe: 'print one line of JSON per difference' })

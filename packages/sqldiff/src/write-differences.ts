@@ -1,9 +1,12 @@
 /*! Two schemas, and what of their differences is asked for. */
+import { Readable, type Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { Exit, type Io, printSettings, UsageError } from '@sqlpipe/cli';
+import { isStdout, writeOutput } from '@sqlpipe/files';
 import { fetchCommonDefaults, withInstance } from '@sqlpipe/instance';
 import { decodeRecords, deferInput } from '@sqlpipe/records';
 import { fetchPlanContext } from '@sqlpipe/replay';
-import { compareSchemas, MemoryBudget, parseSelection } from '@sqlpipe/schema';
+import { compareSchemas, type Difference, MemoryBudget, parseSelection } from '@sqlpipe/schema';
 import { displayName } from '@sqlpipe/sql';
 import { writePlan } from './alter.js';
 import { formatDifference, formatJsonLine, formatName } from './format.js';
@@ -51,14 +54,12 @@ export async function writeDifferences({ operands: [a = '', b = ''], ...args }: 
       ...args,
       defaults,
       keepExtra: args.ignoreExtra,
-      maxRecord,
       skipInvalid: sides[0].target !== undefined,
-      label: sides[0].label,
     };
     const { target } = sides[1];
-    if (!target) return writePlan(inA, inB, options, io);
+    if (!target) return writePlan(inA, inB, sides, options, io);
     return withInstance(target, async instance =>
-      writePlan(inA, inB, { ...options, ...(await fetchPlanContext(instance)) }, io),
+      writePlan(inA, inB, sides, { ...options, ...(await fetchPlanContext(instance)) }, io),
     );
   }
   const { differences, total, notComparable } = compareSchemas(inA, inB, { defaults, ignoreOwner: args.ignoreOwner });
@@ -67,15 +68,14 @@ export async function writeDifferences({ operands: [a = '', b = ''], ...args }: 
   for (const warning of await findHiddenDifferences(sides, selectUnchanged(inA, differences))) io.warn(warning);
 
   const relevant = args.ignoreExtra || missing ? differences.filter(each => each.a !== undefined) : differences;
-  if (missing) return writeMissing(relevant, maxRecord, io);
-  for (const each of relevant)
-    await io.print(
-      json
-        ? formatJsonLine(each)
-        : names
-          ? formatName(each, sides)
-          : formatDifference(each, sides, { text, colors: io.colors }),
-    );
+  if (missing) return writeMissing(relevant, args, io);
+  const colors = io.colors && isStdout(args.output);
+  const format = (each: Difference) => {
+    if (json) return formatJsonLine(each);
+    return names ? formatName(each, sides) : formatDifference(each, sides, { text, colors });
+  };
+  const write = (out: Writable) => pipeline(Readable.from(relevant.map(format)), out, { end: false });
+  await writeOutput(args.output, io.stdout, write, () => io.interrupted);
   if (!json)
     io.info(
       `${relevant.length} of ${total} ${total === 1 ? 'object' : 'objects'} ${relevant.length === 1 ? 'differs' : 'differ'}`,

@@ -6,6 +6,7 @@ import {
   EXCLUDE_OPTION,
   INCLUDE_OPTION,
   maxRecordOption,
+  OUTPUT_OPTION,
 } from '@sqlpipe/cli';
 import { MAX_RECORD } from '@sqlpipe/records';
 
@@ -34,12 +35,7 @@ export const declareSelectionOptions = <Options>(cli: CommandLine<Options>) =>
 export const declareOptions = (cli: CommandLine) =>
   declareSelectionOptions(
     addInstanceOptions(cli)
-      .option('output', {
-        alias: 'o',
-        type: 'string',
-        requiresArg: true,
-        describe: 'write to FILE, completely or not at all; NAME.sql gets text',
-      })
+      .option('output', OUTPUT_OPTION)
       .option('text', { type: 'boolean', default: false, describe: 'write .sql text instead of a stream' }),
   )
     .option('max-record', maxRecordOption(MAX_RECORD))

@@ -2,7 +2,7 @@
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Exit, type Io, limitHeapGrowth, printSettings } from '@sqlpipe/cli';
-import { isStdout, writeOutput, writeSqlText } from '@sqlpipe/files';
+import { isStdout, isTextOutput, writeOutput, writeSqlText } from '@sqlpipe/files';
 import { createCommitWriter, encodeRecords } from '@sqlpipe/records';
 import { parseSelection } from '@sqlpipe/schema';
 import { formatError, formatFailureMarker } from '@sqlpipe/sql';
@@ -24,7 +24,7 @@ export async function writeDump(
   const statements = dumpSource(source, { ...options, maxRecord, selection, warn: io.warn });
   const isShown = isStdout(output) && io.stdout.isTTY === true;
   const watched = isShown ? statements : reportProgress(statements, io);
-  const isText = text || isShown || output?.endsWith('.sql');
+  const isText = text || isTextOutput(output, io.stdout);
   const write = (out: Writable) =>
     isText
       ? (isShown ? writeSqlText : writeTextOrFailureMarker)(watched, out)

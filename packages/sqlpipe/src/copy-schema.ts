@@ -30,7 +30,7 @@ export async function copySchema({ include, exclude, ...options }: CopyOptions, 
     const dump = (signal: AbortSignal) => dumpSource(config, { ...options, selection, signal, warn: io.warn });
     return { input: openStream(dump, options.maxRecord), target };
   };
-  return applyInput({ ...options, json: false, staleOk: false }, openEnds, io);
+  return applyInput({ ...options, json: false, staleOk: false, allowPlan: false }, openEnds, io);
 }
 
 /**
