@@ -1,4 +1,26 @@
-/*! The type conversions that ALTER COLUMN … TYPE accepts, and those that keep every value (each was tried on 9.3.4). */
+/*!
+ * The type conversions of ALTER COLUMN … TYPE, each tried on 9.3.4 with the smallest and largest values, NULL, NaN, infinities,
+ * -0.0, empty and long texts, emoji, the first and the last time. test/values.test.ts tries those that are called lossless again.
+ *
+ * | from | keeps every value as | other accepted types |
+ * | --- | --- | --- |
+ * | BOOLEAN | STRING VARCHAR SYMBOL | numbers, times |
+ * | BYTE | SHORT INT LONG FLOAT DOUBLE, DECIMAL with 3 digits before the point, texts | BOOLEAN, times, smaller DECIMAL |
+ * | SHORT | INT LONG FLOAT DOUBLE, DECIMAL with 5, texts | BOOLEAN BYTE, times, smaller DECIMAL |
+ * | INT | LONG DOUBLE, DECIMAL with 10, texts | BOOLEAN BYTE SHORT FLOAT, times, smaller DECIMAL |
+ * | LONG | DECIMAL with 19, texts | BOOLEAN, smaller numbers, times, smaller DECIMAL |
+ * | FLOAT | DOUBLE | BOOLEAN, integers, times, texts |
+ * | DOUBLE, DATE, TIMESTAMP, TIMESTAMP_NS | | numbers, times, texts, BOOLEAN |
+ * | STRING VARCHAR SYMBOL | one another | all but DECIMAL |
+ * | CHAR IPv4 UUID | STRING VARCHAR SYMBOL | |
+ * | DECIMAL | DECIMAL with as many digits before and after the point | smaller DECIMAL, integers |
+ *
+ * A value that the new type cannot hold becomes NULL, 0 or another value. Two kinds of conversions suspend a WAL table instead:
+ * to a DECIMAL, if a value does not fit, and from a DECIMAL to an integer, whatever the values are.
+ * BYTE, SHORT and BOOLEAN have no NULL: rows that are older than such a column read 0 or false, and NULL after a change to a type
+ * that has NULL, unless they were written before (`printFill`).
+ */
+import { foldCase, significantTokens } from '@sqlpipe/sql';
 
 const TEXTS = ['STRING', 'VARCHAR', 'SYMBOL'];
 const NUMBERS = [
@@ -18,6 +40,9 @@ const NAMED = ['IPv4', 'UUID', 'CHAR'];
 
 const INTEGERS = ['BYTE', 'SHORT', 'INT', 'LONG'];
 
+/** The types that have no NULL. */
+const WITHOUT_NULL = ['BYTE', 'SHORT', 'BOOLEAN'];
+
 /** Whether ALTER COLUMN … TYPE accepts a conversion (each pair was tried on 9.3.4). */
 export function isAcceptedConversion(from: string, to: string): boolean {
   const isBetween = (some: readonly string[], others: readonly string[]) =>
@@ -26,12 +51,9 @@ export function isAcceptedConversion(from: string, to: string): boolean {
   return isBetween(NUMBERS, NUMBERS) || isBetween(NAMED, TEXTS) || isBetween(decimals, [...INTEGERS, ...decimals]);
 }
 
-/**
- * Whether a column can be converted. A conversion to or from a decimal is possible only if all values fit: 9.3.4 accepts
- * others too, but suspends the table at the first value that does not fit (observed).
- */
+/** Whether a column can be converted. From a decimal to an integer, 9.3.4 accepts it and suspends the table at the first row. */
 export const canConvert = (from: string, to: string): boolean =>
-  [from, to].some(isDecimal) ? isLossless(from, to) : isAcceptedConversion(from, to);
+  isAcceptedConversion(from, to) && !(isDecimal(from) && !isDecimal(to));
 
 const isDecimal = (type: string): boolean => type.startsWith('DECIMAL');
 
@@ -57,15 +79,55 @@ const DIGITS: Readonly<Record<string, number>> = { BYTE: 3, SHORT: 5, INT: 10, L
 /** Whether a conversion keeps every value that a column of the first type can hold. */
 export function isLossless(from: string, to: string): boolean {
   if (from === to || WIDER[from]?.includes(to)) return true;
-  const target = decimalOf(to);
-  const source = decimalOf(from);
-  if (!target) return false;
+  const limits = decimalLimits(from, to);
+  return limits !== undefined && limits.digits === undefined && limits.scale === undefined;
+}
+
+/** What a decimal type demands of the values of another type; without what that type demands already. */
+export interface DecimalLimits {
+  /** The maximum number of digits before the decimal point. */
+  readonly digits?: number;
+  /** The maximum number of digits after the decimal point. */
+  readonly scale?: number;
+}
+
+/** What values must keep to be converted to a decimal; undefined for any other conversion. */
+export function decimalLimits(from: string, to: string): DecimalLimits | undefined {
+  const [source, target] = [decimalOf(from), decimalOf(to)];
   const digits = source ? source.precision - source.scale : DIGITS[from];
-  if (digits === undefined || target.precision - target.scale < digits) return false;
-  return target.scale >= (source?.scale ?? 0);
+  if (!target || digits === undefined) return undefined;
+  const wanted = target.precision - target.scale;
+  return {
+    ...(wanted < digits && { digits: wanted }),
+    ...(target.scale < (source?.scale ?? 0) && { scale: target.scale }),
+  };
 }
 
 function decimalOf(type: string): { precision: number; scale: number } | undefined {
   const [, precision, scale] = /^DECIMAL\((\d+),(\d+)\)$/.exec(type) ?? [];
   return precision === undefined ? undefined : { precision: Number(precision), scale: Number(scale) };
+}
+
+/** Whether a type has NULL. */
+export const hasNull = (type: string): boolean => !WITHOUT_NULL.includes(type);
+
+/** A column that gets another type. */
+export interface FilledColumn {
+  readonly table: string;
+  readonly column: string;
+}
+
+/**
+ * Prints the statement that writes what rows read that are older than a column without NULL, so that they keep it when the column
+ * gets a type with NULL. It changes no value.
+ */
+export const printFill = ({ table, column }: FilledColumn, type: string): string =>
+  `UPDATE '${table}' SET "${column}" = "${column}" WHERE "${column}" = ${type === 'BOOLEAN' ? 'false' : '0'};`;
+
+/** The column that a statement fills in this way, both in lower case; undefined for any other statement. */
+export function parseFill(statement: string): FilledColumn | undefined {
+  const [first] = significantTokens(statement);
+  const [, table, column] =
+    /^UPDATE '([^']+)' SET "([^"]+)" = "\2" WHERE "\2" = (?:0|false);?\s*$/.exec(statement.slice(first?.start)) ?? [];
+  return table && column ? { table: foldCase(table), column: foldCase(column) } : undefined;
 }

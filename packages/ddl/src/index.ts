@@ -9,7 +9,17 @@ export {
   parseMeaning,
   type StatementComparison,
 } from './compare-statements.js';
-export { canConvert, isAcceptedConversion, isLossless } from './conversions.js';
+export {
+  canConvert,
+  type DecimalLimits,
+  decimalLimits,
+  type FilledColumn,
+  hasNull,
+  isAcceptedConversion,
+  isLossless,
+  parseFill,
+  printFill,
+} from './conversions.js';
 export {
   type Column,
   DEFAULTS,

@@ -2,7 +2,7 @@
  * What tables and materialized views hold, compared with what they held when the schema was loaded: which rows of a materialized
  * view could be computed again at this step, and which could not.
  */
-import { type Change, parseChange } from '@sqlpipe/ddl';
+import { type Change, findColumn, hasNull, isLossless, parseChange, parseFill } from '@sqlpipe/ddl';
 import { foldCase, identify, isSameName } from '@sqlpipe/sql';
 import type { Catalogue } from './catalogue.js';
 import { type Effect, retentionEffects, titleOf } from './effects.js';
@@ -29,6 +29,8 @@ export class Holdings {
   readonly #dropped = new Map<string, MaterializedView>();
   /** New tables, in lower case, with the name of the table that they are a copy of. */
   readonly #copies = new Map<string, string>();
+  /** Columns, in lower case, whose value is written in each row. */
+  readonly #filled = new Map<string, true>();
   /** Undoes the changes of the maps, the last one first. */
   readonly #undo: (() => void)[] = [];
 
@@ -48,9 +50,10 @@ export class Holdings {
     while (this.#undo.length > to) this.#undo.pop()?.();
   }
 
-  /** What a statement is about to take from a materialized view; called before it is executed. */
+  /** What a statement is about to take from a materialized view or a column; called before it is executed. */
   before(statement: string): Effect[] {
     const change = parseChange(statement);
+    if (change?.verb === 'alter') return this.#judgeUnwritten(change);
     const name = change?.verb === 'drop' && change.kind === 'materialized view' ? change.name : undefined;
     const view = name === undefined ? undefined : this.catalogue.find(name);
     if (view?.kind !== 'materialized view') return [];
@@ -64,6 +67,8 @@ export class Holdings {
     const { kind, name } = identify(statement);
     const change = parseChange(statement);
     if (change) this.#follow(change, statement);
+    const fill = change?.verb === 'update' ? parseFill(statement) : undefined;
+    if (fill) this.#put(this.#filled, columnKey(fill.table, fill.column), true);
     if (kind === 'materialized view') return [...this.#judgeRetention(name), ...this.#judgeSources(name)];
     if (change?.verb !== 'refresh' || !change.isFull) return [];
     const view = this.catalogue.find(change.name);
@@ -85,6 +90,19 @@ export class Holdings {
       this.#set(change.to, isCopy ? undefined : this.#less.get(foldCase(change.name)));
       this.#set(change.name, true);
     }
+  }
+
+  /** Judges columns without NULL that get a type with NULL: rows that are older than the column read NULL then. */
+  #judgeUnwritten({ alters }: Extract<Change, { verb: 'alter' }>): Effect[] {
+    return alters.flatMap(({ kind, name, alteration }): Effect[] => {
+      const table = this.catalogue.find(name);
+      if (kind !== 'table' || table?.kind !== 'table' || alteration.change !== 'type') return [];
+      const column = findColumn(table, alteration.column);
+      if (!column || hasNull(column.type) || !hasNull(alteration.type)) return [];
+      if (!isLossless(column.type, alteration.type) || this.#filled.has(columnKey(name, column.name))) return [];
+      const text = `may lose values of column '${column.name}': rows that are older than the column read NULL instead of ${column.type === 'BOOLEAN' ? 'false' : '0'}`;
+      return [{ effect: 'lost', loss: 'values', kind, object: table.name, column: column.name, text }];
+    });
   }
 
   /** Judges a view whose rows are computed again from what its sources hold now. */
@@ -130,6 +148,8 @@ export class Holdings {
     else map.set(key, value);
   }
 }
+
+const columnKey = (table: string, column: string): string => `${foldCase(table)}\0${foldCase(column)}`;
 
 const rebuilds = (view: MaterializedView): Effect => ({
   effect: 'rewritten',

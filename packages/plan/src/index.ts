@@ -35,3 +35,4 @@ export {
 export { parseRebuildAssertion } from './rebuild.js';
 export { planUndo, type UndoOptions, type UndoPlan } from './undo.js';
 export { UnresolvedViewError } from './unresolved.js';
+export { explainRowsAssertion, parseRowsAssertion, type RowsAssertion } from './values.js';

@@ -17,6 +17,7 @@ import { formatPath, formatPathForShell } from './names.js';
 import { findRebuildLosses, isPartOfRebuild, rebuildTable } from './rebuild.js';
 import type { Task } from './task.js';
 import { whyUnalterable } from './unalterable.js';
+import { alterRows } from './values.js';
 
 const dropStatement = ({ kind, name }: Pick<Entry, 'kind' | 'name'>): string => `DROP ${kindKeywords(kind)} '${name}';`;
 
@@ -162,12 +163,12 @@ function alter(entry: Entry, wanted: Definition, task: Task, draft: Draft): void
   }
 }
 
-function tableTarget(name: string, { isEnterprise }: Task, draft: Draft): TableTarget {
+function tableTarget(name: string, task: Task, draft: Draft): TableTarget {
   const current = () => draft.definitionOf(name) as TableDefinition;
   return {
     current,
-    attempt: (alteration, ...properties) => draft.alter('table', current().name, alteration, properties),
-    isEnterprise,
+    attempt: (alteration, ...properties) => alterRows(current(), alteration, properties, task, draft),
+    isEnterprise: task.isEnterprise,
   };
 }
 

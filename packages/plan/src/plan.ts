@@ -26,6 +26,7 @@ import { describeKeptTables, RenameOffers, withOffers } from './rename-offers.js
 import { type RequestOptions, Requests } from './requests.js';
 import type { Task } from './task.js';
 import { findUnresolvedViews, UnresolvedViewError } from './unresolved.js';
+import { describeRowsAssertion, parseRowsAssertion, type Row, RowFindings } from './values.js';
 import { WantedSchema } from './wanted-schema.js';
 
 /** What a server says of a materialized view. */
@@ -59,6 +60,8 @@ export interface PlanOptions extends RequestOptions {
   readonly askHistory?: AskHistory | undefined;
   /** Asks B's server, for the cost in the head of the plan. */
   readonly askSizes?: AskSizes | undefined;
+  /** Asks B's server for the one row of a query about the rows of a table; without it, assertions decide. */
+  readonly askRow?: ((query: string) => Promise<Row>) | undefined;
 }
 
 /** A statement of a plan, and its effects. */
@@ -97,9 +100,13 @@ export interface Plan {
 export async function planChanges(a: Iterable<string>, b: Iterable<string>, options: PlanOptions = {}): Promise<Plan> {
   const [inA, inB] = [[...a], [...b]];
   const findings = new Map<string, HistoryFinding>();
+  const answers = new Map<string, Row>();
+  const { askHistory, askRow } = options;
   for (;;) {
-    const proven = await whenReady(() => planOnce(inA, inB, findings, options));
-    const { askHistory } = options;
+    const rows = new RowFindings(answers, askRow !== undefined);
+    const proven = await whenReady(() => planOnce(inA, inB, findings, rows, options));
+    for (const query of rows.questions) answers.set(query, await askRow?.(query));
+    if (rows.questions.size > 0) continue;
     const questions = [...proven.rebuilt].filter(
       view => !findings.has(view) && !proven.before.wasNeverRefreshed(view) && proven.before.find(view),
     );
@@ -128,6 +135,7 @@ function planOnce(
   a: readonly string[],
   b: readonly string[],
   findings: ReadonlyMap<string, HistoryFinding>,
+  rows: RowFindings,
   options: PlanOptions,
 ): ProvenDraft {
   const { defaults, health, ignoreOwner = false, keepExtra = false, dropOld = false } = options;
@@ -163,6 +171,7 @@ function planOnce(
     b: schema,
     requests,
     filled,
+    rows,
     leftovers,
     isEnterprise,
     defaults,
@@ -179,7 +188,7 @@ function planOnce(
       statements.filter(
         statement => !(isObject(identify(statement).kind) && names.has(foldCase(identify(statement).name))),
       );
-    const proven = planOnce(without(a), without(b), findings, options);
+    const proven = planOnce(without(a), without(b), findings, rows, options);
     for (const { entry, reason } of unresolved)
       proven.draft.omit({ identity: entry, properties: [], what: displayName(entry) }, `it is invalid in A: ${reason}`);
     return proven;
@@ -279,7 +288,7 @@ async function toPlan(
   }
   const statements = draft.steps.flatMap((step, at) => [
     ...(assertions.get(at) ?? []),
-    toPlanned(step, proof.effects[at] ?? [], draft.engine),
+    toPlanned(step, proof.effects[at] ?? [], draft.engine, task),
   ]);
   const { used, unused } = task.requests.allowedLosses();
   const reordered = draft.omissions.filter(isColumnOrder).map(({ identity }) => identity.name);
@@ -340,19 +349,27 @@ const describeAssertion = (name: string, isAsked: boolean): string =>
     ? `stops the plan if materialized view '${name}' holds rows that its query no longer gives`
     : `stops the plan if materialized view '${name}' holds rows that its query no longer gives; no server was asked`;
 
-function toPlanned({ statement, change }: Step, effects: readonly Effect[], after: Engine): PlannedStatement {
+function toPlanned(
+  { statement, change }: Step,
+  effects: readonly Effect[],
+  after: Engine,
+  { rows }: Task,
+): PlannedStatement {
   const stillInvalid = after.invalidViews();
   const costs = effects.map(({ effect, object, column, kind, loss, text }) => {
     const isThere = after.find(object)?.kind === kind;
     const isStoredView = kind === 'materialized view' || kind === 'live view';
     if (loss === 'drop' && isStoredView && column === undefined && isThere)
       return `makes way for ${after.title(object)}; CREATE follows`;
+    if (loss === 'values') return text + rows.describeLost(object, column);
     if (effect !== 'invalidated' || stillInvalid.has(foldCase(object))) return text;
     const repair = { view: 'a repair', 'live view': 'CREATE' }[kind as string] ?? 'REFRESH … FULL';
     return `${text}; ${isThere ? repair : 'DROP'} follows`;
   });
+  const rowsAssertion = parseRowsAssertion(statement);
   const defaultCost =
     describeRebuildAssertion(statement) ??
+    (rowsAssertion && describeRowsAssertion(rowsAssertion)) ??
     (change.identity.kind === 'materialized view' ? 'builds it from its base' : 'metadata only');
   return { statement, effects, costs: costs.length > 0 ? costs : [defaultCost], lost: describeLosses(effects, after) };
 }

@@ -90,7 +90,7 @@ function findLosses(
   effects: readonly (readonly Effect[])[],
   causesOf: (view: string, at: number) => readonly number[],
   engine: Engine,
-  { requests }: Task,
+  { requests, rows }: Task,
 ): Problem[] {
   return effects.flatMap((ofStep, at) =>
     ofStep.flatMap(({ effect, loss: kind, kind: of, object, column, text }): Problem[] => {
@@ -101,7 +101,8 @@ function findLosses(
       if (kind === 'history' && !engine.find(object)) return [];
       const loss = { loss: kind, object, ...(column !== undefined && { column }) };
       if (requests.mayLose(loss)) return [];
-      return [{ at: kind === 'history' ? causesOf(object, at) : [at], reason: text, loss }];
+      const reason = kind === 'values' ? text + rows.describeLost(object, column) : text;
+      return [{ at: kind === 'history' ? causesOf(object, at) : [at], reason, loss }];
     }),
   );
 }

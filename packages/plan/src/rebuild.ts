@@ -8,6 +8,7 @@ import { withoutComments } from './history.js';
 import type { Loss } from './losses.js';
 import type { Requests } from './requests.js';
 import type { Task } from './task.js';
+import { printCastAssertion } from './values.js';
 import type { WantedSchema } from './wanted-schema.js';
 
 /** The temporary name of the new table, and the later name of the old one. The mark is that of one rebuild. */
@@ -67,6 +68,7 @@ export function rebuildTable(
     .join(', ');
   return [
     printAppliedAssertion(now.name),
+    ...copied.flatMap(({ column, source }) => printCastAssertion(now.name, source, column.type)),
     printDefinition({ ...wanted, name: newName }, { quoted: true }),
     `INSERT INTO '${newName}' (${targets}) SELECT ${values} FROM '${now.name}';`,
     printRowCountAssertion(now.name, newName),

@@ -1,6 +1,7 @@
 import type { CompareOptions } from '@sqlpipe/ddl';
 import type { Schema } from '@sqlpipe/schema';
 import type { Requests } from './requests.js';
+import type { RowFindings } from './values.js';
 import type { WantedSchema } from './wanted-schema.js';
 
 /** What a plan has to do: schema B becomes A. */
@@ -16,6 +17,8 @@ export interface Task {
   readonly keepExtra: boolean;
   /** The materialized views of B that have rows, as far as is known, in lower case. */
   readonly filled: ReadonlySet<string>;
+  /** What B's server says of the rows of tables. */
+  readonly rows: RowFindings;
   /** The new tables of interrupted rebuilds, in lower case. */
   readonly leftovers: ReadonlySet<string>;
   /** Whether the old table of a rebuild is dropped. */

@@ -1,15 +1,22 @@
 /*! The assertions of plans: they need no permission, so a statement must be exactly what the planner writes. */
 import { parseMeaning } from '@sqlpipe/ddl';
 import { fetchDefinitions, fetchViewColumns, type Instance } from '@sqlpipe/instance';
-import { findAssertedView, parseRebuildAssertion, printHistoryAssertion, withoutComments } from '@sqlpipe/plan';
+import {
+  explainRowsAssertion,
+  findAssertedView,
+  parseRebuildAssertion,
+  parseRowsAssertion,
+  printHistoryAssertion,
+  withoutComments,
+} from '@sqlpipe/plan';
 import { quoteLiteral } from '@sqlpipe/sql';
 
 /**
- * Whether a statement is an assertion of a plan: one of a rebuild, or the question what a materialized view of the target holds,
+ * Whether a statement is an assertion of a plan: one of a rebuild, one about the rows of a table, or the question what a materialized view of the target holds,
  * with that view's own query.
  */
 export async function isPlanAssertion(target: Instance, statement: string): Promise<boolean> {
-  if (parseRebuildAssertion(statement)) return true;
+  if (parseRebuildAssertion(statement) || parseRowsAssertion(statement)) return true;
   const name = findAssertedView(statement);
   if (name === undefined) return false;
   const [definition] = await fetchDefinitions(target, [{ kind: 'materialized view', name }]);
@@ -29,6 +36,11 @@ async function findReason(target: Instance, statement: string): Promise<string |
   const view = findAssertedView(statement);
   if (view !== undefined)
     return `materialized view '${view}' holds rows that its query no longer gives; make the plan again, which lists them`;
+  const ofRows = parseRowsAssertion(statement);
+  if (ofRows) {
+    const [[count] = []] = await target.table(ofRows.question);
+    return explainRowsAssertion(ofRows, Number(count));
+  }
   const { assertion, tables = [] } = parseRebuildAssertion(statement) ?? {};
   if (!assertion) return undefined;
   const [table] = tables;

@@ -3,7 +3,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { fetchSettledState, type Instance, InstanceError, type Reply } from '@sqlpipe/instance';
-import { findAssertedView } from '@sqlpipe/plan';
+import { findAssertedView, parseRowsAssertion } from '@sqlpipe/plan';
 import { givesRight, identify, isAcl, isPrincipal, readStatementHead } from '@sqlpipe/sql';
 import { explainFailedAssertion } from './assertions.js';
 import { confirmChange, type Patience, type PendingChange, prepareChange, wasAltered } from './confirm-change.js';
@@ -152,12 +152,14 @@ export function createExecutor(
   async function checkAssertion(statement: string): Promise<StatementResult> {
     const end = performance.now() + ASSERTION_MS;
     const view = findAssertedView(statement);
+    const isOfRows = parseRowsAssertion(statement) !== undefined;
     try {
       for (;;) {
         const before = view && (await fetchSettledState(target, view));
         const rows = await target.table(statement);
         if (rows.length > 0 && rows.flat().every(cell => cell === true)) return { result: 'applied' };
-        const isFinal = view && before !== undefined && before === (await fetchSettledState(target, view));
+        const isSettled = view && before !== undefined && before === (await fetchSettledState(target, view));
+        const isFinal = isOfRows || isSettled;
         if (isFinal || performance.now() > end || patience.interrupted.aborted)
           return { result: 'rejected', error: await explainFailedAssertion(target, statement) };
         await pause(ASSERTION_PAUSE_MS);

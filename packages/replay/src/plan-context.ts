@@ -15,7 +15,7 @@ import { type AskHistory, type AskSizes, type PlanOptions, printHistoryQuestion,
 import { foldCase, quoteLiteral } from '@sqlpipe/sql';
 
 /** What an instance says of its objects, and how to ask it about rows. */
-export type PlanContext = Pick<PlanOptions, 'health' | 'version' | 'enterprise' | 'askHistory' | 'askSizes'>;
+export type PlanContext = Pick<PlanOptions, 'health' | 'version' | 'enterprise' | 'askHistory' | 'askRow' | 'askSizes'>;
 
 /** Fetches what a planner has to know of an instance. */
 export async function fetchPlanContext(instance: Instance): Promise<PlanContext> {
@@ -25,7 +25,19 @@ export async function fetchPlanContext(instance: Instance): Promise<PlanContext>
     enterprise: await isEnterprise(instance),
     askHistory: view => askHistory(instance, view),
     askSizes: () => askSizes(instance),
+    askRow: query => askRow(instance, query),
   };
+}
+
+/** The first row of a query; undefined if the instance cannot answer it: a value that cannot be cast, an older version. */
+async function askRow(instance: Instance, query: string): Promise<readonly unknown[] | undefined> {
+  try {
+    const [row] = await instance.table(query);
+    return row;
+  } catch (error) {
+    if (error instanceof InstanceError) return undefined;
+    throw error;
+  }
 }
 
 /** Milliseconds within which a view that is being refreshed must have taken in the latest rows at least once. */

@@ -2,7 +2,14 @@
  * A dry run: the executor sends statements to an engine that has the target's schema, instead of the target. So each
  * statement has the result that the run would have, with the server's message.
  */
-import { compareStatements, DEFAULTS, findReferences, hasLiveViews, type StatementComparison } from '@sqlpipe/ddl';
+import {
+  compareStatements,
+  DEFAULTS,
+  findReferences,
+  hasLiveViews,
+  parseFill,
+  type StatementComparison,
+} from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { DenialError, type Effect, Engine, type HistoryAnswer, OpaqueError, whenReady } from '@sqlpipe/engine';
 import { type Instance, type Reply, toRequestText } from '@sqlpipe/instance';
@@ -201,7 +208,7 @@ class Simulation {
       const changes = this.engine.catalogue.changes.slice(before.objects);
       for (const { name } of changes) this.#changed.add(foldCase(name));
       for (const { object } of this.effects) this.#changed.add(foldCase(object));
-      if (/^(?:INSERT|UPDATE)$/.test(identify(statement).verb))
+      if (/^(?:INSERT|UPDATE)$/.test(identify(statement).verb) && !parseFill(statement))
         throw new UnknownEffectError('its result depends on rows');
       const failed = this.#failedRefresh(statement);
       return failed === undefined ? { ok: true } : { ok: false, status: 200, message: failed, denied: false };
