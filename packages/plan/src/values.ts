@@ -134,7 +134,7 @@ const convertBack = (table: string): string =>
 const describeMisfits = (count: number): string =>
   `${count} ${count === 1 ? 'value does' : 'values do'} not fit, and the table would be suspended; UPDATE ${count === 1 ? 'it' : 'them'} first`;
 
-/** The condition for the values that do not fit into a decimal; undefined if all values fit, or the type is no decimal. */
+/** The condition for the values that do not fit into a decimal (the remainder of NULL is not NULL); undefined if all values fit, or the type is no decimal. */
 function printMisfit(column: string, from: string, to: string): string | undefined {
   const { digits, scale } = decimalLimits(from, to) ?? {};
   const [name, suffix] = [`"${column}"`, from.startsWith('DECIMAL') ? 'm' : ''];
@@ -142,7 +142,7 @@ function printMisfit(column: string, from: string, to: string): string | undefin
   const unit = scale === undefined ? '' : scale === 0 ? '1m' : `0.${'0'.repeat(scale - 1)}1m`;
   const conditions = [
     ...(limit ? [`${name} >= ${limit}`, `${name} <= -${limit}`] : []),
-    ...(unit ? [`${name} % ${unit} <> 0m`] : []),
+    ...(unit ? [`${name} % ${unit} <> 0m AND ${name} IS NOT NULL`] : []),
   ];
   return conditions.length === 0 ? undefined : conditions.join(' OR ');
 }
@@ -173,7 +173,7 @@ export interface RowsAssertion {
   readonly question: string;
 }
 
-const MISFIT = /^"([^"]+)" (?:>= 10*m?|<= -10*m?|% (?:1m|0\.0*1m) <> 0m)(?: OR (?=")|$)/;
+const MISFIT = /^"([^"]+)" (?:>= 10*m?|<= -10*m?|% (?:1m|0\.0*1m) <> 0m AND "\1" IS NOT NULL)(?: OR (?=")|$)/;
 
 /** Reads an assertion about the rows of a table; undefined for any other statement. */
 export function parseRowsAssertion(statement: string): RowsAssertion | undefined {
