@@ -70,7 +70,7 @@ export function alterRows(
   const before = findColumn(table, 'column' in alteration ? String(alteration.column) : '');
   const isRetyped = alteration.change === 'type' && before !== undefined;
   const reason =
-    whyParquetForbids(name, alteration, task) ??
+    whyParquetForbids(table, alteration, task) ??
     (isRetyped ? whyValuesForbid(name, before, alteration.type, task) : undefined);
   if (reason !== undefined) {
     draft.omit(change, reason);
@@ -99,13 +99,13 @@ const PARQUET_PROBLEMS: Readonly<Record<string, string>> = {
   'drop column': 'which cannot be read after a column was dropped',
 };
 
-function whyParquetForbids(table: string, { change }: Alteration, task: Task): string | undefined {
+function whyParquetForbids(table: TableDefinition, { change }: Alteration, task: Task): string | undefined {
   const problem = PARQUET_PROBLEMS[change];
   if (problem === undefined) return undefined;
-  const name = nameInB(table, task);
+  const name = nameInB(table.name, task);
   const [count] = task.rows.find(printParquetQuestion(name)) ?? [];
   if (!count) return undefined;
-  return `${Number(count)} ${count === 1 ? 'partition is' : 'partitions are'} Parquet, ${problem}; ${convertBack(name)} first`;
+  return `${Number(count)} ${count === 1 ? 'partition is' : 'partitions are'} Parquet, ${problem}; ${convertBack(name, `"${table.timestamp}"`)} first`;
 }
 
 function whyValuesForbid(table: string, { name, type }: Column, to: string, task: Task): string | undefined {
@@ -128,8 +128,9 @@ const nameInB = (table: string, { requests }: Task): string =>
 const columnInB = (table: string, column: string, { requests }: Task): string =>
   [...requests.renames.columnsOf(table)].find(([, to]) => isSameName(to, column))?.[0] ?? column;
 
-const convertBack = (table: string): string =>
-  `use ALTER TABLE '${table}' CONVERT PARTITION TO NATIVE WHERE <timestamp> IS NOT NULL`;
+/** The statement that makes a change over Parquet partitions possible. */
+const convertBack = (table: string, timestamp = '…'): string =>
+  `use ALTER TABLE '${table}' CONVERT PARTITION TO NATIVE WHERE ${timestamp} IS NOT NULL`;
 
 const describeMisfits = (count: number): string =>
   `${count} ${count === 1 ? 'value does' : 'values do'} not fit, and the table would be suspended; UPDATE ${count === 1 ? 'it' : 'them'} first`;
