@@ -5,9 +5,11 @@ import {
   compareStatements,
   type Definition,
   parseDefinition,
+  parseMeaning,
   printDefinition,
   repair,
 } from '@sqlpipe/ddl';
+import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { foldCase } from '@sqlpipe/sql';
 import fc from 'fast-check';
 import { changesOf } from './support/changes.js';
@@ -112,5 +114,42 @@ test('definitions compare with the same result as their statements', t => {
       t.deepEqual(properties(compareStatements(a, b)), properties(compareDefinitions(one, other)), `${a}\n${b}`);
     }),
     { numRuns: 300 },
+  );
+});
+
+/** Pieces of statements in any order. */
+const pieces = fc.array(
+  fc.constantFrom(
+    ...'create table view materialized live like as select cast index timestamp partition by day ttl 1 week dedup upsert keys with base'.split(
+      ' ',
+    ),
+    ...'refresh every 1h period length in volume owned storage policy to parquet drop local symbol capacity int double [] null'.split(
+      ' ',
+    ),
+    ...`( ( ) ) , ; ' " \` -- /* */ \n :: . = 表 sample from x t 'a'`.split(' '),
+  ),
+  { maxLength: 30 },
+);
+
+test('the parser throws nothing but RejectionError, for any text', t => {
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        pieces.map(all => all.join(' ')),
+        fc.string({ unit: 'binary' }),
+      ),
+      text => {
+        const statement = `create ${text}`;
+        t.notThrows(() => compareStatements(statement, `${statement} x`));
+        t.notThrows(() => parseMeaning(statement));
+        t.notThrows(() => repair(statement));
+        try {
+          parseDefinition(statement);
+        } catch (error) {
+          t.true(error instanceof RejectionError, `${error}: ${statement}`);
+        }
+      },
+    ),
+    { numRuns: 5000 },
   );
 });

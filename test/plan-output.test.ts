@@ -140,7 +140,11 @@ RENAME TABLE t TO u;
 DROP USER ann;
 DROP TABLE u;
 END`);
-  const { stdout, stderr } = await run('sqlapply -v --allow all --report report $DB changes.sql; cat report');
+  await run('printf quest > password; chmod 600 password');
+  const account = '--user admin --password-file password';
+  const { stdout, stderr } = await run(
+    `sqlapply -v ${account} --allow all --report report $DB changes.sql; cat report`,
+  );
   const objects = stdout
     .toString()
     .trim()

@@ -3,6 +3,7 @@
  * rows were written.
  */
 import type { MaterializedViewDefinition } from '@sqlpipe/ddl';
+import type { HistoryAnswer } from '@sqlpipe/engine';
 import { significantTokens } from '@sqlpipe/sql';
 
 /** A column of a view, as the server lists it. */
@@ -10,6 +11,16 @@ export interface ViewColumn {
   readonly name: string;
   readonly type: string;
 }
+
+/** What a server says of a materialized view. */
+export interface HistoryFinding {
+  readonly answer: HistoryAnswer;
+  /** The columns of the view; undefined if the server does not show them. */
+  readonly columns: readonly ViewColumn[] | undefined;
+}
+
+/** Asks a server what a materialized view holds that its query no longer gives. */
+export type AskHistory = (view: MaterializedViewDefinition) => Promise<HistoryFinding>;
 
 /** A statement from its first token on. */
 export const withoutComments = (statement: string): string => {

@@ -1,10 +1,13 @@
 /*! The statements that turn one schema into another, each proven on an engine. */
 
+export type { Plan, PlannedStatement } from './assemble-plan.js';
 export { changedObjects } from './changed-objects.js';
 export type { AskSizes, StoredSize } from './cost.js';
 export type { Omission } from './draft.js';
 export {
+  type AskHistory,
   findAssertedView,
+  type HistoryFinding,
   printHistoryAssertion,
   printHistoryQuestion,
   type ViewColumn,
@@ -12,11 +15,7 @@ export {
 } from './history.js';
 export { AllowedLosses, formatLoss, type Loss } from './losses.js';
 export {
-  type AskHistory,
-  type HistoryFinding,
   isEnterpriseSchema,
-  type Plan,
-  type PlannedStatement,
   type PlanOptions,
   planChanges,
 } from './plan.js';

@@ -3,14 +3,14 @@
  * engine; the changes that the proof blames are left out of the next draft, until a draft is proven.
  */
 import { type CompareOptions, hasLiveViews, type MaterializedViewDefinition } from '@sqlpipe/ddl';
-import { type Effect, Engine, type Health, type HistoryAnswer, whenReady } from '@sqlpipe/engine';
+import { Engine, type Health, type HistoryAnswer, whenReady } from '@sqlpipe/engine';
 import { compareSchemas, Schema } from '@sqlpipe/schema';
 import { displayName, foldCase, hasName, type Identity, identify, identityKey, isAcl, isObject } from '@sqlpipe/sql';
 import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './access.js';
-import { type AskSizes, describeIrreversible, describeLosses, describeWork } from './cost.js';
-import { changeKey, Draft, type Omission, type Step } from './draft.js';
-import { printHistoryAssertion, type ViewColumn } from './history.js';
-import { formatPath, formatPathForShell } from './names.js';
+import { assemblePlan, type Plan, type ProvenDraft } from './assemble-plan.js';
+import type { AskSizes } from './cost.js';
+import { changeKey, Draft, type Omission } from './draft.js';
+import type { AskHistory, HistoryFinding } from './history.js';
 import {
   alterRetention,
   dropExtraObjects,
@@ -19,25 +19,14 @@ import {
   reconcileObjects,
   renameTables,
 } from './objects.js';
-import { type Proof, prove } from './prove.js';
-import { findLeftovers, isPartOfRebuild, parseRebuildAssertion, resumeRebuilds } from './rebuild.js';
+import { prove } from './prove.js';
+import { findLeftovers, isPartOfRebuild, resumeRebuilds } from './rebuild.js';
 import { refreshViews } from './refresh.js';
-import { describeKeptTables, RenameOffers, withOffers } from './rename-offers.js';
 import { type RequestOptions, Requests } from './requests.js';
 import type { Task } from './task.js';
 import { findUnresolvedViews, UnresolvedViewError } from './unresolved.js';
-import { describeRowsAssertion, parseRowsAssertion, type Row, RowFindings } from './values.js';
+import { type Row, RowFindings } from './values.js';
 import { WantedSchema } from './wanted-schema.js';
-
-/** What a server says of a materialized view. */
-export interface HistoryFinding {
-  readonly answer: HistoryAnswer;
-  /** The columns of the view; undefined if the server does not show them. */
-  readonly columns: readonly ViewColumn[] | undefined;
-}
-
-/** Asks a server what a materialized view holds that its query no longer gives. */
-export type AskHistory = (view: MaterializedViewDefinition) => Promise<HistoryFinding>;
 
 /** Options for planning. */
 export interface PlanOptions extends RequestOptions {
@@ -64,34 +53,6 @@ export interface PlanOptions extends RequestOptions {
   readonly askRow?: ((query: string) => Promise<Row>) | undefined;
 }
 
-/** A statement of a plan, and its effects. */
-export interface PlannedStatement {
-  readonly statement: string;
-  readonly effects: readonly Effect[];
-  /** Descriptions of the effects, one line each. */
-  readonly costs: readonly string[];
-  /** Descriptions of what is lost for good. */
-  readonly lost: readonly string[];
-}
-
-/** A plan that turns B into A. */
-export interface Plan {
-  readonly statements: readonly PlannedStatement[];
-  readonly omissions: readonly Omission[];
-  /** The names of the losses that were allowed, and that the plan needs. */
-  readonly allowedLosses: readonly string[];
-  /** What the head of the plan says beside its state. */
-  readonly remarks: readonly string[];
-  /** The tables that have the columns of A in another order, which only `--rebuild` changes. */
-  readonly reordered: readonly string[];
-  /** Remarks about the options, and about differences that do not count. */
-  readonly notes: readonly string[];
-  /** Why comments about renames have no effect. */
-  readonly warnings: readonly string[];
-  /** The statements of the schema after the plan. */
-  readonly result: readonly string[];
-}
-
 /**
  * Plans the statements that turn schema B into A.
  * @throws InvalidSelectionError for names that match nothing or are ambiguous; UnresolvedViewError if a view of A cannot be
@@ -110,25 +71,13 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, opti
     const questions = [...proven.rebuilt].filter(
       view => !findings.has(view) && !proven.before.wasNeverRefreshed(view) && proven.before.find(view),
     );
-    if (!askHistory || questions.length === 0) return toPlan(proven, options);
+    if (!askHistory || questions.length === 0) return assemblePlan(proven, options);
     for (const view of questions) {
       const definition = proven.before.definitionOf(view) as MaterializedViewDefinition;
       // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
       findings.set(view, await askHistory(definition));
     }
   }
-}
-
-/** A draft that is proven, with what it was made from. */
-interface ProvenDraft {
-  readonly draft: Draft;
-  readonly proof: Proof;
-  readonly task: Task;
-  readonly findings: ReadonlyMap<string, HistoryFinding>;
-  /** An engine that has B. */
-  readonly before: Engine;
-  /** The views that this draft or an earlier one computes again, in lower case. */
-  readonly rebuilt: ReadonlySet<string>;
 }
 
 function planOnce(
@@ -265,117 +214,3 @@ const isAbout = (omission: Omission, identity: Identity, statement: string): boo
   hasName(identity) && hasName(omission.identity)
     ? identityKey(omission.identity) === identityKey(identity)
     : !hasName(identity) && omission.identity.kind === identity.kind && statement !== '';
-
-/** Adds the assertions, each before the first step that makes a view be computed again, and the costs. */
-async function toPlan(
-  { draft, proof, task, findings, before }: ProvenDraft,
-  { version, askSizes }: PlanOptions,
-): Promise<Plan> {
-  const assertions = new Map<number, PlannedStatement[]>();
-  for (const [view, at] of proof.rebuilt) {
-    const { name = view } = before.find(view) ?? {};
-    const definition = before.definitionOf(name);
-    const isAllowed = task.requests.mayLose({ loss: 'history', object: name });
-    const hasRows = definition?.kind === 'materialized view' && !before.wasNeverRefreshed(name);
-    if (!hasRows || isAllowed || !isKept(name, draft.engine)) continue;
-    const planned = {
-      statement: printHistoryAssertion(definition, findings.get(view)?.columns),
-      effects: [],
-      lost: [],
-      costs: [describeAssertion(name, findings.has(view))],
-    };
-    assertions.set(at, [...(assertions.get(at) ?? []), planned]);
-  }
-  const statements = draft.steps.flatMap((step, at) => [
-    ...(assertions.get(at) ?? []),
-    toPlanned(step, proof.effects[at] ?? [], draft.engine, task),
-  ]);
-  const { used, unused } = task.requests.allowedLosses();
-  const reordered = draft.omissions.filter(isColumnOrder).map(({ identity }) => identity.name);
-  const { renames } = task.requests;
-  const offers = new RenameOffers(task, before);
-  const notes = [
-    ...renames.notes,
-    ...describeKeptTables(task, offers),
-    ...unused.map(name => `--allow-loss ${name}: nothing of this name is lost`),
-    ...reordered.map(name => {
-      const option = `--rebuild ${formatPathForShell(formatPath({ object: name }))}`;
-      return `table '${name}': its columns keep their order, which differs from that of A; ${option} changes it`;
-    }),
-  ];
-  const isOther = version !== undefined && !version.startsWith('9.3.');
-  const work = await describeWork(
-    { steps: draft.steps, effects: proof.effects, before, after: draft.engine, renamed: renames.objects },
-    askSizes,
-  );
-  const irreversible = describeIrreversible(statements);
-  const remarks = [
-    ...(isOther ? ['judged by the rules of QuestDB 9.3'] : []),
-    ...work,
-    ...(irreversible !== undefined ? [irreversible] : []),
-    ...tablesToCopy(draft.steps, before).map(name => `nothing may write to '${name}' while this plan is applied`),
-    ...(used.length > 0 ? [`allowed losses: ${used.join(', ')}`] : []),
-  ];
-  const omissions = draft.omissions
-    .filter(omission => !isColumnOrder(omission))
-    .map(omission => withOffers(omission, offers));
-  return {
-    statements,
-    omissions,
-    allowedLosses: used,
-    remarks,
-    reordered,
-    notes,
-    warnings: renames.warnings,
-    result: draft.engine.statements(),
-  };
-}
-
-/** The order of columns matters to few: a column that A has in the middle can only be added at the end. */
-const isColumnOrder = ({ properties }: Omission): boolean =>
-  properties.length === 1 && properties[0] === 'column order';
-
-/** The tables that the steps of rebuilds copy. */
-const tablesToCopy = (steps: readonly Step[], before: Engine): string[] =>
-  steps
-    .map(({ statement }) => parseRebuildAssertion(statement))
-    .flatMap(found => (found?.assertion === 'all applied' && before.find(found.tables[0]) ? found.tables : []));
-
-/** Whether there is still such a view at the end. */
-const isKept = (name: string, after: Engine): boolean => after.find(name)?.kind === 'materialized view';
-
-const describeAssertion = (name: string, isAsked: boolean): string =>
-  isAsked
-    ? `stops the plan if materialized view '${name}' holds rows that its query no longer gives`
-    : `stops the plan if materialized view '${name}' holds rows that its query no longer gives; no server was asked`;
-
-function toPlanned(
-  { statement, change }: Step,
-  effects: readonly Effect[],
-  after: Engine,
-  { rows }: Task,
-): PlannedStatement {
-  const stillInvalid = after.invalidViews();
-  const costs = effects.map(({ effect, object, column, kind, loss, text }) => {
-    const isThere = after.find(object)?.kind === kind;
-    const isStoredView = kind === 'materialized view' || kind === 'live view';
-    if (loss === 'drop' && isStoredView && column === undefined && isThere)
-      return `makes way for ${after.title(object)}; CREATE follows`;
-    if (loss === 'values') return text + rows.describeLost(object, column);
-    if (effect !== 'invalidated' || stillInvalid.has(foldCase(object))) return text;
-    const repair = { view: 'a repair', 'live view': 'CREATE' }[kind as string] ?? 'REFRESH … FULL';
-    return `${text}; ${isThere ? repair : 'DROP'} follows`;
-  });
-  const rowsAssertion = parseRowsAssertion(statement);
-  const defaultCost =
-    describeRebuildAssertion(statement) ??
-    (rowsAssertion && describeRowsAssertion(rowsAssertion)) ??
-    (change.identity.kind === 'materialized view' ? 'builds it from its base' : 'metadata only');
-  return { statement, effects, costs: costs.length > 0 ? costs : [defaultCost], lost: describeLosses(effects, after) };
-}
-
-function describeRebuildAssertion(statement: string): string | undefined {
-  const { assertion, tables: [table, other] = [] } = parseRebuildAssertion(statement) ?? {};
-  if (assertion === 'all applied') return `stops the plan unless all rows that were sent to '${table}' are applied`;
-  return assertion && `stops the plan if '${table}' and '${other}' have different numbers of rows`;
-}

@@ -6,12 +6,12 @@ import { createHash } from 'node:crypto';
 import { parseMeaning, printDefinition } from '@sqlpipe/ddl';
 import { Schema } from '@sqlpipe/schema';
 import { displayName, escapeControls, foldCase, identify, isObject, type Kind, significantTokens } from '@sqlpipe/sql';
+import type { Plan } from './assemble-plan.js';
 import { changedObjects } from './changed-objects.js';
 import { parseIrreversible } from './cost.js';
 import type { Omission } from './draft.js';
 import { formatLoss } from './losses.js';
 import { formatPathForShell } from './names.js';
-import type { Plan } from './plan.js';
 
 /** The kind and name of an object. */
 export interface PlannedObject {

@@ -2,9 +2,10 @@
 import { parseChange } from '@sqlpipe/ddl';
 import { Schema } from '@sqlpipe/schema';
 import { identify, isObject, isPrincipal } from '@sqlpipe/sql';
+import type { Plan } from './assemble-plan.js';
 import { formatLoss, type Loss } from './losses.js';
 import { printRename } from './names.js';
-import { type Plan, type PlanOptions, planChanges } from './plan.js';
+import { type PlanOptions, planChanges } from './plan.js';
 import { describeOmission } from './print-plan.js';
 
 /** What the way back depends on. */

@@ -1,0 +1,166 @@
+/*! Makes a plan of a draft that is proven: with its assertions, the costs of each statement, and what its head says. */
+import type { Effect, Engine } from '@sqlpipe/engine';
+import { foldCase } from '@sqlpipe/sql';
+import { type AskSizes, describeIrreversible, describeLosses, describeWork } from './cost.js';
+import type { Draft, Omission, Step } from './draft.js';
+import { type HistoryFinding, printHistoryAssertion } from './history.js';
+import { formatPath, formatPathForShell } from './names.js';
+import type { Proof } from './prove.js';
+import { parseRebuildAssertion } from './rebuild.js';
+import { describeKeptTables, RenameOffers, withOffers } from './rename-offers.js';
+import type { Task } from './task.js';
+import { describeRowsAssertion, parseRowsAssertion } from './values.js';
+
+/** A statement of a plan, and its effects. */
+export interface PlannedStatement {
+  readonly statement: string;
+  readonly effects: readonly Effect[];
+  /** Descriptions of the effects, one line each. */
+  readonly costs: readonly string[];
+  /** Descriptions of what is lost for good. */
+  readonly lost: readonly string[];
+}
+
+/** A plan that turns B into A. */
+export interface Plan {
+  readonly statements: readonly PlannedStatement[];
+  readonly omissions: readonly Omission[];
+  /** The names of the losses that were allowed, and that the plan needs. */
+  readonly allowedLosses: readonly string[];
+  /** What the head of the plan says beside its state. */
+  readonly remarks: readonly string[];
+  /** The tables that have the columns of A in another order, which only `--rebuild` changes. */
+  readonly reordered: readonly string[];
+  /** Remarks about the options, and about differences that do not count. */
+  readonly notes: readonly string[];
+  /** Why comments about renames have no effect. */
+  readonly warnings: readonly string[];
+  /** The statements of the schema after the plan. */
+  readonly result: readonly string[];
+}
+
+/** A draft that is proven, with what it was made from. */
+export interface ProvenDraft {
+  readonly draft: Draft;
+  readonly proof: Proof;
+  readonly task: Task;
+  readonly findings: ReadonlyMap<string, HistoryFinding>;
+  /** An engine that has B. */
+  readonly before: Engine;
+  /** The views that this draft or an earlier one computes again, in lower case. */
+  readonly rebuilt: ReadonlySet<string>;
+}
+
+/** Makes a plan of a proven draft: adds the assertions, each before the first step that makes a view be computed again, and the costs. */
+export async function assemblePlan(
+  { draft, proof, task, findings, before }: ProvenDraft,
+  { version, askSizes }: { version?: string | undefined; askSizes?: AskSizes | undefined },
+): Promise<Plan> {
+  const assertions = new Map<number, PlannedStatement[]>();
+  for (const [view, at] of proof.rebuilt) {
+    const { name = view } = before.find(view) ?? {};
+    const definition = before.definitionOf(name);
+    const isAllowed = task.requests.mayLose({ loss: 'history', object: name });
+    const hasRows = definition?.kind === 'materialized view' && !before.wasNeverRefreshed(name);
+    if (!hasRows || isAllowed || !isKept(name, draft.engine)) continue;
+    const planned = {
+      statement: printHistoryAssertion(definition, findings.get(view)?.columns),
+      effects: [],
+      lost: [],
+      costs: [describeAssertion(name, findings.has(view))],
+    };
+    assertions.set(at, [...(assertions.get(at) ?? []), planned]);
+  }
+  const statements = draft.steps.flatMap((step, at) => [
+    ...(assertions.get(at) ?? []),
+    toPlanned(step, proof.effects[at] ?? [], draft.engine, task),
+  ]);
+  const { used, unused } = task.requests.allowedLosses();
+  const reordered = draft.omissions.filter(isColumnOrder).map(({ identity }) => identity.name);
+  const { renames } = task.requests;
+  const offers = new RenameOffers(task, before);
+  const notes = [
+    ...renames.notes,
+    ...describeKeptTables(task, offers),
+    ...unused.map(name => `--allow-loss ${name}: nothing of this name is lost`),
+    ...reordered.map(name => {
+      const option = `--rebuild ${formatPathForShell(formatPath({ object: name }))}`;
+      return `table '${name}': its columns keep their order, which differs from that of A; ${option} changes it`;
+    }),
+  ];
+  const isOther = version !== undefined && !version.startsWith('9.3.');
+  const work = await describeWork(
+    { steps: draft.steps, effects: proof.effects, before, after: draft.engine, renamed: renames.objects },
+    askSizes,
+  );
+  const irreversible = describeIrreversible(statements);
+  const remarks = [
+    ...(isOther ? ['judged by the rules of QuestDB 9.3'] : []),
+    ...work,
+    ...(irreversible !== undefined ? [irreversible] : []),
+    ...tablesToCopy(draft.steps, before).map(name => `nothing may write to '${name}' while this plan is applied`),
+    ...(used.length > 0 ? [`allowed losses: ${used.join(', ')}`] : []),
+  ];
+  const omissions = draft.omissions
+    .filter(omission => !isColumnOrder(omission))
+    .map(omission => withOffers(omission, offers));
+  return {
+    statements,
+    omissions,
+    allowedLosses: used,
+    remarks,
+    reordered,
+    notes,
+    warnings: renames.warnings,
+    result: draft.engine.statements(),
+  };
+}
+
+/** The order of columns matters to few: a column that A has in the middle can only be added at the end. */
+const isColumnOrder = ({ properties }: Omission): boolean =>
+  properties.length === 1 && properties[0] === 'column order';
+
+/** The tables that the steps of rebuilds copy. */
+const tablesToCopy = (steps: readonly Step[], before: Engine): string[] =>
+  steps
+    .map(({ statement }) => parseRebuildAssertion(statement))
+    .flatMap(found => (found?.assertion === 'all applied' && before.find(found.tables[0]) ? found.tables : []));
+
+/** Whether there is still such a view at the end. */
+const isKept = (name: string, after: Engine): boolean => after.find(name)?.kind === 'materialized view';
+
+const describeAssertion = (name: string, isAsked: boolean): string =>
+  isAsked
+    ? `stops the plan if materialized view '${name}' holds rows that its query no longer gives`
+    : `stops the plan if materialized view '${name}' holds rows that its query no longer gives; no server was asked`;
+
+function toPlanned(
+  { statement, change }: Step,
+  effects: readonly Effect[],
+  after: Engine,
+  { rows }: Task,
+): PlannedStatement {
+  const stillInvalid = after.invalidViews();
+  const costs = effects.map(({ effect, object, column, kind, loss, text }) => {
+    const isThere = after.find(object)?.kind === kind;
+    const isStoredView = kind === 'materialized view' || kind === 'live view';
+    if (loss === 'drop' && isStoredView && column === undefined && isThere)
+      return `makes way for ${after.title(object)}; CREATE follows`;
+    if (loss === 'values') return text + rows.describeLost(object, column);
+    if (effect !== 'invalidated' || stillInvalid.has(foldCase(object))) return text;
+    const repair = { view: 'a repair', 'live view': 'CREATE' }[kind as string] ?? 'REFRESH … FULL';
+    return `${text}; ${isThere ? repair : 'DROP'} follows`;
+  });
+  const rowsAssertion = parseRowsAssertion(statement);
+  const defaultCost =
+    describeRebuildAssertion(statement) ??
+    (rowsAssertion && describeRowsAssertion(rowsAssertion)) ??
+    (change.identity.kind === 'materialized view' ? 'builds it from its base' : 'metadata only');
+  return { statement, effects, costs: costs.length > 0 ? costs : [defaultCost], lost: describeLosses(effects, after) };
+}
+
+function describeRebuildAssertion(statement: string): string | undefined {
+  const { assertion, tables: [table, other] = [] } = parseRebuildAssertion(statement) ?? {};
+  if (assertion === 'all applied') return `stops the plan unless all rows that were sent to '${table}' are applied`;
+  return assertion && `stops the plan if '${table}' and '${other}' have different numbers of rows`;
+}
