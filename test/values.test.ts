@@ -270,3 +270,22 @@ test('a narrowing always needs a permission, and no plan converts a decimal to a
       t.deepEqual(lossesOf(plan), isLoss ? ["values:'my t'.'a b'"] : [], `${from} to ${to}`);
     }
 });
+
+testWithQuestDB('a rebuild stops before it creates anything if a value does not fit', async t => {
+  const server = await emptyServer();
+  const [before, after] = [
+    'DECIMAL(10,2)) TIMESTAMP(ts) PARTITION BY DAY',
+    'DECIMAL(8,1)) TIMESTAMP(ts) PARTITION BY HOUR',
+  ].map(rest => `CREATE TABLE r (ts TIMESTAMP, p ${rest} WAL;`);
+  const run = await shellWithFiles(t, server, { 'after.sql': after ?? '' });
+  await execute(server, before ?? '');
+  await execute(server, 'INSERT INTO r VALUES (0, 1.55m), (1, null)');
+  await waitUntilApplied(server, 'r');
+  const rebuild = 'sqldiff --alter --rebuild r after.sql $DB > plan; sqlapply --allow all $DB < plan';
+  const { stderr } = await run(rebuild);
+  t.regex(stderr, /the assertion is not true: 'r': 1 value does not fit/);
+  t.deepEqual(await execute(server, 'SELECT table_name FROM tables()'), [['r']]);
+  await execute(server, 'UPDATE r SET p = 1.5m WHERE p IS NOT NULL');
+  t.is((await run(rebuild)).code, 0);
+  t.deepEqual(await execute(server, 'SELECT p FROM r'), [['1.5'], [null]]);
+});

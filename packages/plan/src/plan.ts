@@ -23,9 +23,9 @@ import { prove } from './prove.js';
 import { findLeftovers, isPartOfRebuild, resumeRebuilds } from './rebuild.js';
 import { refreshViews } from './refresh.js';
 import { type RequestOptions, Requests } from './requests.js';
+import { type Row, RowFindings } from './row-findings.js';
 import type { Task } from './task.js';
 import { findUnresolvedViews, UnresolvedViewError } from './unresolved.js';
-import { type Row, RowFindings } from './values.js';
 import { WantedSchema } from './wanted-schema.js';
 
 /** Options for planning. */

@@ -1,7 +1,7 @@
 import type { CompareOptions } from '@sqlpipe/ddl';
 import type { Schema } from '@sqlpipe/schema';
 import type { Requests } from './requests.js';
-import type { RowFindings } from './values.js';
+import type { RowFindings } from './row-findings.js';
 import type { WantedSchema } from './wanted-schema.js';
 
 /** What a plan has to do: schema B becomes A. */

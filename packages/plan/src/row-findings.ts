@@ -1,0 +1,39 @@
+/*! What a server has said of the rows of tables, and what it has to be asked yet. */
+import { foldCase } from '@sqlpipe/sql';
+
+/** The first row of a query; undefined if the server cannot answer it. */
+export type Row = readonly unknown[] | undefined;
+
+/** What a server has said of the rows of tables. */
+export class RowFindings {
+  /** The queries that were not asked yet. */
+  readonly questions = new Set<string>();
+  /** What is known of the values that a conversion loses, by column. */
+  readonly #lost = new Map<string, string>();
+
+  /**
+   * @param answers the answers by query
+   * @param isAsked whether there is a server
+   */
+  constructor(
+    readonly answers: ReadonlyMap<string, Row>,
+    readonly isAsked: boolean,
+  ) {}
+
+  /** The answer to a query; undefined as long as it was not asked. */
+  find(query: string): Row {
+    if (this.isAsked && !this.answers.has(query)) this.questions.add(query);
+    return this.answers.get(query);
+  }
+
+  noteLost(table: string, column: string, text: string): void {
+    this.#lost.set(lostKey(table, column), text);
+  }
+
+  /** How many values of a column are lost, as the end of a sentence; empty if it is not known. */
+  describeLost(table: string, column: string | undefined): string {
+    return this.#lost.get(lostKey(table, column ?? '')) ?? '';
+  }
+}
+
+const lostKey = (table: string, column: string): string => `${foldCase(table)}\0${foldCase(column)}`;
