@@ -8,6 +8,7 @@ import { execute, waitUntilApplied } from './support/reconcile.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
+import { startSqlserve } from './support/sqlserve.js';
 import { test } from './support/test.js';
 
 const file = fileScope();
@@ -288,4 +289,14 @@ testWithQuestDB('a rebuild stops before it creates anything if a value does not 
   await execute(server, 'UPDATE r SET p = 1.5m WHERE p IS NOT NULL');
   t.is((await run(rebuild)).code, 0);
   t.deepEqual(await execute(server, 'SELECT p FROM r'), [['1.5'], [null]]);
+});
+
+test('sqlserve has no rows, so that the assertions of a plan are true', async t => {
+  const server = await startSqlserve(t);
+  const run = await shellWithFiles(t, server, { 'old.sql': tableOf('INT'), 'new.sql': tableOf('DECIMAL(8,1)') });
+  const { code, stderr } = await run(
+    `sqlsplit old.sql | sqlapply $DB && sqldiff --alter --allow-loss "values:'my t'.'a b'" new.sql old.sql > plan &&
+      sqlapply --allow ALTER $DB < plan && sqldiff new.sql $DB`,
+  );
+  t.is(code, 0, stderr);
 });

@@ -72,6 +72,8 @@ const WITHOUT_ROWS: Readonly<Record<string, { type: string; value: Value }>> = {
   nothing_is_lost: { type: 'BOOLEAN', value: true },
   all_applied: { type: 'BOOLEAN', value: true },
   as_many_rows: { type: 'BOOLEAN', value: true },
+  all_fit: { type: 'BOOLEAN', value: true },
+  all_native: { type: 'BOOLEAN', value: true },
   rows_lost: { type: 'LONG', value: 0 },
   first_lost: { type: 'TIMESTAMP', value: null },
   last_lost: { type: 'TIMESTAMP', value: null },
