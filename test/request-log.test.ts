@@ -51,8 +51,9 @@ test('sqldiff and sqlpipe check log their requests, including those without a re
     if (statement.includes('DATABASE')) socket.destroy();
     else socket.write(reply('{"dataset":[]}'));
   });
-  t.deepEqual(requestsIn(await run(`sqldump -vv ${url}`)).slice(0, 1), [`GET ${url}/api/v1/sql/execute no answer`]);
-  t.deepEqual(requestsIn(await run('sqldump -vv http://127.0.0.1:1')), [
-    'GET http://127.0.0.1:1/api/v1/sql/execute no answer',
-  ]);
+  t.true(requestsIn(await run(`sqldump -vv ${url}`)).includes(`GET ${url}/api/v1/sql/execute no answer`));
+  t.deepEqual(
+    [...new Set(requestsIn(await run('sqldump -vv http://127.0.0.1:1')))],
+    ['GET http://127.0.0.1:1/api/v1/sql/execute no answer'],
+  );
 });

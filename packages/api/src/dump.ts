@@ -12,12 +12,15 @@ export interface DumpOptions {
   readonly noOwner?: boolean;
   /** Leave out views that the server calls invalid. */
   readonly skipInvalid?: boolean;
+  /** Accept a dump without the objects that the account may not read; `onWarning` gets each. */
+  readonly partial?: boolean;
   readonly onWarning?: OnWarning;
 }
 
 /**
  * The schema of an instance: its statements in an order that can be applied, each with its `;`. Statements that the server
- * prints wrongly are repaired. The loop ends without an error only if the dump is complete.
+ * prints wrongly are repaired. The loop ends without an error only if the dump is complete: it has every object of these
+ * kinds that the server lists.
  *
  * ```ts
  * import { dump, serve } from 'sqlpipe';
@@ -34,10 +37,17 @@ export interface DumpOptions {
  */
 export async function* dump(
   instance: Instance,
-  { include = [], exclude = [], noOwner = false, skipInvalid = false, onWarning = () => {} }: DumpOptions = {},
+  {
+    include = [],
+    exclude = [],
+    noOwner = false,
+    skipInvalid = false,
+    partial = false,
+    onWarning = () => {},
+  }: DumpOptions = {},
 ): AsyncGenerator<string, void, undefined> {
   const selection = parseSelection([...include], [...exclude]);
   const target = await resolve(instance, onWarning);
-  for await (const batch of dumpInstance(target, { selection, skipInvalid, warn: onWarning }))
+  for await (const batch of dumpInstance(target, { selection, skipInvalid, partial, warn: onWarning }))
     yield* noOwner ? batch.map(removeOwner) : batch;
 }

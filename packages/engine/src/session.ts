@@ -19,7 +19,7 @@ export type Authorize = (permission: string, on?: string, columns?: readonly str
 export interface Session {
   readonly catalogue: Catalogue;
   readonly authorize: Authorize;
-  /** Whether the caller may read at least a part of an object. Other objects are left out of lists and dumps. */
+  /** Whether the caller may read at least a part of an object. Other objects are left out of dumps, but not of lists. */
   readonly canRead: (name: string) => boolean;
   /** Whether there are live views. */
   readonly liveViews: boolean;

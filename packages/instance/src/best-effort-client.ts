@@ -6,24 +6,37 @@
 import type { ConnectionConfig } from './connection-config.js';
 import { connect, type Instance } from './instance.js';
 
-/** Milliseconds for a query with all its tries. A server that does not answer a query within this time gets no more. */
+/** Milliseconds for an attempt with all its tries. A server that does not answer a query within this time gets no more. */
 const TIMEOUT = 5000;
 
 /** Queries an instance on a connection of its own; a missing or invalid answer is undefined. */
 export class BestEffortClient {
   readonly #instance: Instance;
   #hasGivenUp = false;
+  /** The attempt before. They come one after the other, because an instance has one request at a time. */
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(target: ConnectionConfig) {
     this.#instance = connect({ ...target, timeout: TIMEOUT, connectTimeout: TIMEOUT, retries: 0 });
   }
 
   /** As `Instance.table`; undefined if the query fails. */
-  async table(query: string): Promise<unknown[][] | undefined> {
+  table(query: string): Promise<unknown[][] | undefined> {
+    return this.attempt(instance => instance.table(query));
+  }
+
+  /** The result of one or more queries; undefined if one fails. */
+  attempt<T>(use: (instance: Instance) => Promise<T>): Promise<T | undefined> {
+    const attempt = this.#last.then(() => this.#attempt(use));
+    this.#last = attempt;
+    return attempt;
+  }
+
+  async #attempt<T>(use: (instance: Instance) => Promise<T>): Promise<T | undefined> {
     if (this.#hasGivenUp) return undefined;
     const timer = setTimeout(() => void this.close(), TIMEOUT);
     try {
-      return await this.#instance.table(query);
+      return await use(this.#instance);
     } catch (error) {
       this.#hasGivenUp = (error as { code?: string }).code === 'UNREACHABLE';
       return undefined;

@@ -51,15 +51,22 @@ async function fetchOfRightKind(instance: Instance, objects: readonly ObjectName
   return objects.map(({ kind, name }, i) => (kind === 'table' && views.has(foldCase(name)) ? undefined : printed[i]));
 }
 
+/** Called with each object that may not be read, and the server's message; its definition is undefined then. */
+export type OnDenied = (object: ObjectName, message: string) => void;
+
 /**
  * As `fetchDefinitions`, for objects whose kinds are known to be right: with the kind `table`, a view would get the
  * definition of a table.
+ * @param onDenied without it, an object that may not be read is an error
  */
 export async function fetchUncheckedDefinitions(
   instance: Instance,
   objects: readonly ObjectName[],
+  onDenied?: OnDenied,
 ): Promise<(string | undefined)[]> {
-  const printed = await queryIfSupported(instance, 'SHOW CREATE', () => fetchWithShowCreate(instance, objects));
+  const printed = await queryIfSupported(instance, 'SHOW CREATE', () =>
+    fetchWithShowCreate(instance, objects, onDenied),
+  );
   return printed ?? reconstructAll(instance, objects);
 }
 
@@ -73,12 +80,13 @@ async function reconstructAll(instance: Instance, objects: readonly ObjectName[]
 async function fetchWithShowCreate(
   instance: Instance,
   objects: readonly ObjectName[],
+  onDenied: OnDenied | undefined,
 ): Promise<(string | undefined)[]> {
   const definitions: (string | undefined)[] = [];
   const budget = new MemoryBudget();
   while (definitions.length < objects.length) {
     const next = objects.slice(definitions.length, definitions.length + MAX_PER_REQUEST);
-    for (const row of await fetchBatch(instance, limitToBuffer(instance, next))) {
+    for (const row of await fetchBatch(instance, limitToBuffer(instance, next), onDenied)) {
       if (row !== undefined) budget.add(row);
       definitions.push(row);
     }
@@ -100,7 +108,11 @@ const showCreateQuery = (objects: readonly ObjectName[]): string =>
 /**
  * Queries a batch. An object that does not exist or cannot be shown fails the batch; then each half is queried alone.
  */
-async function fetchBatch(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
+async function fetchBatch(
+  instance: Instance,
+  objects: readonly ObjectName[],
+  onDenied: OnDenied | undefined,
+): Promise<(string | undefined)[]> {
   const rows: string[] = [];
   let length = 0;
   try {
@@ -109,26 +121,33 @@ async function fetchBatch(instance: Instance, objects: readonly ObjectName[]): P
         rows.push(row);
         length += row.length;
         if (rows.length > objects.length) throw wrongCountError(instance, objects.length, 'more');
-        if (length > MAX_REPLY_LENGTH && objects.length > 1) return fetchHalves(instance, objects);
+        if (length > MAX_REPLY_LENGTH && objects.length > 1) return fetchHalves(instance, objects, onDenied);
       }
   } catch (error) {
-    if (!(error instanceof InstanceError) || !mayConcernOneObject(error) || isUnsupported(error)) throw error;
+    if (!(error instanceof InstanceError) || isUnsupported(error)) throw error;
+    const denial = error.code === 'DENIED' && onDenied ? error.serverMessage : undefined;
+    if (denial === undefined && !mayConcernOneObject(error)) throw error;
     const [object] = objects;
     if (objects.length === 1 && object) {
-      if (NOT_FOUND.test(error.serverMessage ?? '')) return [undefined];
+      if (denial !== undefined) onDenied?.(object, denial);
+      if (denial !== undefined || NOT_FOUND.test(error.serverMessage ?? '')) return [undefined];
       throw errorForObject(object, error, instance);
     }
-    return fetchHalves(instance, objects);
+    return fetchHalves(instance, objects, onDenied);
   }
   if (rows.length !== objects.length) throw wrongCountError(instance, objects.length, `${rows.length}`);
   return rows;
 }
 
-async function fetchHalves(instance: Instance, objects: readonly ObjectName[]): Promise<(string | undefined)[]> {
+async function fetchHalves(
+  instance: Instance,
+  objects: readonly ObjectName[],
+  onDenied: OnDenied | undefined,
+): Promise<(string | undefined)[]> {
   const half = Math.ceil(objects.length / 2);
   return [
-    ...(await fetchBatch(instance, objects.slice(0, half))),
-    ...(await fetchBatch(instance, objects.slice(half))),
+    ...(await fetchBatch(instance, objects.slice(0, half), onDenied)),
+    ...(await fetchBatch(instance, objects.slice(half), onDenied)),
   ];
 }
 

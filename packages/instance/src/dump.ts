@@ -13,6 +13,7 @@ import {
   truncate,
 } from '@sqlpipe/sql';
 import { BestEffortClient } from './best-effort-client.js';
+import { addMissingRows, MissingObjects, ObjectCheck } from './completeness.js';
 import { requestSecrets } from './connection.js';
 import type { ConnectionConfig } from './connection-config.js';
 import { connect, type Instance } from './instance.js';
@@ -31,8 +32,12 @@ export interface DumpOptions {
   maxRecord: number;
   /** Leave out the views that the instance reports as invalid. */
   skipInvalid: boolean;
+  /** Accept a dump without the objects that the account may not read; each is a warning. */
+  partial: boolean;
   /** Receives what a reader of the dump should know, one line each. */
   warn(message: string): void;
+  /** Receives what changed while the dump was read, and what could not be checked, one line each. */
+  note(message: string): void;
   /** Ends the dump with an error when it aborts, also while the server is silent. */
   signal?: AbortSignal;
 }
@@ -43,17 +48,21 @@ const DEFAULTS: DumpOptions = {
   verbatim: false,
   maxRecord: MAX_RECORD,
   skipInvalid: false,
+  partial: false,
   warn() {},
+  note() {},
 };
 
 /**
  * The statements of an instance's schema in dependency order, normalized. They are passed on in batches as they arrive,
  * because one by one that would take longer than reading them. The generator ends without an error only if the dump
- * is complete.
- * @throws InstanceError; with code PROTOCOL if a row is not one statement
+ * is complete: it has every object of the selected kinds that the server lists.
+ * @throws InstanceError; with code PROTOCOL if a row is not one statement, DENIED if the account may not read an object
  */
 export async function* dump(target: ConnectionConfig, given: Partial<DumpOptions> = {}): AsyncGenerator<string[]> {
   const options = { ...DEFAULTS, ...given };
+  const { note } = options;
+  options.note = message => note(`${target.label}: ${message}`);
   const [source, client] = [connect(target), new BestEffortClient(target)];
   const close = () => Promise.all([source.close(), client.close()]);
   options.signal?.addEventListener('abort', close);
@@ -73,7 +82,8 @@ async function* dumpStatements(
   let invalid: Map<string, string> | undefined;
   let hasAcl = false;
   let n = 0;
-  for await (const batch of fetchRows(source, client, options)) {
+  const missing = new MissingObjects();
+  for await (const batch of fetchRows(target, source, client, options, missing)) {
     const statements: string[] = [];
     for (const row of batch) {
       n++;
@@ -102,6 +112,7 @@ async function* dumpStatements(
   }
   if (options.selection.requestsAcl && !hasAcl)
     options.warn('access control was requested, but the server reports none; it may be disabled there');
+  missing.report(target, options);
 }
 
 function toStatement(row: string, n: number, target: ConnectionConfig, { verbatim, warn }: DumpOptions) {
@@ -115,19 +126,24 @@ function toStatement(row: string, n: number, target: ConnectionConfig, { verbati
 /** In bytes. It exceeds the limit of a record, so that a statement that is too long is reported with its number. */
 const MAX_ROW = 32 * 1024 * 1024;
 
-/** The server's rows, queried in the way that `via` selects. */
+/** The server's rows, queried in the way that `via` selects. Objects that it does not show are added to `missing`. */
 async function* fetchRows(
+  target: ConnectionConfig,
   source: Instance,
   client: BestEffortClient,
-  { via, selection: selected, maxRecord }: DumpOptions,
+  { via, selection, maxRecord, note }: DumpOptions,
+  missing: MissingObjects,
 ): AsyncGenerator<string[]> {
-  if (via === 'catalogue') return yield await fetchObjectRows(source, client, selected.selects);
+  const { selects, clause } = selection;
+  const fetchAllObjectRows = () => fetchObjectRows(source, client, { selects, missing, note });
+  if (via === 'catalogue') return yield await fetchAllObjectRows();
+  const check = new ObjectCheck(target, client, { selects, missing, note });
   try {
-    yield* source.rows(`SHOW CREATE DATABASE${selected.clause}`, Math.max(MAX_ROW, 2 * maxRecord));
+    yield* addMissingRows(source.rows(`SHOW CREATE DATABASE${clause}`, Math.max(MAX_ROW, 2 * maxRecord)), check);
   } catch (error) {
-    if (!isTooOld(error)) throw addAclHint(error, selected);
+    if (!isTooOld(error)) throw addAclHint(error, selection);
     if (via === 'database') throw tooOldError(error);
-    yield await fetchObjectRows(source, client, selected.selects);
+    yield await fetchAllObjectRows();
   }
 }
 

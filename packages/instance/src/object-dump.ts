@@ -1,16 +1,15 @@
 /*!
  * The dump of a server without SHOW CREATE DATABASE (QuestDB before 10): its objects, fetched object by object and
  * sorted in the order of that statement. The catalogue is not a snapshot, so objects are listed again at the end, and
- * what may have changed is read again, until nothing has changed.
+ * what may have changed is read again, until nothing has changed. If objects are created and dropped all the time, the
+ * dump has those that were there in two lists.
  */
 
-import { isSystemTable } from '@sqlpipe/ddl';
 import { dumpOrder, Schema } from '@sqlpipe/schema';
-import { isObject, type Kind } from '@sqlpipe/sql';
 import type { BestEffortClient } from './best-effort-client.js';
+import { changingError, isWanted, type ReadOptions, titleOf } from './completeness.js';
 import { fetchUncheckedDefinitions } from './definitions.js';
 import type { Instance } from './instance.js';
-import { InstanceError } from './instance-error.js';
 import { fetchVersions, type ListedObject, listAllObjects } from './objects.js';
 
 /** Maximum number of readings of a schema that keeps changing. */
@@ -19,25 +18,26 @@ const MAX_READS = 6;
 /**
  * The rows that SHOW CREATE DATABASE would return.
  * @param client for the queries that save time and are not necessary
- * @throws InstanceError; with code UNREACHABLE if the schema keeps changing while it is read
+ * @throws InstanceError; with code UNREACHABLE if objects keep changing while they are read
  */
 export async function fetchObjectRows(
   source: Instance,
   client: BestEffortClient,
-  selects: (kind: Kind) => boolean,
+  options: ReadOptions,
 ): Promise<string[]> {
-  let previous = new Map<string, ReadObject>();
-  for (let reading = 1; reading <= MAX_READS; reading++) {
-    const objects = await readObjects(source, client, selects, previous);
-    const isSame = ({ name, definition }: ReadObject) => previous.get(name)?.definition === definition;
-    if (objects.length === previous.size && objects.every(isSame))
-      return dumpOrder(new Schema(objects.map(({ definition }) => definition))).map(({ statement }) => statement);
-    previous = new Map(objects.map(object => [object.name, object]));
+  const denied = new Map<string, string>();
+  let [before, now] = [NOTHING_READ, await readObjects(source, client, options, NOTHING_READ, denied)];
+  for (let reading = 2; reading <= MAX_READS && !isSame(before, now); reading++)
+    [before, now] = [now, await readObjects(source, client, options, now, denied)];
+  if (findChanged(before, now).length) throw changingError(source);
+  noteChanges(before, now, options);
+  for (const object of now.listed) {
+    const denial = denied.get(object.name);
+    if (denial !== undefined) options.missing.addDenied(object, denial);
+    else if (object.kind === 'other') options.missing.addUnknown(object);
   }
-  throw new InstanceError(
-    'UNREACHABLE',
-    `${source.label}: the schema keeps changing while it is read; try again when nothing changes it`,
-  );
+  const lasting = [...now.objects.values()].filter(({ name }) => before.objects.has(name));
+  return dumpOrder(new Schema(lasting.map(({ definition }) => definition))).map(({ statement }) => statement);
 }
 
 /** An object as it was when it was read. */
@@ -46,34 +46,64 @@ interface ReadObject extends ListedObject {
   definition: string;
 }
 
-/** Lists the objects, and reads those that are not certainly the same as before. */
+/** A list of objects, and those of them that could be read, by name. */
+interface Reading {
+  readonly listed: readonly ListedObject[];
+  readonly objects: ReadonlyMap<string, ReadObject>;
+}
+
+const NOTHING_READ: Reading = { listed: [], objects: new Map() };
+
+/** The objects of two readings that are not the same in both. */
+const findChanged = (before: Reading, now: Reading): ReadObject[] =>
+  [...now.objects.values()].filter(({ name, definition }) => {
+    const other = before.objects.get(name);
+    return other && other.definition !== definition;
+  });
+
+/** Whether two readings have the same objects. */
+const isSame = (before: Reading, now: Reading): boolean =>
+  before.objects.size === now.objects.size &&
+  [...now.objects.keys()].every(name => before.objects.has(name)) &&
+  !findChanged(before, now).length;
+
+/** Says which objects are not in the dump because they were not there all the time. */
+function noteChanges(before: Reading, now: Reading, { note }: ReadOptions): void {
+  const say = (object: ListedObject, change: string) =>
+    note(`${titleOf(object)} was ${change} while the schema was read, and is not in the dump`);
+  for (const object of now.objects.values()) if (!before.objects.has(object.name)) say(object, 'created');
+  for (const object of before.objects.values()) if (!now.objects.has(object.name)) say(object, 'dropped or renamed');
+}
+
+/**
+ * Lists the objects, and reads those that are not certainly the same as before.
+ * @param denied the server's message for each object that may not be read; those are not asked for again
+ */
 async function readObjects(
   source: Instance,
   client: BestEffortClient,
-  selects: (kind: Kind) => boolean,
-  previous: ReadonlyMap<string, ReadObject>,
-): Promise<ReadObject[]> {
-  const [listed, versions] = await Promise.all([listObjects(source, selects), fetchVersions(client)]);
+  { selects }: ReadOptions,
+  previous: Reading,
+  denied: Map<string, string>,
+): Promise<Reading> {
+  const [all, versions] = await Promise.all([listAllObjects(source), fetchVersions(client)]);
+  const listed = all.filter(object => isWanted(object, selects));
   // Without an id, a table that was created again could have the version of the one before.
   const versionOf = ({ id, name }: ListedObject) => (id === undefined ? undefined : versions.get(name));
-  const objects = listed.map(object => ({ ...object, version: versionOf(object) }));
+  const objects = listed
+    .filter(({ kind, name }) => kind !== 'other' && !denied.has(name))
+    .map(object => ({ ...object, version: versionOf(object) }));
   const definitionOf = ({ name, id, version }: Omit<ReadObject, 'definition'>): string | undefined => {
-    const before = previous.get(name);
+    const before = previous.objects.get(name);
     return version !== undefined && before?.version === version && before.id === id ? before.definition : undefined;
   };
   const definitions = new Map(objects.map(object => [object.name, definitionOf(object)]));
   const stale = objects.filter(({ name }) => definitions.get(name) === undefined);
-  for (const [i, definition] of (await fetchUncheckedDefinitions(source, stale)).entries())
-    definitions.set((stale[i] as ListedObject).name, definition);
-  return objects.flatMap(object => {
+  const read = await fetchUncheckedDefinitions(source, stale, ({ name }, message) => void denied.set(name, message));
+  for (const [i, { name }] of stale.entries()) definitions.set(name, read[i]);
+  const found = objects.flatMap((object): [string, ReadObject][] => {
     const definition = definitions.get(object.name);
-    return definition === undefined ? [] : [{ ...object, definition }]; // it was dropped since it was listed
+    return definition === undefined ? [] : [[object.name, { ...object, definition }]]; // else it is gone or denied
   });
-}
-
-/** The objects that the dump contains: those selected, without system tables. */
-async function listObjects(source: Instance, selects: (kind: Kind) => boolean): Promise<ListedObject[]> {
-  return (await listAllObjects(source)).filter(
-    ({ name, kind }) => isObject(kind) && selects(kind) && !isSystemTable(name),
-  );
+  return { listed, objects: new Map(found) };
 }

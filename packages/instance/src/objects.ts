@@ -24,6 +24,7 @@ const KIND_BY_VALUE: Record<string, Kind> = {
   T: 'table',
   V: 'view',
   M: 'materialized view',
+  L: 'live view',
   true: 'materialized view',
   false: 'table',
 };
@@ -32,15 +33,24 @@ const KIND_BY_VALUE: Record<string, Kind> = {
 export interface ListedObject extends ObjectName {
   /** The server's number of this object: another object of the same name gets another one. Servers before 9.0 have none. */
   id?: unknown;
+  /** How the server marks the kind, if it is the kind `other`, which only a newer server has. */
+  mark?: string;
 }
 
 /** All objects, in any order. */
 export async function listAllObjects(source: Instance): Promise<ListedObject[]> {
   const rows = await queryTables(source, ({ column }) => `SELECT table_name, ${column}, id FROM tables()`);
-  return (
-    rows?.map(([name, kind, id]) => ({ name: String(name), kind: KIND_BY_VALUE[String(kind)] ?? 'other', id })) ??
-    listByFunctions(source)
-  );
+  if (rows?.some(([name, mark]) => typeof name !== 'string' || mark === undefined))
+    throw new InstanceError(
+      'PROTOCOL',
+      `${source.label}: tables() has other columns than requested; does a proxy change the replies?`,
+    );
+  return rows?.map(toListedObject) ?? listByFunctions(source);
+}
+
+function toListedObject([name, mark, id]: unknown[]): ListedObject {
+  const kind = KIND_BY_VALUE[String(mark)];
+  return { name: String(name), kind: kind ?? 'other', id, ...(kind === undefined && { mark: String(mark) }) };
 }
 
 /**
@@ -85,13 +95,19 @@ async function queryTables(
   return undefined;
 }
 
+/** The functions that list the objects of one kind. */
+const LISTS: [list: string, kind: Kind][] = [
+  ['views()', 'view'],
+  ['materialized_views()', 'materialized view'],
+  ['live_views()', 'live view'],
+];
+
 /** All objects, from the functions for each kind. A server without such a function has no objects of that kind. */
 async function listByFunctions(source: Instance): Promise<ObjectName[]> {
   const names = async (query: string) => (await source.table(query)).map(([name]) => String(name));
   const namesIn = async (list: string) =>
     new Set(await queryIfSupported(source, list, () => names(`SELECT view_name FROM ${list}`)));
-  const [views, materializedViews] = [await namesIn('views()'), await namesIn('materialized_views()')];
-  const kindOf = (name: string): Kind =>
-    views.has(name) ? 'view' : materializedViews.has(name) ? 'materialized view' : 'table';
-  return (await names('SHOW TABLES')).map(name => ({ name, kind: kindOf(name) }));
+  const kinds = new Map<string, Kind>();
+  for (const [list, kind] of LISTS) for (const name of await namesIn(list)) kinds.set(name, kind);
+  return (await names('SHOW TABLES')).map(name => ({ name, kind: kinds.get(name) ?? 'table' }));
 }

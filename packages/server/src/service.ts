@@ -71,13 +71,11 @@ export class Service {
         );
       case 'show create database':
         return this.#dump(show.categories, session);
-      case 'show tables': {
-        const names = session.catalogue.list().filter(({ name }) => session.canRead(name));
+      case 'show tables':
         return rows(
           [{ name: 'table_name', type: 'STRING' }],
-          names.map(({ name }) => [name]),
+          session.catalogue.list().map(({ name }) => [name]),
         );
-      }
       case 'show columns': {
         const object = session.catalogue.find(show.name);
         if (!object) throw new RejectionError(show.position, `table does not exist [table=${show.name}]`);

@@ -6,7 +6,7 @@ import { collectStatements, DuplicateNameError, deduplicate, type MemoryBudget, 
 import { identify } from '@sqlpipe/sql';
 import type { Side } from './operands.js';
 
-export interface ReadSideOptions extends Pick<DumpOptions, 'warn'> {
+export interface ReadSideOptions extends Pick<DumpOptions, 'warn' | 'note'> {
   maxRecord: number;
   selection: Selection;
   /** Shared by the statements of both sides. */
@@ -20,9 +20,9 @@ export interface ReadSideOptions extends Pick<DumpOptions, 'warn'> {
  * @throws InstanceError, StreamError, TextError, DuplicateNameError, errors of the file system
  */
 export async function readSide({ target, path, label }: Side, options: ReadSideOptions): Promise<string[]> {
-  const { selection, maxRecord, warn, stdin, budget } = options;
+  const { selection, maxRecord, warn, note, stdin, budget } = options;
   const stored = path === '-' ? stdin : readSource(path, maxRecord);
-  const source = target ? dump(target, { selection, maxRecord, warn }) : stored;
+  const source = target ? dump(target, { selection, maxRecord, warn, note }) : stored;
   try {
     return deduplicate(
       await collectStatements(source, statement => selection.selects(identify(statement).kind), budget),

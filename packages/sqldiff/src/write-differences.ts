@@ -30,6 +30,7 @@ export async function writeDifferences({ operands: [a = '', b = ''], ...args }: 
     selection: parseSelection(args.include, args.exclude),
     stdin,
     warn: io.info,
+    note: io.info,
   };
   const sides = await resolveOperands([a, b], {
     env: io.env,

@@ -29,7 +29,12 @@ export const declareSelectionOptions = <Options>(cli: CommandLine<Options>) =>
       describe: 'do not repair what the server prints wrongly',
     })
     .option('no-owner', { type: 'boolean', default: false, describe: 'remove OWNED BY clauses' })
-    .option('skip-invalid', { type: 'boolean', default: false, describe: 'leave out invalid views' });
+    .option('skip-invalid', { type: 'boolean', default: false, describe: 'leave out invalid views' })
+    .option('partial', {
+      type: 'boolean',
+      default: false,
+      describe: 'leave out objects that may not be read',
+    });
 
 /** Declares them. */
 export const declareOptions = (cli: CommandLine) =>

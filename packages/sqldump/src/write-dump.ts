@@ -21,7 +21,7 @@ export async function writeDump(
   const selection = parseSelection(include, exclude);
   const source = await resolveSource(instance, options, io);
   if (options.showConfig) return printSettings([source.settings], io);
-  const statements = dumpSource(source, { ...options, maxRecord, selection, warn: io.warn });
+  const statements = dumpSource(source, { ...options, maxRecord, selection, warn: io.warn, note: io.info });
   const isShown = isStdout(output) && io.stdout.isTTY === true;
   const watched = isShown ? statements : reportProgress(statements, io);
   const isText = text || isTextOutput(output, io.stdout);

@@ -1,0 +1,283 @@
+/*!
+ * Whether a dump is complete. SHOW CREATE DATABASE leaves out, without a word, what the account may not read and what is
+ * dropped, renamed or created again while it runs (read in ShowCreateDatabaseRecordCursorFactory). So the objects of a
+ * dump are compared with tables(), which lists all of them (observed on 9.3.4), and each one that is missing is asked for
+ * by itself.
+ */
+import { findReferences, isSystemTable, LimitError } from '@sqlpipe/ddl';
+import { dumpOrder, Schema } from '@sqlpipe/schema';
+import { displayName, escapeControls, foldCase, givesRight, identify, isObject, KINDS, type Kind } from '@sqlpipe/sql';
+import type { BestEffortClient } from './best-effort-client.js';
+import type { ConnectionConfig } from './connection-config.js';
+import { fetchUncheckedDefinitions } from './definitions.js';
+import { withInstance } from './instance.js';
+import { InstanceError } from './instance-error.js';
+import { type ListedObject, listAllObjects, type ObjectName } from './objects.js';
+
+/** Maximum number of lists of a schema that keeps changing. */
+const MAX_LISTS = 6;
+
+/** Maximum number of objects that a message names; of the others it gives the number. */
+const MAX_NAMED = 20;
+
+/** Maximum number of names to remember that are in the dump only. */
+const MAX_UNLISTED = 10_000;
+
+/** Whether a dump has an object. One of an unknown kind is selected if all objects are. */
+export function isWanted({ kind, name }: ListedObject, selects: (kind: Kind) => boolean): boolean {
+  const isSelected = kind === 'other' ? KINDS.filter(isObject).every(selects) : selects(kind);
+  return isSelected && !isSystemTable(name);
+}
+
+/** Objects by folded name. */
+type Objects = ReadonlyMap<string, ListedObject>;
+
+/** An object, as messages call it. */
+export const titleOf = ({ kind, name }: ObjectName): string =>
+  escapeControls(kind === 'other' ? `'${name}'` : displayName({ kind, name, verb: '' }));
+
+/** Titles of objects, at most as many as a message should name. */
+export function listTitles(titles: readonly string[]): string {
+  const more = titles.length > MAX_NAMED ? ` and ${titles.length - MAX_NAMED} more` : '';
+  return titles.slice(0, MAX_NAMED).join(', ') + more;
+}
+
+/** Why the dump lacks an object. */
+interface Absence {
+  readonly object: ListedObject;
+  readonly reason: string;
+  /** The server's message if it denied the definition. */
+  readonly denial?: string;
+}
+
+/** The objects that a dump lacks because nobody can write them into it. */
+export class MissingObjects {
+  readonly #absences: Absence[] = [];
+
+  addDenied(object: ObjectName, denial: string): void {
+    this.#absences.push({ object, reason: 'permission denied', denial });
+  }
+
+  addUnknown(object: ListedObject): void {
+    this.#absences.push({ object, reason: `of an unknown kind, ${object.mark}` });
+  }
+
+  /** Warns of each object if a partial dump is accepted. @throws InstanceError otherwise, if an object is missing */
+  report({ label }: ConnectionConfig, { partial, warn }: { partial: boolean; warn(message: string): void }): void {
+    const titles = this.#absences.map(({ object, reason }) => `${titleOf(object)} (${reason})`);
+    if (partial) for (const title of titles) warn(`${label}: the dump lacks ${title}`);
+    if (partial || !titles.length) return;
+    const denials = this.#absences.flatMap(({ denial }) => denial ?? []);
+    throw new InstanceError(
+      denials.length ? 'DENIED' : 'PROTOCOL',
+      `${label}: the dump lacks ${listTitles(titles)}; ${denials.length ? 'grant SELECT on each to this account' : 'use a newer version'}, or accept a partial dump with --partial`,
+      { serverMessage: denials[0] },
+    );
+  }
+}
+
+/** What to read, and who hears of what is not read. */
+export interface ReadOptions {
+  selects(kind: Kind): boolean;
+  readonly missing: MissingObjects;
+  note(message: string): void;
+}
+
+/** The objects of a dump, compared with the list of the server. */
+export class ObjectCheck {
+  readonly #target: ConnectionConfig;
+  readonly #client: BestEffortClient;
+  readonly #selects: (kind: Kind) => boolean;
+  readonly #missing: MissingObjects;
+  readonly #note: (message: string) => void;
+  /** Undefined if the server does not show it. */
+  readonly #list: Promise<Objects | undefined>;
+  /** The list, once it is there. */
+  #listed: Objects | undefined;
+  /** The listed objects that the dump does not have yet. */
+  #pending = new Map<string, ListedObject>();
+  /** The names that the dump had before the list was there. */
+  #early: string[] = [];
+  /** The names in the dump that are not in the list, by folded name. */
+  readonly #unlisted = new Map<string, string>();
+  /** The folded names whose definition was asked for and added to the dump. */
+  readonly #added = new Set<string>();
+  /** The folded names whose definition was asked for, when no such object existed any more. */
+  readonly #gone = new Set<string>();
+  /** Whether the schema changed while it was read. */
+  #hasChanged = false;
+
+  /**
+   * Requests the list at once, while the dump is read.
+   * @param selects the kinds of objects that the dump should have
+   */
+  constructor(target: ConnectionConfig, client: BestEffortClient, { selects, missing, note }: ReadOptions) {
+    this.#target = target;
+    this.#client = client;
+    this.#selects = selects;
+    this.#missing = missing;
+    this.#note = note;
+    this.#list = this.#fetchList().then(list => this.#useList(list));
+  }
+
+  /** Takes note of an object of the dump. Returns false if the dump has it already, because it was asked for. */
+  add(name: string): boolean {
+    if (!this.#listed) {
+      this.#early.push(name);
+      return true;
+    }
+    const key = foldCase(name);
+    if (this.#pending.delete(key)) return true;
+    if (!this.#listed.has(key) && this.#unlisted.size < MAX_UNLISTED) this.#unlisted.set(key, name);
+    return !this.#added.has(key);
+  }
+
+  /** The statements of the listed objects that a statement refers to and that the dump does not have yet, in order. */
+  async fetchNeeded(statement: string): Promise<string[]> {
+    await this.#list;
+    if (!this.#pending.size) return [];
+    const needed = this.#pendingReferences(statement);
+    return needed.length ? this.#fetch(needed) : [];
+  }
+
+  /** The statements of all other listed objects that the dump does not have, in order. */
+  async fetchOthers(): Promise<string[]> {
+    await this.#list;
+    const statements: string[] = [];
+    for (let lists = 1; this.#pending.size || this.#hasChanged; lists++) {
+      if (lists > MAX_LISTS) throw changingError(this.#target);
+      statements.push(...(await this.#fetch([...this.#pending.values()])));
+      if (!this.#hasChanged) break;
+      this.#hasChanged = false;
+      this.#addRenamed(await this.#fetchList());
+    }
+    return statements;
+  }
+
+  /** Says what could not be compared. */
+  reportUnchecked(): void {
+    if (!this.#listed) {
+      this.#note(
+        'the server does not list its objects, so the dump may lack some that this account may not read, or that were changed meanwhile',
+      );
+      return;
+    }
+    if (this.#unlisted.size)
+      this.#note(
+        `the server's list lacks ${listTitles(Array.from(this.#unlisted.values(), name => titleOf({ kind: 'other', name })))}: created meanwhile, or the list has only what this account may read, and so may the dump`,
+      );
+  }
+
+  async #fetchList(): Promise<Objects | undefined> {
+    const list = await this.#client.attempt(listAllObjects);
+    return list && new Map(list.filter(each => isWanted(each, this.#selects)).map(each => [foldCase(each.name), each]));
+  }
+
+  #useList(list: Objects | undefined): Objects | undefined {
+    this.#listed = list;
+    this.#pending = new Map(list);
+    const early = this.#early;
+    this.#early = [];
+    if (list) for (const name of early) this.add(name);
+    return list;
+  }
+
+  #pendingReferences(statement: string): ListedObject[] {
+    const isView = (name: string) => this.#listed?.get(foldCase(name))?.kind === 'view';
+    try {
+      return findReferences(statement, isView).flatMap(name => this.#pending.get(foldCase(name)) ?? []);
+    } catch (error) {
+      if (error instanceof LimitError) return []; // what it needs is dumped nevertheless, perhaps after it
+      throw error;
+    }
+  }
+
+  /** Asks for the definitions of objects, and of those pending ones that they refer to. */
+  async #fetch(objects: readonly ListedObject[]): Promise<string[]> {
+    const found: string[] = [];
+    for (let wanted = objects; wanted.length; ) {
+      const statements = await this.#fetchDefinitions(wanted);
+      found.push(...statements);
+      wanted = [...new Set(statements.flatMap(each => this.#pendingReferences(each)))];
+    }
+    return dumpOrder(new Schema(found)).map(({ statement }) => statement);
+  }
+
+  async #fetchDefinitions(objects: readonly ListedObject[]): Promise<string[]> {
+    for (const object of objects) {
+      this.#pending.delete(foldCase(object.name));
+      if (object.kind === 'other') this.#missing.addUnknown(object);
+    }
+    const known = objects.filter(({ kind }) => kind !== 'other');
+    if (!known.length) return [];
+    const denied = new Set<ObjectName>();
+    const onDenied = (object: ObjectName, message: string) => {
+      denied.add(object);
+      this.#missing.addDenied(object, message);
+    };
+    const definitions = await withInstance(this.#target, instance =>
+      fetchUncheckedDefinitions(instance, known, onDenied),
+    );
+    return known.flatMap((object, i) => {
+      const definition = definitions[i];
+      if (!denied.has(object)) this.#noteChange(object, definition !== undefined);
+      return definition ?? [];
+    });
+  }
+
+  /** Takes note of why an object was missing that may be read. */
+  #noteChange(object: ListedObject, exists: boolean): void {
+    const key = foldCase(object.name);
+    if (exists) this.#added.add(key);
+    else this.#gone.add(key);
+    if (exists && object.kind === 'live view') return; // some servers leave all of them out
+    this.#hasChanged = true;
+    const change = exists ? 'created or replaced' : 'dropped or renamed';
+    this.#note(`${titleOf(object)} was ${change} while the schema was read`);
+  }
+
+  /** Adds what a new list has under another name than the first one, which had it under the same number. */
+  #addRenamed(list: Objects | undefined): void {
+    const numbers = new Set<unknown>(Array.from(this.#listed?.values() ?? [], ({ id }) => id));
+    numbers.delete(undefined); // servers before 9.0, and functions other than tables(), have none
+    for (const [key, object] of list ?? []) {
+      const isGone = this.#gone.has(key);
+      if ((this.#listed?.has(key) && !isGone) || this.#unlisted.has(key) || this.#added.has(key)) continue;
+      if (isGone || numbers.has(object.id)) this.#pending.set(key, object);
+      else this.#note(`${titleOf(object)} was created while the schema was read, and is not in the dump`);
+    }
+  }
+}
+
+/** The rows of SHOW CREATE DATABASE, with those that it left out in their place. */
+export async function* addMissingRows(
+  rows: AsyncIterable<string[]>,
+  check: ObjectCheck,
+): AsyncGenerator<string[], void, undefined> {
+  let hasObjects = false;
+  for await (const batch of rows) {
+    const complete: string[] = [];
+    for (const row of batch) {
+      const { kind, name } = identify(row);
+      if (isObject(kind) && kind !== 'table') complete.push(...(await check.fetchNeeded(row)));
+      hasObjects ||= isObject(kind);
+      if (hasObjects && givesRight(kind)) complete.push(...(await check.fetchOthers())); // rights come after all objects
+      const object = isObject(kind) ? name : kind === 'other' ? UNKNOWN_OBJECT.exec(row)?.[1] : undefined;
+      if (object === undefined || check.add(object)) complete.push(row);
+    }
+    yield complete;
+  }
+  const others = await check.fetchOthers();
+  if (others.length) yield others;
+  check.reportUnchecked();
+}
+
+/** Matches an object of a kind that only a newer server has, as servers print objects. */
+const UNKNOWN_OBJECT = /^CREATE [A-Z ]+ '([^']+)'/;
+
+/** The error for a schema that changes too often. */
+export const changingError = ({ label }: { readonly label: string }): InstanceError =>
+  new InstanceError(
+    'UNREACHABLE',
+    `${label}: the schema keeps changing while it is read; try again when nothing changes it`,
+  );
