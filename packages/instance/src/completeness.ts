@@ -6,7 +6,17 @@
  */
 import { findReferences, isSystemTable, LimitError } from '@sqlpipe/ddl';
 import { dumpOrder, Schema } from '@sqlpipe/schema';
-import { displayName, escapeControls, foldCase, givesRight, identify, isObject, KINDS, type Kind } from '@sqlpipe/sql';
+import {
+  displayName,
+  escapeControls,
+  foldCase,
+  givesRight,
+  identify,
+  isAcl,
+  isObject,
+  KINDS,
+  type Kind,
+} from '@sqlpipe/sql';
 import type { BestEffortClient } from './best-effort-client.js';
 import type { ConnectionConfig } from './connection-config.js';
 import { fetchUncheckedDefinitions } from './definitions.js';
@@ -21,7 +31,7 @@ const MAX_LISTS = 6;
 const MAX_NAMED = 20;
 
 /** Maximum number of names to remember that are in the dump only. */
-const MAX_UNLISTED = 10_000;
+const MAX_UNLISTED = 1000;
 
 /** Whether a dump has an object. One of an unknown kind is selected if all objects are. */
 export function isWanted({ kind, name }: ListedObject, selects: (kind: Kind) => boolean): boolean {
@@ -126,6 +136,7 @@ export class ObjectCheck {
       this.#early.push(name);
       return true;
     }
+    if (!this.#pending.size && this.#unlisted.size === MAX_UNLISTED && !this.#added.size) return true; // saves time
     const key = foldCase(name);
     if (this.#pending.delete(key)) return true;
     if (!this.#listed.has(key) && this.#unlisted.size < MAX_UNLISTED) this.#unlisted.set(key, name);
@@ -256,24 +267,38 @@ export async function* addMissingRows(
 ): AsyncGenerator<string[], void, undefined> {
   let hasObjects = false;
   for await (const batch of rows) {
-    const complete: string[] = [];
-    for (const row of batch) {
-      const { kind, name } = identify(row);
-      if (isObject(kind) && kind !== 'table') complete.push(...(await check.fetchNeeded(row)));
+    let start = 0;
+    for (const [i, row] of batch.entries()) {
+      const { kind, name } = identifyRow(row);
       hasObjects ||= isObject(kind);
-      if (hasObjects && givesRight(kind)) complete.push(...(await check.fetchOthers())); // rights come after all objects
-      const object = isObject(kind) ? name : kind === 'other' ? UNKNOWN_OBJECT.exec(row)?.[1] : undefined;
-      if (object === undefined || check.add(object)) complete.push(row);
+      let missing: string[] = [];
+      if (isObject(kind) && kind !== 'table') missing = await check.fetchNeeded(row);
+      else if (hasObjects && givesRight(kind)) missing = await check.fetchOthers(); // rights come after all objects
+      const isNew = !name || isAcl(kind) || check.add(name);
+      if (isNew && !missing.length) continue;
+      yield [...batch.slice(start, i), ...missing];
+      start = isNew ? i : i + 1;
     }
-    yield complete;
+    yield start ? batch.slice(start) : batch;
   }
   const others = await check.fetchOthers();
   if (others.length) yield others;
   check.reportUnchecked();
 }
 
+/** How servers print a table, up to its name. */
+const TABLE_HEAD = "CREATE TABLE '";
+
 /** Matches an object of a kind that only a newer server has, as servers print objects. */
 const UNKNOWN_OBJECT = /^CREATE [A-Z ]+ '([^']+)'/;
+
+/** The kind and name of a row; nearly all are tables. */
+function identifyRow(row: string): ObjectName {
+  if (row.startsWith(TABLE_HEAD))
+    return { kind: 'table', name: row.slice(TABLE_HEAD.length, row.indexOf("'", TABLE_HEAD.length)) };
+  const { kind, name } = identify(row);
+  return { kind, name: kind === 'other' ? (UNKNOWN_OBJECT.exec(row)?.[1] ?? '') : name };
+}
 
 /** The error for a schema that changes too often. */
 export const changingError = ({ label }: { readonly label: string }): InstanceError =>
