@@ -28,7 +28,7 @@ export async function fetchCommonDefaults(
 }
 
 /** Values of SHOW PARAMETERS by property; empty if the instance does not show them. */
-async function fetchParameters(instance: Instance): Promise<Map<string, string>> {
+export async function fetchParameters(instance: Instance): Promise<Map<string, string>> {
   try {
     const rows = await instance.table('SELECT property_path, value FROM (SHOW PARAMETERS)');
     return new Map(rows.map(([path, value]) => [String(path), String(value)]));

@@ -20,6 +20,7 @@ import { connect, type Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
 import { fetchInvalidViews } from './invalid-views.js';
 import { fetchObjectRows } from './object-dump.js';
+import { SymbolCapacities } from './symbol-capacities.js';
 
 /** What to dump, how to query it, and where warnings go. By default everything is dumped and repaired. */
 export interface DumpOptions {
@@ -82,7 +83,7 @@ async function* dumpStatements(
   let invalid: Map<string, string> | undefined;
   let hasAcl = false;
   let n = 0;
-  const missing = new MissingObjects();
+  const [missing, capacities] = [new MissingObjects(), new SymbolCapacities(client)];
   for await (const batch of fetchRows(target, source, client, options, missing)) {
     const statements: string[] = [];
     for (const row of batch) {
@@ -108,7 +109,7 @@ async function* dumpStatements(
       }
       statements.push(statement);
     }
-    yield statements;
+    yield options.verbatim ? statements : await capacities.addTo(statements);
   }
   if (options.selection.requestsAcl && !hasAcl)
     options.warn('access control was requested, but the server reports none; it may be disabled there');
