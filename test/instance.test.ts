@@ -27,6 +27,8 @@ test('the package exports exactly these names', t => {
     'BestEffortClient',
     'DEFAULT_REQUEST_BUFFER',
     'InstanceError',
+    'SymbolCapacities',
+    'USUAL_SYMBOL_CAPACITY',
     'connect',
     'dump',
     'encodeQuery',

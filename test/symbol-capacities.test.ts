@@ -25,7 +25,12 @@ testWithQuestDB('a dump has the capacities that were requested, and a copy keeps
     '\t"a b" SYMBOL CAPACITY 1024,',
   ]);
   await questdb.dropAll();
-  t.is((await run('sqlapply $URL < x.stream')).code, 0);
+  const applied = await run('sqlapply -v $URL < x.stream; sqlapply -v $URL < x.stream');
+  t.regex(
+    applied.stderr,
+    /^sqlapply: \S+: 3 statements: 3 applied\nsqlapply: \S+: 3 statements: 3 skipped\n$/,
+    'capacities are read back and compared',
+  );
   const { dataset } = await questdb.execute(
     "SELECT \"column\", symbolCapacity FROM table_columns('requested') WHERE type = 'SYMBOL'",
   );
@@ -36,6 +41,16 @@ testWithQuestDB('a dump has the capacities that were requested, and a copy keeps
   ]);
   t.deepEqual((await run('sqldump -q $URL')).stdout, stdout);
   t.notRegex(String((await run('sqldump -q --verbatim $URL')).stdout), /SYMBOL CAPACITY/);
+});
+
+testWithQuestDB('a table with another capacity than a statement differs', async t => {
+  const questdb = await server;
+  await questdb.dropAll();
+  await questdb.execute('CREATE TABLE t (s SYMBOL CAPACITY 1024)');
+  const run = await shell(t, { URL: questdb.url });
+  const { code, stderr } = await run('echo "CREATE TABLE t (s SYMBOL CAPACITY 65536);" | sqlsplit | sqlapply $URL');
+  t.is(code, 1);
+  t.regex(stderr, /column 's' capacity: 65536 .*, 1024 /);
 });
 
 testWithQuestDB('a capacity that the server raised by itself is not compared and not copied', async t => {

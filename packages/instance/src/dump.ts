@@ -83,7 +83,7 @@ async function* dumpStatements(
   let invalid: Map<string, string> | undefined;
   let hasAcl = false;
   let n = 0;
-  const [missing, capacities] = [new MissingObjects(), new SymbolCapacities(client)];
+  const [missing, capacities] = [new MissingObjects(), new SymbolCapacities(use => client.attempt(use))];
   for await (const batch of fetchRows(target, source, client, options, missing)) {
     const statements: string[] = [];
     for (const row of batch) {

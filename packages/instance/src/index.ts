@@ -26,5 +26,6 @@ export type { Rejection, Reply } from './reply.js';
 export { DEFAULT_REQUEST_BUFFER, encodeQuery, toRequestText } from './request.js';
 export { type InstanceOptions, listInstances, type ResolveContext, resolveInstance } from './resolve.js';
 export type { Setting } from './settings.js';
+export { SymbolCapacities, USUAL_SYMBOL_CAPACITY } from './symbol-capacities.js';
 export { fetchVersion, isEnterprise } from './version.js';
 export { type WaitOptions, waitUntilReady } from './wait.js';

@@ -5,7 +5,6 @@
  */
 import { quoteName } from '@sqlpipe/ddl';
 import { quoteLiteral } from '@sqlpipe/sql';
-import type { BestEffortClient } from './best-effort-client.js';
 import { fetchParameters } from './defaults.js';
 import type { Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
@@ -30,14 +29,29 @@ interface Settings {
 /** A column whose capacity is not the usual one. */
 type Row = [table: number, column: string, capacity: number, used: number];
 
+/** Queries an instance; undefined if it does not answer. */
+type Attempt = <T>(use: (instance: Instance) => Promise<T>) => Promise<T | undefined>;
+
 /** Adds symbol capacities to statements; leaves them as they are if the instance does not show them. */
 export class SymbolCapacities {
-  readonly #client: BestEffortClient;
+  readonly #attempt: Attempt;
   #isShown = true;
   #settings: Settings | undefined;
 
-  constructor(client: BestEffortClient) {
-    this.#client = client;
+  constructor(attempt: Attempt) {
+    this.#attempt = attempt;
+  }
+
+  /** The capacities that an instance shows. */
+  static of(instance: Instance): SymbolCapacities {
+    return new SymbolCapacities(async use => {
+      try {
+        return await use(instance);
+      } catch (error) {
+        if (error instanceof InstanceError && error.serverMessage !== undefined) return undefined;
+        throw error;
+      }
+    });
   }
 
   /** The statements, with the capacities that were requested for the symbols of their tables. */
@@ -48,7 +62,7 @@ export class SymbolCapacities {
     for (let start = 0; start < tables.length && this.#isShown; start += MAX_PER_REQUEST) {
       const batch = tables.slice(start, start + MAX_PER_REQUEST);
       const names = batch.map(({ name }) => name);
-      const rows = await this.#client.attempt(instance => fetchCapacities(instance, names));
+      const rows = await this.#attempt(instance => fetchCapacities(instance, names));
       if (!rows) this.#isShown = false;
       for (const [table, column, capacity, used] of rows ?? []) {
         const index = batch[table]?.index ?? -1;
@@ -69,10 +83,10 @@ export class SymbolCapacities {
   }
 
   async #fetchSettings(): Promise<Settings> {
-    const parameters = await this.#client.attempt(fetchParameters);
+    const parameters = await this.#attempt(fetchParameters);
     const number = (path: string, otherwise: number) => Number(parameters?.get(path)) || otherwise;
     return {
-      capacity: number('cairo.default.symbol.capacity', USUAL_CAPACITY),
+      capacity: number('cairo.default.symbol.capacity', USUAL_SYMBOL_CAPACITY),
       threshold:
         parameters?.get('cairo.auto.scale.symbol.capacity') === 'false'
           ? 0
@@ -81,8 +95,8 @@ export class SymbolCapacities {
   }
 }
 
-/** The capacity of a server without configuration. */
-const USUAL_CAPACITY = 256;
+/** The capacity of a server without configuration. Only larger ones are added. */
+export const USUAL_SYMBOL_CAPACITY = 256;
 
 function findTableWithSymbol(statement: string, index: number): { name: string; index: number }[] {
   const [, name] = WITHOUT_CAPACITY.test(statement) ? (TABLE.exec(statement) ?? []) : [];
@@ -94,7 +108,7 @@ async function fetchCapacities(instance: Instance, tables: readonly string[], fi
   const query = tables
     .map(
       (name, i) =>
-        `SELECT ${first + i}, "column", symbolCapacity, symbolTableSize FROM table_columns(${quoteLiteral(name)}) WHERE symbolCapacity > ${USUAL_CAPACITY}`,
+        `SELECT ${first + i}, "column", symbolCapacity, symbolTableSize FROM table_columns(${quoteLiteral(name)}) WHERE symbolCapacity > ${USUAL_SYMBOL_CAPACITY}`,
     )
     .join(' UNION ALL ');
   const fetchHalves = async () => {

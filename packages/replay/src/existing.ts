@@ -1,6 +1,20 @@
 /*! The existing objects of the target, and their comparison with statements. */
-import { compareStatements, type Defaults, parseMeaning, type StatementComparison } from '@sqlpipe/ddl';
-import { fetchDefaults, fetchDefinitions, type Instance, InstanceError, listAllObjects } from '@sqlpipe/instance';
+import {
+  compareStatements,
+  type Defaults,
+  type Definition,
+  parseMeaning,
+  type StatementComparison,
+} from '@sqlpipe/ddl';
+import {
+  fetchDefaults,
+  fetchDefinitions,
+  type Instance,
+  InstanceError,
+  listAllObjects,
+  SymbolCapacities,
+  USUAL_SYMBOL_CAPACITY,
+} from '@sqlpipe/instance';
 import { foldCase, type Identity, identify, isObject, isPrincipal } from '@sqlpipe/sql';
 import { accessOf, ExistingAccess } from './existing-access.js';
 
@@ -9,6 +23,10 @@ export const isShowable = ({ kind, name }: Identity): boolean => isObject(kind) 
 
 /** Number of definitions that are fetched together: the maximum of SHOW CREATE in one request. */
 const BATCH = 100;
+
+/** Whether a definition states a symbol capacity that servers from 9.3 on show, but do not print. */
+const statesCapacity = (definition: Definition | undefined): boolean =>
+  definition?.kind === 'table' && definition.columns.some(({ capacity = 0 }) => capacity > USUAL_SYMBOL_CAPACITY);
 
 const keyOf = ({ kind, name }: Identity): string => `${kind} ${foldCase(name)}`;
 
@@ -32,6 +50,7 @@ export class ExistingObjects {
   #changes = 0;
   /** Whether the definitions of the next statements are fetched together: if objects of the stream exist. */
   #fetchesMany: boolean;
+  readonly #capacities: SymbolCapacities;
   readonly access: ExistingAccess;
 
   /**
@@ -41,6 +60,7 @@ export class ExistingObjects {
   constructor(target: Instance, warn: (message: string) => void, isRerun: boolean) {
     this.#target = target;
     this.#fetchesMany = isRerun;
+    this.#capacities = SymbolCapacities.of(target);
     this.access = new ExistingAccess(accessOf(target), warn);
   }
 
@@ -122,6 +142,7 @@ export class ExistingObjects {
     const meant = parseMeaning(statement, { defaults });
     const like = meant?.kind === 'table' ? meant.like : undefined;
     const model = like === undefined ? undefined : await this.fetch({ kind: 'table', name: like, verb: '' });
-    return compareStatements(statement, existing, { defaults, findTable: () => model });
+    const [shown = existing] = statesCapacity(meant) ? await this.#capacities.addTo([existing]) : [];
+    return compareStatements(statement, shown, { defaults, findTable: () => model });
   }
 }

@@ -27,7 +27,8 @@ export async function copySchema({ include, exclude, ...options }: CopyOptions, 
   const openEnds = async () => {
     const { source, target } = await resolveEnds();
     const config = { ...source, interrupted: io.interrupted };
-    const dump = (signal: AbortSignal) => dumpSource(config, { ...options, selection, signal, warn: io.warn, note: io.info });
+    const dump = (signal: AbortSignal) =>
+      dumpSource(config, { ...options, selection, signal, warn: io.warn, note: io.info });
     return { input: openStream(dump, options.maxRecord), target };
   };
   return applyInput({ ...options, json: false, staleOk: false, allowPlan: false }, openEnds, io);
