@@ -22,7 +22,7 @@ const WITHOUT_CAPACITY = / SYMBOL(?:[,\n]| (?!CAPACITY))/;
 /** What an instance does if a statement states no capacity. */
 interface Settings {
   readonly capacity: number;
-  /** The part of a capacity that may be used before it is doubled; 0 if it never is. */
+  /** The part of a capacity that may be used before it is doubled; infinite if it never is. */
   readonly threshold: number;
 }
 
@@ -76,10 +76,8 @@ export class SymbolCapacities {
 
   async #isRequested(capacity: number, used: number): Promise<boolean> {
     this.#settings ??= await this.#fetchSettings();
-    return (
-      capacity > this.#settings.capacity &&
-      used <= (capacity / 2) * (this.#settings.threshold || Number.POSITIVE_INFINITY)
-    );
+    const { capacity: usual, threshold } = this.#settings;
+    return capacity > usual && used <= (capacity / 2) * threshold;
   }
 
   async #fetchSettings(): Promise<Settings> {
@@ -89,7 +87,7 @@ export class SymbolCapacities {
       capacity: number('cairo.default.symbol.capacity', USUAL_SYMBOL_CAPACITY),
       threshold:
         parameters?.get('cairo.auto.scale.symbol.capacity') === 'false'
-          ? 0
+          ? Number.POSITIVE_INFINITY
           : number('cairo.auto.scale.symbol.capacity.threshold', 0.8),
     };
   }
