@@ -47,24 +47,40 @@ export function answerQuery(query: Query, session: Session): ResultTable {
   // Errors of the query are reported before the fact that no rows are stored.
   analyzeRelation(query, session.catalogue);
   requireReadAccess(session, query);
-  const [from, ...joins] = select.from ?? [];
-  const hasOnlyColumns = !(
-    select.where ||
-    select.groupBy ||
-    select.sampleBy ||
-    select.latestOn ||
-    select.distinct ||
-    select.setOperations ||
-    select.pivot
+  const [table, ...others] = [select, ...(select.setOperations ?? []).map(toUnionAll)].map(each =>
+    answerSelect(each, session, positionOf),
   );
-  if (!from && hasOnlyColumns) return scalarRow(select.columns);
+  if (!table) throw noRowsError();
+  return { heads: table.heads, rows: [...table.rows, ...others.flatMap(({ rows }) => rows)] };
+}
+
+function toUnionAll({ operator, all, select }: NonNullable<SelectStatement['setOperations']>[number]): SelectStatement {
+  if (operator !== 'UNION' || !all) throw noRowsError();
+  return select;
+}
+
+/** Answers a query without its set operations. */
+function answerSelect(select: SelectStatement, session: Session, positionOf: Query['positionOf']): ResultTable {
+  const [from, ...joins] = select.from ?? [];
+  const hasOnlyColumns = !(select.groupBy || select.sampleBy || select.latestOn || select.distinct || select.pivot);
+  if (!from && hasOnlyColumns && !select.where && !select.setOperations) return scalarRow(select.columns);
   const source = from?.table;
   if (source?.type !== 'tableFunctionCall' || joins.length > 0 || from?.joins?.length || !hasOnlyColumns)
     throw noRowsError();
-  return limitRows(
-    sortRows(project(callFunction(source, session, positionOf), select.columns, positionOf), select),
-    select,
-  );
+  const table = filterRows(callFunction(source, session, positionOf), select);
+  return limitRows(sortRows(project(table, select.columns, positionOf), select), select);
+}
+
+/** The rows for which WHERE is true. It must be a column that is greater than a number. */
+function filterRows(table: ResultTable, { where }: SelectStatement): ResultTable {
+  if (!where) return table;
+  if (where.type !== 'binary' || where.operator !== '>') throw noRowsError();
+  const { left, right } = where;
+  const name = left.type === 'column' ? (left.name.parts.at(-1) ?? '') : '';
+  const index = table.heads.findIndex(head => head.name.toLowerCase() === name.toLowerCase());
+  if (index < 0 || right.type !== 'literal' || typeof right.value !== 'number') throw noRowsError();
+  const limit = right.value;
+  return { heads: table.heads, rows: table.rows.filter(row => Number(row[index]) > limit) };
 }
 
 /** What the questions of a plan about rows have for an answer where there are none, by the aliases of their columns. */
@@ -130,16 +146,21 @@ function project(table: ResultTable, items: readonly SelectItem[], positionOf: Q
   const picks = items.flatMap(item => pickColumns(table, item, positionOf));
   return {
     heads: picks.map(({ head }) => head),
-    rows: table.rows.map(row => picks.map(({ index }) => row[index] ?? null)),
+    rows: table.rows.map(row => picks.map(({ index, value = null }) => row[index] ?? value)),
   };
 }
 
-function pickColumns(
-  { heads }: ResultTable,
-  item: SelectItem,
-  positionOf: Query['positionOf'],
-): { head: ColumnHead; index: number }[] {
+/** A column of a result: that with an index in the source, or a number if the source has none with that index. */
+interface PickedColumn {
+  readonly head: ColumnHead;
+  readonly index: number;
+  readonly value?: Value;
+}
+
+function pickColumns({ heads }: ResultTable, item: SelectItem, positionOf: Query['positionOf']): PickedColumn[] {
   if (item.type === 'star') return heads.map((head, index) => ({ head, index }));
+  if (item.type === 'selectItem' && item.expression.type === 'literal' && typeof item.expression.value === 'number')
+    return [{ head: { name: item.alias ?? 'column', type: 'INT' }, index: -1, value: item.expression.value }];
   if (item.type !== 'selectItem' || item.expression.type !== 'column') throw noRowsError();
   const name = item.expression.name.parts.at(-1) ?? '';
   const index = heads.findIndex(head => head.name.toLowerCase() === name.toLowerCase());
@@ -304,13 +325,14 @@ const liveFields: readonly Field<LiveView>[] = [
 /** `stored` is false for the columns of a view: a view stores nothing, so its symbols have no capacity. */
 type ListedColumn = Column & { designated: boolean; stored: boolean };
 
-const symbolSize = ({ type, stored }: ListedColumn): number => (type === 'SYMBOL' && stored ? 256 : 0);
+const symbolSize = ({ type, stored, capacity = 256 }: ListedColumn): number =>
+  type === 'SYMBOL' && stored ? capacity : 0;
 
 const columnFields: readonly Field<ListedColumn>[] = [
   ['column', 'STRING', ({ name }) => name],
   ['type', 'STRING', ({ type }) => type],
   ['indexed', 'BOOLEAN', ({ index }) => index !== undefined],
-  ['indexBlockCapacity', 'INT', column => column.index?.capacity ?? symbolSize(column)],
+  ['indexBlockCapacity', 'INT', column => column.index?.capacity ?? (symbolSize(column) && 256)],
   ['symbolCached', 'BOOLEAN', ({ type, cached, stored }) => type === 'SYMBOL' && cached && stored],
   ['symbolCapacity', 'INT', symbolSize],
   ['symbolTableSize', 'INT', () => 0],
