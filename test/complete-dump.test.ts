@@ -66,9 +66,9 @@ test('an object that the dump lacks is added in its place', async t => {
   const { code, stdout, stderr } = await run('sqldump $URL');
   t.deepEqual([code, stderr, namesIn(stdout)], [0, '', ['a', 'z', 'b', 'c']]);
   t.deepEqual(stdout, (await run('sqldump $SERVER')).stdout);
-  const told = (await run('sqldump -v $URL > x')).stderr;
-  t.regex(told, /: view 'b' was created or replaced while the schema was read\n/);
-  t.regex(told, /: table 'z' was created or replaced while the schema was read\n/);
+  const verbose = (await run('sqldump -v $URL > x')).stderr;
+  t.regex(verbose, /: view 'b' was created or replaced while the schema was read\n/);
+  t.regex(verbose, /: table 'z' was created or replaced while the schema was read\n/);
 });
 
 test('an object that nothing refers to is added at the end', async t => {

@@ -131,10 +131,14 @@ export class Catalogue {
     return this.all().filter(object => object.owner && key(object.owner) === key(owner));
   }
 
+  /** The number of an object: another object of the same name gets another one. 0 if there is none. */
+  numberOf(name: string): number {
+    return this.#created.get(key(name)) ?? 0;
+  }
+
   /** All objects, in the order of their creation. */
   all(): CatalogueObject[] {
-    const order = (name: string) => this.#created.get(key(name)) ?? 0;
-    return [...this.#objects.values()].sort((a, b) => order(a.name) - order(b.name));
+    return [...this.#objects.values()].sort((a, b) => this.numberOf(a.name) - this.numberOf(b.name));
   }
 
   /** All objects but QuestDB's own tables, in the order of their creation. */

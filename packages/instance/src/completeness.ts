@@ -106,8 +106,8 @@ export class ObjectCheck {
   #listed: Objects | undefined;
   /** The listed objects that the dump does not have yet. */
   #pending = new Map<string, ListedObject>();
-  /** The names that the dump had before the list was there. */
-  #early: string[] = [];
+  /** The names that the dump had before the list was there; undefined from then on. */
+  #early: string[] | undefined = [];
   /** The names in the dump that are not in the list, by folded name. */
   readonly #unlisted = new Map<string, string>();
   /** The folded names whose definition was asked for and added to the dump. */
@@ -132,10 +132,8 @@ export class ObjectCheck {
 
   /** Takes note of an object of the dump. Returns false if the dump has it already, because it was asked for. */
   add(name: string): boolean {
-    if (!this.#listed) {
-      this.#early.push(name);
-      return true;
-    }
+    this.#early?.push(name);
+    if (!this.#listed) return true;
     if (!this.#pending.size && this.#unlisted.size === MAX_UNLISTED && !this.#added.size) return true; // saves time
     const key = foldCase(name);
     if (this.#pending.delete(key)) return true;
@@ -180,6 +178,7 @@ export class ObjectCheck {
   }
 
   async #fetchList(): Promise<Objects | undefined> {
+    if (!KINDS.some(kind => isObject(kind) && this.#selects(kind))) return new Map(); // access control only
     const list = await this.#client.attempt(listAllObjects);
     return list && new Map(list.filter(each => isWanted(each, this.#selects)).map(each => [foldCase(each.name), each]));
   }
@@ -187,8 +186,8 @@ export class ObjectCheck {
   #useList(list: Objects | undefined): Objects | undefined {
     this.#listed = list;
     this.#pending = new Map(list);
-    const early = this.#early;
-    this.#early = [];
+    const early = this.#early ?? [];
+    this.#early = undefined;
     if (list) for (const name of early) this.add(name);
     return list;
   }

@@ -69,10 +69,11 @@ const isSame = (before: Reading, now: Reading): boolean =>
 
 /** Says which objects are not in the dump because they were not there all the time. */
 function noteChanges(before: Reading, now: Reading, { note }: ReadOptions): void {
-  const say = (object: ListedObject, change: string) =>
+  const noteChange = (object: ListedObject, change: string) =>
     note(`${titleOf(object)} was ${change} while the schema was read, and is not in the dump`);
-  for (const object of now.objects.values()) if (!before.objects.has(object.name)) say(object, 'created');
-  for (const object of before.objects.values()) if (!now.objects.has(object.name)) say(object, 'dropped or renamed');
+  for (const object of now.objects.values()) if (!before.objects.has(object.name)) noteChange(object, 'created');
+  for (const object of before.objects.values())
+    if (!now.objects.has(object.name)) noteChange(object, 'dropped or renamed');
 }
 
 /**

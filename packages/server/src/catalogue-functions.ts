@@ -208,8 +208,8 @@ const listObjects = <T>(fields: readonly Field<T>[], objects: readonly T[]): Res
 
 const tableTypes = { table: 'T', view: 'V', 'materialized view': 'M', 'live view': 'L' } as const;
 
-const tableFields: readonly Field<CatalogueObject>[] = [
-  ['id', 'INT', (_, index) => index + 1],
+const tableFields: readonly Field<CatalogueObject & { id: number }>[] = [
+  ['id', 'INT', ({ id }) => id],
   ['table_name', 'STRING', ({ name }) => name],
   ['designatedTimestamp', 'STRING', ({ timestamp }) => timestamp ?? null],
   ['partitionBy', 'STRING', object => (object.kind === 'view' ? 'N/A' : object.partitionBy)],
@@ -218,7 +218,7 @@ const tableFields: readonly Field<CatalogueObject>[] = [
   ['ttlValue', 'INT', object => (object.kind === 'view' ? 0 : splitTtl(object.ttl).value)],
   ['ttlUnit', 'STRING', object => (object.kind === 'view' ? 'HOUR' : splitTtl(object.ttl).unit)],
   ['matView', 'BOOLEAN', ({ kind }) => kind === 'materialized view'],
-  ['directoryName', 'STRING', ({ name }, index) => `${name}~${index + 1}`],
+  ['directoryName', 'STRING', ({ name, id }) => `${name}~${id}`],
   ['maxUncommittedRows', 'INT', ({ kind }) => (kind === 'view' ? 0 : 500_000)],
   ['o3MaxLag', 'LONG', ({ kind }) => ({ table: 600_000_000, view: 0 })[kind as string] ?? -1],
   ['table_suspended', 'BOOLEAN', () => false],
@@ -356,7 +356,11 @@ function listColumnsOf(session: Session, name: string, position: number): Result
 
 /** Lists of objects. As on the server, they have those too that the caller may not read. */
 const lists: Readonly<Record<string, (session: Session) => ResultTable>> = {
-  tables: ({ catalogue }) => listObjects(tableFields, catalogue.list()),
+  tables: ({ catalogue }) =>
+    listObjects(
+      tableFields,
+      catalogue.list().map(object => ({ ...object, id: catalogue.numberOf(object.name) })),
+    ),
   views: ({ catalogue }) =>
     listObjects(
       viewFields,
