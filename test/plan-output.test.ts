@@ -129,7 +129,7 @@ test('a report and -v show each statement that was sent, with its object; the re
 
 test('a report names what a statement without a definition changes', async t => {
   const { url } = await startSqlserve(t, ['--edition', 'enterprise']);
-  const run = await shell(t, { DB: url });
+  const run = await shell(t, { DB: url, SQLAPPLY_USER: 'admin', SQLAPPLY_PASSWORD: 'quest' });
   await run(`cat > changes.sql <<'END'
 CREATE TABLE t (ts TIMESTAMP) TIMESTAMP(ts) PARTITION BY DAY;
 CREATE USER ann WITH PASSWORD 'hunter2hunter2';

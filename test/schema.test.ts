@@ -10,6 +10,7 @@ test('the package exports exactly these names', t => {
   t.deepEqual(Object.keys(schema).sort(), [
     'CATEGORIES',
     'DuplicateNameError',
+    'IgnoreRules',
     'InvalidSelectionError',
     'MemoryBudget',
     'MemoryError',
@@ -19,8 +20,10 @@ test('the package exports exactly these names', t => {
     'deduplicate',
     'dumpOrder',
     'findCycle',
+    'matchesGlob',
     'parseKinds',
     'parseSelection',
+    'searchableNames',
     'toEntry',
     'topologicalOrder',
   ]);

@@ -1,6 +1,6 @@
 import type { PropertyDifference } from '@sqlpipe/ddl';
 import { fetchCommonDefaults } from '@sqlpipe/instance';
-import { compareSchemas } from '@sqlpipe/schema';
+import { compareSchemas, IgnoreRules } from '@sqlpipe/schema';
 import type { Kind } from '@sqlpipe/sql';
 import type { OnWarning } from './instance.js';
 import { collectSchema, openSchema, type Schema } from './schema.js';
@@ -9,6 +9,8 @@ import { collectSchema, openSchema, type Schema } from './schema.js';
 export interface DiffOptions {
   /** Ignore objects that only B has. */
   readonly ignoreExtra?: boolean;
+  /** Ignore these: names (`tmp_*`), kinds (`grant`), properties (`trades: TTL`, `column order`). */
+  readonly ignore?: readonly string[];
   /** Ignore differences in OWNED BY. */
   readonly ignoreOwner?: boolean;
   readonly onWarning?: OnWarning;
@@ -61,13 +63,14 @@ export interface Diff {
 export async function diff(
   a: Schema,
   b: Schema,
-  { ignoreExtra = false, ignoreOwner = false, onWarning }: DiffOptions = {},
+  { ignoreExtra = false, ignoreOwner = false, ignore, onWarning }: DiffOptions = {},
 ): Promise<Diff> {
   const [openA, openB] = [await openSchema(a, onWarning), await openSchema(b, onWarning)];
   const [inA, inB] = [await collectSchema(openA), await collectSchema(openB)];
   const compared = compareSchemas(inA, inB, {
     defaults: await fetchCommonDefaults(openA.instance, openB.instance),
     ignoreOwner,
+    ignore: new IgnoreRules(ignore),
   });
   return {
     differences: compared.differences

@@ -7,6 +7,7 @@ import {
   requiredPermissions,
 } from '@sqlpipe/plan';
 import { fetchPlanContext } from '@sqlpipe/replay';
+import { IgnoreRules } from '@sqlpipe/schema';
 import type { Kind } from '@sqlpipe/sql';
 import type { DiffOptions } from './diff.js';
 import { collectSchema, openSchema, type Schema } from './schema.js';
@@ -63,12 +64,12 @@ export interface Omission {
  * Throws what reading the schemas throws, as `dump` and `split` do; `USAGE` for names in the options that say nothing.
  */
 export async function plan(a: Schema, b: Schema, options: PlanOptions = {}): Promise<Plan> {
-  const { ignoreExtra = false, onWarning, ...given } = options;
+  const { ignoreExtra = false, ignore, onWarning, ...given } = options;
   const [openA, openB] = [await openSchema(a, onWarning), await openSchema(b, onWarning)];
   const [inA, inB] = [await collectSchema(openA), await collectSchema(openB)];
   const defaults = await fetchCommonDefaults(openA.instance, openB.instance);
   const planWith = (context: PlanChangesOptions) =>
-    planChanges(inA, inB, { ...given, ...context, defaults, keepExtra: ignoreExtra });
+    planChanges(inA, inB, { ...given, ...context, defaults, keepExtra: ignoreExtra, ignore: new IgnoreRules(ignore) });
   const planned = openB.instance
     ? await withInstance(openB.instance, async instance => planWith(await fetchPlanContext(instance)))
     : await planWith({});

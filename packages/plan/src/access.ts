@@ -9,7 +9,7 @@ import {
   RightSet,
   sortByScope,
 } from '@sqlpipe/ddl';
-import { dumpOrder, type Entry, type Schema } from '@sqlpipe/schema';
+import { dumpOrder, type Entry, type Schema, toEntry } from '@sqlpipe/schema';
 import { displayName, identify, isPrincipal, kindKeywords } from '@sqlpipe/sql';
 import { type Draft, describe } from './draft.js';
 import type { Task } from './task.js';
@@ -21,11 +21,12 @@ const rightsOf = (schema: Schema): RightSet =>
 const addStatement = (draft: Draft, statement: string): boolean => draft.addStatement(statement, identify(statement));
 
 /** Revokes the rights that A does not give, or gives without the grant option. */
-export function revokeRights({ a, keepExtra }: Task, draft: Draft): void {
+export function revokeRights({ a, keepExtra, ignore }: Task, draft: Draft): void {
   if (keepExtra) return;
   const wanted = rightsOf(a);
   for (const right of [...draft.engine.acl.rights()])
-    if (!wanted.has(right)) addStatement(draft, printRevocation(right));
+    if (!wanted.has(right) && !ignore.ignoresObject(toEntry(printRight(right))))
+      addStatement(draft, printRevocation(right));
 }
 
 /** Rights on more go first, as they take the place of those on less: where that loses a grant option, it is given again. */
@@ -67,10 +68,10 @@ function alterPrincipal(entry: Entry, existing: Entry, { ignoreOwner }: Task, dr
 }
 
 /** Drops the principals that A lacks. */
-export function dropPrincipals({ a, b, keepExtra }: Task, draft: Draft): void {
+export function dropPrincipals({ a, b, keepExtra, ignore }: Task, draft: Draft): void {
   if (keepExtra) return;
   for (const entry of dumpOrder(b)) {
-    if (!isPrincipal(entry.kind) || a.findPrincipal(entry.name)) continue;
+    if (!isPrincipal(entry.kind) || a.findPrincipal(entry.name) || ignore.ignoresObject(entry)) continue;
     const statement = `DROP ${kindKeywords(entry.kind)} ${quotePrincipal(entry.name)};`;
     draft.add({ identity: entry, properties: [], what: describe(statement) }, [statement]);
   }

@@ -4,6 +4,7 @@
  */
 import { type Alteration, type Definition, printAlter } from '@sqlpipe/ddl';
 import { type Engine, isNotExecutable, OpaqueError } from '@sqlpipe/engine';
+import { IgnoreRules } from '@sqlpipe/schema';
 import { displayName, foldCase, type Identity, identityKey } from '@sqlpipe/sql';
 import type { Loss } from './losses.js';
 
@@ -48,10 +49,12 @@ export class Draft {
   constructor(
     readonly engine: Engine,
     readonly excluded: ReadonlyMap<string, Omission>,
+    readonly ignore = new IgnoreRules(),
   ) {}
 
   /** Adds the statements of a change, unless it is excluded or the engine rejects one of them. @returns whether it was added */
   add(change: Change, statements: readonly string[]): boolean {
+    if (this.#isIgnored(change)) return false;
     const excluded = this.excluded.get(changeKey(change));
     const reason = excluded ? undefined : this.#execute(statements);
     if (excluded) {
@@ -59,6 +62,11 @@ export class Draft {
     } else if (reason !== undefined) this.omit(change, reason);
     else for (const statement of statements) this.steps.push({ statement, change });
     return !excluded && reason === undefined;
+  }
+
+  /** Whether a change concerns only properties that are ignored. */
+  #isIgnored({ identity, properties }: Change): boolean {
+    return properties.length > 0 && properties.every(property => this.ignore.ignoresProperty(identity, property));
   }
 
   /** Adds one statement that is a change by itself. */
@@ -105,7 +113,7 @@ export class Draft {
 
   /** Lists a difference that remains. */
   omit(change: Change, reason: string): void {
-    this.omissions.push({ ...change, reason });
+    if (!this.#isIgnored(change)) this.omissions.push({ ...change, reason });
   }
 
   /** Whether a difference of an object is listed already. */

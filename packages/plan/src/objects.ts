@@ -112,10 +112,10 @@ function reconcile(entry: Entry, task: Task, draft: Draft): void {
   else alter(entry, wanted, task, draft);
 }
 
-function isSame(entry: Entry, { a }: Task, draft: Draft): boolean {
+function isSame(entry: Entry, { a, ignore }: Task, draft: Draft): boolean {
   const [wanted, now] = [a.meaning(entry), draft.definitionOf(entry.name)];
   if (!wanted || !now) return draft.engine.statementOf(entry.name) === entry.statement;
-  return compareDefinitions(wanted, now).differences.length === 0;
+  return compareDefinitions(wanted, now).differences.every(({ property }) => ignore.ignoresProperty(entry, property));
 }
 
 function mustRecreate(wanted: Definition, now: Definition | undefined): boolean {
@@ -209,7 +209,10 @@ export function dropExtraObjects(task: Task, draft: Draft): void {
   if (keepExtra) return;
   for (const entry of dumpOrder(b).reverse()) {
     const isExtra =
-      isObject(entry.kind) && !a.findObject(entry.name) && !requests.renames.objects.has(foldCase(entry.name));
+      isObject(entry.kind) &&
+      !a.findObject(entry.name) &&
+      !task.ignore.ignoresObject(entry) &&
+      !requests.renames.objects.has(foldCase(entry.name));
     if (isExtra && !isPartOfRebuild(entry.name, task)) draft.addStatement(dropStatement(entry), entry);
   }
 }
@@ -223,6 +226,7 @@ export function omitUnalterable(task: Task, draft: Draft): void {
     if (!isObject(entry.kind) || draft.isBlocked(entry.name) || !wanted || !now || wanted.kind !== now.kind) continue;
     for (const { property, a, b } of compareDefinitions(wanted, now).differences) {
       if (draft.lists(entry, property) || (property === 'owner' && task.ignoreOwner)) continue;
+      if (task.ignore.ignoresProperty(entry, property)) continue;
       const reason = whyUnalterable(property);
       if (!reason) throw new Error(`${displayName(entry)}: no statement was found for ${property}: ${b} to ${a}`);
       const way = reason.endsWith('needs a new table')

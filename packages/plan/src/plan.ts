@@ -4,7 +4,7 @@
  */
 import { type CompareOptions, hasLiveViews, type MaterializedViewDefinition } from '@sqlpipe/ddl';
 import { Engine, type Health, type HistoryAnswer, whenReady } from '@sqlpipe/engine';
-import { compareSchemas, Schema } from '@sqlpipe/schema';
+import { compareSchemas, IgnoreRules, Schema } from '@sqlpipe/schema';
 import { displayName, foldCase, hasName, type Identity, identify, identityKey, isAcl, isObject } from '@sqlpipe/sql';
 import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './access.js';
 import { assemblePlan, type Plan, type ProvenDraft } from './assemble-plan.js';
@@ -27,6 +27,7 @@ import { type Row, RowFindings } from './row-findings.js';
 import type { Task } from './task.js';
 import { findUnresolvedViews, UnresolvedViewError } from './unresolved.js';
 import { WantedSchema } from './wanted-schema.js';
+import { selectWanted } from './wanted-statements.js';
 
 /** Options for planning. */
 export interface PlanOptions extends RequestOptions {
@@ -35,6 +36,8 @@ export interface PlanOptions extends RequestOptions {
   readonly ignoreOwner?: boolean;
   /** Whether objects, principals and rights that only B has are kept, and do not count as differences. */
   readonly keepExtra?: boolean;
+  /** The differences that stay, and are not listed. */
+  readonly ignore?: IgnoreRules | undefined;
   /** Whether the old table of a rebuild is dropped. */
   readonly dropOld?: boolean;
   /** What the server of B reports of its objects. */
@@ -59,7 +62,8 @@ export interface PlanOptions extends RequestOptions {
  *   created over A; an error without a code if the plan does not lead to A
  */
 export async function planChanges(a: Iterable<string>, b: Iterable<string>, options: PlanOptions = {}): Promise<Plan> {
-  const [inA, inB] = [[...a], [...b]];
+  const inB = [...b];
+  const { statements: inA, notes } = selectWanted([...a], inB, options.ignore ?? new IgnoreRules());
   const findings = new Map<string, HistoryFinding>();
   const answers = new Map<string, Row>();
   const { askHistory, askRow } = options;
@@ -71,7 +75,10 @@ export async function planChanges(a: Iterable<string>, b: Iterable<string>, opti
     const questions = [...proven.rebuilt].filter(
       view => !findings.has(view) && !proven.before.wasNeverRefreshed(view) && proven.before.find(view),
     );
-    if (!askHistory || questions.length === 0) return assemblePlan(proven, options);
+    if (!askHistory || questions.length === 0) {
+      const plan = await assemblePlan(proven, options);
+      return { ...plan, notes: [...notes, ...plan.notes] };
+    }
     for (const view of questions) {
       const definition = proven.before.definitionOf(view) as MaterializedViewDefinition;
       // biome-ignore lint/nursery/useAwaitThenable: the function of an option returns a promise
@@ -88,6 +95,7 @@ function planOnce(
   options: PlanOptions,
 ): ProvenDraft {
   const { defaults, health, ignoreOwner = false, keepExtra = false, dropOld = false } = options;
+  const { ignore = new IgnoreRules() } = options;
   const schema = new Schema(b);
   const isEnterprise = options.enterprise ?? isEnterpriseSchema(b);
   let requests: Requests | undefined;
@@ -126,6 +134,7 @@ function planOnce(
     defaults,
     ignoreOwner,
     keepExtra,
+    ignore,
     dropOld,
   };
   // What the server says of B's views is not so of A's.
@@ -172,7 +181,7 @@ export const isEnterpriseSchema = (statements: readonly string[]): boolean =>
  * of a name goes first.
  */
 function draftPlan(task: Task, engine: Engine, excluded: ReadonlyMap<string, Omission>): Draft {
-  const draft = new Draft(engine, excluded);
+  const draft = new Draft(engine, excluded, task.ignore);
   revokeRights(task, draft);
   createPrincipals(task, draft);
   makeRoom(task, draft);

@@ -44,8 +44,11 @@ function readsOtherValues(
 const hadRows = ({ kind, name }: Entry, { b, filled }: Task): boolean =>
   b.findObject(name)?.kind === kind && filled.has(foldCase(name));
 
-function willBeDropped({ name }: Entry, { a, keepExtra, requests }: Task): boolean {
-  return !keepExtra && !a.findObject(name) && requests.mayLose({ loss: 'drop', object: name });
+function willBeDropped(view: Entry, { a, keepExtra, ignore, requests }: Task): boolean {
+  const { name } = view;
+  return (
+    !keepExtra && !ignore.ignoresObject(view) && !a.findObject(name) && requests.mayLose({ loss: 'drop', object: name })
+  );
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { CompareOptions } from '@sqlpipe/ddl';
-import type { Schema } from '@sqlpipe/schema';
+import type { IgnoreRules, Schema } from '@sqlpipe/schema';
 import type { Requests } from './requests.js';
 import type { RowFindings } from './row-findings.js';
 import type { WantedSchema } from './wanted-schema.js';
@@ -15,6 +15,8 @@ export interface Task {
   readonly ignoreOwner: boolean;
   /** Whether objects, principals and rights that only B has are kept. */
   readonly keepExtra: boolean;
+  /** The differences that stay, and are not listed. */
+  readonly ignore: IgnoreRules;
   /** The materialized views of B that have rows, as far as is known, in lower case. */
   readonly filled: ReadonlySet<string>;
   /** What B's server says of the rows of tables. */

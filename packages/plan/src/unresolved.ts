@@ -28,10 +28,15 @@ export interface UnresolvedView {
  * different in B, are checked, because checking a view takes milliseconds.
  * @param engine an engine without objects
  */
-export function findUnresolvedViews({ a, b, keepExtra, requests, defaults }: Task, engine: Engine): UnresolvedView[] {
+export function findUnresolvedViews(
+  { a, b, keepExtra, ignore, requests, defaults }: Task,
+  engine: Engine,
+): UnresolvedView[] {
   const remaining = b.entries.filter(
-    ({ kind, name }) =>
-      isObject(kind) && !a.findObject(name) && (keepExtra || !requests.mayLose({ loss: 'drop', object: name })),
+    entry =>
+      isObject(entry.kind) &&
+      !a.findObject(entry.name) &&
+      (keepExtra || ignore.ignoresObject(entry) || !requests.mayLose({ loss: 'drop', object: entry.name })),
   );
   const all = new WantedSchema(
     [...a.entries, ...remaining].map(({ statement }) => statement),

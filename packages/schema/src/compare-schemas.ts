@@ -2,12 +2,14 @@
 import {
   type CompareOptions,
   compareStatements,
+  type PropertyDifference,
   printRight,
   type Right,
   RightSet,
   type StatementComparison,
 } from '@sqlpipe/ddl';
 import { foldCase, hasName, type Identity, identify, identityKey, significantTokens } from '@sqlpipe/sql';
+import { type IgnoredDifference, IgnoreRules } from './ignore.js';
 import { dumpOrder, type Entry, Schema } from './schema.js';
 
 /** An object or statement that is only in one schema, or that is different in the two. */
@@ -29,6 +31,8 @@ export interface SchemaComparison {
   total: number;
   /** The properties that cannot be compared, of objects without other differences. */
   notComparable: { identity: Identity; properties: string[] }[];
+  /** The differences that were ignored. */
+  ignored: IgnoredDifference[];
 }
 
 /** Options for comparing two schemas. */
@@ -37,6 +41,8 @@ export interface CompareSchemasOptions {
   defaults?: CompareOptions['defaults'];
   /** Whether a different owner is ignored. */
   ignoreOwner?: boolean;
+  /** The differences that do not matter. */
+  ignore?: IgnoreRules | undefined;
 }
 
 /**
@@ -46,7 +52,7 @@ export interface CompareSchemasOptions {
 export function compareSchemas(
   a: Iterable<string>,
   b: Iterable<string>,
-  { defaults, ignoreOwner = false }: CompareSchemasOptions = {},
+  { defaults, ignoreOwner = false, ignore = new IgnoreRules() }: CompareSchemasOptions = {},
 ): SchemaComparison {
   const [schemaA, schemaB] = [new Schema(a), new Schema(b)];
   const options = (schema: Schema): CompareOptions => ({
@@ -54,20 +60,30 @@ export function compareSchemas(
     findTable: name => schema.findObject(name)?.statement,
   });
   const [itemsA, itemsB] = [new SchemaItems(schemaA), new SchemaItems(schemaB)];
-  const result: SchemaComparison = { differences: [], total: itemsA.items.size, notComparable: [] };
+  const result: SchemaComparison = { differences: [], total: itemsA.items.size, notComparable: [], ignored: [] };
+  const add = (difference: Difference): void => {
+    const { identity, a, b } = difference;
+    const isIgnored = ignore.ignoresObject({ ...identity, statement: a ?? b ?? '' });
+    if (isIgnored) result.ignored.push({ identity, ...(a !== undefined && { a }) });
+    else result.differences.push(difference);
+  };
   for (const [key, { statement, right, identity }] of itemsA.items) {
     const other = itemsB.items.get(key)?.statement;
-    if (!itemsB.has(key, right)) result.differences.push({ identity, a: statement });
+    if (!itemsB.has(key, right)) add({ identity, a: statement });
     else if (other !== undefined && hasName(identity)) {
-      const comparison = dropOwnerDifference(compareStatements(statement, other, options(schemaA)), ignoreOwner);
-      if (comparison.differences.length > 0) result.differences.push({ identity, a: statement, b: other, comparison });
+      const found = dropOwnerDifference(compareStatements(statement, other, options(schemaA)), ignoreOwner);
+      const isIgnored = ({ property }: PropertyDifference) => ignore.ignoresProperty(identity, property);
+      const ignored = found.differences.filter(isIgnored);
+      for (const { property } of ignored) result.ignored.push({ identity, property, a: statement });
+      const comparison = { ...found, differences: found.differences.filter(each => !isIgnored(each)) };
+      if (comparison.differences.length > 0) add({ identity, a: statement, b: other, comparison });
       else if (comparison.notComparable.length > 0)
         result.notComparable.push({ identity, properties: comparison.notComparable });
     }
   }
   for (const [key, { statement, right, identity }] of itemsB.items) {
     if (itemsA.has(key, right)) continue;
-    result.differences.push({ identity, b: statement });
+    add({ identity, b: statement });
     result.total++;
   }
   return result;

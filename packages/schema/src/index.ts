@@ -7,6 +7,8 @@ export {
 } from './compare-schemas.js';
 export { findCycle } from './cycle.js';
 export { DuplicateNameError, deduplicate } from './deduplicate.js';
+export { matchesGlob } from './glob.js';
+export { type IgnoredDifference, IgnoreRules, searchableNames } from './ignore.js';
 export { dumpOrder, type Entry, Schema, toEntry } from './schema.js';
 export { CATEGORIES, InvalidSelectionError, parseKinds, parseSelection, type Selection } from './selection.js';
 export { topologicalOrder } from './topological-order.js';

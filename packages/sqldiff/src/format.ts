@@ -1,7 +1,7 @@
 /*! Differences as text and as JSON, without the secrets that statements contain. */
 import { formatPropertyLines, unifiedDiff } from '@sqlpipe/cli';
 import { type Definition, parseMeaning, printDefinition } from '@sqlpipe/ddl';
-import type { Difference } from '@sqlpipe/schema';
+import type { Difference, IgnoredDifference } from '@sqlpipe/schema';
 import { displayName, escapeControls, formatSafeJson, hasName, redact } from '@sqlpipe/sql';
 import type { Sides } from './operands.js';
 
@@ -13,6 +13,10 @@ export function formatName({ identity, a, b }: Difference, sides: Sides): string
   const how = b === undefined ? `only in ${sides[0].label}` : a === undefined ? `only in ${sides[1].label}` : 'differs';
   return `${escapeControls(`${how}: ${what}`)}\n`;
 }
+
+/** `ignored: table 'trades': TTL` */
+export const formatIgnored = ({ identity, property }: IgnoredDifference): string =>
+  escapeControls(`ignored: ${displayName(identity)}${property === undefined ? '' : `: ${property}`}`);
 
 /** How to show differences. */
 export interface FormatOptions {

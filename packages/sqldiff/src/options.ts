@@ -42,6 +42,23 @@ export const declareOptions = (cli: CommandLine) =>
       requiresArg: true,
       describe: 'with --alter: write the plan for the way back to FILE',
     })
+    .option('ignore', {
+      type: 'string',
+      array: true,
+      default: [],
+      describe: "ignore tmp_*, grant, 'trades: TTL', 'column order'",
+    })
+    .option('ignore-file', {
+      type: 'string',
+      requiresArg: true,
+      describe: 'ignore these, one pattern per line',
+    })
+    .option('label', {
+      type: 'string',
+      array: true,
+      default: [],
+      describe: 'a name for A; the second time, for B',
+    })
     .option('ignore-extra', { type: 'boolean', default: false, describe: 'ignore objects that only B has' })
     .option('ignore-owner', { type: 'boolean', default: false, describe: 'ignore differences in OWNED BY' })
     .option('include', INCLUDE_OPTION)

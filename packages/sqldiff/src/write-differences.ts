@@ -9,10 +9,11 @@ import { fetchPlanContext } from '@sqlpipe/replay';
 import { compareSchemas, type Difference, MemoryBudget, parseSelection } from '@sqlpipe/schema';
 import { displayName } from '@sqlpipe/sql';
 import { writePlan } from './alter.js';
-import { formatDifference, formatJsonLine, formatName } from './format.js';
+import { formatDifference, formatIgnored, formatJsonLine, formatName } from './format.js';
 import { findHiddenDifferences, selectUnchanged } from './hidden-differences.js';
+import { readIgnoreRules } from './ignore.js';
 import { writeMissing } from './missing.js';
-import { resolveOperands } from './operands.js';
+import { resolveOperands, type Sides } from './operands.js';
 import type { DiffOptions } from './options.js';
 import { readSide } from './read-side.js';
 
@@ -23,6 +24,9 @@ export async function writeDifferences({ operands: [a = '', b = ''], ...args }: 
     throw new UsageError('--names, --json, --text, --missing and --alter cannot be combined');
   if (!alter && (args.allowLoss.length || args.renamed.length || args.rebuild.length || args.dropOld || args.undo))
     throw new UsageError('--allow-loss, --renamed, --rebuild, --drop-old and --undo work only with --alter');
+  const [labelA, labelB, ...more] = args.label;
+  if (more.length > 0) throw new UsageError('--label can be given twice: for A and for B');
+  const ignore = await readIgnoreRules(args);
   const stdin = deferInput(() => decodeRecords(io.stdin(), { maxRecord }));
   const readOptions = {
     maxRecord,
@@ -32,7 +36,7 @@ export async function writeDifferences({ operands: [a = '', b = ''], ...args }: 
     warn: io.info,
     note: io.info,
   };
-  const sides = await resolveOperands([a, b], {
+  const operands = await resolveOperands([a, b], {
     env: io.env,
     options: args,
     warn: io.warn,
@@ -43,6 +47,10 @@ export async function writeDifferences({ operands: [a = '', b = ''], ...args }: 
       return io.promptSecret(question);
     },
   });
+  const sides: Sides = [
+    { ...operands[0], label: labelA ?? operands[0].label },
+    { ...operands[1], label: labelB ?? operands[1].label },
+  ];
   if (args.showConfig)
     return printSettings(
       sides.flatMap(({ target }) => (target ? [target.settings] : [])),
@@ -55,6 +63,7 @@ export async function writeDifferences({ operands: [a = '', b = ''], ...args }: 
       ...args,
       defaults,
       keepExtra: args.ignoreExtra,
+      ignore,
       skipInvalid: sides[0].target !== undefined,
     };
     const { target } = sides[1];
@@ -63,10 +72,13 @@ export async function writeDifferences({ operands: [a = '', b = ''], ...args }: 
       writePlan(inA, inB, sides, { ...options, ...(await fetchPlanContext(instance)) }, io),
     );
   }
-  const { differences, total, notComparable } = compareSchemas(inA, inB, { defaults, ignoreOwner: args.ignoreOwner });
+  const compared = compareSchemas(inA, inB, { defaults, ignoreOwner: args.ignoreOwner, ignore });
+  const { differences, total, notComparable, ignored } = compared;
+  for (const each of ignored) io.detail(formatIgnored(each));
   for (const { identity, properties } of notComparable)
     io.info(`${displayName(identity)}: cannot be compared: ${properties.join(', ')}`);
-  for (const warning of await findHiddenDifferences(sides, selectUnchanged(inA, differences))) io.warn(warning);
+  for (const warning of await findHiddenDifferences(sides, selectUnchanged(inA, [...differences, ...ignored])))
+    io.warn(warning);
 
   const relevant = args.ignoreExtra || missing ? differences.filter(each => each.a !== undefined) : differences;
   if (missing) return writeMissing(relevant, args, io);
@@ -79,7 +91,7 @@ export async function writeDifferences({ operands: [a = '', b = ''], ...args }: 
   await writeOutput(args.output, io.stdout, write, () => io.interrupted);
   if (!json)
     io.info(
-      `${relevant.length} of ${total} ${total === 1 ? 'object' : 'objects'} ${relevant.length === 1 ? 'differs' : 'differ'}`,
+      `${relevant.length} of ${total} ${total === 1 ? 'object' : 'objects'} ${relevant.length === 1 ? 'differs' : 'differ'}${ignored.length > 0 ? `; ${ignored.length} ${ignored.length === 1 ? 'difference' : 'differences'} ignored` : ''}`,
     );
   return relevant.length ? Exit.negative : Exit.ok;
 }

@@ -1,10 +1,8 @@
 /*! Which statements match: by their kind, and by the names of the objects or principals that they concern. */
 
 import { UsageError } from '@sqlpipe/cli';
-import { grantTargets } from '@sqlpipe/ddl';
-import { type Entry, parseKinds } from '@sqlpipe/schema';
+import { type Entry, matchesGlob, parseKinds, searchableNames } from '@sqlpipe/schema';
 import { foldCase } from '@sqlpipe/sql';
-import { matchesGlob } from './glob.js';
 
 export interface Criteria {
   /** Globs that match whole names. */
@@ -33,15 +31,6 @@ export function createMatcher({ patterns, regexp = [], kind = [], invertMatch }:
   return entry =>
     ((!kinds.size || kinds.has(entry.kind)) && (matchesAnyName || searchableNames(entry).some(matches))) !==
     invertMatch;
-}
-
-/**
- * The names by which a statement is selected: for a grant its objects, or its receiver if it is on the database or on
- * all tables; for a membership its user, for an assumption its service account, for others the name of the object.
- */
-function searchableNames({ kind, name, statement }: Entry): string[] {
-  const { objects, principals } = grantTargets(statement, kind);
-  return objects.length ? objects : [principals[0] ?? name];
 }
 
 function parseRegexp(source: string): RegExp {

@@ -1,0 +1,79 @@
+/*! Which differences between two schemas do not matter: rules that a user writes, such as `tmp_*` and `trades: TTL`. */
+import { grantTargets } from '@sqlpipe/ddl';
+import { foldCase, type Identity, KINDS, unquote } from '@sqlpipe/sql';
+import { matchesGlob } from './glob.js';
+import type { Entry } from './schema.js';
+import { InvalidSelectionError } from './selection.js';
+
+/** A rule: the objects of a kind or with a name, and, if it has one, the properties of them. In lower case. */
+interface Rule {
+  readonly kind?: string | undefined;
+  readonly name?: string | undefined;
+  readonly property?: string | undefined;
+}
+
+/** The one property that a rule can name without an object. */
+const COLUMN_ORDER = 'column order';
+
+/** The rules of `--ignore`. */
+export class IgnoreRules {
+  readonly #rules: readonly Rule[];
+
+  /**
+   * @param patterns `tmp_*` (names), `grant` (a kind), `trades: TTL`, `materialized view: TTL` and `*: TTL` (properties),
+   *   `column order`; quotes make a kind a name. `*` and `?` match as in a shell, in any case
+   * @throws InvalidSelectionError for a pattern without an object or a property
+   */
+  constructor(patterns: readonly string[] = []) {
+    this.#rules = patterns.map(parseRule);
+  }
+
+  /** Whether an object, a principal or a right is ignored completely. */
+  ignoresObject(entry: Entry): boolean {
+    return this.#rules.some(rule => rule.property === undefined && matchesEntry(rule, entry));
+  }
+
+  /** Whether a property of an object is ignored, named as in a comparison: `TTL`, `column 'price'`. */
+  ignoresProperty(identity: Identity, property: string): boolean {
+    const entry = { ...identity, statement: '' };
+    return this.#rules.some(
+      rule =>
+        rule.property !== undefined && matchesEntry(rule, entry) && matchesGlob(rule.property, foldCase(property)),
+    );
+  }
+}
+
+function parseRule(pattern: string): Rule {
+  const [, object = '', property] = /^\s*((?:'[^']*'|"[^"]*"|[^:'"])+?)\s*(?::\s*(.+?)\s*)?$/s.exec(pattern) ?? [];
+  if (!object || (property === undefined && /:\s*$/.test(pattern)))
+    throw new InvalidSelectionError(
+      `--ignore '${pattern}': not a pattern; write a name such as tmp_*, a kind such as grant, or a property such as 'trades: TTL'`,
+    );
+  const word = foldCase(object);
+  if (property === undefined && word === COLUMN_ORDER) return { name: '*', property: word };
+  const kind = KINDS.find(each => each === word.replaceAll('-', ' '));
+  const what = kind ? { kind } : { name: foldCase(unquote(object)) };
+  return { ...what, property: property && foldCase(property) };
+}
+
+const matchesEntry = ({ kind, name }: Rule, entry: Entry): boolean =>
+  kind === undefined
+    ? searchableNames(entry).some(each => matchesGlob(name ?? '', foldCase(each)))
+    : entry.kind === kind;
+
+/**
+ * The names by which a statement is selected: for a grant its objects, or its receiver if it is on the database or on
+ * all tables; for a membership its user, for an assumption its service account, for others the name of the object.
+ */
+export function searchableNames({ kind, name, statement }: Entry): string[] {
+  const { objects, principals } = grantTargets(statement, kind);
+  return objects.length ? objects : [principals[0] ?? name];
+}
+
+/** An ignored difference: an object, or one of its properties. */
+export interface IgnoredDifference {
+  readonly identity: Identity;
+  readonly property?: string;
+  /** The statement of A, if it is there. */
+  readonly a?: string;
+}
