@@ -1,7 +1,7 @@
 /*! sqlgrep: selection by name and kind, dependencies and dependents, and output as a stream. */
 
-import fc from 'fast-check';
 import { matchesGlob } from '@sqlpipe/schema';
+import fc from 'fast-check';
 import { shell } from './support/shell.js';
 import { terminal } from './support/terminal.js';
 import { macro, test } from './support/test.js';

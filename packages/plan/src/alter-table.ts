@@ -5,6 +5,7 @@ import {
   type Alteration,
   type Column,
   canConvert,
+  compareDefinitions,
   findColumn,
   type Index,
   isEvenTtl,
@@ -145,8 +146,9 @@ function alterPolicy(wanted: TableDefinition, target: TableTarget): void {
   const table = target.current();
   const [policy, now] = [wanted.policy ?? ttlToPolicy(wanted.ttl), table.policy ?? ttlToPolicy(table.ttl)];
   const isEven = Object.values(policy?.after ?? {}).every(length => isEvenTtl(table.partitionBy, length));
-  if (!isSamePolicy(policy, now) && isEven)
-    target.attempt({ change: 'storage policy', policy }, 'storage policy', 'TTL');
+  if (isSamePolicy(policy, now) || !isEven) return;
+  const isTtl = compareDefinitions(wanted, table).differences.every(({ property }) => property !== 'storage policy');
+  target.attempt({ change: 'storage policy', policy }, ...(isTtl ? ['TTL'] : ['storage policy', 'TTL']));
 }
 
 const isSamePolicy = (one: StoragePolicy | undefined, other: StoragePolicy | undefined): boolean =>

@@ -64,9 +64,9 @@ export class Draft {
     return !excluded && reason === undefined;
   }
 
-  /** Whether a change concerns only properties that are ignored. */
-  #isIgnored({ identity, properties }: Change): boolean {
-    return properties.length > 0 && properties.every(property => this.ignore.ignoresProperty(identity, property));
+  /** Whether what a change is about is ignored: the first of its properties, of which the others are a consequence. */
+  #isIgnored({ identity, properties: [property] }: Change): boolean {
+    return property !== undefined && this.ignore.ignoresProperty(identity, property);
   }
 
   /** Adds one statement that is a change by itself. */
