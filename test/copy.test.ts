@@ -57,7 +57,8 @@ async function observe(t: ExecutionContext, script: string, prepare: readonly st
     output
       .replaceAll(url, 'TARGET')
       .replaceAll(/^sql(dump|apply|pipe copy):/gm, 'PROGRAM:')
-      .replaceAll(/"ms":\d+/g, '"ms":0');
+      .replaceAll(/"ms":\d+/g, '"ms":0')
+      .replaceAll(/"time":"[^"]*"/g, '"time":""');
   return { code, stdout: plain(stdout.toString()), stderr: plain(stderr), queries, dump: await readDump(target) };
 }
 
