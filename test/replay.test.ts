@@ -18,6 +18,10 @@ async function shellWithStream(t: Parameters<typeof shell>[0], url: string, ...s
   return run;
 }
 
+/** What `-v` prints beside the statements that were sent. */
+const withoutStatements = (stderr: string): string =>
+  stderr.replace(/^sqlapply: statement \d+ .*: applied\n(?: {2}.*\n)+/gm, '');
+
 testWithQuestDB('identical existing objects are skipped, so a rerun resumes a failed run', async t => {
   target = await startQuestDB(scope);
   const run = await shellWithStream(t, target.url, TABLE, 'CREATE VIEW broken AS (select nope from t)', VIEW);
@@ -46,7 +50,10 @@ testWithQuestDB('identical existing objects are skipped, so a rerun resumes a fa
   );
   const again = await shellWithStream(t, target.url, TABLE, VIEW);
   const second = await again('sqlapply -v $DST < stream');
-  t.deepEqual([second.code, second.stderr], [0, `sqlapply: ${target.url}: 2 statements: 1 skipped, 1 applied\n`]);
+  t.deepEqual(
+    [second.code, withoutStatements(second.stderr)],
+    [0, `sqlapply: ${target.url}: 2 statements: 1 skipped, 1 applied\n`],
+  );
 });
 
 testWithQuestDB('an object with a different column is rejected with the difference, and unchanged', async t => {
@@ -62,7 +69,10 @@ testWithQuestDB('an object with a different column is rejected with the differen
   t.regex(stderr, /1 differs, 1 not reached/);
   t.is((await run('sqlapply --if-exists fail $DST < stream')).code, 1);
   const skipping = await run('sqlapply -v --if-exists skip $DST < stream');
-  t.deepEqual([skipping.code, skipping.stderr], [0, `sqlapply: ${target.url}: 2 statements: 1 skipped, 1 applied\n`]);
+  t.deepEqual(
+    [skipping.code, withoutStatements(skipping.stderr)],
+    [0, `sqlapply: ${target.url}: 2 statements: 1 skipped, 1 applied\n`],
+  );
   t.regex(JSON.stringify(await target.execute("SHOW CREATE TABLE 't'")), /x LONG/);
 });
 
@@ -94,11 +104,13 @@ testWithQuestDB('a property that the server does not show is listed as not compa
   ]) {
     const run = await shellWithStream(t, target.url, statement);
     const unseen = `sqlapply: not compared, because ${target.url} does not show it: table 't': column 's' capacity\n`;
-    for (const result of ['applied', 'skipped'])
-      t.like(await run('sqlapply -v $DST < stream'), {
-        code: 0,
-        stderr: `${unseen}sqlapply: ${target.url}: 1 statement: 1 ${result}\n`,
-      });
+    for (const result of ['applied', 'skipped']) {
+      const { code, stderr } = await run('sqlapply -v $DST < stream');
+      t.deepEqual(
+        [code, withoutStatements(stderr)],
+        [0, `${unseen}sqlapply: ${target.url}: 1 statement: 1 ${result}\n`],
+      );
+    }
     await target.dropAll();
   }
 });
@@ -150,7 +162,10 @@ testWithQuestDB('the rejects are a stream that completes the run', async t => {
   t.is(first.code, 1);
   t.regex(first.stderr, /: 1 of 2 applied, 1 rejected/);
   const second = await run('sqlapply -v $DST < rest');
-  t.deepEqual([second.code, second.stderr], [0, `sqlapply: ${target.url}: 1 statement: 1 applied\n`]);
+  t.deepEqual(
+    [second.code, withoutStatements(second.stderr)],
+    [0, `sqlapply: ${target.url}: 1 statement: 1 applied\n`],
+  );
 });
 
 testWithQuestDB('a different definition created by the target is detected by reading back', async t => {
