@@ -37,7 +37,13 @@ export async function runTutorial(scope: Scope, guide: string): Promise<Step[]> 
     const [, port] = SERVER.exec(command) ?? [];
     if (port) ports.set(port, new URL((await startSqlserve(scope)).url).port);
   }
-  const run = await terminal(scope);
+  const [name, email] = ['A reader', 'reader@example.com'];
+  const run = await terminal(scope, {
+    GIT_AUTHOR_NAME: name,
+    GIT_AUTHOR_EMAIL: email,
+    GIT_COMMITTER_NAME: name,
+    GIT_COMMITTER_EMAIL: email,
+  });
   const script = steps.map(({ command }) => `printf '${SEPARATOR}'\n${SERVER.test(command) ? '' : command}\n`).join('');
   const { screen } = await run(replacePorts(script, ports));
   const [, ...outputs] = screen.split(SEPARATOR);
