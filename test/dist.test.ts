@@ -19,7 +19,7 @@ import { HERE, nodeFor, PLATFORMS } from '../scripts/executable/nodes.js';
 import { freshFolder } from './support/folder.js';
 import { compile, runCompiled } from './support/library.js';
 import { fileScope } from './support/scope.js';
-import { shell } from './support/shell.js';
+import { shell, withoutStatements } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
 import { test } from './support/test.js';
 import { testWith } from './support/tools.js';
@@ -156,7 +156,7 @@ test('the Dockerfile installs all programs, and they run as an unprivileged user
   const PATH = `${folder}/bin:${dirname(process.execPath)}:/usr/bin:/bin`;
   const [program = '', ...args] = [...become, ...sqlapply];
   const { status, stderr } = spawnSync(program, args, { cwd: '/', env: { PATH }, encoding: 'utf8' });
-  t.deepEqual([status, stderr], [0, `sqlapply: ${url}: 3 statements: 3 applied\n`]);
+  t.deepEqual([status, withoutStatements(stderr)], [0, `sqlapply: ${url}: 3 statements: 3 applied\n`]);
 });
 
 test('npm install warns only if another sqldiff comes first on the PATH', async t => {

@@ -216,7 +216,7 @@ test('CREATE OR REPLACE shows the replaced definition, and is skipped if nothing
   const allow = '--allow REPLACE';
   const made = await send('SELECT 1 x', allow);
   t.like(made, { code: 0, stderr: '' });
-  t.regex(made.stdout.toString(), /"result":"applied","proven":true,"ms"/);
+  t.regex(made.stdout.toString(), /"result":"applied","time":"[^"]+","proven":true,"ms"/);
   t.regex((await send('SELECT 1 x', allow)).stdout.toString(), /"result":"skipped"/);
   const foreseen = await send('SELECT 2 x', `${allow} -n`);
   t.is(foreseen.code, 0);
@@ -227,7 +227,7 @@ test('CREATE OR REPLACE shows the replaced definition, and is skipped if nothing
     t.regex(stderr, /statement 1 \(view 'v'\): it replaces a different definition/);
     t.regex(stderr, /query: SELECT 2 x in the statement, SELECT 1 x in http/);
   }
-  t.regex(replaced.stdout.toString(), /"result":"applied","proven":true,"replaced":true/);
+  t.regex(replaced.stdout.toString(), /"result":"applied","time":"[^"]+","proven":true,"replaced":true/);
   t.regex(String((await server.execute("SHOW CREATE VIEW 'v'")).dataset), /SELECT 2 x/);
   t.like(await send('SELECT 3 x', `${allow} --if-exists fail`), { code: 1 });
   t.like(await send('SELECT 3 x', `${allow} --if-exists skip`), { code: 0 });

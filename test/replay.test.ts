@@ -3,7 +3,7 @@
 import { startQuestDB, testWithQuestDB } from './support/questdb.js';
 import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
-import { shell } from './support/shell.js';
+import { shell, withoutStatements } from './support/shell.js';
 
 const scope = fileScope();
 let target: Server;
@@ -17,10 +17,6 @@ async function shellWithStream(t: Parameters<typeof shell>[0], url: string, ...s
   await run(String.raw`printf '%s' "$STATEMENTS" | tr '\1' '\0' > stream; printf '\0' >> stream`);
   return run;
 }
-
-/** What `-v` prints beside the statements that were sent. */
-const withoutStatements = (stderr: string): string =>
-  stderr.replace(/^sqlapply: statement \d+ .*: applied\n(?: {2}.*\n)+/gm, '');
 
 testWithQuestDB('identical existing objects are skipped, so a rerun resumes a failed run', async t => {
   target = await startQuestDB(scope);

@@ -33,3 +33,7 @@ export async function shell(scope: Scope, env: NodeJS.ProcessEnv = {}) {
     return { code, stdout, stderr };
   };
 }
+
+/** What sqlapply prints with -v, without the statements that it sent. */
+export const withoutStatements = (stderr: string): string =>
+  stderr.replace(/^sqlapply: (?:statement \d+ |\S+:\d+: ).*: applied\n(?: {2}.*\n)+/gm, '');
