@@ -21,6 +21,7 @@ test('the package exports exactly these names', t => {
     'dumpOrder',
     'findCycle',
     'matchesGlob',
+    'parseEntryRights',
     'parseKinds',
     'parseSelection',
     'searchableNames',

@@ -90,10 +90,16 @@ test('--help fits the width of the terminal, up to 80 columns', async t => {
 
 const LONG = `取引${'テーブル'.repeat(20)}`;
 
+/** The reply to any other query than that for the dump: `tables()` lists these objects. */
+const listFor = (query: string, names: string[], type: string) => ({
+  dataset: query.includes('FROM tables()') ? names.map((name, id) => [name, type, id]) : [],
+});
+
 /** Dumps three statements with pauses. */
 const startSlowSource = (scope: Scope) =>
   startSlow(scope, async (query, response) => {
-    if (!query.startsWith('SHOW CREATE DATABASE')) return response.end('{"dataset":[]}');
+    if (!query.startsWith('SHOW CREATE DATABASE'))
+      return response.end(JSON.stringify(listFor(query, ['a', `b\u001b[2J${LONG}`, 'c'], 'T')));
     response.write(`{"dataset":[["CREATE TABLE 'a' (x INT)"],`);
     await pause(400);
     response.write(`["CREATE TABLE 'b\\u001b[2J${LONG}' (x INT)"],`);
@@ -103,7 +109,7 @@ const startSlowSource = (scope: Scope) =>
 
 test('a dump into a file shows progress and a summary', async t => {
   const on = await terminal(t);
-  const { code, screen } = await on(`stty cols 60; sqldump --include ACL -o x ${await startSlowSource(t)}`);
+  const { code, screen } = await on(`stty cols 60; sqldump --include TABLES,ACL -o x ${await startSlowSource(t)}`);
   t.is(code, 0);
   const [, drawn = ''] = /(sqldump: 1, [\d.]+\/s, table 'b[^\x1b\r]*)/.exec(screen) ?? [];
   t.regex(drawn, /'b\\x1b\[2J取引.*…$/);
@@ -121,7 +127,7 @@ test('a dump into a file shows progress and a summary', async t => {
 test('in a pipe only the last program shows progress', async t => {
   const on = await terminal(t);
   const { screen } = await on(
-    `sqldump --include ACL ${await startSlowSource(t)} | cat > x; echo "\${PIPESTATUS[@]}"; grep -zc . x`,
+    `sqldump --include TABLES,ACL ${await startSlowSource(t)} | cat > x; echo "\${PIPESTATUS[@]}"; grep -zc . x`,
   );
   // Only the warning is shown: no progress and no summary.
   t.regex(screen, /^\r\x1b\[K\x1b\[33msqldump:\x1b\[39m access control was requested[^\x1b\r\n]*\r\n0 0\r\n3\r\n$/);
@@ -130,14 +136,14 @@ test('in a pipe only the last program shows progress', async t => {
 test('-q shows nothing, and TERM=dumb shows lines only', async t => {
   const on = await terminal(t);
   const source = await startSlowSource(t);
-  t.is((await on(`sqldump -q --include ACL -o x ${source}`)).screen, '');
-  const { screen } = await on(`TERM=dumb sqldump --include ACL -o x ${source}`);
+  t.is((await on(`sqldump -q --include TABLES,ACL -o x ${source}`)).screen, '');
+  const { screen } = await on(`TERM=dumb sqldump --include TABLES,ACL -o x ${source}`);
   t.regex(screen, /^sqldump: access control .*\r\nsqldump: 3 statements\r\n$/);
 });
 
 test('NO_COLOR removes only the colors', async t => {
   const on = await terminal(t, { NO_COLOR: '1' });
-  const { screen } = await on(`sqldump --include ACL -o x ${await startSlowSource(t)}`);
+  const { screen } = await on(`sqldump --include TABLES,ACL -o x ${await startSlowSource(t)}`);
   t.regex(screen, /\r\x1b\[Ksqldump: access control /);
   t.notRegex(screen, /\x1b\[\d*m/);
 });
@@ -165,7 +171,7 @@ const SHOWN = /SELECT '\\x1b\]0;pwned\\x07\\x1b\[2J\\r\\x9b1m\\u202e' a,\r\n( {8
 
 const startHostileSource = (scope: Scope, answer: object = { dataset: [[HOSTILE]] }) =>
   startSlow(scope, async (query, response) =>
-    response.end(JSON.stringify(query.startsWith('SHOW CREATE DATABASE') ? answer : { dataset: [] })),
+    response.end(JSON.stringify(query.startsWith('SHOW CREATE DATABASE') ? answer : listFor(query, ['v'], 'V'))),
   );
 
 for (const command of [

@@ -78,8 +78,8 @@ test(
 );
 
 test('the timeout limits the wait for each row, not the whole dump or its reader', async t => {
-  let rows = 0;
   const { url } = await startFaultyServer(t, socket => {
+    let rows = 0;
     socket.write(Buffer.concat([head(), chunk('{"dataset":[["CREATE TABLE a0 (x INT)"]')]));
     drip(socket, () => {
       if (++rows === 40) return Buffer.concat([chunk(']}'), LAST_CHUNK]);

@@ -39,7 +39,7 @@ export const OUTPUT_OPTION = {
   alias: 'o',
   type: 'string',
   requiresArg: true,
-  describe: 'write to FILE, completely or not at all; NAME.sql gets text',
+  describe: 'write to FILE; NAME.sql gets text',
 } as const;
 
 /** `--max-record`. @param bytes the default limit */

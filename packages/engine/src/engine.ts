@@ -12,7 +12,7 @@ import {
   printRight,
 } from '@sqlpipe/ddl';
 import { type Body, type LocatedName, RejectionError } from '@sqlpipe/ddl/grammar';
-import { Schema } from '@sqlpipe/schema';
+import { parseEntryRights, Schema } from '@sqlpipe/schema';
 import { foldCase, isObject, isPrincipal, isSameName } from '@sqlpipe/sql';
 import { Acl, type Principal, type PrincipalKind } from './acl/acl.js';
 import { formatPrincipals } from './acl/dump.js';
@@ -125,7 +125,8 @@ export class Engine {
         });
       }
     }
-    for (const entry of entries.entries) for (const right of entries.rightsOf(entry) ?? []) this.acl.load(right);
+    for (const entry of entries.entries)
+      for (const right of parseEntryRights(entries, entry) ?? []) this.acl.load(right);
     this.catalogue.takeChanges();
     this.acl.takeChanges();
   }

@@ -9,14 +9,14 @@ import {
   RightSet,
   sortByScope,
 } from '@sqlpipe/ddl';
-import { dumpOrder, type Entry, type Schema, toEntry } from '@sqlpipe/schema';
+import { dumpOrder, type Entry, parseEntryRights, type Schema, toEntry } from '@sqlpipe/schema';
 import { displayName, identify, isPrincipal, kindKeywords } from '@sqlpipe/sql';
 import { type Draft, describe } from './draft.js';
 import type { Task } from './task.js';
 import { whyUnalterable } from './unalterable.js';
 
 const rightsOf = (schema: Schema): RightSet =>
-  new RightSet(schema.entries.flatMap(entry => schema.rightsOf(entry) ?? []));
+  new RightSet(schema.entries.flatMap(entry => parseEntryRights(schema, entry) ?? []));
 
 const addStatement = (draft: Draft, statement: string): boolean => draft.addStatement(statement, identify(statement));
 

@@ -10,6 +10,7 @@ import {
 } from '@sqlpipe/ddl';
 import { foldCase, hasName, type Identity, identify, identityKey, significantTokens } from '@sqlpipe/sql';
 import { type IgnoredDifference, IgnoreRules } from './ignore.js';
+import { parseEntryRights } from './parse-entry-rights.js';
 import { dumpOrder, type Entry, Schema } from './schema.js';
 
 /** An object or statement that is only in one schema, or that is different in the two. */
@@ -105,7 +106,7 @@ class SchemaItems {
   constructor(schema: Schema) {
     for (const entry of dumpOrder(schema)) {
       const { statement, ...identity } = entry;
-      const rights = schema.rightsOf(entry);
+      const rights = parseEntryRights(schema, entry);
       if (!rights) this.items.set(itemKey(entry), { statement, identity });
       for (const right of rights ?? []) {
         const printed = printRight(right);

@@ -9,6 +9,7 @@ export { findCycle } from './cycle.js';
 export { DuplicateNameError, deduplicate } from './deduplicate.js';
 export { matchesGlob } from './glob.js';
 export { type IgnoredDifference, IgnoreRules, searchableNames } from './ignore.js';
+export { parseEntryRights } from './parse-entry-rights.js';
 export { dumpOrder, type Entry, Schema, toEntry } from './schema.js';
 export { CATEGORIES, InvalidSelectionError, parseKinds, parseSelection, type Selection } from './selection.js';
 export { topologicalOrder } from './topological-order.js';

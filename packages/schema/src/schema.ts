@@ -1,24 +1,8 @@
 /*!
  * The statements of a schema as a set of objects, with their dependencies and the order in which the server dumps them.
  */
-import {
-  findReferences,
-  grantTargets,
-  ownerOf,
-  parseMeaning,
-  parseRights,
-  type Right,
-  sortByScope,
-} from '@sqlpipe/ddl';
-import {
-  foldCase,
-  givesRight,
-  type Identity,
-  isObject,
-  isPrincipal,
-  type Kind,
-  requireUnambiguous,
-} from '@sqlpipe/sql';
+import { findReferences, grantTargets, ownerOf, sortByScope } from '@sqlpipe/ddl';
+import { foldCase, type Identity, isObject, isPrincipal, type Kind, requireUnambiguous } from '@sqlpipe/sql';
 import { topologicalOrder } from './topological-order.js';
 
 /** A statement, with the identity of what it creates. */
@@ -60,21 +44,6 @@ export class Schema {
   /** Finds the user, group or service account that has this name, in any case. */
   findPrincipal(name: string): Entry | undefined {
     return this.#principals.get(foldCase(name));
-  }
-
-  /**
-   * Parses the rights that an entry gives; undefined if it gives none, or if they are not known. `*` stands for the columns
-   * that a table has in this schema.
-   */
-  rightsOf({ kind, statement }: Entry): Right[] | undefined {
-    return givesRight(kind) ? parseRights(statement, table => this.#columnsOf(table)) : undefined;
-  }
-
-  #columnsOf(table: string): string[] | undefined {
-    const entry = this.findObject(table);
-    const meaning = entry?.kind === 'table' ? parseMeaning(entry.statement) : undefined;
-    if (meaning?.kind !== 'table' || meaning.like !== undefined || meaning.query !== undefined) return undefined;
-    return meaning.columns.map(({ name }) => name);
   }
 
   /**

@@ -8,7 +8,6 @@ runProgram({
   summary: 'Applies a stream, .sql files or folders to an instance, up to the first error.',
   examples: [
     ['sqldump http://localhost:9000 | sqlapply http://other:9000', 'copy a schema'],
-    ['sqlapply --dry-run localhost:9000 schema.sql', 'preview a file'],
     [
       'sqldump src | sqlapply --keep-going --rejects rest dst; sqlapply dst < rest',
       'apply what can be applied, then the rest',

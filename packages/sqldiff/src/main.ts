@@ -9,9 +9,7 @@ runProgram({
   summary:
     'Compares schemas A and B object by object. Each is an instance, a .sql file, a folder, a stream file, or -.',
   examples: [
-    ['sqldiff src dst', 'compare two instances'],
-    ['sqldiff --names schema.sql http://localhost:9000', 'compare a file with an instance; names only'],
-    ['sqldiff --missing src dst | sqlapply dst', 'add what dst lacks'],
+    ['sqldiff schema.sql http://localhost:9000', 'compare a file with an instance'],
     ['sqldiff --alter schema/ dst > plan', 'make a plan that changes dst to match a folder'],
   ],
   values: { include: CATEGORIES, exclude: CATEGORIES },

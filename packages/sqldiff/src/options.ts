@@ -40,13 +40,13 @@ export const declareOptions = (cli: CommandLine) =>
     .option('undo', {
       type: 'string',
       requiresArg: true,
-      describe: 'with --alter: write the plan for the way back to FILE',
+      describe: 'with --alter: also write the way back',
     })
     .option('ignore', {
       type: 'string',
       array: true,
       default: [],
-      describe: "ignore tmp_*, grant, 'trades: TTL', 'column order'",
+      describe: "ignore tmp_*, grant, or 'trades: TTL'",
     })
     .option('ignore-file', {
       type: 'string',
