@@ -22,11 +22,18 @@ export interface UndoPlan extends Plan {
  * written into it since; another loss is left out unless it is allowed. The head says what stays as the plan leaves it.
  * @param b the statements of the schema that the plan is for
  */
-export async function planUndo(plan: Plan, b: readonly string[], options: UndoOptions = {}): Promise<UndoPlan> {
+export async function planUndo(
+  plan: Plan,
+  b: readonly string[],
+  { defaults, ignoreOwner = false, version, enterprise, allowLoss = [] }: UndoOptions = {},
+): Promise<UndoPlan> {
   const before = new Schema(b);
-  const { allowLoss = [] } = options;
+  // What the server of B says of its rows is not so of those after the plan: the assertions decide.
   const undo = await planChanges(b, plan.result, {
-    ...options,
+    ...(defaults && { defaults }),
+    ignoreOwner,
+    version,
+    ...(enterprise !== undefined && { enterprise }),
     renamed: findRenames(plan, before),
     allowLoss: [...allowLoss, ...findCreated(plan, before).map(formatLoss)],
     skipInvalid: true,
