@@ -5,11 +5,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { corpusPair } from './support/corpus-pairs.js';
 import { LEDGER, makeLedger, RENAMED, shellWithFiles, waitUntilRefreshed, waitUntilValid } from './support/ledger.js';
-import { startQuestDB, testWithQuestDB } from './support/questdb.js';
+import { sharedQuestDB, testWithQuestDB } from './support/questdb.js';
 import { execute, ROWS, reconcile, waitUntilApplied } from './support/reconcile.js';
 import { reconcileEnterprise } from './support/reconcile-enterprise.js';
 import { schemaPair } from './support/schema-pairs.js';
-import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
@@ -19,16 +18,7 @@ const PAIRS = Number(process.env.PAIRS ?? 5);
 /** Of recorded objects, where the recordings are. */
 const RECORDED_PAIRS = 2;
 
-const file = fileScope();
-let questdb: Promise<Server> | undefined;
-
-/** Empties the one QuestDB of this file; starts it if necessary. */
-async function emptyServer(): Promise<Server> {
-  questdb ??= startQuestDB(file);
-  const server = await questdb;
-  await server.dropAll();
-  return server;
-}
+const emptyServer = sharedQuestDB();
 
 testWithQuestDB(
   'random pairs of schemas are reconciled with rows in the tables, and nothing is lost unless allowed',
@@ -251,7 +241,7 @@ testWithQuestDB('nothing is planned for a table to which the server applies no c
   t.is(plan.code, 1);
   t.regex(
     plan.stderr,
-    /ADD COLUMN y INT: table 't' is suspended, so that the server applies no change to it; repair it with ALTER TABLE 't' RESUME WAL\n$/,
+    /ADD COLUMN y INT: table 't' is suspended, so that the server applies no change to it; repair it with ALTER TABLE 't' RESUME WAL\n/,
   );
   t.regex((await run('cat plan')).stdout.toString(), /CREATE TABLE u/);
 });

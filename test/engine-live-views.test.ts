@@ -79,7 +79,7 @@ test('a live view whose query is unknown is taken to read every column', async t
 });
 
 test('REBASE WAL loses what is not applied, and makes the views over the table invalid', async t => {
-  const suspended = new Set(['base']);
+  const suspended = new Map([['base', 'no reason given']]);
   const engine = new Engine({ rows: 'assumed', liveViews: true, health: { suspended } });
   engine.load([BASE, LIVE, SUMS]);
   t.throws(() => engine.execute('ALTER TABLE base ADD COLUMN x INT'), { instanceOf: OpaqueError });

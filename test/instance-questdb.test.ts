@@ -9,19 +9,9 @@ import {
   InstanceError,
   resolveInstance,
 } from '../packages/instance/src/index.js';
-import { startQuestDB, testWithQuestDB } from './support/questdb.js';
-import { fileScope } from './support/scope.js';
-import type { Server } from './support/server.js';
+import { sharedQuestDB, startQuestDB, testWithQuestDB } from './support/questdb.js';
 
-const file = fileScope();
-let started: Promise<Server> | undefined;
-
-/** A server with default settings that the tests share, emptied. */
-async function emptyServer(): Promise<Server> {
-  started ??= startQuestDB(file);
-  await (await started).dropAll();
-  return started;
-}
+const emptyServer = sharedQuestDB();
 
 async function openInstance(url: string, env = {}) {
   return connect(await resolveInstance(url, { program: 'sqldump', env, warn: () => {} }));

@@ -13,24 +13,14 @@ import {
   waitUntilRefreshed,
   waitUntilValid,
 } from './support/ledger.js';
-import { startQuestDB, testWithQuestDB } from './support/questdb.js';
+import { sharedQuestDB, testWithQuestDB } from './support/questdb.js';
 import { execute, ROWS, waitUntilApplied } from './support/reconcile.js';
 import { recordingProxy } from './support/recording-proxy.js';
-import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 
 const KILLS = Number(process.env.KILLS ?? 2);
 
-const file = fileScope();
-let questdb: Promise<Server> | undefined;
-
-/** Empties the one QuestDB of this file; starts it if necessary. */
-async function emptyServer(): Promise<Server> {
-  questdb ??= startQuestDB(file);
-  const server = await questdb;
-  await server.dropAll();
-  return server;
-}
+const emptyServer = sharedQuestDB();
 
 /** Over the ledger a chain of views; and a view that holds a day that its base has lost. */
 const CHAIN = `CREATE MATERIALIZED VIEW daily WITH BASE hourly AS (select ts, sum(n) n from hourly sample by 1d) PARTITION BY MONTH;

@@ -24,6 +24,7 @@ test('the package exports exactly these names', t => {
     'parseEntryRights',
     'parseKinds',
     'parseSelection',
+    'problemsOf',
     'searchableNames',
     'toEntry',
     'topologicalOrder',

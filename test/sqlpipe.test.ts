@@ -125,7 +125,7 @@ const HEALTHY = {
 };
 const PROBLEMS = {
   "SELECT view_name, invalidation_reason FROM views() WHERE view_status = 'invalid'": [['v', 'no\x1b[31m table a']],
-  'SELECT name FROM wal_tables() WHERE suspended': [['a']],
+  'SELECT name, errorMessage FROM wal_tables() WHERE suspended': [['a', 'no space left']],
 };
 
 test('check: prints invalid views, suspended tables and the request limit', async t => {
@@ -141,7 +141,7 @@ user: admin
 access control: off
 request limit: 64448
 invalid: 'v': no\\x1b[31m table a
-suspended: 'a'
+suspended: 'a': no space left
 statements: 1
 `,
   );

@@ -7,22 +7,11 @@ import { repair } from '@sqlpipe/ddl';
 import { identify } from '@sqlpipe/sql';
 import { databases } from './support/databases.js';
 import { freshFolder } from './support/folder.js';
-import { startQuestDB, testWithQuestDB } from './support/questdb.js';
-import { fileScope } from './support/scope.js';
-import type { Server } from './support/server.js';
+import { sharedQuestDB, testWithQuestDB } from './support/questdb.js';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
 
-const scope = fileScope();
-let started: Promise<Server> | undefined;
-
-/** Empties the one server of this file; starts it if necessary. */
-async function emptyServer(): Promise<Server> {
-  started ??= startQuestDB(scope);
-  const server = await started;
-  await server.dropAll();
-  return server;
-}
+const emptyServer = sharedQuestDB();
 
 const toStream = (statements: readonly string[]): string => statements.map(statement => `${statement}\n\0`).join('');
 

@@ -3,24 +3,14 @@ import { canConvert, isLossless } from '@sqlpipe/ddl';
 import { planChanges } from '@sqlpipe/plan';
 import type { ExecutionContext } from 'ava';
 import { lossesOf, textsOf } from './support/plans.js';
-import { startQuestDB, testWithQuestDB } from './support/questdb.js';
+import { sharedQuestDB, testWithQuestDB } from './support/questdb.js';
 import { execute, waitUntilApplied } from './support/reconcile.js';
-import { fileScope } from './support/scope.js';
 import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
 import { test } from './support/test.js';
 
-const file = fileScope();
-let questdb: Promise<Server> | undefined;
-
-/** Empties the one QuestDB of this file; starts it if necessary. */
-async function emptyServer(): Promise<Server> {
-  questdb ??= startQuestDB(file);
-  const server = await questdb;
-  await server.dropAll();
-  return server;
-}
+const emptyServer = sharedQuestDB();
 
 /** A decimal of nines. */
 const nines = (precision: number, scale: number): string =>

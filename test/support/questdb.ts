@@ -4,7 +4,7 @@ import { existsSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { DEFAULT_VERSION, explainMissing, fetchJar } from '../../scripts/questdb/java.js';
-import type { Scope } from './scope.js';
+import { fileScope, type Scope } from './scope.js';
 import { type Server, startServer } from './server.js';
 import { test } from './test.js';
 
@@ -55,3 +55,15 @@ export function testWithVersion(version: string): typeof test | typeof test.skip
 
 /** Like `test`, for tests that need a real QuestDB of the default version. */
 export const testWithQuestDB = testWithVersion(process.env.QUESTDB_VERSION ?? DEFAULT_VERSION);
+
+/** Makes a function that empties the one QuestDB of a test file, and starts it if necessary. */
+export function sharedQuestDB(): () => Promise<Server> {
+  const file = fileScope();
+  let started: Promise<Server> | undefined;
+  return async () => {
+    started ??= startQuestDB(file);
+    const server = await started;
+    await server.dropAll();
+    return server;
+  };
+}

@@ -1,9 +1,9 @@
 import type { PropertyDifference } from '@sqlpipe/ddl';
-import { fetchCommonDefaults } from '@sqlpipe/instance';
+import { fetchCommonDefaults, fetchHealth, withInstance } from '@sqlpipe/instance';
 import { compareSchemas, IgnoreRules } from '@sqlpipe/schema';
 import type { Kind } from '@sqlpipe/sql';
 import type { OnWarning } from './instance.js';
-import { collectSchema, openSchema, type Schema } from './schema.js';
+import { collectSchema, type OpenSchema, openSchema, type Schema } from './schema.js';
 
 /** How to compare. */
 export interface DiffOptions {
@@ -29,10 +29,23 @@ export interface Difference {
   readonly properties: readonly PropertyDifference[];
 }
 
+/** An object that an instance reports as invalid or suspended. */
+export interface Problem {
+  readonly kind: Kind;
+  readonly name: string;
+  readonly result: 'invalid' | 'suspended';
+  /** The schema whose instance reports it. */
+  readonly side: 'a' | 'b';
+  /** The reason that the instance gives. */
+  readonly reason: string;
+}
+
 /** The result of comparing two schemas. They are the same if there are no differences. */
 export interface Diff {
   /** What A has, in an order that can be applied, then what only B has. */
   readonly differences: readonly Difference[];
+  /** The objects that do not work, of the schemas that are instances. */
+  readonly problems: readonly Problem[];
   /** The number of objects compared. */
   readonly total: number;
   /** Properties that cannot be compared, because one side does not show them. */
@@ -65,23 +78,30 @@ export async function diff(
   b: Schema,
   { ignoreExtra = false, ignoreOwner = false, ignore, onWarning }: DiffOptions = {},
 ): Promise<Diff> {
-  const [openA, openB] = [await openSchema(a, onWarning), await openSchema(b, onWarning)];
+  const [openA, openB] = [await openSchema(a, onWarning, false), await openSchema(b, onWarning, false)];
   const [inA, inB] = [await collectSchema(openA), await collectSchema(openB)];
   const compared = compareSchemas(inA, inB, {
     defaults: await fetchCommonDefaults(openA.instance, openB.instance),
     ignoreOwner,
+    ignoreExtra,
     ignore: new IgnoreRules(ignore),
+    health: [await fetchHealthOf(openA), await fetchHealthOf(openB)],
   });
   return {
-    differences: compared.differences
-      .filter(each => !ignoreExtra || each.a !== undefined)
-      .map(({ identity: { kind, name }, comparison, ...statements }) => ({
-        kind,
-        name,
-        result: statements.b === undefined ? 'only-a' : statements.a === undefined ? 'only-b' : 'differs',
-        ...statements,
-        properties: comparison?.differences ?? [],
-      })),
+    differences: compared.differences.map(({ identity: { kind, name }, comparison, ...statements }) => ({
+      kind,
+      name,
+      result: statements.b === undefined ? 'only-a' : statements.a === undefined ? 'only-b' : 'differs',
+      ...statements,
+      properties: comparison?.differences ?? [],
+    })),
+    problems: compared.problems.map(({ identity: { kind, name }, state, side, reason }) => ({
+      kind,
+      name,
+      result: state,
+      side,
+      reason,
+    })),
     total: compared.total,
     notComparable: compared.notComparable.map(({ identity: { kind, name }, properties }) => ({
       kind,
@@ -90,3 +110,5 @@ export async function diff(
     })),
   };
 }
+
+const fetchHealthOf = async ({ instance }: OpenSchema) => instance && withInstance(instance, fetchHealth);

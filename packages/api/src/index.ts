@@ -5,7 +5,7 @@
  */
 export type { Column, Definition, PropertyDifference } from '@sqlpipe/ddl';
 export type { Kind } from '@sqlpipe/sql';
-export { type Diff, type Difference, type DiffOptions, diff } from './diff.js';
+export { type Diff, type Difference, type DiffOptions, diff, type Problem } from './diff.js';
 export { type DumpOptions, dump } from './dump.js';
 export { type ErrorCode, isSqlpipeError, type SqlpipeError } from './errors.js';
 export type { Instance, InstanceOptions, OnWarning } from './instance.js';

@@ -65,11 +65,18 @@ export interface Omission {
  */
 export async function plan(a: Schema, b: Schema, options: PlanOptions = {}): Promise<Plan> {
   const { ignoreExtra = false, ignore, onWarning, ...given } = options;
-  const [openA, openB] = [await openSchema(a, onWarning), await openSchema(b, onWarning)];
+  const [openA, openB] = [await openSchema(a, onWarning, false), await openSchema(b, onWarning, false)];
   const [inA, inB] = [await collectSchema(openA), await collectSchema(openB)];
   const defaults = await fetchCommonDefaults(openA.instance, openB.instance);
   const planWith = (context: PlanChangesOptions) =>
-    planChanges(inA, inB, { ...given, ...context, defaults, keepExtra: ignoreExtra, ignore: new IgnoreRules(ignore) });
+    planChanges(inA, inB, {
+      ...given,
+      ...context,
+      defaults,
+      keepExtra: ignoreExtra,
+      ignore: new IgnoreRules(ignore),
+      skipInvalid: openA.instance !== undefined,
+    });
   const planned = openB.instance
     ? await withInstance(openB.instance, async instance => planWith(await fetchPlanContext(instance)))
     : await planWith({});

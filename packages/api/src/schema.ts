@@ -24,13 +24,22 @@ export interface OpenSchema {
   readonly statements: AsyncIterable<string | string[]>;
 }
 
-/** Finds a schema; an instance is resolved, and nothing is read yet. @throws InstanceError with the code CONFIG */
-export async function openSchema(schema: Schema, warn?: OnWarning): Promise<OpenSchema> {
+/**
+ * Finds a schema; an instance is resolved, and nothing is read yet.
+ * @param reportInvalid whether to warn of views that are invalid on the instance
+ * @throws InstanceError with the code CONFIG
+ */
+export async function openSchema(schema: Schema, warn?: OnWarning, reportInvalid = true): Promise<OpenSchema> {
   if (typeof schema === 'string' && !/::|:\/\//.test(schema)) return openPath(schema);
   if (typeof schema !== 'string' && !('url' in schema))
     return { label: 'schema', locations: [], statements: normalize(schema) };
   const instance = await resolve(schema, warn);
-  return { label: instance.label, instance, locations: [], statements: dump(instance, { ...(warn && { warn }) }) };
+  return {
+    label: instance.label,
+    instance,
+    locations: [],
+    statements: dump(instance, { reportInvalid, ...(warn && { warn }) }),
+  };
 }
 
 function openPath(path: string): OpenSchema {

@@ -12,7 +12,7 @@ import {
   printRight,
 } from '@sqlpipe/ddl';
 import { type Body, type LocatedName, RejectionError } from '@sqlpipe/ddl/grammar';
-import { parseEntryRights, Schema } from '@sqlpipe/schema';
+import { type Health, parseEntryRights, Schema } from '@sqlpipe/schema';
 import { foldCase, isObject, isPrincipal, isSameName } from '@sqlpipe/sql';
 import { Acl, type Principal, type PrincipalKind } from './acl/acl.js';
 import { formatPrincipals } from './acl/dump.js';
@@ -22,7 +22,6 @@ import { Catalogue, type Naming, type ObjectChange } from './catalogue.js';
 import { createLiveView, createMaterializedView, createTable, createView } from './create.js';
 import { createEnterprise, type Edition, openSource } from './edition.js';
 import { type Effect, effectsOf, principalLost, rightsRemoved, titleOf, whyInvalid } from './effects.js';
-import type { Health } from './health.js';
 import { type HistoryAnswer, Holdings } from './holdings.js';
 import { loadObject } from './load-object.js';
 import type { CatalogueObject } from './objects.js';

@@ -12,7 +12,6 @@ export {
   type Question,
   type Savepoint,
 } from './engine.js';
-export type { Health } from './health.js';
 export type { HistoryAnswer, LostRows } from './holdings.js';
 export { NotReady, whenReady } from './not-ready.js';
 export type { CatalogueObject, LiveView, MaterializedView, View } from './objects.js';

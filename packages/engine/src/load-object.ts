@@ -1,7 +1,7 @@
 /*! Objects of a dump: what their statements say, before anything is derived from their queries. */
 import { type Definition, findReferences, findSampling } from '@sqlpipe/ddl';
+import type { Health } from '@sqlpipe/schema';
 import { foldCase, type Kind } from '@sqlpipe/sql';
-import type { Health } from './health.js';
 import type { CatalogueObject } from './objects.js';
 
 /** A statement that creates an object, with its definition if its syntax is known. */

@@ -16,9 +16,9 @@ import { BestEffortClient } from './best-effort-client.js';
 import { addMissingRows, MissingObjects, ObjectCheck } from './completeness.js';
 import { requestSecrets } from './connection.js';
 import type { ConnectionConfig } from './connection-config.js';
+import { fetchInvalidViews } from './health.js';
 import { connect, type Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
-import { fetchInvalidViews } from './invalid-views.js';
 import { fetchObjectRows } from './object-dump.js';
 import { SymbolCapacities } from './symbol-capacities.js';
 
@@ -33,6 +33,8 @@ export interface DumpOptions {
   maxRecord: number;
   /** Leave out the views that the instance reports as invalid. */
   skipInvalid: boolean;
+  /** Warn of the views that the instance reports as invalid. */
+  reportInvalid: boolean;
   /** Accept a dump without the objects that the account may not read; each is a warning. */
   partial: boolean;
   /** Receives what a reader of the dump should know, one line each. */
@@ -49,6 +51,7 @@ const DEFAULTS: DumpOptions = {
   verbatim: false,
   maxRecord: MAX_RECORD,
   skipInvalid: false,
+  reportInvalid: true,
   partial: false,
   warn() {},
   note() {},
@@ -99,9 +102,9 @@ async function* dumpStatements(
         if (!options.selection.selects(kind)) continue; // the server has one category for several kinds
       }
       if (kind === 'view' || kind === 'materialized view') {
-        invalid ??= await fetchInvalidViews(client);
+        invalid ??= await fetchInvalidViews(query => client.table(query));
         const reason = invalid.get(name);
-        if (reason)
+        if (reason && options.reportInvalid)
           options.warn(
             `${displayName(identity)} is invalid on the source; ${options.skipInvalid ? 'left out' : 'the target may reject it'}: ${quoteSafely(reason, target)}`,
           );

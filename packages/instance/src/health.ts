@@ -1,35 +1,50 @@
 /*! What an instance reports of its objects beside their definitions: which are invalid, suspended, or without rows. */
-import type { Health } from '@sqlpipe/engine';
+import type { Health } from '@sqlpipe/schema';
 import { foldCase, quoteLiteral } from '@sqlpipe/sql';
 import type { Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
 
-/** The health of all objects; without what the instance does not show. */
+/** The rows of a query; undefined if there is no answer. */
+type Query = (query: string) => Promise<unknown[][] | undefined>;
+
+/** The health of all objects; without what the instance does not show. @throws InstanceError if it does not answer */
 export async function fetchHealth(instance: Instance): Promise<Health> {
-  const views = await queryIfAccepted(
-    instance,
-    "SELECT view_name, invalidation_reason FROM views() WHERE view_status = 'invalid'",
-  );
-  const materializedViews = await queryIfAccepted(
-    instance,
-    'SELECT view_name, view_status, invalidation_reason, last_refresh_finish_timestamp FROM materialized_views()',
-  );
-  const suspended = await queryIfAccepted(instance, 'SELECT name FROM wal_tables() WHERE suspended');
-  const invalid = (materializedViews ?? []).filter(([, status]) => status === 'invalid');
+  const query: Query = sql => queryIfAccepted(instance, sql);
+  const views =
+    (await query('SELECT view_name, view_status, last_refresh_finish_timestamp FROM materialized_views()')) ?? [];
   const columns = new Map<string, readonly ViewColumn[]>();
-  for (const [name] of invalid) columns.set(nameOf(name), (await fetchViewColumns(instance, String(name))) ?? []);
-  const neverRefreshed = (materializedViews ?? []).filter(([, , , finished]) => finished === null);
+  for (const [name, status] of views)
+    if (status === 'invalid') columns.set(nameOf(name), (await fetchViewColumns(instance, String(name))) ?? []);
+  const neverRefreshed = views.filter(([, , finished]) => finished === null);
   return {
-    invalid: new Map([
-      ...(views ?? []).map(([name, reason]) => [nameOf(name), String(reason ?? '')] as const),
-      ...invalid.map(([name, , reason]) => [nameOf(name), String(reason ?? '')] as const),
-    ]),
+    invalid: withFoldedNames(await fetchInvalidViews(query)),
     columns,
     neverRefreshed: new Set(neverRefreshed.map(([name]) => nameOf(name))),
-    suspended: new Set((suspended ?? []).map(([name]) => nameOf(name))),
+    suspended: withFoldedNames(await fetchSuspended(query)),
   };
 }
 
+/** The catalogue functions that list objects which can be invalid (observed on 9.3.4; the last one is of QuestDB 10). */
+const VIEW_LISTS = ['views()', 'materialized_views()', 'live_views()'];
+
+/** The views of all kinds that the instance reports as invalid, each with its reason. */
+export async function fetchInvalidViews(query: Query): Promise<Map<string, string>> {
+  const invalid = new Map<string, string>();
+  for (const list of VIEW_LISTS) {
+    const rows = await query(`SELECT view_name, invalidation_reason FROM ${list} WHERE view_status = 'invalid'`);
+    for (const [name, reason] of rows ?? []) invalid.set(String(name), String(reason ?? 'no reason given'));
+  }
+  return invalid;
+}
+
+/** The tables and views whose changes the instance does not apply, each with the error that it reports. */
+export async function fetchSuspended(query: Query): Promise<Map<string, string>> {
+  const rows = await query('SELECT name, errorMessage FROM wal_tables() WHERE suspended');
+  return new Map((rows ?? []).map(([name, error]) => [String(name), String(error || 'no reason given')]));
+}
+
+const withFoldedNames = (byName: Map<string, string>): Map<string, string> =>
+  new Map(Array.from(byName, ([name, value]) => [foldCase(name), value]));
 /** A column of a view, as the server lists it. */
 export interface ViewColumn {
   readonly name: string;

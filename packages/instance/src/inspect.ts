@@ -1,9 +1,9 @@
 /*! What an instance reports about itself: version, user, and what prevents a schema from being copied. */
 import { BestEffortClient } from './best-effort-client.js';
 import type { ConnectionConfig } from './connection-config.js';
+import { fetchInvalidViews, fetchSuspended } from './health.js';
 import { connect } from './instance.js';
 import { InstanceError } from './instance-error.js';
-import { fetchInvalidViews } from './invalid-views.js';
 
 /** An instance as it describes itself; `unknown` stands for what it does not report. */
 export interface Inspection {
@@ -20,8 +20,8 @@ export interface Inspection {
   requestLimit: string;
   /** Views that the instance reports as invalid, each with its reason. */
   invalid: Map<string, string>;
-  /** Tables that no longer apply changes. */
-  suspended: string[];
+  /** Tables that no longer apply changes, each with its error. */
+  suspended: Map<string, string>;
   /** Why nothing can be created on the instance, if that is known. */
   denied?: string;
 }
@@ -30,7 +30,8 @@ export interface Inspection {
 export async function inspect(target: ConnectionConfig): Promise<Inspection> {
   const instance = connect(target);
   const client = new BestEffortClient(target);
-  const firstColumn = async (query: string) => (await client.table(query))?.map(([value]) => String(value));
+  const query = (sql: string) => client.table(sql);
+  const firstColumn = async (sql: string) => (await query(sql))?.map(([value]) => String(value));
   try {
     const [[build] = []] = await instance.table('SELECT build()');
     const parameters = new Map(
@@ -47,8 +48,8 @@ export async function inspect(target: ConnectionConfig): Promise<Inspection> {
       accessControl,
       permissions: [...new Set(permissions)],
       requestLimit: parameters.get('http.request.header.buffer.size') ?? 'unknown',
-      invalid: await fetchInvalidViews(client),
-      suspended: (await firstColumn('SELECT name FROM wal_tables() WHERE suspended')) ?? [],
+      invalid: await fetchInvalidViews(query),
+      suspended: await fetchSuspended(query),
       ...(readOnly && { denied: 'the server is read-only, so no schema can be applied to it' }),
       ...(!mayCreate && { denied: 'this user has no permission CREATE TABLE, so no schema can be applied to it' }),
     };

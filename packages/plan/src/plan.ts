@@ -3,8 +3,8 @@
  * engine; the changes that the proof blames are left out of the next draft, until a draft is proven.
  */
 import { type CompareOptions, hasLiveViews, type MaterializedViewDefinition } from '@sqlpipe/ddl';
-import { Engine, type Health, type HistoryAnswer, whenReady } from '@sqlpipe/engine';
-import { compareSchemas, IgnoreRules, Schema } from '@sqlpipe/schema';
+import { Engine, type HistoryAnswer, whenReady } from '@sqlpipe/engine';
+import { compareSchemas, type Health, IgnoreRules, problemsOf, Schema } from '@sqlpipe/schema';
 import { displayName, foldCase, hasName, type Identity, identify, identityKey, isAcl, isObject } from '@sqlpipe/sql';
 import { createPrincipals, dropPrincipals, grantRights, revokeRights } from './access.js';
 import { assemblePlan, type Plan, type ProvenDraft } from './assemble-plan.js';
@@ -21,7 +21,7 @@ import {
 } from './objects.js';
 import { prove } from './prove.js';
 import { findLeftovers, isPartOfRebuild, resumeRebuilds } from './rebuild.js';
-import { refreshViews } from './refresh.js';
+import { omitUnrepaired, refreshViews } from './refresh.js';
 import { type RequestOptions, Requests } from './requests.js';
 import { type Row, RowFindings } from './row-findings.js';
 import type { Task } from './task.js';
@@ -128,6 +128,7 @@ function planOnce(
     b: schema,
     requests,
     filled,
+    problems: schema.entries.flatMap(entry => problemsOf(entry, health ?? {})),
     rows,
     leftovers,
     isEnterprise,
@@ -147,8 +148,10 @@ function planOnce(
         statement => !(isObject(identify(statement).kind) && names.has(foldCase(identify(statement).name))),
       );
     const proven = planOnce(without(a), without(b), findings, rows, options);
-    for (const { entry, reason } of unresolved)
-      proven.draft.omit({ identity: entry, properties: [], what: displayName(entry) }, `it is invalid in A: ${reason}`);
+    for (const { entry, reason } of unresolved) {
+      const properties = schema.findObject(entry.name)?.kind === entry.kind ? ['invalid'] : [];
+      proven.draft.omit({ identity: entry, properties, what: displayName(entry) }, `it is invalid in A: ${reason}`);
+    }
     return proven;
   }
   const excluded = new Map<string, Omission>();
@@ -158,7 +161,7 @@ function planOnce(
     const proof = prove(draft.steps, loadB(), task);
     for (const view of proof.rebuilt.keys()) rebuilt.add(view);
     if (proof.excluded.length === 0) {
-      requireResult(draft, task, options);
+      requireResult(draft, task);
       return { draft, proof, task, findings, before: loadB(), rebuilt };
     }
     const known = excluded.size;
@@ -195,16 +198,17 @@ function draftPlan(task: Task, engine: Engine, excluded: ReadonlyMap<string, Omi
   dropPrincipals(task, draft);
   grantRights(task, draft); // who is dropped takes along what he gave
   omitUnalterable(task, draft);
+  omitUnrepaired(task, draft);
   return draft;
 }
 
 /** Requires that the draft leads to A, but for what it lists. @throws Error for another difference */
-function requireResult({ engine, omissions }: Draft, task: Task, options: PlanOptions): void {
-  const { a, keepExtra } = task;
+function requireResult({ engine, omissions }: Draft, task: Task): void {
+  const { a, keepExtra, defaults, ignoreOwner, ignore } = task;
   const { differences } = compareSchemas(
     a.entries.map(({ statement }) => statement),
     engine.statements(),
-    options as object,
+    { ...(defaults && { defaults }), ignoreOwner, ignore },
   );
   for (const { identity, a, b, comparison } of differences) {
     if (a === undefined && (keepExtra || isPartOfRebuild(identity.name, task))) continue;

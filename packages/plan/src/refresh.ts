@@ -55,11 +55,13 @@ function willBeDropped(view: Entry, { a, keepExtra, ignore, requests }: Task): b
  * A refresh empties a view, and then fails where the columns of the view have other types than its query gives (observed on
  * 9.3.4): such a view is created again. A view whose query is not valid is not touched.
  */
-function refreshView(view: Entry, { a }: Task, draft: Draft): void {
+function refreshView(view: Entry, { a, problems }: Task, draft: Draft): void {
   const refresh = `REFRESH MATERIALIZED VIEW '${view.name}' FULL;`;
+  const wasInvalid = problems.some(({ identity, state }) => state === 'invalid' && identity.name === view.name);
+  const properties = wasInvalid ? ['invalid'] : [];
   const reason = draft.preview(refresh).get(foldCase(view.name));
   // If its refresh was left out together with that of its base, it is listed too, so that all names stand in one message.
-  if (reason === undefined || draft.excludes(refresh, view)) draft.addStatement(refresh, view);
+  if (reason === undefined || draft.excludes(refresh, view)) draft.addStatement(refresh, view, properties);
   if (reason !== OTHER_TYPES) return;
   const drop = `DROP ${kindKeywords(view.kind)} '${view.name}';`;
   const wanted = a.findObject(view.name);
@@ -68,5 +70,29 @@ function refreshView(view: Entry, { a }: Task, draft: Draft): void {
   const fillsItself =
     definition?.kind === 'materialized view' && definition.refresh.type === 'IMMEDIATE' && !definition.refresh.deferred;
   const what = `${describe(drop)}, whose columns get other types`;
-  draft.add({ identity: view, properties: [], what }, [drop, create, ...(fillsItself ? [] : [refresh])]);
+  draft.add({ identity: view, properties, what }, [drop, create, ...(fillsItself ? [] : [refresh])]);
 }
+
+/** Lists what does not work in B and still does not after the plan, with the way to repair it. */
+export function omitUnrepaired({ problems, a, ignore }: Task, draft: Draft): void {
+  for (const { identity, state, reason } of problems) {
+    const { kind, name } = identity;
+    const found = draft.engine.find(name);
+    const isWanted = found?.kind === kind && a.findObject(name)?.kind === kind;
+    if (!isWanted || ignore.ignoresObject({ ...identity, statement: '' })) continue;
+    const change = { identity, properties: [state] };
+    if (state === 'suspended')
+      draft.omit(
+        { ...change, what: `ALTER TABLE '${name}' RESUME WAL` },
+        `send it when the cause is removed: ${reason}`,
+      );
+    else if ('invalid' in found && found.invalid !== undefined && !draft.lists(identity))
+      draft.omit({ ...change, what: 'a repair' }, `${REPAIRS[kind] ?? 'its query fails'}: ${reason}`);
+  }
+}
+
+/** Why a plan does not repair an invalid view. */
+const REPAIRS: { readonly [kind: string]: string } = {
+  'materialized view': 'its query would fail again on the same rows',
+  'live view': 'only DROP and CREATE make it valid, and its rows are lost',
+};

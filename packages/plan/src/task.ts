@@ -1,5 +1,5 @@
 import type { CompareOptions } from '@sqlpipe/ddl';
-import type { IgnoreRules, Schema } from '@sqlpipe/schema';
+import type { HealthProblem, IgnoreRules, Schema } from '@sqlpipe/schema';
 import type { Requests } from './requests.js';
 import type { RowFindings } from './row-findings.js';
 import type { WantedSchema } from './wanted-schema.js';
@@ -19,6 +19,8 @@ export interface Task {
   readonly ignore: IgnoreRules;
   /** The materialized views of B that have rows, as far as is known, in lower case. */
   readonly filled: ReadonlySet<string>;
+  /** The objects of B that are invalid or suspended. */
+  readonly problems: readonly HealthProblem[];
   /** What B's server says of the rows of tables. */
   readonly rows: RowFindings;
   /** The new tables of interrupted rebuilds, in lower case. */

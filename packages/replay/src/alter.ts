@@ -109,9 +109,19 @@ export async function planAlter(
     if (reordered.has(identityKey(identity))) return false;
     return !created.has(statement) && !(dryRun && isObject(identity.kind) && touched.has(identityKey(identity)));
   });
-  const { omissions, warnings } = plan;
-  return { changes, statements: [...changes, ...rest], permissions: requiredPermissions(planned), omissions, warnings };
+  const omissions = plan.omissions.filter(omission => !isOfHealth(omission));
+  return {
+    changes,
+    statements: [...changes, ...rest],
+    permissions: requiredPermissions(planned),
+    omissions,
+    warnings: [...plan.warnings, ...plan.omissions.filter(isOfHealth).map(describeOmission)],
+  };
 }
+
+/** Whether an object has the wanted definition, but does not work, and no option would repair it. */
+const isOfHealth = ({ properties, losses = [] }: Omission): boolean =>
+  losses.length === 0 && properties.some(property => property === 'invalid' || property === 'suspended');
 
 const isOfSchema = (statement: string): boolean => identify(statement).kind !== 'other';
 

@@ -1,7 +1,7 @@
 /*! In which state a plan that was not completed leaves the target. */
 
-import type { Health } from '@sqlpipe/engine';
 import { fetchHealth, type Instance, InstanceError } from '@sqlpipe/instance';
+import type { Health } from '@sqlpipe/schema';
 
 /**
  * What is invalid or suspended now and was not before, one line each; nothing if the target does not answer.
@@ -9,9 +9,11 @@ import { fetchHealth, type Instance, InstanceError } from '@sqlpipe/instance';
  */
 export async function findDamage(target: Instance, before: Health): Promise<string[]> {
   try {
-    const { invalid = new Map(), suspended = new Set() } = await fetchHealth(target);
+    const { invalid = new Map(), suspended = new Map() } = await fetchHealth(target);
     return [
-      ...[...suspended].filter(name => !before.suspended?.has(name)).map(name => `table '${name}' is suspended`),
+      ...[...suspended]
+        .filter(([name]) => !before.suspended?.has(name))
+        .map(([name, reason]) => `table '${name}' is suspended: ${reason}`),
       ...[...invalid]
         .filter(([name]) => !before.invalid?.has(name))
         .map(([name, reason]) => `view '${name}' is invalid: ${reason}`),

@@ -14,6 +14,7 @@ import { createdObjects, createPredictor, noteCreated } from './predictor.js';
 import { createPreflightCheck, requireAllowed } from './preflight.js';
 import type { ReplayTarget } from './target.js';
 import { verifyOutcomes } from './verify.js';
+import { warnOfProblems } from './warn-of-problems.js';
 
 /** The statements of a replay. */
 export interface ReplayInput {
@@ -130,7 +131,8 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
     : jobs.map(job => createExecutor(job, { ...executorOptions, existing, guard }));
   const locations = plan ? [] : input.locations;
   const executed = executeStatements(queue, executors, { keepGoing, interrupted: signal, locations });
-  const outcomes = dryRun || options.noVerify ? executed : verifyOutcomes(executed, connection, existing);
+  const verified = dryRun || options.noVerify ? executed : verifyOutcomes(executed, connection, existing);
+  const outcomes = warnOfProblems(verified, connection, onWarning);
 
   return {
     omissions: plan?.omissions ?? [],

@@ -9,6 +9,7 @@ import {
   type StatementComparison,
 } from '@sqlpipe/ddl';
 import { foldCase, hasName, type Identity, identify, identityKey, significantTokens } from '@sqlpipe/sql';
+import { type Health, type HealthProblem, problemsOf } from './health.js';
 import { type IgnoredDifference, IgnoreRules } from './ignore.js';
 import { parseEntryRights } from './parse-entry-rights.js';
 import { dumpOrder, type Entry, Schema } from './schema.js';
@@ -32,8 +33,15 @@ export interface SchemaComparison {
   total: number;
   /** The properties that cannot be compared, of objects without other differences. */
   notComparable: { identity: Identity; properties: string[] }[];
-  /** The differences that were ignored. */
+  /** The objects that do not work in A, then those that do not work in B; what only B has is left out as a difference is. */
+  problems: ComparedProblem[];
+  /** The differences and problems that were ignored. */
   ignored: IgnoredDifference[];
+}
+
+/** An object that is invalid or suspended in one of the two schemas. */
+export interface ComparedProblem extends HealthProblem {
+  readonly side: 'a' | 'b';
 }
 
 /** Options for comparing two schemas. */
@@ -42,6 +50,10 @@ export interface CompareSchemasOptions {
   defaults?: CompareOptions['defaults'];
   /** Whether a different owner is ignored. */
   ignoreOwner?: boolean;
+  /** Whether what only B has is ignored. */
+  ignoreExtra?: boolean;
+  /** What the servers of the two schemas report of their objects. */
+  health?: readonly [a: Health | undefined, b: Health | undefined];
   /** The differences that do not matter. */
   ignore?: IgnoreRules | undefined;
 }
@@ -53,7 +65,13 @@ export interface CompareSchemasOptions {
 export function compareSchemas(
   a: Iterable<string>,
   b: Iterable<string>,
-  { defaults, ignoreOwner = false, ignore = new IgnoreRules() }: CompareSchemasOptions = {},
+  {
+    defaults,
+    ignoreOwner = false,
+    ignoreExtra = false,
+    health: [healthA, healthB] = [undefined, undefined],
+    ignore = new IgnoreRules(),
+  }: CompareSchemasOptions = {},
 ): SchemaComparison {
   const [schemaA, schemaB] = [new Schema(a), new Schema(b)];
   const options = (schema: Schema): CompareOptions => ({
@@ -61,7 +79,13 @@ export function compareSchemas(
     findTable: name => schema.findObject(name)?.statement,
   });
   const [itemsA, itemsB] = [new SchemaItems(schemaA), new SchemaItems(schemaB)];
-  const result: SchemaComparison = { differences: [], total: itemsA.items.size, notComparable: [], ignored: [] };
+  const result: SchemaComparison = {
+    differences: [],
+    total: itemsA.items.size,
+    notComparable: [],
+    problems: [],
+    ignored: [],
+  };
   const add = (difference: Difference): void => {
     const { identity, a, b } = difference;
     const isIgnored = ignore.ignoresObject({ ...identity, statement: a ?? b ?? '' });
@@ -82,10 +106,18 @@ export function compareSchemas(
         result.notComparable.push({ identity, properties: comparison.notComparable });
     }
   }
-  for (const [key, { statement, right, identity }] of itemsB.items) {
-    if (itemsA.has(key, right)) continue;
-    add({ identity, b: statement });
-    result.total++;
+  const addProblems = (side: 'a' | 'b', { identity, statement }: Item): void => {
+    for (const problem of problemsOf(identity, (side === 'a' ? healthA : healthB) ?? {}))
+      if (ignore.ignoresProperty(identity, problem.state)) result.ignored.push({ identity, property: problem.state });
+      else if (!ignore.ignoresObject({ ...identity, statement })) result.problems.push({ side, ...problem });
+  };
+  for (const item of itemsA.items.values()) addProblems('a', item);
+  for (const [key, item] of itemsB.items) {
+    const isExtra = !itemsA.has(key, item.right);
+    if (isExtra) result.total++;
+    if (isExtra && ignoreExtra) continue;
+    if (isExtra) add({ identity: item.identity, b: item.statement });
+    addProblems('b', item);
   }
   return result;
 }

@@ -1,5 +1,6 @@
 export { collectStatements, MemoryBudget, MemoryError } from './collect.js';
 export {
+  type ComparedProblem,
   type CompareSchemasOptions,
   compareSchemas,
   type Difference,
@@ -8,6 +9,7 @@ export {
 export { findCycle } from './cycle.js';
 export { DuplicateNameError, deduplicate } from './deduplicate.js';
 export { matchesGlob } from './glob.js';
+export { type Health, type HealthProblem, problemsOf } from './health.js';
 export { type IgnoredDifference, IgnoreRules, searchableNames } from './ignore.js';
 export { parseEntryRights } from './parse-entry-rights.js';
 export { dumpOrder, type Entry, Schema, toEntry } from './schema.js';

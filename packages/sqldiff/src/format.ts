@@ -1,7 +1,7 @@
 /*! Differences as text and as JSON, without the secrets that statements contain. */
 import { formatPropertyLines, unifiedDiff } from '@sqlpipe/cli';
 import { type Definition, parseMeaning, printDefinition } from '@sqlpipe/ddl';
-import type { Difference, IgnoredDifference } from '@sqlpipe/schema';
+import type { ComparedProblem, Difference, IgnoredDifference } from '@sqlpipe/schema';
 import { displayName, escapeControls, formatSafeJson, hasName, redact } from '@sqlpipe/sql';
 import type { Sides } from './operands.js';
 
@@ -17,6 +17,18 @@ export function formatName({ identity, a, b }: Difference, sides: Sides): string
 /** `ignored: table 'trades': TTL` */
 export const formatIgnored = ({ identity, property }: IgnoredDifference): string =>
   escapeControls(`ignored: ${displayName(identity)}${property === undefined ? '' : `: ${property}`}`);
+
+/** `invalid in dst: materialized view 'm'`, or `suspended in dst: table 't'` */
+export const formatProblemName = ({ identity, state, side }: ComparedProblem, [a, b]: Sides): string =>
+  `${escapeControls(`${state} in ${(side === 'a' ? a : b).label}: ${displayName(identity)}`)}\n`;
+
+/** The line of `formatProblemName`, and below it the server's reason. */
+export const formatProblem = (problem: ComparedProblem, sides: Sides, colors: boolean): string =>
+  `${paint(formatProblemName(problem, sides), colors ? BOLD : undefined)}  ${escapeControls(problem.reason)}\n`;
+
+/** A line of JSON: `kind`, `name`, `result` (`invalid` or `suspended`), `side` (`a` or `b`) and the server's `reason`. */
+export const formatProblemJson = ({ identity: { kind, name }, state, side, reason }: ComparedProblem): string =>
+  `${formatSafeJson({ kind, name, result: state, side, reason })}\n`;
 
 /** How to show differences. */
 export interface FormatOptions {

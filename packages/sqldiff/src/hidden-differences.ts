@@ -32,12 +32,7 @@ const SETTINGS = [
  */
 const LISTS: [query: string, properties: string[], of?: Kind][] = [
   ['SELECT table_name, maxUncommittedRows, o3MaxLag FROM tables()', ['maxUncommittedRows', 'o3MaxLag'], 'table'],
-  ['SELECT table_name, table_suspended FROM tables()', ['suspended']],
-  ["SELECT view_name, view_status = 'invalid' FROM views()", ['invalid']],
-  [
-    "SELECT view_name, view_status = 'invalid', concat(refresh_limit, ' ', refresh_limit_unit) FROM materialized_views()",
-    ['invalid', 'the refresh limit'],
-  ],
+  ["SELECT view_name, concat(refresh_limit, ' ', refresh_limit_unit) FROM materialized_views()", ['the refresh limit']],
 ];
 
 /** Maximum number of objects per request for columns. The request must fit with names of any length. */

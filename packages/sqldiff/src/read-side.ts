@@ -22,7 +22,7 @@ export interface ReadSideOptions extends Pick<DumpOptions, 'warn' | 'note'> {
 export async function readSide({ target, path, label }: Side, options: ReadSideOptions): Promise<string[]> {
   const { selection, maxRecord, warn, note, stdin, budget } = options;
   const stored = path === '-' ? stdin : readSource(path, maxRecord);
-  const source = target ? dump(target, { selection, maxRecord, warn, note }) : stored;
+  const source = target ? dump(target, { selection, maxRecord, reportInvalid: false, warn, note }) : stored;
   try {
     return deduplicate(
       await collectStatements(source, statement => selection.selects(identify(statement).kind), budget),

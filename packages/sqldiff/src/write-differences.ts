@@ -1,21 +1,17 @@
 /*! Two schemas, and what of their differences is asked for. */
-import { Readable, type Writable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { Exit, type Io, printSettings, UsageError } from '@sqlpipe/cli';
-import { isStdout, writeOutput } from '@sqlpipe/files';
-import { fetchCommonDefaults, withInstance } from '@sqlpipe/instance';
+import { type Io, printSettings, UsageError } from '@sqlpipe/cli';
+import { fetchCommonDefaults, fetchHealth, withInstance } from '@sqlpipe/instance';
 import { decodeRecords, deferInput } from '@sqlpipe/records';
 import { fetchPlanContext } from '@sqlpipe/replay';
-import { compareSchemas, type Difference, MemoryBudget, parseSelection } from '@sqlpipe/schema';
-import { displayName } from '@sqlpipe/sql';
+import { compareSchemas, type Health, MemoryBudget, parseSelection } from '@sqlpipe/schema';
 import { writePlan } from './alter.js';
-import { formatDifference, formatIgnored, formatJsonLine, formatName } from './format.js';
-import { findHiddenDifferences, selectUnchanged } from './hidden-differences.js';
+import { formatIgnored } from './format.js';
 import { readIgnoreRules } from './ignore.js';
 import { writeMissing } from './missing.js';
-import { resolveOperands, type Sides } from './operands.js';
+import { resolveOperands, type Side, type Sides } from './operands.js';
 import type { DiffOptions } from './options.js';
 import { readSide } from './read-side.js';
+import { countIgnored, writeComparison } from './write-comparison.js';
 
 /** Compares the schemas that the command line names; gives the exit status. */
 export async function writeDifferences({ operands: [a = '', b = ''], ...args }: DiffOptions, io: Io): Promise<number> {
@@ -58,40 +54,30 @@ export async function writeDifferences({ operands: [a = '', b = ''], ...args }: 
     );
   const [inA, inB] = [await readSide(sides[0], readOptions), await readSide(sides[1], readOptions)];
   const defaults = await fetchCommonDefaults(sides[0].target, sides[1].target);
-  if (alter) {
-    const options = {
-      ...args,
-      defaults,
-      keepExtra: args.ignoreExtra,
-      ignore,
-      skipInvalid: sides[0].target !== undefined,
-    };
-    const { target } = sides[1];
-    if (!target) return writePlan(inA, inB, sides, options, io);
-    return withInstance(target, async instance =>
-      writePlan(inA, inB, sides, { ...options, ...(await fetchPlanContext(instance)) }, io),
-    );
-  }
-  const compared = compareSchemas(inA, inB, { defaults, ignoreOwner: args.ignoreOwner, ignore });
-  const { differences, total, notComparable, ignored } = compared;
-  for (const each of ignored) io.detail(formatIgnored(each));
-  for (const { identity, properties } of notComparable)
-    io.info(`${displayName(identity)}: cannot be compared: ${properties.join(', ')}`);
-  for (const warning of await findHiddenDifferences(sides, selectUnchanged(inA, [...differences, ...ignored])))
-    io.warn(warning);
-
-  const relevant = args.ignoreExtra || missing ? differences.filter(each => each.a !== undefined) : differences;
-  if (missing) return writeMissing(relevant, args, io);
-  const colors = io.colors && isStdout(args.output);
-  const format = (each: Difference) => {
-    if (json) return formatJsonLine(each);
-    return names ? formatName(each, sides) : formatDifference(each, sides, { text, colors });
+  const compared = compareSchemas(inA, inB, {
+    defaults,
+    ignoreOwner: args.ignoreOwner,
+    ignoreExtra: args.ignoreExtra || missing,
+    ignore,
+    health: missing ? [undefined, undefined] : [await readHealth(sides[0]), await readHealth(sides[1])],
+  });
+  for (const each of compared.ignored) io.detail(formatIgnored(each));
+  if (missing) return writeMissing(compared.differences, args, io);
+  if (!alter) return writeComparison(compared, inA, sides, args, io);
+  if (compared.ignored.length > 0) io.info(countIgnored(compared));
+  const options = {
+    ...args,
+    defaults,
+    keepExtra: args.ignoreExtra,
+    ignore,
+    skipInvalid: sides[0].target !== undefined,
   };
-  const write = (out: Writable) => pipeline(Readable.from(relevant.map(format)), out, { end: false });
-  await writeOutput(args.output, io.stdout, write, () => io.interrupted);
-  if (!json)
-    io.info(
-      `${relevant.length} of ${total} ${total === 1 ? 'object' : 'objects'} ${relevant.length === 1 ? 'differs' : 'differ'}${ignored.length > 0 ? `; ${ignored.length} ${ignored.length === 1 ? 'difference' : 'differences'} ignored` : ''}`,
-    );
-  return relevant.length ? Exit.negative : Exit.ok;
+  const { target } = sides[1];
+  if (!target) return writePlan(inA, inB, sides, options, io);
+  return withInstance(target, async instance =>
+    writePlan(inA, inB, sides, { ...options, ...(await fetchPlanContext(instance)) }, io),
+  );
 }
+
+/** What an instance reports of its objects. */
+const readHealth = async ({ target }: Side): Promise<Health | undefined> => target && withInstance(target, fetchHealth);

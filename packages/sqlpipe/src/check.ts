@@ -33,7 +33,7 @@ runProgram({
     if (inspection.permissions.length) await printLine('permissions', inspection.permissions.join(', '));
     await printLine('request limit', inspection.requestLimit);
     for (const [name, reason] of inspection.invalid) await printLine('invalid', `'${name}': ${reason}`);
-    for (const name of inspection.suspended) await printLine('suspended', `'${name}'`);
+    for (const [name, reason] of inspection.suspended) await printLine('suspended', `'${name}': ${reason}`);
 
     let count = 0;
     for await (const batch of dump(target)) count += batch.length;
@@ -42,6 +42,6 @@ runProgram({
       error(`${target.label}: ${inspection.denied}`);
       return Exit.denied;
     }
-    return inspection.invalid.size || inspection.suspended.length ? Exit.negative : Exit.ok;
+    return inspection.invalid.size || inspection.suspended.size ? Exit.negative : Exit.ok;
   },
 });

@@ -1,0 +1,37 @@
+/*! What a server reports of its objects beside their definitions, and which of them do not work. */
+import { foldCase, type Identity } from '@sqlpipe/sql';
+
+/** What a server reports of its objects. Names are in lower case. */
+export interface Health {
+  /** The invalid views, materialized views and live views, with the reasons. */
+  readonly invalid?: ReadonlyMap<string, string>;
+  /** The tables and materialized views whose changes are not applied, with the reasons. */
+  readonly suspended?: ReadonlyMap<string, string>;
+  /** The columns of the invalid materialized views: their queries may give others by now. */
+  readonly columns?: ReadonlyMap<string, readonly { readonly name: string; readonly type: string }[]>;
+  /** The materialized views that have no rows yet. */
+  readonly neverRefreshed?: ReadonlySet<string>;
+}
+
+/** An object that a server reports as not working. */
+export interface HealthProblem {
+  readonly identity: Identity;
+  readonly state: 'invalid' | 'suspended';
+  /** The server's reason; may be empty. */
+  readonly reason: string;
+}
+
+/** What does not work of an object. */
+export const problemsOf = (identity: Identity, health: Health): HealthProblem[] =>
+  (STATES[identity.kind] ?? []).flatMap(state => {
+    const reason = health[state]?.get(foldCase(identity.name));
+    return reason === undefined ? [] : [{ identity, state, reason }];
+  });
+
+/** The states that objects of a kind can be in. */
+const STATES: { readonly [kind: string]: readonly HealthProblem['state'][] } = {
+  table: ['suspended'],
+  view: ['invalid'],
+  'materialized view': ['invalid', 'suspended'],
+  'live view': ['invalid', 'suspended'],
+};

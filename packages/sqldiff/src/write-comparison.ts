@@ -1,0 +1,64 @@
+/*! What differs and what does not work, on standard output or in a file. */
+import { Readable, type Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Exit, type Io } from '@sqlpipe/cli';
+import { isStdout, writeOutput } from '@sqlpipe/files';
+import type { ComparedProblem, Difference, SchemaComparison } from '@sqlpipe/schema';
+import { displayName } from '@sqlpipe/sql';
+import {
+  formatDifference,
+  formatJsonLine,
+  formatName,
+  formatProblem,
+  formatProblemJson,
+  formatProblemName,
+} from './format.js';
+import { findHiddenDifferences, selectUnchanged } from './hidden-differences.js';
+import type { Sides } from './operands.js';
+import type { DiffOptions } from './options.js';
+
+/** Writes the findings, and warnings about the rest. @returns the exit status, which is negative if there is a finding */
+export async function writeComparison(
+  compared: SchemaComparison,
+  inA: string[],
+  sides: Sides,
+  { json, names, text, output }: Pick<DiffOptions, 'json' | 'names' | 'text' | 'output'>,
+  io: Io,
+): Promise<number> {
+  const { differences, notComparable, problems, ignored } = compared;
+  for (const { identity, properties } of notComparable)
+    io.info(`${displayName(identity)}: cannot be compared: ${properties.join(', ')}`);
+  for (const warning of await findHiddenDifferences(sides, selectUnchanged(inA, [...differences, ...ignored])))
+    io.warn(warning);
+
+  const colors = io.colors && isStdout(output);
+  const showDifference = (each: Difference) => {
+    if (json) return formatJsonLine(each);
+    return names ? formatName(each, sides) : formatDifference(each, sides, { text, colors });
+  };
+  const showProblem = (each: ComparedProblem) => {
+    if (json) return formatProblemJson(each);
+    return names ? formatProblemName(each, sides) : formatProblem(each, sides, colors);
+  };
+  const findings = [...differences.map(showDifference), ...problems.map(showProblem)];
+  const write = (out: Writable) => pipeline(Readable.from(findings), out, { end: false });
+  await writeOutput(output, io.stdout, write, () => io.interrupted);
+  if (!json) io.info(summarize(compared));
+  return findings.length ? Exit.negative : Exit.ok;
+}
+
+/** `2 of 12 objects differ; 1 is invalid or suspended; 3 differences ignored` */
+function summarize(compared: SchemaComparison): string {
+  const { differences, total, problems, ignored } = compared;
+  const parts = [
+    `${differences.length} of ${total} ${total === 1 ? 'object' : 'objects'} ${differences.length === 1 ? 'differs' : 'differ'}`,
+  ];
+  if (problems.length > 0)
+    parts.push(`${problems.length} ${problems.length === 1 ? 'is' : 'are'} invalid or suspended`);
+  if (ignored.length > 0) parts.push(countIgnored(compared));
+  return parts.join('; ');
+}
+
+/** `3 differences ignored` */
+export const countIgnored = ({ ignored }: SchemaComparison): string =>
+  `${ignored.length} ${ignored.length === 1 ? 'difference' : 'differences'} ignored`;
