@@ -121,7 +121,12 @@ test('GitHub: the plan of a pull request becomes a comment', async t => {
   const run = await exampleShell(t, { INSTANCE: 'src' });
   await run(`sqldump src | sqljoin -d schema; cat > step <<'END'\n${plan}END`);
   await run(`sed -i 's/price DOUBLE/volume DOUBLE/' schema/tables/trades.sql`);
-  t.like(await run('bash -e step'), { code: 0, stderr: '' });
+  const step = await run('bash -e step');
+  t.like(step, { code: 0, stderr: '' });
+  t.regex(
+    step.stdout.toString(),
+    /^::error file=schema\/tables\/trades\.sql,line=1::table 'trades': left out: .*loses column 'price'/,
+  );
   const comment = (await run('cat comment.md')).stdout.toString();
   t.regex(comment, /^````sql\n(?:--.*\n)+ALTER TABLE 'trades' ADD COLUMN volume DOUBLE;$/m);
   t.regex(comment, /^Left out:\n````\nsqldiff: table 'trades': left out: .*loses column 'price'/m);
@@ -162,7 +167,10 @@ test('GitHub: the check fails if the instance differs, and comments the differen
   await run(`sed -i 's/DAY/HOUR/' schema.sql`);
   const { code, stdout, commented } = await check();
   t.is(code, 1);
-  t.regex(stdout.toString(), /^::error file=schema\.sql::/);
+  t.regex(
+    stdout.toString(),
+    /^::error file=schema\.sql,line=\d+::differs: table 'trades': partitioning: HOUR in schema\.sql, DAY in src\n$/,
+  );
   t.regex(
     commented ?? '',
     /\n\n````diff\ndiffers: table 'trades'\n {2}partitioning: HOUR in schema\.sql, DAY in src\n````\n$/,

@@ -1,4 +1,5 @@
 export type { Argv as CommandLine } from 'yargs';
+export { annotateFailure, type Finding, formatAnnotation } from './annotations.js';
 export type { CompletionSpec } from './completion-spec.js';
 export { zshBootstrap } from './completion-zsh.js';
 export { Exit, exitStatus, UsageError } from './exit.js';
@@ -11,6 +12,7 @@ export { formatPropertyLines } from './property-lines.js';
 export { runProgram } from './run-program.js';
 export {
   ALLOW_LOSS_OPTION,
+  ANNOTATIONS_OPTION,
   EXCLUDE_OPTION,
   INCLUDE_OPTION,
   maxRecordOption,

@@ -26,6 +26,13 @@ export const ALLOW_LOSS_OPTION = {
   describe: 'allow one loss, such as drop:trades.qty',
 } as const;
 
+/** `--annotations`: findings for a GitHub workflow. */
+export const ANNOTATIONS_OPTION = {
+  type: 'boolean',
+  default: false,
+  describe: 'print findings as GitHub annotations',
+} as const;
+
 /** `--renamed`: what a plan of changes renames. */
 export const RENAMED_OPTION = {
   type: 'string',

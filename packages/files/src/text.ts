@@ -9,6 +9,20 @@ import { decodeUtf8, EncodingError } from './decode-utf8.js';
 export class TextError extends Error {
   override name = 'TextError';
   readonly code = 'DAMAGED';
+  /** What the message says, with its place in the file. */
+  readonly findings: readonly Finding[];
+
+  constructor(message: string, { cause, findings = [] }: { cause?: Error; findings?: readonly Finding[] } = {}) {
+    super(message, { cause });
+    this.findings = findings;
+  }
+}
+
+/** A message about a place in a file. */
+interface Finding {
+  readonly path: string;
+  readonly line?: number;
+  readonly message: string;
 }
 
 /** Formats a normalized statement as `.sql` text, with a blank line after it. */
@@ -82,9 +96,15 @@ export async function* parseLocatedText(
     for await (const chunk of decodeUtf8(bytes)) yield Array.from(splitter.each(chunk), locate);
     yield splitter.end().map(locate); // at most one statement
   } catch (error) {
-    if (error instanceof SplitError)
-      throw new TextError(`${name}:${error.line}:${error.column}: ${error.message}`, { cause: error });
-    if (error instanceof EncodingError) throw new TextError(`${name}: ${error.message}`, { cause: error });
+    if (error instanceof SplitError) {
+      const { line, column, message } = error;
+      const findings = [{ path: name, line, message }];
+      throw new TextError(`${name}:${line}:${column}: ${message}`, { cause: error, findings });
+    }
+    if (error instanceof EncodingError) {
+      const findings = [{ path: name, message: error.message }];
+      throw new TextError(`${name}: ${error.message}`, { cause: error, findings });
+    }
     throw error;
   }
 }

@@ -11,7 +11,7 @@ export class UnresolvedViewError extends Error {
   override name = 'UnresolvedViewError';
   readonly code = 'DAMAGED';
 
-  constructor(problems: readonly UnresolvedView[]) {
+  constructor(readonly problems: readonly UnresolvedView[]) {
     const list = problems.map(({ entry, reason }) => `${displayName(entry)}: ${reason}`).join('; ');
     super(`the wanted schema is not valid: ${list}`);
   }

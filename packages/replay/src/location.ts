@@ -12,16 +12,24 @@ export function describeStatement({ statement, identity }: Pick<Outcome, 'statem
 }
 
 /** Which statement it is: `statement 3 (table 'fx_trades')`, or `schema.sql:42: table 'fx_trades'` where it is in a file. */
-export function statementLabel({ n, statement, identity, location, position }: LabelledStatement): string {
-  const what = escapeControls(describeStatement({ statement, identity }));
-  if (location?.line !== undefined) return `${escapeControls(formatLocation(location, statement, position))}: ${what}`;
-  return `${location ? `${escapeControls(location.path)}: ` : ''}statement ${n} (${what})`;
+export function statementLabel(labelled: LabelledStatement): string {
+  const { n } = labelled;
+  const what = escapeControls(describeStatement(labelled));
+  const { path, line } = locate(labelled) ?? {};
+  if (path === undefined) return `statement ${n} (${what})`;
+  return line === undefined
+    ? `${escapeControls(path)}: statement ${n} (${what})`
+    : `${escapeControls(path)}:${line}: ${what}`;
 }
 
-/** A location for messages: `schema.sql:42` with the line of a position in the statement, else with that of its first word. */
-function formatLocation({ path, line }: Location, statement: string, position?: number): string {
-  if (line === undefined) return path;
+/** The file of a statement, and the line of a position in it, else of its first word. */
+export function locate({
+  statement,
+  location,
+  position,
+}: Pick<LabelledStatement, 'statement' | 'location' | 'position'>): Location | undefined {
+  if (location?.line === undefined) return location;
   const [first] = significantTokens(statement);
   const before = statement.slice(0, position ?? first?.start ?? 0);
-  return `${path}:${line + before.split('\n').length - 1}`;
+  return { path: location.path, line: location.line + before.split('\n').length - 1 };
 }

@@ -10,7 +10,7 @@ import {
   type ServerCommentRules,
 } from '@sqlpipe/sql';
 import { isPlanAssertion } from './assertions.js';
-import { statementLabel } from './location.js';
+import { describeStatement, locate, statementLabel } from './location.js';
 import type { Location } from './outcome.js';
 
 /**
@@ -42,6 +42,14 @@ export type PreflightCheck = (statement: string) => Promise<PreflightRejection |
 export class PreflightError extends Error {
   override name = 'PreflightError';
   readonly code = 'REJECTED';
+
+  /** @param findings each rejected statement, with its place if it is in a file */
+  constructor(
+    message: string,
+    readonly findings: readonly (Partial<Location> & { readonly message: string })[],
+  ) {
+    super(message);
+  }
 }
 
 /**
@@ -147,6 +155,7 @@ export async function* requireAllowed(
   locations: readonly (Location | undefined)[],
 ): AsyncGenerator<string> {
   const found: string[] = [];
+  const findings: PreflightError['findings'][number][] = [];
   const permissions = new Set<string>();
   let [n, more] = [0, 0];
   for await (const statement of statements) {
@@ -158,12 +167,13 @@ export async function* requireAllowed(
     }
     if (rejection.permission) permissions.add(rejection.permission);
     if (found.length < MAX_LISTED) {
-      const where = statementLabel({ n, statement, identity: identify(statement), ...(location && { location }) });
-      found.push(`${where}: ${rejection.reason}`);
+      const located = { n, statement, identity: identify(statement), ...(location && { location }) };
+      found.push(`${statementLabel(located)}: ${rejection.reason}`);
+      findings.push({ ...locate(located), message: `${describeStatement(located)}: ${rejection.reason}` });
     } else more++;
   }
   if (found.length === 0) return;
   const hint = permissionHint([...permissions], found.length === 1 ? 'it' : 'them');
   if (more > 0) found.push(`and ${more} more`);
-  throw new PreflightError(`${found.join('; ')}; nothing was sent${hint}`);
+  throw new PreflightError(`${found.join('; ')}; nothing was sent${hint}`, findings);
 }

@@ -1,5 +1,5 @@
 /*! From an input of statements to an instance. */
-import { type Io, limitHeapGrowth, UsageError, withProgress } from '@sqlpipe/cli';
+import { annotateFailure, type Io, limitHeapGrowth, UsageError, withProgress } from '@sqlpipe/cli';
 import type { ResolvedInstance } from '@sqlpipe/instance';
 import { openTarget, replay } from '@sqlpipe/replay';
 import type { Input } from './input.js';
@@ -27,6 +27,11 @@ interface Ends {
 export async function applyInput(options: RunOptions, openEnds: () => Promise<Ends>, io: Io): Promise<number> {
   limitHeapGrowth();
   checkOptions(options);
+  const work = () => applyReported(options, openEnds, io);
+  return options.annotations ? annotateFailure(work, io) : work();
+}
+
+async function applyReported(options: RunOptions, openEnds: () => Promise<Ends>, io: Io): Promise<number> {
   const summary = new Summary(options);
   try {
     return await run(await openEnds(), options, summary, io);
@@ -38,9 +43,9 @@ export async function applyInput(options: RunOptions, openEnds: () => Promise<En
 }
 
 function checkOptions(options: RunOptions): void {
-  const { report, rejects, json, dryRun, alter, stream, ifExists, renamed, jobs } = options;
-  if ([report === '-', rejects === '-', json].filter(Boolean).length > 1)
-    throw new UsageError('only one of --report, --rejects and --json can be on standard output');
+  const { report, rejects, json, annotations, dryRun, alter, stream, ifExists, renamed, jobs } = options;
+  if ([report === '-', rejects === '-', json, annotations].filter(Boolean).length > 1)
+    throw new UsageError('only one of --report, --rejects, --json and --annotations can be on standard output');
   if (json && !dryRun) throw new UsageError('--json works only with --dry-run; use --report for other runs');
   if (alter && (stream || ifExists !== 'compare'))
     throw new UsageError(

@@ -1,6 +1,7 @@
 /*! The options of sqlapply. */
 import {
   ALLOW_LOSS_OPTION,
+  ANNOTATIONS_OPTION,
   type ArgsOf,
   addInstanceOptions,
   type CommandLine,
@@ -13,11 +14,12 @@ import { MAX_RECORD } from '@sqlpipe/records';
 export type ApplyOptions = ArgsOf<typeof declareOptions>;
 
 /** The options of a run, wherever its input comes from. */
-export type RunOptions = ArgsOf<typeof declareReplayOptions> & Pick<ApplyOptions, 'json' | 'staleOk' | 'allowPlan'>;
+export type RunOptions = ArgsOf<typeof declareReplayOptions> &
+  Pick<ApplyOptions, 'json' | 'annotations' | 'staleOk' | 'allowPlan'>;
 
 /** Whether standard output is used for data, so that a dry run must not print there. */
-export const hasDataOnStdout = ({ report, rejects, json }: RunOptions): boolean =>
-  json || [report, rejects].includes('-');
+export const hasDataOnStdout = ({ report, rejects, json, annotations }: RunOptions): boolean =>
+  json || annotations || [report, rejects].includes('-');
 
 /** Declares the options that say how statements are applied. */
 export const declareReplayOptions = <Options>(cli: CommandLine<Options>) =>
@@ -97,6 +99,7 @@ export const declareOptions = (cli: CommandLine) =>
       describe: 'apply an outdated plan',
     })
     .option('json', { type: 'boolean', default: false, describe: 'with --dry-run: print JSON lines' })
+    .option('annotations', ANNOTATIONS_OPTION)
     .option('allow-empty', {
       type: 'boolean',
       default: false,

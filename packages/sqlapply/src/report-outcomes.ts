@@ -1,8 +1,16 @@
 /*! What a run reports while it executes: a report line per statement, a message per reject, a summary at the end. */
 import { open } from 'node:fs/promises';
-import type { Io } from '@sqlpipe/cli';
+import { formatAnnotation, type Io } from '@sqlpipe/cli';
 import { describeOmission } from '@sqlpipe/plan';
-import { isReject, type Outcome, type Replay, type ReplayTarget, type Result, statementLabel } from '@sqlpipe/replay';
+import {
+  isReject,
+  locate,
+  type Outcome,
+  type Replay,
+  type ReplayTarget,
+  type Result,
+  statementLabel,
+} from '@sqlpipe/replay';
 import { displayName, escapeControls, escapeLines, redact, significantTokens, truncate } from '@sqlpipe/sql';
 import { formatRejection, formatReplacement } from './format-rejection.js';
 import { LoginCheck } from './login-check.js';
@@ -94,9 +102,10 @@ async function* reportOutcomes(
   let [ended, isPipeClosed] = [false, false];
   try {
     for await (const outcome of outcomes) {
-      if (isReject(outcome) && outcome.result !== 'not reached')
+      if (isReject(outcome) && outcome.result !== 'not reached') {
         io.error(...formatRejection(outcome, summary.label, io.errorColors));
-      else if (outcome.failure && !summary.failure)
+        if (options.annotations) await io.print(annotate(outcome, summary.label));
+      } else if (outcome.failure && !summary.failure)
         io.error(`${statementLabel(outcome)}: it was applied, but could not be read back: ${outcome.failure.message}`);
       if (!options.dryRun) reportStatement(outcome, io);
       if (outcome.replaced) for (const line of formatReplacement(outcome, summary.label)) io.warn(line);
@@ -119,6 +128,12 @@ async function* reportOutcomes(
     const state = io.interrupted.aborted ? `interrupted: ${summary}` : `${summary}`;
     if (hasOutcomes && !isPipeClosed) (isWell ? summarize : io.error)(state);
   }
+}
+
+function annotate(outcome: Outcome, target: string): string {
+  const { location: _, ...unlocated } = outcome;
+  const [head, below = []] = formatRejection(unlocated, target);
+  return formatAnnotation({ ...locate(outcome), message: [head, ...below].join('\n') });
 }
 
 /** With `-v`: a statement that was sent, with its object and result. */

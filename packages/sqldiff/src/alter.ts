@@ -1,5 +1,5 @@
 /*! The plan that turns B into A: writes its statements as a stream, and on standard error what it leaves out. */
-import { Exit, type Io } from '@sqlpipe/cli';
+import { Exit, type Finding, formatAnnotation, type Io } from '@sqlpipe/cli';
 import {
   describeOmission,
   type PlanOptions,
@@ -9,6 +9,8 @@ import {
   UnresolvedViewError,
 } from '@sqlpipe/plan';
 import { StreamError } from '@sqlpipe/records';
+import { displayName } from '@sqlpipe/sql';
+import type { Locations } from './locations.js';
 import type { Sides } from './operands.js';
 import { type OutputOptions, writeStatements } from './write-statements.js';
 
@@ -17,16 +19,23 @@ export async function writePlan(
   a: readonly string[],
   b: readonly string[],
   [{ label: labelA }, { label: labelB }]: Sides,
-  options: PlanOptions & OutputOptions & { readonly undo?: string | undefined },
+  options: PlanOptions &
+    OutputOptions & { readonly undo?: string | undefined; readonly locations?: Locations | undefined },
   io: Io,
 ): Promise<number> {
-  const { maxRecord, undo } = options;
+  const { maxRecord, undo, locations } = options;
   io.info(`plan to change ${labelB}, so that it matches ${labelA}`);
   const plan = await planChanges(a, b, options).catch((error: Error) => {
-    throw error instanceof UnresolvedViewError ? new StreamError(`${labelA}: ${error.message}`) : error;
+    throw error instanceof UnresolvedViewError ? toStreamError(error, labelA, locations) : error;
   });
   for (const warning of plan.warnings) io.warn(warning);
-  for (const omission of plan.omissions) io.warn(describeOmission(omission));
+  for (const omission of plan.omissions) {
+    const message = describeOmission(omission);
+    const { identity, what, properties } = omission;
+    io.warn(message);
+    if (locations)
+      await io.print(formatAnnotation({ ...locations.find(identity, `${what};`, properties[0]), message }));
+  }
   for (const note of plan.notes) io.info(note);
   if (undo !== undefined) {
     const wayBack = await planUndo(plan, b, options);
@@ -35,4 +44,13 @@ export async function writePlan(
   }
   await writeStatements(printPlan(plan, b), options, io);
   return plan.omissions.length > 0 ? Exit.negative : Exit.ok;
+}
+
+/** The error that a view of A is not valid, with the places of such views in files. */
+function toStreamError(error: UnresolvedViewError, label: string, locations: Locations | undefined): StreamError {
+  const findings: Finding[] = error.problems.map(({ entry, reason }) => ({
+    ...locations?.find(entry),
+    message: `${displayName(entry)}: ${reason}`,
+  }));
+  return Object.assign(new StreamError(`${label}: ${error.message}`), { findings });
 }

@@ -1,6 +1,7 @@
 /*! The options of sqldiff. */
 import {
   ALLOW_LOSS_OPTION,
+  ANNOTATIONS_OPTION,
   type ArgsOf,
   addInstanceOptions,
   type CommandLine,
@@ -22,6 +23,7 @@ export const declareOptions = (cli: CommandLine) =>
     .option('names', { type: 'boolean', default: false, describe: 'print only the names of objects that differ' })
     .option('text', { type: 'boolean', default: false, describe: 'print a unified diff of the statements' })
     .option('json', { type: 'boolean', default: false, describe: 'print one line of JSON per difference' })
+    .option('annotations', ANNOTATIONS_OPTION)
     .option('missing', { type: 'boolean', default: false, describe: 'write a stream of the objects that only A has' })
     .option('alter', { type: 'boolean', default: false, describe: 'write the statements that turn B into A' })
     .option('allow-loss', ALLOW_LOSS_OPTION)

@@ -1,9 +1,10 @@
 /*! Reads all statements of one side: an incomplete schema is never compared. */
-import { readSource } from '@sqlpipe/files';
+import { readLocatedSource, readSource } from '@sqlpipe/files';
 import { type DumpOptions, dump, InstanceError } from '@sqlpipe/instance';
 import { StreamError } from '@sqlpipe/records';
 import { collectStatements, DuplicateNameError, deduplicate, type MemoryBudget, type Selection } from '@sqlpipe/schema';
 import { identify } from '@sqlpipe/sql';
+import type { Locations } from './locations.js';
 import type { Side } from './operands.js';
 
 export interface ReadSideOptions extends Pick<DumpOptions, 'warn' | 'note'> {
@@ -11,6 +12,8 @@ export interface ReadSideOptions extends Pick<DumpOptions, 'warn' | 'note'> {
   selection: Selection;
   /** Shared by the statements of both sides. */
   budget: MemoryBudget;
+  /** Receives where the statements of files are. */
+  locations: Locations | undefined;
   /** The statements of standard input. */
   stdin: AsyncIterable<string>;
 }
@@ -20,8 +23,9 @@ export interface ReadSideOptions extends Pick<DumpOptions, 'warn' | 'note'> {
  * @throws InstanceError, StreamError, TextError, DuplicateNameError, errors of the file system
  */
 export async function readSide({ target, path, label }: Side, options: ReadSideOptions): Promise<string[]> {
-  const { selection, maxRecord, warn, note, stdin, budget } = options;
-  const stored = path === '-' ? stdin : readSource(path, maxRecord);
+  const { selection, maxRecord, warn, note, stdin, budget, locations } = options;
+  const readFile = () => locations?.record(readLocatedSource(path, maxRecord)) ?? readSource(path, maxRecord);
+  const stored = path === '-' ? stdin : readFile();
   const source = target ? dump(target, { selection, maxRecord, reportInvalid: false, warn, note }) : stored;
   try {
     return deduplicate(

@@ -1,7 +1,7 @@
 /*! What differs and what does not work, on standard output or in a file. */
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Exit, type Io } from '@sqlpipe/cli';
+import { Exit, formatAnnotation, formatPropertyLines, type Io } from '@sqlpipe/cli';
 import { isStdout, writeOutput } from '@sqlpipe/files';
 import type { ComparedProblem, Difference, SchemaComparison } from '@sqlpipe/schema';
 import { displayName } from '@sqlpipe/sql';
@@ -14,15 +14,22 @@ import {
   formatProblemName,
 } from './format.js';
 import { findHiddenDifferences, selectUnchanged } from './hidden-differences.js';
+import type { Locations } from './locations.js';
 import type { Sides } from './operands.js';
 import type { DiffOptions } from './options.js';
+
+/** How to write a comparison. */
+export interface ComparisonOptions extends Pick<DiffOptions, 'json' | 'names' | 'text' | 'output'> {
+  /** Where the statements of files are, if findings are written as annotations. */
+  readonly locations?: Locations | undefined;
+}
 
 /** Writes the findings, and warnings about the rest. @returns the exit status, which is negative if there is a finding */
 export async function writeComparison(
   compared: SchemaComparison,
   inA: string[],
   sides: Sides,
-  { json, names, text, output }: Pick<DiffOptions, 'json' | 'names' | 'text' | 'output'>,
+  { json, names, text, output, locations }: ComparisonOptions,
   io: Io,
 ): Promise<number> {
   const { differences, notComparable, problems, ignored } = compared;
@@ -42,9 +49,33 @@ export async function writeComparison(
   };
   const findings = [...differences.map(showDifference), ...problems.map(showProblem)];
   const write = (out: Writable) => pipeline(Readable.from(findings), out, { end: false });
-  await writeOutput(output, io.stdout, write, () => io.interrupted);
+  if (locations) await io.print(annotate(compared, sides, locations).join(''));
+  if (!locations || !isStdout(output)) await writeOutput(output, io.stdout, write, () => io.interrupted);
   if (!json) io.info(summarize(compared));
   return findings.length ? Exit.negative : Exit.ok;
+}
+
+/** An annotation for each difference, one for each property that differs, and for each problem. */
+function annotate({ differences, problems }: SchemaComparison, sides: Sides, locations: Locations): string[] {
+  const labels = [sides[0].label, sides[1].label] as const;
+  return [
+    ...differences.flatMap(difference => {
+      const { identity, a, b, comparison } = difference;
+      const head = formatName(difference, sides).trimEnd();
+      const properties = comparison?.differences ?? [];
+      if (properties.length === 0) return formatAnnotation({ ...locations.find(identity, a ?? b), message: head });
+      return properties.map(each => {
+        const message = `${head}: ${formatPropertyLines([each], labels)}`;
+        return formatAnnotation({ ...locations.find(identity, a, each.property), message });
+      });
+    }),
+    ...problems.map(problem =>
+      formatAnnotation({
+        ...locations.find(problem.identity),
+        message: formatProblem(problem, sides, false).trimEnd(),
+      }),
+    ),
+  ];
 }
 
 /** `2 of 12 objects differ; 1 is invalid or suspended; 3 differences ignored` */

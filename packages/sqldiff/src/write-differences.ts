@@ -1,12 +1,14 @@
 /*! Two schemas, and what of their differences is asked for. */
-import { type Io, printSettings, UsageError } from '@sqlpipe/cli';
+import { annotateFailure, type Io, printSettings, UsageError } from '@sqlpipe/cli';
+import { isStdout } from '@sqlpipe/files';
 import { fetchCommonDefaults, fetchHealth, withInstance } from '@sqlpipe/instance';
-import { decodeRecords, deferInput } from '@sqlpipe/records';
+import { type DeferredInput, decodeRecords, deferInput } from '@sqlpipe/records';
 import { fetchPlanContext } from '@sqlpipe/replay';
 import { compareSchemas, type Health, MemoryBudget, parseSelection } from '@sqlpipe/schema';
 import { writePlan } from './alter.js';
 import { formatIgnored } from './format.js';
 import { readIgnoreRules } from './ignore.js';
+import { Locations } from './locations.js';
 import { writeMissing } from './missing.js';
 import { resolveOperands, type Side, type Sides } from './operands.js';
 import type { DiffOptions } from './options.js';
@@ -14,44 +16,45 @@ import { readSide } from './read-side.js';
 import { countIgnored, writeComparison } from './write-comparison.js';
 
 /** Compares the schemas that the command line names; gives the exit status. */
-export async function writeDifferences({ operands: [a = '', b = ''], ...args }: DiffOptions, io: Io): Promise<number> {
-  const { names, json, text, missing, alter, maxRecord } = args;
+export async function writeDifferences(args: DiffOptions, io: Io): Promise<number> {
+  checkOptions(args);
+  const work = () => compareSides(args, io);
+  return args.annotations ? annotateFailure(work, io) : work();
+}
+
+function checkOptions(args: DiffOptions): void {
+  const { names, json, text, missing, alter, annotations, output } = args;
   if ([names, json, text, missing, alter].filter(Boolean).length > 1)
     throw new UsageError('--names, --json, --text, --missing and --alter cannot be combined');
   if (!alter && (args.allowLoss.length || args.renamed.length || args.rebuild.length || args.dropOld || args.undo))
     throw new UsageError('--allow-loss, --renamed, --rebuild, --drop-old and --undo work only with --alter');
-  const [labelA, labelB, ...more] = args.label;
-  if (more.length > 0) throw new UsageError('--label can be given twice: for A and for B');
+  if (args.label.length > 2) throw new UsageError('--label can be given twice: for A and for B');
+  if (annotations && (missing || alter) && isStdout(output))
+    throw new UsageError(
+      '--annotations writes to standard output; with --missing and --alter, give the stream a file with -o',
+    );
+}
+
+async function compareSides(args: DiffOptions, io: Io): Promise<number> {
+  const { missing, alter, maxRecord } = args;
   const ignore = await readIgnoreRules(args);
   const stdin = deferInput(() => decodeRecords(io.stdin(), { maxRecord }));
-  const readOptions = {
-    maxRecord,
-    budget: new MemoryBudget(),
-    selection: parseSelection(args.include, args.exclude),
-    stdin,
-    warn: io.info,
-    note: io.info,
-  };
-  const operands = await resolveOperands([a, b], {
-    env: io.env,
-    options: args,
-    warn: io.warn,
-    logRequest: io.logRequest,
-    // The previous program in the pipe may prompt too: its prompt comes first.
-    promptSecret: async question => {
-      if ([a, b].includes('-')) await stdin.ready();
-      return io.promptSecret(question);
-    },
-  });
-  const sides: Sides = [
-    { ...operands[0], label: labelA ?? operands[0].label },
-    { ...operands[1], label: labelB ?? operands[1].label },
-  ];
+  const sides = await openSides(args, stdin, io);
   if (args.showConfig)
     return printSettings(
       sides.flatMap(({ target }) => (target ? [target.settings] : [])),
       io,
     );
+  const locations = args.annotations ? new Locations() : undefined;
+  const readOptions = {
+    maxRecord,
+    budget: new MemoryBudget(),
+    selection: parseSelection(args.include, args.exclude),
+    locations,
+    stdin,
+    warn: io.info,
+    note: io.info,
+  };
   const [inA, inB] = [await readSide(sides[0], readOptions), await readSide(sides[1], readOptions)];
   const defaults = await fetchCommonDefaults(sides[0].target, sides[1].target);
   const compared = compareSchemas(inA, inB, {
@@ -63,13 +66,14 @@ export async function writeDifferences({ operands: [a = '', b = ''], ...args }: 
   });
   for (const each of compared.ignored) io.detail(formatIgnored(each));
   if (missing) return writeMissing(compared.differences, args, io);
-  if (!alter) return writeComparison(compared, inA, sides, args, io);
+  if (!alter) return writeComparison(compared, inA, sides, { ...args, locations }, io);
   if (compared.ignored.length > 0) io.info(countIgnored(compared));
   const options = {
     ...args,
     defaults,
     keepExtra: args.ignoreExtra,
     ignore,
+    locations,
     skipInvalid: sides[0].target !== undefined,
   };
   const { target } = sides[1];
@@ -77,6 +81,30 @@ export async function writeDifferences({ operands: [a = '', b = ''], ...args }: 
   return withInstance(target, async instance =>
     writePlan(inA, inB, sides, { ...options, ...(await fetchPlanContext(instance)) }, io),
   );
+}
+
+/** What the operands stand for, with the labels of the command line. */
+async function openSides(
+  { operands: [a = '', b = ''], ...args }: DiffOptions,
+  stdin: DeferredInput,
+  io: Io,
+): Promise<Sides> {
+  const operands = await resolveOperands([a, b], {
+    env: io.env,
+    options: args,
+    warn: io.warn,
+    logRequest: io.logRequest,
+    // The previous program in the pipe may prompt too: its prompt comes first.
+    promptSecret: async question => {
+      if ([a, b].includes('-')) await stdin.ready();
+      return io.promptSecret(question);
+    },
+  });
+  const [labelA, labelB] = args.label;
+  return [
+    { ...operands[0], label: labelA ?? operands[0].label },
+    { ...operands[1], label: labelB ?? operands[1].label },
+  ];
 }
 
 /** What an instance reports of its objects. */

@@ -31,7 +31,7 @@ export async function copySchema({ include, exclude, ...options }: CopyOptions, 
       dumpSource(config, { ...options, selection, signal, warn: io.warn, note: io.info });
     return { input: openStream(dump, options.maxRecord), target };
   };
-  return applyInput({ ...options, json: false, staleOk: false, allowPlan: false }, openEnds, io);
+  return applyInput({ ...options, json: false, annotations: false, staleOk: false, allowPlan: false }, openEnds, io);
 }
 
 /**

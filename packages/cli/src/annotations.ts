@@ -1,0 +1,38 @@
+/*!
+ * Messages about lines of files in the form that a GitHub workflow shows at the line (documented as "Workflow commands for
+ * GitHub Actions").
+ */
+import { escapeLines } from '@sqlpipe/sql';
+import type { Io } from './io.js';
+
+/** A message, and the place in a file that it is about, if it is about one. */
+export interface Finding {
+  readonly path?: string | undefined;
+  readonly line?: number | undefined;
+  readonly message: string;
+}
+
+/** `::error file=schema.sql,line=3::table 'trades': …` */
+export function formatAnnotation({ path, line, message }: Finding): string {
+  const file = path === undefined ? '' : ` file=${escapeProperty(path)}${line === undefined ? '' : `,line=${line}`}`;
+  return `::error${file}::${escapeData(escapeLines(message))}\n`;
+}
+
+const escapeData = (text: string): string =>
+  text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+
+const escapeProperty = (text: string): string => escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+
+/** Does work; if it fails because of places in files, prints them as annotations before the error is reported. */
+export async function annotateFailure<T>(work: () => Promise<T>, { print }: Pick<Io, 'print'>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    await print(findingsOf(error).map(formatAnnotation).join(''));
+    throw error;
+  }
+}
+
+/** What an error, or one that caused it, says of places in files; errors that are about such places have `findings`. */
+const findingsOf = (error: unknown): readonly Finding[] =>
+  error instanceof Error ? ((error as { findings?: readonly Finding[] }).findings ?? findingsOf(error.cause)) : [];

@@ -1,0 +1,57 @@
+/*! Where the statements of files are. */
+import { parseRights, printRight } from '@sqlpipe/ddl';
+import type { LocatedStatement } from '@sqlpipe/files';
+import { type Location, locate } from '@sqlpipe/replay';
+import {
+  foldCase,
+  givesRight,
+  hasName,
+  type Identity,
+  identify,
+  identityKey,
+  significantTokens,
+  unquote,
+} from '@sqlpipe/sql';
+
+/** The locations of statements, by what they create. Where both schemas are files, those of A. */
+export class Locations {
+  readonly #byKey = new Map<string, LocatedStatement>();
+
+  /** Passes statements on, and notes where they are. */
+  async *record(batches: AsyncIterable<LocatedStatement[]>): AsyncGenerator<string[]> {
+    for await (const batch of batches) {
+      for (const located of batch)
+        for (const key of keysOf(located.statement)) if (!this.#byKey.has(key)) this.#byKey.set(key, located);
+      yield batch.map(({ statement }) => statement);
+    }
+  }
+
+  /**
+   * Where an object is created, or a right is given.
+   * @param property a property of the object: the line of a column is that of its definition
+   */
+  find(identity: Identity, statement?: string, property = ''): Location | undefined {
+    const found = this.#byKey.get(hasName(identity) ? identityKey(identity) : foldCase(statement ?? ''));
+    if (!found) return undefined;
+    const { statement: text, ...location } = found;
+    const position = findColumn(text, property);
+    return locate({ statement: text, location, ...(position !== undefined && { position }) });
+  }
+}
+
+/** The keys of what a statement creates, or of each right that it gives. */
+function keysOf(statement: string): string[] {
+  const identity = identify(statement);
+  if (hasName(identity)) return [identityKey(identity)];
+  const rights = givesRight(identity.kind) ? parseRights(statement) : undefined;
+  return rights ? rights.map(right => foldCase(printRight(right))) : [foldCase(statement)];
+}
+
+/** The position of the first word inside the parentheses of a statement that is the name of a column. */
+function findColumn(statement: string, property: string): number | undefined {
+  const [, name] = /^column '(.*)'/s.exec(property) ?? [];
+  if (name === undefined) return undefined;
+  const tokens = [...significantTokens(statement)];
+  const open = tokens.findIndex(({ text }) => text === '(');
+  return tokens.slice(open + 1).find(({ text }) => foldCase(unquote(text)) === foldCase(name))?.start;
+}
