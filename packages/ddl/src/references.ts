@@ -60,6 +60,7 @@ type State =
   | 'named' // after the name of a common table expression
   | 'declare' // before a variable
   | 'value' // in the value of a variable
+  | 'grouped' // in parentheses around the value of a variable, before its first name
   | 'columns' // of SELECT, up to FROM
   | 'show'
   | 'table' // before a table
@@ -82,6 +83,7 @@ const TRANSITIONS: Record<State, Record<string, State>> = {
   named: {},
   declare: { ...QUERY, OVERRIDABLE: 'declare' },
   value: QUERY,
+  grouped: {},
   columns: { FROM: 'table', ...SET_OPERATIONS },
   show: { FROM: 'table', TABLE: 'table', VIEW: 'table' },
   table: {},
@@ -99,11 +101,16 @@ const COMMA_TRANSITIONS: Partial<Record<State, State>> = { from: 'table', start:
  */
 type Reads = (string | Definition)[];
 
+/** A name after FROM, and whether it cannot be that of a common table expression. */
+interface TableSpan extends NameSpan {
+  isTable: boolean;
+}
+
 /** A common table expression or a variable. What it reads counts only if it is used. */
 interface Definition {
   reads: Reads;
   /** The first name in the value of a variable: a table if the variable is used as one, otherwise a column. */
-  table?: NameSpan | undefined;
+  table?: TableSpan | undefined;
 }
 
 /** A query or an expression in parentheses. */
@@ -115,6 +122,12 @@ interface Level {
   /** The definition that is being read, with its folded name. */
   defining?: [name: string, definition: Definition];
 }
+
+/** Whether a value of a variable is read of which no name was read yet. */
+const isUnnamed = (level: Level): level is Level & { defining: [name: string, definition: Definition] } =>
+  (level.state === 'value' || level.state === 'grouped') &&
+  level.defining !== undefined &&
+  level.defining[1].table === undefined;
 
 /**
  * Walks once over the tokens of a statement. It has its own stack, because parentheses may nest deeper than the call
@@ -173,8 +186,8 @@ export class ReferenceFinder {
     const isVariable = token.text.startsWith('@');
     if (!next && !isVariable && state !== 'declare') {
       if (state === 'with') return this.#beginExpression(level);
-      if (state === 'value' && level.defining && level.defining[1].table === undefined) {
-        level.defining[1].table = this.#tokens.readName();
+      if (isUnnamed(level)) {
+        level.defining[1].table = this.#readTableName();
         return;
       }
       if (state === 'start' || state === 'table') return this.#readTable(level);
@@ -191,9 +204,16 @@ export class ReferenceFinder {
     const { state } = level;
     const { word } = this.#tokens;
     const isQuery = state === 'start' || state === 'table' || state === 'named' || word in QUERY;
-    const inside = isQuery ? 'start' : state === 'header' && word === 'LIKE' ? 'like' : 'expression';
+    const isGroup = !isQuery && isUnnamed(level);
+    const inside = isQuery
+      ? 'start'
+      : isGroup
+        ? 'grouped'
+        : state === 'header' && word === 'LIKE'
+          ? 'like'
+          : 'expression';
     if (this.#levels.length > MAX_NESTING) throw this.#limitError('nested parentheses');
-    this.#levels.push({ state: inside, find: this.#sink });
+    this.#levels.push({ state: inside, find: this.#sink, ...(isGroup && { defining: level.defining }) });
     this.names?.open(inside === 'start');
     if (state === 'table') level.state = 'from';
     // After the parentheses of the body, the rest of CREATE follows.
@@ -235,14 +255,14 @@ export class ReferenceFinder {
   #useVariable(variable: string, level: Level): void {
     const used = this.#findDefinition(variable);
     if (used) this.#sink.push(used);
-    if (level.state === 'value' && level.defining) level.defining[1].table ??= used?.table;
+    if (isUnnamed(level)) level.defining[1].table = used?.table;
     if (level.state !== 'start' && level.state !== 'table') return;
     if (used?.table !== undefined) this.#addReference(used.table);
     level.state = 'from';
   }
 
   #readTable(level: Level): void {
-    const table = this.#tokens.readName();
+    const table = this.#readTableName();
     if (this.#tokens.peek()?.text !== '(') this.#addReference(table); // else it is a function
     level.state = 'from';
   }
@@ -254,8 +274,16 @@ export class ReferenceFinder {
     level.state = 'header';
   }
 
-  #addReference(table: NameSpan): void {
-    const definition = this.isView(table.name) ? undefined : this.#findDefinition(table.name);
+  /** Only a name without a schema, bare or in double quotes, can be that of a common table expression. */
+  #readTableName(): TableSpan {
+    const first = this.#tokens.peek();
+    const table = this.#tokens.readName();
+    return { ...table, isTable: first?.start !== table.position || first.text.startsWith("'") };
+  }
+
+  #addReference(table: TableSpan): void {
+    const isTable = table.isTable || this.isView(table.name);
+    const definition = isTable ? undefined : this.#findDefinition(table.name);
     this.#sink.push(definition ?? table.name);
     this.names?.addTable(table, definition === undefined, this.#tokens);
   }

@@ -177,7 +177,7 @@ class Analysis {
     }
     if (table.type !== 'qualifiedName') return open;
     const name = tableName(ref) ?? '';
-    const common = findCommonTable(name, environment);
+    const common = isTable(ref, this.query) ? undefined : findCommonTable(name, environment);
     if (common) {
       common.relation ??= this.relation(common.select, common.environment);
       return common.relation;
@@ -310,6 +310,10 @@ export function tableName({ table }: TableRef): string | undefined {
   const [first, ...rest] = table.parts;
   return (first?.toLowerCase() === 'public' && rest.length > 0 ? rest : table.parts).join('.');
 }
+
+/** Whether a name cannot be that of a query of WITH: in single quotes, where it has no node, or after a schema (observed on 9.3.4). */
+const isTable = ({ table }: TableRef, query: Query): boolean =>
+  table.type === 'qualifiedName' && (query.text(table) === '' || table.parts[0]?.toLowerCase() === 'public');
 
 /** Whether a name is a catalogue function that every database has, and that can be called without parentheses. */
 export const isBuiltIn = (name: string): boolean =>

@@ -101,20 +101,39 @@ function tokensOfQuery(text: string, tokenize: Grammar['tokenize']): readonly IT
   return tokenize('select table_name::string as table_name from tables()').tokens;
 }
 
+/** What stands in the place of a table: a query, a function, or a name. */
+type Table = NonNullable<SelectStatement['from']>[number]['table'];
+
 /** Replaces `@t` in the place of a table by what DECLARE defines it as: a query, or the name of a table. */
-function resolveTableVariables(node: TreeNode, outer: ReadonlyMap<string, Expression>): void {
+function resolveTableVariables(node: TreeNode, outer: ReadonlyMap<string, Table | undefined>): void {
   const variables = new Map(outer);
   if (node.type === 'select')
     for (const { name, value } of (node as SelectStatement).declare?.assignments ?? [])
-      variables.set(name.toLowerCase(), value);
+      variables.set(name.toLowerCase(), toTable(value, variables));
   if (node.type === 'tableRef') {
     const ref = node as NonNullable<SelectStatement['from']>[number];
     const name = ref.table.type === 'qualifiedName' ? ref.table.parts.join('.') : '';
-    const value = name.startsWith('@') ? variables.get(name.slice(1).toLowerCase()) : undefined;
-    if (value?.type === 'subquery') ref.table = value.query;
-    else if (value?.type === 'column') ref.table = value.name;
+    if (name.startsWith('@')) ref.table = variables.get(name.slice(1).toLowerCase()) ?? ref.table;
   }
   for (const child of childrenOf(node)) resolveTableVariables(child, variables);
+}
+
+/** What an expression means in the place of a table, in parentheses or not; undefined if it cannot stand there. */
+function toTable(value: Expression, variables: ReadonlyMap<string, Table | undefined>): Table | undefined {
+  switch (value.type) {
+    case 'paren':
+      return toTable(value.expression, variables);
+    case 'variable':
+      return variables.get(value.name.toLowerCase());
+    case 'subquery':
+      return value.query;
+    case 'column':
+      return value.name;
+    case 'literal':
+      return typeof value.value === 'string' ? { type: 'qualifiedName', parts: [value.value] } : undefined;
+    default:
+      return undefined;
+  }
 }
 
 /** The grammar recurses for each parenthesis: thousands of them overflow the stack. */
