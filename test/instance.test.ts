@@ -147,7 +147,8 @@ test('a connection that the server closes between requests is replaced', async t
 
 const rejectsWith = macro(async (t, bytes: Buffer, expected: object) => {
   const { db } = await connectTo(t, send(bytes));
-  t.deepEqual(await db.execute('x'), { ok: false, denied: false, ...expected } as never);
+  const { says: _, ...rejection } = (await db.execute('x')) as { says?: unknown };
+  t.deepEqual(rejection, { ok: false, denied: false, ...expected } as never);
 });
 
 const NO = '{"query":"x","error":"table already exists","position":13}';

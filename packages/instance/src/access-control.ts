@@ -102,7 +102,7 @@ async function fetchRowsIfExists(source: Instance, query: string): Promise<unkno
   try {
     return await source.table(query);
   } catch (error) {
-    if (error instanceof InstanceError && /does not exist|not found/i.test(error.serverMessage ?? '')) return [];
+    if (error instanceof InstanceError && error.says(/does not exist|not found/i)) return [];
     throw error;
   }
 }

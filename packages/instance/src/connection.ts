@@ -35,7 +35,7 @@ export interface ConnectionOptions {
 export interface Response {
   /** The requested URL. */
   url: string;
-  /** The secrets of the request, in every form in which a response may quote them. */
+  /** The secrets of the request. */
   secrets: readonly string[];
   status: number;
   headers: IncomingHttpHeaders;
@@ -141,7 +141,7 @@ export class Connection {
   }
 }
 
-/** The secrets of every request, in every form in which a response may quote them. */
+/** The secrets of every request. */
 export const requestSecrets = ({
   authorization,
   proxy,
@@ -150,27 +150,18 @@ export const requestSecrets = ({
   ...proxySecrets(proxy),
 ];
 
-/** The secrets in an Authorization header: a token, or a login in all its forms. */
+/** The secrets in an Authorization header: a token, or a login. */
 function headerSecrets(authorization = ''): string[] {
   const [scheme, sent = ''] = authorization.split(' ');
-  return scheme === 'Basic' ? loginForms(Buffer.from(sent, 'base64').toString()) : [sent];
+  return scheme === 'Basic' ? loginSecrets(Buffer.from(sent, 'base64').toString()) : [sent];
 }
 
 /** The secrets in the address of a proxy, which undici sends as a login. */
 const proxySecrets = ({ username, password }: Partial<URL> = {}): string[] =>
-  username && password ? loginForms(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`) : [];
+  username && password ? loginSecrets(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`) : [];
 
-/** `user:password` and the password alone, each as UTF-8, misread as Latin-1, and encoded in both forms of Base64. */
-function loginForms(login: string): string[] {
-  const password = login.slice(login.indexOf(':') + 1);
-  const bytes = [login, password].map(text => Buffer.from(text));
-  return bytes.flatMap(each => [
-    each.toString(),
-    each.toString('latin1'),
-    each.toString('base64').replace(/=+$/, ''),
-    each.toString('base64url'),
-  ]);
-}
+/** `user:password`, and the password alone. */
+const loginSecrets = (login: string): string[] => [login, login.slice(login.indexOf(':') + 1)];
 
 async function createDispatcher({ origin, proxy, ca, insecure = false }: ConnectionOptions): Promise<Dispatcher> {
   const tls = { timeout: 0, rejectUnauthorized: !insecure, ...(ca === undefined ? {} : { ca }) };

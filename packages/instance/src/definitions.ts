@@ -130,7 +130,7 @@ async function fetchBatch(
     const [object] = objects;
     if (objects.length === 1 && object) {
       if (denial !== undefined) onDenied?.(object, denial);
-      if (denial !== undefined || NOT_FOUND.test(error.serverMessage ?? '')) return [undefined];
+      if (denial !== undefined || error.says(NOT_FOUND)) return [undefined];
       throw errorForObject(object, error, instance);
     }
     return fetchHalves(instance, objects, onDenied);

@@ -156,7 +156,7 @@ const ACL_RIGHTS = /\[(?:LIST|USER DETAILS|LIST USERS)\b/;
 
 function addAclHint(error: unknown, { selects }: Selection): unknown {
   if (!(error instanceof InstanceError) || error.code !== 'DENIED') return error;
-  if (!ACL_RIGHTS.test(error.serverMessage ?? '') || !KINDS.some(kind => isAcl(kind) && selects(kind))) return error;
+  if (!error.says(ACL_RIGHTS) || !KINDS.some(kind => isAcl(kind) && selects(kind))) return error;
   return new InstanceError('DENIED', `${error.message}; hint: --include SCHEMA leaves it out`, {
     ...error,
     cause: error,
@@ -169,8 +169,7 @@ function addAclHint(error: unknown, { selects }: Selection): unknown {
  */
 function isTooOld(error: unknown): error is InstanceError {
   if (!(error instanceof InstanceError) || error.code !== 'REJECTED') return false;
-  const message = error.serverMessage ?? '';
-  return /^expected 'TABLES?'/.test(message) && !message.includes('DATABASE');
+  return error.says(/^expected 'TABLES?'/) && !error.says(/DATABASE/);
 }
 
 const tooOldError = (error: InstanceError): InstanceError =>

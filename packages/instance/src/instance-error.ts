@@ -16,8 +16,10 @@ export interface InstanceErrorDetails {
   status?: number | undefined;
   /** Index into the query (UTF-16 code units) that the server's message points at. */
   position?: number | undefined;
-  /** The server's message, unescaped, if it sent one. */
+  /** The server's message, unescaped and without secrets, if it sent one. */
   serverMessage?: string | undefined;
+  /** As `Rejection.says`. */
+  says?: (pattern: RegExp) => boolean;
   /** Whether the outcome is unknown: the statement may have been executed, but its reply did not arrive completely. */
   outcomeUnknown?: boolean;
   cause?: unknown;
@@ -31,6 +33,7 @@ export class InstanceError extends Error {
   readonly position: number | undefined;
   readonly serverMessage: string | undefined;
   readonly outcomeUnknown: boolean;
+  readonly #says: (pattern: RegExp) => boolean;
 
   constructor(code: InstanceErrorCode, message: string, details: InstanceErrorDetails = {}) {
     super(message, { cause: details.cause });
@@ -39,5 +42,11 @@ export class InstanceError extends Error {
     this.position = details.position;
     this.serverMessage = details.serverMessage;
     this.outcomeUnknown = details.outcomeUnknown ?? false;
+    this.#says = details.says ?? (() => false);
+  }
+
+  /** Whether the server's message matches, as the server sent it: a secret may be one of its words. */
+  says(pattern: RegExp): boolean {
+    return this.#says(pattern);
   }
 }

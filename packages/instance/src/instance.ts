@@ -210,11 +210,11 @@ class HttpInstance implements Instance {
     return send();
   }
 
-  #rejectionError({ message, position, status, denied }: Rejection): InstanceError {
+  #rejectionError({ message, position, status, denied, says }: Rejection): InstanceError {
     return new InstanceError(
       denied ? 'DENIED' : 'REJECTED',
       `${this.label}: the server rejected the request: ${truncate(message, 500)}${denied ? DENIED_HELP : ''}`,
-      { status, position, serverMessage: message },
+      { status, position, serverMessage: message, says },
     );
   }
 

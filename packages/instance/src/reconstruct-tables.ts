@@ -40,7 +40,7 @@ async function fetchColumns(instance: Instance, table: string): Promise<Column[]
       ...(indexed === true && { index: { type: 'BITMAP', capacity: Number(block) } }),
     }));
   } catch (error) {
-    const isGone = error instanceof InstanceError && /does not exist/.test(error.serverMessage ?? '');
+    const isGone = error instanceof InstanceError && error.says(/does not exist/);
     if (isGone) return undefined;
     throw error;
   }

@@ -10,8 +10,10 @@ import { PROXY_CREDENTIALS_MESSAGE } from './transport-messages.js';
 /** The server's rejection of one statement. */
 export interface Rejection {
   ok: false;
-  /** The server's message, unescaped, without the secrets of the statement. */
+  /** The server's message, unescaped, without the secrets of the request. */
   message: string;
+  /** Whether the message matches, as the server sent it: a secret may be one of its words. */
+  says(pattern: RegExp): boolean;
   /** Index into the statement (UTF-16 code units), if the server sent one. */
   position?: number;
   status: number;
@@ -137,6 +139,7 @@ export function toRejection({ message, position }: ServerError, response: Respon
   return {
     ok: false,
     message: maskReply(message, response),
+    says: pattern => pattern.test(message),
     ...(position === undefined ? {} : { position }),
     status,
     denied,
@@ -377,17 +380,8 @@ const quoteReply = (text: string, length: number, response: Response): string =>
 /** Redacts the secrets of the request, which a server or a proxy may quote. */
 function maskReply(text: string, { url, secrets }: Response): string {
   const all = [...secrets, ...findSecrets(new URL(url).searchParams.get('query') ?? '')];
-  return maskSecrets(
-    text.slice(0, MAX_QUOTED),
-    all.filter(secret => !SIGNIFICANT_WORDS.includes(secret)),
-  );
+  return maskSecrets(text.slice(0, MAX_QUOTED), all);
 }
-
-/**
- * Words that other code searches for. If a password is one of these, redacting it would break the search and reveal the
- * password.
- */
-const SIGNIFICANT_WORDS = "already exists, does not exist, name expected, got, expected 'TABLE', DATABASE, empty query";
 
 /** Maximum length of quoted text before redaction, in UTF-16 code units; longer than the longest secret. */
 const MAX_QUOTED = 64 * 1024;

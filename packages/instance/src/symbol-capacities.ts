@@ -126,7 +126,7 @@ async function fetchCapacities(instance: Instance, tables: readonly string[], fi
       Number(used),
     ]);
   } catch (error) {
-    const isGone = error instanceof InstanceError && /does not exist/.test(error.serverMessage ?? '');
+    const isGone = error instanceof InstanceError && error.says(/does not exist/);
     if (!isGone) throw error;
     return tables.length > 1 ? fetchHalves() : [];
   }

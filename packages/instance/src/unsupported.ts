@@ -30,4 +30,4 @@ export async function queryIfSupported<T>(
 
 /** Whether an error means that the server does not support the query. */
 export const isUnsupported = (error: unknown): boolean =>
-  error instanceof InstanceError && error.code === 'REJECTED' && UNSUPPORTED.test(error.serverMessage ?? '');
+  error instanceof InstanceError && error.code === 'REJECTED' && error.says(UNSUPPORTED);

@@ -119,14 +119,14 @@ export function createExecutor(
       return { result: 'applied', ...(before && { replaced: before }), ...confirmed };
     }
     const { message, position, denied } = reply;
-    const error = message + (message === 'empty query' ? EMPTY_QUERY_HELP : '');
+    const error = message + (reply.says(/^empty query$/) ? EMPTY_QUERY_HELP : '');
     const rejected: StatementResult = {
       result: 'rejected',
       error,
       denied,
       ...(position === undefined ? {} : { position }),
     };
-    const exists = ALREADY_EXISTS.test(message);
+    const exists = reply.says(ALREADY_EXISTS);
     const isOfPrincipal = isPrincipal(identity.kind);
     if (ifExists === 'fail') return { ...rejected, exists };
     if (!exists && denied) return rejected;

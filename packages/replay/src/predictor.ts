@@ -12,7 +12,7 @@ import {
 } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import { DenialError, type Effect, Engine, type HistoryAnswer, OpaqueError, whenReady } from '@sqlpipe/engine';
-import { type Instance, type Reply, toRequestText } from '@sqlpipe/instance';
+import { type Instance, type Rejection, type Reply, toRequestText } from '@sqlpipe/instance';
 import { AllowedLosses, plannedLosses } from '@sqlpipe/plan';
 import { foldCase, type Identity, identify, isObject, isPrincipal, isSameName } from '@sqlpipe/sql';
 import type { HiddenSchema, TargetSchema } from './alter.js';
@@ -211,12 +211,12 @@ class Simulation {
       if (/^(?:INSERT|UPDATE)$/.test(identify(statement).verb) && !parseFill(statement))
         throw new UnknownEffectError('its result depends on rows');
       const failed = this.#failedRefresh(statement);
-      return failed === undefined ? { ok: true } : { ok: false, status: 200, message: failed, denied: false };
+      return failed === undefined ? { ok: true } : toRejection(failed, { status: 200 });
     } catch (error) {
       if (error instanceof OpaqueError) throw new UnknownEffectError(error.message);
       if (!(error instanceof RejectionError)) throw error;
       const { message, position } = error;
-      return { ok: false, status: 400, message: message.trim(), position, denied: error instanceof DenialError };
+      return toRejection(message.trim(), { status: 400, position, denied: error instanceof DenialError });
     }
   }
 
@@ -263,3 +263,12 @@ export async function* noteCreated(statements: AsyncIterable<string>, created: S
     yield statement;
   }
 }
+
+/** A rejection whose message holds no secret of a login. */
+const toRejection = (message: string, details: { status: number; position?: number; denied?: boolean }): Rejection => ({
+  ok: false,
+  message,
+  says: pattern => pattern.test(message),
+  denied: false,
+  ...details,
+});

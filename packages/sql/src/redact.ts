@@ -69,10 +69,12 @@ const QUOTED = /'(?:[^']|'')*'?|"(?:[^"]|"")*"?|`(?:[^`]|``)*`?/y;
 /** A secret without quotes. */
 const BARE = /[^\s;),]+/y;
 
-/** Replaces secrets in a text by stars, even if they are escaped as in URLs, JSON or HTML, once or twice. */
+/**
+ * Replaces secrets in a text by stars: as they are, in base64, also inside of a longer text, or misread as Latin-1; each even if
+ * it is escaped as in URLs, JSON or HTML, once or twice.
+ */
 export function maskSecrets(text: string, secrets: readonly string[]): string {
-  const forms = secrets.flatMap(secret => [secret, secret.replaceAll('+', ' ')]);
-  const wanted = [...new Set(forms.map(toByteString))].filter(Boolean);
+  const wanted = [...new Set(secrets.flatMap(encodings).map(toByteString))].filter(Boolean);
   if (!wanted.length) return text;
   const masked = Buffer.from(text);
   const raw = { text: toByteString(text), starts: Array.from({ length: masked.length + 1 }, (_, i) => i) };
@@ -83,6 +85,31 @@ export function maskSecrets(text: string, secrets: readonly string[]): string {
         if (isStandalone(decoded.text, at, secret)) masked.fill('*', ...originalSpan(decoded, at, at + secret.length));
   return masked.toString();
 }
+
+/** The forms in which a text may hold a secret, before it is escaped. */
+function encodings(secret: string): string[] {
+  const bytes = Buffer.from(secret);
+  return [
+    secret,
+    secret.replaceAll('+', ' '),
+    bytes.toString('latin1'),
+    ...['base64', 'base64url'].flatMap(form => inBase64(bytes, form as 'base64' | 'base64url')),
+  ];
+}
+
+/** A secret in base64, alone and after one or two other bytes: without the characters that depend on its neighbours. */
+function inBase64(secret: Buffer, form: 'base64' | 'base64url'): string[] {
+  const alone = secret.toString(form).replace(/=+$/, '');
+  const inside = [0, 1, 2].map(before => {
+    const bits = 8 * (before + secret.length);
+    const encoded = Buffer.concat([Buffer.alloc(before), secret]).toString(form);
+    return encoded.slice(Math.ceil((8 * before) / 6), Math.floor(bits / 6));
+  });
+  return [alone, ...inside.filter(({ length }) => length >= LONG)];
+}
+
+/** The length from which a secret is not part of ordinary words. */
+const LONG = 8;
 
 /** A text as a string of its UTF-8 bytes, and the offset that each byte had in the text before escapes were decoded. */
 interface DecodedText {
@@ -142,8 +169,13 @@ function originalSpan({ starts }: DecodedText, from: number, to: number): [start
   return [starts[from] as number, starts[end] as number];
 }
 
-/** Whether a secret is a separate word. A short secret may be part of other words, where stars would reveal it. */
+/**
+ * Whether a secret is a word by itself. A short one of letters alone, or of digits alone, may be part of other words, where stars
+ * would reveal it.
+ */
 function isStandalone(text: string, at: number, secret: string): boolean {
-  const isWithinWord = (offset: number): boolean => /^\w\w$/.test(text.slice(Math.max(0, offset - 1), offset + 1));
-  return secret.length >= 8 || !(isWithinWord(at) || isWithinWord(at + secret.length));
+  const isWithinWord = (offset: number): boolean =>
+    /^(?:[a-z]{2}|\d{2})$/i.test(text.slice(Math.max(0, offset - 1), offset + 1));
+  const mayBeInWords = secret.length < LONG && /^(?:[a-z]+|\d+)$/i.test(secret);
+  return !mayBeInWords || !(isWithinWord(at) || isWithinWord(at + secret.length));
 }
