@@ -7,6 +7,7 @@ import { freshFolder } from './support/folder.js';
 import { admin, basic, executeAs, setUp } from './support/principals.js';
 import type { Scope } from './support/scope.js';
 import { type Server, startServer } from './support/server.js';
+import { shell } from './support/shell.js';
 import { failToStart, SQLSERVE, startSqlserve } from './support/sqlserve.js';
 import { test } from './support/test.js';
 
@@ -158,4 +159,54 @@ test('a statement that a full disk rejects is not acknowledged, and damages noth
   const again = await startSqlserve(t, ['--data', folder]);
   const there = (await again.execute('show tables')).dataset?.flat() ?? [];
   for (const name of made) t.true(there.includes(name), name);
+});
+
+test('a statement that a full disk rejects has not happened: nobody sees it, and sqlapply reports it', async t => {
+  const folder = await freshFolder(t);
+  const limited = await startLimited(t, folder, 64);
+  const run = await shell(t, { DST: limited.url });
+  const tables = Array.from({ length: 20 }, (_, n) => `create table t${n} (${columns(150)})`);
+  await writeFile(join(folder, 'in'), tables.map(table => `${table};\n\0`).join(''));
+  const applied = await run(`sqlapply --report r $DST < ${join(folder, 'in')}; s=$?; grep -c '"applied"' r; exit $s`);
+  t.not(applied.code, 0, applied.stderr);
+  const count = Number(applied.stdout);
+  t.true(count > 3 && count < 20, applied.stdout.toString());
+  const there = async (server: Server) => (await server.execute('show tables')).dataset?.flat() ?? [];
+  t.is((await there(limited)).length, count);
+  t.is((await limited.execute('create view v as (select * from t19)')).error, 'table does not exist [table=t19]');
+  await limited.end();
+  const again = await startSqlserve(t, ['--data', folder]);
+  t.is((await there(again)).length, count);
+  const rerun = await run(`sqlapply -v ${again.url} < ${join(folder, 'in')}`);
+  t.is(rerun.code, 0, rerun.stderr);
+  t.regex(rerun.stderr, new RegExp(`20 statements: ${count} skipped, ${20 - count} applied`));
+});
+
+test('the same of access control', async t => {
+  const folder = await freshFolder(t);
+  const script = `trap '' XFSZ; ulimit -f 8; exec ${SQLSERVE} --port 0 --edition enterprise --data ${folder}`;
+  const limited = await startServer(t, 'bash', ['-c', script]);
+  const users: string[] = [];
+  for (let n = 0; ; n++) {
+    const { error } = await executeAs(limited, admin, `create user u${n}${'x'.repeat(40)}`);
+    if (error !== undefined) break;
+    users.push(`u${n}`);
+  }
+  t.true(users.length > 3);
+  t.is((await executeAs(limited, admin, 'show users')).dataset?.length, users.length + 1, 'and the administrator');
+});
+
+test('line separators of Unicode end no line of the journal', async t => {
+  const folder = await freshFolder(t);
+  const server = await startSqlserve(t, ['--data', folder]);
+  const view = "create view v as (select 'a\u2028b\u2029c' x from t)";
+  for (const sql of ['create table t (x int)', view]) t.is((await server.execute(sql)).error, undefined);
+  await server.end();
+  const path = join(folder, 'journal.jsonl');
+  const journal = await readFile(path, 'utf8');
+  t.notRegex(journal, /[\u2028\u2029]/);
+  await writeFile(path, journal.replaceAll('\\u2028', '\u2028')); // as a version that did not escape wrote it
+  const again = await startSqlserve(t, ['--data', folder]);
+  const [[ddl] = []] = (await again.execute('show create view v')).dataset ?? [];
+  t.regex(String(ddl), /a\u2028b\u2029c/);
 });

@@ -8,7 +8,6 @@ import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import type { Server } from 'node:net';
 import { dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
 import type { AclChange, CatalogueObject, Engine } from '@sqlpipe/engine';
 import { lockFolder } from './lock.js';
 
@@ -19,10 +18,10 @@ export type Change =
   | { readonly clear: true }
   | { readonly acl: AclChange };
 
-/** Takes the changes of an engine since the last call. */
+/** The changes of an engine that can still be undone. */
 export const toJournalChanges = ({ catalogue, acl }: Engine): Change[] => [
-  ...catalogue.takeChanges().map(({ name, after }): Change => (after ? { put: after } : { drop: name })),
-  ...acl.takeChanges().map((change): Change => ({ acl: change })),
+  ...catalogue.changes.map(({ name, after }): Change => (after ? { put: after } : { drop: name })),
+  ...acl.changes.map((change): Change => ({ acl: change })),
 ];
 
 /** Applies a recorded change. */
@@ -56,9 +55,6 @@ export interface JournalOptions {
 }
 
 export class Journal {
-  #pending: { line: string; done: () => void; fail: (error: unknown) => void }[] = [];
-  #writing = false;
-
   private constructor(
     readonly path: string,
     /** Holds the lock on the folder until it is closed; undefined if the system has no such locks. */
@@ -86,34 +82,13 @@ export class Journal {
     return new Journal(path, lock, state, file);
   }
 
-  /** Resolves when the changes of one statement are on disk. After a crash all of them are there, or none. */
-  append(changes: readonly Change[]): Promise<void> {
-    return new Promise((done, fail) => {
-      this.#pending.push({ line: `${JSON.stringify(changes)}\n`, done, fail });
-      if (!this.#writing) void this.#write();
-    });
-  }
-
-  /** Writes and syncs all pending lines together, so that connections share the cost of a sync. */
-  async #write(): Promise<void> {
-    this.#writing = true;
-    while (this.#pending.length > 0) {
-      const batch = this.#pending;
-      this.#pending = [];
-      try {
-        await this.#commit(batch.map(({ line }) => line).join(''));
-        for (const { done } of batch) done();
-      } catch (error) {
-        for (const { fail } of batch) fail(error);
-      }
-    }
-    this.#writing = false;
-  }
-
-  /** Appends lines. A write that fails halfway is undone, because no line after an incomplete one could be read. */
-  async #commit(lines: string): Promise<void> {
+  /**
+   * Resolves when the changes of one statement are on disk. After a crash all of them are there, or none. A write that
+   * fails halfway is undone, because no line after an incomplete one could be read. One call at a time.
+   */
+  async append(changes: readonly Change[]): Promise<void> {
     const { file } = this;
-    const bytes = Buffer.from(lines);
+    const bytes = Buffer.from(formatLine(changes));
     try {
       await writeAt(file.handle, bytes, file.size);
       await file.handle.datasync();
@@ -125,10 +100,7 @@ export class Journal {
     if (file.size >= 2 * file.initialSize + COMPACTION_SLACK) await this.#compact();
   }
 
-  /**
-   * Rewrites the journal as the current state. The state includes the changes that are pending; their lines follow
-   * later, and replaying those again changes nothing.
-   */
+  /** Rewrites the journal as the current state. */
   async #compact(): Promise<void> {
     const old = this.file;
     try {
@@ -180,7 +152,7 @@ async function rewriteJournal(path: string, state: readonly Change[]): Promise<O
 async function writeState(handle: FileHandle, state: readonly Change[]): Promise<number> {
   let size = 0;
   for (let start = 0; start < state.length; start += 1000) {
-    const lines = state.slice(start, start + 1000).map(change => `${JSON.stringify([change])}\n`);
+    const lines = state.slice(start, start + 1000).map(change => formatLine([change]));
     const bytes = Buffer.from(lines.join(''));
     await writeAt(handle, bytes, size);
     size += bytes.length;
@@ -188,6 +160,10 @@ async function writeState(handle: FileHandle, state: readonly Change[]): Promise
   await handle.sync();
   return size;
 }
+
+/** The changes of one statement as a line. U+2028 and U+2029 are escaped: to some readers they end a line. */
+const formatLine = (changes: readonly Change[]): string =>
+  `${JSON.stringify(changes).replace(/[\u2028\u2029]/g, each => `\\u${each.charCodeAt(0).toString(16)}`)}\n`;
 
 async function writeAt(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
   for (let written = 0; written < bytes.length; ) {
@@ -218,7 +194,7 @@ async function replayJournal(path: string, replay: (change: Change) => void): Pr
   if (!file) return;
   let tornLine: number | undefined;
   let lineNumber = 0;
-  for await (const line of createInterface({ input: file.createReadStream(), crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const line of readLines(file.createReadStream())) {
     lineNumber++;
     if (tornLine) throw new JournalError(`${path}: line ${tornLine} is damaged; restore the folder from a copy`);
     const changes = parseLine(line);
@@ -226,6 +202,23 @@ async function replayJournal(path: string, replay: (change: Change) => void): Pr
     else tornLine = lineNumber;
   }
 }
+
+/** The lines of a text. Only LF ends a line: to `node:readline`, U+2028 does too from Node 24 on. */
+async function* readLines(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let rest: Buffer[] = [];
+  for await (let chunk of bytes) {
+    for (let end = chunk.indexOf(LF); end >= 0; end = chunk.indexOf(LF)) {
+      yield Buffer.concat([...rest, chunk.subarray(0, end)]).toString();
+      rest = [];
+      chunk = chunk.subarray(end + 1);
+    }
+    rest.push(chunk);
+  }
+  const last = Buffer.concat(rest);
+  if (last.length > 0) yield last.toString();
+}
+
+const LF = 0x0a;
 
 /** Undefined if there is no file. @throws JournalError for a link, a pipe and the like, which sqlserve never creates */
 async function openRegular(path: string): Promise<FileHandle | undefined> {

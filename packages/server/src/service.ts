@@ -33,12 +33,26 @@ export class Service {
 
   /** Executes one statement for a caller. Its changes are on disk when the promise resolves. @throws RejectionError */
   async execute(text: string, caller = ''): Promise<ExecutionResult> {
-    // One at a time, because a statement may wait for the grammar between its checks and its changes.
-    const run = this.#last.then(() => whenReady(() => this.#execute(text, caller)));
+    // One at a time: a statement may wait for the grammar between its checks and its changes, and for the disk after them.
+    const run = this.#last.then(() => this.#executeAndStore(text, caller));
     this.#last = run.catch(() => {});
-    const result = await run;
-    const changes = toJournalChanges(this.#engine);
-    if (changes.length > 0) await this.journal?.append(changes);
+    return run;
+  }
+
+  /** A statement that cannot be stored has not happened: nobody has seen its changes, and they are undone. */
+  async #executeAndStore(text: string, caller: string): Promise<ExecutionResult> {
+    const engine = this.#engine;
+    const before = engine.savepoint();
+    const result = await whenReady(() => this.#execute(text, caller));
+    const changes = toJournalChanges(engine);
+    try {
+      if (changes.length > 0) await this.journal?.append(changes);
+    } catch (error) {
+      engine.rollback(before);
+      throw error;
+    }
+    engine.catalogue.takeChanges();
+    engine.acl.takeChanges();
     return result;
   }
 

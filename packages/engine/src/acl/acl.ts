@@ -78,7 +78,12 @@ export class Acl {
     this.#log.commit();
   }
 
-  /** The changes since the last call, in order. */
+  /** The changes since the last call of `takeChanges`, in order. */
+  get changes(): readonly AclChange[] {
+    return this.#changes;
+  }
+
+  /** Returns the changes since the last call, which can no longer be undone. */
   takeChanges(): AclChange[] {
     const changes = this.#changes;
     this.#changes = [];
