@@ -2,9 +2,12 @@
 
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 INSTALLED := node_modules/.package-lock.json
+VERSION = $(shell node -p 'require("./package.json").version')
+PREFIX ?= /usr/local
+ROOT = $(abspath $(DESTDIR)/$(PREFIX))
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test lint bench faults changes conformance versions fuzz api guide dist clean
+.PHONY: help build demo test lint bench faults changes conformance versions fuzz api guide package install dist clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -64,10 +67,24 @@ api: build ## write docs/API.md from the docstrings
 guide: build ## run the tutorial, and write its output into GUIDE.md and docs/demo.svg
 	@tsx scripts/recording.ts
 
+package: build ## make the package for npm, in dist/
+	@echo 'Making the package for npm.' >&2
+	@tsx scripts/package.ts
+
+install: package ## install programs, manual pages and completion to PREFIX (/usr/local), below DESTDIR
+	@npm install --global --offline --loglevel=error --prefix '$(ROOT)' ./dist/sqlpipe-$(VERSION).tgz >&2
+	@cd '$(ROOT)/share' && from=../lib/node_modules/sqlpipe/completions && \
+	  mkdir -p bash-completion/completions zsh/site-functions fish/vendor_completions.d && \
+	  cp $$from/bash/* bash-completion/completions && \
+	  cp $$from/zsh/* zsh/site-functions && \
+	  cp $$from/fish/* fish/vendor_completions.d
+
 dist: build ## make all files of a release: for npm, for machines without Node, for Debian
 	@rm -rf dist
-	@tsx scripts/package.ts
+	@$(MAKE) --no-print-directory package
+	@echo 'Making an executable for each platform; this takes some minutes, and downloads Node once.' >&2
 	@tsx scripts/executable.ts
+	@echo 'Listing the contents of the release.' >&2
 	@tsx scripts/sbom.ts
 	@cd dist && sha256sum *.tgz *.tar.gz *.deb *.cdx.json > SHA256SUMS
 

@@ -1,5 +1,5 @@
 /*!
- * Creates the published package: all programs with their man pages and completions, and the libraries with types. It
+ * Makes the package for npm: all programs with their man pages and completions, and the libraries with types. It
  * has no dependencies, since each program and the libraries are bundles.
  */
 import { execFileSync } from 'node:child_process';
@@ -44,7 +44,6 @@ for (const name of programs) {
 }
 writeText('programs/package.json', '{ "type": "commonjs" }\n');
 cpSync('packages/cli/sqlpipe.7', at('sqlpipe.7'));
-cpSync('packages/sqlpipe/postinstall.cjs', at('postinstall.cjs'));
 
 await bundleModule({ entryPoints: ['packages/api/src/index.ts'], outfile: at('lib/index.js') });
 copyDeclarations('api');
@@ -57,23 +56,9 @@ const { name, version, description, license, repository, type, engines } = JSON.
 );
 const bin = Object.fromEntries(programs.map(program => [program, `programs/${program}/bin/${program}.js`]));
 const man = [...programs.map(program => `programs/${program}/${program}.1`), 'sqlpipe.7'];
-const scripts = { postinstall: 'node postinstall.cjs' };
 const exports = { '.': { types: './lib/api/index.d.ts', default: './lib/index.js' } };
 const keywords = ['questdb', 'schema', 'ddl', 'dump', 'sql', 'migration', 'cli'];
-const manifest = {
-  name,
-  version,
-  description,
-  keywords,
-  license,
-  repository,
-  type,
-  engines,
-  bin,
-  man,
-  scripts,
-  exports,
-};
+const manifest = { name, version, description, keywords, license, repository, type, engines, bin, man, exports };
 writeText('package.json', `${JSON.stringify(manifest, null, 2)}\n`);
 
 normalizeModes(folder);

@@ -1,4 +1,4 @@
-/*! What is published: installed in a clean folder, used as people use it, and imported by other programs. */
+/*! The package for npm and the executables: installed in a clean folder, used as people use it, and imported by other programs. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -159,29 +159,28 @@ test('the Dockerfile installs all programs, and they run as an unprivileged user
   t.deepEqual([status, withoutStatements(stderr)], [0, `sqlapply: ${url}: 3 statements: 3 applied\n`]);
 });
 
-test('npm install warns only if another sqldiff comes first on the PATH', async t => {
-  const [other, bare] = [await freshFolder(t), await freshFolder(t)];
-  writeFileSync(join(other, 'sqldiff'), '#!/bin/sh\n', { mode: 0o755 });
-  const installed = `${prefix}/lib/node_modules/sqlpipe/postinstall.cjs`;
-  /** Runs the script in a session without a terminal, so that it writes to standard error. */
-  const postinstall = (PATH: string, env: NodeJS.ProcessEnv = {}) => {
-    const scripts = { PATH, npm_config_prefix: prefix, npm_config_global: 'true', ...env };
-    const { status, stderr } = spawnSync('setsid', ['--wait', process.execPath, installed], {
-      env: { ...process.env, ...scripts },
-      encoding: 'utf8',
-    });
-    return [status, stderr];
-  };
-  const usual = '/usr/local/bin:/bin';
-  const warning = `sqlpipe: warning: ${other}/sqldiff comes first on the PATH: for ours, type sqlpipe diff\n`;
-  t.deepEqual(postinstall(`${other}:${prefix}/bin:${usual}`), [0, warning]);
-  t.deepEqual(postinstall(`${prefix}/bin:${other}:${usual}`), [0, '']);
-  t.deepEqual(postinstall(`${other}/none:${dirname(process.execPath)}:${prefix}/bin:${usual}`), [0, '']);
-  t.deepEqual(postinstall(`${other}:${prefix}/bin:${usual}`, { npm_config_global: undefined }), [0, '']);
-  // npm may run the script before it has linked our programs.
-  t.deepEqual(postinstall(`${bare}/bin:${other}:${usual}`, { npm_config_prefix: bare }), [0, '']);
+test('make install puts programs, manual pages and completion below DESTDIR and PREFIX', async t => {
+  const destination = await freshFolder(t);
+  const settings = [`DESTDIR=${destination}`, 'PREFIX=/opt/sqlpipe'];
+  // The package exists already.
+  execFileSync('make', ['--old-file=package', 'install', ...settings], { stdio: 'ignore' });
+  const root = join(destination, 'opt/sqlpipe');
+  t.deepEqual(readdirSync(destination), ['opt']);
+  t.deepEqual(readdirSync(`${root}/bin`), PROGRAMS);
+  for (const path of [
+    'man/man1/sqldump.1',
+    'man/man7/sqlpipe.7',
+    'bash-completion/completions/sqldump',
+    'zsh/site-functions/_sqldump',
+    'fish/vendor_completions.d/sqldump.fish',
+  ])
+    t.true(existsSync(join(root, 'share', path)), path);
+  await assertCopies(t, join(root, 'bin'), `${dirname(process.execPath)}:/usr/bin:/bin`);
+});
+
+test('the package runs no script when it is installed', t => {
   const manifest = JSON.parse(readFileSync(`${prefix}/lib/node_modules/sqlpipe/package.json`, 'utf8'));
-  t.deepEqual(manifest.scripts, { postinstall: 'node postinstall.cjs' });
+  t.is(manifest.scripts, undefined);
 });
 
 test('NOTICES contains the license of each bundled package', t => {
@@ -244,6 +243,10 @@ testWithDebian('the executable runs without Node, under the name of each program
   t.is(sqlpipe('--version'), `sqlpipe ${version}\n`);
   t.regex(sqlpipe('help', 'dump'), /^Usage: sqldump \[options\] <instance>/);
   t.regex(sqlpipe('sqldump', '--help'), /^Usage: sqldump \[options\] <instance>/);
+  const { url } = await startSqlserve(t);
+  const PATH = `${join(folder, 'bin')}:${prefix}/bin:${bare}`;
+  const checked = spawnSync(join(folder, 'bin/sqlpipe'), ['check', url], { encoding: 'utf8', env: { PATH } });
+  t.deepEqual([checked.status, checked.stderr], [0, ''], 'its own sqldiff is another file, but not another program');
   for (const name of ['nonsense', 'constructor'])
     t.throws(() => sqlpipe(name), { message: /there are dump, split, join, apply/ });
   await assertCopies(t, join(folder, 'bin'), bare);

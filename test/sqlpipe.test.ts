@@ -97,6 +97,20 @@ test('check: prints the user without a secret, and reports missing permissions',
   t.regex(ann.stdout.toString(), /^user: ann\naccess control: on\npermissions: .*SELECT/m);
 });
 
+test('check: warns if another sqldiff comes first on the PATH', async t => {
+  const { url } = await startSqlserve(t);
+  const run = await shell(t);
+  await run('mkdir other empty; echo "#!/bin/sh" > other/sqldiff; chmod +x other/sqldiff');
+  const check = (path: string) => run(`PATH=${path}; sqlpipe check ${url}`);
+  const { code, stderr } = await check('$PWD/other:$PATH');
+  t.is(code, 0);
+  t.regex(stderr, /^sqlpipe check: \/\S*\/other\/sqldiff comes first on the PATH: for ours, type sqlpipe diff\n$/);
+  t.like(await check('$PWD/empty:$PATH:$PWD/other'), { code: 0, stderr: '' });
+  t.like(await run(`sqlpipe=$(command -v sqlpipe); PATH=$(dirname $(command -v node)); $sqlpipe check ${url}`), {
+    stderr: '',
+  });
+});
+
 /** Starts a server with these replies to queries; it rejects all others. Resolves to its URL. */
 function startAnswering(t: ExecutionContext, answers: Record<string, unknown[][]>): Promise<string> {
   const server = createServer((request, response) => {

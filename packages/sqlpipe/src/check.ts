@@ -2,6 +2,7 @@
 import { addInstanceOptions, Exit, printSettings, runProgram } from '@sqlpipe/cli';
 import { dump, inspect, resolveInstance } from '@sqlpipe/instance';
 import { escapeControls } from '@sqlpipe/sql';
+import { findOtherSqldiff } from './other-sqldiff.js';
 
 runProgram({
   name: 'sqlpipe check',
@@ -23,6 +24,8 @@ runProgram({
       logRequest,
     });
     if (options.showConfig) return printSettings([target.settings], { print });
+    const other = findOtherSqldiff(env.PATH);
+    if (other) warn(`${other} comes first on the PATH: for ours, type sqlpipe diff`);
     const printLine = (name: string, value: string) => print(`${name}: ${escapeControls(value)}\n`);
     await printLine('instance', target.label);
     const inspection = await inspect(target);
