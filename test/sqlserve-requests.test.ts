@@ -37,6 +37,32 @@ test('both paths execute statements', async t => {
   }
 });
 
+test('health checks are answered: constants and now()', async t => {
+  t.deepEqual(await server.execute('SELECT 1'), {
+    query: 'SELECT 1',
+    columns: [{ name: '1', type: 'INT' }],
+    timestamp: -1,
+    dataset: [[1]],
+    count: 1,
+  });
+  t.like(await server.execute("SELECT 1 AS ok, 'ab', 'c' AS c, true, -3, 0.5 AS half"), {
+    columns: [
+      { name: 'ok', type: 'INT' },
+      { name: "'ab'", type: 'STRING' },
+      { name: 'c', type: 'CHAR' },
+      { name: 'true', type: 'BOOLEAN' },
+      { name: '-3', type: 'INT' },
+      { name: 'half', type: 'DOUBLE' },
+    ],
+    dataset: [[1, 'ab', 'c', true, -3, 0.5]],
+  });
+  const { columns, dataset } = (await server.execute('SELECT now()')) as { columns?: unknown; dataset?: unknown[][] };
+  t.deepEqual(columns, [{ name: 'now()', type: 'TIMESTAMP' }]);
+  const [[now]] = dataset as [[string]];
+  t.regex(now, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+  t.true(Math.abs(Date.parse(now) - Date.now()) < 60_000);
+});
+
 test('requests from pages of other origins are rejected, whatever headers they have', async t => {
   const { host } = new URL(server.url);
   for (const headers of [

@@ -42,6 +42,73 @@ test('maintenance statements that change no schema are accepted', async t => {
   }
 });
 
+test('SELECT over tables has their columns and no rows', async t => {
+  await shared.execute('drop all');
+  await shared.execute('create table t (s symbol, x int, ts timestamp) timestamp(ts) partition by day');
+  await shared.execute('create view v as (select ts, x * 2.5 d from t where x > 1)');
+  await shared.execute('create view one as (select count() n from t)');
+  for (const [sql, columns, timestamp] of [
+    ['t', 's SYMBOL, x INT, ts TIMESTAMP', 2],
+    ['SELECT * FROM t', 's SYMBOL, x INT, ts TIMESTAMP', 2],
+    ["SELECT ts, x FROM t WHERE x > 1 AND s = 'a' ORDER BY ts LIMIT 3", 'ts TIMESTAMP, x INT', 0],
+    ['SELECT * FROM v', 'ts TIMESTAMP, d DOUBLE', 0],
+    ['SELECT s, count() n FROM t', 's SYMBOL, n LONG', -1],
+    ['SELECT ts, max(x) m FROM t SAMPLE BY 1h', 'ts TIMESTAMP, m INT', 0],
+    ['SELECT t.x, v.ts AS at FROM t JOIN v ON t.ts = v.ts', 'x INT, at TIMESTAMP', -1],
+    ['SELECT x FROM t UNION ALL SELECT x FROM (SELECT x FROM t)', 'x INT', -1],
+  ] as const) {
+    const heads = columns.split(', ').map(column => column.split(' '));
+    t.deepEqual(
+      await shared.execute(sql),
+      { query: sql, columns: heads.map(([name, type]) => ({ name, type })), timestamp, dataset: [], count: 0 },
+      sql,
+    );
+  }
+});
+
+test('what needs rows or a query engine is rejected with the reason', async t => {
+  await shared.execute('drop all');
+  await shared.execute('create table t (s symbol, x int, ts timestamp) timestamp(ts) partition by day');
+  await shared.execute('create view one as (select count() n from t)');
+  for (const sql of [
+    'SELECT count() FROM t',
+    'SELECT max(x), min(x) FROM t',
+    'SELECT * FROM one',
+    'SELECT * FROM (SELECT count() FROM t)',
+    'SELECT x FROM t UNION ALL SELECT 1',
+    'SELECT ts, max(x) FROM t SAMPLE BY 1h FROM 0 TO 9 FILL(NULL)',
+    'WITH t AS (SELECT 1 x) SELECT x FROM t',
+    'SELECT unheard_of(x) FROM t',
+    'SELECT 1 + 1',
+    'SELECT 1e3',
+    'SELECT 9007199254740993',
+    'SELECT constructor()',
+  ])
+    t.regex(
+      (await shared.execute(sql)).error ?? '',
+      /^sqlserve stores no rows and has no query engine: .* real QuestDB/,
+      sql,
+    );
+  for (const [sql, verb] of [
+    ["INSERT INTO t VALUES ('a', 1, now())", 'INSERT'],
+    ['UPDATE t SET x = 1', 'UPDATE'],
+  ] as const) {
+    const error = `sqlserve keeps the schema and no rows, so it rejects ${verb}; use a real QuestDB for tests that need rows`;
+    t.like(await shared.execute(sql), { error, position: 0 });
+  }
+  t.like(await shared.execute('SELECT nope FROM t'), { error: 'Invalid column: nope', position: 7 });
+});
+
+test('a query over views that name views many times is answered in time', async t => {
+  await shared.execute('drop all');
+  await shared.execute('create table v0 (x int)');
+  for (let n = 1; n <= 25; n++)
+    t.like(await shared.execute(`create view v${n} as (select a.x from v${n - 1} a cross join v${n - 1} b)`), {
+      ddl: 'OK',
+    });
+  t.like(await shared.execute('SELECT * FROM v25'), { columns: [{ name: 'x', type: 'INT' }], count: 0 });
+});
+
 test('statements are rejected with the messages of QuestDB 9.3.4', async t => {
   await shared.execute('drop all');
   const columns = '(ts timestamp, s symbol index, v double) timestamp(ts) partition by day';

@@ -1,6 +1,7 @@
 /*! Queries: their syntax trees, what they return, and who may read it. */
-export type { FunctionCall, SelectItem, SelectStatement, TableFunctionCall } from '@questdb/sql-parser';
-export { analyzeRelation } from './analysis/relation.js';
+export type { Expression, SelectItem, SelectStatement, TableFunctionCall } from '@questdb/sql-parser';
+export { analyzeRelation, type Relation } from './analysis/relation.js';
+export { returnsNoRows } from './analysis/without-rows.js';
 export { parseQueryText } from './parser/queries.js';
 export type { Query } from './parser/query.js';
 export { requireReadAccess } from './references.js';

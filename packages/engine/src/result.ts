@@ -13,4 +13,10 @@ export type Value = string | number | boolean | null;
 export type ExecutionResult =
   | { readonly kind: 'ddl' }
   | { readonly kind: 'empty' }
-  | { readonly kind: 'rows'; readonly columns: readonly ColumnHead[]; readonly rows: readonly (readonly Value[])[] };
+  | {
+      readonly kind: 'rows';
+      readonly columns: readonly ColumnHead[];
+      readonly rows: readonly (readonly Value[])[];
+      /** The name of the designated timestamp, if the rows have one. */
+      readonly timestamp?: string | undefined;
+    };

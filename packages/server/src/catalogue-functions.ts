@@ -1,6 +1,6 @@
 /*!
- * The catalogue functions: `tables()`, `views()`, `materialized_views()`, `table_columns('t')`, and the few functions
- * that drivers and tools call when they connect. Columns about rows exist and report that there are none.
+ * Answers to queries: the catalogue functions `tables()`, `views()`, `materialized_views()` and `table_columns('t')`, the
+ * few functions that drivers and tools call when they connect, constants, and queries over tables, which have no rows.
  */
 
 import type { Column } from '@sqlpipe/ddl';
@@ -17,38 +17,48 @@ import {
 } from '@sqlpipe/engine';
 import {
   analyzeRelation,
-  type FunctionCall,
+  type Expression,
   type Query,
+  type Relation,
   requireReadAccess,
+  returnsNoRows,
   type SelectItem,
   type SelectStatement,
   type TableFunctionCall,
 } from '@sqlpipe/engine/query';
 
-/** The columns of a result, and its rows. */
+/** The columns of a result, its rows, and the name of its designated timestamp. */
 interface ResultTable {
   readonly heads: readonly ColumnHead[];
   readonly rows: readonly (readonly Value[])[];
+  readonly timestamp?: string | undefined;
 }
 
 /** The version that sqlserve reports: the version of QuestDB whose behaviour it follows. */
 export const EMULATED_VERSION = '9.4.4';
 
-const scalars: Readonly<Record<string, string>> = {
-  build: `Build Information: QuestDB ${EMULATED_VERSION}, sqlserve`,
-  version: 'PostgreSQL 12.3, compiled by Visual C++ build 1914, 64-bit, QuestDB',
-};
+/** The values of functions that are called without arguments, by name in lower case. */
+const functions: ReadonlyMap<string, () => string> = new Map([
+  ['build', () => `Build Information: QuestDB ${EMULATED_VERSION}, sqlserve`],
+  ['now', () => new Date().toISOString().replace('Z', '000Z')],
+  ['version', () => 'PostgreSQL 12.3, compiled by Visual C++ build 1914, 64-bit, QuestDB'],
+]);
 
-/** Answers a query on the catalogue. @throws RejectionError for any other query, because no rows are stored */
+/**
+ * Answers a query on the catalogue, of constants, or over tables that have no rows.
+ * @throws RejectionError for any other query, because there is no query engine
+ */
 export function answerQuery(query: Query, session: Session): ResultTable {
   const { select, positionOf } = query;
   const assertion = answerAssertion(select);
   if (assertion) return assertion;
   // Errors of the query are reported before the fact that no rows are stored.
-  analyzeRelation(query, session.catalogue);
+  const relation = analyzeRelation(query, session.catalogue);
   requireReadAccess(session, query);
+  if (returnsNoRows(query, session.catalogue))
+    return { heads: headsOf(relation), rows: [], timestamp: relation.timestamp };
   const [table, ...others] = [select, ...(select.setOperations ?? []).map(toUnionAll)].map(each =>
-    answerSelect(each, session, positionOf),
+    answerSelect(each, relation, session, positionOf),
   );
   if (!table) throw noRowsError();
   return { heads: table.heads, rows: [...table.rows, ...others.flatMap(({ rows }) => rows)] };
@@ -59,11 +69,26 @@ function toUnionAll({ operator, all, select }: NonNullable<SelectStatement['setO
   return select;
 }
 
+/** The columns of a relation. @throws RejectionError if the type of one is not known */
+function headsOf({ fields, open }: Relation): ColumnHead[] {
+  if (open) throw noRowsError();
+  return fields.map(({ name, type }) => {
+    if (type === undefined || type === 'NULL') throw noRowsError();
+    return { name, type };
+  });
+}
+
 /** Answers a query without its set operations. */
-function answerSelect(select: SelectStatement, session: Session, positionOf: Query['positionOf']): ResultTable {
+function answerSelect(
+  select: SelectStatement,
+  relation: Relation,
+  session: Session,
+  positionOf: Query['positionOf'],
+): ResultTable {
   const [from, ...joins] = select.from ?? [];
   const hasOnlyColumns = !(select.groupBy || select.sampleBy || select.latestOn || select.distinct || select.pivot);
-  if (!from && hasOnlyColumns && !select.where && !select.setOperations) return scalarRow(select.columns);
+  if (!from && hasOnlyColumns && !select.where)
+    return limitRows({ heads: headsOf(relation), rows: [select.columns.map(constantOf)] }, select);
   const source = from?.table;
   if (source?.type !== 'tableFunctionCall' || joins.length > 0 || from?.joins?.length || !hasOnlyColumns)
     throw noRowsError();
@@ -128,17 +153,28 @@ function callFunction(source: TableFunctionCall, session: Session, positionOf: Q
 export const noRowsError = (): RejectionError =>
   new RejectionError(
     0,
-    'sqlserve stores no rows: queries are answered over tables(), views(), materialized_views() and table_columns() only',
+    'sqlserve stores no rows and has no query engine: it answers constants, now(), SELECT over tables if that has no rows, and simple queries over tables() and other lists; use a real QuestDB for tests that need rows',
   );
 
-function scalarRow(items: readonly SelectItem[]): ResultTable {
-  const calls = items.map(item => (item.type === 'selectItem' ? item.expression : undefined));
-  const names = calls.map(call => (call?.type === 'function' ? (call as FunctionCall).name.toLowerCase() : ''));
-  if (!names.every(name => name in scalars)) throw noRowsError();
-  return {
-    heads: names.map(name => ({ name: `${name}()`, type: 'STRING' })),
-    rows: [names.map(name => scalars[name] ?? null)],
-  };
+/** The value of a select item. @throws RejectionError if it is not a constant, nor a function with a known value */
+function constantOf(item: SelectItem): Value {
+  const value = item.type === 'selectItem' ? evaluate(item.expression) : undefined;
+  if (value === undefined) throw noRowsError();
+  return value;
+}
+
+function evaluate(expression: Expression): Value | undefined {
+  if (expression.type === 'literal') {
+    const { value, raw } = expression;
+    // Other numbers have a suffix, an exponent or more digits than JavaScript's.
+    return typeof value !== 'number' || String(value) === raw ? value : undefined;
+  }
+  if (expression.type === 'unary' && expression.operator === '-') {
+    const value = evaluate(expression.operand);
+    return typeof value === 'number' ? -value : undefined;
+  }
+  if (expression.type !== 'function' || expression.args.length > 0) return undefined;
+  return functions.get(expression.name.toLowerCase())?.();
 }
 
 /** The selected columns, in the order of the select list. */

@@ -41,11 +41,12 @@ export function formatReply(outcome: ExecutionResult, options: ResponseOptions):
   }
   const { columns, rows } = options.columns ? pickColumns(outcome, options.columns) : outcome;
   const limitedRows = options.limit ? rows.slice(...options.limit) : rows;
+  const timestamp = columns.findIndex(({ name }) => name === outcome.timestamp);
   const heads = columns.map(({ name, type }) => `{"name":${quote(name)},"type":${quote(type)}}`).join();
   const dataset = limitedRows
     .map(row => `[${row.map((value, i) => formatValue(value, columns[i]?.type)).join()}]`)
     .join();
-  const meta = options.bare ? '' : `"query":${quote(options.query)},"columns":[${heads}],"timestamp":-1,`;
+  const meta = options.bare ? '' : `"query":${quote(options.query)},"columns":[${heads}],"timestamp":${timestamp},`;
   const count = options.count ? rows.length : limitedRows.length;
   return jsonReply(200, `{${meta}"dataset":[${dataset}],"count":${count}${formatExtras(options)}}`);
 }

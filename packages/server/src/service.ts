@@ -1,5 +1,5 @@
 /*! Executes statements on the engine, one after the other, and answers the questions about its schema. */
-import { printDefinition } from '@sqlpipe/ddl';
+import { printDefinition, quoteName } from '@sqlpipe/ddl';
 import { RejectionError } from '@sqlpipe/ddl/grammar';
 import {
   type CatalogueObject,
@@ -15,7 +15,7 @@ import {
   whenReady,
 } from '@sqlpipe/engine';
 import { parseQueryText } from '@sqlpipe/engine/query';
-import { answerQuery, listColumns, noRowsError, PARAMETERS, showSetting } from './catalogue-functions.js';
+import { answerQuery, listColumns, PARAMETERS, showSetting } from './catalogue-functions.js';
 import type { Edition } from './edition.js';
 import { type Journal, toJournalChanges } from './journal.js';
 
@@ -67,8 +67,8 @@ export class Service {
         return rows([{ name: 'QUERY PLAN', type: 'STRING' }], [['show_create_database']]);
       case 'table': {
         const { name, position } = question;
-        if (session.catalogue.find(name)) throw noRowsError();
-        throw new RejectionError(position, `table does not exist [table=${name}]`);
+        if (!session.catalogue.find(name)) throw new RejectionError(position, `table does not exist [table=${name}]`);
+        return toRows(answerQuery(parseQueryText(`SELECT * FROM ${quoteName(name)}`), session));
       }
       case 'query':
         return toRows(answerQuery(parseQueryText(question.text), session));
@@ -141,7 +141,12 @@ const rows = (columns: readonly ColumnHead[], rows: readonly (readonly Value[])[
   rows,
 });
 
-const toRows = ({ heads, rows: values }: ReturnType<typeof listColumns>): ExecutionResult => rows(heads, values);
+const toRows = ({ heads, rows, timestamp }: ReturnType<typeof answerQuery>): ExecutionResult => ({
+  kind: 'rows',
+  columns: heads,
+  rows,
+  timestamp,
+});
 
 const ddlRows = (statements: readonly string[]): ExecutionResult =>
   rows(

@@ -444,7 +444,7 @@ function functionAlias(expression: Expression, query: Query): string {
 }
 
 /** Whether a select item calls an aggregate function, other than as a window function. */
-function hasAggregate(node: TreeNode): boolean {
+export function hasAggregate(node: TreeNode): boolean {
   const { type, name, over } = node as { type?: string; name?: string; over?: unknown };
   if (type === 'subquery') return false;
   if (type === 'function' && typeof name === 'string' && isAggregate(name) && !over) return true;

@@ -32,7 +32,10 @@ const rowHandlers = Object.fromEntries(
     verb,
     (cursor: Cursor, session: Session) => {
       if (session.rowEffects && (verb === 'insert' || verb === 'update')) return executeChange(verb, cursor, session);
-      throw new RejectionError(cursor.at, `sqlserve keeps the schema and no rows: nothing to ${verb}`);
+      throw new RejectionError(
+        cursor.at,
+        `sqlserve keeps the schema and no rows, so it rejects ${verb.toUpperCase()}; use a real QuestDB for tests that need rows`,
+      );
     },
   ]),
 );
