@@ -21,7 +21,7 @@ interface Ends {
 }
 
 /**
- * Applies an input to a target; gives the exit status. An error before the first statement says that nothing was sent.
+ * Applies an input to a target; returns the exit status. An error before the first statement says that nothing was sent.
  * @param openEnds opens the input, and resolves the target
  */
 export async function applyInput(options: RunOptions, openEnds: () => Promise<Ends>, io: Io): Promise<number> {

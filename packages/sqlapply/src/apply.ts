@@ -5,7 +5,7 @@ import { openInput } from './input.js';
 import type { ApplyOptions } from './options.js';
 import { resolveTarget } from './target.js';
 
-/** Applies the input that the command line names to its instance; gives the exit status. */
+/** Applies the input that the command line names to its instance; returns the exit status. */
 export async function apply(options: ApplyOptions, io: Io): Promise<number> {
   const [instance = ''] = options.operands;
   if (options.showConfig) return printSettings([(await resolveTarget(instance, options, io)).settings], io);

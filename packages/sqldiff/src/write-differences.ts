@@ -15,7 +15,7 @@ import type { DiffOptions } from './options.js';
 import { readSide } from './read-side.js';
 import { countIgnored, writeComparison } from './write-comparison.js';
 
-/** Compares the schemas that the command line names; gives the exit status. */
+/** Compares the schemas that the command line names; returns the exit status. */
 export async function writeDifferences(args: DiffOptions, io: Io): Promise<number> {
   checkOptions(args);
   const work = () => compareSides(args, io);

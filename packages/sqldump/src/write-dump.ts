@@ -11,7 +11,7 @@ import type { DumpOptions } from './options.js';
 import { reportProgress } from './report-progress.js';
 import { dumpSource, resolveSource } from './source.js';
 
-/** Writes the schema of the instance that the command line names; gives the exit status. */
+/** Writes the schema of the instance that the command line names; returns the exit status. */
 export async function writeDump(
   { operands: [instance = ''], output, text, maxRecord, include, exclude, ...options }: DumpOptions,
   io: Io,

@@ -10,7 +10,7 @@ import { resolveTarget } from '@sqlpipe/sqlapply/target';
 import { dumpSource, resolveSource } from '@sqlpipe/sqldump/source';
 import type { CopyOptions } from './copy-options.js';
 
-/** Copies the schema of the first instance that the command line names to the second; gives the exit status. */
+/** Copies the schema of the first instance that the command line names to the second; returns the exit status. */
 export async function copySchema({ include, exclude, ...options }: CopyOptions, io: Io): Promise<number> {
   const [from = '', to = ''] = options.operands;
   const selection = parseSelection(include, exclude);

@@ -5,7 +5,7 @@ import { createCommitWriter, decodeRecords, encodeRecords } from '@sqlpipe/recor
 import { toDot, toMermaid } from './graph.js';
 import { readSchema, sortStatements } from './sort.js';
 
-/** Writes standard input sorted, or its graph; gives the exit status. */
+/** Writes standard input sorted, or its graph; returns the exit status. */
 export async function writeSorted(
   { graph, maxRecord }: { graph?: 'dot' | 'mermaid' | undefined; maxRecord: number },
   io: Io,

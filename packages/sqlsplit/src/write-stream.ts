@@ -4,7 +4,7 @@ import { Exit, type Io, limitHeapGrowth } from '@sqlpipe/cli';
 import { createCommitWriter, encodeRecords } from '@sqlpipe/records';
 import { readStatements } from './read-statements.js';
 
-/** Writes the statements of the files, or of standard input, as a stream; gives the exit status. */
+/** Writes the statements of the files, or of standard input, as a stream; returns the exit status. */
 export async function writeStream(
   { operands: files, maxRecord }: { operands: string[]; maxRecord: number },
   io: Io,

@@ -15,7 +15,7 @@ interface TranslationOptions {
   maxRecord: number;
 }
 
-/** Writes standard input translated as the options say; gives the exit status. */
+/** Writes standard input translated as the options say; returns the exit status. */
 export async function writeTranslation(
   { rename = [], renameFile = [], owner = [], principal = [], to = [], lossy, maxRecord }: TranslationOptions,
   io: Io,
