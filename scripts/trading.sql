@@ -255,4 +255,4 @@ CREATE VIEW morning_report AS (
     FROM "At a Glance" g
     LEFT JOIN (SELECT ticker, last(close) AS close FROM candles_1d) c ON ticker
     WHERE g.ticker IN (SELECT ticker FROM big_trades)
-)
+);

@@ -21,7 +21,7 @@ const listTables = async () =>
 test('operands may be a .sql file, a folder, a stream file and standard input', async t => {
   const run = await shell(t);
   const { code, stderr } = await run(`
-    echo 'CREATE TABLE a (x INT)' > a.sql
+    echo 'CREATE TABLE a (x INT);' > a.sql
     echo 'CREATE TABLE b (x INT);' | sqlsplit | sqljoin -d folder
     echo 'CREATE TABLE c (x INT);' | sqlsplit > c.stream
     echo 'CREATE TABLE d (x INT);' | sqlsplit | sqlapply ${dst.url} a.sql folder c.stream -`);

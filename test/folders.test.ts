@@ -231,7 +231,7 @@ test(
   'a file with another statement than its object is rejected',
   rejectsFile,
   'views/z.sql',
-  'CREATE VIEW z AS (x); DROP TABLE a',
+  'CREATE VIEW z AS (x); DROP TABLE a;',
   /contains a statement that creates no object: DROP TABLE a;$/,
 );
 test(
@@ -244,7 +244,7 @@ test(
 
 test('a foreign file in the place of an object is not overwritten, and nothing is written', async t => {
   const { folder } = await createFolder(t);
-  writeFileSync(join(folder, 'views/c.sql'), '<<<<<<< HEAD');
+  writeFileSync(join(folder, 'views/c.sql'), '<<<<<<< HEAD;');
   const files = listFiles(folder);
   const statements = ['CREATE TABLE a (x LONG);', 'CREATE VIEW c AS (SELECT * FROM a);'];
   await t.throwsAsync(writeFolder(folder, Readable.from(statements)), {

@@ -277,7 +277,7 @@ test(
 test(exitsWith, 'cat a.sql a.sql > b.sql; sqldiff a b.sql', 0, '');
 test(
   exitsWith,
-  'echo "CREATE VIEW TRADES AS (x)" >> a.sql; sqldiff a a.sql',
+  'echo "CREATE VIEW TRADES AS (x);" >> a.sql; sqldiff a a.sql',
   65,
   '',
   /^sqldiff: a\.sql: statement 1 \(table 'trades'\) and statement 6 /,
@@ -293,8 +293,8 @@ test('--text uses color on a terminal, except with NO_COLOR or TERM=dumb', async
 
 test('control characters in a file are escaped', async t => {
   const run = await shell(t);
-  const { stdout } = await run(String.raw`printf "CREATE VIEW 'v' AS ('\e[31m')" > a.sql
-printf "CREATE VIEW 'v' AS (x)" > b.sql; sqldiff a.sql b.sql; sqldiff --text a.sql b.sql`);
+  const { stdout } = await run(String.raw`printf "CREATE VIEW 'v' AS ('\e[31m');" > a.sql
+printf "CREATE VIEW 'v' AS (x);" > b.sql; sqldiff a.sql b.sql; sqldiff --text a.sql b.sql`);
   t.regex(stdout.toString(), /^ {2}query: '\\x1b\[31m' in a\.sql, x in b\.sql$/m);
   t.regex(stdout.toString(), /^-'\\x1b\[31m'$/m);
 });

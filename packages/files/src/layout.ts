@@ -1,11 +1,10 @@
 /*! The layout of a schema in a folder: the path of a statement's file, and the files that exist. */
-import { createReadStream } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
 import { MemoryBudget } from '@sqlpipe/schema';
 import { displayName, identify, type Kind, redact, truncate } from '@sqlpipe/sql';
 import { CONTINUED_SUFFIX, fileName, legacyFileName } from './file-name.js';
-import { parseLocatedText, TextError } from './text.js';
+import { parseLocatedFile, TextError } from './text.js';
 import { isStaged } from './write-file.js';
 
 /** A problem of a folder that prevents reading or writing a schema. */
@@ -104,7 +103,7 @@ async function scanFile(folder: string, path: string, budget: MemoryBudget, maxL
   const content = { statements, lines };
   if (!(await lstat(full)).isFile()) return { ...content, invalidReason: `${full} is not a regular file` };
   try {
-    for await (const batch of parseLocatedText(createReadStream(full), full, maxLength))
+    for await (const batch of parseLocatedFile(full, maxLength))
       for (const { statement, line = 1 } of batch) {
         budget.add(statement);
         statements.push(statement);

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { decodeRecords } from '@sqlpipe/records';
 import { readLocatedFolder } from './folder.js';
-import { type LocatedStatement, parseLocatedText, parseSqlText } from './text.js';
+import { type LocatedStatement, parseLocatedFile } from './text.js';
 
 /**
  * Reads the statements of a folder that `writeFolder` wrote, of a stream file, or of a file of `.sql` text, in batches. A
@@ -20,7 +20,7 @@ export async function* readSource(path: string, maxRecord: number): AsyncGenerat
 export async function* readLocatedSource(path: string, maxRecord: number): AsyncGenerator<LocatedStatement[]> {
   const kind = await detectKind(path);
   if (kind === 'folder') yield await readLocatedFolder(path, maxRecord);
-  else if (kind === 'text') yield* withPath(parseLocatedText(createReadStream(path), path, maxRecord), path);
+  else if (kind === 'text') yield* withPath(parseLocatedFile(path, maxRecord), path);
   else
     for await (const statement of withPath(decodeRecords(createReadStream(path), { maxRecord }), path))
       yield [{ statement, path }];
@@ -28,7 +28,8 @@ export async function* readLocatedSource(path: string, maxRecord: number): Async
 
 /** Reads the statements of a file of `.sql` text. @throws TextError; errors of opening have the code `NOINPUT` */
 export async function* readTextFile(path: string, maxLength: number): AsyncGenerator<string[]> {
-  yield* withPath(parseSqlText(createReadStream(path), path, maxLength), path);
+  for await (const batch of withPath(parseLocatedFile(path, maxLength), path))
+    yield batch.map(({ statement }) => statement);
 }
 
 /** Whether a path is that of a folder. @throws errors of the file system, with the code `NOINPUT` */

@@ -1,6 +1,7 @@
 /*!
  * `.sql` text: statements, each with its `;` and a blank line after it. `tr '\0' '\n'` turns a stream into this form.
  */
+import { createReadStream } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { escapeLines, SplitError, Splitter } from '@sqlpipe/sql';
 import { decodeUtf8, EncodingError } from './decode-utf8.js';
@@ -69,7 +70,7 @@ export interface LocatedStatement {
 
 /**
  * Reads the normalized statements of a `.sql` text (see `Splitter`). Each batch has the statements that end in one chunk.
- * A byte order mark at the start is dropped.
+ * A byte order mark at the start is dropped. The last statement may lack its `;`.
  *
  * @param bytes UTF-8, in chunks cut anywhere
  * @param name the name of the text in messages
@@ -84,17 +85,26 @@ export async function* parseSqlText(
   for await (const batch of parseLocatedText(bytes, name, maxLength)) yield batch.map(({ statement }) => statement);
 }
 
+/**
+ * Reads the statements of a `.sql` file. The last one must have its `;`: a file that was cut inside a statement often
+ * ends with a valid shorter statement.
+ * @throws like `parseSqlText`, TextError if the `;` is missing, and errors of the file system
+ */
+export const parseLocatedFile = (path: string, maxLength?: number): AsyncGenerator<LocatedStatement[]> =>
+  parseLocatedText(createReadStream(path), path, maxLength, true);
+
 /** Like `parseSqlText`, with the line of each statement. `name` is the path of the file. @throws like `parseSqlText` */
 export async function* parseLocatedText(
   bytes: AsyncIterable<Buffer>,
   name: string,
   maxLength?: number,
+  requiresSemicolon = false,
 ): AsyncGenerator<LocatedStatement[]> {
   const splitter = new Splitter(maxLength);
   const locate = (statement: string): LocatedStatement => ({ statement, path: name, line: splitter.startLine });
   try {
     for await (const chunk of decodeUtf8(bytes)) yield Array.from(splitter.each(chunk), locate);
-    yield splitter.end().map(locate); // at most one statement
+    yield splitter.end({ requiresSemicolon }).map(locate); // at most one statement
   } catch (error) {
     if (error instanceof SplitError) {
       const { line, column, message } = error;

@@ -4,7 +4,7 @@ import { mayContainFailureMarker, parseFailureMarker } from './failure-marker.js
 import { truncate } from './format-text.js';
 import { endOfCode, type SegmentType, WHITESPACE } from './lexer.js';
 import { StatementScanner, type UnclosedSegment } from './statement-scanner.js';
-import { type Token, tokens } from './tokens.js';
+import { significantTokens, type Token, tokens } from './tokens.js';
 
 /** Text that can't be cut into statements. `line` and `column` count from 1, columns in UTF-16 code units. */
 export class SplitError extends Error {
@@ -83,15 +83,17 @@ export class Splitter {
   }
 
   /**
-   * Ends the text and returns the remaining statements; the last one may lack its `;`.
-   * @throws SplitError if a quote, a comment or a parenthesis is unclosed, with the position where it starts
+   * Ends the text and returns the remaining statements; the last one may lack its `;`, unless `requiresSemicolon` is set.
+   * @throws SplitError if a quote, a comment or a parenthesis is unclosed, with the position where it starts; if a `;` is
+   * missing, with the position where it belongs
    */
-  end(): string[] {
+  end({ requiresSemicolon = false } = {}): string[] {
     const chunk = this.#carry;
     this.#carry = '';
     const statements = [...this.#cut(chunk)];
     const closedScanner = this.#scanners.find(scanner => !scanner.unclosed);
     if (!closedScanner) throw this.#unclosedError();
+    if (requiresSemicolon && closedScanner.hasContent) throw this.#missingSemicolonError();
     const statement = this.#finish(closedScanner);
     return statement ? [...statements, statement] : statements;
   }
@@ -228,6 +230,16 @@ export class Splitter {
   #unclosedError(): SplitError {
     const { type, at } = (this.#scanners[0] as StatementScanner).unclosed as UnclosedSegment;
     return new SplitError(UNCLOSED_MESSAGES[type] ?? 'unclosed parenthesis', ...this.#position(this.remainder, at));
+  }
+
+  #missingSemicolonError(): SplitError {
+    const text = this.remainder;
+    this.#rejectFailureMarker(text);
+    const last = [...significantTokens(text)].at(-1);
+    return new SplitError(
+      "the last statement has no ';': the file may be truncated; if it is complete, add the ';'",
+      ...this.#position(text, last && last.start + last.text.length),
+    );
   }
 
   /** The line of the statement's first character that is not white space. */
