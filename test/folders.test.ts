@@ -177,11 +177,11 @@ async function createFolder(t: ExecutionContext) {
   const foreign = [
     'README.md',
     'other.sql',
-    'tables/d.sql.0abc.tmp/README.md',
+    'tables/d.sql.sqlpipe-0abc.tmp/README.md',
     'tables/README.md',
     'tables/.hidden.sql',
   ];
-  mkdirSync(join(folder, 'tables/d.sql.0abc.tmp'));
+  mkdirSync(join(folder, 'tables/d.sql.sqlpipe-0abc.tmp'));
   for (const path of foreign) writeFileSync(join(folder, path), 'not ours');
   return { folder, foreign };
 }
@@ -259,7 +259,7 @@ test('symbolic links are neither followed nor written to', async t => {
   const long = `CREATE TABLE ${'Z'.repeat(120)} (x INT);`;
   const [elsewhere, folder] = [await freshFolder(t), await freshFolder(t)];
   writeFileSync(join(elsewhere, 'a.sql'), TABLE);
-  writeFileSync(join(elsewhere, 'a.sql.0abc.tmp'), TABLE);
+  writeFileSync(join(elsewhere, 'a.sql.sqlpipe-0abc.tmp'), TABLE);
   await writeFolder(folder, Readable.from([long]));
   const inner = dirname(listFiles(folder)[0] as string);
   symlinkSync(elsewhere, join(folder, 'tables/elsewhere'));
@@ -272,7 +272,7 @@ test('symbolic links are neither followed nor written to', async t => {
     await t.throwsAsync(readFolder(folder), inTheWay);
     await t.throwsAsync(writeFolder(folder, Readable.from([TABLE, long])), inTheWay);
   }
-  t.deepEqual(readdirSync(elsewhere), ['a.sql', 'a.sql.0abc.tmp']);
+  t.deepEqual(readdirSync(elsewhere), ['a.sql', 'a.sql.sqlpipe-0abc.tmp']);
 });
 
 test('a failed write leaves the old files and no temporary files', async t => {
@@ -297,6 +297,24 @@ sqljoin -d d < all & until ls d/tables/*.tmp > /dev/null 2>&1; do :; done; kill 
 ls d/tables/*.tmp > /dev/null && sqljoin -d d < all && ls d/tables | grep -vc '^!t[0-9]*[.]sql$'
 sqlsplit d | sqlsort | cmp - <(sqlsort < all)`);
   t.is(stdout.toString(), '0\n');
+});
+
+test('temporary files of other programs stay', async t => {
+  const { folder } = await createFolder(t);
+  const others = [
+    'trades.sql.backup.tmp',
+    'a.sql.0abc.tmp',
+    'a.sql.tmp',
+    'a.sql.sqlpipe-0abc.tmp.gz',
+    'sqlpipe-0abc.tmp',
+  ];
+  for (const name of others) writeFileSync(join(folder, 'tables', name), 'not ours');
+  writeFileSync(join(folder, 'tables/a.sql.sqlpipe-0abc.tmp'), 'left by a killed writer');
+  await writeFolder(folder, Readable.from([TABLE]));
+  t.deepEqual(
+    readdirSync(join(folder, 'tables')).filter(name => name.includes('tmp')),
+    [...others, 'd.sql.sqlpipe-0abc.tmp'].sort(),
+  );
 });
 
 test('in a checkout, git shows only the changed objects', async t => {

@@ -19,8 +19,13 @@ export interface Staged {
   discard(): Promise<void>;
 }
 
-/** Whether a name is that of a temporary file for a `.sql` file. A process that is killed leaves such a file. */
-export const isStaged = (name: string): boolean => /\.sql\.[a-z\d]{1,8}\.tmp$/.test(name);
+/** The mark in the names of our temporary files, so that those of other programs are not taken for ours. */
+const MARK = 'sqlpipe-';
+
+const STAGED = new RegExp(`\\.sql\\.${MARK}[a-z\\d]{1,8}\\.tmp$`);
+
+/** Whether a name is that of our temporary file for a `.sql` file. A process that is killed leaves such a file. */
+export const isStaged = (name: string): boolean => STAGED.test(name);
 
 /**
  * Writes a file under a temporary name in the folder of `path`. If that fails, the temporary file is removed.
@@ -36,7 +41,7 @@ export async function stageFile(
   interrupted?: AbortSignal,
   mode?: number,
 ): Promise<Staged> {
-  const temporary = `${path}.${Math.random().toString(36).slice(2, 10)}.tmp`;
+  const temporary = `${path}.${MARK}${Math.random().toString(36).slice(2, 10)}.tmp`;
   const discard = () => rm(temporary, { force: true }).catch(() => {});
   const discardOnError = async (work: Promise<unknown>): Promise<void> => {
     try {
