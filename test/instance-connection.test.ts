@@ -58,6 +58,18 @@ test('a Retry-After of an hour is an error at once', async t => {
   t.is(requests.length, 2);
 });
 
+test('the time limit is the limit of all pauses together, and says when to try again', async t => {
+  const { pauses, pause } = recordPauses();
+  const busy = sendAndClose(reply('', 429, 'Retry-After: 2'));
+  const messages: string[] = [];
+  const info = (message: string) => messages.push(message);
+  const { db, requests } = await connectTo(t, busy, { pause, timeout: 5000, info });
+  await t.throwsAsync(db.execute('x'), { message: /too busy; try again in 2 s/ });
+  t.deepEqual([pauses, requests.length], [[2000, 2000], 3]);
+  const message = 'INSTANCE: too busy; trying again in 2 s';
+  t.deepEqual(messages, [message, message]);
+});
+
 test('closing an instance ends its pauses', async t => {
   const { db } = await connectTo(t, socket => {
     socket.end(reply('', 429, 'Retry-After: 20'));

@@ -26,6 +26,8 @@ export interface ConnectionConfig extends RetryOptions {
   unknownName?: string | undefined;
   /** Called for each request that has ended, without its query and secrets: `GET http://host:9000/exec 200 12.3 ms`. */
   logRequest?: ((message: string) => void) | undefined;
+  /** Receives what is waited for, one line each. */
+  info?: ((message: string) => void) | undefined;
   /** What to do about a 401, for the end of its message. */
   credentialsHelp: string;
   /** Certificates (PEM) to trust instead of the system's. */

@@ -197,15 +197,18 @@ class HttpInstance implements Instance {
       }
   }
 
-  /** Sends a request, and sends it again while the server is too busy. */
+  /** Sends a request, and sends it again while the server is too busy, but not for longer than the time limit. */
   async #sendUntilAccepted(send: () => Promise<Response>): Promise<Response> {
+    let left = this.#target.timeout || Number.POSITIVE_INFINITY;
     for (const milliseconds of BUSY_DELAYS) {
       const response = await send();
-      const requestedDelay = 1000 * (retryAfter(response) ?? 0);
-      if (response.status !== 429 || requestedDelay > MAX_BUSY_DELAY) return response;
+      const delay = Math.max(milliseconds, 1000 * (retryAfter(response) ?? 0));
+      left -= delay;
+      if (response.status !== 429 || delay > MAX_BUSY_DELAY || left < 0) return response;
       response.body.destroy();
+      if (delay >= 1000) this.#target.info?.(`${this.label}: too busy; trying again in ${Math.round(delay / 1000)} s`);
       // If the pause is aborted, the next try fails with the reason.
-      await this.#pause(Math.max(milliseconds, requestedDelay), this.#closed.signal).catch(() => {});
+      await this.#pause(delay, this.#closed.signal).catch(() => {});
     }
     return send();
   }

@@ -22,6 +22,8 @@ export interface ResolveContext {
   credentials?: Credentials | undefined;
   /** Called with a warning about an unwise setting: one sentence, without a secret. */
   warn(message: string): void;
+  /** Receives what is waited for, one line each. */
+  info?: ((message: string) => void) | undefined;
   /** Called for each request that has ended, without secrets: method, address, status and time. */
   logRequest?: ((message: string) => void) | undefined;
   /** Prompts for a secret that no other source has; undefined without a terminal. */
@@ -109,6 +111,7 @@ export async function resolveInstance(operand: string, context: ResolveContext):
     connectTimeout: connectTimeout.milliseconds,
     retries: toRetries(retries?.value ?? 0),
     onRetry: context.warn,
+    info: context.info,
     settings: [
       { name: 'url', value: formatLabel(address.url), source: entry ? place : 'the command line' },
       ...settings,

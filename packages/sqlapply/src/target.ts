@@ -3,6 +3,6 @@ import { type InstanceOptions, type ResolvedInstance, resolveInstance } from '@s
 
 /** The target that an operand names. @throws InstanceError */
 export function resolveTarget(operand: string, options: InstanceOptions, io: Io): Promise<ResolvedInstance> {
-  const { env, warn, logRequest, promptSecret } = io;
-  return resolveInstance(operand, { program: 'sqlapply', env, options, warn, logRequest, promptSecret });
+  const { env, warn, info, logRequest, promptSecret } = io;
+  return resolveInstance(operand, { program: 'sqlapply', env, options, warn, info, logRequest, promptSecret });
 }

@@ -93,6 +93,7 @@ async function openSides(
     env: io.env,
     options: args,
     warn: io.warn,
+    info: io.info,
     logRequest: io.logRequest,
     // The previous program in the pipe may prompt too: its prompt comes first.
     promptSecret: async question => {

@@ -12,8 +12,8 @@ import {
 
 /** The instance that an operand names. @throws InstanceError */
 export function resolveSource(operand: string, options: InstanceOptions, io: Io): Promise<ResolvedInstance> {
-  const { env, warn, promptSecret, logRequest } = io;
-  return resolveInstance(operand, { program: 'sqldump', env, options, warn, promptSecret, logRequest });
+  const { env, warn, info, promptSecret, logRequest } = io;
+  return resolveInstance(operand, { program: 'sqldump', env, options, warn, info, promptSecret, logRequest });
 }
 
 /** The statements of the source that the options select, in batches. @throws InstanceError while they are read */

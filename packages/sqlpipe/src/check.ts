@@ -14,12 +14,16 @@ runProgram({
     ['sqlpipe check src > /dev/null && sqlpipe dump src | sqlpipe apply dst', 'copy a schema if the check succeeds'],
   ],
   options: cli => addInstanceOptions(cli),
-  run: async ({ operands: [instance = ''], ...options }, { env, warn, promptSecret, logRequest, print, error }) => {
+  run: async (
+    { operands: [instance = ''], ...options },
+    { env, warn, info, promptSecret, logRequest, print, error },
+  ) => {
     const target = await resolveInstance(instance, {
       program: 'sqlpipe',
       env,
       options,
       warn,
+      info,
       promptSecret,
       logRequest,
     });
