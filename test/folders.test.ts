@@ -176,7 +176,7 @@ async function createFolder(t: ExecutionContext) {
   await writeFolder(folder, Readable.from([TABLE, VIEW]));
   const foreign = [
     'README.md',
-    'other.sql',
+    'other.txt',
     'tables/d.sql.sqlpipe-0abc.tmp/README.md',
     'tables/README.md',
     'tables/.hidden.sql',
@@ -241,6 +241,59 @@ test(
   'CREATE VIEW z AS (x);',
   /which belongs in views\/z\.sql$/,
 );
+
+const HINT =
+  "; if it is not part of the schema, move it out of the folder, or rename it: names that begin with '.' or have another suffix are ignored";
+
+const rejectsStray = macro(async (t: ExecutionContext, path: string, text: string, reason: string) => {
+  const { folder } = await createFolder(t);
+  mkdirSync(dirname(join(folder, path)), { recursive: true });
+  writeFileSync(join(folder, path), text);
+  await t.throwsAsync(readFolder(folder), { code: 'DAMAGED', message: `${folder}/${path}${reason}${HINT}` });
+  await writeFolder(folder, Readable.from([TABLE, VIEW]));
+  t.is(readFileSync(join(folder, path), 'utf8'), text, 'it is not ours');
+});
+const BELONGS = " contains table 'a', which belongs in tables/a.sql";
+test('a .sql file beside the folders of objects is rejected', rejectsStray, 'a.sql', TABLE, BELONGS);
+test('a .sql file in another folder is rejected', rejectsStray, 'misc/more/a.sql', TABLE, BELONGS);
+test('a folder of objects in another case is rejected', rejectsStray, 'Tables/a.sql', TABLE, BELONGS);
+test('a suffix in another case is rejected', rejectsStray, 'A.SQL', TABLE, BELONGS);
+test(
+  'a migration in the folder is rejected',
+  rejectsStray,
+  'migrations/1.sql',
+  'ALTER TABLE a ADD COLUMN y INT;\nnot SQL (',
+  ' contains a statement that creates no object: ALTER TABLE a ADD COLUMN y INT;',
+);
+test('a truncated .sql file outside is rejected', rejectsStray, '1.sql', 'DROP (', ':1:6: unclosed parenthesis');
+
+test('a suffix in another case is rejected in a folder of objects too', async t => {
+  const { folder } = await createFolder(t);
+  writeFileSync(join(folder, 'tables/z.SQL'), TABLE);
+  await t.throwsAsync(readFolder(folder), {
+    code: 'DAMAGED',
+    message: /z\.SQL contains table 'a', which belongs in tab/,
+  });
+});
+
+test('hidden files and folders, links to folders and other suffixes are ignored', async t => {
+  const { folder } = await createFolder(t);
+  for (const path of ['.git', 'misc/.old', 'tables/.old']) mkdirSync(join(folder, path), { recursive: true });
+  for (const path of ['.x.sql', '.git/x.sql', 'misc/.old/x.sql', 'misc/x.sql.orig', 'misc/sql', 'tables/.old/x.sql'])
+    writeFileSync(join(folder, path), 'not ours');
+  symlinkSync(join(folder, 'tables'), join(folder, 'more'));
+  t.deepEqual(await readFolder(folder), [TABLE, VIEW]);
+});
+
+test('a file that was moved out of its folder is no DROP', async t => {
+  const run = await shell(t);
+  const { code, stdout, stderr } = await run(`echo '${TABLE} ${VIEW}' > s.sql; sqlsplit s.sql | sqljoin -d d
+    mkdir d/misc; mv d/views/b.sql d/misc; sqldiff --alter d s.sql`);
+  t.deepEqual(
+    [code, stdout.toString(), stderr],
+    [65, '', `sqldiff: d/misc/b.sql contains view 'b', which belongs in views/b.sql${HINT}\n`],
+  );
+});
 
 test('a foreign file in the place of an object is not overwritten, and nothing is written', async t => {
   const { folder } = await createFolder(t);

@@ -5,7 +5,15 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { collectStatements, deduplicate, dumpOrder, Schema } from '@sqlpipe/schema';
-import { describeUnmappable, FOLDERS, FolderError, pathFor, scanFolder, staleTempFiles } from './layout.js';
+import {
+  describeUnmappable,
+  FOLDERS,
+  FolderError,
+  pathFor,
+  rejectStrayFiles,
+  scanFolder,
+  staleTempFiles,
+} from './layout.js';
 import type { LocatedStatement } from './text.js';
 import { type Staged, stageFile } from './write-file.js';
 
@@ -16,11 +24,11 @@ export class UnmappableStatementError extends Error {
 }
 
 /**
- * Reads the statements of a folder that `writeFolder` wrote, in the order of a dump. Only files `*.sql` in the folders of
- * the kinds are read.
+ * Reads the statements of a folder that `writeFolder` wrote, in the order of a dump. Each file `*.sql` must be in the
+ * folder of its kind; hidden files and folders are ignored.
  *
  * @param maxLength the maximum length of a statement, in UTF-16 code units
- * @throws FolderError if the content of a file does not match its name, DuplicateNameError if two files create one object
+ * @throws FolderError if the content of a file does not match its path, DuplicateNameError if two files create one object
  */
 export async function readFolder(folder: string, maxLength?: number): Promise<string[]> {
   return (await readLocatedFolder(folder, maxLength)).map(({ statement }) => statement);
@@ -35,6 +43,7 @@ export async function readLocatedFolder(folder: string, maxLength?: number): Pro
     for (const [i, statement] of statements.entries())
       if (!located.has(statement)) located.set(statement, { statement, path, line: lines[i] as number });
   }
+  await rejectStrayFiles(folder, maxLength);
   const entries = dumpOrder(new Schema(deduplicate(located.keys())));
   return entries.map(({ statement }) => located.get(statement) as LocatedStatement);
 }

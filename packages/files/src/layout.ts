@@ -1,6 +1,6 @@
 /*! The layout of a schema in a folder: the path of a statement's file, and the files that exist. */
 import { lstat, readdir } from 'node:fs/promises';
-import { basename, join, relative, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { MemoryBudget } from '@sqlpipe/schema';
 import { displayName, identify, type Kind, redact, truncate } from '@sqlpipe/sql';
 import { CONTINUED_SUFFIX, fileName, legacyFileName } from './file-name.js';
@@ -29,6 +29,10 @@ export const FOLDERS: Partial<Record<Kind, string>> = {
 
 const SUFFIX = '.sql';
 
+/** Whether a file is read, or is an error: its suffix may have another case. Hidden files and folders are ignored. */
+const isSqlFile = (path: string): boolean =>
+  path.toLowerCase().endsWith(SUFFIX) && !path.split('/').some(name => name.startsWith('.'));
+
 /**
  * The path of a statement's file within a folder, such as `tables/trades.sql`; undefined if the statement has no name.
  */
@@ -54,17 +58,42 @@ export interface ScannedFile {
 }
 
 /**
- * Reads the files `*.sql` in the folders of the kinds, by path. All other files are ignored.
+ * Reads the files `*.sql` in the folders of the kinds, by path. All other files are ignored (see `rejectStrayFiles`).
  * @throws FolderError if none of the folders exists, or if something else has the name of one; errors of the file system
  */
 export async function scanFolder(folder: string, maxLength?: number): Promise<Map<string, ScannedFile>> {
   const files = new Map<string, ScannedFile>();
   const budget = new MemoryBudget();
   for (const path of await listPaths(folder))
-    if (path.endsWith(SUFFIX) && !basename(path).startsWith('.'))
-      files.set(path, await scanFile(folder, path, budget, maxLength));
+    if (isSqlFile(path)) files.set(path, await scanFile(folder, path, budget, maxLength));
   return files;
 }
+
+/**
+ * Rejects `.sql` files outside the folders of the kinds: ignoring them might lose an object.
+ * @throws FolderError for the first one; errors of the file system
+ */
+export async function rejectStrayFiles(folder: string, maxLength?: number): Promise<void> {
+  for await (const path of strayFiles(folder)) {
+    const { invalidReason } = await scanFile(folder, path, new MemoryBudget(), maxLength);
+    throw new FolderError(
+      `${invalidReason}; if it is not part of the schema, move it out of the folder, or rename it: names that begin with '.' or have another suffix are ignored`,
+    );
+  }
+}
+
+/** The paths of `.sql` files outside the folders of the kinds. Links to folders are not followed. */
+async function* strayFiles(folder: string, parent = ''): AsyncGenerator<string> {
+  const entries = await readdir(join(folder, parent), { withFileTypes: true });
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const path = `${parent}${entry.name}`;
+    if (entry.isDirectory() && !entry.name.startsWith('.') && !isKindFolder(path))
+      yield* strayFiles(folder, `${path}/`);
+    else if (!entry.isDirectory() && isSqlFile(path)) yield path;
+  }
+}
+
+const isKindFolder = (path: string): boolean => Object.values(FOLDERS).includes(path);
 
 /** The paths of temporary files that killed processes have left. @throws like `scanFolder` */
 export const staleTempFiles = async (folder: string): Promise<string[]> => (await listPaths(folder)).filter(isStaged);
@@ -72,7 +101,7 @@ export const staleTempFiles = async (folder: string): Promise<string[]> => (awai
 /** The paths of everything in the folders of the kinds, sorted, because file systems guarantee no order. */
 async function listPaths(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true });
-  const folders = entries.filter(({ name }) => Object.values(FOLDERS).includes(name));
+  const folders = entries.filter(({ name }) => isKindFolder(name));
   if (!folders.length)
     throw new FolderError(
       `${folder} contains none of the folders that sqljoin -d creates, such as tables; is it the right folder?`,
@@ -105,6 +134,8 @@ async function scanFile(folder: string, path: string, budget: MemoryBudget, maxL
   try {
     for await (const batch of parseLocatedFile(full, maxLength))
       for (const { statement, line = 1 } of batch) {
+        if (!belongsAt(path, statement))
+          return { ...content, invalidReason: `${full} contains ${describeMisplaced(statement)}` };
         budget.add(statement);
         statements.push(statement);
         lines.push(line);
@@ -113,8 +144,6 @@ async function scanFile(folder: string, path: string, budget: MemoryBudget, maxL
     if (error instanceof TextError) return { ...content, invalidReason: error.message };
     throw error;
   }
-  const misplaced = statements.find(statement => !belongsAt(path, statement));
-  if (misplaced) return { ...content, invalidReason: `${full} contains ${describeMisplaced(misplaced)}` };
   return statements.length ? content : { ...content, invalidReason: `${full} contains no statement` };
 }
 
