@@ -67,9 +67,9 @@ for (const service of [sqlserve, questdb]) {
   );
 
   service.test(
-    `${service.name}: a .sql file is rejected as a stream`,
+    `${service.name}: a .sql file with one statement is rejected as a stream`,
     assertFailureOnTarget,
-    'sqlapply $DST < $TRADING',
+    `echo 'CREATE TABLE one (x INT);' | sqlapply $DST`,
     {
       code: 65,
       messages: [/sqlsplit/, /no NUL/i],

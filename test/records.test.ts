@@ -132,6 +132,9 @@ const decodesTo = macro<[string, ...string[]]>({
 test(decodesTo, 'a;\n\0b;\n\0', 'a;', 'b;');
 test(decodesTo, 'a\0b\0', 'a;', 'b;');
 test(decodesTo, '\0\0a\0\0', 'a;');
+test(decodesTo, 'a;\n\0\n', 'a;');
+test(decodesTo, 'a;\n\0 \t\r\n\n', 'a;');
+test(decodesTo, '\0\n');
 test(decodesTo, '-- nothing\n\0a\0', 'a;');
 test(decodesTo, 'a\n  b\r\n\tc ;;\n\0', 'a\n  b\r\n\tc;');
 
@@ -143,6 +146,13 @@ const rejectsInput = macro<[string, RegExp, ReadOptions?]>({
 });
 test(rejectsInput, '', /empty input: /);
 test(rejectsInput, 'a;\n', /no NUL byte in the input: .* truncated in its first record/);
+test(rejectsInput, '\n', /no NUL byte in the input/);
+test(
+  rejectsInput,
+  'a\0\n-- sqldump: incomplete: it failed\n',
+  /incomplete after 1 complete record: sqldump: it failed/,
+);
+test(rejectsInput, 'a\0\n-- b\n', /truncated after 1 complete record/);
 test(rejectsInput, 'a\0b', /truncated after 1 complete record/);
 test(rejectsInput, 'a\0b\0c;\n', /truncated after 2 complete records/);
 test(rejectsInput, 'a\0b;c\0', /record 2: a second statement/);

@@ -146,7 +146,7 @@ async function shellWithSchema(t: ExecutionContext, env: NodeJS.ProcessEnv = {})
   return run;
 }
 
-const forms = ['a.sql', 'a.stream', 'stream.sql', 'a', '<(sort -zr a.stream)', '- < a.stream'];
+const forms = ['a.sql', 'a.stream', 'stream.sql', 'a', '<(sort -zr a.stream)', '- < a.stream', '- < a.sql'];
 for (const form of forms) {
   test(`a schema equals itself as ${form}`, async t => {
     const run = await shellWithSchema(t);
@@ -269,7 +269,7 @@ test(
 test(exitsWith, ': | sqldiff - a', 65, '', /^sqldiff: standard input: empty input/);
 test(
   exitsWith,
-  'sqldiff a - < a.sql',
+  'head -n 1 a.sql | sqldiff a -',
   65,
   '',
   /standard input: no NUL byte in the input: it is either .sql text \(sqlsplit/,

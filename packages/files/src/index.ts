@@ -1,4 +1,5 @@
 export { readFolder, UnmappableStatementError, writeFolder } from './folder.js';
+export { readLocatedInput } from './input.js';
 export { FolderError } from './layout.js';
 export { isStdout, isTextOutput, writeOutput } from './output.js';
 export { isFolder, readLocatedSource, readSource, readTextFile } from './source.js';

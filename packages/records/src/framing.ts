@@ -4,7 +4,7 @@
  * search its whole buffer again with every chunk.
  */
 import { isUtf8 } from 'node:buffer';
-import { parseFailureMarker } from '@sqlpipe/sql';
+import { parseFailureMarker, WHITESPACE } from '@sqlpipe/sql';
 import { transform } from 'through2';
 import { StreamError } from './stream-error.js';
 
@@ -43,7 +43,8 @@ export function validateFraming(maxRecord: number, allowEmpty: boolean) {
       return records;
     },
     async () => {
-      if (partialBytes) throw truncatedError(Buffer.concat(partial), recordCount);
+      const rest = Buffer.concat(partial);
+      if (partialBytes && !(recordCount && isWhiteSpace(rest))) throw truncatedError(rest, recordCount);
       if (!recordCount && !allowEmpty)
         throw new StreamError(
           'empty input: a statement stream has at least one NUL byte; the previous command may have failed',
@@ -51,6 +52,9 @@ export function validateFraming(maxRecord: number, allowEmpty: boolean) {
     },
   );
 }
+
+/** Editors add a line feed at the end of a file. No record that we write begins with white space. */
+const isWhiteSpace = (bytes: Buffer): boolean => bytes.every(byte => WHITESPACE.includes(String.fromCharCode(byte)));
 
 const recordTooLong = (recordCount: number, maxRecord: number): StreamError =>
   new StreamError(`record ${recordCount + 1} is longer than ${maxRecord} bytes; --max-record raises the limit`);

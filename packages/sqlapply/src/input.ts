@@ -1,7 +1,7 @@
-/*! The input of a run: files and folders, or a stream on standard input; and the location of each statement. */
+/*! The input of a run: files and folders, or standard input; and the location of each statement. */
 import { type Io, UsageError } from '@sqlpipe/cli';
-import { readLocatedSource } from '@sqlpipe/files';
-import { type DeferredInput, decodeRecords, deferInput, StreamError } from '@sqlpipe/records';
+import { readLocatedInput, readLocatedSource } from '@sqlpipe/files';
+import { type DeferredInput, deferInput, StreamError } from '@sqlpipe/records';
 import type { Location } from '@sqlpipe/replay';
 import type { ApplyOptions } from './options.js';
 
@@ -23,14 +23,15 @@ export function openInput({ operands: [, ...files], ...options }: ApplyOptions, 
   const locations: (Location | undefined)[] = [];
   async function* read(): AsyncGenerator<string> {
     for (const file of files.length ? files : ['-'])
-      if (file === '-') yield* readStream();
+      if (file === '-') yield* readStdin();
       else yield* readFile(file);
   }
-  async function* readStream(): AsyncGenerator<string> {
-    for await (const statement of decodeRecords(io.stdin(), options)) {
-      locations.push(undefined);
-      yield statement;
-    }
+  async function* readStdin(): AsyncGenerator<string> {
+    for await (const batch of readLocatedInput(io.stdin(), options))
+      for (const { statement, ...location } of batch) {
+        locations.push(location.line === undefined ? undefined : location);
+        yield statement;
+      }
   }
   async function* readFile(file: string): AsyncGenerator<string> {
     for await (const batch of withLabel(readLocatedSource(file, options.maxRecord), file)) {

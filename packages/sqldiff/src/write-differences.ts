@@ -1,8 +1,8 @@
 /*! Two schemas, and what of their differences is asked for. */
 import { annotateFailure, type Io, printSettings, UsageError } from '@sqlpipe/cli';
-import { isStdout } from '@sqlpipe/files';
+import { isStdout, readLocatedInput } from '@sqlpipe/files';
 import { fetchCommonDefaults, fetchHealth, withInstance } from '@sqlpipe/instance';
-import { type DeferredInput, decodeRecords, deferInput } from '@sqlpipe/records';
+import { type DeferredInput, deferInput } from '@sqlpipe/records';
 import { fetchPlanContext } from '@sqlpipe/replay';
 import { compareSchemas, type Health, MemoryBudget, parseSelection } from '@sqlpipe/schema';
 import { writePlan } from './alter.js';
@@ -35,10 +35,15 @@ function checkOptions(args: DiffOptions): void {
     );
 }
 
+async function* readStdin(io: Io, maxRecord: number): AsyncGenerator<string> {
+  for await (const batch of readLocatedInput(io.stdin(), { maxRecord }))
+    for (const { statement } of batch) yield statement;
+}
+
 async function compareSides(args: DiffOptions, io: Io): Promise<number> {
   const { missing, alter, maxRecord } = args;
   const ignore = await readIgnoreRules(args);
-  const stdin = deferInput(() => decodeRecords(io.stdin(), { maxRecord }));
+  const stdin = deferInput(() => readStdin(io, maxRecord));
   const sides = await openSides(args, stdin, io);
   if (args.showConfig)
     return printSettings(
