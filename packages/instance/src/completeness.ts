@@ -5,7 +5,7 @@
  * by itself.
  */
 import { findReferences, isSystemTable, LimitError } from '@sqlpipe/ddl';
-import { dumpOrder, Schema } from '@sqlpipe/schema';
+import { dumpOrder, type NameSelection, Schema } from '@sqlpipe/schema';
 import {
   displayName,
   escapeControls,
@@ -72,12 +72,20 @@ export class MissingObjects {
     this.#absences.push({ object, reason: `of an unknown kind, ${object.mark}` });
   }
 
-  /** Warns of each object if a partial dump is accepted. @throws InstanceError otherwise, if an object is missing */
-  report({ label }: ConnectionConfig, { partial, warn }: { partial: boolean; warn(message: string): void }): void {
-    const titles = this.#absences.map(({ object, reason }) => `${titleOf(object)} (${reason})`);
+  /**
+   * Warns of each object that names select, if a partial dump is accepted.
+   * @throws InstanceError otherwise, if such an object is missing
+   */
+  report(
+    { label }: ConnectionConfig,
+    names: NameSelection,
+    { partial, warn }: { partial: boolean; warn(message: string): void },
+  ): void {
+    const absences = this.#absences.filter(({ object }) => names.needs(object));
+    const titles = absences.map(({ object, reason }) => `${titleOf(object)} (${reason})`);
     if (partial) for (const title of titles) warn(`${label}: the dump lacks ${title}`);
     if (partial || !titles.length) return;
-    const denials = this.#absences.flatMap(({ denial }) => denial ?? []);
+    const denials = absences.flatMap(({ denial }) => denial ?? []);
     throw new InstanceError(
       denials.length ? 'DENIED' : 'PROTOCOL',
       `${label}: the dump lacks ${listTitles(titles)}; ${denials.length ? 'grant SELECT on each to this account' : 'use a newer version'}, or accept a partial dump with --partial`,
@@ -89,6 +97,7 @@ export class MissingObjects {
 /** What to read, and who hears of what is not read. */
 export interface ReadOptions {
   selects(kind: Kind): boolean;
+  readonly names: NameSelection;
   readonly missing: MissingObjects;
   note(message: string): void;
 }
@@ -98,6 +107,7 @@ export class ObjectCheck {
   readonly #target: ConnectionConfig;
   readonly #client: BestEffortClient;
   readonly #selects: (kind: Kind) => boolean;
+  readonly #names: NameSelection;
   readonly #missing: MissingObjects;
   readonly #note: (message: string) => void;
   /** Undefined if the server does not show it. */
@@ -120,11 +130,13 @@ export class ObjectCheck {
   /**
    * Requests the list at once, while the dump is read.
    * @param selects the kinds of objects that the dump should have
+   * @param names the names of those that it should have
    */
-  constructor(target: ConnectionConfig, client: BestEffortClient, { selects, missing, note }: ReadOptions) {
+  constructor(target: ConnectionConfig, client: BestEffortClient, { selects, names, missing, note }: ReadOptions) {
     this.#target = target;
     this.#client = client;
     this.#selects = selects;
+    this.#names = names;
     this.#missing = missing;
     this.#note = note;
     this.#list = this.#fetchList().then(list => this.#useList(list));
@@ -185,7 +197,7 @@ export class ObjectCheck {
 
   #useList(list: Objects | undefined): Objects | undefined {
     this.#listed = list;
-    this.#pending = new Map(list);
+    this.#pending = new Map(Array.from(list ?? []).filter(([, object]) => this.#names.mayNeed(object)));
     const early = this.#early ?? [];
     this.#early = undefined;
     if (list) for (const name of early) this.add(name);
@@ -253,6 +265,7 @@ export class ObjectCheck {
     for (const [key, object] of list ?? []) {
       const isGone = this.#gone.has(key);
       if ((this.#listed?.has(key) && !isGone) || this.#unlisted.has(key) || this.#added.has(key)) continue;
+      if (!this.#names.mayNeed(object)) continue;
       if (isGone || numbers.has(object.id)) this.#pending.set(key, object);
       else this.#note(`${titleOf(object)} was created while the schema was read, and is not in the dump`);
     }

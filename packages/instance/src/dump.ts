@@ -1,6 +1,6 @@
 /*! An instance's schema as statements: each is fetched, repaired and checked. */
 import { isCleanTable, repair } from '@sqlpipe/ddl';
-import { parseSelection, type Selection } from '@sqlpipe/schema';
+import { NameSelection, parseSelection, type Selection } from '@sqlpipe/schema';
 import {
   displayName,
   identify,
@@ -13,7 +13,7 @@ import {
   truncate,
 } from '@sqlpipe/sql';
 import { BestEffortClient } from './best-effort-client.js';
-import { addMissingRows, MissingObjects, ObjectCheck } from './completeness.js';
+import { addMissingRows, MissingObjects, ObjectCheck, type ReadOptions } from './completeness.js';
 import { requestSecrets } from './connection.js';
 import type { ConnectionConfig } from './connection-config.js';
 import { fetchInvalidViews } from './health.js';
@@ -25,6 +25,10 @@ import { SymbolCapacities } from './symbol-capacities.js';
 /** What to dump, how to query it, and where warnings go. By default everything is dumped and repaired. */
 export interface DumpOptions {
   selection: Selection;
+  /** Globs of the names of the objects to dump; all if there are none. */
+  names: readonly string[];
+  /** Dump what the named objects need, too. */
+  withDeps: boolean;
   /** How to query the server: by SHOW CREATE DATABASE, object by object, or by whichever of these it supports. */
   via: 'auto' | 'database' | 'catalogue';
   /** Pass statements on as the server printed them, without repairs. */
@@ -47,6 +51,8 @@ export interface DumpOptions {
 
 const DEFAULTS: DumpOptions = {
   selection: parseSelection(),
+  names: [],
+  withDeps: false,
   via: 'auto',
   verbatim: false,
   maxRecord: MAX_RECORD,
@@ -60,8 +66,9 @@ const DEFAULTS: DumpOptions = {
 /**
  * The statements of an instance's schema in dependency order, normalized. They are passed on in batches as they arrive,
  * because one by one that would take longer than reading them. The generator ends without an error only if the dump
- * is complete: it has every object of the selected kinds that the server lists.
- * @throws InstanceError; with code PROTOCOL if a row is not one statement, DENIED if the account may not read an object
+ * is complete: it has every selected object that the server lists.
+ * @throws InstanceError; with code PROTOCOL if a row is not one statement, DENIED if the account may not read an object,
+ *   REJECTED if a name matches nothing
  */
 export async function* dump(target: ConnectionConfig, given: Partial<DumpOptions> = {}): AsyncGenerator<string[]> {
   const options = { ...DEFAULTS, ...given };
@@ -86,8 +93,9 @@ async function* dumpStatements(
   let invalid: Map<string, string> | undefined;
   let hasAcl = false;
   let n = 0;
+  const names = new NameSelection(options.names, options.withDeps);
   const [missing, capacities] = [new MissingObjects(), new SymbolCapacities(use => client.attempt(use))];
-  for await (const batch of fetchRows(target, source, client, options, missing)) {
+  for await (const batch of names.select(fetchRows(target, source, client, options, { names, missing }))) {
     const statements: string[] = [];
     for (const row of batch) {
       n++;
@@ -114,9 +122,11 @@ async function* dumpStatements(
     }
     yield options.verbatim ? statements : await capacities.addTo(statements);
   }
-  if (options.selection.requestsAcl && !hasAcl)
+  if (options.selection.requestsAcl && !hasAcl && !options.names.length)
     options.warn('access control was requested, but the server reports none; it may be disabled there');
-  missing.report(target, options);
+  missing.report(target, names, options);
+  const unmatched = names.describeUnmatched();
+  if (unmatched) throw new InstanceError('REJECTED', `${target.label}: ${unmatched}`);
 }
 
 function toStatement(row: string, n: number, target: ConnectionConfig, { verbatim, warn }: DumpOptions) {
@@ -130,18 +140,18 @@ function toStatement(row: string, n: number, target: ConnectionConfig, { verbati
 /** In bytes. It exceeds the limit of a record, so that a statement that is too long is reported with its number. */
 const MAX_ROW = 32 * 1024 * 1024;
 
-/** The server's rows, queried in the way that `via` selects. Objects that it does not show are added to `missing`. */
+/** The server's rows, queried in the way that `via` selects. Objects that it does not show are added to `read.missing`. */
 async function* fetchRows(
   target: ConnectionConfig,
   source: Instance,
   client: BestEffortClient,
   { via, selection, maxRecord, note }: DumpOptions,
-  missing: MissingObjects,
+  read: Pick<ReadOptions, 'names' | 'missing'>,
 ): AsyncGenerator<string[]> {
   const { selects, clause } = selection;
-  const fetchAllObjectRows = () => fetchObjectRows(source, client, { selects, missing, note });
+  const fetchAllObjectRows = () => fetchObjectRows(source, client, { ...read, selects, note });
   if (via === 'catalogue') return yield await fetchAllObjectRows();
-  const check = new ObjectCheck(target, client, { selects, missing, note });
+  const check = new ObjectCheck(target, client, { ...read, selects, note });
   try {
     yield* addMissingRows(source.rows(`SHOW CREATE DATABASE${clause}`, Math.max(MAX_ROW, 2 * maxRecord)), check);
   } catch (error) {

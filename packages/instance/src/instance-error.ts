@@ -6,7 +6,7 @@
  * - `PROTOCOL`: the reply is not this protocol: a login page, truncated JSON, a wrong row count, 404, a redirect.
  * - `DENIED`: authentication required (401) or permission denied (403).
  * - `CONFIG`: an address, a credential or a configuration file that cannot be used.
- * - `REJECTED`: the server rejected the query.
+ * - `REJECTED`: the server rejected the query, or has nothing of a name to dump.
  */
 export type InstanceErrorCode = 'UNREACHABLE' | 'PROTOCOL' | 'DENIED' | 'CONFIG' | 'REJECTED';
 

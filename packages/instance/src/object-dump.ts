@@ -83,12 +83,14 @@ function noteChanges(before: Reading, now: Reading, { note }: ReadOptions): void
 async function readObjects(
   source: Instance,
   client: BestEffortClient,
-  { selects }: ReadOptions,
+  { selects, names }: ReadOptions,
   previous: Reading,
   denied: Map<string, string>,
 ): Promise<Reading> {
   const [all, versions] = await Promise.all([listAllObjects(source), fetchVersions(client)]);
-  const listed = all.filter(object => isWanted(object, selects));
+  // All views are read, because the order of two objects can depend on a view between them.
+  const isNeeded = (object: ListedObject) => names.mayNeed(object) || object.kind !== 'table';
+  const listed = all.filter(object => isWanted(object, selects) && isNeeded(object));
   // Without an id, a table that was created again could have the version of the one before.
   const versionOf = ({ id, name }: ListedObject) => (id === undefined ? undefined : versions.get(name));
   const objects = listed

@@ -4,13 +4,13 @@ import { declareOptions } from './options.js';
 
 runProgram({
   name: 'sqldump',
-  operands: '<instance>',
+  operands: '<instance> [name..]',
   operandTypes: ['instances'],
   summary: "Writes an instance's schema as a statement stream; on a terminal, as .sql text.",
   examples: [
     ['sqldump http://localhost:9000 | sqlapply http://other:9000', 'copy a schema'],
     ['sqldump -o schema.sql localhost:9000', 'save it as .sql text'],
-    ['sqldump localhost:9000 | grep -z "^CREATE TABLE \'fx_" | sqlapply other:9000', 'copy some tables'],
+    ["sqldump --with-deps localhost:9000 'fx_*' | sqlapply other:9000", 'copy some objects and what they need'],
   ],
   standaloneOption: 'list-instances', // it needs no instance
   values: { include: CATEGORIES, exclude: CATEGORIES },

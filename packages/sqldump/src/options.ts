@@ -40,6 +40,7 @@ export const declareSelectionOptions = <Options>(cli: CommandLine<Options>) =>
 export const declareOptions = (cli: CommandLine) =>
   declareSelectionOptions(
     addInstanceOptions(cli)
+      .option('with-deps', { type: 'boolean', default: false, describe: 'also dump what the named objects need' })
       .option('output', OUTPUT_OPTION)
       .option('text', { type: 'boolean', default: false, describe: 'write .sql text instead of a stream' }),
   )

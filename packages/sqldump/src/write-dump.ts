@@ -13,7 +13,7 @@ import { dumpSource, resolveSource } from './source.js';
 
 /** Writes the schema of the instance that the command line names; returns the exit status. */
 export async function writeDump(
-  { operands: [instance = ''], output, text, maxRecord, include, exclude, ...options }: DumpOptions,
+  { operands: [instance = '', ...names], output, text, maxRecord, include, exclude, ...options }: DumpOptions,
   io: Io,
 ): Promise<number> {
   limitHeapGrowth();
@@ -21,7 +21,7 @@ export async function writeDump(
   const selection = parseSelection(include, exclude);
   const source = await resolveSource(instance, options, io);
   if (options.showConfig) return printSettings([source.settings], io);
-  const statements = dumpSource(source, { ...options, maxRecord, selection, warn: io.warn, note: io.info });
+  const statements = dumpSource(source, { ...options, names, maxRecord, selection, warn: io.warn, note: io.info });
   const isShown = isStdout(output) && io.stdout.isTTY === true;
   const watched = isShown ? statements : reportProgress(statements, io);
   const isText = text || isTextOutput(output, io.stdout);

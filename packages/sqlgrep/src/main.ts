@@ -1,10 +1,9 @@
 import { pipeline } from 'node:stream/promises';
 import { Exit, maxRecordOption, runProgram, UsageError } from '@sqlpipe/cli';
 import { createCommitWriter, decodeRecords, encodeRecords, MAX_RECORD } from '@sqlpipe/records';
-import type { Entry } from '@sqlpipe/schema';
+import { createMatcher, type Entry } from '@sqlpipe/schema';
 import { KINDS } from '@sqlpipe/sql';
 import { formatJsonLine, formatListLine, printCount, printLines } from './listing.js';
-import { createMatcher } from './matcher.js';
 import { selectStatements } from './select-statements.js';
 
 runProgram({
