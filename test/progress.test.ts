@@ -68,6 +68,21 @@ for (const [options, total] of [
     t.regex(screen, /: 3 of 4 applied, 1 rejected/);
   });
 
+test('after a rejection that ends the run, statements that are not sent are not counted', async t => {
+  const target = await startSlow(t, async (query, response) => {
+    await pause(450);
+    if (query.includes("'b'")) response.writeHead(400).end('{"error":"no","position":0}');
+    else response.end('{"ddl":"OK"}');
+  });
+  const on = await terminal(t);
+  const many = `for i in {1..2000}; do printf "CREATE TABLE 't$i' (x INT)\\0"; done`;
+  const records = `printf "CREATE TABLE 'a' (x INT)\\0CREATE TABLE 'b' (x INT)\\0"`;
+  const { code, screen } = await on(`{ ${records}; ${many}; } | sqlapply --no-verify ${target}`);
+  t.is(code, 1, screen);
+  t.deepEqual(distinctSteps(readCounts(screen, 'sqlapply', '/2002')), ['1/2002 b']);
+  t.regex(screen, /: 1 of 2002 applied, 1 rejected, 2000 not reached/);
+});
+
 test('at 40 columns the count, the rate and the remaining time are shown', async t => {
   const target = await startSlow(t, async (_query, response) => {
     await pause(450);

@@ -22,6 +22,13 @@ test('invalid options and folders that cannot be created are rejected', async t 
   }
 });
 
+for (const edition of ['oss', 'open-source'])
+  test(`--edition ${edition} is the open source edition`, async t => {
+    const server = await startSqlserve(t, ['--edition', edition]);
+    t.deepEqual(await server.execute('CREATE TABLE t (x INT)'), { ddl: 'OK' }); // without a login
+    t.truthy((await server.execute('CREATE USER ann')).error);
+  });
+
 test('no acknowledged statement is lost when sqlserve is killed', async t => {
   const folder = await freshFolder(t);
   const acknowledged: string[] = [];

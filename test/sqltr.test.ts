@@ -101,6 +101,12 @@ test(
 );
 test(
   isRejected,
+  '--to oss',
+  'CREATE TABLE t (x INT) OWNED BY ann;',
+  /OWNED BY ann is removed, because the open source edition has no owners/,
+);
+test(
+  isRejected,
   '--to open-source',
   'CREATE TABLE t (x INT) OWNED BY ann;',
   /OWNED BY ann is removed, because the open source edition has no owners/,
@@ -117,7 +123,13 @@ test(
   'CREATE VIEW v AS (SELECT * FROM t);',
   /removed, because QuestDB 9\.2\.3 has no views; --lossy/,
 );
-test(isRejected, '--to oss', TWO, /--to oss: must be open-source, enterprise, or a version such as 9\.3\.4/, 64);
+test(
+  isRejected,
+  '--to osss',
+  TWO,
+  /--to osss: must be open-source \(or oss\), enterprise, or a version such as 9\.3\.4/,
+  64,
+);
 test(isRejected, '--to 9.3 --to 9.2', TWO, /--to accepts at most one edition and one version/, 64);
 for (const rule of ['a', '=b', 'a=', 'a=b=c', 'a=*', '*_*=x', '*=*_*', '"=b'])
   test(isRejected, `--rename '${rule}'`, TWO, /--rename: '.*' is not a rule; write OLD=NEW/, 64);

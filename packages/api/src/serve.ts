@@ -7,8 +7,8 @@ import { openSchema, type Schema } from './schema.js';
 export interface ServeOptions {
   /** What the server has when it starts; nothing by default. */
   readonly schema?: Schema;
-  /** `oss` by default. `enterprise` has users, groups, service accounts and permissions. */
-  readonly edition?: 'oss' | 'enterprise';
+  /** `oss` by default, which is also `open-source`. `enterprise` has users, groups, service accounts and permissions. */
+  readonly edition?: 'oss' | 'open-source' | 'enterprise';
   /** The one login of the open source edition, which has none by default; the administrator of the other one, `admin` by default. */
   readonly user?: string;
   /** `quest` by default, in the enterprise edition. */

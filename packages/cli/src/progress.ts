@@ -10,23 +10,27 @@ import type { ProgressStep } from './progress-bar.js';
  *
  * @param progress the display; if it is undefined, nothing is drawn
  * @param total the number of statements, if it is known
+ * @param stopped aborted when the statements that follow are no longer processed, and so must not be counted
  */
 export const withProgress = <Batch extends string | string[]>(
   statements: AsyncIterable<Batch>,
   progress: Progress | undefined,
   total?: number,
-): AsyncIterable<Batch> => (progress ? drawProgress(statements, progress, total) : statements);
+  stopped?: AbortSignal,
+): AsyncIterable<Batch> => (progress ? drawProgress(statements, progress, total, stopped) : statements);
 
 async function* drawProgress<Batch extends string | string[]>(
   statements: AsyncIterable<Batch>,
   progress: Progress,
   total: number | undefined,
+  stopped: AbortSignal | undefined,
 ): AsyncGenerator<Batch> {
   let done = 0;
   try {
     for await (const batch of statements) {
       const [first = '', ...more]: string[] = [batch].flat();
-      if (first) await progress.show({ done, total, what: escapeControls(displayName(identify(first))) });
+      if (first && !stopped?.aborted)
+        await progress.show({ done, total, what: escapeControls(displayName(identify(first))) });
       yield batch;
       done += first ? 1 + more.length : 0;
     }

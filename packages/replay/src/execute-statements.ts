@@ -13,6 +13,8 @@ export interface ExecutionOptions {
   keepGoing: boolean;
   /** Aborted when the user wants to stop: statements in flight are finished, later ones are `not reached`. */
   interrupted: AbortSignal;
+  /** Called when a rejection ends the run: later statements are `not reached`. */
+  onEnd?(): void;
   /** The location of each statement in the order of the statements; undefined if it is not known. */
   locations?: readonly (Location | undefined)[];
 }
@@ -27,7 +29,7 @@ export type Executor = (statement: string) => Promise<StatementResult>;
 export async function* executeStatements(
   statements: AsyncIterable<string>,
   executors: readonly Executor[],
-  { keepGoing, interrupted, locations = [] }: ExecutionOptions,
+  { keepGoing, interrupted, onEnd, locations = [] }: ExecutionOptions,
 ): AsyncGenerator<Outcome> {
   const inFlight: InFlight[] = [];
   let ended = false;
@@ -48,7 +50,10 @@ export async function* executeStatements(
       ms: Math.round(performance.now() - started),
       ...result,
     };
-    ended ||= isReject(outcome) && (!keepGoing || outcome.failure !== undefined);
+    if (!ended && isReject(outcome) && (!keepGoing || outcome.failure !== undefined)) {
+      ended = true;
+      onEnd?.();
+    }
     return outcome;
   };
 

@@ -55,8 +55,11 @@ export interface ReplayOptions {
   onRows(rows: unknown[][]): unknown;
   /** Called once, with the reason, if the target has not started. */
   onWait?(message: string): void;
-  /** Passes on the statements that are about to be executed, and may watch how they proceed. Not called for `stream`. */
-  watch?(statements: AsyncIterable<string>, count: number): AsyncIterable<string>;
+  /**
+   * Passes on the statements that are about to be executed, and may watch how they proceed. Not called for `stream`. After
+   * `stopped` is aborted, no more of them are executed.
+   */
+  watch?(statements: AsyncIterable<string>, count: number, stopped: AbortSignal): AsyncIterable<string>;
 }
 
 /** A replay of which nothing has been sent yet. */
@@ -111,8 +114,10 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
   // A target that is waited for is a container that starts, in which the schema usually exists already.
   const existing = new ExistingObjects(connection, onWarning, wait !== undefined);
   const upcoming = plan ? Readable.from(plan.statements) : checked.statements;
+  const ended = new AbortController();
+  const stopped = AbortSignal.any([signal, ended.signal]);
   const queue = complete
-    ? watch(dryRun ? upcoming : existing.lookAhead(upcoming), plan?.statements.length ?? complete.count)
+    ? watch(dryRun ? upcoming : existing.lookAhead(upcoming), plan?.statements.length ?? complete.count, stopped)
     : checked.statements;
   const executorOptions = {
     ...options,
@@ -130,7 +135,12 @@ export async function replay(input: ReplayInput, target: ReplayTarget, options: 
     ? [predictor.predict]
     : jobs.map(job => createExecutor(job, { ...executorOptions, existing, guard }));
   const locations = plan ? [] : input.locations;
-  const executed = executeStatements(queue, executors, { keepGoing, interrupted: signal, locations });
+  const executed = executeStatements(queue, executors, {
+    keepGoing,
+    interrupted: signal,
+    onEnd: () => ended.abort(),
+    locations,
+  });
   const verified = dryRun || options.noVerify ? executed : verifyOutcomes(executed, connection, existing);
   const outcomes = warnOfProblems(verified, connection, onWarning);
 

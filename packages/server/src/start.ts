@@ -15,7 +15,7 @@ import { Service } from './service.js';
 
 /** How to start a server. */
 export interface ServerOptions {
-  readonly edition: 'oss' | 'enterprise';
+  readonly edition: 'oss' | 'open-source' | 'enterprise';
   /** The one login of the open source edition, none by default; the administrator of the enterprise edition. */
   readonly login?: LoginCredentials | undefined;
   readonly address: string;
@@ -68,7 +68,8 @@ export async function startServer({
   load = [],
   onRequest,
 }: ServerOptions): Promise<RunningServer> {
-  const edition = name === 'oss' ? createOpenSource(login, naming) : createEnterprise(login ?? DEFAULT_ADMIN, naming);
+  const edition =
+    name === 'enterprise' ? createEnterprise(login ?? DEFAULT_ADMIN, naming) : createOpenSource(login, naming);
   let isRestored = data !== undefined;
   const begin = async () => {
     isRestored = false;

@@ -73,7 +73,7 @@ async function run({ input, target: instance }: Ends, options: RunOptions, summa
       onWait: io.info,
       onWarning: io.warn,
       onRows: rows => printRows(rows, io),
-      watch: (statements, count) => withProgress(statements, io.progress(), count),
+      watch: (statements, count, stopped) => withProgress(statements, io.progress(), count, stopped),
     });
     await reportReplay(replayed, target, options, summary, io);
     return summary.status;

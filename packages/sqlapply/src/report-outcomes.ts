@@ -109,7 +109,7 @@ async function* reportOutcomes(
         io.error(`${statementLabel(outcome)}: it was applied, but could not be read back: ${outcome.failure.message}`);
       if (!options.dryRun) reportStatement(outcome, io);
       if (outcome.replaced) for (const line of formatReplacement(outcome, summary.label)) io.warn(line);
-      summary.count(outcome);
+      summary.count(outcome, io.interrupted.aborted);
       logins.count(outcome);
       yield outcome;
     }

@@ -33,7 +33,8 @@ export class ResumeHint {
     this.#ifExists = ifExists;
   }
 
-  count(outcome: Outcome): void {
+  /** @param isInterrupted whether the user has stopped the run: then a request that failed was canceled */
+  count(outcome: Outcome, isInterrupted = false): void {
     const { n, statement, identity, result, comparison, failure, exists = false } = outcome;
     this.#isPlan ||= plannedState(statement) !== undefined;
     if (result === 'unknown' && !isShowable(identity)) this.#unknown = n;
@@ -44,7 +45,8 @@ export class ResumeHint {
     this.#incomparable ||= isIncomparable;
     const isRejected = isReject(outcome) && result !== 'not reached';
     const mayBeRight = (isIncomparable && result === 'differs') || exists;
-    this.#hasError ||= failure !== undefined || (isRejected && !mayBeRight);
+    const isCanceled = isInterrupted && failure !== undefined;
+    this.#hasError ||= !isCanceled && (failure !== undefined || (isRejected && !mayBeRight));
   }
 
   toString(): string {

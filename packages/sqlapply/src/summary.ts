@@ -42,13 +42,14 @@ export class Summary {
     return this.label !== '';
   }
 
-  count(outcome: Outcome): void {
+  /** @param isInterrupted whether the user has stopped the run */
+  count(outcome: Outcome, isInterrupted: boolean): void {
     this.total++;
     if (plannedState(outcome.statement) !== undefined) this.#irreversible = plannedIrreversible(outcome.statement);
     if (outcome.result === 'applied' && this.#irreversible?.has(outcome.n)) this.#appliedLosses.push(outcome.n);
     this.#counts.set(outcome.result, (this.#counts.get(outcome.result) ?? 0) + 1);
     this.failure ??= outcome.failure;
-    this.#resumeHint?.count(outcome);
+    this.#resumeHint?.count(outcome, isInterrupted);
     const hidden = outcome.comparison?.notComparable ?? [];
     if (hidden.length > 0) this.#notComparable.push(`${displayName(outcome.identity)}: ${hidden.join(', ')}`);
     this.#rejects ||= outcome.breaks === true;

@@ -14,7 +14,7 @@ runProgram({
   options: cli =>
     cli
       .option('edition', {
-        choices: ['oss', 'enterprise'] as const,
+        choices: ['oss', 'open-source', 'enterprise'] as const,
         default: 'oss' as const,
         describe: 'edition of QuestDB to emulate',
       })

@@ -21,7 +21,7 @@ export async function serve({ load: files, verbose, ...options }: ServeOptions, 
     throw new UsageError('--request-limit must be a whole number of at least 1');
   const server = await startServer({
     ...options,
-    login: options.edition === 'oss' ? readCredentials(io.env) : readAdmin(io.env),
+    login: options.edition === 'enterprise' ? readAdmin(io.env) : readCredentials(io.env),
     naming: io.env['QDB_CAIRO_SQL_COLUMN_ALIAS_EXPRESSION_ENABLED'] === 'false' ? 'by function' : 'by expression',
     load: files.map(path => ({ label: path, statements: readSource(path, MAX_RECORD) })),
     onRequest: verbose ? io.info : undefined,

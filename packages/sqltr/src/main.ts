@@ -13,7 +13,7 @@ runProgram({
     ["sqldump src | sqltr --owner '*=ops' | sqlapply dst", 'copy with one owner for all objects'],
     ['sqldump prod | sqltr --to open-source --lossy | sqlapply laptop', 'copy from Enterprise to open source'],
   ],
-  values: { to: ['open-source', 'enterprise'] },
+  values: { to: ['open-source', 'oss', 'enterprise'] },
   options: cli =>
     cli
       .option('rename', { ...SEVERAL, describe: 'rename tables and views everywhere' })

@@ -34,17 +34,17 @@ async function* texts(statements: AsyncIterable<Numbered>): AsyncGenerator<strin
   for await (const { statement } of statements) yield statement;
 }
 
-const EDITIONS: Record<string, Adapt> = { 'open-source': toOpenSource, enterprise: toEnterprise };
+const EDITIONS: Record<string, Adapt> = { 'open-source': toOpenSource, oss: toOpenSource, enterprise: toEnterprise };
 
 /**
- * The adapters for targets: `open-source`, `enterprise`, a version, or an edition and a version.
+ * The adapters for targets: `open-source` or `oss`, `enterprise`, a version, or an edition and a version.
  * @throws UsageError for any other targets
  */
 export function adaptersFor(targets: readonly string[]): Adapt[] {
   const isVersion = (target: string): boolean => /^\d+(?:\.\d+){0,2}$/.test(target);
   for (const target of targets)
     if (!Object.hasOwn(EDITIONS, target) && !isVersion(target))
-      throw new UsageError(`--to ${target}: must be open-source, enterprise, or a version such as 9.3.4`);
+      throw new UsageError(`--to ${target}: must be open-source (or oss), enterprise, or a version such as 9.3.4`);
   const [versions, editions] = [targets.filter(isVersion), targets.filter(target => !isVersion(target))];
   if (versions.length > 1 || editions.length > 1)
     throw new UsageError('--to accepts at most one edition and one version');
