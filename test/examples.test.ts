@@ -133,6 +133,24 @@ test('GitHub: the plan of a pull request becomes a comment', async t => {
   t.like(await run('rm -r schema; bash -e step'), { code: 69, stdout: Buffer.from('') });
 });
 
+test('GitHub: no text in a schema ends the block of the comment', async t => {
+  const { jobs } = parse(readFileSync('examples/github-action-plan.yaml', 'utf8')) as {
+    jobs: { plan: { steps: { name?: string; run: string }[] } };
+  };
+  const plan = jobs.plan.steps.find(({ name }) => name === 'Plan')?.run;
+  const run = await exampleShell(t, { INSTANCE: 'src' });
+  await run(`sqldump src | sqljoin -d schema; cat > step <<'END'\n${plan}END`);
+  const view = "CREATE VIEW spoof AS (\nSELECT '\n``````\n<!-- ' x FROM trades\n);";
+  await run(`cat > schema/views/spoof.sql <<'END'\n${view}\nEND`);
+  t.like(await run('bash -e step'), { code: 0, stderr: '' });
+  const lines = (await run('cat comment.md')).stdout.toString().trimEnd().split('\n');
+  const fence = lines[1]?.replace('sql', '') ?? '';
+  t.regex(fence, /^`{7,}$/);
+  t.true(lines.includes('``````'));
+  t.is(lines.filter(line => line.startsWith(fence)).length, 2, lines.join('\n'));
+  t.is(lines.at(-1), fence);
+});
+
 test('GitHub: the check fails if the instance differs, and comments the difference', async t => {
   const { jobs } = parse(readFileSync('examples/github-actions.yaml', 'utf8')) as {
     jobs: { schema: { steps: { name?: string; run: string }[] } };
