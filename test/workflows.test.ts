@@ -22,4 +22,10 @@ for (const path of [...own, ...examples.map(name => `examples/${name}`)])
     const content = readFileSync(path, 'utf8');
     t.deepEqual(await findErrors(content), []);
     t.not((await findErrors(content.replace('runs-on', 'run-on'))).length, 0);
+    // A tag can be moved to another commit; `release.yml` may write and sign.
+    const actions = content.match(/\buses: .*/g) ?? [];
+    t.deepEqual(
+      actions.filter(each => !/^uses: [\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(each)),
+      [],
+    );
   });
