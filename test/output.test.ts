@@ -46,5 +46,5 @@ test('- is standard output for -o, --report and --rejects', async t => {
     sqldump ${src.url} | sqlapply --report=- --rejects=- ${dst.url} || echo $?
     ls`);
   t.is(stdout.toString(), '2\n2\n2\nCREATE TABLE a (y INT);\n\n64\n');
-  t.regex(stderr, /only one of --report, --rejects and --json can be on standard output/);
+  t.regex(stderr, /only one of --report, --rejects, --json and --annotations can be on standard output/);
 });
