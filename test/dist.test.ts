@@ -18,6 +18,8 @@ import { machineOf } from '../scripts/executable/machine.js';
 import { HERE, nodeFor, PLATFORMS } from '../scripts/executable/nodes.js';
 import { freshFolder } from './support/folder.js';
 import { compile, runCompiled } from './support/library.js';
+import { DATA, startQuestDB, startQuestDBIn, testWithQuestDB } from './support/questdb.js';
+import { execute, waitUntilApplied } from './support/reconcile.js';
 import { fileScope } from './support/scope.js';
 import { shell, withoutStatements } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
@@ -27,6 +29,12 @@ import { testWith } from './support/tools.js';
 const PROGRAMS = readdirSync('packages').filter(name => /^sql.+/.test(name));
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const file = fileScope();
+
+const FIRST_WEEK = [
+  'CREATE TABLE fx_trades (ts TIMESTAMP, symbol SYMBOL, price DOUBLE) timestamp(ts) PARTITION BY DAY',
+  'CREATE TABLE fx_quotes (ts TIMESTAMP, symbol SYMBOL, bid DOUBLE) timestamp(ts) PARTITION BY DAY',
+  'CREATE MATERIALIZED VIEW fx_spreads WITH BASE fx_trades AS (SELECT ts, max(price) - min(price) spread FROM fx_trades SAMPLE BY 1h) PARTITION BY MONTH',
+];
 
 /** Runs a script, which may use npm to fetch what is missing. */
 const run = (script: string, ...args: string[]) =>
@@ -176,6 +184,28 @@ test('make install puts programs, manual pages and completion below DESTDIR and 
   ])
     t.true(existsSync(join(root, 'share', path)), path);
   await assertCopies(t, join(root, 'bin'), `${dirname(process.execPath)}:/usr/bin:/bin`);
+});
+
+testWithQuestDB('the ten jobs of a first week, with the installed programs in an empty HOME', async t => {
+  t.timeout(120_000);
+  const data = await freshFolder(t, DATA);
+  const [prod, dst, old] = await Promise.all([
+    startQuestDB(t),
+    startQuestDBIn(t, data),
+    startQuestDB(t, { QUESTDB_VERSION: '9.0.3' }),
+  ]);
+  for (const server of [prod, old]) for (const statement of FIRST_WEEK) await execute(server, statement);
+  await execute(
+    prod,
+    "INSERT INTO fx_trades SELECT timestamp_sequence('2026-01-01', 3600000000), 'EURUSD', x FROM long_sequence(72)",
+  );
+  await waitUntilApplied(prod, 'fx_trades');
+  const PATH = `${join(prefix, 'bin')}:${dirname(process.execPath)}:/usr/bin:/bin`;
+  const env = { PROD: prod.url, OLD: old.url, DST: dst.url, IMPORT: join(data, 'import') };
+  const bash = await shell(t, env);
+  const script = resolve('test/cases/first-week.sh');
+  const { code, stdout, stderr } = await bash(`mkdir -p $IMPORT; PATH=${PATH} bash ${script}`);
+  t.deepEqual([code, stdout.toString().match(/^\d+: /gm)?.length], [0, 10], `${stdout}${stderr}`);
 });
 
 test('the package runs no script when it is installed', t => {
