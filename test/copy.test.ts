@@ -26,7 +26,7 @@ const SCHEMA = [
   'create materialized view m as (select ts, sum(v) v from trades sample by 1h)',
 ];
 
-/** The message about the column that the server prints without the quotes that it needs. */
+/** The message of `-v` about the column that the server prints without the quotes that it needs. */
 const NOTE = `table 'my col': added quotes to names that need them: "order"\n`;
 
 test.before(async () => {
@@ -36,7 +36,8 @@ test.before(async () => {
 
 test.beforeEach(() => target.dropAll());
 
-const PIPE = (options: string) => `set -o pipefail; sqldump $SRC | sqlapply ${options} $DST`;
+const PIPE = (options: string) =>
+  `set -o pipefail; sqldump ${options === '-v' ? '-v' : ''} $SRC | sqlapply ${options} $DST`;
 const COPY = (options: string) => `sqlpipe copy ${options} $SRC $DST`;
 
 /** A target that records what it receives. `prepare` gives it objects first. */
@@ -98,7 +99,7 @@ test('an instance is copied to itself: everything is skipped', async t => {
   for (const option of ['', '--stream'])
     t.like(await run(`sqlpipe copy -v ${option} $SRC $SRC`), {
       code: 0,
-      stderr: `sqlpipe copy: ${NOTE}sqlpipe copy: ${source.url}: 4 statements: 4 skipped\n`,
+      stderr: `sqlpipe copy: ${source.url}: ${NOTE}sqlpipe copy: ${source.url}: 4 statements: 4 skipped\n`,
     });
 });
 
@@ -347,7 +348,7 @@ testWithQuestDB(
     const [from, to] = await Promise.all([startQuestDB(t), startQuestDB(t)]);
     for (const statement of SCHEMA) await from.execute(statement);
     const run = await shell(t, { SRC: from.url, DST: to.url });
-    t.like(await run(COPY('')), { code: 0, stderr: `sqlpipe copy: ${NOTE}` });
+    t.like(await run(COPY('')), { code: 0, stderr: '' });
     t.is((await run('cmp <(sqldump $SRC) <(sqldump $DST) && sqldiff $SRC $DST')).code, 0);
     t.regex((await run(COPY('-v'))).stderr, /: 4 statements: 4 skipped\n$/);
   },

@@ -9,8 +9,8 @@ import type { Server } from './support/server.js';
 import { test } from './support/test.js';
 
 const formatRepair = (row: string): string => {
-  const { statement, notes } = repair(row);
-  return [statement, ...notes.map(note => `# ${note}`)].join('\n');
+  const { statement, notes, warnings } = repair(row);
+  return [statement, ...warnings.map(warning => `# warning: ${warning}`), ...notes.map(note => `# ${note}`)].join('\n');
 };
 
 for (const { title, input, output } of cases('repair')) {
@@ -122,7 +122,7 @@ test('repair: a clean table is one CREATE TABLE statement and stays unchanged', 
       passed++;
       t.is(normalizeStatement(row), row);
       t.like(identify(row), { kind: 'table', verb: 'CREATE' });
-      t.deepEqual(repair(row), { statement: row, notes: [] });
+      t.deepEqual(repair(row), { statement: row, notes: [], warnings: [] });
     }),
     { numRuns: 5000 },
   );

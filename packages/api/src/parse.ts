@@ -34,8 +34,8 @@ export function parse(statement: string): Statement {
   const text = normalizeStatement(statement);
   const { kind, name, verb } = identify(text);
   if (!isObject(kind)) return { kind, name, verb };
-  const { statement: repaired, notes } = repair(text);
-  return { kind, name, verb, definition: parseDefinition(notes.length > 0 ? repaired : statement) };
+  const { statement: repaired, notes, warnings } = repair(text);
+  return { kind, name, verb, definition: parseDefinition(notes.length + warnings.length > 0 ? repaired : statement) };
 }
 
 /**

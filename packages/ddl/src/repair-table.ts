@@ -44,7 +44,7 @@ const CLEAN_TABLE = new RegExp(
 export const isCleanTable = (row: string): boolean => CLEAN_TABLE.test(row);
 
 /** Quotes the names that need quotes, and rewrites columns whose type cannot be written. */
-export function repairTable(row: string, notes: string[]): string {
+export function repairTable(row: string, notes: string[], warnings: string[]): string {
   const head = /^CREATE TABLE '[^']+' (?=\( \n\t)/.exec(row)?.[0];
   const end = row.indexOf('\n)');
   if (!head || end < 0) return row;
@@ -74,7 +74,9 @@ export function repairTable(row: string, notes: string[]): string {
   const columns = row.slice(`${head}( \n\t`.length, end);
   const tail = repairList('\n) timestamp(', ',', row.slice(end));
   const repaired =
-    head + repairColumns(columns, column, notes) + repairVolume(repairList('\nDEDUP UPSERT KEYS(', ',', tail), notes);
+    head +
+    repairColumns(columns, column, warnings) +
+    repairVolume(repairList('\nDEDUP UPSERT KEYS(', ',', tail), notes);
   if (quoted.size) notes.push(`added quotes to names that need them: ${Array.from(quoted, quoteName).join(', ')}`);
   return repaired;
 }
@@ -96,9 +98,9 @@ interface Column {
 const BETWEEN = ',\n\t';
 
 /** Repairs the columns up to the closing parenthesis, each that needs it by `repairColumn`. */
-function repairColumns(list: string, repairColumn: (line: string) => Column, notes: string[]): string {
+function repairColumns(list: string, repairColumn: (line: string) => Column, warnings: string[]): string {
   if (list.includes(' ARRAY')) {
-    const query = formatAsQuery(list.split(BETWEEN).map(repairColumn), notes);
+    const query = formatAsQuery(list.split(BETWEEN).map(repairColumn), warnings);
     if (query !== undefined) return query;
   }
   let repaired = '( \n\t';
@@ -118,11 +120,11 @@ function repairColumns(list: string, repairColumn: (line: string) => Column, not
 }
 
 /** Formats columns as a query, which alone can create the type of an empty array (`SELECT ARRAY[]`); undefined if none has it. */
-function formatAsQuery(columns: Column[], notes: string[]): string | undefined {
+function formatAsQuery(columns: Column[], warnings: string[]): string | undefined {
   const untyped = columns.filter(({ definition }) => definition === 'ARRAY');
   const hasOptions = columns.some(({ definition }) => definition.includes(' '));
   if (!untyped.length || hasOptions) return undefined;
-  notes.push(
+  warnings.push(
     `rewritten as a query, because the type of ${untyped.map(each => each.name).join(', ')} cannot be written`,
   );
   const select = columns.map(({ name, definition }) =>

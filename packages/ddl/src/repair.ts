@@ -10,8 +10,10 @@ import { repairView } from './repair-view.js';
 /** A statement that can be replayed, and the repairs. */
 export interface RepairResult {
   statement: string;
-  /** The repairs in words, except changes of white space around the body of a view. */
+  /** The repairs in words that keep the meaning, except changes of white space around the body of a view. */
   notes: string[];
+  /** Those after which the statement says something else, although it creates the same object. */
+  warnings: string[];
 }
 
 /**
@@ -19,7 +21,8 @@ export interface RepairResult {
  * A statement that needs no repair, was written by hand, is unknown or is already repaired is returned unchanged.
  */
 export function repair(row: string): RepairResult {
-  if (isCleanTable(row)) return { statement: row, notes: [] };
+  if (isCleanTable(row)) return { statement: row, notes: [], warnings: [] };
   const notes: string[] = [];
-  return { statement: repairView(repairTable(row, notes), notes), notes };
+  const warnings: string[] = [];
+  return { statement: repairView(repairTable(row, notes, warnings), notes), notes, warnings };
 }

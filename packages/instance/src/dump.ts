@@ -43,7 +43,7 @@ export interface DumpOptions {
   partial: boolean;
   /** Receives what a reader of the dump should know, one line each. */
   warn(message: string): void;
-  /** Receives what changed while the dump was read, and what could not be checked, one line each. */
+  /** Receives what was repaired, what changed while the dump was read, and what could not be checked, one line each. */
   note(message: string): void;
   /** Ends the dump with an error when it aborts, also while the server is silent. */
   signal?: AbortSignal;
@@ -129,11 +129,12 @@ async function* dumpStatements(
   if (unmatched) throw new InstanceError('REJECTED', `${target.label}: ${unmatched}`);
 }
 
-function toStatement(row: string, n: number, target: ConnectionConfig, { verbatim, warn }: DumpOptions) {
-  const { statement: text, notes } = verbatim ? { statement: row, notes: [] } : repair(row);
+function toStatement(row: string, n: number, target: ConnectionConfig, { verbatim, warn, note }: DumpOptions) {
+  const { statement: text, notes, warnings } = verbatim ? { statement: row, notes: [], warnings: [] } : repair(row);
   const statement = requireStatement(text, n, target);
   const identity = identify(statement);
-  for (const note of notes) warn(`${displayName(identity)}: ${note}`);
+  for (const warning of warnings) warn(`${displayName(identity)}: ${warning}`);
+  for (const repaired of notes) note(`${displayName(identity)}: ${repaired}`);
   return { statement, identity };
 }
 
