@@ -115,7 +115,7 @@ test('a failed writer withholds the NUL and writes the reason', async t => {
   await finished(end).catch(() => {});
   const left = Buffer.concat(pieces).toString();
   t.is(left, 'a;\n-- sqlwell: incomplete: the well ran dry\n');
-  const message = 'incomplete after 0 complete records: sqlwell: the well ran dry';
+  const message = 'incomplete after 0 complete records: sqlwell failed: the well ran dry';
   await t.throwsAsync(decodeText(left), { code: 'DAMAGED', message });
   await t.throwsAsync(decodeText(`${left}\0`), {
     code: 'DAMAGED',
@@ -150,7 +150,7 @@ test(rejectsInput, '\n', /no NUL byte in the input/);
 test(
   rejectsInput,
   'a\0\n-- sqldump: incomplete: it failed\n',
-  /incomplete after 1 complete record: sqldump: it failed/,
+  /incomplete after 1 complete record: sqldump failed: it failed/,
 );
 test(rejectsInput, 'a\0\n-- b\n', /truncated after 1 complete record/);
 test(rejectsInput, 'a\0b', /truncated after 1 complete record/);

@@ -1,4 +1,5 @@
 /*! Handles what is the same for every program: streams, errors and the exit status of the process. */
+import { fstatSync } from 'node:fs';
 import { escapeControls, formatError } from '@sqlpipe/sql';
 import { Exit, exitStatus } from './exit.js';
 import { createProcessIo, interruptSignal, waitForPendingSignal } from './io.js';
@@ -42,9 +43,25 @@ function reportError(error: unknown, name: string): void {
   const hint =
     { [Exit.usage]: `\nTry '${name} --help'.`, [Exit.bug]: '\nThis is a bug; please report it.' }[process.exitCode] ??
     '';
-  const text = formatError(error);
+  const text = withoutRepetition(formatError(error), error);
   // A usage error of yargs has several lines. In any other message a line end can only come from a name; printed as it is, it
   // could fake a second message.
   const safe = process.exitCode === Exit.usage ? text : escapeControls(text);
   createProcessIo(name, { quiet: true, verbose: 0 }).error(safe + hint);
+}
+
+/** In a pipe, the program that failed first prints why: the programs after it do not repeat that. */
+function withoutRepetition(text: string, error: unknown): string {
+  if (!(error instanceof Error)) return text;
+  const { repeated } = error as { repeated?: string };
+  const rest = repeated !== undefined && readsPipe() ? text.replace(`: ${repeated}`, '') : text;
+  return withoutRepetition(rest, error.cause);
+}
+
+function readsPipe(): boolean {
+  try {
+    return fstatSync(0).isFIFO();
+  } catch {
+    return false; // standard input is closed
+  }
 }

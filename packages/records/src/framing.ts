@@ -71,7 +71,10 @@ const noNulInInput = (): StreamError =>
 
 function truncatedError(rest: Buffer, recordCount: number): StreamError {
   const marker = parseFailureMarker(lastLine(rest));
-  if (marker) return new StreamError(`incomplete after ${formatCount(recordCount)}: ${marker.name}: ${marker.reason}`);
+  if (marker) {
+    const message = `incomplete after ${formatCount(recordCount)}: ${marker.name} failed: ${marker.reason}`;
+    return new StreamError(message, { repeated: marker.reason });
+  }
   return recordCount
     ? new StreamError(
         `truncated after ${formatCount(recordCount)}: the input does not end with a NUL byte; the previous command may have failed`,

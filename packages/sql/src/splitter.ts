@@ -14,6 +14,8 @@ export class SplitError extends Error {
     message: string,
     readonly line: number,
     readonly column: number,
+    /** The end of the message if it is that of the program that wrote the text, which prints it too. */
+    readonly repeated?: string,
   ) {
     super(message);
   }
@@ -220,11 +222,11 @@ export class Splitter {
       startsLine = token.type === 'space' && (startsLine || token.text.includes('\n'));
     }
     const marker = markerToken && parseFailureMarker(markerToken.text);
-    if (markerToken && marker)
-      throw new SplitError(
-        `${marker.name} left it incomplete: ${truncate(marker.reason, 500)}`,
-        ...this.#position(text, markerToken.start),
-      );
+    if (markerToken && marker) {
+      const reason = truncate(marker.reason, 500);
+      const message = `${marker.name} left it incomplete: ${reason}`;
+      throw new SplitError(message, ...this.#position(text, markerToken.start), reason);
+    }
   }
 
   #unclosedError(): SplitError {
