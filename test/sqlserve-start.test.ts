@@ -82,7 +82,7 @@ test('a folder in use by another sqlserve is rejected until that one is killed',
 test('--load runs .sql text and streams, and names a rejected statement', async t => {
   const folder = await freshFolder(t);
   const [sql, stream, bad] = ['a.sql', 'b.nul', 'c.sql'].map(name => join(folder, name)) as [string, string, string];
-  await writeFile(sql, '-- two\ncreate table a (x int);\ncreate table b (x int)');
+  await writeFile(sql, '-- two\ncreate table a (x int);\ncreate table b (x int);');
   await writeFile(stream, 'create view v as (select x from a);\n\0');
   await writeFile(bad, 'create table a (x int);\ncreate table c (x nope);');
   const server = await startSqlserve(t, ['--load', sql, '--load', stream]);

@@ -1,7 +1,7 @@
 /*! From an instance to a stream or text. */
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Exit, type Io, limitHeapGrowth, printSettings } from '@sqlpipe/cli';
+import { Exit, type Io, limitHeapGrowth, printSettings, UsageError } from '@sqlpipe/cli';
 import { isStdout, isTextOutput, writeOutput, writeSqlText } from '@sqlpipe/files';
 import { createCommitWriter, encodeRecords } from '@sqlpipe/records';
 import { parseSelection } from '@sqlpipe/schema';
@@ -18,6 +18,11 @@ export async function writeDump(
 ): Promise<number> {
   limitHeapGrowth();
   if (options.listInstances) return printInstances(io);
+  // Not shown, because it may hold a password.
+  if (names.some(name => /:\/\/|::/.test(name)))
+    throw new UsageError(
+      'an operand after the first is an address; one instance is dumped, and NAMEs select its objects',
+    );
   const selection = parseSelection(include, exclude);
   const source = await resolveSource(instance, options, io);
   if (options.showConfig) return printSettings([source.settings], io);
