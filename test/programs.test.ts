@@ -97,7 +97,12 @@ const exitsWith = macro<[string, number, (string | RegExp)?]>({
 });
 
 test(exitsWith, 'sqlsplit /nowhere', 66, /^sqlsplit: \/nowhere: no such file or directory\n$/m);
-test(exitsWith, 'sqlsplit /nowhere | sqljoin', 65, /^sqljoin: .*sqlsplit: \/nowhere: no such file or directory\n$/m);
+test(
+  exitsWith,
+  'sqlsplit /nowhere | sqljoin',
+  65,
+  /^sqlsplit: .*\nsqljoin: incomplete after 0 complete records: sqlsplit failed\n$/,
+);
 test(exitsWith, `${STREAM} | sqlapply --report . http://127.0.0.1:1`, 74, 'sqlapply: .: is a directory\n');
 test(exitsWith, `${TEXT} | sqlsplit > /dev/full`, 74, 'sqlsplit: write failed: no space left on device\n');
 test(exitsWith, `yes 'SELECT 1;' | sqlsplit | head -c 1 > /dev/null; exit \${PIPESTATUS[1]}`, 141);
