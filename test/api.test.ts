@@ -256,3 +256,20 @@ test('the rows of CREATE TOKEN go to the caller, and nowhere else', async t => {
   t.truthy(token);
   t.false(JSON.stringify(outcomes).includes(String(token)));
 });
+
+test('arguments of a wrong type are typed errors, before anything is sent', async t => {
+  for (const wrong of [undefined, null, 5, {}, { url: 5 }, true]) {
+    const calls: [string, () => Promise<unknown>][] = [
+      ['diff', () => diff(wrong as never, [])],
+      ['plan', () => plan([], wrong as never)],
+      ['replay', async () => replay([], wrong as never).next()],
+      ['dump', async () => dump(wrong as never).next()],
+    ];
+    for (const [name, call] of calls)
+      await t.throwsAsync(call, { name: 'OptionsError', code: 'USAGE' }, `${name}(${JSON.stringify(wrong)})`);
+  }
+  await t.throwsAsync(diff([5 as never], []), {
+    code: 'USAGE',
+    message: 'a statement of a schema is not a string',
+  });
+});

@@ -173,13 +173,18 @@ url = "http://127.0.0.1:1"
 token_command = "echo ${SECRET}; echo no ${SECRET} >&2; exit 1"
 [b]
 url = "http://127.0.0.1:1"
-token_command = "trap : TERM; sleep 5; echo ${SECRET}"
+token_command = "trap : TERM; (sleep 61.5; echo x) & sleep 61.5; echo ${SECRET}"
 timeout = 0.5
 TOML
     sqldump a; echo $? >&2; timeout 20 sqldump b; echo $? >&2`,
   );
   t.regex(stderr, /^sqldump: token_command of a failed: no \*{15}\n78\n/);
   t.regex(stderr, /\nsqldump: token_command of b did not end within 0.5 s; .*\n78\n$/);
+  t.is(
+    (await run('ps -A -o args= | grep -c "^sleep 61[.]5"')).stdout.toString(),
+    '0\n',
+    'nothing that it started goes on',
+  );
 });
 
 test('credentials over plain http through a remote proxy cause a warning', async t => {

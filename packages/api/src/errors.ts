@@ -8,7 +8,7 @@
  * - `PROTOCOL`: the reply is not one of QuestDB: a login page, a truncated reply.
  * - `DENIED`: wrong credentials, or no permission.
  * - `CONFIG`: an address or a credential that cannot be used.
- * - `USAGE`: options that cannot be combined, or names that say nothing.
+ * - `USAGE`: options that cannot be combined, names that say nothing, or an argument of a wrong type.
  * - `IO`: a file that cannot be written, or a schema too large for memory.
  */
 export type ErrorCode =

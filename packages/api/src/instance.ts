@@ -1,5 +1,6 @@
 /*! An instance as a program names it. */
 import { type ResolvedInstance, resolveInstance } from '@sqlpipe/instance';
+import { OptionsError } from './options-error.js';
 
 /** An instance, and what is needed to connect to it. Nothing else is looked at, unless `env` is given. */
 export interface InstanceOptions {
@@ -35,8 +36,8 @@ export type Instance = string | InstanceOptions;
 /** Receives what is allowed and unwise, or good to know: one sentence, without a secret. */
 export type OnWarning = (message: string) => void;
 
-/** How to connect. @throws InstanceError with the code CONFIG */
-export function resolve(instance: Instance, warn: OnWarning = () => {}): Promise<ResolvedInstance> {
+/** How to connect. @throws InstanceError with the code CONFIG; OptionsError for a value that is no instance */
+export async function resolve(instance: Instance, warn: OnWarning = () => {}): Promise<ResolvedInstance> {
   const {
     url,
     user,
@@ -44,6 +45,7 @@ export function resolve(instance: Instance, warn: OnWarning = () => {}): Promise
     token,
     env = {},
     ...options
-  } = typeof instance === 'string' ? { url: instance } : instance;
+  } = typeof instance === 'string' ? { url: instance } : (instance ?? {});
+  if (typeof url !== 'string') throw new OptionsError('an instance is an address, or an object whose url is one');
   return resolveInstance(url, { program: 'sqlpipe', env, warn, options, credentials: { user, password, token } });
 }

@@ -6,6 +6,7 @@ import type { Location } from '@sqlpipe/replay';
 import { collectStatements, deduplicate } from '@sqlpipe/schema';
 import { normalizeStatement } from '@sqlpipe/sql';
 import { type InstanceOptions, type OnWarning, resolve } from './instance.js';
+import { OptionsError } from './options-error.js';
 
 /**
  * A schema: an instance (an address with `://` or `::`, or an object with a `url`); the path of a `.sql` file, of a folder
@@ -31,6 +32,8 @@ export interface OpenSchema {
  */
 export async function openSchema(schema: Schema, warn?: OnWarning, reportInvalid = true): Promise<OpenSchema> {
   if (typeof schema === 'string' && !/::|:\/\//.test(schema)) return openPath(schema);
+  if (!isSchema(schema))
+    throw new OptionsError('a schema is an address, a path, an object with a url, or an iterable of statements');
   if (typeof schema !== 'string' && !('url' in schema))
     return { label: 'schema', locations: [], statements: normalize(schema) };
   const instance = await resolve(schema, warn);
@@ -41,6 +44,12 @@ export async function openSchema(schema: Schema, warn?: OnWarning, reportInvalid
     statements: dump(instance, { reportInvalid, ...(warn && { warn }) }),
   };
 }
+
+const isSchema = (value: unknown): boolean =>
+  typeof value === 'string' ||
+  (typeof value === 'object' &&
+    value !== null &&
+    ('url' in value || Symbol.iterator in value || Symbol.asyncIterator in value));
 
 function openPath(path: string): OpenSchema {
   const locations: Location[] = [];
@@ -59,6 +68,7 @@ export const collectSchema = async ({ statements }: OpenSchema): Promise<string[
 
 async function* normalize(statements: Iterable<string> | AsyncIterable<string>): AsyncGenerator<string> {
   for await (const statement of statements) {
+    if (typeof statement !== 'string') throw new OptionsError('a statement of a schema is not a string');
     const normalized = normalizeStatement(statement);
     if (normalized) yield normalized;
   }
