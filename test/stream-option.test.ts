@@ -13,7 +13,10 @@ const record = (statement: string) => `${statement}\n\0`;
 /** Bytes after the last complete record, and the message about them. */
 const DAMAGE: Record<string, [bytes: string, message: RegExp]> = {
   'a truncated record': ["CREATE TABLE 'd' (x", /3 complete records/],
-  'a failure marker': ['-- sqldump: incomplete: connection lost\\n', /sqldump: connection lost/],
+  'a failure marker': [
+    '-- sqldump: incomplete: connection lost\\n',
+    /incomplete after 3 complete records: sqldump failed/,
+  ],
   'bytes that are not UTF-8': ["CREATE TABLE 'd' (\\xff INT)\\0", /UTF-8/],
   'two statements in one record': ["CREATE TABLE 'd' (x INT); CREATE TABLE 'e' (x INT);\\0", /second statement/],
 };
