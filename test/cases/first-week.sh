@@ -14,6 +14,7 @@ ready() { # URL TABLE: waits until the server has applied what it accepted
   until ask "$1" "SELECT writerTxn = sequencerTxn FROM wal_tables() WHERE name = '$2'" | grep -q '\[\[true\]\]'; do :; done
 }
 
+trap 'kill $COPROC_PID $OTHER_PID 2> /dev/null' EXIT
 mkdir -p .config/sqlpipe
 printf '[%s]\nurl = "%s"\n' prod "$PROD" old "$OLD" dst "$DST" > .config/sqlpipe/instances.toml
 git config --global user.name Ann
@@ -97,9 +98,8 @@ sqlapply --jobs 4 "$fixture" many.sql
 sqldump "$fixture" | sqlgrep 't*' | sqldiff - many.sql
 
 echo '10: one schema for several instances, a canary first'
-coproc OTHER { sqlserve --port 0 2> /dev/null; }
+coproc OTHER { exec sqlserve --port 0 2> /dev/null; }
 read -r other <&"${OTHER[0]}"
 sqldump -o schema.stream prod
 sqlapply "$other" < schema.stream && sqlapply --if-exists skip "$fixture" < schema.stream
 sqldiff prod "$other"
-kill "$COPROC_PID" "$OTHER_PID"
