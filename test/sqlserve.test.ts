@@ -73,6 +73,18 @@ test('the catalogue functions list objects, and the reason for an invalid view',
   await shared.execute('drop table trades');
   const views = await shared.execute('select view_name, view_status, invalidation_reason from views()');
   t.deepEqual(views.dataset, [['v', 'invalid', 'table does not exist [table=trades]']]);
+  for (const [condition, isTrue] of [
+    ["view_status = 'invalid'", true],
+    ["view_status <> 'invalid'", false],
+    ["lower(view_name) in ('w', 'v') and view_status != 'valid'", true],
+    ["view_name not in ('v') or view_name < 'a'", false],
+    ["not (view_name > 'u')", false],
+  ] as const) {
+    const { dataset } = await shared.execute(`select view_name from views() where ${condition}`);
+    t.deepEqual(dataset, isTrue ? [['v']] : [], condition);
+  }
+  const answer = await shared.execute("select view_name from views() where view_name ~ 'v'");
+  t.regex(answer.error ?? '', /stores no rows/);
 });
 
 test('text after a semicolon prevents a statement from being executed', async t => {

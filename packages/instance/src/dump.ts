@@ -6,6 +6,7 @@ import {
   identify,
   isAcl,
   KINDS,
+  type Kind,
   MAX_RECORD,
   maskSecrets,
   normalizeStatement,
@@ -16,7 +17,7 @@ import { BestEffortClient } from './best-effort-client.js';
 import { addMissingRows, MissingObjects, ObjectCheck, type ReadOptions } from './completeness.js';
 import { requestSecrets } from './connection.js';
 import type { ConnectionConfig } from './connection-config.js';
-import { fetchInvalidViews } from './health.js';
+import { fetchInvalid, isViewKind } from './health.js';
 import { connect, type Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
 import { fetchObjectRows } from './object-dump.js';
@@ -90,7 +91,7 @@ async function* dumpStatements(
   client: BestEffortClient,
   options: DumpOptions,
 ): AsyncGenerator<string[]> {
-  let invalid: Map<string, string> | undefined;
+  const invalid = new Map<Kind, Map<string, string>>();
   let hasAcl = false;
   let n = 0;
   const names = new NameSelection(options.names, options.withDeps);
@@ -109,9 +110,9 @@ async function* dumpStatements(
         hasAcl = true;
         if (!options.selection.selects(kind)) continue; // the server has one category for several kinds
       }
-      if (kind === 'view' || kind === 'materialized view') {
-        invalid ??= await fetchInvalidViews(query => client.table(query));
-        const reason = invalid.get(name);
+      if (isViewKind(kind)) {
+        if (!invalid.has(kind)) invalid.set(kind, await fetchInvalid(kind, query => client.table(query)));
+        const reason = invalid.get(kind)?.get(name);
         if (reason && options.reportInvalid)
           options.warn(
             `${displayName(identity)} is invalid on the source; ${options.skipInvalid ? 'left out' : 'the target may reject it'}: ${quoteSafely(reason, target)}`,

@@ -1,6 +1,6 @@
 /*! What an instance reports of its objects beside their definitions: which are invalid, suspended, or without rows. */
 import type { Health } from '@sqlpipe/schema';
-import { foldCase, quoteLiteral } from '@sqlpipe/sql';
+import { foldCase, type Kind, quoteLiteral } from '@sqlpipe/sql';
 import type { Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
 
@@ -25,16 +25,30 @@ export async function fetchHealth(instance: Instance): Promise<Health> {
 }
 
 /** The catalogue functions that list objects which can be invalid (observed on 9.3.4; the last one is of QuestDB 10). */
-const VIEW_LISTS = ['views()', 'materialized_views()', 'live_views()'];
+const VIEW_LISTS = {
+  view: 'views()',
+  'materialized view': 'materialized_views()',
+  'live view': 'live_views()',
+};
+
+/** A kind of object that can be invalid. */
+type ViewKind = keyof typeof VIEW_LISTS;
+
+export const isViewKind = (kind: Kind): kind is ViewKind => Object.hasOwn(VIEW_LISTS, kind);
 
 /** The views of all kinds that the instance reports as invalid, each with its reason. */
 export async function fetchInvalidViews(query: Query): Promise<Map<string, string>> {
-  const invalid = new Map<string, string>();
-  for (const list of VIEW_LISTS) {
-    const rows = await query(`SELECT view_name, invalidation_reason FROM ${list} WHERE view_status = 'invalid'`);
-    for (const [name, reason] of rows ?? []) invalid.set(String(name), String(reason ?? 'no reason given'));
-  }
-  return invalid;
+  const invalid: [string, string][] = [];
+  for (const kind of Object.keys(VIEW_LISTS) as ViewKind[]) invalid.push(...(await fetchInvalid(kind, query)));
+  return new Map(invalid);
+}
+
+/** The views of one kind that the instance reports as invalid, each with its reason. */
+export async function fetchInvalid(kind: ViewKind, query: Query): Promise<Map<string, string>> {
+  const rows = await query(
+    `SELECT view_name, invalidation_reason FROM ${VIEW_LISTS[kind]} WHERE view_status = 'invalid'`,
+  );
+  return new Map((rows ?? []).map(([name, reason]) => [String(name), String(reason ?? 'no reason given')]));
 }
 
 /** The tables and views whose changes the instance does not apply, each with the error that it reports. */
@@ -45,6 +59,7 @@ export async function fetchSuspended(query: Query): Promise<Map<string, string>>
 
 const withFoldedNames = (byName: Map<string, string>): Map<string, string> =>
   new Map(Array.from(byName, ([name, value]) => [foldCase(name), value]));
+
 /** A column of a view, as the server lists it. */
 export interface ViewColumn {
   readonly name: string;

@@ -26,6 +26,7 @@ import {
   type SelectStatement,
   type TableFunctionCall,
 } from '@sqlpipe/engine/query';
+import { evaluateCondition } from './conditions.js';
 
 /** The columns of a result, its rows, and the name of its designated timestamp. */
 interface ResultTable {
@@ -96,16 +97,16 @@ function answerSelect(
   return limitRows(sortRows(project(table, select.columns, positionOf), select), select);
 }
 
-/** The rows for which WHERE is true. It must be a column that is greater than a number. */
-function filterRows(table: ResultTable, { where }: SelectStatement): ResultTable {
-  if (!where) return table;
-  if (where.type !== 'binary' || where.operator !== '>') throw noRowsError();
-  const { left, right } = where;
-  const name = left.type === 'column' ? (left.name.parts.at(-1) ?? '') : '';
-  const index = table.heads.findIndex(head => head.name.toLowerCase() === name.toLowerCase());
-  if (index < 0 || right.type !== 'literal' || typeof right.value !== 'number') throw noRowsError();
-  const limit = right.value;
-  return { heads: table.heads, rows: table.rows.filter(row => Number(row[index]) > limit) };
+/** The rows for which WHERE is true. */
+function filterRows({ heads, rows }: ResultTable, { where }: SelectStatement): ResultTable {
+  if (!where) return { heads, rows };
+  const indexes = new Map(heads.map(({ name }, index) => [name.toLowerCase(), index]));
+  const isSelected = (row: readonly Value[]) => {
+    const value = evaluateCondition(where, column => row[indexes.get(column) ?? -1]);
+    if (typeof value !== 'boolean') throw noRowsError();
+    return value;
+  };
+  return { heads, rows: rows.filter(isSelected) };
 }
 
 /** What the questions of a plan about rows have for an answer where there are none, by the aliases of their columns. */
