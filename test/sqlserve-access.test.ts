@@ -128,6 +128,39 @@ test('a user without permission cannot find out which principals exist', async t
   }
 });
 
+// Source: each check of SecurityContext takes the token of a table that was found (QuestDB 9.3.4), and tables() lists all.
+test('names of objects are no secret, as on QuestDB: a missing one is missing for every user', async t => {
+  const server = await startWithAnn(
+    t,
+    'create table secret (a int, ts timestamp) timestamp(ts) partition by day wal',
+    'create view secret_view as (select * from secret)',
+    'create materialized view secret_mv as (select ts, max(a) a from secret sample by 1h) partition by day',
+  );
+  for (const statement of [
+    'select * from NAME',
+    'show columns from NAME',
+    'show create table NAME',
+    'drop table NAME',
+    'truncate table NAME',
+    'rename table NAME to x',
+    'alter table NAME add column b int',
+    'alter table NAME resume wal',
+    'drop view NAME_view',
+    'alter view NAME_view as (select 1)',
+    'compile view NAME_view',
+    'show create view NAME_view',
+    'drop materialized view NAME_mv',
+    'refresh materialized view NAME_mv full',
+    'show create materialized view NAME_mv',
+  ]) {
+    const existing = await executeAs(server, ann, statement.replace('NAME', 'secret'));
+    t.regex(existing.error ?? '', /^Access denied for ann \[/, statement);
+    const missing = await executeAs(server, ann, statement.replace('NAME', 'missing'));
+    t.regex(missing.error ?? '', /does not exist/, statement);
+  }
+  t.is((await fetchTable(server, 'select table_name from tables()', ann)).length, 1 + 3);
+});
+
 test('objects of a dropped user belong to the administrator, not to a new user of that name', async t => {
   const server = await startWithAnn(
     t,
