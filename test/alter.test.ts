@@ -246,6 +246,35 @@ testWithQuestDB('nothing is planned for a table to which the server applies no c
   t.regex((await run('cat plan')).stdout.toString(), /CREATE TABLE u/);
 });
 
+testWithQuestDB('a rebuild is completed after a writer has created the table between the two renames', async t => {
+  const server = await emptyServer();
+  await execute(server, 'CREATE TABLE prices (price DOUBLE, ts TIMESTAMP) timestamp(ts) PARTITION BY DAY WAL');
+  await execute(server, "INSERT INTO prices SELECT x, timestamp_sequence('2024-01-01', 1000000) FROM long_sequence(9)");
+  await waitUntilApplied(server, 'prices');
+  const after = 'CREATE TABLE prices (price DOUBLE, ts TIMESTAMP) timestamp(ts) PARTITION BY HOUR WAL;';
+  const run = await shellWithFiles(t, server, { 'after.sql': after });
+  const rebuild = 'sqldiff --alter --rebuild prices after.sql $DB';
+  const begun = await run(
+    `${rebuild} > plan; tr '\\0' '\\n' < plan; (sed -z '/RENAME TABLE .prices. TO/q' plan; printf '\\0') | sqlapply --allow all $DB && curl -sf -d 'prices price=7' $DB/write`,
+  );
+  t.is(begun.code, 0, begun.stderr);
+  t.regex(begun.stdout.toString(), /^-- nothing may write to 'prices' while this plan is applied$/m);
+  const ended = await run("(grep -z 'TO .prices.;' plan; printf '\\0') | sqlapply --allow all $DB");
+  t.regex(ended.stderr, /new name is already in use/);
+
+  const blocked = await run(rebuild);
+  t.is(blocked.code, 1);
+  t.regex(
+    blocked.stderr,
+    /^sqldiff: table 'prices': left out: rebuild of table 'prices': a writer created it while an earlier rebuild exchanged the names, and the old rows are in 'prices_before_\w+'; stop the writers, rename 'prices', .*\n$/,
+  );
+  t.notRegex(blocked.stdout.toString(), /DROP|RENAME/);
+  await execute(server, 'RENAME TABLE prices TO meanwhile');
+  await run(`${rebuild} --ignore-extra | sqlapply --allow-plan $DB`);
+  t.deepEqual(await execute(server, 'SELECT count(), sum(price) FROM prices'), [[9, 45]]);
+  t.is((await run('sqldiff --ignore-extra after.sql $DB')).code, 0);
+});
+
 testWithQuestDB('a rebuild neither copies nor drops a table whose rows are not all applied', async t => {
   const server = await emptyServer();
   await execute(server, 'CREATE TABLE t (ts TIMESTAMP, x DECIMAL(10,2)) timestamp(ts) PARTITION BY DAY');

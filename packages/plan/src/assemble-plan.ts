@@ -98,7 +98,7 @@ export async function assemblePlan(
     ...(isOther ? ['judged by the rules of QuestDB 9.3'] : []),
     ...work,
     ...(irreversible !== undefined ? [irreversible] : []),
-    ...tablesToCopy(draft.steps, before).map(name => `nothing may write to '${name}' while this plan is applied`),
+    ...findTablesAtRest(draft.steps, before).map(name => `nothing may write to '${name}' while this plan is applied`),
     ...(used.length > 0 ? [`allowed losses: ${used.join(', ')}`] : []),
   ];
   const omissions = draft.omissions
@@ -120,11 +120,19 @@ export async function assemblePlan(
 const isColumnOrder = ({ properties }: Omission): boolean =>
   properties.length === 1 && properties[0] === 'column order';
 
-/** The tables that the steps of rebuilds copy. */
-const tablesToCopy = (steps: readonly Step[], before: Engine): string[] =>
-  steps
-    .map(({ statement }) => parseRebuildAssertion(statement))
-    .flatMap(found => (found?.assertion === 'all applied' && before.find(found.tables[0]) ? found.tables : []));
+/**
+ * The tables that steps copy or rename. Over ILP a renamed table is created again at once, and 9.3.4 discards the rows that it has
+ * received over TCP and not yet committed (observed: up to the last half second).
+ */
+const findTablesAtRest = (steps: readonly Step[], before: Engine): string[] => [
+  ...new Set(
+    steps.flatMap(({ statement, change: { identity } }) => {
+      if (identity.verb === 'RENAME') return [identity.name];
+      const found = parseRebuildAssertion(statement);
+      return found?.assertion === 'all applied' && before.find(found.tables[0]) ? found.tables : [];
+    }),
+  ),
+];
 
 /** Whether there is still such a view at the end. */
 const isKept = (name: string, after: Engine): boolean => after.find(name)?.kind === 'materialized view';

@@ -14,7 +14,7 @@ import { alterMaterializedView, alterViewTtl, canAlter } from './alter-materiali
 import { alterStorage, alterTable, dropColumns, type TableTarget } from './alter-table.js';
 import { type Draft, describe } from './draft.js';
 import { formatPath, formatPathForShell } from './names.js';
-import { findRebuildLosses, isPartOfRebuild, rebuildTable } from './rebuild.js';
+import { findRebuildLosses, findUsurpation, isPartOfRebuild, rebuildTable } from './rebuild.js';
 import type { Task } from './task.js';
 import { whyUnalterable } from './unalterable.js';
 import { alterRows } from './values.js';
@@ -181,10 +181,12 @@ function viewTarget(name: string, draft: Draft) {
   };
 }
 
-function rebuild(entry: Entry, wanted: TableDefinition, { requests, dropOld }: Task, draft: Draft): void {
+function rebuild(entry: Entry, wanted: TableDefinition, { requests, dropOld, leftovers }: Task, draft: Draft): void {
   const now = draft.definitionOf(entry.name) as TableDefinition;
   const renamed = requests.renames.columnsOf(entry.name);
   const change = { identity: entry, properties: [], what: `rebuild of table '${now.name}'` };
+  const usurpation = findUsurpation(now.name, leftovers, draft.engine);
+  if (usurpation !== undefined) return draft.omit(change, usurpation);
   const losses = findRebuildLosses(wanted, now, renamed, dropOld).filter(loss => !requests.mayLose(loss));
   const isTaken = (name: string) => draft.engine.find(name) !== undefined;
   if (losses.length === 0) draft.add(change, rebuildTable(wanted, now, renamed, { dropOld, isTaken }));

@@ -116,14 +116,22 @@ export function findLeftovers(a: WantedSchema, b: Engine, requests: Requests): R
     const { table = '', role, mark = '' } = parseRebuildName(name) ?? {};
     if (role !== 'new' || !requests.isToRebuild(table) || a.findObject(name)) continue;
     const wanted = a.definitionOf(table);
-    const now = b.definitionOf(table) ?? b.definitionOf(rebuildNames(table, mark).oldName);
-    if (wanted?.kind !== 'table' || now?.kind !== 'table') continue;
-    const isOwn = (repeated: number): boolean =>
-      markOf(wanted, now, repeated) === mark ||
-      (b.find(rebuildNames(table, markOf(wanted, now, repeated)).oldName) !== undefined && isOwn(repeated + 1));
-    if (isOwn(0)) leftovers.add(foldCase(name));
+    const isOwn = (now: TableDefinition, repeated: number): boolean =>
+      wanted?.kind === 'table' &&
+      (markOf(wanted, now, repeated) === mark ||
+        (b.find(rebuildNames(table, markOf(wanted, now, repeated)).oldName) !== undefined && isOwn(now, repeated + 1)));
+    const old = [table, rebuildNames(table, mark).oldName].map(each => b.definitionOf(each));
+    if (old.some(now => now?.kind === 'table' && isOwn(now, 0))) leftovers.add(foldCase(name));
   }
   return leftovers;
+}
+
+/** Why a table cannot be rebuilt: a writer has created it between the two renames of an earlier rebuild. */
+export function findUsurpation(table: string, leftovers: ReadonlySet<string>, b: Engine): string | undefined {
+  const newName = [...leftovers].find(name => foldCase(parseRebuildName(name)?.table ?? '') === foldCase(table));
+  const oldName = rebuildNames(table, parseRebuildName(newName ?? '')?.mark ?? '').oldName;
+  if (!newName || !b.find(oldName) || !b.find(table)) return undefined;
+  return `a writer created it while an earlier rebuild exchanged the names, and the old rows are in '${oldName}'; stop the writers, rename '${table}', plan again to complete that rebuild, and then copy the rows of the renamed table`;
 }
 
 /** Whether a rebuild has made a table of this name. An old table that it kept is not a difference. */
@@ -140,7 +148,9 @@ export function isPartOfRebuild(name: string, { a, leftovers, requests }: Task):
 export function resumeRebuilds({ leftovers }: Task, draft: Draft): void {
   for (const { name } of [...draft.engine.objects()].filter(each => leftovers.has(foldCase(each.name)))) {
     const { table = '', mark = '' } = parseRebuildName(name) ?? {};
-    const isExchanged = !draft.engine.find(table) && draft.engine.find(rebuildNames(table, mark).oldName);
+    const hasExchangeBegun = draft.engine.find(rebuildNames(table, mark).oldName) !== undefined;
+    const isExchanged = hasExchangeBegun && !draft.engine.find(table);
+    if (hasExchangeBegun && !isExchanged) continue; // somebody has created the table meanwhile (findUsurpation)
     const statement = isExchanged ? `RENAME TABLE '${name}' TO '${table}';` : `DROP TABLE '${name}';`;
     draft.addStatement(statement, { kind: 'table', name, verb: '' });
   }
