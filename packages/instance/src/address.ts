@@ -127,3 +127,6 @@ function addressError(operand: string, why: string): InstanceError {
   const shown = /[@?#;=]|:(?!\/\/)/.test(operand) ? 'the address' : `"${escapeControls(operand)}"`;
   return new InstanceError('CONFIG', `${shown} ${why}; give an address such as http://host:9000`);
 }
+
+/** An address as messages show it. */
+export const formatAddress = ({ origin, pathname }: URL): string => origin + (pathname === '/' ? '' : pathname);

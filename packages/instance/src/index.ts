@@ -13,6 +13,7 @@ export { fetchHealth, fetchViewColumns, queryIfAccepted } from './health.js';
 export { type Inspection, inspect } from './inspect.js';
 export { connect, type Instance, withInstance } from './instance.js';
 export { InstanceError, type InstanceErrorCode, type InstanceErrorDetails } from './instance-error.js';
+export { listInstances } from './named-instances.js';
 export { listAllObjects, type ObjectName } from './objects.js';
 export {
   fetchRefreshState,
@@ -24,7 +25,8 @@ export {
 } from './refreshes.js';
 export type { Rejection, Reply } from './reply.js';
 export { DEFAULT_REQUEST_BUFFER, encodeQuery, toRequestText } from './request.js';
-export { type InstanceOptions, listInstances, type ResolveContext, resolveInstance } from './resolve.js';
+export { resolveInstance } from './resolve.js';
+export type { InstanceOptions, ResolveContext } from './resolve-context.js';
 export type { Setting } from './settings.js';
 export { SymbolCapacities, USUAL_SYMBOL_CAPACITY } from './symbol-capacities.js';
 export { fetchVersion, isEnterprise } from './version.js';
