@@ -28,6 +28,9 @@ const BATCH = 100;
 const statesCapacity = (definition: Definition | undefined): boolean =>
   definition?.kind === 'table' && definition.columns.some(({ capacity = 0 }) => capacity > USUAL_SYMBOL_CAPACITY);
 
+/** The key of a statement that may have changed any object. */
+const ANY = 'other';
+
 const keyOf = ({ kind, name }: Identity): string => `${kind} ${foldCase(name)}`;
 
 /** What an executor compares statements with. */
@@ -46,8 +49,8 @@ export class ExistingObjects {
   /** The definitions of the objects of the next statements; undefined for an object that did not exist. */
   #prefetched = new Map<string, string | undefined>();
   #prefetching: Promise<void> | undefined;
-  /** Number of statements that may have changed any object. If it grows during a fetch, the fetched definitions are discarded. */
-  #changes = 0;
+  /** For each fetch that is running: the keys of what was sent meanwhile, whose definition may be outdated when it arrives. */
+  readonly #sentMeanwhile = new Set<Set<string>>();
   /** Whether the definitions of the next statements are fetched together: if objects of the stream exist. */
   #fetchesMany: boolean;
   readonly #capacities: SymbolCapacities;
@@ -88,10 +91,11 @@ export class ExistingObjects {
 
   /** Must be called before and after a statement is sent: the objects that it creates or changes are fetched again. */
   invalidate(identity: Identity): void {
-    if (identity.kind !== 'other') return void this.#prefetched.delete(keyOf(identity));
+    const key = identity.kind === 'other' ? ANY : keyOf(identity);
+    for (const sent of this.#sentMeanwhile) sent.add(key);
+    if (key !== ANY) return void this.#prefetched.delete(key);
     this.#prefetched.clear();
     this.#keys = undefined;
-    this.#changes++;
   }
 
   /** Passes statements on. If objects of the stream exist, the definitions of the next statements are fetched together. */
@@ -115,7 +119,8 @@ export class ExistingObjects {
   /** Ignores errors of the instance: then `fetch` queries each object alone, and reports the error. */
   async #prefetch(): Promise<void> {
     const upcoming = this.#upcoming;
-    const changes = this.#changes;
+    const sent = new Set<string>();
+    this.#sentMeanwhile.add(sent);
     const found = new Map<string, string | undefined>(upcoming.map(identity => [keyOf(identity), undefined]));
     try {
       this.#keys ??= this.#listKeys();
@@ -123,10 +128,13 @@ export class ExistingObjects {
       const existing = upcoming.filter(identity => keys.has(keyOf(identity)));
       const definitions = await fetchDefinitions(this.#target, existing);
       for (const [i, identity] of existing.entries()) found.set(keyOf(identity), definitions[i]);
-      if (changes === this.#changes) this.#prefetched = found;
+      for (const key of sent) found.delete(key);
+      if (!sent.has(ANY)) this.#prefetched = found;
     } catch (error) {
       if (!(error instanceof InstanceError)) throw error;
       this.#keys = undefined;
+    } finally {
+      this.#sentMeanwhile.delete(sent);
     }
   }
 
