@@ -36,6 +36,18 @@ test('credentials in the address are used, with a warning', async t => {
   t.is(authorization, basic('a', 'x;y'));
 });
 
+test('credentials in the address come before those of variables, whose user may complete them', async t => {
+  const login = { SQLDUMP_USER: 'ann', SQLDUMP_PASSWORD: SECRET };
+  for (const env of [login, { SQLDUMP_TOKEN: 'other' }]) {
+    const of = async (operand: string) => (await resolve({ operand, env })).authorization;
+    t.is(await of('https://admin:p%40ss@host'), basic('admin', 'p@ss'));
+    t.is(await of('https::addr=host;username=admin;password=p@ss;'), basic('admin', 'p@ss'));
+    t.is(await of('https::addr=host;token=t0ken;'), 'Bearer t0ken');
+  }
+  t.is((await resolve({ operand: 'https://ann@host', env: login })).authorization, basic('ann', SECRET));
+  await misconfigured(t, { operand: 'https://bob@host', env: login }, /a user is given, but no password/);
+});
+
 test('a configuration string sets TLS verification and TLS roots', async t => {
   t.true((await resolve({ operand: 'https::addr=host;tls_verify=unsafe_off;' })).insecure);
   t.false((await resolve({ operand: 'https::addr=host;tls_verify=on;' })).insecure);

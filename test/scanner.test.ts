@@ -188,6 +188,12 @@ test('a row that is null', rejectsReply, rowsOf('["a"]', 'null'), 'contains a ro
 test('a row that is an object', rejectsReply, rowsOf('{}'), 'contains a row that is not an array (row 1)');
 test('an empty row', rejectsReply, rowsOf('["a"]', '[]'), 'contains an empty row (row 2)');
 test('an empty row before others', rejectsReply, rowsOf('[]', '["a"]'), 'contains an empty row (row 1)');
+test('after an empty row, no row of the next chunk is passed on', t => {
+  const scanner = new RowScanner();
+  t.deepEqual(scanner.write(Buffer.from('{"dataset":[["a"],[]')), ['a']);
+  const rest = Buffer.from(',["b"],["c"],["d"],["e"]],"count":6}');
+  t.throws(() => scanner.write(rest), { instanceOf: JsonError, message: 'contains an empty row (row 2)' });
+});
 test(
   'a first column that is null',
   rejectsReply,
