@@ -30,6 +30,7 @@ test(isRejected, '--rename a=B', TWO, /^sqltr: '(?:a' and 'b|b' and 'a)' would h
 test(isRejected, '--rename b=A', TWO, /would have the same name, 'A'/i);
 test(isRejected, '--rename a=c --rename b=c', TWO, /'a' and 'b' would have the same name, 'c'/);
 test(isRejected, '--rename *=c', TWO, /'a' and 'b' would have the same name, 'c'/);
+test(isRejected, '--rename a=b', 'CREATE TABLE a (x INT); CREATE TABLE B (x INT);', /would have the same name, 'b'/);
 test(
   isRejected,
   '--rename x_*=y_*',
@@ -59,6 +60,12 @@ test(
 );
 test(
   isRejected,
+  '--rename t=Q',
+  'CREATE VIEW v AS (SELECT t.x, q.y FROM t JOIN u q ON (x));',
+  /view 'v': the new name 'Q' is also that of an alias/,
+);
+test(
+  isRejected,
   '--rename a=q',
   'CREATE VIEW a AS (SELECT 1 x FROM t); CREATE VIEW v AS (WITH q AS (SELECT 2 x FROM t) SELECT * FROM q);',
   /view 'v': the new name 'q' is also that of an alias or a common table expression/,
@@ -80,6 +87,12 @@ test(
   '--owner bob=ann',
   'ALTER TABLE t ADD COLUMN x INT OWNED BY bob;',
   /where 'bob' may be a name to change/,
+);
+test(
+  isRejected,
+  '--owner ann=bob',
+  "CREATE SERVICE ACCOUNT s OWNED BY ann WITH PASSWORD 'p';",
+  /statement 1 \(service account 's'\): unknown syntax, where 'ann' may be a name to change/,
 );
 test(
   isRejected,

@@ -92,6 +92,9 @@ export async function wasAltered(
   return result === undefined && comparison?.asText === false;
 }
 
+/** A change may concern more objects than the one that it names. */
+const ANYTHING: Identity = { kind: 'other', name: '', verb: '' };
+
 /** Waits until a change that was sent is complete, and checks its result. */
 export async function confirmChange(
   { change, expected, refresh }: PendingChange,
@@ -105,6 +108,7 @@ export async function confirmChange(
     const failure = await waitForWal(name, target, patience);
     if (failure) return failure;
   }
+  existing.invalidate(ANYTHING); // a definition that was fetched before the change was complete is outdated
   if (!verify) return {};
   if (change.verb === 'rename') return verifyRenamed(change, existing);
   return change.verb === 'alter' && expected !== undefined ? verifyAltered(change, expected, existing) : {};

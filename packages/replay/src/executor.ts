@@ -115,7 +115,6 @@ export function createExecutor(
       if (reply.rows) await onRows(reply.rows);
       await existing.access.recordChange(statement);
       const confirmed = pending && (await confirmChange(pending, target, existing, { patience, verify: !noVerify }));
-      if (pending) existing.invalidate(identity); // a definition that was fetched before the change is outdated
       return { result: 'applied', ...(before && { replaced: before }), ...confirmed };
     }
     const { message, position, denied } = reply;
