@@ -135,16 +135,19 @@ const GRANTS = Array.from({ length: BATCH - 1 }, (_, i) => `GRANT SELECT ON t${i
 
 test('a definition that is fetched after the reply to an ALTER, and before its end, is fetched again', async t => {
   const others = tables(BATCH);
-  const [fetched, altered] = [new Once(), new Once()];
+  const [fetched, waiting] = [new Once(), new Once()];
   const old = reply(rowsBody("CREATE TABLE 't' ( \n\tx INT\n);"));
   let isAltered = false;
   const url = await startProxy(t, [...others, 'CREATE TABLE t (x INT);'], {
-    before: statement => (isAltered && statement.includes('FROM wal_tables()') ? fetched.happened : undefined),
+    before(statement) {
+      if (!isAltered || !statement.includes('FROM wal_tables()')) return undefined;
+      waiting.happen();
+      return fetched.happened;
+    },
     // The server has not applied the change.
     reply: statement => (isFetch(statement) && isAltered && !fetched.hasHappened ? old : undefined),
     after(statement) {
       isAltered ||= isAlter(statement);
-      if (isAlter(statement)) altered.happen();
       if (isAltered && / lower\(table_name\) IN \('t'\)/.test(statement)) fetched.happen();
     },
   });
@@ -152,7 +155,7 @@ test('a definition that is fetched after the reply to an ALTER, and before its e
   const options = { jobs: 2, keepGoing: true, allow: ['ALTER'] };
   const results: string[] = [];
   for await (const { n, result } of replay(Readable.from(statements), { url }, options)) {
-    if (n === 2 * BATCH - 1) await altered.happened;
+    if (n === 2 * BATCH - 1) await waiting.happened;
     results.push(result);
   }
   t.deepEqual(results.slice(2 * BATCH - 1), ['applied', 'skipped']);
