@@ -49,6 +49,16 @@ test('a view waits for its dependencies, and an ALTER for all earlier statements
   t.like(await run(`sqlsplit <<< "${text}" | sqlapply -j 8 --allow ALTER $FAR`), { code: 0, stderr: '' });
 });
 
+test('a view waits for what it names in other cases of letters', async t => {
+  const { run } = await startFarTarget(t, 6);
+  const chain = Array.from(
+    { length: 12 },
+    (_, i) => `create view ${i % 2 ? 'v' : 'V'}${i} as (select x from ${i ? `${i % 2 ? 'v' : 'V'}${i - 1}` : 't'});`,
+  );
+  const text = `create table T (x int); ${chain.join('')}`;
+  t.like(await run(`sqlsplit <<< "${text}" | sqlapply -j 8 $FAR`), { code: 0, stderr: '' });
+});
+
 test('after a rejection no statement is started, and the results are in input order', async t => {
   const { run } = await startFarTarget(t, 5);
   const tables = (from: number) => Array.from({ length: 20 }, (_, i) => `create table t${from + i} (x int);`).join('');
