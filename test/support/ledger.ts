@@ -4,6 +4,7 @@ import type { ExecutionContext } from 'ava';
 import { execute, ROWS, waitUntilApplied } from './reconcile.js';
 import type { Server } from './server.js';
 import { shell } from './shell.js';
+import { waitUntil } from './wait-until.js';
 
 export const LEDGER = {
   before: `CREATE TABLE ledger (ts TIMESTAMP, acc SYMBOL INDEX CAPACITY 64, qty INT, note VARCHAR, x LONG, y LONG) timestamp(ts) PARTITION BY DAY DEDUP UPSERT KEYS(ts,acc);
@@ -38,7 +39,8 @@ export async function waitUntilValid(t: ExecutionContext, server: Server, log = 
 }
 
 export async function waitUntilRefreshed(server: Server): Promise<void> {
-  while ((await execute(server, 'SELECT count() FROM hourly'))[0]?.[0] !== ROWS) await pause(20);
+  const question = 'SELECT count() FROM hourly';
+  await waitUntil(question, async () => (await execute(server, question))[0]?.[0] === ROWS);
 }
 
 /** A writer beside a run. */

@@ -4,6 +4,7 @@ import { isLossless, type TableDefinition } from '@sqlpipe/ddl';
 import type { SchemaPair } from './schema-pairs.js';
 import type { Server } from './server.js';
 import type { Outcome } from './shell.js';
+import { waitUntil } from './wait-until.js';
 
 /** Runs scripts with the built programs, all in the same folder. */
 export type Run = (script: string) => Promise<Outcome>;
@@ -64,7 +65,7 @@ export async function execute(server: Server, statement: string): Promise<unknow
 /** Waits until a table has applied all changes that were sent to it. */
 export async function waitUntilApplied(server: Server, table: string): Promise<void> {
   const question = `SELECT writerTxn < sequencerTxn FROM wal_tables() WHERE name = '${table}'`;
-  while ((await execute(server, question))[0]?.[0] === true);
+  await waitUntil(question, async () => (await execute(server, question))[0]?.[0] !== true);
 }
 
 /** The values of columns as text, sorted. */

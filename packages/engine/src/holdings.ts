@@ -29,6 +29,8 @@ export class Holdings {
   readonly #dropped = new Map<string, MaterializedView>();
   /** New tables, in lower case, with the name of the table that they are a copy of. */
   readonly #copies = new Map<string, string>();
+  /** The new names of renamed tables, by their old names in lower case. */
+  readonly #renamed = new Map<string, string>();
   /** Columns, in lower case, whose value is written in each row. */
   readonly #filled = new Map<string, true>();
   /** Undoes the changes of the maps, the last one first. */
@@ -87,8 +89,12 @@ export class Holdings {
       if (source !== undefined) this.#put(this.#copies, foldCase(change.name), foldCase(source));
     } else if (change.verb === 'rename') {
       const isCopy = this.#copies.get(foldCase(change.name)) === foldCase(change.to);
-      this.#set(change.to, isCopy ? undefined : this.#less.get(foldCase(change.name)));
+      // Another table that had this name has taken its rows along.
+      const isLess = this.#less.get(foldCase(change.name)) ?? this.#less.get(foldCase(change.to));
+      this.#set(change.to, isCopy ? undefined : isLess);
       this.#set(change.name, true);
+      this.#put(this.#renamed, foldCase(change.to), undefined);
+      this.#put(this.#renamed, foldCase(change.name), change.to);
     }
   }
 
@@ -133,8 +139,14 @@ export class Holdings {
 
   /** The first table or materialized view that a view reads, directly or through views, and that holds less. */
   #missingSource(view: MaterializedView): string | undefined {
-    const names = [...this.catalogue.closure([view.base, ...view.references])];
+    const names = [...this.catalogue.closure([view.base, ...view.references])].map(name => this.#currentName(name));
     return names.find(name => !isSameName(name, view.name) && this.#less.has(foldCase(name)));
+  }
+
+  /** The name under which the rows are that had a name, unless something else has this name now. */
+  #currentName(name: string): string {
+    const to = this.catalogue.find(name) ? undefined : this.#renamed.get(foldCase(name));
+    return to === undefined ? name : this.#currentName(to);
   }
 
   #set(name: string, less: true | undefined): void {

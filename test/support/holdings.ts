@@ -1,0 +1,137 @@
+/*!
+ * What the objects of a real server hold, asked of the server alone: a plan that lost something without permission shows here,
+ * whatever the planner takes for a loss.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Server } from './server.js';
+
+/** What one object holds. */
+export interface Holding {
+  readonly kind: 'table' | 'materialized view' | 'view';
+  readonly rows: number;
+  /** The first and the last designated timestamp. */
+  readonly first: string | undefined;
+  readonly last: string | undefined;
+  readonly columns: ReadonlyMap<string, Values>;
+  /** Why it cannot be queried, or is no longer refreshed. */
+  readonly invalid: string | undefined;
+}
+
+/** The values of a column: how many are not null (of arrays, how many elements they have) and, of numbers, their sum. */
+interface Values {
+  readonly count: number;
+  readonly sum: number | undefined;
+}
+
+/** The objects of a server, by name. */
+export type Holdings = ReadonlyMap<string, Holding>;
+
+const KINDS: Readonly<Record<string, Holding['kind']>> = { T: 'table', M: 'materialized view', V: 'view' };
+const NUMBERS = /^(?:BYTE|SHORT|INT|LONG|FLOAT|DOUBLE|DECIMAL.*)$/;
+
+/** What all objects of a server hold. */
+export async function takeHoldings(server: Server): Promise<Holdings> {
+  const reasons = `SELECT name, 'suspended' FROM wal_tables() WHERE suspended UNION ALL
+    SELECT view_name, coalesce(invalidation_reason, 'invalid') FROM materialized_views() WHERE view_status = 'invalid'`;
+  const invalid = new Map((await ask(server, reasons)) as [string, string][]);
+  const found = new Map<string, Holding>();
+  const tables = await ask(server, 'SELECT table_name, table_type, designatedTimestamp FROM tables()');
+  for (const [name, type, timestamp] of tables as [string, string, string | null][]) {
+    const kind = KINDS[type];
+    if (!kind) throw new Error(`'${name}' is of an unknown kind: ${type}`);
+    found.set(name, await takeHolding(server, { name, kind, timestamp }, invalid.get(name)));
+  }
+  return found;
+}
+
+async function takeHolding(
+  server: Server,
+  { name, kind, timestamp }: { name: string; kind: Holding['kind']; timestamp: string | null },
+  invalid: string | undefined,
+): Promise<Holding> {
+  const columns = (await ask(server, `SELECT "column", type FROM table_columns('${name}')`)) as [string, string][];
+  const values = columns.flatMap(([column, type]) => [
+    type.endsWith('[]') ? `sum(array_count("${column}"))` : `sum(("${column}" IS NOT NULL)::int)`,
+    NUMBERS.test(type) ? `sum("${column}"::double)` : 'null',
+  ]);
+  const times = timestamp ? [`min("${timestamp}")::varchar`, `max("${timestamp}")::varchar`] : ['null', 'null'];
+  const { error, dataset } = await server.execute(
+    `SELECT ${['count()', ...times, ...values].join(', ')} FROM '${name}'`,
+  );
+  const [count, first, last, ...cells] = dataset?.[0] ?? [];
+  if (error !== undefined && kind !== 'view') throw new Error(`'${name}': ${error}`);
+  const valuesAt = (i: number): Values => ({
+    count: Number(cells[2 * i] ?? 0),
+    sum: NUMBERS.test(columns[i]?.[1] ?? '') ? Number(cells[2 * i + 1] ?? 0) : undefined,
+  });
+  return {
+    kind,
+    rows: Number(count ?? 0),
+    first: (first as string | null) ?? undefined,
+    last: (last as string | null) ?? undefined,
+    columns: new Map(columns.map(([column], i) => [column, valuesAt(i)])),
+    invalid: invalid ?? error,
+  };
+}
+
+async function ask(server: Server, query: string): Promise<unknown[][]> {
+  const { error, dataset } = await server.execute(query);
+  if (error !== undefined) throw new Error(`${query}: ${error}`);
+  return dataset ?? [];
+}
+
+/** How names have changed. */
+export interface NewNames {
+  /** The new name of an object. */
+  object(name: string): string | undefined;
+  /** The new name of a column of the object that had a name. */
+  column(object: string, column: string): string | undefined;
+  /** Whether a materialized view has another query, which gives other rows. */
+  isRedefined(view: string): boolean;
+}
+
+const SAME_NAMES: NewNames = { object: () => undefined, column: () => undefined, isRedefined: () => false };
+
+/** What was there before and no longer is, one line each. More rows are no loss: a view may have been filled. */
+export function findMissing(before: Holdings, after: Holdings, names: NewNames = SAME_NAMES): string[] {
+  return [...before].flatMap(([name, then]) => {
+    const now = [name, names.object(name) ?? name].map(each => after.get(each)).find(each => each?.kind === then.kind);
+    if (!now) return [`${then.kind} '${name}' is gone`];
+    const broken = then.invalid === undefined && now.invalid !== undefined ? [`is invalid: ${now.invalid}`] : [];
+    const isOther = then.kind === 'view' || names.isRedefined(name);
+    const lost = isOther ? [] : findLost(then, now, column => names.column(name, column) ?? column);
+    const emptied = then.kind !== 'view' && isOther && then.rows > 0 && now.rows === 0 ? ['is empty'] : [];
+    return [...broken, ...lost, ...emptied].map(what => `${then.kind} '${name}' ${what}`);
+  });
+}
+
+function findLost(then: Holding, now: Holding, newName: (column: string) => string): string[] {
+  const isFilled = then.kind === 'materialized view' && then.rows === 0;
+  if (isFilled) return [];
+  const differ = (['rows', 'first', 'last'] as const).filter(what => toText(then[what]) !== toText(now[what]));
+  return [
+    ...differ.map(what => `has ${what} ${now[what]}, not ${then[what]}`),
+    ...[...then.columns].flatMap(([column, values]) => {
+      const found = now.columns.get(column) ?? now.columns.get(newName(column));
+      if (!found) return [`has no column '${column}'`];
+      const sums = [values.sum, found.sum];
+      const isOtherSum = !sums.includes(undefined) && toText(values.sum) !== toText(found.sum);
+      if (values.count === found.count && !isOtherSum) return [];
+      return [`has other values in '${column}': ${JSON.stringify([values, found])}`];
+    }),
+  ];
+}
+
+/** The last bits of a sum depend on the order; a timestamp in nanoseconds has more zeros. */
+const toText = (value: string | number | undefined): string | undefined =>
+  typeof value === 'number' ? value.toPrecision(9) : value?.replace(/0*Z$/, '');
+
+const LIMIT_MS = 20_000;
+
+/** Waits until a server holds what it did before: views are filled a moment later. @returns what is missing in the end */
+export async function waitForHoldings(server: Server, before: Holdings, names?: NewNames): Promise<string[]> {
+  for (const started = Date.now(); ; await pause(50)) {
+    const missing = findMissing(before, await takeHoldings(server), names);
+    if (missing.length === 0 || Date.now() - started > LIMIT_MS) return missing;
+  }
+}
