@@ -193,3 +193,89 @@ async function checkMissing(
   }).catch(error => t.fail(`${error}: ${found}`));
   t.pass();
 }
+
+testWithQuestDB('a view that fails on its rows keeps those that it has, whatever is allowed', async t => {
+  const server = await emptyServer();
+  const view = SUM.replace('sum(x)', 'max(cast(x as decimal(2,0)))');
+  await make(server, [table(day('')), "INSERT INTO t VALUES ('2024-01-01', 1), ('2024-01-02', 2)", view]);
+  await execute(server, "INSERT INTO t VALUES ('2024-01-03', 1000)");
+  await waitUntilInvalid(server);
+  const before = await takeHoldings(server);
+  t.is(before.get('m')?.rows, 2);
+  const after = [table(day(''), 'x INT, y INT'), `${view};`].join('\n');
+  const run = await shellWithFiles(t, server, { 'after.sql': after });
+  const plan = await run(
+    'sqldiff --alter --allow-loss history:m after.sql $DB > plan; sqlapply --allow-plan $DB < plan',
+  );
+  t.regex(
+    plan.stderr,
+    /'m': left out: a repair: its query would fail again on the same rows: inconvertible value: 1000/,
+  );
+  t.is(plan.code, 0);
+  const now = await takeHoldings(server);
+  t.deepEqual([findMissing(before, now), now.get('m')?.rows], [[], 2]);
+});
+
+testWithQuestDB('only a full refresh repairs an invalid view', async t => {
+  const server = await emptyServer();
+  await make(server, [...rowsOn(LONG_MONTH, day(''), 'x INT, y INT'), SUM]);
+  await execute(server, 'ALTER TABLE t DROP COLUMN y');
+  await waitUntilInvalid(server);
+  const run = await shellWithFiles(t, server, {
+    'incremental.sql': 'REFRESH MATERIALIZED VIEW m INCREMENTAL;',
+    'full.sql': 'REFRESH MATERIALIZED VIEW m FULL;',
+  });
+  const foretold = async (file: string) =>
+    (await run(`sqlapply --dry-run --allow REFRESH $DB ${file}`)).stdout.toString().includes('repairs');
+  t.false(await foretold('incremental.sql'));
+  await run('sqlapply --allow REFRESH $DB incremental.sql');
+  t.is((await takeHoldings(server)).get('m')?.invalid, 'drop column operation');
+  t.true(await foretold('full.sql'));
+  const { code, stderr } = await run('sqlapply --allow REFRESH $DB full.sql');
+  t.is(code, 0, stderr);
+  t.like((await takeHoldings(server)).get('m'), { rows: 3, invalid: undefined });
+});
+
+testWithQuestDB('rows that only a key of before kept apart overwrite each other', async t => {
+  const server = await emptyServer();
+  const keys = (names: string) =>
+    `CREATE TABLE t (ts TIMESTAMP, x INT, y INT) TIMESTAMP(ts) PARTITION BY DAY WAL DEDUP UPSERT KEYS(${names});`;
+  await make(server, [keys('ts,x')]);
+  const insert = async (time: string) => {
+    await execute(server, `INSERT INTO t VALUES ('${time}', 1, 7), ('${time}', 2, 7)`);
+    await waitUntilApplied(server, 't');
+    return (await takeHoldings(server)).get('t')?.rows;
+  };
+  t.is(await insert('2024-01-01'), 2);
+  const run = await shellWithFiles(t, server, { 'after.sql': keys('ts,y') });
+  const careful = await run('sqldiff --alter after.sql $DB | sqlapply --allow-plan $DB');
+  t.deepEqual(namesOf(careful.stderr), ['keys:t']);
+  t.is(await insert('2024-01-02'), 4);
+  await run('sqldiff --alter --allow-loss keys:t after.sql $DB | sqlapply --allow-plan $DB');
+  t.is(await insert('2024-01-03'), 5);
+});
+
+testWithQuestDB('a plan that drops a table does not drop another one of its name', async t => {
+  const server = await emptyServer();
+  const run = await shellWithFiles(t, server, { 'after.sql': table(day('')) });
+  const extra = 'CREATE TABLE extra (ts TIMESTAMP, a INT) TIMESTAMP(ts) PARTITION BY DAY WAL';
+  for (const change of [
+    ['ALTER TABLE extra ADD COLUMN b INT'],
+    ['DROP TABLE extra', extra.replace('a INT', 'a LONG'), "INSERT INTO extra VALUES ('2024-01-01', 1)"],
+  ]) {
+    await server.dropAll();
+    await make(server, [table(day('')), extra, "INSERT INTO extra VALUES ('2024-01-01', 1)"]);
+    await run('sqldiff --alter --allow-loss drop:extra after.sql $DB > plan');
+    for (const statement of change) await execute(server, statement);
+    await waitUntilApplied(server, 'extra');
+    const { code, stderr } = await run('sqlapply --allow-plan $DB < plan');
+    t.is(code, 1);
+    t.regex(stderr, /the plan was made for a different state/);
+    t.is((await takeHoldings(server)).get('extra')?.rows, 1);
+  }
+});
+
+async function waitUntilInvalid(server: Server): Promise<void> {
+  const invalid = "SELECT count() FROM materialized_views() WHERE view_status = 'invalid'";
+  await waitUntil(invalid, async () => (await execute(server, invalid))[0]?.[0] === 1);
+}

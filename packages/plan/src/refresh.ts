@@ -25,7 +25,7 @@ export function refreshViews(task: Task, draft: Draft): void {
 }
 
 /** The query of the view failed on its rows, and would fail again: the error has no position in the query (observed on 9.3.4). */
-const FAILED_WHILE_RUNNING = /^\[-1\]: /;
+const FAILED_WHILE_RUNNING = /^(?:\[-1\]: |inconvertible value: )/;
 
 /** Whether a column that a view may read gets another type. */
 function readsOtherValues(
