@@ -124,3 +124,23 @@ test('only a full refresh repairs a view', t => {
     t.deepEqual(found, [...repaired], how);
   }
 });
+
+test('a view is stated again only if one below it reads from something else', async t => {
+  const schema = (columns: string) => [
+    table('t'),
+    `CREATE VIEW v AS (select ${columns});`,
+    'CREATE VIEW w AS (select x from v);',
+  ];
+  const cases: [columns: string, altered: string[]][] = [
+    ['x from t', []],
+    ['x, ts from t', ['v']],
+    ['t.x from t join u on (x)', ['v', 'w']],
+  ];
+  for (const [columns, altered] of cases) {
+    const plan = await planChanges([...schema(columns), table('u')], [...schema('x from t'), table('u')]);
+    t.deepEqual(
+      textsOf(plan).map(text => /^ALTER VIEW '(.)'/.exec(text)?.[1]),
+      altered,
+    );
+  }
+});

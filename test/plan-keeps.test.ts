@@ -128,6 +128,25 @@ const CASES: Record<string, Case> = {
     losses: [],
     names: { object: () => 'trades', column: () => 'y' },
   },
+  'views over a view that reads from another table, which the server would break': {
+    before: [
+      ...rowsOn(LONG_MONTH, day('')),
+      'CREATE TABLE j (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY WAL',
+      'CREATE VIEW v AS (select ts, x from t)',
+      'CREATE VIEW w AS (select ts from v)',
+      'CREATE VIEW z AS (select ts from w)',
+      'CREATE MATERIALIZED VIEW m WITH BASE t AS (select t.ts, count() n from t asof join w sample by 1h) PARTITION BY DAY',
+    ],
+    after: [
+      table(day('')),
+      'CREATE TABLE j (ts TIMESTAMP, x INT) TIMESTAMP(ts) PARTITION BY DAY WAL;',
+      'CREATE VIEW v AS (select ts, x from j);',
+      'CREATE VIEW w AS (select ts from v);',
+      'CREATE VIEW z AS (select ts from w);',
+      'CREATE MATERIALIZED VIEW m WITH BASE t AS (select t.ts, count() n from t asof join w sample by 1h) PARTITION BY DAY;',
+    ],
+    losses: [],
+  },
   'a rename under a view that A lacks': {
     before: [...rowsOn(LONG_MONTH, day('')), 'CREATE VIEW v AS (select x from t)'],
     after: [table(day(''), 'y INT')],

@@ -35,15 +35,12 @@ export interface TableTarget {
  */
 export function alterTable(wanted: TableDefinition, renamed: ReadonlyMap<string, string>, target: TableTarget): void {
   const kept = renameColumns(renamed, target);
-  const keys = wanted.columns.filter(({ dedup }) => dedup).map(({ name }) => name);
-  const setKeys = (): void => alterKeys(keys, target);
-  setKeys();
   for (const column of wanted.columns) alterType(column, target);
   for (const column of wanted.columns)
     if (!findColumn(target.current(), column.name) && !kept.has(foldCase(column.name)))
       target.attempt({ change: 'add column', column: toAdded(column) }, columnProperty(column.name));
   for (const column of wanted.columns) alterOptions(column, target);
-  setKeys();
+  alterKeys(wanted, target);
   alterParameters(wanted, target);
 }
 
@@ -77,10 +74,10 @@ function renameColumns(renamed: ReadonlyMap<string, string>, target: TableTarget
   return kept;
 }
 
-/** Sets the dedup keys, except columns that do not exist yet. */
-function alterKeys(wanted: readonly string[], target: TableTarget): void {
+/** Sets the dedup keys, except columns that could not be added. The server updates and converts columns that are keys, too. */
+function alterKeys(wanted: TableDefinition, target: TableTarget): void {
   const table = target.current();
-  const keys = wanted.filter(name => findColumn(table, name));
+  const keys = wanted.columns.flatMap(({ name, dedup }) => (dedup && findColumn(table, name) ? [name] : []));
   const now = table.columns.filter(({ dedup }) => dedup).map(({ name }) => name);
   const hasTimestamp = keys.some(name => isSameName(name, table.timestamp ?? ''));
   if (isSameSet(keys, now) || !table.wal || (keys.length > 0 && !hasTimestamp)) return;

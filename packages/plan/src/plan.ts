@@ -23,6 +23,7 @@ import { prove } from './prove.js';
 import { findLeftovers, isPartOfRebuild, resumeRebuilds } from './rebuild.js';
 import { omitUnrepaired, refreshViews } from './refresh.js';
 import { type RequestOptions, Requests } from './requests.js';
+import { restateViews } from './restate-views.js';
 import { type Row, RowFindings } from './row-findings.js';
 import type { Task } from './task.js';
 import { findUnresolvedViews, UnresolvedViewError } from './unresolved.js';
@@ -191,6 +192,7 @@ function draftPlan(task: Task, engine: Engine, excluded: ReadonlyMap<string, Omi
   renameTables(task, draft);
   resumeRebuilds(task, draft);
   reconcileObjects(task, draft);
+  restateViews(task, draft);
   refreshViews(task, draft);
   grantRights(task, draft);
   alterRetention(task, draft);
