@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { reply, rowsBody } from './faults/faulty-server.js';
 import { startSource } from './faults/sources.js';
 import { fileScope } from './support/scope.js';
+import { random, SEED } from './support/seed.js';
 import { shell } from './support/shell.js';
 import { startSlow } from './support/slow.js';
 import { testWithStrace } from './support/strace.js';
@@ -26,8 +27,8 @@ const startStallingSource = () =>
   startSlow(scope, async (_query, response) => {
     response.write('{"dataset":[["A;"]');
     while (!response.closed) {
-      response.write(',["B;"]'.repeat(Math.random() * 3000));
-      await pause(Math.random() * 8);
+      response.write(',["B;"]'.repeat(random.below(3000)));
+      await pause(random.below(8));
     }
   });
 
@@ -39,6 +40,7 @@ const READERS = ['cat', 'while head -c 700 > part && [ -s part ]; do cat part; s
 const killWriter = macro<[pipeline: (source: string) => [before: string, command: string], readers?: string[]]>({
   title: (program = '') => `${program} killed at any moment leaves an incomplete stream`,
   async exec(t, pipeline, readers = READERS) {
+    t.log(`SEED=${SEED}`);
     const [before, command] = pipeline(source);
     for (let kill = 0; kill < KILLS; kill++) {
       const run = await shell(t);
@@ -46,7 +48,7 @@ const killWriter = macro<[pipeline: (source: string) => [before: string, command
         { ${before} ( echo $BASHPID > pid; exec ${command} ) 2> /dev/null | { ${readers[kill % readers.length]}; } > seen
           echo "\${PIPESTATUS[@]: -2:1}" > status; } &
         until [ -s seen ]; do sleep 0.01; done
-        sleep 0.${100 + Math.round(Math.random() * 300)}
+        sleep 0.${100 + random.below(300)}
         kill -KILL $(cat pid); wait; cat status; tail -c 1 seen | od -An -tx1`);
       // The program was killed and did not exit by itself; its output is not empty, and the last byte is not a NUL.
       t.regex(stdout.toString(), /^137\n (?!00)[0-9a-f]{2}\n$/);

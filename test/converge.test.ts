@@ -20,6 +20,7 @@ import { shell, withoutStatements } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
 import { testWithStrace } from './support/strace.js';
 import { test } from './support/test.js';
+import { waitUntil } from './support/wait-until.js';
 
 const file = fileScope();
 let server: Server;
@@ -196,7 +197,7 @@ testWithQuestDB('the schema is complete after the server starts late, is killed 
     const { dataset } = await first.execute('SELECT count() FROM tables()');
     return Number(dataset?.[0]?.[0]);
   };
-  while ((await count()) < GROUPS / 2);
+  await waitUntil('half of the groups', async () => (await count()) >= GROUPS / 2);
   await first.end('SIGUSR2');
   await start();
   await converged;

@@ -10,6 +10,7 @@ import type { TargetFault } from './faults/targets.js';
 import { freshFolder } from './support/folder.js';
 import { DATA, startQuestDBIn, testWithQuestDB } from './support/questdb.js';
 import { fileScope } from './support/scope.js';
+import { random, SEED } from './support/seed.js';
 import type { Server } from './support/server.js';
 import { shell, withoutStatements } from './support/shell.js';
 import { test } from './support/test.js';
@@ -100,11 +101,12 @@ for (const [when, reached] of [
   });
 
 testWithQuestDB('a rerun completes the job after the server is killed at any moment', async t => {
+  t.log(`SEED=${SEED}`);
   const run = await shellWithStream(t);
   for (let round = 0; round < ROUNDS; round++) {
     const { url } = await ensureServer();
     const replay = run(`sqlapply ${url} < stream`);
-    await pause(200 + Math.random() * 600);
+    await pause(200 + random.below(600));
     await killServer();
     await replay;
     await assertRerunCompletes(t, run);

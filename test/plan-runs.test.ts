@@ -16,6 +16,7 @@ import {
 import { sharedQuestDB, testWithQuestDB } from './support/questdb.js';
 import { execute, ROWS, waitUntilApplied } from './support/reconcile.js';
 import { recordingProxy } from './support/recording-proxy.js';
+import { random, SEED } from './support/seed.js';
 import type { Server } from './support/server.js';
 
 const KILLS = Number(process.env.KILLS ?? 2);
@@ -66,7 +67,7 @@ testWithQuestDB(
         /DROP COLUMN note: .* 24 of 60, from 2024-01-01T00.*; --allow-loss history:history allows it\n$/,
       );
       // Before the first statement, between two, or while the server applies one.
-      const milliseconds = 100 + Math.random() * 2000;
+      const milliseconds = 100 + random.below(2000);
       await run(
         `sqlapply --allow all $DB < plan & pid=$!; sleep ${(milliseconds / 1000).toFixed(3)}; kill -KILL $pid; wait $pid`,
       );
@@ -81,7 +82,7 @@ testWithQuestDB(
       done; cat left-out >&2; sqldiff --names after.sql $DB`,
       );
       const rows = ROWS + (await writer.end());
-      const log = `killed after ${milliseconds} ms, ${rows} rows: ${rest.stderr}${(await run('tr -d "\\0" < plan')).stdout}`;
+      const log = `SEED=${SEED}: killed after ${milliseconds} ms, ${rows} rows: ${rest.stderr}${(await run('tr -d "\\0" < plan')).stdout}`;
       t.is(rest.stdout.toString(), "differs: table 'archive'\n", log);
       await waitUntilValid(t, server, log);
       await waitUntilEqual(server, 'SELECT count() FROM ledger WHERE x IS NOT NULL', rows);

@@ -1,5 +1,4 @@
 /*! sqldiff for users: the differences, their output formats, and statements of --missing that create missing objects. */
-import { setTimeout as pause } from 'node:timers/promises';
 import { unifiedDiff } from '@sqlpipe/cli';
 import { compareSchemas } from '@sqlpipe/schema';
 import type { ExecutionContext } from 'ava';
@@ -13,6 +12,7 @@ import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
 import { terminal } from './support/terminal.js';
 import { macro, test } from './support/test.js';
+import { waitUntil } from './support/wait-until.js';
 
 const file = fileScope();
 
@@ -112,7 +112,7 @@ questdb.test('same text with different meaning on two instances: a warning, not 
   await run('sqldiff --missing $A $B | sqlapply $B');
   await b.execute('ALTER MATERIALIZED VIEW daily SET REFRESH LIMIT 2 DAYS');
   const limit = 'SELECT refresh_limit FROM materialized_views() WHERE refresh_limit = 2';
-  while (!(await b.execute(limit)).dataset?.length) await pause(20);
+  await waitUntil(limit, async () => (await b.execute(limit)).dataset?.length === 1);
   const { code, stdout, stderr } = await run('sqldiff $A $B');
   t.deepEqual([code, stdout.toString()], [0, '']);
   const [A, B] = [a.url, b.url];

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freshFolder } from './support/folder.js';
+import { random, SEED } from './support/seed.js';
 import { failToStart, readDump, startSqlserve } from './support/sqlserve.js';
 import { test } from './support/test.js';
 
@@ -38,8 +39,8 @@ test('no acknowledged statement is lost when sqlserve is killed', async t => {
       reply => reply.json() as Promise<{ dataset: string[][] }>,
     );
     const there = new Set(before.dataset.flat());
-    for (const name of acknowledged) t.true(there.has(name), `${name} was acknowledged and is gone`);
-    const killed = new Promise(resolve => setTimeout(resolve, Math.random() * 200)).then(() => server.end('SIGKILL'));
+    for (const name of acknowledged) t.true(there.has(name), `${name} was acknowledged and is gone; SEED=${SEED}`);
+    const killed = new Promise(resolve => setTimeout(resolve, random.below(200))).then(() => server.end('SIGKILL'));
     for (let n = 0; ; n++) {
       const name = `t${round}_${n}`;
       const reply = await fetch(`${server.url}/exec?query=create+table+${name}(a+int)`).catch(() => undefined);

@@ -9,6 +9,7 @@ import type { Server } from './support/server.js';
 import { shell } from './support/shell.js';
 import { startSqlserve } from './support/sqlserve.js';
 import { test } from './support/test.js';
+import { waitUntil } from './support/wait-until.js';
 
 const emptyServer = sharedQuestDB();
 
@@ -61,7 +62,7 @@ const isSuspended = async (server: Server, table: string): Promise<boolean> =>
 /** Waits until the changes of a table are applied. @returns whether it is suspended instead */
 async function settle(server: Server, table: string): Promise<boolean> {
   const pending = `SELECT name FROM wal_tables() WHERE name = '${table}' AND NOT suspended AND writerTxn <> sequencerTxn`;
-  while ((await execute(server, pending)).length > 0);
+  await waitUntil(pending, async () => (await execute(server, pending)).length === 0);
   return isSuspended(server, table);
 }
 

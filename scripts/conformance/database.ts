@@ -1,4 +1,5 @@
 /*! The objects of a running server, queried without our programs. */
+import { waitUntil } from '../../test/support/wait-until.js';
 
 /** A statement that the server rejected. */
 export class RejectedError extends Error {}
@@ -33,7 +34,7 @@ export class Database {
   /** Waits until all ALTER statements are applied, which happens after their OK. */
   async settle(): Promise<void> {
     const behind = 'SELECT name FROM wal_tables() WHERE NOT suspended AND writerTxn <> sequencerTxn LIMIT 1';
-    while ((await this.execute(behind)).length);
+    await waitUntil(behind, async () => (await this.execute(behind)).length === 0);
   }
 
   /** All objects by name. */

@@ -5,6 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type HistoryPair, LAST_DAY } from './history-pairs.js';
 import type { Run } from './reconcile.js';
+import { random } from './seed.js';
 import type { Server } from './server.js';
 
 /** Something that was lost or broken without permission, or a plan that failed. */
@@ -352,7 +353,7 @@ function startWriter(server: Server, columns: readonly string[]): { end(): Promi
   let micros = Date.parse(`${LAST_DAY}T12:00:00Z`) * 1000;
   const row = (): string => {
     micros += 1_000_000;
-    const late = Math.random() < 0.1 ? Math.random() * 6 * 3600 * 1e6 : 0;
+    const late = random.chance(0.1) ? random.below(6 * 3600 * 1e6) : 0;
     return `(${[Math.round(micros - late), ...columns.map(name => (name === 'k' ? `'x'` : 7))].join(', ')})`;
   };
   const write = async (): Promise<void> => {
