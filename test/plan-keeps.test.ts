@@ -147,6 +147,23 @@ const CASES: Record<string, Case> = {
     ],
     losses: [],
   },
+  'views that get other names, with a view over them': {
+    before: [
+      ...rowsOn(LONG_MONTH, day('')),
+      'CREATE VIEW v AS (select x from t)',
+      SUM,
+      'CREATE VIEW z AS (select n from m)',
+    ],
+    after: [
+      table(day('')),
+      'CREATE VIEW w AS (select x from t);',
+      `${SUM.replace('VIEW m', 'VIEW hourly')};`,
+      'CREATE VIEW z AS (select n from hourly);',
+    ],
+    options: '--renamed v=w --renamed m=hourly',
+    losses: [],
+    names: { object: name => ({ v: 'w', m: 'hourly' })[name] },
+  },
   'a rename under a view that A lacks': {
     before: [...rowsOn(LONG_MONTH, day('')), 'CREATE VIEW v AS (select x from t)'],
     after: [table(day(''), 'y INT')],
