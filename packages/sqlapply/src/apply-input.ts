@@ -1,9 +1,9 @@
 /*! From an input of statements to an instance. */
-import { annotateFailure, type Io, limitHeapGrowth, UsageError, withProgress } from '@sqlpipe/cli';
+import { annotateFailure, Exit, exitStatus, type Io, limitHeapGrowth, UsageError, withProgress } from '@sqlpipe/cli';
 import type { ResolvedInstance } from '@sqlpipe/instance';
-import { openTarget, replay } from '@sqlpipe/replay';
+import { openTarget, PreflightError, replay } from '@sqlpipe/replay';
+import { formatError } from '@sqlpipe/sql';
 import type { Input } from './input.js';
-import { toNothingSentError } from './nothing-sent-error.js';
 import type { RunOptions } from './options.js';
 import { printRows, reportReplay } from './report-outcomes.js';
 import { Summary } from './summary.js';
@@ -86,4 +86,21 @@ async function run({ input, target: instance }: Ends, options: RunOptions, summa
 async function* readInput(input: Input, { stream }: RunOptions, io: Io): AsyncGenerator<string> {
   yield* withProgress(input, io.progress());
   if (!stream) io.interrupted.throwIfAborted();
+}
+
+/** A failure before the first statement was sent; its message says so. The exit status is that of its cause. */
+class NothingSentError extends Error {
+  override name = 'NothingSentError';
+  readonly code: string | undefined;
+
+  constructor(cause: NodeJS.ErrnoException) {
+    super(`${formatError(cause)}; nothing was sent`, { cause });
+    this.code = exitStatus(cause) === Exit.io ? 'IO' : cause.code;
+  }
+}
+
+/** Adds to an error that nothing was sent; not to a usage error, a bug, or an error that already says so. */
+function toNothingSentError(error: unknown): unknown {
+  const isPlain = [Exit.usage, Exit.bug].some(status => status === exitStatus(error));
+  return isPlain || error instanceof PreflightError ? error : new NothingSentError(error as NodeJS.ErrnoException);
 }

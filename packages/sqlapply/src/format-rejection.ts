@@ -5,8 +5,7 @@
 
 import { formatPropertyLines } from '@sqlpipe/cli';
 import { type Outcome, statementLabel } from '@sqlpipe/replay';
-import { escapeControls, redact, truncate } from '@sqlpipe/sql';
-import { hintFor } from './hints.js';
+import { escapeControls, isAcl, redact, truncate } from '@sqlpipe/sql';
 
 /** Maximum length of the server's message, in UTF-16 code units. */
 const MAX_MESSAGE = 1000;
@@ -48,4 +47,28 @@ function formatCaret(text: string, position: number): string[] {
   const before = text.slice(start, at);
   const plain = (piece: string) => escapeControls(piece.replaceAll('\t', ' '));
   return [`  ${plain(line)}`, `  ${' '.repeat(plain(before).length)}^`];
+}
+
+/** The open source edition's messages for access control, whose keywords it does not know (observed on 9.3.4). */
+const NO_ACCESS_CONTROL = /'atomic' or 'table'|\bsuch as "|unexpected token \[(?:SERVICE|ACCOUNT)\]/i;
+
+const ACCESS_CONTROL = 'the open source edition has no access control; sqltr --to open-source --lossy removes it';
+
+/** The open source edition's messages for clauses of the enterprise edition (observed on 9.3.4). */
+const CLAUSES: [message: RegExp, hint: string][] = [
+  [
+    /unexpected token \[storage\]/i,
+    'STORAGE POLICY is a clause of the enterprise edition; sqltr --to open-source replaces it by TTL',
+  ],
+  [
+    /unexpected token \[owned\]/i,
+    'OWNED BY is a clause of the enterprise edition; remove it with sqltr --to open-source --lossy, or with sqldump --no-owner',
+  ],
+];
+
+/** A hint for a rejected statement; undefined if none is known. */
+function hintFor({ identity: { kind }, error = '', denied }: Outcome): string | undefined {
+  if (!isAcl(kind)) return CLAUSES.find(([message]) => message.test(error))?.[1];
+  if (denied) return 'access control requires permissions of its own; sqldump --include SCHEMA leaves it out';
+  return NO_ACCESS_CONTROL.test(error) ? ACCESS_CONTROL : undefined;
 }

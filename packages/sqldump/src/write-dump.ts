@@ -1,14 +1,13 @@
 /*! From an instance to a stream or text. */
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Exit, type Io, limitHeapGrowth, printSettings, UsageError } from '@sqlpipe/cli';
+import { Exit, type Io, limitHeapGrowth, printSettings, UsageError, withProgress } from '@sqlpipe/cli';
 import { isStdout, isTextOutput, writeOutput, writeSqlText } from '@sqlpipe/files';
+import { listInstances } from '@sqlpipe/instance';
 import { createCommitWriter, encodeRecords } from '@sqlpipe/records';
 import { parseSelection } from '@sqlpipe/schema';
-import { formatError, formatFailureMarker } from '@sqlpipe/sql';
-import { printInstances } from './instances.js';
+import { escapeControls, formatError, formatFailureMarker } from '@sqlpipe/sql';
 import type { DumpOptions } from './options.js';
-import { reportProgress } from './report-progress.js';
 import { dumpSource, resolveSource } from './source.js';
 
 /** Writes the schema of the instance that the command line names; returns the exit status. */
@@ -46,4 +45,20 @@ async function writeTextOrFailureMarker(statements: AsyncIterable<string[]>, out
     if (!out.errored) out.write(formatFailureMarker({ name: 'sqldump', reason: formatError(error) }));
     throw error;
   }
+}
+
+/** Prints a line for each instance in instances.toml: its name, a tab, its address without secrets. */
+async function printInstances({ env, print }: Io): Promise<number> {
+  for (const { name, address } of await listInstances(env)) await print(`${escapeControls(name)}\t${address}\n`);
+  return Exit.ok;
+}
+
+/** Passes statements on while it shows the progress; reports the number of statements at the end. */
+async function* reportProgress(batches: AsyncIterable<string[]>, io: Io): AsyncGenerator<string[]> {
+  let count = 0;
+  for await (const batch of withProgress(batches, io.progress())) {
+    count += batch.length;
+    yield batch;
+  }
+  io.summary(`${count} ${count === 1 ? 'statement' : 'statements'}`);
 }
