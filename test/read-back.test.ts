@@ -119,3 +119,22 @@ test('read-back: a view that the target created as a table is reported as missin
   t.deepEqual(results, ['applied', 'differs']);
   t.is(rejects, `${view}\n\0`);
 });
+
+test('read-back: of two views that are replaced, the one that is not as it should be is named, and the earlier is not', async t => {
+  const view = (name: string, column: string) => `CREATE OR REPLACE VIEW ${name} AS (SELECT ${column} FROM a)`;
+  const { url } = await startCorrupting(t, async statement =>
+    statement === view('w', 'x') ? reply(JSON.stringify(await good.execute(view('w', 'y')))) : undefined,
+  );
+  const text = `CREATE TABLE a (x INT, y INT);${view('v', 'x')};${view('w', 'x')};`;
+  const { code, report, rejects, stderr } = await runSqlapply(t, url, { text, options: '--allow REPLACE' });
+  t.is(code, 1, stderr);
+  t.deepEqual(
+    report.map(({ result, proven }) => [result, proven]),
+    [
+      ['applied', true],
+      ['applied', true],
+      ['differs', undefined],
+    ],
+  );
+  t.is(rejects, `${view('w', 'x')};\n\0`);
+});
