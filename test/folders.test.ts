@@ -119,16 +119,13 @@ test('names with common letters are readable in file names', async t => {
   );
 });
 
-test('a folder of an earlier version is read, its files are renamed, and foreign files stay', async t => {
+test('files of others stay in a folder', async t => {
   const folder = await freshFolder(t);
   const tables = join(folder, 'tables');
   mkdirSync(tables);
   const statements = ["CREATE TABLE 'my größe' (x INT);", "CREATE TABLE 'f!x y' (x INT);"];
-  writeFileSync(join(tables, 'my%20gr%C3%B6%C3%9Fe.sql'), `${statements[0]}\n`);
-  writeFileSync(join(tables, 'f%21x%20y.sql'), `${statements[1]}\n`);
   for (const other of ['README.md', '.gitkeep', 'tables/README.md', 'tables/.gitkeep', 'tables/.hidden.sql'])
     writeFileSync(join(folder, other), 'ours');
-  t.deepEqual((await readFolder(folder)).sort(), statements.toSorted());
   await writeFolder(folder, Readable.from(statements));
   t.deepEqual(readdirSync(tables).sort(), ['.gitkeep', '.hidden.sql', 'README.md', 'f%21x y.sql', 'my grö%C3%9Fe.sql']);
   t.deepEqual(readdirSync(folder).sort(), ['.gitkeep', 'README.md', 'tables']);

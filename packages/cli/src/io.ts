@@ -49,14 +49,16 @@ export interface Verbosity {
   verbose: number;
 }
 
+/** Standard error. That it fails cannot be told there, and is no reason to end: the exit status says how the run went. */
+const stderr = process.stderr.on('error', () => {});
+
 /** Creates the `Io` of this process. `name` is put before each message. */
 export function createProcessIo(name: string, { quiet, verbose }: Verbosity): Io {
   const writeMessage = (message: string, color?: Color, below: readonly string[] = []): void => {
     activeProgress?.clear();
-    const stream = openStderr();
-    const prefix = color ? styleText(color, `${name}:`, { stream }) : `${name}:`;
-    stream.write(
-      `${stream.isTTY && !isDumb ? CLEAR_LINE : ''}${prefix} ${[escapeLines(message), ...below].join('\n')}\n`,
+    const prefix = color ? styleText(color, `${name}:`, { stream: stderr }) : `${name}:`;
+    stderr.write(
+      `${stderr.isTTY && !isDumb ? CLEAR_LINE : ''}${prefix} ${[escapeLines(message), ...below].join('\n')}\n`,
     );
   };
   return {
@@ -69,27 +71,23 @@ export function createProcessIo(name: string, { quiet, verbose }: Verbosity): Io
     },
     stdout: process.stdout,
     colors: process.stdout.isTTY === true && process.stdout.hasColors(),
-    get errorColors() {
-      const stream = openStderr();
-      return stream.isTTY === true && stream.hasColors();
-    },
+    errorColors: stderr.isTTY === true && stderr.hasColors(),
     error: (message, below) => writeMessage(message, 'red', below),
     warn: message => {
       if (!quiet) writeMessage(escapeControls(message), 'yellow');
     },
     info: message => {
-      if (!quiet && (verbose || openStderr().isTTY)) writeMessage(escapeControls(message));
+      if (!quiet && (verbose || stderr.isTTY)) writeMessage(escapeControls(message));
     },
     detail: (message, below) => {
       if (!quiet && verbose) writeMessage(message, undefined, below);
     },
     summary: message => {
-      if (!quiet && (verbose || (openStderr().isTTY && !isPiped()))) writeMessage(message);
+      if (!quiet && (verbose || (stderr.isTTY && !isPiped()))) writeMessage(message);
     },
     logRequest: verbose > 1 && !quiet ? message => writeMessage(escapeControls(message)) : undefined,
     progress() {
-      const stream = openStderr();
-      if (!quiet && stream.isTTY && !isDumb && !isPiped()) activeProgress = new Progress(name, stream);
+      if (!quiet && stderr.isTTY && !isDumb && !isPiped()) activeProgress = new Progress(name, stderr);
       return activeProgress;
     },
     print: text =>
@@ -107,14 +105,6 @@ export function createProcessIo(name: string, { quiet, verbose }: Verbosity): Io
     },
   };
 }
-
-let stderr: NodeJS.WriteStream | undefined;
-
-/**
- * Standard error. Node opens it at its first use, which takes a millisecond that `--help` need not wait for. Nobody can
- * read a message about its failure; the exit status shows that.
- */
-const openStderr = (): NodeJS.WriteStream => (stderr ??= process.stderr.on('error', () => {}));
 
 /** The visible progress display, if there is one. */
 let activeProgress: Progress | undefined;

@@ -43,16 +43,6 @@ export function fileName(name: string): string {
     .join(`${CONTINUED_SUFFIX}/`);
 }
 
-/**
- * The `fileName` of versions before 0.2: it escaped everything except lower case ASCII letters, digits, `_` and `-`.
- */
-export function legacyFileName(name: string): string {
-  const encoded = name.replace(/[^a-z0-9_-]/gu, escapeCharacter);
-  return splitByLength(encoded)
-    .map(piece => piece.replace(/^-|^(?=(?:con|prn|aux|nul|com\d|lpt\d)$)./, percentEncode))
-    .join(`${CONTINUED_SUFFIX}/`);
-}
-
 /** Whether file systems store a character unchanged, and never confuse it with another. */
 function isReadable(character: string): boolean {
   if (!READABLE.test(character) || IGNORABLE.test(character) || character.normalize('NFKC') !== character) return false;

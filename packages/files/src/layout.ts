@@ -3,7 +3,7 @@ import { lstat, readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { MemoryBudget } from '@sqlpipe/schema';
 import { displayName, identify, type Kind, redact, truncate } from '@sqlpipe/sql';
-import { CONTINUED_SUFFIX, fileName, legacyFileName } from './file-name.js';
+import { CONTINUED_SUFFIX, fileName } from './file-name.js';
 import { parseLocatedFile, TextError } from './text.js';
 import { isStaged } from './write-file.js';
 
@@ -36,17 +36,11 @@ const isSqlFile = (path: string): boolean =>
 /**
  * The path of a statement's file within a folder, such as `tables/trades.sql`; undefined if the statement has no name.
  */
-export const pathFor = (statement: string): string | undefined => pathWith(fileName, statement);
-
-function pathWith(nameFile: (name: string) => string, statement: string): string | undefined {
+export function pathFor(statement: string): string | undefined {
   const { kind, name } = identify(statement);
   const folder = FOLDERS[kind];
-  return folder && name && `${folder}/${nameFile(name)}${SUFFIX}`;
+  return folder && name && `${folder}/${fileName(name)}${SUFFIX}`;
 }
-
-/** Whether a path is that of a statement's file, in this version or an earlier one. */
-const belongsAt = (path: string, statement: string): boolean =>
-  pathFor(statement) === path || pathWith(legacyFileName, statement) === path;
 
 /** A `.sql` file in one of the folders. */
 export interface ScannedFile {
@@ -134,7 +128,7 @@ async function scanFile(folder: string, path: string, budget: MemoryBudget, maxL
   try {
     for await (const batch of parseLocatedFile(full, maxLength))
       for (const { statement, line = 1 } of batch) {
-        if (!belongsAt(path, statement))
+        if (pathFor(statement) !== path)
           return { ...content, invalidReason: `${full} contains ${describeMisplaced(statement)}` };
         budget.add(statement);
         statements.push(statement);
