@@ -7,10 +7,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { LimitError, repair } from '@sqlpipe/ddl';
+import { repair } from '@sqlpipe/ddl';
 import { InstanceError, resolveInstance } from '@sqlpipe/instance';
 import { decodeRecords, StreamError } from '@sqlpipe/records';
-import { dumpOrder, Schema } from '@sqlpipe/schema';
+import { dumpOrder, LimitError, Schema } from '@sqlpipe/schema';
 import {
   findSecrets,
   identify,

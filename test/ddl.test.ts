@@ -8,7 +8,6 @@ import { test } from './support/test.js';
 test('the package exports exactly these names', t => {
   t.deepEqual(Object.keys(ddl).sort(), [
     'DEFAULTS',
-    'LimitError',
     'RightSet',
     'UndoLog',
     'addTimestampToIndex',

@@ -1,6 +1,5 @@
 /*! The server's order of statements, and dependency order: compared with real dumps. */
-import { LimitError } from '@sqlpipe/ddl';
-import { dumpOrder, findCycle, Schema, topologicalOrder } from '@sqlpipe/schema';
+import { dumpOrder, findCycle, LimitError, Schema, topologicalOrder } from '@sqlpipe/schema';
 import { foldCase } from '@sqlpipe/sql';
 import fc from 'fast-check';
 import { databases } from './support/databases.js';

@@ -1,5 +1,5 @@
 /*! A set of definitions: references and prerequisites of its objects, and duplicate statements. */
-import { findReferences, grantTargets, LimitError, ownerOf, removeOwner } from '@sqlpipe/ddl';
+import { findReferences, grantTargets, ownerOf, removeOwner } from '@sqlpipe/ddl';
 import * as schema from '@sqlpipe/schema';
 import { deduplicate, Schema } from '@sqlpipe/schema';
 import { foldCase, identify } from '@sqlpipe/sql';
@@ -12,6 +12,7 @@ test('the package exports exactly these names', t => {
     'DuplicateNameError',
     'IgnoreRules',
     'InvalidSelectionError',
+    'LimitError',
     'MemoryBudget',
     'MemoryError',
     'NameSelection',
@@ -48,15 +49,9 @@ test('references: parentheses nested deeper than the call stack', t => {
   ]);
 });
 
-test('references: too many parentheses, expressions or variables are an error', t => {
-  const reads = (query: string) => findReferences(`CREATE VIEW v AS (${query})`);
-  const expressions = (count: number) => Array.from({ length: count }, (_, i) => `c${i + 1} as (select * from c${i})`);
-  const within = { instanceOf: LimitError, message: /^view 'v': more than 200000 nested parentheses: / };
-  const named = { instanceOf: LimitError, message: /^view 'v': more than 200000 common table expressions and / };
-  t.throws(() => reads(`select ${'('.repeat(300_000)}a${')'.repeat(300_000)} from b`), within);
-  t.throws(() => reads(`with ${expressions(200_001)} select * from c9`), named);
-  t.throws(() => reads(`declare ${'@a := 1,'.repeat(200_001)} @b := 2 select * from a`), named);
-  t.deepEqual(reads(`with ${expressions(199_999)} select * from c199999, d`), ['c0', 'd']);
+test('references: a chain of common table expressions longer than the call stack', t => {
+  const expressions = Array.from({ length: 100_000 }, (_, i) => `c${i + 1} as (select * from c${i})`);
+  t.deepEqual(findReferences(`CREATE VIEW v AS (with ${expressions} select * from c100000, d)`), ['c0', 'd']);
 });
 
 test('references: a common table expression is visible only in its query', t => {

@@ -35,7 +35,6 @@ export {
 export { isEvenTtl, type PartitionUnit, type Ttl, toTtl } from './grammar/partition.js';
 export { type StoragePolicy, ttlToPolicy } from './grammar/storage-policy.js';
 export { type GrantTargets, grantTargets, sortByScope } from './grant-targets.js';
-export { LimitError } from './limit-error.js';
 export { findCommonTableExpressions, findMentions, findUnknownNames, isUnderstood, type Mention } from './mentions.js';
 export { isSystemTable, needsQuotes, quoteName } from './names.js';
 export { ownerOf, removeOwner } from './owner.js';

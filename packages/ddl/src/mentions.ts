@@ -38,7 +38,7 @@ export interface Mention extends NameSpan {
  *
  * @param options.isView whether a name is that of a view, as for `findReferences`
  * @param options.inQueries whether queries are searched, which is slow
- * @throws AmbiguousStatementError if a comment hides from SQL what QuestDB reads; LimitError like `findReferences`
+ * @throws AmbiguousStatementError if a comment hides from SQL what QuestDB reads
  */
 export function findMentions(
   statement: string,
@@ -71,7 +71,7 @@ const COMMENT = /--|\/\*/;
 function findSources(statement: string, isView: (name: string) => boolean, title: string): Mention[] {
   const walk = (tokens: Iterable<Token>): Mention[] | undefined => {
     const names = new QueryNames();
-    const isComplete = new ReferenceFinder(tokens, isView, title, names).reads();
+    const isComplete = new ReferenceFinder(tokens, isView, names).reads();
     return isComplete && names.names().map(name => toMention(name, 'object', name.place));
   };
   const bySql = walk(significantTokens(statement));

@@ -4,7 +4,6 @@
  * 9.3.4.
  */
 import {
-  displayName,
   foldCase,
   identify,
   isObject,
@@ -16,11 +15,7 @@ import {
   type Token,
   TokenReader,
 } from '@sqlpipe/sql';
-import { LimitError } from './limit-error.js';
 import type { QueryNames } from './query-names.js';
-
-/** The maximum number of nested parentheses, and of common table expressions and variables. */
-const MAX_NESTING = 200_000;
 
 /**
  * Finds the objects that a statement refers to: the objects that a query reads from, the base of a materialized view, and
@@ -31,12 +26,10 @@ const MAX_NESTING = 200_000;
  *
  * @param isView whether a name is that of a view. A view takes precedence over a common table expression of the same name;
  * a table does not.
- * @throws LimitError for more than 200,000 nested parentheses, or common table expressions and variables
  */
 export function findReferences(statement: string, isView: (name: string) => boolean = () => false): string[] {
-  const identity = identify(statement);
-  if (!hasReferences(identity.kind, statement)) return [];
-  const findWith = (tokens: Iterable<Token>) => new ReferenceFinder(tokens, isView, displayName(identity)).reads();
+  if (!hasReferences(identify(statement).kind, statement)) return [];
+  const findWith = (tokens: Iterable<Token>) => new ReferenceFinder(tokens, isView).reads();
   // With a quote in a block comment, SQL and the server may read different tokens. The wrong reading has no end of the body.
   const reads = findWith(significantTokens(statement)) ?? findWith(serverTokens(statement, '9.3.2'));
   return [...(reads ?? [])];
@@ -138,17 +131,12 @@ export class ReferenceFinder {
   readonly #levels: Level[] = [{ state: 'header', find: this.#reads }];
   /** The definitions that are visible on the current level, by folded name; the innermost one is the last. */
   readonly #scope = new Map<string, Definition[]>();
-  #definitions = 0;
   readonly #tokens: TokenReader;
 
-  /**
-   * @param title the name of the statement in messages
-   * @param names collects the positions of names, if they are needed
-   */
+  /** @param names collects the positions of names, if they are needed */
   constructor(
     tokens: Iterable<Token>,
     private readonly isView: (name: string) => boolean,
-    private readonly title: string,
     private readonly names?: QueryNames,
   ) {
     this.#tokens = new TokenReader(tokens);
@@ -212,7 +200,6 @@ export class ReferenceFinder {
         : state === 'header' && word === 'LIKE'
           ? 'like'
           : 'expression';
-    if (this.#levels.length > MAX_NESTING) throw this.#limitError('nested parentheses');
     this.#levels.push({ state: inside, find: this.#sink, ...(isGroup && { defining: level.defining }) });
     this.names?.open(inside === 'start');
     if (state === 'table') level.state = 'from';
@@ -244,7 +231,6 @@ export class ReferenceFinder {
 
   #define(level: Level): void {
     const [name, definition] = level.defining as [string, Definition];
-    if (++this.#definitions > MAX_NESTING) throw this.#limitError('common table expressions and variables');
     const scope = this.#scope.get(name);
     if (scope) scope.push(definition);
     else this.#scope.set(name, [definition]);
@@ -291,11 +277,6 @@ export class ReferenceFinder {
   #findDefinition(name: string): Definition | undefined {
     return this.#scope.get(foldCase(name))?.at(-1);
   }
-
-  readonly #limitError = (what: string): LimitError =>
-    new LimitError(
-      `${this.title}: more than ${MAX_NESTING} ${what}: the objects that it reads from cannot be determined`,
-    );
 }
 
 /** Collects the names that are read directly or through definitions, in order. A definition may use itself. */

@@ -4,7 +4,7 @@
  * dump are compared with tables(), which lists all of them (observed on 9.3.4), and each one that is missing is asked for
  * by itself.
  */
-import { findReferences, isSystemTable, LimitError } from '@sqlpipe/ddl';
+import { findReferences, isSystemTable } from '@sqlpipe/ddl';
 import { dumpOrder, type NameSelection, Schema } from '@sqlpipe/schema';
 import {
   displayName,
@@ -206,12 +206,7 @@ export class ObjectCheck {
 
   #pendingReferences(statement: string): ListedObject[] {
     const isView = (name: string) => this.#listed?.get(foldCase(name))?.kind === 'view';
-    try {
-      return findReferences(statement, isView).flatMap(name => this.#pending.get(foldCase(name)) ?? []);
-    } catch (error) {
-      if (error instanceof LimitError) return []; // what it needs is dumped nevertheless, perhaps after it
-      throw error;
-    }
+    return findReferences(statement, isView).flatMap(name => this.#pending.get(foldCase(name)) ?? []);
   }
 
   /** Asks for the definitions of objects, and of those pending ones that they refer to. */

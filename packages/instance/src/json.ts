@@ -25,7 +25,7 @@ export interface JsonEvents {
 }
 
 export interface JsonLimits {
-  /** Maximum length of a string, a number or white space, in bytes. */
+  /** Maximum length of a string or a number in bytes: it is kept in memory until it is complete. */
   token: number;
   /** Maximum number of nested containers. */
   depth: number;
@@ -72,8 +72,6 @@ export class JsonScanner {
   readonly #pending = new GrowingBuffer();
   /** Whether a string was cut between a backslash and the character that it escapes. */
   #escaped = false;
-  /** Number of bytes of white space since the last chunk with other content. */
-  #whitespace = 0;
 
   constructor(events: JsonEvents, limits: JsonLimits) {
     this.#events = events;
@@ -82,7 +80,6 @@ export class JsonScanner {
 
   write(chunk: Buffer): void {
     let at = 0;
-    if (this.#token === Token.None) this.#checkWhitespace(chunk);
     while (at < chunk.length) {
       if (this.#token === Token.None) at = this.#readPunctuation(chunk, at);
       else if (this.#token === Token.String) at = this.#readString(chunk, at);
@@ -92,14 +89,6 @@ export class JsonScanner {
 
   end(): void {
     if (this.#expect !== Expect.Nothing || this.#token !== Token.None) throw new JsonError('is truncated');
-  }
-
-  /** Limits white space: an endless one needs no memory, so it would be read forever. */
-  #checkWhitespace(chunk: Buffer): void {
-    const first = chunk.findIndex(byte => byte > 0x20);
-    this.#whitespace = first < 0 ? this.#whitespace + chunk.length : 0;
-    if (this.#whitespace > this.#limits.token)
-      throw new JsonError(`contains more than ${this.#limits.token} bytes of white space in a row`);
   }
 
   /** Reads a byte between tokens, and the token that starts there. Returns where to continue. */

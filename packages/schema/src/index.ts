@@ -17,4 +17,4 @@ export { parseEntryRights } from './parse-entry-rights.js';
 export { type RelatedOptions, selectWithRelated } from './related.js';
 export { dumpOrder, type Entry, Schema, toEntry } from './schema.js';
 export { CATEGORIES, InvalidSelectionError, parseKinds, parseSelection, type Selection } from './selection.js';
-export { topologicalOrder } from './topological-order.js';
+export { LimitError, topologicalOrder } from './topological-order.js';

@@ -3,7 +3,11 @@
  * object after its dependencies (read in ShowCreateDatabaseRecordCursorFactory, checked on real dumps).
  */
 
-import { LimitError } from '@sqlpipe/ddl';
+/** The objects have too many dependencies to put them in order in reasonable time. */
+export class LimitError extends Error {
+  override name = 'LimitError';
+  readonly code = 'DAMAGED';
+}
 
 /**
  * Sorts the names of objects in dependency order.
@@ -74,8 +78,10 @@ class Visit {
 }
 
 /**
- * Maximum number of visited nodes and edges: about a second of work. If only views depend on each other, each is visited
- * once.
+ * Maximum number of visited nodes and edges: about a second of work. Each node is visited once if only views depend on
+ * each other. But with a cycle, or below materialized views that need each other, the server's order needs all
+ * dependencies of each node: twice the objects take four times as long (measured without the limit: 8,000 of both kinds
+ * 18 s, 16,000 79 s).
  */
 const MAX_STEPS = 10_000_000;
 
