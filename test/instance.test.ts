@@ -200,19 +200,33 @@ test('an object that no reply can contain is named; other errors are not retried
   t.is(page.requests.length, 1);
 });
 
-test('the size of table() replies is limited, and unused keys are not stored', async t => {
+test('the size of table() replies is limited, and arrays in cells are not returned', async t => {
   const bodies: Record<string, string> = {
-    cells: `{"dataset":[["a"${',1'.repeat(2_000_000)}]]}`,
-    rows: `{"dataset":[[]${',[]'.repeat(2_000_000)}]}`,
     long: `{"dataset":[["${'a'.repeat(33 * 1024 * 1024)}"]]}`,
     keys: `{${Array.from({ length: 100_000 }, (_, i) => `"${i}":{}`)},"dataset":[["a",[1],{}]],"1":0}`,
   };
   const { db } = await connectTo(t, (socket, { statement }) => socket.write(reply(bodies[statement] ?? '')));
-  const values = { code: 'PROTOCOL', message: /^INSTANCE: the reply contains more than 2000000 values; / };
-  await t.throwsAsync(db.table('cells'), values);
-  await t.throwsAsync(db.table('rows'), values);
   await t.throwsAsync(db.table('long'), { code: 'PROTOCOL', message: /the reply is longer than 33554432 bytes/ });
   t.deepEqual(await db.table('keys'), [['a', undefined, undefined]]);
+});
+
+test('a small reply that JSON.parse would accept, or that is not JSON, is rejected with the reason', async t => {
+  const { db } = await connectTo(t, (socket, { statement }) => socket.write(reply(statement)));
+  const reasons: Record<string, string> = {
+    '{"dataset":[],"error":"x","dataset":[]}': 'contains "dataset" twice',
+    '{"a":"\\"","\\u0065rror":"x","error" :"y"}': 'contains "error" twice',
+    [`{"a":${'['.repeat(128)}${']'.repeat(128)}}`]: 'is nested deeper than 128 levels',
+    '{"dataset":[["a"],{}]}': 'contains a dataset that is not rows of cells',
+    '{"dataset":null}': 'contains a dataset that is not rows of cells',
+    '{"dataset":[["a"]],"count":2}': 'contains 1 rows, but its count is 2',
+    '{"dataset":[["a\\x"]]}': 'contains a string with an escape that JSON does not know',
+    '{"dataset":[["a"],]}': 'is not JSON: "]" is out of place',
+    '{"dataset":[]}{': 'is not JSON: "{" is out of place',
+  };
+  for (const [body, reason] of Object.entries(reasons))
+    t.is((await t.throwsAsync(db.table(body)))?.message.split(';')[0], `INSTANCE: the reply ${reason}`, body);
+  const repeated = '{"timings":{"count":1,"count":1},"a":["error","error"],"b":1,"b":2,"dataset":[["a"]],"count":1}';
+  t.deepEqual(await db.table(repeated), [['a']]);
 });
 
 /** A cell, with the characters that also separate cells and rows. */

@@ -267,19 +267,6 @@ function decodeString(bytes: Buffer, start: number, end: number): string {
   }
 }
 
-/**
- * Parses elements of an array, separated by commas, because one call of JSON.parse is many times faster than a call per
- * element. Returns none if the text may be invalid, or if an element is not as expected.
- */
-export function parseElements<T>(json: string, isExpected: (element: unknown) => element is T): T[] {
-  try {
-    const elements: unknown[] = JSON.parse(`[${json}]`);
-    return elements.every(isExpected) ? elements : [];
-  } catch {
-    return [];
-  }
-}
-
 function describeInvalidString(raw: string): string {
   if (raw.includes('\0')) return 'contains a NUL character';
   const control = /[\0-\x1f]/.exec(raw);

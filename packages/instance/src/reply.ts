@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { findSecrets, maskSecrets, truncate } from '@sqlpipe/sql';
 import type { Response } from './connection.js';
 import type { InstanceErrorCode } from './instance-error.js';
-import { JsonError, type JsonEvents, JsonScanner, parseElements } from './json.js';
+import { JsonError, JsonScanner } from './json.js';
 import { checkCount, checkError, duplicateKeyError, MAX_DEPTH, ServerError } from './row-scanner.js';
 import { PROXY_CREDENTIALS_MESSAGE } from './transport-messages.js';
 
@@ -41,14 +41,14 @@ export class UnexpectedResponseError extends Error {
   }
 }
 
-/** The fields of a reply that are needed, by key, without its rows. */
-type ReplyFields = Record<string, unknown>;
+/** A reply with its rows, if there are any, in `dataset`. */
+type ReplyObject = Record<string, unknown> & { dataset?: unknown[][] };
 
-/** Maximum length of a reply with rows, in bytes: far more than the catalogue of a hundred thousand tables needs. */
+/**
+ * Maximum length of a reply with rows, in bytes: far more than the catalogue of a hundred thousand tables needs. Parsed,
+ * it may need a gibibyte.
+ */
 const MAX_TABLE = 32 * 1024 * 1024;
-
-/** Maximum number of rows and cells in such a reply: 32 MiB of JSON may contain ten million, which need a gibibyte. */
-const MAX_CELLS = 2_000_000;
 
 /**
  * Maximum length of a reply, without the statement in it: a reply may quote the statement twice, and each byte of the
@@ -66,16 +66,15 @@ export async function readReply(response: Response, acceptRows = false): Promise
   const body = await readBody(response, maxReplyLength(response));
   if (body.equals(OK)) return { ok: true };
   const reply = parseReply(body, response, maxReplyLength(response));
-  const { fields } = reply;
-  if (acceptRows && 'dataset' in fields) return { ok: true, rows: requireRows(reply, response) };
+  if (acceptRows && reply.dataset) return { ok: true, rows: requireRows(reply, response) };
   try {
-    checkError(fields);
+    checkError(reply);
   } catch (error) {
     if (error instanceof ServerError) return toRejection(error, response);
     throw error;
   }
-  if (fields.ddl === 'OK' || fields.dml === 'OK') return { ok: true };
-  const what = 'dataset' in fields ? 'with rows' : `with ${quoteReply(startOfBody(body), 80, response)}`;
+  if (reply.ddl === 'OK' || reply.dml === 'OK') return { ok: true };
+  const what = reply.dataset ? 'with rows' : `with ${quoteReply(startOfBody(body), 80, response)}`;
   throw new UnexpectedResponseError('PROTOCOL', `answered ${what} instead of {"ddl":"OK"}; ${ADDRESS_HELP}`);
 }
 
@@ -87,16 +86,19 @@ export async function readTable(response: Response): Promise<unknown[][]> {
   return requireRows(parseReply(await readBody(response, MAX_TABLE), response, MAX_TABLE), response);
 }
 
-function requireRows({ fields, rows }: SmallReply, response: Response): unknown[][] {
-  checkError(fields);
+function requireRows(reply: ReplyObject, response: Response): unknown[][] {
+  checkError(reply);
   try {
-    if (!('dataset' in fields)) throw new JsonError('contains no dataset');
-    checkCount(fields.count, rows.length);
+    if (!reply.dataset) throw new JsonError('contains no dataset');
+    checkCount(reply.count, reply.dataset.length);
   } catch (error) {
     throw error instanceof JsonError ? invalidReplyError(error, response, Buffer.from('{')) : error;
   }
-  return rows;
+  return reply.dataset.map(row => row.map(simplifyCell));
 }
+
+/** Makes an array or object in a cell undefined: none is used, and converting one to text may throw. */
+const simplifyCell = (cell: unknown): unknown => (typeof cell === 'object' && cell !== null ? undefined : cell);
 
 /** The rejection in a reply whose status is not 200. Throws `UnexpectedResponseError` if it is not a rejection. */
 export async function readRejection(response: Response): Promise<Rejection> {
@@ -168,114 +170,85 @@ function readBody({ body }: Response, limit: number): Promise<Buffer> {
 }
 
 /** Parses the object of a reply. Throws `UnexpectedResponseError` instead of `JsonError`. */
-function parseReply(body: Buffer, response: Response, limit: number): SmallReply {
+function parseReply(body: Buffer, response: Response, limit: number): ReplyObject {
   try {
-    const reply = parseBody(body);
     if (body.length > limit) throw tooLongError(limit);
-    return reply;
+    return parseObject(body);
   } catch (error) {
-    if (!(error instanceof JsonError)) throw error;
-    // A body over the limit is too long, whatever else is wrong with it.
-    throw invalidReplyError(
-      body.length > limit && startOfBody(body).startsWith('{') ? tooLongError(limit) : error,
-      response,
-      body,
-    );
+    throw error instanceof JsonError ? invalidReplyError(error, response, body) : error;
   }
 }
 
 const tooLongError = (limit: number): JsonError => new JsonError(`is longer than ${limit} bytes`);
 
-function parseBody(body: Buffer): SmallReply {
-  const reply = new SmallReply();
-  const scanner = new JsonScanner(reply, { token: body.length, depth: MAX_DEPTH });
+/** @throws JsonError */
+function parseObject(body: Buffer): ReplyObject {
+  const value = parseJson(body);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new JsonError('is not a JSON object');
+  const reply = value as ReplyObject;
+  if ('dataset' in reply && !isRows(reply.dataset)) throw new JsonError('contains a dataset that is not rows of cells');
+  return reply;
+}
+
+const isRows = (dataset: unknown): dataset is unknown[][] => Array.isArray(dataset) && dataset.every(Array.isArray);
+
+function parseJson(body: Buffer): unknown {
+  const text = String(body);
+  let value: unknown;
+  try {
+    value = isUtf8(body) ? JSON.parse(text) : undefined;
+  } catch {}
+  if (value === undefined) explainInvalidJson(body);
+  else checkStructure(text);
+  return value;
+}
+
+/** Throws the error of `JsonScanner`, which says what is wrong in the words that it has for dumps. */
+function explainInvalidJson(body: Buffer): void {
+  const scanner = new JsonScanner(
+    { open() {}, close() {}, key() {}, scalar() {} },
+    { token: body.length, depth: MAX_DEPTH },
+  );
   scanner.write(body);
   scanner.end();
-  return reply;
 }
 
 /** The keys that determine what a reply means. */
 const SIGNIFICANT_KEYS = new Set(['ddl', 'dml', 'dataset', 'error', 'notice', 'position', 'errorPos', 'count']);
 
-/** Depths within a reply: `{` 0 `"dataset": [` 1 `[` 2 a cell 3. */
-class SmallReply implements JsonEvents {
-  readonly fields: ReplyFields = {};
-  readonly rows: unknown[][] = [];
-  #key = '';
-  #cells = 0;
-  #mustReadOneByOne = false;
-
-  key(name: string, depth: number): void {
-    if (depth !== 1) return;
-    this.#key = name;
-    if (!SIGNIFICANT_KEYS.has(name)) return;
-    if (Object.hasOwn(this.fields, name)) throw duplicateKeyError(name); // JSON.parse would keep the last of the two
-    this.fields[name] = undefined;
-  }
-
-  open(kind: 'array' | 'object', depth: number): void {
-    if (depth === 0 && kind !== 'object') throw new JsonError('is not a JSON object');
-    if (this.#key !== 'dataset') return;
-    if ((depth === 1 || depth === 2) && kind !== 'array') throw invalidRowsError();
-    if (depth === 2) this.#addTo(this.rows, []);
-    if (depth === 3) this.#addTo(this.#row, undefined); // an array or object in a cell is not used
-  }
-
-  close(): void {}
-
-  /** Reads rows together, up to the last one in a window. Where that fails, all others are read one by one. */
-  readElements(chunk: Buffer, at: number, depth: number): number {
-    if (this.#key !== 'dataset' || depth !== 2 || this.#mustReadOneByOne) return at;
-    const end = chunk.lastIndexOf(BETWEEN_ROWS, at + WINDOW) + 1;
-    const rows = end > at ? parseRows(chunk.subarray(at, end)) : [];
-    for (const row of rows) {
-      this.#countCells(row.length);
-      this.#addTo(this.rows, row);
+/** Rejects what JSON.parse accepts: deep nesting, and a significant key twice, of which it keeps the last value. */
+function checkStructure(json: string): void {
+  const keys = new Set<string>();
+  let depth = 0;
+  let [start, end] = [0, 0]; // of the last string
+  for (let at = 0; at < json.length; at++)
+    switch (json[at]) {
+      case '"':
+        start = at++;
+        while (json[at] !== '"') at += json[at] === '\\' ? 2 : 1;
+        end = at + 1;
+        break;
+      case ':':
+        if (depth === 1) addKey(keys, JSON.parse(json.slice(start, end)));
+        break;
+      case '{':
+      case '[':
+        if (++depth > MAX_DEPTH) throw new JsonError(`is nested deeper than ${MAX_DEPTH} levels`);
+        break;
+      case '}':
+      case ']':
+        depth--;
     }
-    this.#mustReadOneByOne = !rows.length;
-    return rows.length ? end : at;
-  }
-
-  scalar(value: unknown, depth: number): void {
-    if (depth === 0) throw new JsonError('is not a JSON object');
-    if (this.#key === 'dataset' && depth < 3) throw invalidRowsError();
-    if (depth === 1 && SIGNIFICANT_KEYS.has(this.#key)) this.fields[this.#key] = value;
-    if (this.#key === 'dataset' && depth === 3) this.#addTo(this.#row, value);
-  }
-
-  get #row(): unknown[] {
-    return this.rows.at(-1) as unknown[];
-  }
-
-  #addTo<T>(list: T[], item: T): void {
-    this.#countCells(1);
-    list.push(item);
-  }
-
-  #countCells(count: number): void {
-    this.#cells += count;
-    if (this.#cells > MAX_CELLS) throw new JsonError(`contains more than ${MAX_CELLS} values`);
-  }
 }
 
-/** The bytes between two rows. */
-const BETWEEN_ROWS = '],[';
-
-/** The number of bytes of rows that are parsed together. It limits the memory for cells that are not counted yet. */
-const WINDOW = 64 * 1024;
-
-/** Parses rows, separated by commas; none if they may be something else. */
-const parseRows = (bytes: Buffer): unknown[][] => (isUtf8(bytes) ? parseElements(String(bytes), isRow) : []);
-
-/** Whether a value is a row whose cells are no arrays or objects. */
-const isRow = (row: unknown): row is unknown[] =>
-  Array.isArray(row) && row.every(cell => cell === null || typeof cell !== 'object');
-
-const invalidRowsError = (): JsonError => new JsonError('contains a dataset that is not rows of cells');
+function addKey(keys: Set<string>, key: string): void {
+  if (keys.has(key)) throw duplicateKeyError(key);
+  if (SIGNIFICANT_KEYS.has(key)) keys.add(key);
+}
 
 function parseServerError(body: Buffer): ServerError | undefined {
   try {
-    checkError(parseBody(body).fields);
+    checkError(parseObject(body));
   } catch (error) {
     if (error instanceof ServerError) return error;
   }

@@ -2,7 +2,7 @@
  * Reads the rows of a reply while it arrives: `dataset[i][0]` is passed on at once, everything else is checked and
  * dropped. Memory does not grow with the reply. Only this file defines what a complete and valid reply is.
  */
-import { JsonError, type JsonEvents, JsonScanner, parseElements } from './json.js';
+import { JsonError, type JsonEvents, JsonScanner } from './json.js';
 
 /** The error that a reply contains, as `error` or `notice`: the server's message, and its position in the query. */
 export class ServerError extends Error {
@@ -201,11 +201,18 @@ const ROW_END = '"]'.length;
 const AMBIGUOUS = /\\u|\uFFFD/;
 
 /**
- * Parses rows of one string each, separated by commas. Returns no rows if any of them may be invalid: then they are read
- * one by one, which finds and reports the error.
+ * Parses rows of one string each, separated by commas: one call of JSON.parse is many times faster than a call per row.
+ * Returns no rows if any of them may be invalid: then they are read one by one, which finds and reports the error.
  */
-const parseRows = (json: string): string[] =>
-  AMBIGUOUS.test(json) ? [] : parseElements(json, isSingleString).map(([text]) => text);
+function parseRows(json: string): string[] {
+  if (AMBIGUOUS.test(json)) return [];
+  try {
+    const rows: unknown[] = JSON.parse(`[${json}]`);
+    return rows.every(isSingleString) ? rows.map(([text]) => text) : [];
+  } catch {
+    return [];
+  }
+}
 
 const isSingleString = (row: unknown): row is [string] =>
   Array.isArray(row) && row.length === 1 && typeof row[0] === 'string';
