@@ -11,16 +11,8 @@ import { repair } from '@sqlpipe/ddl';
 import { InstanceError, resolveInstance } from '@sqlpipe/instance';
 import { decodeRecords, StreamError } from '@sqlpipe/records';
 import { dumpOrder, LimitError, Schema } from '@sqlpipe/schema';
-import {
-  findSecrets,
-  identify,
-  maskSecrets,
-  normalizeStatement,
-  redact,
-  SplitError,
-  Splitter,
-  tokens,
-} from '@sqlpipe/sql';
+import { findSecrets, identify, normalizeStatement, redact, SplitError, Splitter, tokens } from '@sqlpipe/sql';
+import { maskSecrets } from '@sqlpipe/text';
 import fc from 'fast-check';
 import { JsonError } from '../packages/instance/src/json.js';
 import { RowScanner, ServerError } from '../packages/instance/src/row-scanner.js';

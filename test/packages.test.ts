@@ -23,6 +23,7 @@ interface Package {
 
 /** A package imports only packages in lines above its own. Programs come after all libraries, and `sqlpipe`, which starts them, last. */
 const LAYERS = [
+  ['text'],
   ['sql'],
   ['ddl'],
   ['schema'],

@@ -1,5 +1,5 @@
 /*! Every secret in every encoding through every program: whatever a server quotes, no message, report or JSON shows it. */
-import { maskSecrets } from '@sqlpipe/sql';
+import { maskSecrets } from '@sqlpipe/text';
 import fc from 'fast-check';
 import { reply, startFaultyServer } from './faults/faulty-server.js';
 import { shell } from './support/shell.js';

@@ -2,7 +2,7 @@
  * Messages about lines of files in the form that a GitHub workflow shows at the line (documented as "Workflow commands for
  * GitHub Actions").
  */
-import { escapeLines } from '@sqlpipe/sql';
+import { escapeLines } from '@sqlpipe/text';
 import type { Io } from './io.js';
 
 /** A message, and the place in a file that it is about, if it is about one. */

@@ -2,7 +2,7 @@
  * The options of every program that talks to an instance. No option's value is a secret: every user of the machine can
  * read argv.
  */
-import { escapeControls } from '@sqlpipe/sql';
+import { escapeControls } from '@sqlpipe/text';
 import type { Argv } from 'yargs';
 import { Exit, UsageError } from './exit.js';
 import type { Io } from './io.js';

@@ -3,7 +3,7 @@ import { fstatSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { styleText } from 'node:util';
-import { escapeControls, escapeLines } from '@sqlpipe/sql';
+import { escapeControls, escapeLines } from '@sqlpipe/text';
 import { UsageError } from './exit.js';
 import { Progress } from './progress.js';
 

@@ -3,7 +3,7 @@
  * follows `--`.
  */
 import { basename } from 'node:path';
-import { suggestWord } from '@sqlpipe/sql';
+import { suggestWord } from '@sqlpipe/text';
 import yargs, { type Argv } from 'yargs';
 import { COMPLETIONS } from './completion.js';
 import type { Flag } from './completion-spec.js';

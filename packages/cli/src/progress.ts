@@ -1,7 +1,8 @@
 /*! Progress on the last line of a terminal: the number of statements, the rate, and the current statement. */
 
 import type { Writable } from 'node:stream';
-import { displayName, escapeControls, identify } from '@sqlpipe/sql';
+import { displayName, identify } from '@sqlpipe/sql';
+import { escapeControls } from '@sqlpipe/text';
 import type { SingleBar } from 'cli-progress';
 import type { ProgressStep } from './progress-bar.js';
 

@@ -1,7 +1,7 @@
 /*! Formats the differences between two definitions. */
 import { styleText } from 'node:util';
 import type { PropertyDifference } from '@sqlpipe/ddl';
-import { truncate } from '@sqlpipe/sql';
+import { truncate } from '@sqlpipe/text';
 
 /** The maximum number of UTF-16 code units of a value that are shown. */
 const WIDTH = 160;

@@ -1,6 +1,6 @@
 /*! Handles what is the same for every program: streams, errors and the exit status of the process. */
 import { fstatSync } from 'node:fs';
-import { escapeControls, formatError } from '@sqlpipe/sql';
+import { escapeControls, formatError } from '@sqlpipe/text';
 import { Exit, exitStatus } from './exit.js';
 import { createProcessIo, interruptSignal, waitForPendingSignal } from './io.js';
 import { parseCommandLine } from './parse-command-line.js';

@@ -2,7 +2,8 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { MemoryBudget } from '@sqlpipe/schema';
-import { displayName, identify, type Kind, redact, truncate } from '@sqlpipe/sql';
+import { displayName, identify, type Kind, redact } from '@sqlpipe/sql';
+import { truncate } from '@sqlpipe/text';
 import { CONTINUED_SUFFIX, fileName } from './file-name.js';
 import { parseLocatedFile, TextError } from './text.js';
 import { isStaged } from './write-file.js';

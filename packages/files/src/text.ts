@@ -3,7 +3,8 @@
  */
 import { createReadStream } from 'node:fs';
 import type { Writable } from 'node:stream';
-import { escapeLines, SplitError, Splitter } from '@sqlpipe/sql';
+import { SplitError, Splitter } from '@sqlpipe/sql';
+import { escapeLines } from '@sqlpipe/text';
 import { decodeUtf8, EncodingError } from './decode-utf8.js';
 
 /** A `.sql` text that cannot be read. The message starts with its name, line and column. */

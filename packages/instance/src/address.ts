@@ -1,6 +1,6 @@
 /*! Parses an address: a URL, a host without a scheme, or a QuestDB client's configuration string. */
 
-import { escapeControls, truncate } from '@sqlpipe/sql';
+import { escapeControls, truncate } from '@sqlpipe/text';
 import { parseConfigString } from './config-string.js';
 import { InstanceError } from './instance-error.js';
 

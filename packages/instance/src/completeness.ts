@@ -6,17 +6,8 @@
  */
 import { findReferences, isSystemTable } from '@sqlpipe/ddl';
 import { dumpOrder, type NameSelection, Schema } from '@sqlpipe/schema';
-import {
-  displayName,
-  escapeControls,
-  foldCase,
-  givesRight,
-  identify,
-  isAcl,
-  isObject,
-  KINDS,
-  type Kind,
-} from '@sqlpipe/sql';
+import { displayName, foldCase, givesRight, identify, isAcl, isObject, KINDS, type Kind } from '@sqlpipe/sql';
+import { escapeControls } from '@sqlpipe/text';
 import type { BestEffortClient } from './best-effort-client.js';
 import type { ConnectionConfig } from './connection-config.js';
 import { fetchUncheckedDefinitions } from './definitions.js';

@@ -2,7 +2,7 @@
  * Finds the credentials that belong to an instance. Sources are read in order, from the most specific to the most
  * general; the first one with credentials decides between a password and a token.
  */
-import { escapeControls } from '@sqlpipe/sql';
+import { escapeControls } from '@sqlpipe/text';
 import { InstanceError } from './instance-error.js';
 import type { Setting } from './settings.js';
 

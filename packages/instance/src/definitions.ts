@@ -1,6 +1,7 @@
 /*! Fetches an instance's own definitions of objects, many per request. */
 import { MemoryBudget } from '@sqlpipe/schema';
-import { displayName, escapeControls, foldCase, kindKeywords, quoteLiteral } from '@sqlpipe/sql';
+import { displayName, foldCase, kindKeywords, quoteLiteral } from '@sqlpipe/sql';
+import { escapeControls } from '@sqlpipe/text';
 import type { Instance } from './instance.js';
 import { InstanceError } from './instance-error.js';
 import { findViews, type ObjectName } from './objects.js';

@@ -1,18 +1,8 @@
 /*! An instance's schema as statements: each is fetched, repaired and checked. */
 import { isCleanTable, repair } from '@sqlpipe/ddl';
 import { NameSelection, parseSelection, type Selection } from '@sqlpipe/schema';
-import {
-  displayName,
-  identify,
-  isAcl,
-  KINDS,
-  type Kind,
-  MAX_RECORD,
-  maskSecrets,
-  normalizeStatement,
-  redact,
-  truncate,
-} from '@sqlpipe/sql';
+import { displayName, identify, isAcl, KINDS, type Kind, MAX_RECORD, normalizeStatement, redact } from '@sqlpipe/sql';
+import { maskSecrets, truncate } from '@sqlpipe/text';
 import { BestEffortClient } from './best-effort-client.js';
 import { addMissingRows, MissingObjects, ObjectCheck, type ReadOptions } from './completeness.js';
 import { requestSecrets } from './connection.js';

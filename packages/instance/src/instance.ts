@@ -1,5 +1,6 @@
 /*! One instance: queries rows and executes statements. The messages of failures get the instance's name here. */
-import { createsToken, truncate } from '@sqlpipe/sql';
+import { createsToken } from '@sqlpipe/sql';
+import { truncate } from '@sqlpipe/text';
 import { Connection, type Response, TransportError } from './connection.js';
 import type { ConnectionConfig } from './connection-config.js';
 import { InstanceError } from './instance-error.js';

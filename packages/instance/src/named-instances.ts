@@ -1,5 +1,5 @@
 /*! The instances of instances.toml: their addresses, and which of them are protected. */
-import { escapeControls, suggestWord } from '@sqlpipe/sql';
+import { escapeControls, suggestWord } from '@sqlpipe/text';
 import { type Address, formatAddress, parseAddress } from './address.js';
 import { InstanceError } from './instance-error.js';
 import { type InstanceEntry, instancesPath, readInstances } from './instances-file.js';

@@ -1,6 +1,7 @@
 /*! What a response means: success, a rejection by the server, or something that is not this protocol. */
 import { isUtf8 } from 'node:buffer';
-import { findSecrets, maskSecrets, truncate } from '@sqlpipe/sql';
+import { findSecrets } from '@sqlpipe/sql';
+import { maskSecrets, truncate } from '@sqlpipe/text';
 import type { Response } from './connection.js';
 import type { InstanceErrorCode } from './instance-error.js';
 import { JsonError, JsonScanner } from './json.js';

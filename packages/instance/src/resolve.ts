@@ -1,5 +1,5 @@
 /*! Resolves the INSTANCE operand, the options and the environment to a `ResolvedInstance`. */
-import { escapeControls } from '@sqlpipe/sql';
+import { escapeControls } from '@sqlpipe/text';
 import { type Address, formatAddress, parseAddress } from './address.js';
 import { readCertificates } from './certificates.js';
 import type { ResolvedInstance } from './connection-config.js';

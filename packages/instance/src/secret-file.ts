@@ -1,7 +1,7 @@
 /*! Files with secrets: accepted only if no other user can read them. */
 import type { Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { systemErrorReason } from '@sqlpipe/sql';
+import { systemErrorReason } from '@sqlpipe/text';
 import { InstanceError } from './instance-error.js';
 
 const OTHERS_READ = 0o044;

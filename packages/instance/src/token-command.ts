@@ -1,7 +1,7 @@
 /*! A token that a command prints, such as a password manager. */
 import type { ChildProcess } from 'node:child_process';
 import { promisify } from 'node:util';
-import { maskSecrets, truncate } from '@sqlpipe/sql';
+import { maskSecrets, truncate } from '@sqlpipe/text';
 import { InstanceError } from './instance-error.js';
 
 /**

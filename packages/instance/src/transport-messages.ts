@@ -1,6 +1,6 @@
 /*! Messages and hints for failures of the transport. */
 
-import { truncate } from '@sqlpipe/sql';
+import { truncate } from '@sqlpipe/text';
 import type { Phase, TransportError } from './connection.js';
 import type { InstanceErrorCode } from './instance-error.js';
 import { DEFAULT_REQUEST_BUFFER } from './request.js';

@@ -5,7 +5,8 @@
 import { createHash } from 'node:crypto';
 import { parseMeaning, printDefinition } from '@sqlpipe/ddl';
 import { Schema } from '@sqlpipe/schema';
-import { displayName, escapeControls, foldCase, identify, isObject, type Kind, significantTokens } from '@sqlpipe/sql';
+import { displayName, foldCase, identify, isObject, type Kind, significantTokens } from '@sqlpipe/sql';
+import { escapeControls } from '@sqlpipe/text';
 import type { Plan } from './assemble-plan.js';
 import { changedObjects } from './changed-objects.js';
 import { parseIrreversible } from './cost.js';

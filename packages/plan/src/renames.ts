@@ -2,7 +2,8 @@
 import type { TableDefinition } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
 import { type Entry, InvalidSelectionError, type Schema } from '@sqlpipe/schema';
-import { displayName, foldCase, isObject, isSameName, suggestWord, unquote } from '@sqlpipe/sql';
+import { displayName, foldCase, isObject, isSameName, unquote } from '@sqlpipe/sql';
+import { suggestWord } from '@sqlpipe/text';
 import { formatPath, readings, resolvePath, splitRename } from './names.js';
 import { parseRenameComments, type RenameComment } from './rename-comments.js';
 import type { WantedSchema } from './wanted-schema.js';

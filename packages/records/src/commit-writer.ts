@@ -7,7 +7,8 @@
  */
 import { platform } from 'node:os';
 import { Writable } from 'node:stream';
-import { escapeLines, formatError, formatFailureMarker } from '@sqlpipe/sql';
+import { formatFailureMarker } from '@sqlpipe/sql';
+import { escapeLines, formatError } from '@sqlpipe/text';
 
 const PIPE_BUF = platform() === 'linux' ? 4096 : 512;
 const NUL = Buffer.alloc(1);

@@ -1,6 +1,7 @@
 /*! Where a statement comes from, and what it is called in messages. */
 import { changedObjects } from '@sqlpipe/plan';
-import { displayName, escapeControls, significantTokens } from '@sqlpipe/sql';
+import { displayName, significantTokens } from '@sqlpipe/sql';
+import { escapeControls } from '@sqlpipe/text';
 import type { Location, Outcome } from './outcome.js';
 
 type LabelledStatement = Pick<Outcome, 'n' | 'statement' | 'identity' | 'location' | 'position'>;

@@ -1,6 +1,7 @@
 /*! The objects of a dump that names on a command line select: the same that sqlgrep selects. */
 import { findReferences, grantTargets } from '@sqlpipe/ddl';
-import { escapeControls, foldCase, type Identity, suggestWord } from '@sqlpipe/sql';
+import { foldCase, type Identity } from '@sqlpipe/sql';
+import { escapeControls, suggestWord } from '@sqlpipe/text';
 import { collectStatements } from './collect.js';
 import { searchableNames } from './ignore.js';
 import { createMatcher } from './matcher.js';

@@ -1,6 +1,7 @@
 /*! Statements that are executed before the server listens. */
 import { RejectionError } from '@sqlpipe/ddl/grammar';
-import { findSecrets, maskSecrets } from '@sqlpipe/sql';
+import { findSecrets } from '@sqlpipe/sql';
+import { maskSecrets } from '@sqlpipe/text';
 
 /** A statement that was rejected. */
 export class LoadError extends Error {

@@ -3,7 +3,7 @@
  * depends on the kind of a statement first checks here that both agree.
  */
 
-import { truncate } from './format-text.js';
+import { truncate } from '@sqlpipe/text';
 import { displayName, type Head, type Identity, type Kind, readHead, readPrintedHead } from './identify.js';
 import { SERVER_COMMENT_RULES, type ServerCommentRules, serverTokens } from './server-lexer.js';
 import { significantTokens, type Token } from './tokens.js';

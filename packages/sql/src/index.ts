@@ -2,14 +2,6 @@ export { AmbiguousStatementError, findAmbiguity, readStatementHead, requireUnamb
 export { type FailureMarker, formatFailureMarker, parseFailureMarker } from './failure-marker.js';
 export { foldCase, isSameName } from './fold-case.js';
 export {
-  escapeControls,
-  escapeLines,
-  formatError,
-  formatSafeJson,
-  systemErrorReason,
-  truncate,
-} from './format-text.js';
-export {
   createsToken,
   displayName,
   type Head,
@@ -23,7 +15,7 @@ export { givesRight, hasName, identityKey, isAcl, isObject, isPrincipal } from '
 export { type CommentRules, Lexer, type Segment, type SegmentType, WHITESPACE } from './lexer.js';
 export { MAX_RECORD } from './limits.js';
 export { type LocatedName, type NameSpan, parseName, quoteLiteral } from './name.js';
-export { findSecrets, maskSecrets, redact } from './redact.js';
+export { findSecrets, redact } from './redact.js';
 export {
   SERVER_COMMENT_RULES,
   type ServerCommentRules,
@@ -32,6 +24,5 @@ export {
   serverTokens,
 } from './server-lexer.js';
 export { normalizeStatement, SplitError, Splitter } from './splitter.js';
-export { suggestWord } from './suggest.js';
 export { TokenReader } from './token-reader.js';
 export { keywordOf, significantTokens, type Token, type TokenType, tokens, unquote } from './tokens.js';

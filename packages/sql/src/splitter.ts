@@ -1,7 +1,7 @@
 /*! Where statements end in a text that arrives in chunks, and the normalized form of a statement. */
 
+import { truncate } from '@sqlpipe/text';
 import { mayContainFailureMarker, parseFailureMarker } from './failure-marker.js';
-import { truncate } from './format-text.js';
 import { endOfCode, type SegmentType, WHITESPACE } from './lexer.js';
 import { StatementScanner, type UnclosedSegment } from './statement-scanner.js';
 import { significantTokens, type Token, tokens } from './tokens.js';

@@ -2,7 +2,7 @@
 import { annotateFailure, Exit, exitStatus, type Io, limitHeapGrowth, UsageError, withProgress } from '@sqlpipe/cli';
 import type { ResolvedInstance } from '@sqlpipe/instance';
 import { openTarget, PreflightError, replay } from '@sqlpipe/replay';
-import { formatError } from '@sqlpipe/sql';
+import { formatError } from '@sqlpipe/text';
 import type { Input } from './input.js';
 import type { RunOptions } from './options.js';
 import { printRows, reportReplay } from './report-outcomes.js';

@@ -5,7 +5,8 @@
 
 import { formatPropertyLines } from '@sqlpipe/cli';
 import { type Outcome, statementLabel } from '@sqlpipe/replay';
-import { escapeControls, isAcl, redact, truncate } from '@sqlpipe/sql';
+import { isAcl, redact } from '@sqlpipe/sql';
+import { escapeControls, truncate } from '@sqlpipe/text';
 
 /** Maximum length of the server's message, in UTF-16 code units. */
 const MAX_MESSAGE = 1000;

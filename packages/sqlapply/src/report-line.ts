@@ -1,6 +1,7 @@
 import { changedObjects } from '@sqlpipe/plan';
 import type { Outcome } from '@sqlpipe/replay';
-import { formatSafeJson, redact } from '@sqlpipe/sql';
+import { redact } from '@sqlpipe/sql';
+import { formatSafeJson } from '@sqlpipe/text';
 
 /**
  * One line of a report: a JSON object with `n`, `verb`, `kind` and `name` (of what the statement creates or changes),

@@ -11,7 +11,8 @@ import {
   type Result,
   statementLabel,
 } from '@sqlpipe/replay';
-import { displayName, escapeControls, escapeLines, redact, significantTokens, truncate } from '@sqlpipe/sql';
+import { displayName, redact, significantTokens } from '@sqlpipe/sql';
+import { escapeControls, escapeLines, truncate } from '@sqlpipe/text';
 import { formatRejection, formatReplacement } from './format-rejection.js';
 import { LoginCheck } from './login-check.js';
 import { hasDataOnStdout, type RunOptions } from './options.js';

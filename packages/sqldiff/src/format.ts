@@ -2,7 +2,8 @@
 import { formatPropertyLines, unifiedDiff } from '@sqlpipe/cli';
 import { type Definition, parseMeaning, printDefinition } from '@sqlpipe/ddl';
 import type { ComparedProblem, Difference, IgnoredDifference } from '@sqlpipe/schema';
-import { displayName, escapeControls, formatSafeJson, hasName, redact } from '@sqlpipe/sql';
+import { displayName, hasName, redact } from '@sqlpipe/sql';
+import { escapeControls, formatSafeJson } from '@sqlpipe/text';
 import type { Sides } from './operands.js';
 
 /**

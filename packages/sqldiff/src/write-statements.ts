@@ -5,7 +5,8 @@ import { styleText } from 'node:util';
 import type { Io } from '@sqlpipe/cli';
 import { formatSqlText, isStdout, isTextOutput, writeOutput, writeSqlText } from '@sqlpipe/files';
 import { createCommitWriter, encodeRecords } from '@sqlpipe/records';
-import { escapeLines, significantTokens } from '@sqlpipe/sql';
+import { significantTokens } from '@sqlpipe/sql';
+import { escapeLines } from '@sqlpipe/text';
 
 /** Where statements are written, and in which form. */
 export interface OutputOptions {

@@ -6,7 +6,8 @@ import { isStdout, isTextOutput, writeOutput, writeSqlText } from '@sqlpipe/file
 import { listInstances } from '@sqlpipe/instance';
 import { createCommitWriter, encodeRecords } from '@sqlpipe/records';
 import { parseSelection } from '@sqlpipe/schema';
-import { escapeControls, formatError, formatFailureMarker } from '@sqlpipe/sql';
+import { formatFailureMarker } from '@sqlpipe/sql';
+import { escapeControls, formatError } from '@sqlpipe/text';
 import type { DumpOptions } from './options.js';
 import { dumpSource, resolveSource } from './source.js';
 

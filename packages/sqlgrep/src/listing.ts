@@ -1,6 +1,7 @@
 /*! The output of --list, --json and --count: lines of text instead of a stream. */
 import type { Io } from '@sqlpipe/cli';
-import { escapeControls, formatSafeJson, identify } from '@sqlpipe/sql';
+import { identify } from '@sqlpipe/sql';
+import { escapeControls, formatSafeJson } from '@sqlpipe/text';
 
 /** The kind of an object, a tab, its name. */
 export function formatListLine(statement: string): string {

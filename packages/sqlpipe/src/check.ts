@@ -1,7 +1,7 @@
 /*! `sqlpipe check`: whether an instance can be dumped, and whether a schema can be replayed on it. */
 import { addInstanceOptions, Exit, printSettings, runProgram } from '@sqlpipe/cli';
 import { dump, inspect, resolveInstance } from '@sqlpipe/instance';
-import { escapeControls } from '@sqlpipe/sql';
+import { escapeControls } from '@sqlpipe/text';
 import { findOtherSqldiff } from './other-sqldiff.js';
 
 runProgram({

@@ -3,7 +3,8 @@
  * be hostile, so nodes are identified by numbers; names are only in labels, escaped for the language.
  */
 import { dumpOrder, type Entry, type Schema } from '@sqlpipe/schema';
-import { escapeControls, isObject, type Kind } from '@sqlpipe/sql';
+import { isObject, type Kind } from '@sqlpipe/sql';
+import { escapeControls } from '@sqlpipe/text';
 
 interface Graph {
   nodes: { id: string; entry: Entry }[];

@@ -1,6 +1,7 @@
 /*! Translates from one edition to the other: storage policies and TTL, owners, access control. */
 import { isUnderstood, ownerOf, removeOwner } from '@sqlpipe/ddl';
-import { identify, isAcl, keywordOf, type Token, truncate } from '@sqlpipe/sql';
+import { identify, isAcl, keywordOf, type Token } from '@sqlpipe/sql';
+import { truncate } from '@sqlpipe/text';
 import type { Adapted } from './adapt.js';
 import { replaceClauses, tableClause } from './clauses.js';
 

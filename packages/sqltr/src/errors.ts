@@ -1,5 +1,6 @@
 /*! Errors about schemas that cannot be translated. */
-import { displayName, type Identity, truncate } from '@sqlpipe/sql';
+import { displayName, type Identity } from '@sqlpipe/sql';
+import { truncate } from '@sqlpipe/text';
 
 /** The schema has no such translation. Nothing is written. */
 export class TranslationError extends Error {

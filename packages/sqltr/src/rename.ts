@@ -1,7 +1,8 @@
 /*! Renames the objects and principals of a schema, wherever statements mention them. */
 import { findCommonTableExpressions, findMentions, findUnknownNames, type Mention } from '@sqlpipe/ddl';
 import { spool } from '@sqlpipe/records';
-import { displayName, foldCase, isSameName, readStatementHead, truncate } from '@sqlpipe/sql';
+import { displayName, foldCase, isSameName, readStatementHead } from '@sqlpipe/sql';
+import { truncate } from '@sqlpipe/text';
 import { type Numbered, place, TranslationError } from './errors.js';
 import { isValidName, quoteLike } from './quotes.js';
 import type { Rules } from './rules.js';

@@ -2,7 +2,8 @@
 import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { UsageError } from '@sqlpipe/cli';
-import { foldCase, systemErrorReason } from '@sqlpipe/sql';
+import { foldCase } from '@sqlpipe/sql';
+import { systemErrorReason } from '@sqlpipe/text';
 
 /** One side of a rule: a whole name, or the prefix and suffix around a star. */
 class Pattern {
