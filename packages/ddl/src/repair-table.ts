@@ -50,7 +50,7 @@ export function repairTable(row: string, notes: string[], warnings: string[]): s
   if (!head || end < 0) return row;
   const quoted = new Set<string>();
   const repairName = (bare: string): string => {
-    // An invalid name is not printed by a server: for example, somebody wrote two columns on one line.
+    // A server prints no invalid name. A text that was edited may have one: for example, two columns on one line.
     if (!needsQuotes(bare) || !isValidColumnName(bare)) return bare;
     quoted.add(bare);
     return quoteName(bare);

@@ -52,7 +52,7 @@ export interface EngineOptions {
   readonly historyOf?: (view: string) => HistoryAnswer;
   /** Whether tables have rows, so that statements about rows are accepted; otherwise they are rejected. */
   readonly rows?: 'assumed' | 'none';
-  /** The name of the built-in administrator, who executes statements if nobody else does. */
+  /** The name of the built-in administrator, who executes statements that name no other caller. */
   readonly admin?: string;
   readonly secrets?: Secrets;
   /** Parses a SHOW that only this edition has. */
@@ -64,7 +64,7 @@ export interface Execution {
   readonly effects: readonly Effect[];
   /** The reply: rows only for a statement that creates a token. */
   readonly result: ExecutionResult;
-  /** A statement that changes nothing, which is for somebody else to answer. */
+  /** A statement that changes nothing, such as SHOW. The engine does not answer it: only the test server needs answers. */
   readonly question?: Question;
 }
 
@@ -337,7 +337,7 @@ const changed: Execution = { effects: [], result: done };
 
 const ALL_CATEGORIES = new Set(['USERS', 'GROUPS', 'SERVICE_ACCOUNTS', 'PERMISSIONS']);
 
-/** Without a server nobody logs in: what is stored of secrets does not matter. */
+/** For an engine without a server: there are no logins, so secrets need not be stored, and hashing takes long. */
 const NO_SECRETS: Secrets = {
   hashPassword: () => '',
   generateToken: () => ({ token: '', stored: { digest: '', expires: 0 } }),

@@ -51,7 +51,7 @@ interface Absence {
   readonly denial?: string;
 }
 
-/** The objects that a dump lacks because nobody can write them into it. */
+/** The objects that a dump lacks: the account may not read their definitions, or their kind is unknown. */
 export class MissingObjects {
   readonly #absences: Absence[] = [];
 

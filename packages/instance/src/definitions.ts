@@ -13,8 +13,8 @@ import { isUnsupported, queryIfSupported } from './unsupported.js';
 const MAX_PER_REQUEST = 100;
 
 /**
- * Maximum length of all definitions in one reply, in UTF-16 code units. A single definition is limited
- * only by the maximum length of a row.
+ * Maximum length of all definitions in one reply, in UTF-16 code units, because they are collected. More are requested in
+ * halves; a single definition is limited only by the maximum length of a row.
  */
 const MAX_REPLY_LENGTH = 64 * 1024 * 1024;
 

@@ -20,7 +20,10 @@ export class ServerError extends Error {
 const NESTED = Symbol('nested');
 /** In bytes. Enough for the largest statement of a stream (16 MiB) if JSON escapes make it twice as long. */
 const MAX_VALUE_BYTES = 32 * 1024 * 1024;
-/** Maximum nesting of a reply. QuestDB's replies need far less: its arrays have at most 32 dimensions. */
+/**
+ * Maximum nesting of a reply, which may have no end, while each level is kept in memory. QuestDB's arrays have at most 32
+ * dimensions.
+ */
 export const MAX_DEPTH = 128;
 
 /**

@@ -2,8 +2,8 @@
 import type { InstanceError } from './instance-error.js';
 
 /**
- * Codes of the system and of undici: nobody listens now, a load balancer has nobody to pass connections on to, the
- * network loses a connection, a name cannot be resolved now. A certificate that is not trusted is none of them.
+ * Codes of the system and of undici: a server that restarts refuses connections, a load balancer closes them while no
+ * server is behind it, the network loses one, a name cannot be resolved. A certificate that is not trusted stays so.
  */
 const TRANSIENT_CODES = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'ETIMEDOUT', 'TIMEOUT'],

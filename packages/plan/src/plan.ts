@@ -100,7 +100,10 @@ function planOnce(
   const schema = new Schema(b);
   const isEnterprise = options.enterprise ?? isEnterpriseSchema(b);
   let requests: Requests | undefined;
-  /** What nobody was asked, because there is no server or the loss is allowed, may be lost if it is allowed. */
+  /**
+   * Whether a materialized view holds rows that its query no longer gives. Without an answer of the server, it is assumed to
+   * keep them, unless their loss is allowed.
+   */
   const answerOf = (view: string): HistoryAnswer =>
     findings.get(view)?.answer ?? (requests?.mayLose({ loss: 'history', object: view }) ? 'unknown' : 'kept');
   const createEngine = (health: Health | undefined) =>
@@ -139,7 +142,7 @@ function planOnce(
     ignore,
     dropOld,
   };
-  // What the server says of B's views is not so of A's.
+  // Without the health of B: a view that is invalid in B may be valid as A defines it.
   const unresolved = findUnresolvedViews(task, createEngine(health && {}));
   if (unresolved.length > 0 && !options.skipInvalid) throw new UnresolvedViewError(unresolved);
   if (unresolved.length > 0) {

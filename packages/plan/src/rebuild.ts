@@ -108,7 +108,7 @@ const quote = (name: string): string => `"${name}"`;
 
 /**
  * The new tables, in lower case, that earlier, interrupted rebuilds have left: those with the mark of the rebuild that would be
- * made now. Any other table with such a name is somebody else's.
+ * made now. Any other table with such a name may hold rows that are needed.
  */
 export function findLeftovers(a: WantedSchema, b: Engine, requests: Requests): ReadonlySet<string> {
   const leftovers = new Set<string>();

@@ -1,4 +1,4 @@
-/*! What has another name in A than in B: stated by --renamed, or by comments in A. Nothing is guessed. */
+/*! What has another name in A than in B: stated by --renamed, or by comments in A. A guess could lose data. */
 import type { TableDefinition } from '@sqlpipe/ddl';
 import type { Engine } from '@sqlpipe/engine';
 import { type Entry, InvalidSelectionError, type Schema } from '@sqlpipe/schema';

@@ -28,7 +28,7 @@ export async function planUndo(
   { defaults, ignoreOwner = false, version, enterprise, allowLoss = [] }: UndoOptions = {},
 ): Promise<UndoPlan> {
   const before = new Schema(b);
-  // What the server of B says of its rows is not so of those after the plan: the assertions decide.
+  // Without what the server says of B's rows, because the plan changes them: the assertions decide when they are undone.
   const undo = await planChanges(b, plan.result, {
     ...(defaults && { defaults }),
     ignoreOwner,

@@ -1,6 +1,6 @@
 /*!
- * From statements to what an instance made of them. The steps are internal: whoever replays calls `replay`, which knows
- * their order.
+ * From statements to what an instance made of them. The steps are not exported, because a wrong order loses checks: `replay`
+ * has the right one.
  */
 export type { IfExists } from './executor.js';
 export { isShowable } from './existing.js';

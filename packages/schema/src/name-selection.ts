@@ -31,7 +31,10 @@ export class NameSelection {
     this.#unmatched = new Map(names.map(name => [name, createMatcher({ patterns: [name] })]));
   }
 
-  /** Whether an object that the server lists must be read: before all are, nobody knows what the named ones need. */
+  /**
+   * Whether an object that the server lists must be read. With dependencies it may be any: only the definitions of
+   * the named objects show what they need.
+   */
   mayNeed(object: Pick<Identity, 'kind' | 'name'>): boolean {
     if (this.#isEmpty) return true;
     this.#existing.add(object.name);

@@ -174,7 +174,7 @@ async function writeAt(handle: FileHandle, bytes: Buffer, position: number): Pro
 
 /**
  * Creates a folder and its missing parents, accessible to no other user. The option `recursive` of `mkdir` is not
- * used: with it `mkdir` never returns if the system lets nobody create a folder, as in /proc.
+ * used: with it `mkdir` never returns where not even root may create a folder, as in /proc.
  */
 async function makeFolder(path: string): Promise<void> {
   try {

@@ -39,7 +39,7 @@ export class Service {
     return run;
   }
 
-  /** A statement that cannot be stored has not happened: nobody has seen its changes, and they are undone. */
+  /** Undoes a statement that cannot be stored: after a restart it would be lost. No other statement runs meanwhile. */
   async #executeAndStore(text: string, caller: string): Promise<ExecutionResult> {
     const engine = this.#engine;
     const before = engine.savepoint();

@@ -13,7 +13,6 @@ export {
 } from './identify.js';
 export { givesRight, hasName, identityKey, isAcl, isObject, isPrincipal } from './kinds.js';
 export { type CommentRules, Lexer, type Segment, type SegmentType, WHITESPACE } from './lexer.js';
-export { MAX_RECORD } from './limits.js';
 export { type LocatedName, type NameSpan, parseName, quoteLiteral } from './name.js';
 export { findSecrets, redact } from './redact.js';
 export {
@@ -23,6 +22,6 @@ export {
   scanToken,
   serverTokens,
 } from './server-lexer.js';
-export { normalizeStatement, SplitError, Splitter } from './splitter.js';
+export { MAX_RECORD, normalizeStatement, SplitError, Splitter } from './splitter.js';
 export { TokenReader } from './token-reader.js';
 export { keywordOf, significantTokens, type Token, type TokenType, tokens, unquote } from './tokens.js';

@@ -6,6 +6,9 @@ import { endOfCode, type SegmentType, WHITESPACE } from './lexer.js';
 import { StatementScanner, type UnclosedSegment } from './statement-scanner.js';
 import { significantTokens, type Token, tokens } from './tokens.js';
 
+/** The maximum length of a record in bytes, with its LF and NUL. It also limits the length of a statement. */
+export const MAX_RECORD = 16 * 1024 * 1024;
+
 /** Text that can't be cut into statements. `line` and `column` count from 1, columns in UTF-16 code units. */
 export class SplitError extends Error {
   override name = 'SplitError';

@@ -1,8 +1,9 @@
 /*! From `.sql` text or a folder to a stream. */
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Exit, type Io, limitHeapGrowth } from '@sqlpipe/cli';
+import { isFolder, parseSqlText, readFolder, readTextFile } from '@sqlpipe/files';
 import { createCommitWriter, encodeRecords } from '@sqlpipe/records';
-import { readStatements } from './read-statements.js';
 
 /** Writes the statements of the files, or of standard input, as a stream; returns the exit status. */
 export async function writeStream(
@@ -16,4 +17,13 @@ export async function writeStream(
     createCommitWriter(io.stdout, 'sqlsplit'),
   );
   return Exit.ok;
+}
+
+/** The statements of the files and folders in order. `-`, or no file at all, stands for standard input. */
+async function* readStatements(files: string[], stdin: () => Readable, maxLength: number): AsyncGenerator<string[]> {
+  for (const file of files.length ? files : ['-']) {
+    if (file === '-') yield* parseSqlText(stdin(), 'standard input', maxLength);
+    else if (await isFolder(file)) yield await readFolder(file, maxLength);
+    else yield* readTextFile(file, maxLength);
+  }
 }

@@ -92,7 +92,10 @@ function resume(name: string, { catalogue }: Session): void {
   if (table?.kind === 'table' && table.isSuspended) catalogue.put({ ...table, isSuspended: false });
 }
 
-/** Ends the suspension of a table without what it has not applied. The views over it no longer know what they have read of it. */
+/**
+ * Ends the suspension of a table, and discards what it has not applied. The views over it become invalid, since
+ * they may have read that.
+ */
 function rebase(name: string, session: Session): void {
   const { catalogue, rowEffects } = session;
   const object = catalogue.find(name);
