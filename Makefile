@@ -7,7 +7,7 @@ PREFIX ?= /usr/local
 ROOT = $(abspath $(DESTDIR)/$(PREFIX))
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test lint bench faults changes conformance versions fuzz api guide package install dist clean
+.PHONY: help build demo test lint ci tools nodes bench faults changes conformance versions fuzz api guide package install dist clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -34,6 +34,16 @@ test: build ## run all tests, also against a real QuestDB if Java and Maven are 
 
 lint: $(INSTALLED) ## check format and style
 	@npm run --silent lint
+
+# One after the other: tests measure time.
+ci: ## run what has to pass before a change is accepted
+	@failed=; for target in tools lint demo test nodes; do $(MAKE) --no-print-directory $$target || failed=1; done; test -z "$$failed"
+
+tools: ## install the commands that tests use (on Debian and Ubuntu)
+	@scripts/tools
+
+nodes: build ## run the tests that depend on Node on newer versions of it
+	@scripts/newer-nodes
 
 bench: build ## compare speed and memory with curl, jq and xargs
 	@for tool in curl "$${JQ:-jq}" gnuplot; do \
