@@ -88,6 +88,8 @@ test('the rows of a renamed table are those of its views, another table of its n
   t.deepEqual(lossesAfter('RENAME TABLE t TO old', 'DROP MATERIALIZED VIEW m', again), []);
   t.deepEqual(lossesAfter('RENAME TABLE t TO older', 'RENAME TABLE older TO old', 'DROP MATERIALIZED VIEW m'), []);
   const refresh = 'REFRESH MATERIALIZED VIEW m FULL';
+  t.deepEqual(lossesAfter('RENAME TABLE t TO T', refresh), []);
+  t.deepEqual(lossesAfter('RENAME TABLE t TO t', 'DROP TABLE t', refresh), ['m']);
   t.deepEqual(lossesAfter('RENAME TABLE t TO old', table('t'), refresh), ['m']);
   t.deepEqual(lossesAfter('RENAME TABLE t TO old', 'RENAME TABLE u TO t', refresh), ['m']);
   t.deepEqual(lossesAfter('DROP TABLE t', 'RENAME TABLE u TO t', refresh), ['m']);
@@ -135,16 +137,35 @@ test('a view is stated again only if one below it reads from something else', as
     `CREATE VIEW v AS (select ${columns});`,
     'CREATE VIEW w AS (select x from v);',
   ];
+  const others = [table('u'), 'CREATE VIEW t2 AS (select x from t);'];
   const cases: [columns: string, altered: string[]][] = [
     ['x from t', []],
     ['x, ts from t', ['v']],
+    ['x from t2', ['v']],
     ['t.x from t join u on (x)', ['v', 'w']],
   ];
   for (const [columns, altered] of cases) {
-    const plan = await planChanges([...schema(columns), table('u')], [...schema('x from t'), table('u')]);
+    const plan = await planChanges([...schema(columns), ...others], [...schema('x from t'), ...others]);
     t.deepEqual(
       textsOf(plan).map(text => /^ALTER VIEW '(.)'/.exec(text)?.[1]),
       altered,
     );
   }
+});
+
+test('a view whose sources have changed below it cannot be queried until its query is stated again', t => {
+  const engine = engineWith([
+    table('t'),
+    table('u'),
+    'CREATE VIEW v AS (select x from t);',
+    'CREATE VIEW w AS (select x from v);',
+  ]);
+  const health = (statement: string) =>
+    engine.execute(statement).effects.map(({ effect, object }) => `${effect} ${object}`);
+  t.deepEqual(health('ALTER VIEW v AS (select x from u)'), ['invalidated w']);
+  t.deepEqual(health('COMPILE VIEW w'), []);
+  t.deepEqual(health('ALTER VIEW w AS (select x from v)'), ['repaired w']);
+  t.deepEqual(health('ALTER VIEW v AS (select x, ts from u)'), []);
+  t.deepEqual(health('CREATE OR REPLACE VIEW v AS (select x from t)'), ['invalidated w']);
+  t.deepEqual(health('CREATE OR REPLACE VIEW v AS (select x from u)'), ['repaired w']);
 });

@@ -174,6 +174,11 @@ export class Catalogue {
     return seen;
   }
 
+  /** What a query over these names reads, in lower case: views stand for what is below them. */
+  sources(names: readonly string[]): string[] {
+    return [...this.closure(names)].filter(name => this.find(name)?.kind !== 'view');
+  }
+
   /** Names as the catalogue spells them, without objects that no longer exist. */
   #names(names: Iterable<string>): string[] {
     return [...names].flatMap(name => this.find(name)?.name ?? []);

@@ -228,13 +228,15 @@ function putView(session: Session, statement: CreateView, errorPosition: number)
     throw new RejectionError(errorPosition, `invalid column name [name=${field.name}, position=${index}]`);
   });
   rejectBadName(name, position, '');
+  const references = findBodyReferences(body.text, catalogue);
   catalogue.put({
     kind: 'view',
     name,
     body: body.text,
     columns: toColumns(relation),
     timestamp: relation.timestamp,
-    references: findBodyReferences(body.text, catalogue),
+    references,
+    sources: catalogue.sources(references),
     owner,
   });
 }

@@ -91,10 +91,10 @@ export class Holdings {
       const isCopy = this.#copies.get(foldCase(change.name)) === foldCase(change.to);
       // Another table that had this name has taken its rows along.
       const isLess = this.#less.get(foldCase(change.name)) ?? this.#less.get(foldCase(change.to));
-      this.#set(change.to, isCopy ? undefined : isLess);
       this.#set(change.name, true);
-      this.#put(this.#renamed, foldCase(change.to), undefined);
+      this.#set(change.to, isCopy ? undefined : isLess);
       this.#put(this.#renamed, foldCase(change.name), change.to);
+      this.#put(this.#renamed, foldCase(change.to), undefined);
     }
   }
 

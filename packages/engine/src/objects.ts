@@ -37,6 +37,10 @@ export interface View extends ViewDefinition, QueryResult {
   readonly references: readonly string[];
   /** Why the body can no longer be executed, and the position of the error in the body. */
   readonly invalid?: { readonly reason: string; readonly position: number };
+  /** What the view read when its query was stated, in lower case, also through other views; undefined if it was not compiled then. */
+  readonly sources?: readonly string[];
+  /** Whether it reads from something else since then: the server rejects each query of it, until its query is stated again. */
+  readonly isStale?: boolean;
 }
 
 /** A materialized view, with what its query returns. */

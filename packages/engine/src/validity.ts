@@ -62,11 +62,13 @@ export function findUncompiled(catalogue: Catalogue, changed: readonly string[])
     .filter(object => object.isLoaded);
 }
 
-function compileView({ invalid: _, isLoaded: __, ...view }: View, catalogue: Catalogue): View {
+function compileView({ invalid: _, isLoaded: __, isStale: ___, ...view }: View, catalogue: Catalogue): View {
   if (view.opaque !== undefined) return { ...view, ...judgeOpaque(view, catalogue) };
   try {
     const relation = analyzeBody(view.body, catalogue);
-    return { ...view, columns: toColumns(relation), timestamp: relation.timestamp };
+    const { sources } = view;
+    const isStale = sources !== undefined && catalogue.sources(view.references).some(name => !sources.includes(name));
+    return { ...view, columns: toColumns(relation), timestamp: relation.timestamp, ...(isStale && { isStale }) };
   } catch (error) {
     if (!(error instanceof RejectionError)) throw error;
     return { ...view, invalid: { reason: error.message, position: error.position } };
@@ -94,7 +96,9 @@ export function compileLoaded(object: CatalogueObject, catalogue: Catalogue, isK
   try {
     const relation = analyzeBody(view.body, catalogue);
     const columns = view.columns.length > 0 ? view.columns : toColumns(relation);
-    return { ...view, columns, timestamp: view.timestamp ?? relation.timestamp };
+    const timestamp = view.timestamp ?? relation.timestamp;
+    if (view.kind !== 'view') return { ...view, columns, timestamp };
+    return { ...view, columns, timestamp, sources: catalogue.sources(view.references) };
   } catch (error) {
     if (!(error instanceof RejectionError)) throw error;
     if ('invalid' in view && view.invalid !== undefined) return view;

@@ -195,7 +195,7 @@ function draftPlan(task: Task, engine: Engine, excluded: ReadonlyMap<string, Omi
   renameTables(task, draft);
   resumeRebuilds(task, draft);
   reconcileObjects(task, draft);
-  restateViews(task, draft);
+  restateViews(draft);
   refreshViews(task, draft);
   grantRights(task, draft);
   alterRetention(task, draft);
