@@ -56,6 +56,7 @@ for (const operand of [
   '$URL/',
   '${URL#http://}',
   'LOCALHOST:${URL##*:}',
+  'localhost.:${URL##*:}',
   '"[::1]:${URL##*:}"',
   '"http::addr=127.0.0.1:${URL##*:};"',
   'lab',

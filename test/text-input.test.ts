@@ -143,3 +143,14 @@ test('a stream to which an editor has added a line feed is read', async t => {
     cp s s.sql; set -e; sqlapply ${dst.url} < s; sqlapply ${dst.url} s s.sql; sqlgrep -c a < s; sqljoin < s | sqlsplit | sqldiff - s`);
   t.deepEqual([code, stdout.toString(), stderr], [0, '1\n', '']);
 });
+
+test('a byte order mark is dropped at the start only, and not where a chunk begins in a string', async t => {
+  const run = await shell(t);
+  const [head, tail] = ["CREATE VIEW v AS (SELECT '", "' x FROM t);"];
+  const { stdout, stderr } = await run(`
+    mark=$'\\xEF\\xBB\\xBF'
+    { printf '%s' "$mark"; printf "${head}"; head -c ${65_536 - 3 - head.length} /dev/zero | tr '\\0' x
+      printf "%s${tail}\\n" "$mark"; } > a.sql
+    sqlsplit a.sql | grep -c "x$mark'"; sqlsplit < a.sql | head -c 6`);
+  t.is(stdout.toString(), '1\nCREATE', stderr);
+});
