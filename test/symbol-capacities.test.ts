@@ -69,6 +69,18 @@ testWithQuestDB('a capacity that the server raised by itself is not compared and
   t.is((await run('sqldiff before.stream $URL')).code, 0);
 });
 
+testWithQuestDB('a capacity that was raised just now, and is hardly used, is not copied either', async t => {
+  const questdb = await server;
+  await questdb.dropAll();
+  await questdb.execute(TABLES[1] as string);
+  await questdb.execute("INSERT INTO usual (ts, s) SELECT x::timestamp, 's' || x FROM long_sequence(250)");
+  await questdb.execute("SELECT wait_wal_table('usual')");
+  const { dataset } = await questdb.execute("SELECT symbolCapacity FROM table_columns('usual') WHERE \"column\" = 's'");
+  t.deepEqual(dataset, [[512]]);
+  const run = await shell(t, { URL: questdb.url });
+  t.notRegex(String((await run('sqldump -q $URL')).stdout), /SYMBOL CAPACITY/);
+});
+
 testWithQuestDB('a table that is dropped meanwhile takes no capacity from the others', async t => {
   const questdb = await server;
   await questdb.dropAll();
